@@ -1,0 +1,1 @@
+//! Common Encryption (ISO/IEC 23001-7) of access units.

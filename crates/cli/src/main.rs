@@ -1,0 +1,2 @@
+//! The `lanelock` command.
+fn main() {}

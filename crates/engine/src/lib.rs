@@ -1,0 +1,1 @@
+//! Multi-buffer AES engine: independent chains side by side in SIMD lanes.

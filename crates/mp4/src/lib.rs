@@ -1,0 +1,1 @@
+//! Zero-copy ISO base media file format layer with byte-exact splicing.

@@ -1,0 +1,1 @@
+//! The path of the bytes: plan, read, protect, write.

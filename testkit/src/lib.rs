@@ -1,0 +1,1 @@
+//! Test vectors and conformance suites (development only).

@@ -1,0 +1,158 @@
+//! AVC (ITU-T H.264): NAL unit types 1..=5 are slices, everything else is clear.
+//!
+//! Slices of other layers and views (types 20 and 21) and auxiliary pictures (type 19) are
+//! refused: their headers are not read here, and leaving pictures clear would be a guess.
+
+mod pps;
+mod slice;
+mod sps;
+
+use super::bits::BitReader;
+use super::error::{Fault, MapError, ParameterSet};
+use super::nal::{LengthSize, Nal, NalUnits, Record};
+use super::{AccessUnitMap, Runs};
+use pps::Pps;
+use sps::Sps;
+
+/// Subsample rules for AVC: the parameter sets in force.
+#[derive(Clone, Debug)]
+pub struct AvcMap {
+    length_size: LengthSize,
+    sets: Box<Sets>,
+}
+
+impl AvcMap {
+    /// From an `AVCDecoderConfigurationRecord` (ISO/IEC 14496-15 clause 5.3.3.1).
+    ///
+    /// # Errors
+    /// When the record or a parameter set in it cannot be read.
+    pub fn new(avcc: &[u8]) -> Result<Self, MapError> {
+        let mut record = Record::new("avcC", avcc);
+        if record.byte()? != 1 {
+            return Err(record.error("unknown version"));
+        }
+        record.take(3)?;
+        let length_size = LengthSize::from_field(record.byte()?)?;
+        let mut sets = Box::<Sets>::default();
+        let sequence_sets = record.byte()? & 0x1f;
+        for _ in 0..sequence_sets {
+            sets.learn(record.nal()?)?;
+        }
+        for _ in 0..record.byte()? {
+            sets.learn(record.nal()?)?;
+        }
+        Ok(Self { length_size, sets })
+    }
+}
+
+impl AccessUnitMap for AvcMap {
+    fn walk(&mut self, access_unit: &[u8], runs: &mut Runs<'_>) -> Result<(), MapError> {
+        let mut partition = None;
+        for nal in NalUnits::new(access_unit, self.length_size) {
+            let nal = nal?;
+            let header = self.sets.header(nal.data, &mut partition);
+            let header = header.map_err(|fault| fault.at(nal.place))?;
+            runs.nal(nal, header);
+        }
+        Ok(())
+    }
+}
+
+/// Parameter sets by identifier.
+#[derive(Clone, Debug)]
+struct Sets {
+    sps: [Option<Sps>; 32],
+    pps: [Option<Pps>; 256],
+}
+
+impl Default for Sets {
+    fn default() -> Self {
+        Self {
+            sps: [None; 32],
+            pps: [None; 256],
+        }
+    }
+}
+
+impl Sets {
+    fn learn(&mut self, nal: Nal<'_>) -> Result<(), MapError> {
+        self.header(nal.data, &mut None)
+            .map(drop)
+            .map_err(|fault| fault.at(nal.place))
+    }
+
+    /// The clear bytes at the start of this NAL unit: its header and slice header, or all of it.
+    /// Parameter sets are stored. `partition` is the data partition A read last in this unit.
+    fn header(
+        &mut self,
+        nal: &[u8],
+        partition: &mut Option<slice::PartitionA>,
+    ) -> Result<usize, Fault> {
+        let Some((&first, payload)) = nal.split_first() else {
+            return Ok(0);
+        };
+        if first & 0x80 != 0 {
+            return Err(Fault::Invalid("forbidden_zero_bit"));
+        }
+        let kind = first & 0x1f;
+        let mut reader = BitReader::new(payload);
+        match kind {
+            SLICE | PARTITION_A | IDR_SLICE => {
+                let nal = slice::NalHeader {
+                    ref_idc: first >> 5,
+                    idr: kind == IDR_SLICE,
+                };
+                let pps = slice::header(&mut reader, nal, self)?;
+                if kind == PARTITION_A {
+                    *partition = Some(slice::PartitionA::read(&mut reader, pps)?);
+                } else if pps.cabac {
+                    slice::check_cabac_alignment(&reader)?;
+                }
+                Ok(1 + reader.bytes())
+            }
+            PARTITION_B | PARTITION_C => {
+                let a = partition.ok_or(Fault::Invalid("order of data partitions"))?;
+                a.follow(&mut reader, self)?;
+                Ok(1 + reader.bytes())
+            }
+            SPS => {
+                let (id, sps) = Sps::read(&mut reader)?;
+                self.sps[usize::from(id)] = Some(sps);
+                Ok(nal.len())
+            }
+            PPS => {
+                let (id, pps) = Pps::read(&mut reader)?;
+                self.pps[usize::from(id)] = Some(pps);
+                Ok(nal.len())
+            }
+            19 => Err(Fault::Unsupported("an auxiliary coded picture")),
+            20 => Err(Fault::Unsupported(
+                "a slice of another layer or view (SVC, MVC)",
+            )),
+            21 => Err(Fault::Unsupported("a slice of a depth view (3D-AVC)")),
+            _ => Ok(nal.len()),
+        }
+    }
+
+    fn pps(&self, id: u8) -> Result<&Pps, Fault> {
+        let missing = Fault::Missing(ParameterSet::Picture, id);
+        self.pps[usize::from(id)].as_ref().ok_or(missing)
+    }
+
+    fn sps(&self, id: u8) -> Result<&Sps, Fault> {
+        let missing = Fault::Missing(ParameterSet::Sequence, id);
+        self.sps
+            .get(usize::from(id))
+            .and_then(Option::as_ref)
+            .ok_or(missing)
+    }
+}
+
+// nal_unit_type, ITU-T H.264 table 7-1.
+const SLICE: u8 = 1;
+const PARTITION_A: u8 = 2;
+const PARTITION_B: u8 = 3;
+const PARTITION_C: u8 = 4;
+const IDR_SLICE: u8 = 5;
+const SPS: u8 = 7;
+const PPS: u8 = 8;

@@ -1,0 +1,31 @@
+# The targets are short names for the scripts in tools/; see CONTRIBUTING.md.
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint fmt check-layers asmcheck ci
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do \
+		printf '  make %-13s %s\n' "$$name" "$$what"; done
+
+demo: ## encrypt the clip in media/ with cbcs, look at it, decrypt it, compare
+	@tools/setup demo
+	@tools/demo
+
+test: ## set up what the tests need and run them all (ARGS="-p lanelock" to choose)
+	@tools/setup test
+	@tools/run-tests $(ARGS)
+
+lint: ## clippy with warnings denied
+	cargo clippy --workspace --all-targets -- -D warnings
+
+fmt: ## format the Rust code
+	cargo fmt --all
+
+check-layers: ## no crate uses what is beside or above it
+	@tools/check-layers
+
+asmcheck: ## the SIMD kernels are compiled as they are meant to be
+	@tools/setup asmcheck
+	@tools/asmcheck
+
+ci: ## everything a change has to pass
+	@.ci/run

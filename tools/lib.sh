@@ -1,8 +1,9 @@
-# Shared by the scripts in this folder; sourced with the repository as the
-# current folder wanted by all of them.
+# Sourced by the scripts in this folder: strict mode, the repository as current
+# folder, messages, and the source of all media.
 # shellcheck shell=bash
 
 set -euo pipefail
+shopt -s inherit_errexit
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 CACHE=.cache

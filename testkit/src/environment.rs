@@ -3,7 +3,7 @@
 
 use std::env;
 use std::fs::OpenOptions;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::thread;
 
@@ -28,13 +28,7 @@ pub fn skip(reason: &str) {
     let line = format!("{}: {reason}\n", current.name().unwrap_or("a test"));
     eprint!("SKIPPED: {line}");
     if let Some(path) = env::var_os("LANELOCK_SKIPS") {
-        // One write of one line: appends of parallel tests do not mix.
-        OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(&path)
-            .and_then(|mut file| file.write_all(line.as_bytes()))
-            .expect("the file named by LANELOCK_SKIPS takes a line");
+        append(Path::new(&path), &line).expect("the file named by LANELOCK_SKIPS takes a line");
     }
 }
 
@@ -104,6 +98,12 @@ fn named_by(variable: &str) -> Option<PathBuf> {
     Some(path)
 }
 
+/// One write of one line: appends of parallel tests do not mix.
+fn append(path: &Path, line: &str) -> io::Result<()> {
+    let mut file = OpenOptions::new().create(true).append(true).open(path)?;
+    file.write_all(line.as_bytes())
+}
+
 fn on_search_path(program: &str) -> Option<PathBuf> {
     env::split_paths(&env::var_os("PATH")?)
         .map(|dir| dir.join(program))
@@ -117,6 +117,16 @@ mod tests {
     #[test]
     fn the_repository_holds_this_crate() {
         assert!(repository().join("testkit/Cargo.toml").is_file());
+    }
+
+    #[test]
+    fn skips_are_appended() {
+        let path = env::temp_dir().join(format!("lanelock-skips-{}", std::process::id()));
+        append(&path, "one\n").expect("the folder for temporary files can be written to");
+        append(&path, "two\n").expect("the file can be extended");
+        let text = std::fs::read_to_string(&path).expect("the file is there");
+        std::fs::remove_file(&path).expect("the file is ours");
+        assert_eq!(text, "one\ntwo\n");
     }
 
     #[test]

@@ -1,0 +1,21 @@
+//! Edits: each takes a parsed box and gives the bytes of a new one.
+//!
+//! All of them splice: boxes and fields an edit does not name keep their bytes. Protecting and
+//! then unprotecting gives the bytes one began with.
+
+mod fragment;
+mod ftyp;
+mod index;
+mod init;
+mod movie;
+mod relocate;
+mod splice;
+
+pub use fragment::{
+    Protect, RunOffsets, WriteAux, protect_fragment, relocate_fragment, unprotect_fragment,
+};
+pub use ftyp::fragmented_ftyp;
+pub use index::{patch_mfra, patch_sidx};
+pub use init::fragment_movie;
+pub use movie::{KeepPssh, ProtectTrack, protect_movie, unprotect_movie};
+pub use relocate::relocate_movie;

@@ -1,0 +1,209 @@
+//! The movie: everything `moov` says, sample tables left where they are
+//! (ISO/IEC 14496-12, 8.2 onwards).
+
+mod codec;
+mod entry;
+mod samples;
+mod tables;
+mod track;
+
+pub use codec::{CodecConfig, EsdsInfo};
+pub use entry::{Media, SampleEntry};
+pub use samples::{Sample, Samples};
+pub use track::{Edit, Track, TrackDefaults};
+
+pub(crate) use entry::{children_offset as entry_children_offset, protected_format, sinf_of};
+
+use crate::{
+    BoxRef, ErrorKind, FourCc, Pssh, ReadAt, Result,
+    protection::{AuxInfo, EncryptionRuns, movie_runs},
+};
+
+/// A parsed `moov`, owner of its bytes.
+///
+/// Sample tables are not expanded: they stay in the bytes, and [`Self::samples`] iterates over
+/// them in constant memory.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Movie {
+    bytes: Vec<u8>,
+    offset: u64,
+    /// Units per second of `duration`.
+    pub timescale: u32,
+    /// Duration of the longest track; 0 or all ones when unknown.
+    pub duration: u64,
+    /// Tracks in file order.
+    pub tracks: Vec<Track>,
+    /// Whether `mvex` is present: samples may be in movie fragments.
+    pub fragmented: bool,
+    /// Duration with all fragments, of `mehd`.
+    pub fragment_duration: Option<u64>,
+    /// Protection system headers in `moov`.
+    pub pssh: Vec<Pssh>,
+    /// Track index by id, sorted by id.
+    by_id: Vec<(u32, usize)>,
+}
+
+impl Movie {
+    /// Parses the whole `moov` box (header included) found at `offset` of the file.
+    pub fn parse(bytes: Vec<u8>, offset: u64) -> Result<Self> {
+        let mut movie = Self {
+            bytes: Vec::new(),
+            offset,
+            timescale: 0,
+            duration: 0,
+            tracks: Vec::new(),
+            fragmented: false,
+            fragment_duration: None,
+            pssh: Vec::new(),
+            by_id: Vec::new(),
+        };
+        movie.read(&BoxRef::root_of(&bytes, offset, b"moov")?)?;
+        movie.bytes = bytes;
+        Ok(movie)
+    }
+
+    fn read(&mut self, moov: &BoxRef<'_>) -> Result<()> {
+        let (mut mvhd, mut mvex) = (None, None);
+        for child in moov.children() {
+            let child = child?;
+            match &child.kind().0 {
+                b"mvhd" => child.once(&mut mvhd)?,
+                b"mvex" => child.once(&mut mvex)?,
+                b"trak" => {
+                    let track = Track::from_box(&child)?;
+                    self.by_id.push((track.id, self.tracks.len()));
+                    self.tracks.push(track);
+                }
+                b"pssh" => self.pssh.push(Pssh::from_box(&child)?),
+                _ => {}
+            }
+        }
+        self.by_id.sort_unstable();
+        if let Some(pair) = self.by_id.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            return Err(moov.error(ErrorKind::DuplicateTrack { id: pair[0].0 }));
+        }
+        let mvhd = mvhd.ok_or_else(|| {
+            moov.error(ErrorKind::Missing {
+                kind: FourCc::new(b"mvhd"),
+            })
+        })?;
+        let mut reader = mvhd.reader();
+        let (version, _) = reader.version_upto(1)?;
+        reader.bytes(if version == 1 { 16 } else { 8 }, "times")?;
+        self.timescale = reader.u32("timescale")?;
+        self.duration = reader.u32_or_u64(version == 1, "duration")?;
+        if let Some(mvex) = mvex {
+            self.fragmented = true;
+            self.read_mvex(&mvex)?;
+        }
+        Ok(())
+    }
+
+    fn read_mvex(&mut self, mvex: &BoxRef<'_>) -> Result<()> {
+        for child in mvex.children() {
+            let child = child?;
+            match &child.kind().0 {
+                b"mehd" => {
+                    let mut reader = child.reader();
+                    let (version, _) = reader.version_upto(1)?;
+                    let duration = reader.u32_or_u64(version == 1, "fragment_duration")?;
+                    if self.fragment_duration.replace(duration).is_some() {
+                        return Err(child.error(ErrorKind::Duplicate { kind: child.kind() }));
+                    }
+                }
+                b"trex" => {
+                    let (id, defaults) = TrackDefaults::from_box(&child)?;
+                    let Some(index) = self.track_index(id) else {
+                        return Err(child.error(ErrorKind::UnknownTrack { id }));
+                    };
+                    if self.tracks[index].defaults.replace(defaults).is_some() {
+                        return Err(child.error(ErrorKind::DuplicateTrack { id }));
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The bytes of `moov`, header included.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Gives the bytes back.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
+    /// Offset of `moov` in the file.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Index in `tracks` of the track with this id.
+    pub fn track_index(&self, id: u32) -> Option<usize> {
+        let at = self.by_id.binary_search_by_key(&id, |&(id, _)| id).ok()?;
+        Some(self.by_id[at].1)
+    }
+
+    /// The track with this id.
+    pub fn track(&self, id: u32) -> Option<&Track> {
+        self.tracks.get(self.track_index(id)?)
+    }
+
+    /// The root box, for walking on one's own.
+    pub fn root(&self) -> Result<BoxRef<'_>> {
+        BoxRef::root(&self.bytes, self.offset)
+    }
+
+    /// Samples of a progressive track, from its sample tables.
+    ///
+    /// The tables are checked against each other here, in time proportional to their size;
+    /// each sample is checked against `file_len` when it is yielded. A track without
+    /// samples (as in a fragmented file) gives an empty iterator.
+    pub fn samples(&self, track: &Track, file_len: u64) -> Result<Samples<'_>> {
+        Samples::new(&self.bytes, self.offset, track, file_len)
+    }
+
+    /// Auxiliary information of a protected progressive track: `senc` in `stbl`, or what
+    /// `saiz` and `saio` there point to, read from `file`.
+    pub fn aux_info<'s, R: ReadAt + ?Sized>(
+        &'s self,
+        track: &'s Track,
+        file: &R,
+    ) -> Result<AuxInfo<'s>> {
+        let stbl = self.stbl(track)?;
+        let aux = track.aux_boxes(&stbl)?;
+        aux.info(stbl, 0, track.tables.chunk_samples(&self.bytes), file)
+    }
+
+    /// Encryption parameters of a progressive track's samples, as runs.
+    ///
+    /// `description_index` selects the sample entry whose `tenc` holds where no sample group
+    /// says otherwise.
+    pub fn encryption_runs<'s>(
+        &'s self,
+        track: &'s Track,
+        description_index: u32,
+    ) -> EncryptionRuns<'s> {
+        let default = track.encryption(description_index);
+        let count = u64::from(track.sample_count());
+        movie_runs(
+            &self.bytes,
+            track.seig_sbgp,
+            default,
+            track.seig.as_ref(),
+            count,
+        )
+    }
+
+    pub(crate) fn stbl(&self, track: &Track) -> Result<BoxRef<'_>> {
+        track
+            .trak(&self.root()?)?
+            .require(b"mdia")?
+            .require(b"minf")?
+            .require(b"stbl")
+    }
+}

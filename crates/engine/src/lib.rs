@@ -1,1 +1,37 @@
-//! Multi-buffer AES engine: independent chains side by side in SIMD lanes.
+//! Lanelock's engine: AES with independent chains side by side in SIMD lanes.
+//!
+//! - [`Aes128`], [`Aes192`], [`Aes256`]: a key, expanded once, bound to the instruction-set level
+//!   chosen then ([`AesLevel`]), zeroised on drop. Its methods are the modes for *one* buffer: ECB,
+//!   CBC, CTR and CBCS. What is parallel within one buffer (CBC and CBCS decryption, CTR) runs in
+//!   parallel.
+//! - [`lanes`]: *many* buffers at once. CBC and CBCS encryption are serial within a buffer, so one
+//!   buffer leaves most of the processor idle; independent buffers fill it.
+//!
+//! ```
+//! use lanelock::{Aes128, lanes::{self, Job}, Pattern};
+//!
+//! # fn main() -> Result<(), lanelock::Error> {
+//! let key = Aes128::new(&[7; 16]);
+//! let mut units = vec![vec![0_u8; 1000]; 50]; // access units to protect with CBCS 1:9
+//! let mut jobs: Vec<_> = units
+//!     .iter_mut()
+//!     .map(|unit| Job::new(&key, [9; 16], Pattern::new(1, 9), unit))
+//!     .collect();
+//! lanes::encrypt(&mut jobs);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! These are confidentiality modes: none of them detects tampering.
+
+#![forbid(unsafe_code)]
+
+pub mod aes;
+mod error;
+pub mod lanes;
+mod pattern;
+
+pub use aes::{Aes, Aes128, Aes192, Aes256, CounterBits, CtrStream};
+pub use error::Error;
+pub use lanelock_isa::{AesLevel, Block, LevelError, last_level_run};
+pub use pattern::Pattern;

@@ -1,1 +1,35 @@
-//! Instruction-set levels, tokens and vector traits: the one home of SIMD code.
+//! Instruction-set levels, tokens and vector traits: the seam between algorithms and SIMD.
+//!
+//! - A *token* ([`AesNi`], [`Vaes256`], [`Vaes512`]) is a zero-sized value that only detection can
+//!   make. Holding one proves that the processor has the instructions it names.
+//! - A *level* ([`AesLevel`]) is one of the tokens, chosen once when a key is set up and matched
+//!   once per bulk call. Nothing is detected on a hot path.
+//! - A *kernel* ([`Kernel`]) is an algorithm written once over the trait [`Blocks`], in a crate that
+//!   forbids `unsafe`. [`AesLevel::run`] compiles it for every level.
+//!
+//! # Soundness
+//! Three reasons make every `unsafe` block here sound, and no others are used:
+//! 1. *the token*: a function that needs CPU features is called with a token that detection made;
+//! 2. *the reference*: a pointer that is read or written comes from a reference to that many bytes;
+//! 3. *the hint*: a prefetch never faults, whatever its address.
+//!
+//! # Inlining is load-bearing
+//! Generic bodies and trait methods are `#[inline(always)]`, `#[target_feature]` leaves are
+//! `#[inline]`, entries are neither. A body that is not inlined into its entry loses the features
+//! and turns every intrinsic into a call: silent and slow. `tools/asmcheck` watches for it.
+
+#![deny(unsafe_op_in_unsafe_fn)]
+
+mod blocks;
+mod level;
+mod portable;
+mod window;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+pub use blocks::{Block, Blocks, Kernel, LaneKeys, RoundKeys, SameKey};
+pub use level::{AesLevel, LevelError, last_level_run};
+pub use portable::Portable;
+pub use window::{MOST_LANES, Window};
+#[cfg(target_arch = "x86_64")]
+pub use x86::{AesNi, Vaes256, Vaes512};

@@ -1,0 +1,106 @@
+//! CBC (NIST SP 800-38A, 6.2) and CBCS (ISO/IEC 23001-7, 10.4) for one buffer.
+//!
+//! Encryption is one serial chain: [`lanes`](crate::lanes) encrypts many at once. Decryption is
+//! parallel within the buffer: each plaintext block needs two ciphertext blocks, and all are there.
+
+use lanelock_isa::{Block, Blocks, SameKey};
+
+use super::{Aes, InFlight, Mode, ecb::whole_blocks};
+use crate::{Error, Pattern, lanes};
+
+/// CBC decryption of the blocks at 0, `stride`, 2 * `stride`, ...
+struct Decrypt {
+    before: Block,
+    stride: usize,
+}
+
+impl Mode for Decrypt {
+    #[inline(always)]
+    fn groups<S: Blocks, const N: usize, const R: usize>(
+        &mut self,
+        s: S,
+        keys: SameKey<'_, S::K, R>,
+        data: &mut [Block],
+    ) -> usize {
+        let stride = self.stride;
+        let group = N * S::WIDTH;
+        let mut before = s.in_last_lane(&self.before);
+        let mut at = 0;
+        // The last group needs no blocks after its last one.
+        while at + (group - 1) * stride < data.len() {
+            let vector = |i: usize| at + i * S::WIDTH * stride;
+            let mut c = [before; N];
+            for i in 0..N {
+                c[i] = if stride == 1 {
+                    s.load(&data[vector(i)..])
+                } else {
+                    s.load_strided(data, vector(i), stride)
+                };
+            }
+            let mut p = s.decrypt::<N, R>(c, keys);
+            for i in 0..N {
+                p[i] = s.xor(p[i], s.shift_in(before, c[i]));
+                before = c[i];
+            }
+            for i in 0..N {
+                if stride == 1 {
+                    s.store(p[i], &mut data[vector(i)..]);
+                } else {
+                    s.store_strided(p[i], data, vector(i), stride);
+                }
+            }
+            at += group * stride;
+        }
+        self.before = s.last_lane(before);
+        at.min(data.len())
+    }
+}
+
+impl<const R: usize> Aes<R> {
+    /// Encrypts `data` in place as one CBC chain. `iv` becomes the last ciphertext block, so that a
+    /// next call continues the chain.
+    ///
+    /// # Errors
+    /// [`Error::PartialBlock`] if `data` is not whole blocks; nothing is changed then.
+    pub fn cbc_encrypt(&self, iv: &mut Block, data: &mut [u8]) -> Result<(), Error> {
+        lanes::encrypt_one(self, iv, Pattern::ALL, whole_blocks(data)?);
+        Ok(())
+    }
+
+    /// Decrypts `data` in place. `iv` becomes the last ciphertext block.
+    ///
+    /// # Errors
+    /// [`Error::PartialBlock`] if `data` is not whole blocks; nothing is changed then.
+    pub fn cbc_decrypt(&self, iv: &mut Block, data: &mut [u8]) -> Result<(), Error> {
+        self.decrypt_strided(iv, 1, whole_blocks(data)?);
+        Ok(())
+    }
+
+    /// Encrypts `data` in place as one CBCS chain: CBC over the blocks that `pattern` selects.
+    /// `iv` becomes the last ciphertext block.
+    pub fn cbcs_encrypt(&self, iv: &mut Block, pattern: Pattern, data: &mut [u8]) {
+        lanes::encrypt_one(self, iv, pattern, data.as_chunks_mut().0);
+    }
+
+    /// Decrypts `data` in place: the inverse of [`cbcs_encrypt`](Self::cbcs_encrypt).
+    pub fn cbcs_decrypt(&self, iv: &mut Block, pattern: Pattern, data: &mut [u8]) {
+        let (data, _) = data.as_chunks_mut();
+        let (run, period) = (pattern.run(), pattern.period());
+        let (full, rest) = data.split_at_mut((pattern.runs(data.len()) * period).min(data.len()));
+        if run == 1 || run == period {
+            self.decrypt_strided(iv, if run == 1 { period } else { 1 }, full);
+        } else {
+            for unit in full.chunks_mut(period) {
+                self.decrypt_strided(iv, 1, &mut unit[..run]);
+            }
+        }
+        let (_, truncated) = pattern.truncated_run(full.len() + rest.len());
+        self.decrypt_strided(iv, 1, &mut rest[..truncated]);
+    }
+
+    fn decrypt_strided(&self, iv: &mut Block, stride: usize, data: &mut [Block]) {
+        let mut mode = Decrypt { before: *iv, stride };
+        self.level.run(InFlight { mode: &mut mode, keys: &self.decrypt, data });
+        *iv = mode.before;
+    }
+}

@@ -1,0 +1,60 @@
+//! Many chains at once: the multi-buffer heart.
+//!
+//! A *chain* is serial work on one buffer: CBC or CBCS encryption of a protected range. Chains do not
+//! depend on one another, so each takes a *lane* of a vector and one AES instruction advances all of
+//! them. When a chain ends, its lane is refilled at once, so unequal lengths keep the vector full.
+//!
+//! Two faces on one mechanism:
+//! - **batch**: [`encrypt`] takes a slice of [`Job`]s and returns when all are done;
+//! - **scheduler**: [`Scheduler`] takes jobs with owned buffers as they come and hands them back in
+//!   the order of submission, or as they finish.
+//!
+//! Jobs may differ in length, key, key size, IV and pattern. One chain, five or fifty thousand: the
+//! number of lanes follows the number of chains.
+
+mod batch;
+mod flight;
+mod scheduler;
+
+pub(crate) use batch::encrypt_one;
+pub use batch::{Job, encrypt, encrypt_in_lanes};
+pub use lanelock_isa::MOST_LANES;
+pub use scheduler::{Completed, Order, OwnedJob, Scheduler};
+
+use crate::{Aes128, Aes192, Aes256, AesLevel};
+
+/// A reference to a key of any size.
+#[derive(Clone, Copy, Debug)]
+pub enum KeyRef<'k> {
+    /// A 128-bit key.
+    Aes128(&'k Aes128),
+    /// A 192-bit key.
+    Aes192(&'k Aes192),
+    /// A 256-bit key.
+    Aes256(&'k Aes256),
+}
+
+impl KeyRef<'_> {
+    /// The level of the key.
+    pub fn level(self) -> AesLevel {
+        match self {
+            Self::Aes128(key) => key.level(),
+            Self::Aes192(key) => key.level(),
+            Self::Aes256(key) => key.level(),
+        }
+    }
+}
+
+macro_rules! from_key {
+    ($key:ident) => {
+        impl<'k> From<&'k $key> for KeyRef<'k> {
+            fn from(key: &'k $key) -> Self {
+                Self::$key(key)
+            }
+        }
+    };
+}
+
+from_key!(Aes128);
+from_key!(Aes192);
+from_key!(Aes256);

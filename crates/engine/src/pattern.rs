@@ -1,0 +1,97 @@
+//! Which blocks of a protected range are encrypted.
+
+/// A `crypt:skip` pattern of 16-byte blocks (ISO/IEC 23001-7, 9.6.1): `crypt` blocks encrypted, `skip`
+/// blocks clear, repeated from the start of the range.
+///
+/// - Bytes after the last whole block stay clear.
+/// - A last run of fewer than `crypt` whole blocks stays clear, as FFmpeg and Shaka Packager read
+///   the standard; [`encrypt_truncated_runs`](Self::encrypt_truncated_runs) selects the reading of
+///   Bento4 and GPAC. With `crypt` = 1 there is no difference.
+/// - `crypt` = 0 means no pattern: every whole block is encrypted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pattern {
+    run: usize,
+    period: usize,
+    truncated: bool,
+}
+
+impl Pattern {
+    /// No pattern: every whole block.
+    pub const ALL: Self = Self { run: 1, period: 1, truncated: false };
+
+    /// `crypt` blocks encrypted, `skip` blocks clear.
+    pub const fn new(crypt: u8, skip: u8) -> Self {
+        if crypt == 0 {
+            return Self::ALL;
+        }
+        let run = crypt as usize;
+        Self { run, period: run + skip as usize, truncated: false }
+    }
+
+    /// Encrypts the whole blocks of a last run that is shorter than `crypt`.
+    #[must_use]
+    pub const fn encrypt_truncated_runs(self) -> Self {
+        Self { truncated: true, ..self }
+    }
+
+    /// Blocks encrypted in a row.
+    pub(crate) fn run(self) -> usize {
+        self.run
+    }
+
+    /// Blocks from the start of one run to the start of the next.
+    pub(crate) fn period(self) -> usize {
+        self.period
+    }
+
+    /// Complete runs in `blocks` whole blocks.
+    pub(crate) fn runs(self, blocks: usize) -> usize {
+        (blocks + (self.period - self.run)) / self.period
+    }
+
+    /// The blocks of the truncated run at the end of `blocks` whole blocks that this pattern
+    /// encrypts, as (first, count).
+    pub(crate) fn truncated_run(self, blocks: usize) -> (usize, usize) {
+        let first = self.runs(blocks) * self.period;
+        if self.truncated && first < blocks { (first, blocks - first) } else { (blocks, 0) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The blocks encrypted, by walking the pattern as the standard describes it.
+    fn walk(crypt: usize, skip: usize, blocks: usize, truncated: bool) -> Vec<usize> {
+        let mut at = 0;
+        let mut encrypted = Vec::new();
+        while at < blocks {
+            let run = crypt.min(blocks - at);
+            if run == crypt || truncated {
+                encrypted.extend(at..at + run);
+            }
+            at += crypt + skip;
+        }
+        encrypted
+    }
+
+    #[test]
+    fn runs_are_those_of_the_walk() {
+        for crypt in 1..=15_u8 {
+            for skip in 0..=15_u8 {
+                for blocks in 0..70 {
+                    let pattern = Pattern::new(crypt, skip).encrypt_truncated_runs();
+                    let mut mine: Vec<usize> = (0..pattern.runs(blocks))
+                        .flat_map(|u| (0..pattern.run()).map(move |k| u * pattern.period() + k))
+                        .collect();
+                    assert_eq!(mine, walk(crypt.into(), skip.into(), blocks, false));
+                    let (first, count) = pattern.truncated_run(blocks);
+                    mine.extend(first..first + count);
+                    assert_eq!(mine, walk(crypt.into(), skip.into(), blocks, true));
+                }
+            }
+        }
+        assert_eq!(Pattern::new(0, 0), Pattern::ALL);
+        assert_eq!(Pattern::new(0, 9), Pattern::ALL);
+    }
+}

@@ -1,0 +1,172 @@
+//! The lanes give the serial answer: any number of chains, any lengths, any order.
+
+use lanelock::{
+    Aes128, Aes192, Aes256, AesLevel, Pattern,
+    lanes::{self, Completed, Job, KeyRef, Order, OwnedJob, Scheduler},
+};
+use lanelock_testkit::Rng;
+
+struct Keys {
+    small: Vec<Aes128>,
+    middle: Vec<Aes192>,
+    large: Vec<Aes256>,
+}
+
+impl Keys {
+    fn new(rng: &mut Rng, level: AesLevel) -> Self {
+        Self {
+            small: (0..3).map(|_| Aes128::with_level(&rng.array(), level)).collect(),
+            middle: (0..2).map(|_| Aes192::with_level(&rng.array(), level)).collect(),
+            large: (0..2).map(|_| Aes256::with_level(&rng.array(), level)).collect(),
+        }
+    }
+
+    fn pick(&self, rng: &mut Rng, mixed: bool) -> KeyRef<'_> {
+        match if mixed { rng.below(4) } else { 3 } {
+            0 => (&self.middle[rng.below(2)]).into(),
+            1 => (&self.large[rng.below(2)]).into(),
+            2 => (&self.small[rng.below(3)]).into(),
+            _ => (&self.small[0]).into(),
+        }
+    }
+}
+
+/// One chain by the single-buffer mode.
+fn serial(key: KeyRef<'_>, iv: [u8; 16], pattern: Pattern, data: &[u8]) -> (Vec<u8>, [u8; 16]) {
+    let (mut data, mut iv) = (data.to_vec(), iv);
+    match key {
+        KeyRef::Aes128(key) => key.cbcs_encrypt(&mut iv, pattern, &mut data),
+        KeyRef::Aes192(key) => key.cbcs_encrypt(&mut iv, pattern, &mut data),
+        KeyRef::Aes256(key) => key.cbcs_encrypt(&mut iv, pattern, &mut data),
+    }
+    (data, iv)
+}
+
+fn random_pattern(rng: &mut Rng) -> Pattern {
+    let pattern = *rng.pick(&[
+        Pattern::ALL,
+        Pattern::new(1, 9),
+        Pattern::new(5, 5),
+        Pattern::new(10, 0),
+        Pattern::new(3, 1),
+    ]);
+    if rng.one_in(3) { pattern.encrypt_truncated_runs() } else { pattern }
+}
+
+#[test]
+fn batches_give_the_serial_answer() {
+    let mut rng = Rng::from_env("batches_give_the_serial_answer");
+    for level in AesLevel::available() {
+        let rounds = if level.name() == "portable" { 30 } else { 300 };
+        for round in 0..rounds {
+            let keys = Keys::new(&mut rng, level);
+            let mixed = rng.one_in(2);
+            let one_pattern = rng.one_in(2).then(|| random_pattern(&mut rng));
+            let count = *rng.pick(&[0, 1, 2, 3, 5, 8, 13, 16, 17, 31, 32, 33, 70, 130]);
+            let most_bytes = *rng.pick(&[20, 100, 700, 4000]);
+            let inputs: Vec<_> = (0..count)
+                .map(|_| {
+                    let pattern = one_pattern.unwrap_or_else(|| random_pattern(&mut rng));
+                    let key = keys.pick(&mut rng, mixed);
+                    let len = rng.below(most_bytes);
+                    (key, rng.array::<16>(), pattern, rng.bytes(len))
+                })
+                .collect();
+            let mut outputs: Vec<_> = inputs.iter().map(|input| input.3.clone()).collect();
+            let mut jobs: Vec<_> = inputs
+                .iter()
+                .zip(&mut outputs)
+                .map(|((key, iv, pattern, _), data)| Job::new(*key, *iv, *pattern, data))
+                .collect();
+            lanes::encrypt(&mut jobs);
+            let ivs: Vec<_> = jobs.iter().map(|job| job.iv).collect();
+            for (number, (key, iv, pattern, data)) in inputs.iter().enumerate() {
+                let (expected, next_iv) = serial(*key, *iv, *pattern, data);
+                let what = format!("{level}, round {round}, job {number} of {count}, {pattern:?}");
+                assert_eq!(outputs[number], expected, "{what}");
+                assert_eq!(ivs[number], next_iv, "{what}: next IV");
+            }
+        }
+    }
+}
+
+#[test]
+fn fifty_thousand_chains() {
+    let mut rng = Rng::from_env("fifty_thousand_chains");
+    let key = Aes128::new(&rng.array());
+    let pattern = Pattern::new(1, 9);
+    let mut data: Vec<Vec<u8>> = (0..50_000)
+        .map(|number| {
+            let len = rng.below(300) + if number % 100 == 0 { 3000 } else { 0 };
+            rng.bytes(len)
+        })
+        .collect();
+    let expected: Vec<_> =
+        data.iter().map(|data| serial((&key).into(), [4; 16], pattern, data).0).collect();
+    let mut jobs: Vec<_> =
+        data.iter_mut().map(|data| Job::new(&key, [4; 16], pattern, data)).collect();
+    lanes::encrypt(&mut jobs);
+    assert!(data == expected);
+}
+
+#[test]
+fn schedulers_give_the_serial_answer() {
+    let mut rng = Rng::from_env("schedulers_give_the_serial_answer");
+    for level in AesLevel::available() {
+        let rounds = if level.name() == "portable" { 10 } else { 100 };
+        for round in 0..rounds {
+            let keys = Keys::new(&mut rng, level);
+            let mixed = rng.one_in(2);
+            let one_pattern = rng.one_in(2).then(|| random_pattern(&mut rng));
+            let order = *rng.pick(&[Order::Submitted, Order::Finished]);
+            let count = rng.below(400);
+            let mut scheduler = Scheduler::new(order);
+            let mut expected = Vec::new();
+            let mut done: Vec<Completed<Vec<u8>, usize>> = Vec::new();
+            for tag in 0..count {
+                let pattern = one_pattern.unwrap_or_else(|| random_pattern(&mut rng));
+                let key = keys.pick(&mut rng, mixed);
+                let len = rng.below(*rng.clone().pick(&[40, 900, 3000]));
+                let (iv, data) = (rng.array(), rng.bytes(len));
+                expected.push(serial(key, iv, pattern, &data));
+                done.extend(scheduler.submit(OwnedJob { key, iv, pattern, data, tag }));
+                assert!(scheduler.waiting() <= scheduler.capacity());
+                if rng.one_in(50) {
+                    scheduler.flush();
+                    assert_eq!(scheduler.waiting(), 0);
+                }
+                while rng.one_in(2)
+                    && let Some(job) = scheduler.completed()
+                {
+                    done.push(job);
+                }
+            }
+            scheduler.flush();
+            done.extend(core::iter::from_fn(|| scheduler.completed()));
+            assert_eq!(done.len(), count);
+            if order == Order::Submitted {
+                assert!(done.iter().map(|job| job.tag).eq(0..count), "out of order");
+            }
+            for job in done {
+                let (data, next_iv) = &expected[job.tag];
+                let what = format!("{level}, round {round}, {order:?}, job {}", job.tag);
+                assert_eq!(&job.data, data, "{what}");
+                assert_eq!(&job.next_iv, next_iv, "{what}: next IV");
+            }
+        }
+    }
+}
+
+/// Short jobs leave before a long one that was there first.
+#[test]
+fn short_jobs_overtake() {
+    let key = Aes128::new(&[0; 16]);
+    let mut scheduler = Scheduler::new(Order::Finished);
+    let mut left = Vec::new();
+    for tag in 0..200 {
+        let data = vec![0; if tag == 0 { 1 << 20 } else { 64 }];
+        let job = OwnedJob { key: (&key).into(), iv: [0; 16], pattern: Pattern::ALL, data, tag };
+        left.extend(scheduler.submit(job).map(|job| job.tag));
+    }
+    assert!(!left.is_empty() && !left.contains(&0), "the long job left early: {left:?}");
+}

@@ -1,0 +1,143 @@
+//! The vector trait for AES: the smallest set of operations that every mode needs.
+//!
+//! The unit is *whole-cipher operations on `N` vectors*, not single rounds: x86 adds the round key
+//! last (AESENC) and Arm first (AESE), so only the whole cipher is natural on both.
+
+use crate::Window;
+
+/// One AES block: 16 bytes (FIPS 197).
+pub type Block = [u8; 16];
+
+/// An algorithm that is generic over the level: one body, compiled once per level.
+///
+/// `run` must be `#[inline(always)]`; see the crate documentation.
+pub trait Kernel {
+    /// What the algorithm returns.
+    type Out;
+    /// The body.
+    fn run<S: Blocks>(self, s: S) -> Self::Out;
+}
+
+pub(crate) mod sealed {
+    /// Only this crate adds levels, so that each holds the contract of its token.
+    #[expect(unnameable_types, reason = "sealed: being unnameable is its purpose")]
+    pub trait Sealed {}
+}
+
+/// The round keys of `N` vectors for a cipher with `R` round keys.
+pub trait RoundKeys<S: Blocks>: Copy {
+    /// The key of `round` (0 is the whitening key) for vector number `vector`.
+    fn get(&self, s: S, round: usize, vector: usize) -> S::K;
+}
+
+/// One key for all lanes, kept in registers.
+#[derive(Clone, Copy)]
+pub struct SameKey<'k, K, const R: usize>(pub &'k [K; R]);
+
+impl<S: Blocks, const R: usize> RoundKeys<S> for SameKey<'_, S::K, R> {
+    #[inline(always)]
+    fn get(&self, _: S, round: usize, _: usize) -> S::K {
+        self.0[round]
+    }
+}
+
+/// A key for each lane: a transposed table, `table[round][lane]`, read as it is needed.
+#[derive(Clone, Copy)]
+pub struct LaneKeys<'k, const LANES: usize, const R: usize>(pub &'k [[Block; LANES]; R]);
+
+impl<S: Blocks, const LANES: usize, const R: usize> RoundKeys<S> for LaneKeys<'_, LANES, R> {
+    #[inline(always)]
+    fn get(&self, s: S, round: usize, vector: usize) -> S::K {
+        s.lane_keys(&self.0[round][vector * S::WIDTH..][..S::WIDTH])
+    }
+}
+
+/// Vectors of AES blocks at one level.
+///
+/// `V` holds [`WIDTH`](Blocks::WIDTH) blocks; block *i* of a vector is called its lane *i*.
+/// Slices that are shorter than an operation needs make it panic; they never make it read or write
+/// elsewhere.
+pub trait Blocks: Copy + sealed::Sealed {
+    /// A vector of `WIDTH` blocks.
+    type V: Copy;
+    /// A round key in the form that the cipher wants it (a vector, or bit planes).
+    type K: Copy;
+    /// The same instruction set at one block a vector, for tails and for few chains.
+    type Narrow: Blocks;
+    /// Blocks in a vector.
+    const WIDTH: usize;
+
+    /// The narrow form of this level.
+    fn narrow(self) -> Self::Narrow;
+
+    /// Loads the first `WIDTH` blocks of `src`.
+    fn load(self, src: &[Block]) -> Self::V;
+    /// Stores to the first `WIDTH` blocks of `dst`.
+    fn store(self, v: Self::V, dst: &mut [Block]);
+    /// Lane *i* = `src[at + i * stride]`.
+    fn load_strided(self, src: &[Block], at: usize, stride: usize) -> Self::V;
+    /// `dst[at + i * stride]` = lane *i*.
+    fn store_strided(self, v: Self::V, dst: &mut [Block], at: usize, stride: usize);
+    /// Lane *i* = block `at` of lane `first + i` of the window.
+    fn gather(self, window: &Window<'_>, first: usize, at: usize) -> Self::V;
+    /// Block `at` of lane `first + i` of the window = lane *i*.
+    fn scatter(self, v: Self::V, window: &mut Window<'_>, first: usize, at: usize);
+    /// Like [`scatter`](Blocks::scatter), but only the first `count` lanes.
+    fn scatter_some(
+        self,
+        v: Self::V,
+        window: &mut Window<'_>,
+        first: usize,
+        count: usize,
+        at: usize,
+    );
+
+    /// Bitwise exclusive or.
+    fn xor(self, a: Self::V, b: Self::V) -> Self::V;
+    /// Lane 0 = the last lane of `before`, lane *i* = lane *i - 1* of `v`: the previous ciphertext
+    /// blocks in CBC decryption.
+    fn shift_in(self, before: Self::V, v: Self::V) -> Self::V;
+    /// A vector with `block` in its last lane, for the first [`shift_in`](Blocks::shift_in).
+    fn in_last_lane(self, block: &Block) -> Self::V;
+    /// The last lane.
+    fn last_lane(self, v: Self::V) -> Block;
+
+    /// Running counters: lane *i* stands for the big-endian number `first` + *i*. Only the low 64
+    /// bits count; the caller splits a run where they would wrap.
+    fn counters(self, first: &Block) -> Self::V;
+    /// Adds `n` to every running counter.
+    fn counters_add(self, c: Self::V, n: u64) -> Self::V;
+    /// The counter blocks, big-endian, as the cipher takes them.
+    fn counter_blocks(self, c: Self::V) -> Self::V;
+
+    /// One round key for all lanes.
+    fn key(self, key: &Block) -> Self::K;
+    /// A round key for each lane, from `WIDTH` blocks.
+    fn lane_keys(self, keys: &[Block]) -> Self::K;
+
+    /// Encrypts `x ^ y` lane by lane, with `R` round keys: `y` is the part that may arrive late (the
+    /// chain), `x` the part that is there early (the plaintext).
+    fn encrypt_xor<const N: usize, const R: usize>(
+        self,
+        x: [Self::V; N],
+        y: [Self::V; N],
+        keys: impl RoundKeys<Self>,
+    ) -> [Self::V; N];
+    /// Encrypts `N` vectors with `R` round keys.
+    fn encrypt<const N: usize, const R: usize>(
+        self,
+        v: [Self::V; N],
+        keys: impl RoundKeys<Self>,
+    ) -> [Self::V; N];
+    /// Decrypts `N` vectors with `R` round keys of the equivalent inverse cipher (FIPS 197, 5.3.5).
+    fn decrypt<const N: usize, const R: usize>(
+        self,
+        v: [Self::V; N],
+        keys: impl RoundKeys<Self>,
+    ) -> [Self::V; N];
+
+    /// SubWord of the key expansion (FIPS 197, 5.2) on each 32-bit word of a block.
+    fn sub_words(self, words: Block) -> Block;
+    /// `InvMixColumns` of one block: turns an encryption round key into a decryption round key.
+    fn inv_mix_columns(self, block: Block) -> Block;
+}

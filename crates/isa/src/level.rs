@@ -1,0 +1,211 @@
+//! Which AES instructions to use: capability, policy and override.
+
+use core::fmt;
+
+#[cfg(target_arch = "x86_64")]
+use crate::{AesNi, Vaes256, Vaes512};
+use crate::{Kernel, Portable};
+
+/// The environment variable that overrides [`AesLevel::best`].
+const VARIABLE: &str = "LANELOCK_LEVEL";
+
+/// An instruction-set level for AES, named by what it requires.
+///
+/// A value can only be had from detection, so holding one proves that the processor has it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AesLevel {
+    /// Constant-time bit-sliced code for any processor.
+    Portable(Portable),
+    /// AES-NI: one block an instruction.
+    #[cfg(target_arch = "x86_64")]
+    AesNi(AesNi),
+    /// VAES with 256-bit vectors: two blocks an instruction.
+    #[cfg(target_arch = "x86_64")]
+    Vaes256(Vaes256),
+    /// VAES with AVX-512: four blocks an instruction.
+    #[cfg(target_arch = "x86_64")]
+    Vaes512(Vaes512),
+}
+
+/// The name of every level of this build, slowest first, with what it requires.
+#[cfg(target_arch = "x86_64")]
+const KNOWN: &[(&str, &str)] = &[
+    ("portable", "nothing"),
+    ("aesni", AesNi::REQUIRES),
+    ("vaes256", Vaes256::REQUIRES),
+    ("vaes512", Vaes512::REQUIRES),
+];
+#[cfg(not(target_arch = "x86_64"))]
+const KNOWN: &[(&str, &str)] = &[("portable", "nothing")];
+
+impl AesLevel {
+    /// All levels that this processor has, slowest first. Never empty: `portable` is always there.
+    pub fn available() -> Vec<Self> {
+        KNOWN.iter().filter_map(|(name, _)| Self::detect(name)).collect()
+    }
+
+    /// The level to use: the override in `LANELOCK_LEVEL` if it is set, else the fastest.
+    ///
+    /// # Errors
+    /// The override names no level, or one that this processor lacks. It is never ignored.
+    pub fn best() -> Result<Self, LevelError> {
+        match std::env::var(VARIABLE) {
+            Ok(name) => Self::from_name(&name),
+            Err(std::env::VarError::NotPresent) => Ok(Self::fastest()),
+            Err(std::env::VarError::NotUnicode(_)) => {
+                Err(LevelError { name: "(not UTF-8)".into() })
+            }
+        }
+    }
+
+    /// The fastest level that this processor has, whatever the environment says.
+    ///
+    /// Policy and capability are the same today: on every processor measured, 512-bit AES was the
+    /// fastest. A processor that slows down for 512-bit vectors would be named here.
+    pub fn fastest() -> Self {
+        let mut fastest = Self::Portable(Portable::new());
+        for (name, _) in KNOWN {
+            if let Some(level) = Self::detect(name) {
+                fastest = level;
+            }
+        }
+        fastest
+    }
+
+    /// The level of that name: `portable`, `aesni`, `vaes256` or `vaes512`.
+    ///
+    /// # Errors
+    /// No level has that name, or this processor lacks it.
+    pub fn from_name(name: &str) -> Result<Self, LevelError> {
+        Self::detect(name).ok_or_else(|| LevelError { name: name.into() })
+    }
+
+    /// The names of all levels of this build, slowest first, each with the CPU features it requires.
+    pub fn known() -> &'static [(&'static str, &'static str)] {
+        KNOWN
+    }
+
+    /// The name that [`from_name`](Self::from_name) takes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Portable(_) => "portable",
+            #[cfg(target_arch = "x86_64")]
+            Self::AesNi(_) => "aesni",
+            #[cfg(target_arch = "x86_64")]
+            Self::Vaes256(_) => "vaes256",
+            #[cfg(target_arch = "x86_64")]
+            Self::Vaes512(_) => "vaes512",
+        }
+    }
+
+    /// Runs `kernel` compiled for this level.
+    #[inline]
+    pub fn run<K: Kernel>(self, kernel: K) -> K::Out {
+        record(self);
+        match self {
+            Self::Portable(t) => kernel.run(t),
+            #[cfg(target_arch = "x86_64")]
+            Self::AesNi(t) => t.run(kernel),
+            #[cfg(target_arch = "x86_64")]
+            Self::Vaes256(t) => t.run(kernel),
+            #[cfg(target_arch = "x86_64")]
+            Self::Vaes512(t) => t.run(kernel),
+        }
+    }
+
+    fn detect(name: &str) -> Option<Self> {
+        match name {
+            "portable" => Some(Self::Portable(Portable::new())),
+            #[cfg(target_arch = "x86_64")]
+            "aesni" => AesNi::detect().map(Self::AesNi),
+            #[cfg(target_arch = "x86_64")]
+            "vaes256" => Vaes256::detect().map(Self::Vaes256),
+            #[cfg(target_arch = "x86_64")]
+            "vaes512" => Vaes512::detect().map(Self::Vaes512),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Debug for AesLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Display for AesLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A level was asked for by a name that is unknown, or that this processor lacks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LevelError {
+    name: String,
+}
+
+impl fmt::Display for LevelError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name } = self;
+        match KNOWN.iter().find(|(known, _)| known == name) {
+            Some((_, requires)) => {
+                write!(f, "this processor lacks the level \"{name}\" (it requires {requires})")?;
+            }
+            None => write!(f, "\"{name}\" is not the name of a level")?,
+        }
+        f.write_str("; available here:")?;
+        for level in AesLevel::available() {
+            write!(f, " {level}")?;
+        }
+        write!(f, " (set {VARIABLE} to one of them, or unset it)")
+    }
+}
+
+impl core::error::Error for LevelError {}
+
+#[cfg(debug_assertions)]
+thread_local! {
+    static LAST: core::cell::Cell<Option<AesLevel>> = const { core::cell::Cell::new(None) };
+}
+
+#[cfg(debug_assertions)]
+fn record(level: AesLevel) {
+    LAST.set(Some(level));
+}
+
+#[cfg(not(debug_assertions))]
+fn record(_: AesLevel) {}
+
+/// The level of the last kernel that this thread ran, so that tests can prove which code ran.
+///
+/// `None` before the first kernel, and always in builds without debug assertions.
+pub fn last_level_run() -> Option<AesLevel> {
+    #[cfg(debug_assertions)]
+    return LAST.get();
+    #[cfg(not(debug_assertions))]
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_round_trip() {
+        let available = AesLevel::available();
+        assert_eq!(available[0].name(), "portable");
+        for level in &available {
+            assert_eq!(AesLevel::from_name(level.name()), Ok(*level));
+        }
+        assert_eq!(available.last(), Some(&AesLevel::fastest()));
+    }
+
+    #[test]
+    fn unknown_names_are_errors_that_list_what_is_there() {
+        let error = AesLevel::from_name("avx9000").unwrap_err().to_string();
+        assert!(error.contains("\"avx9000\"") && error.contains("portable"), "{error}");
+        assert!(AesLevel::from_name("").is_err());
+    }
+}

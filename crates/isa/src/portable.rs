@@ -1,0 +1,515 @@
+//! The portable level: bit-sliced AES, constant-time on any processor.
+//!
+//! Up to four blocks stand as eight *bit planes* of 64 bits: bit *j* of plane *b* is bit *b* of byte
+//! *j*, where byte *j* is byte *j* mod 16 of block *j* / 16. SubBytes is a Boolean circuit, so no
+//! memory address and no branch depends on data; ShiftRows and MixColumns are shifts and masks.
+
+use crate::blocks::{Blocks, RoundKeys, sealed::Sealed};
+use crate::{Block, Window};
+
+/// The token of the portable level, with `W` blocks a vector (1 to 4). Needs no instruction set.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Portable<const W: usize = 4>(());
+
+impl Portable {
+    pub(crate) const fn new() -> Self {
+        Self(())
+    }
+}
+
+/// Eight bit planes, lowest bit first.
+type Planes = [u64; 8];
+
+impl<const W: usize> Sealed for Portable<W> {}
+
+impl<const W: usize> Blocks for Portable<W> {
+    type V = [Block; W];
+    type K = Planes;
+    type Narrow = Portable<1>;
+    const WIDTH: usize = W;
+
+    #[inline(always)]
+    fn narrow(self) -> Portable<1> {
+        Portable(())
+    }
+
+    #[inline(always)]
+    fn load(self, src: &[Block]) -> [Block; W] {
+        self.load_strided(src, 0, 1)
+    }
+
+    #[inline(always)]
+    fn store(self, v: [Block; W], dst: &mut [Block]) {
+        dst[..W].copy_from_slice(&v);
+    }
+
+    #[inline(always)]
+    fn load_strided(self, src: &[Block], at: usize, stride: usize) -> [Block; W] {
+        core::array::from_fn(|i| src[at + i * stride])
+    }
+
+    #[inline(always)]
+    fn store_strided(self, v: [Block; W], dst: &mut [Block], at: usize, stride: usize) {
+        for (i, block) in v.into_iter().enumerate() {
+            dst[at + i * stride] = block;
+        }
+    }
+
+    #[inline(always)]
+    fn gather(self, window: &Window<'_>, first: usize, at: usize) -> [Block; W] {
+        window.read::<W>(first, at).map(|block| *block)
+    }
+
+    #[inline(always)]
+    fn scatter(self, v: [Block; W], window: &mut Window<'_>, first: usize, at: usize) {
+        for (i, block) in v.into_iter().enumerate() {
+            *window.write(first + i, at) = block;
+        }
+    }
+
+    #[inline(always)]
+    fn scatter_some(
+        self,
+        v: [Block; W],
+        window: &mut Window<'_>,
+        first: usize,
+        count: usize,
+        at: usize,
+    ) {
+        for (i, block) in v.into_iter().take(count).enumerate() {
+            *window.write(first + i, at) = block;
+        }
+    }
+
+    #[inline(always)]
+    fn xor(self, a: [Block; W], b: [Block; W]) -> [Block; W] {
+        core::array::from_fn(|i| core::array::from_fn(|j| a[i][j] ^ b[i][j]))
+    }
+
+    #[inline(always)]
+    fn shift_in(self, before: [Block; W], v: [Block; W]) -> [Block; W] {
+        core::array::from_fn(|i| if i == 0 { before[W - 1] } else { v[i - 1] })
+    }
+
+    #[inline(always)]
+    fn in_last_lane(self, block: &Block) -> [Block; W] {
+        [*block; W]
+    }
+
+    #[inline(always)]
+    fn last_lane(self, v: [Block; W]) -> Block {
+        v[W - 1]
+    }
+
+    #[inline(always)]
+    fn counters(self, first: &Block) -> [Block; W] {
+        core::array::from_fn(|i| add_low64(first, i as u64))
+    }
+
+    #[inline(always)]
+    fn counters_add(self, c: [Block; W], n: u64) -> [Block; W] {
+        core::array::from_fn(|i| add_low64(&c[i], n))
+    }
+
+    #[inline(always)]
+    fn counter_blocks(self, c: [Block; W]) -> [Block; W] {
+        c
+    }
+
+    #[inline(always)]
+    fn key(self, key: &Block) -> Planes {
+        slice(&[*key; W])
+    }
+
+    #[inline(always)]
+    fn lane_keys(self, keys: &[Block]) -> Planes {
+        slice(&self.load(keys))
+    }
+
+    #[inline(always)]
+    fn encrypt_xor<const N: usize, const R: usize>(
+        self,
+        x: [[Block; W]; N],
+        y: [[Block; W]; N],
+        keys: impl RoundKeys<Self>,
+    ) -> [[Block; W]; N] {
+        let v = core::array::from_fn(|i| self.xor(x[i], y[i]));
+        self.encrypt::<N, R>(v, keys)
+    }
+
+    #[inline(always)]
+    fn encrypt<const N: usize, const R: usize>(
+        self,
+        mut v: [[Block; W]; N],
+        keys: impl RoundKeys<Self>,
+    ) -> [[Block; W]; N] {
+        for (i, v) in v.iter_mut().enumerate() {
+            let mut p = slice(v);
+            add_key(&mut p, &keys.get(self, 0, i));
+            for round in 1..R - 1 {
+                encrypt_round(&mut p, true);
+                add_key(&mut p, &keys.get(self, round, i));
+            }
+            encrypt_round(&mut p, false);
+            add_key(&mut p, &keys.get(self, R - 1, i));
+            *v = unslice(&p);
+        }
+        v
+    }
+
+    #[inline(always)]
+    fn decrypt<const N: usize, const R: usize>(
+        self,
+        mut v: [[Block; W]; N],
+        keys: impl RoundKeys<Self>,
+    ) -> [[Block; W]; N] {
+        for (i, v) in v.iter_mut().enumerate() {
+            let mut p = slice(v);
+            add_key(&mut p, &keys.get(self, 0, i));
+            for round in 1..R - 1 {
+                decrypt_round(&mut p, true);
+                add_key(&mut p, &keys.get(self, round, i));
+            }
+            decrypt_round(&mut p, false);
+            add_key(&mut p, &keys.get(self, R - 1, i));
+            *v = unslice(&p);
+        }
+        v
+    }
+
+    #[inline(always)]
+    fn sub_words(self, words: Block) -> Block {
+        let mut p = slice(&[words]);
+        sub_bytes(&mut p);
+        unslice::<1>(&p)[0]
+    }
+
+    #[inline(always)]
+    fn inv_mix_columns(self, block: Block) -> Block {
+        let mut p = slice(&[block]);
+        inv_mix_columns(&mut p);
+        unslice::<1>(&p)[0]
+    }
+}
+
+/// `block` with `n` added to its last eight bytes as a big-endian number, without carry.
+fn add_low64(block: &Block, n: u64) -> Block {
+    let number = u128::from_be_bytes(*block);
+    let low = number.wrapping_add(n.into()) & u128::from(u64::MAX);
+    (number & !u128::from(u64::MAX) | low).to_be_bytes()
+}
+
+/// Transposes the 8x8 bit matrix whose row *i* is byte *i*.
+fn transpose8(mut x: u64) -> u64 {
+    let t = (x ^ (x >> 7)) & 0x00aa_00aa_00aa_00aa;
+    x ^= t ^ (t << 7);
+    let t = (x ^ (x >> 14)) & 0x0000_cccc_0000_cccc;
+    x ^= t ^ (t << 14);
+    let t = (x ^ (x >> 28)) & 0x0000_0000_f0f0_f0f0;
+    x ^ t ^ (t << 28)
+}
+
+/// Blocks to bit planes; blocks beyond `W` are zero.
+fn slice<const W: usize>(blocks: &[Block; W]) -> Planes {
+    let mut p = [0; 8];
+    for (i, half) in blocks.as_flattened().as_chunks::<8>().0.iter().enumerate() {
+        let bits = transpose8(u64::from_le_bytes(*half)).to_le_bytes();
+        for (plane, byte) in p.iter_mut().zip(bits) {
+            *plane |= u64::from(byte) << (8 * i);
+        }
+    }
+    p
+}
+
+/// Bit planes to blocks.
+fn unslice<const W: usize>(p: &Planes) -> [Block; W] {
+    let mut blocks = [[0; 16]; W];
+    for (i, half) in blocks.as_flattened_mut().as_chunks_mut::<8>().0.iter_mut().enumerate() {
+        let bits = core::array::from_fn(|b| p[b].to_le_bytes()[i]);
+        *half = transpose8(u64::from_le_bytes(bits)).to_le_bytes();
+    }
+    blocks
+}
+
+fn add_key(p: &mut Planes, key: &Planes) {
+    for (p, k) in p.iter_mut().zip(key) {
+        *p ^= k;
+    }
+}
+
+fn encrypt_round(p: &mut Planes, mix: bool) {
+    sub_bytes(p);
+    for plane in p.iter_mut() {
+        *plane = shift_rows(*plane);
+    }
+    if mix {
+        mix_columns(p);
+    }
+}
+
+fn decrypt_round(p: &mut Planes, mix: bool) {
+    for plane in p.iter_mut() {
+        *plane = inv_shift_rows(*plane);
+    }
+    inv_sub_bytes(p);
+    if mix {
+        inv_mix_columns(p);
+    }
+}
+
+/// Rotates every 16-bit group of `x` right by `n` bits: columns of one block by `n` / 4.
+fn rotate_columns(x: u64, n: u32) -> u64 {
+    let low = u64::from(0xffff_u16 >> n) * 0x0001_0001_0001_0001;
+    ((x >> n) & low) | ((x << (16 - n)) & !low)
+}
+
+/// Row *r* of the state is bits *r* mod 4; it moves left by *r* columns.
+fn shift_rows(x: u64) -> u64 {
+    (x & 0x1111_1111_1111_1111)
+        | rotate_columns(x & 0x2222_2222_2222_2222, 4)
+        | rotate_columns(x & 0x4444_4444_4444_4444, 8)
+        | rotate_columns(x & 0x8888_8888_8888_8888, 12)
+}
+
+fn inv_shift_rows(x: u64) -> u64 {
+    (x & 0x1111_1111_1111_1111)
+        | rotate_columns(x & 0x2222_2222_2222_2222, 12)
+        | rotate_columns(x & 0x4444_4444_4444_4444, 8)
+        | rotate_columns(x & 0x8888_8888_8888_8888, 4)
+}
+
+/// The byte below in the same column: row *r* takes row *r* + 1.
+fn down1(x: u64) -> u64 {
+    ((x >> 1) & 0x7777_7777_7777_7777) | ((x & 0x1111_1111_1111_1111) << 3)
+}
+
+/// The byte two below in the same column.
+fn down2(x: u64) -> u64 {
+    ((x >> 2) & 0x3333_3333_3333_3333) | ((x & 0x3333_3333_3333_3333) << 2)
+}
+
+/// Multiplies every byte by 2 in GF(2^8), modulus x^8 + x^4 + x^3 + x + 1.
+fn double(p: &Planes) -> Planes {
+    let [a, b, c, d, e, f, g, h] = *p;
+    [h, a ^ h, b, c ^ h, d ^ h, e, f, g]
+}
+
+/// 2a + 3b + c + d for each column, as 2(a + b) + b + (c + d).
+fn mix_columns(p: &mut Planes) {
+    let below: Planes = core::array::from_fn(|i| down1(p[i]));
+    let pair: Planes = core::array::from_fn(|i| p[i] ^ below[i]);
+    let doubled = double(&pair);
+    for i in 0..8 {
+        p[i] = doubled[i] ^ below[i] ^ down2(pair[i]);
+    }
+}
+
+/// `MixColumns` after multiplying the columns by 4y^2 + 5 (FIPS 197, 5.3.3, factored).
+fn inv_mix_columns(p: &mut Planes) {
+    let pair: Planes = core::array::from_fn(|i| p[i] ^ down2(p[i]));
+    let four = double(&double(&pair));
+    for i in 0..8 {
+        p[i] ^= four[i];
+    }
+    mix_columns(p);
+}
+
+/// The S-box on all bytes: inversion in GF(2^8) and the affine map, as the circuit of J. Boyar and
+/// R. Peralta, "A depth-16 circuit for the AES S-box" (2011). Names are the paper's; `x0` is the
+/// highest bit.
+fn sub_bytes(p: &mut Planes) {
+    let [x7, x6, x5, x4, x3, x2, x1, x0] = *p;
+    // Linear input layer.
+    let y14 = x3 ^ x5;
+    let y13 = x0 ^ x6;
+    let y9 = x0 ^ x3;
+    let y8 = x0 ^ x5;
+    let t0 = x1 ^ x2;
+    let y1 = t0 ^ x7;
+    let y4 = y1 ^ x3;
+    let y12 = y13 ^ y14;
+    let y2 = y1 ^ x0;
+    let y5 = y1 ^ x6;
+    let y3 = y5 ^ y8;
+    let t1 = x4 ^ y12;
+    let y15 = t1 ^ x5;
+    let y20 = t1 ^ x1;
+    let y6 = y15 ^ x7;
+    let y10 = y15 ^ t0;
+    let y11 = y20 ^ y9;
+    let y7 = x7 ^ y11;
+    let y17 = y10 ^ y11;
+    let y19 = y10 ^ y8;
+    let y16 = t0 ^ y11;
+    let y21 = y13 ^ y16;
+    let y18 = x0 ^ y16;
+    // Inversion in a tower of fields.
+    let t2 = y12 & y15;
+    let t4 = (y3 & y6) ^ t2;
+    let t6 = (y4 & x7) ^ t2;
+    let t7 = y13 & y16;
+    let t9 = (y5 & y1) ^ t7;
+    let t11 = (y2 & y7) ^ t7;
+    let t12 = y9 & y11;
+    let t14 = (y14 & y17) ^ t12;
+    let t16 = (y8 & y10) ^ t12;
+    let t21 = t4 ^ t14 ^ y20;
+    let t22 = t6 ^ t16 ^ y19;
+    let t23 = t9 ^ t14 ^ y21;
+    let t24 = t11 ^ t16 ^ y18;
+    let t25 = t21 ^ t22;
+    let t26 = t21 & t23;
+    let t27 = t24 ^ t26;
+    let t29 = (t25 & t27) ^ t22;
+    let t31 = t22 ^ t26;
+    let t33 = (t31 & (t23 ^ t24)) ^ t24;
+    let t35 = t27 ^ t33;
+    let t36 = t24 & t35;
+    let t37 = t36 ^ t23 ^ t33;
+    let t38 = t27 ^ t36;
+    let t40 = t25 ^ (t29 & t38);
+    let t41 = t40 ^ t37;
+    let t42 = t29 ^ t33;
+    let t43 = t29 ^ t40;
+    let t44 = t33 ^ t37;
+    let t45 = t42 ^ t41;
+    let z0 = t44 & y15;
+    let z1 = t37 & y6;
+    let z2 = t33 & x7;
+    let z3 = t43 & y16;
+    let z4 = t40 & y1;
+    let z5 = t29 & y7;
+    let z6 = t42 & y11;
+    let z7 = t45 & y17;
+    let z8 = t41 & y10;
+    let z9 = t44 & y12;
+    let z10 = t37 & y3;
+    let z11 = t33 & y4;
+    let z12 = t43 & y13;
+    let z13 = t40 & y5;
+    let z14 = t29 & y2;
+    let z15 = t42 & y9;
+    let z16 = t45 & y14;
+    let z17 = t41 & y8;
+    // Linear output layer.
+    let t46 = z15 ^ z16;
+    let t47 = z10 ^ z11;
+    let t48 = z5 ^ z13;
+    let t49 = z9 ^ z10;
+    let t50 = z2 ^ z12;
+    let t51 = z2 ^ z5;
+    let t52 = z7 ^ z8;
+    let t53 = z0 ^ z3;
+    let t54 = z6 ^ z7;
+    let t55 = z16 ^ z17;
+    let t56 = z12 ^ t48;
+    let t57 = t50 ^ t53;
+    let t58 = z4 ^ t46;
+    let t59 = z3 ^ t54;
+    let t60 = t46 ^ t57;
+    let t61 = z14 ^ t57;
+    let t62 = t52 ^ t58;
+    let t63 = t49 ^ t58;
+    let t64 = z4 ^ t59;
+    let t65 = t61 ^ t62;
+    let t66 = z1 ^ t63;
+    let s0 = t59 ^ t63;
+    let s6 = t56 ^ !t62;
+    let s7 = t48 ^ !t60;
+    let t67 = t64 ^ t65;
+    let s3 = t53 ^ t66;
+    let s4 = t51 ^ t66;
+    let s5 = t47 ^ t65;
+    let s1 = t64 ^ !s3;
+    let s2 = t55 ^ !t67;
+    *p = [s7, s6, s5, s4, s3, s2, s1, s0];
+}
+
+/// Undoes the affine map of the S-box: bit *i* = bits *i* + 2, *i* + 5, *i* + 7, plus 0x05.
+fn inv_affine(p: &mut Planes) {
+    let q = *p;
+    for i in 0..8 {
+        p[i] = q[(i + 2) % 8] ^ q[(i + 5) % 8] ^ q[(i + 7) % 8];
+    }
+    p[0] = !p[0];
+    p[2] = !p[2];
+}
+
+/// The inverse S-box. With A the affine map, S = A after inversion, so inversion = A⁻¹ after S, and
+/// S⁻¹ = inversion after A⁻¹ = A⁻¹ after S after A⁻¹.
+fn inv_sub_bytes(p: &mut Planes) {
+    inv_affine(p);
+    sub_bytes(p);
+    inv_affine(p);
+}
+
+#[cfg(test)]
+#[expect(clippy::cast_possible_truncation, reason = "test input")]
+mod tests {
+    use super::*;
+
+    /// Multiplication in GF(2^8), by the definition (FIPS 197, 4.2).
+    fn multiply(mut a: u8, mut b: u8) -> u8 {
+        let mut product = 0;
+        while b != 0 {
+            if b & 1 != 0 {
+                product ^= a;
+            }
+            a = (a << 1) ^ if a & 0x80 != 0 { 0x1b } else { 0 };
+            b >>= 1;
+        }
+        product
+    }
+
+    /// The S-box by its definition (FIPS 197, 5.1.1).
+    fn s_box(x: u8) -> u8 {
+        let inverse = (0..=255).find(|&y| multiply(x, y) == 1).unwrap_or(0);
+        let bit = |i: u32| inverse.rotate_right(i);
+        bit(0) ^ bit(4) ^ bit(5) ^ bit(6) ^ bit(7) ^ 0x63
+    }
+
+    fn on_bytes(f: impl Fn(&mut Planes), bytes: [Block; 4]) -> [Block; 4] {
+        let mut p = slice(&bytes);
+        f(&mut p);
+        unslice(&p)
+    }
+
+    #[test]
+    fn s_box_is_its_definition() {
+        for quarter in 0..4_u8 {
+            let input: [Block; 4] = core::array::from_fn(|i| {
+                core::array::from_fn(|j| quarter * 64 + (i * 16 + j) as u8)
+            });
+            let output = on_bytes(sub_bytes, input);
+            for (x, s) in input.as_flattened().iter().zip(output.as_flattened()) {
+                assert_eq!(*s, s_box(*x), "S-box of {x:#x}");
+            }
+            assert_eq!(on_bytes(inv_sub_bytes, output), input);
+        }
+    }
+
+    #[test]
+    fn linear_layers_are_their_definitions() {
+        let input: [Block; 4] =
+            core::array::from_fn(|i| core::array::from_fn(|j| (i * 53 + j * 29 + 7) as u8));
+        let rows = on_bytes(|p| p.iter_mut().for_each(|x| *x = shift_rows(*x)), input);
+        let mixed = on_bytes(mix_columns, input);
+        for block in 0..4 {
+            for column in 0..4 {
+                for row in 0..4 {
+                    let at = |r: usize| input[block][4 * column + (row + r) % 4];
+                    assert_eq!(
+                        rows[block][4 * column + row],
+                        input[block][4 * ((column + row) % 4) + row]
+                    );
+                    assert_eq!(
+                        mixed[block][4 * column + row],
+                        multiply(at(0), 2) ^ multiply(at(1), 3) ^ at(2) ^ at(3)
+                    );
+                }
+            }
+        }
+        assert_eq!(on_bytes(inv_mix_columns, mixed), input);
+        assert_eq!(on_bytes(|p| p.iter_mut().for_each(|x| *x = inv_shift_rows(*x)), rows), input);
+    }
+}

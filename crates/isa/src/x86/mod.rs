@@ -1,0 +1,297 @@
+//! The x86-64 levels: one token each, one block of intrinsics per vector width.
+
+mod xmm;
+mod ymm;
+mod zmm;
+
+use core::arch::x86_64::{__m128i, __m256i, __m512i};
+
+use crate::Window;
+use crate::blocks::{Block, Blocks, Kernel, RoundKeys, sealed::Sealed};
+
+/// Makes a token: its detection, its entry and its [`Blocks`], all from one feature list.
+macro_rules! level {
+    (
+        $(#[$doc:meta])*
+        $token:ident, width $width:literal, $vector:ty, leaves $leaf:ident,
+        enable $enable:literal, detect [$($feature:tt),+]
+    ) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub struct $token(());
+
+        impl $token {
+            /// The CPU features that this level requires.
+            pub const REQUIRES: &str = $enable;
+
+            pub(crate) fn detect() -> Option<Self> {
+                ($(std::arch::is_x86_feature_detected!($feature))&&+).then_some(Self(()))
+            }
+
+            /// Runs `kernel` with this level's instructions.
+            pub(crate) fn run<K: Kernel>(self, kernel: K) -> K::Out {
+                #[target_feature(enable = $enable)]
+                fn entry<K: Kernel>(token: $token, kernel: K) -> K::Out {
+                    kernel.run(token)
+                }
+                // SAFETY: a token exists only where `detect` found every feature enabled here.
+                unsafe { entry(self, kernel) }
+            }
+        }
+
+        impl Sealed for $token {}
+
+        impl Blocks for $token {
+            type V = $vector;
+            type K = $vector;
+            type Narrow = AesNi;
+            const WIDTH: usize = $width;
+
+            #[inline(always)]
+            fn narrow(self) -> AesNi {
+                AesNi(())
+            }
+
+            #[inline(always)]
+            fn load(self, src: &[Block]) -> $vector {
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::load(chunk(src, 0)) }
+            }
+
+            #[inline(always)]
+            fn store(self, v: $vector, dst: &mut [Block]) {
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::store(v, chunk_mut(dst, 0)) }
+            }
+
+            #[inline(always)]
+            fn load_strided(self, src: &[Block], at: usize, stride: usize) -> $vector {
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::gather(core::array::from_fn(|i| &src[at + i * stride])) }
+            }
+
+            #[inline(always)]
+            fn store_strided(self, v: $vector, dst: &mut [Block], at: usize, stride: usize) {
+                // SAFETY: the token proves the features.
+                let blocks: [__m128i; $width] = unsafe { $leaf::split(v) };
+                for (i, block) in blocks.into_iter().enumerate() {
+                    // SAFETY: the token proves the features.
+                    unsafe { xmm::store_one(block, &mut dst[at + i * stride]) }
+                }
+            }
+
+            #[inline(always)]
+            fn gather(self, window: &Window<'_>, first: usize, at: usize) -> $vector {
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::gather(window.read::<$width>(first, at)) }
+            }
+
+            #[inline(always)]
+            fn scatter(self, v: $vector, window: &mut Window<'_>, first: usize, at: usize) {
+                // SAFETY: the token proves the features.
+                let blocks: [__m128i; $width] = unsafe { $leaf::split(v) };
+                for (i, block) in blocks.into_iter().enumerate() {
+                    // SAFETY: the token proves the features.
+                    unsafe { xmm::store_one(block, window.write(first + i, at)) }
+                }
+            }
+
+            #[inline(always)]
+            fn scatter_some(
+                self,
+                v: $vector,
+                window: &mut Window<'_>,
+                first: usize,
+                count: usize,
+                at: usize,
+            ) {
+                // SAFETY: the token proves the features.
+                let blocks: [__m128i; $width] = unsafe { $leaf::split(v) };
+                for (i, block) in blocks.into_iter().enumerate() {
+                    if i < count {
+                        // SAFETY: the token proves the features.
+                        unsafe { xmm::store_one(block, window.write(first + i, at)) }
+                    }
+                }
+            }
+
+            #[inline(always)]
+            fn xor(self, a: $vector, b: $vector) -> $vector {
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::xor(a, b) }
+            }
+
+            #[inline(always)]
+            fn shift_in(self, before: $vector, v: $vector) -> $vector {
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::shift_in(before, v) }
+            }
+
+            #[inline(always)]
+            fn in_last_lane(self, block: &Block) -> $vector {
+                self.key(block)
+            }
+
+            #[inline(always)]
+            fn last_lane(self, v: $vector) -> Block {
+                let mut blocks = [[0; 16]; $width];
+                self.store(v, &mut blocks);
+                blocks[$width - 1]
+            }
+
+            #[inline(always)]
+            fn counters(self, first: &Block) -> $vector {
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::counters(first) }
+            }
+
+            #[inline(always)]
+            fn counters_add(self, c: $vector, n: u64) -> $vector {
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::counters_add(c, n) }
+            }
+
+            #[inline(always)]
+            fn counter_blocks(self, c: $vector) -> $vector {
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::reverse(c) }
+            }
+
+            #[inline(always)]
+            fn key(self, key: &Block) -> $vector {
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::broadcast(key) }
+            }
+
+            #[inline(always)]
+            fn lane_keys(self, keys: &[Block]) -> $vector {
+                self.load(keys)
+            }
+
+            #[inline(always)]
+            fn encrypt_xor<const N: usize, const R: usize>(
+                self,
+                x: [$vector; N],
+                y: [$vector; N],
+                keys: impl RoundKeys<Self>,
+            ) -> [$vector; N] {
+                let mut v = y;
+                for i in 0..N {
+                    // The early part meets the key first, so that one operation is left when the
+                    // late part arrives.
+                    let early = self.xor(x[i], keys.get(self, 0, i));
+                    v[i] = self.xor(v[i], early);
+                }
+                self.encrypt_rounds::<N, R>(v, keys)
+            }
+
+            #[inline(always)]
+            fn encrypt<const N: usize, const R: usize>(
+                self,
+                mut v: [$vector; N],
+                keys: impl RoundKeys<Self>,
+            ) -> [$vector; N] {
+                for (i, v) in v.iter_mut().enumerate() {
+                    *v = self.xor(*v, keys.get(self, 0, i));
+                }
+                self.encrypt_rounds::<N, R>(v, keys)
+            }
+
+            #[inline(always)]
+            fn decrypt<const N: usize, const R: usize>(
+                self,
+                mut v: [$vector; N],
+                keys: impl RoundKeys<Self>,
+            ) -> [$vector; N] {
+                for (i, v) in v.iter_mut().enumerate() {
+                    *v = self.xor(*v, keys.get(self, 0, i));
+                }
+                for round in 1..R - 1 {
+                    for (i, v) in v.iter_mut().enumerate() {
+                        // SAFETY: the token proves the features.
+                        *v = unsafe { $leaf::aesdec(*v, keys.get(self, round, i)) };
+                    }
+                }
+                for (i, v) in v.iter_mut().enumerate() {
+                    // SAFETY: the token proves the features.
+                    *v = unsafe { $leaf::aesdeclast(*v, keys.get(self, R - 1, i)) };
+                }
+                v
+            }
+
+            #[inline(always)]
+            fn sub_words(self, words: Block) -> Block {
+                // SAFETY: the token proves the features.
+                unsafe { xmm::sub_words(&words) }
+            }
+
+            #[inline(always)]
+            fn inv_mix_columns(self, block: Block) -> Block {
+                // SAFETY: the token proves the features.
+                unsafe { xmm::inv_mix_columns(&block) }
+            }
+        }
+
+        impl $token {
+            #[inline(always)]
+            fn encrypt_rounds<const N: usize, const R: usize>(
+                self,
+                mut v: [$vector; N],
+                keys: impl RoundKeys<Self>,
+            ) -> [$vector; N] {
+                for round in 1..R - 1 {
+                    for (i, v) in v.iter_mut().enumerate() {
+                        // SAFETY: the token proves the features.
+                        *v = unsafe { $leaf::aesenc(*v, keys.get(self, round, i)) };
+                    }
+                }
+                for (i, v) in v.iter_mut().enumerate() {
+                    // SAFETY: the token proves the features.
+                    *v = unsafe { $leaf::aesenclast(*v, keys.get(self, R - 1, i)) };
+                }
+                v
+            }
+        }
+    };
+}
+
+level! {
+    /// AES-NI: one block an instruction.
+    AesNi, width 1, __m128i, leaves xmm,
+    enable "aes,sse4.1", detect ["aes", "sse4.1"]
+}
+
+level! {
+    /// VAES with AVX2: two blocks an instruction.
+    Vaes256, width 2, __m256i, leaves ymm,
+    enable "aes,avx2,vaes", detect ["aes", "avx2", "vaes"]
+}
+
+level! {
+    /// VAES with AVX-512: four blocks an instruction.
+    Vaes512, width 4, __m512i, leaves zmm,
+    enable "aes,vaes,avx512f,avx512bw,avx512dq,avx512vl",
+    detect ["aes", "vaes", "avx512f", "avx512bw", "avx512dq", "avx512vl"]
+}
+
+#[inline(always)]
+fn chunk<const N: usize>(src: &[Block], at: usize) -> &[Block; N] {
+    match src[at..].first_chunk() {
+        Some(chunk) => chunk,
+        None => too_short(),
+    }
+}
+
+#[inline(always)]
+fn chunk_mut<const N: usize>(dst: &mut [Block], at: usize) -> &mut [Block; N] {
+    match dst[at..].first_chunk_mut() {
+        Some(chunk) => chunk,
+        None => too_short(),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn too_short() -> ! {
+    panic!("a slice is shorter than the vector operation on it")
+}

@@ -1,0 +1,111 @@
+//! 256-bit leaves: two blocks a vector.
+
+use core::arch::x86_64::{
+    __m128i, __m256i, _mm_loadu_si128, _mm256_add_epi64, _mm256_aesdec_epi128,
+    _mm256_aesdeclast_epi128, _mm256_aesenc_epi128, _mm256_aesenclast_epi128,
+    _mm256_broadcastsi128_si256, _mm256_castsi128_si256, _mm256_castsi256_si128,
+    _mm256_extracti128_si256, _mm256_inserti128_si256, _mm256_loadu_si256,
+    _mm256_permute2x128_si256, _mm256_set_epi64x, _mm256_setr_epi8, _mm256_shuffle_epi8,
+    _mm256_storeu_si256, _mm256_xor_si256,
+};
+
+use crate::Block;
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn load(src: &[Block; 2]) -> __m256i {
+    // SAFETY: the reference covers the 32 bytes read.
+    unsafe { _mm256_loadu_si256(src.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn store(v: __m256i, dst: &mut [Block; 2]) {
+    // SAFETY: the reference covers the 32 bytes written.
+    unsafe { _mm256_storeu_si256(dst.as_mut_ptr().cast(), v) }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn one(block: &Block) -> __m128i {
+    // SAFETY: the reference covers the 16 bytes read.
+    unsafe { _mm_loadu_si128(core::ptr::from_ref(block).cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn gather([a, b]: [&Block; 2]) -> __m256i {
+    _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(one(a)), one(b))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn split(v: __m256i) -> [__m128i; 2] {
+    [_mm256_castsi256_si128(v), _mm256_extracti128_si256::<1>(v)]
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn broadcast(block: &Block) -> __m256i {
+    _mm256_broadcastsi128_si256(one(block))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn xor(a: __m256i, b: __m256i) -> __m256i {
+    _mm256_xor_si256(a, b)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn shift_in(before: __m256i, v: __m256i) -> __m256i {
+    _mm256_permute2x128_si256::<0x21>(before, v)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn counters(first: &Block) -> __m256i {
+    _mm256_add_epi64(reverse(broadcast(first)), _mm256_set_epi64x(0, 1, 0, 0))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+#[expect(clippy::cast_possible_wrap, reason = "the addition is modulo 2^64")]
+pub(super) fn counters_add(c: __m256i, n: u64) -> __m256i {
+    _mm256_add_epi64(c, _mm256_set_epi64x(0, n as i64, 0, n as i64))
+}
+
+/// The 16 bytes of each block in reverse order.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn reverse(v: __m256i) -> __m256i {
+    let order = _mm256_setr_epi8(
+        15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, //
+        15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0,
+    );
+    _mm256_shuffle_epi8(v, order)
+}
+
+#[inline]
+#[target_feature(enable = "avx2,vaes")]
+pub(super) fn aesenc(v: __m256i, k: __m256i) -> __m256i {
+    _mm256_aesenc_epi128(v, k)
+}
+
+#[inline]
+#[target_feature(enable = "avx2,vaes")]
+pub(super) fn aesenclast(v: __m256i, k: __m256i) -> __m256i {
+    _mm256_aesenclast_epi128(v, k)
+}
+
+#[inline]
+#[target_feature(enable = "avx2,vaes")]
+pub(super) fn aesdec(v: __m256i, k: __m256i) -> __m256i {
+    _mm256_aesdec_epi128(v, k)
+}
+
+#[inline]
+#[target_feature(enable = "avx2,vaes")]
+pub(super) fn aesdeclast(v: __m256i, k: __m256i) -> __m256i {
+    _mm256_aesdeclast_epi128(v, k)
+}

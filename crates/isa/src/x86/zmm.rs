@@ -1,0 +1,118 @@
+//! 512-bit leaves: four blocks a vector.
+
+use core::arch::x86_64::{
+    __m128i, __m512i, _mm_loadu_si128, _mm512_add_epi64, _mm512_aesdec_epi128,
+    _mm512_aesdeclast_epi128, _mm512_aesenc_epi128, _mm512_aesenclast_epi128, _mm512_alignr_epi64,
+    _mm512_broadcast_i32x4, _mm512_castsi128_si512, _mm512_castsi512_si128,
+    _mm512_extracti64x2_epi64, _mm512_inserti64x2, _mm512_loadu_si512, _mm512_set_epi64,
+    _mm512_shuffle_epi8, _mm512_storeu_si512, _mm512_xor_si512,
+};
+
+use crate::Block;
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn load(src: &[Block; 4]) -> __m512i {
+    // SAFETY: the reference covers the 64 bytes read.
+    unsafe { _mm512_loadu_si512(src.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn store(v: __m512i, dst: &mut [Block; 4]) {
+    // SAFETY: the reference covers the 64 bytes written.
+    unsafe { _mm512_storeu_si512(dst.as_mut_ptr().cast(), v) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn one(block: &Block) -> __m128i {
+    // SAFETY: the reference covers the 16 bytes read.
+    unsafe { _mm_loadu_si128(core::ptr::from_ref(block).cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq")]
+pub(super) fn gather([a, b, c, d]: [&Block; 4]) -> __m512i {
+    let v = _mm512_castsi128_si512(one(a));
+    let v = _mm512_inserti64x2::<1>(v, one(b));
+    let v = _mm512_inserti64x2::<2>(v, one(c));
+    _mm512_inserti64x2::<3>(v, one(d))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq")]
+pub(super) fn split(v: __m512i) -> [__m128i; 4] {
+    [
+        _mm512_castsi512_si128(v),
+        _mm512_extracti64x2_epi64::<1>(v),
+        _mm512_extracti64x2_epi64::<2>(v),
+        _mm512_extracti64x2_epi64::<3>(v),
+    ]
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn broadcast(block: &Block) -> __m512i {
+    _mm512_broadcast_i32x4(one(block))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn xor(a: __m512i, b: __m512i) -> __m512i {
+    _mm512_xor_si512(a, b)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn shift_in(before: __m512i, v: __m512i) -> __m512i {
+    _mm512_alignr_epi64::<6>(v, before)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+pub(super) fn counters(first: &Block) -> __m512i {
+    _mm512_add_epi64(reverse(broadcast(first)), _mm512_set_epi64(0, 3, 0, 2, 0, 1, 0, 0))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+#[expect(clippy::cast_possible_wrap, reason = "the addition is modulo 2^64")]
+pub(super) fn counters_add(c: __m512i, n: u64) -> __m512i {
+    let n = n as i64;
+    _mm512_add_epi64(c, _mm512_set_epi64(0, n, 0, n, 0, n, 0, n))
+}
+
+/// The 16 bytes of each block in reverse order.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+pub(super) fn reverse(v: __m512i) -> __m512i {
+    const LOW: i64 = 0x0001_0203_0405_0607;
+    const HIGH: i64 = 0x0809_0a0b_0c0d_0e0f;
+    let order = _mm512_set_epi64(LOW, HIGH, LOW, HIGH, LOW, HIGH, LOW, HIGH);
+    _mm512_shuffle_epi8(v, order)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,vaes")]
+pub(super) fn aesenc(v: __m512i, k: __m512i) -> __m512i {
+    _mm512_aesenc_epi128(v, k)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,vaes")]
+pub(super) fn aesenclast(v: __m512i, k: __m512i) -> __m512i {
+    _mm512_aesenclast_epi128(v, k)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,vaes")]
+pub(super) fn aesdec(v: __m512i, k: __m512i) -> __m512i {
+    _mm512_aesdec_epi128(v, k)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,vaes")]
+pub(super) fn aesdeclast(v: __m512i, k: __m512i) -> __m512i {
+    _mm512_aesdeclast_epi128(v, k)
+}

@@ -76,11 +76,7 @@ pub fn codec_clip(name: &str) -> Option<PathBuf> {
 pub fn shaka_packager() -> Option<PathBuf> {
     named_by("SHAKA_PACKAGER").or_else(|| {
         let cached = repository().join(".cache/bin/packager");
-        if cached.is_file() {
-            Some(cached)
-        } else {
-            on_search_path("packager")
-        }
+        if cached.is_file() { Some(cached) } else { on_search_path("packager") }
     })
 }
 
@@ -105,9 +101,7 @@ fn append(path: &Path, line: &str) -> io::Result<()> {
 }
 
 fn on_search_path(program: &str) -> Option<PathBuf> {
-    env::split_paths(&env::var_os("PATH")?)
-        .map(|dir| dir.join(program))
-        .find(|path| path.is_file())
+    env::split_paths(&env::var_os("PATH")?).map(|dir| dir.join(program)).find(|path| path.is_file())
 }
 
 #[cfg(test)]

@@ -5,12 +5,10 @@ use std::fmt::Write as _;
 /// The bytes as lower-case hexadecimal digits without separators.
 #[must_use]
 pub fn hex(bytes: &[u8]) -> String {
-    bytes
-        .iter()
-        .fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 /// The bytes written as hexadecimal digits; blanks between digits are skipped.
@@ -23,12 +21,10 @@ pub fn unhex(text: &str) -> Vec<u8> {
     let digits: Vec<u8> = text
         .chars()
         .filter(|c| !c.is_whitespace())
-        .map(
-            |c| match c.to_digit(16).and_then(|d| u8::try_from(d).ok()) {
-                Some(digit) => digit,
-                None => panic!("{c:?} is no hexadecimal digit in {text:?}"),
-            },
-        )
+        .map(|c| match c.to_digit(16).and_then(|d| u8::try_from(d).ok()) {
+            Some(digit) => digit,
+            None => panic!("{c:?} is no hexadecimal digit in {text:?}"),
+        })
         .collect();
     let (pairs, rest) = digits.as_chunks::<2>();
     assert!(rest.is_empty(), "half a byte at the end of {text:?}");

@@ -79,22 +79,14 @@ pub fn sp800_38a_ecb() -> Vec<CipherCase> {
 /// The CBC examples of NIST SP 800-38A, appendix F.2.
 #[must_use]
 pub fn sp800_38a_cbc() -> Vec<CipherCase> {
-    sp800_38a(
-        "F.2 CBC",
-        "000102030405060708090a0b0c0d0e0f",
-        &SP800_38A_CBC,
-    )
+    sp800_38a("F.2 CBC", "000102030405060708090a0b0c0d0e0f", &SP800_38A_CBC)
 }
 
 /// The CTR examples of NIST SP 800-38A, appendix F.5; `iv` is the first
 /// counter block, and the counter carries over its last 8 bits.
 #[must_use]
 pub fn sp800_38a_ctr() -> Vec<CipherCase> {
-    sp800_38a(
-        "F.5 CTR",
-        "f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff",
-        &SP800_38A_CTR,
-    )
+    sp800_38a("F.5 CTR", "f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff", &SP800_38A_CTR)
 }
 
 /// The CTR vectors of RFC 3686, some with a last block that is not full; `iv`
@@ -316,10 +308,7 @@ mod tests {
         for (cases, iv) in [(cavp_ecb(), 0), (cavp_cbc(), 16)] {
             assert_eq!(key_sizes(&cases), [588, 720, 830]);
             check(&cases, iv, 16);
-            let encrypt = cases
-                .iter()
-                .filter(|case| case.direction == Direction::Encrypt)
-                .count();
+            let encrypt = cases.iter().filter(|case| case.direction == Direction::Encrypt).count();
             assert_eq!(encrypt * 2, cases.len());
         }
     }
@@ -346,12 +335,7 @@ mod tests {
         for case in &cases {
             let blocks = case.plaintext.chunks(16).zip(case.ciphertext.chunks(16));
             for (index, (plain, cipher)) in blocks.enumerate() {
-                assert_eq!(
-                    plain == cipher,
-                    index % 10 != 0,
-                    "{} block {index}",
-                    case.name
-                );
+                assert_eq!(plain == cipher, index % 10 != 0, "{} block {index}", case.name);
             }
         }
     }

@@ -44,10 +44,7 @@ pub struct BoxRef<'a> {
 impl<'a> BoxRef<'a> {
     /// Takes the bytes of one whole top-level box found at `file_offset`.
     pub fn root(bytes: &'a [u8], file_offset: u64) -> Result<Self> {
-        let source = Source {
-            bytes,
-            base: file_offset,
-        };
+        let source = Source { bytes, base: file_offset };
         let root = Self::parse(source, 0, bytes.len(), 0, true)?;
         if root.end != bytes.len() {
             return Err(source.error(
@@ -67,9 +64,7 @@ impl<'a> BoxRef<'a> {
     pub fn root_of(bytes: &'a [u8], file_offset: u64, kind: &[u8; 4]) -> Result<Self> {
         let root = Self::root(bytes, file_offset)?;
         if root.kind != kind {
-            return Err(root.error(ErrorKind::Missing {
-                kind: FourCc::new(kind),
-            }));
+            return Err(root.error(ErrorKind::Missing { kind: FourCc::new(kind) }));
         }
         Ok(root)
     }
@@ -102,15 +97,7 @@ impl<'a> BoxRef<'a> {
             }),
             _ => {
                 let available = available as u64;
-                Err(source.error(
-                    start,
-                    start,
-                    ErrorKind::Overrun {
-                        kind,
-                        size,
-                        available,
-                    },
-                ))
+                Err(source.error(start, start, ErrorKind::Overrun { kind, size, available }))
             }
         }
     }
@@ -162,19 +149,13 @@ impl<'a> BoxRef<'a> {
     pub fn children(&self) -> Children<'a> {
         match children_offset(self.kind, self.payload()) {
             Some(offset) => self.children_at(offset),
-            None => Children {
-                parent: *self,
-                at: self.end,
-            },
+            None => Children { parent: *self, at: self.end },
         }
     }
 
     /// Children of a box whose first `offset` payload bytes are fields.
     pub fn children_at(&self, offset: usize) -> Children<'a> {
-        Children {
-            parent: *self,
-            at: (self.payload.saturating_add(offset)).min(self.end),
-        }
+        Children { parent: *self, at: (self.payload.saturating_add(offset)).min(self.end) }
     }
 
     /// The only child of type `kind`; a second one is an error.
@@ -184,11 +165,7 @@ impl<'a> BoxRef<'a> {
 
     /// The only child of type `kind`; absence is an error as well.
     pub fn require(&self, kind: &[u8; 4]) -> Result<Self> {
-        self.child(kind)?.ok_or_else(|| {
-            self.error(ErrorKind::Missing {
-                kind: FourCc::new(kind),
-            })
-        })
+        self.child(kind)?.ok_or_else(|| self.error(ErrorKind::Missing { kind: FourCc::new(kind) }))
     }
 
     pub(crate) fn reader(&self) -> Reader<'a> {
@@ -265,34 +242,22 @@ mod tests {
         assert_eq!(udta.file_offset(), 116);
         let kinds: Vec<_> = udta.children().map(|c| c.unwrap().kind()).collect();
         assert_eq!(kinds, [FourCc::new(b"abcd")]);
-        assert_eq!(
-            udta.children().next().unwrap().unwrap().path(),
-            "moov/udta/abcd"
-        );
+        assert_eq!(udta.children().next().unwrap().unwrap().path(), "moov/udta/abcd");
     }
 
     #[test]
     fn meta_with_and_without_full_box_word() {
-        for bytes in [
-            &b"\0\0\0\x14meta\0\0\0\0\0\0\0\x08hdlr"[..],
-            &b"\0\0\0\x10meta\0\0\0\x08hdlr"[..],
-        ] {
-            assert!(
-                BoxRef::root(bytes, 0)
-                    .unwrap()
-                    .child(b"hdlr")
-                    .unwrap()
-                    .is_some()
-            );
+        for bytes in
+            [&b"\0\0\0\x14meta\0\0\0\0\0\0\0\x08hdlr"[..], &b"\0\0\0\x10meta\0\0\0\x08hdlr"[..]]
+        {
+            assert!(BoxRef::root(bytes, 0).unwrap().child(b"hdlr").unwrap().is_some());
         }
     }
 
     #[test]
     fn child_larger_than_parent() {
-        let error = BoxRef::root(b"\0\0\0\x10moov\0\0\0\x20trak", 7)
-            .unwrap()
-            .child(b"trak")
-            .unwrap_err();
+        let error =
+            BoxRef::root(b"\0\0\0\x10moov\0\0\0\x20trak", 7).unwrap().child(b"trak").unwrap_err();
         assert_eq!(
             error.to_string(),
             "moov/trak at byte 15: box `trak` says 32 bytes, its parent has 8 left"

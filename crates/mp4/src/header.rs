@@ -19,9 +19,7 @@ pub(crate) struct Header {
 impl Header {
     /// Parses the header at the start of `bytes`, of which at most [`MAX_HEADER`] are looked at.
     pub(crate) fn parse(bytes: &[u8]) -> Result<Self, ErrorKind> {
-        let short = || ErrorKind::HeaderTruncated {
-            available: bytes.len() as u64,
-        };
+        let short = || ErrorKind::HeaderTruncated { available: bytes.len() as u64 };
         let (size32, rest) = bytes.split_first_chunk::<4>().ok_or_else(short)?;
         let (kind, rest) = rest.split_first_chunk::<4>().ok_or_else(short)?;
         let kind = FourCc(*kind);
@@ -44,17 +42,10 @@ impl Header {
             }
         }
         match size {
-            Some(size) if size < len as u64 => Err(ErrorKind::SizeTooSmall {
-                kind,
-                size,
-                header: len as u64,
-            }),
-            _ => Ok(Self {
-                kind,
-                uuid,
-                len,
-                size,
-            }),
+            Some(size) if size < len as u64 => {
+                Err(ErrorKind::SizeTooSmall { kind, size, header: len as u64 })
+            }
+            _ => Ok(Self { kind, uuid, len, size }),
         }
     }
 }
@@ -77,26 +68,12 @@ mod tests {
 
     #[test]
     fn refuses() {
-        for bad in [
-            &b"\0\0\0\x07free"[..],
-            b"\0\0\0\x01mdat\0\0\0\0\0\0\0\x0f",
-            b"\0\0\0\x17uuid",
-        ] {
-            assert!(matches!(
-                Header::parse(bad),
-                Err(ErrorKind::SizeTooSmall { .. })
-            ));
+        for bad in [&b"\0\0\0\x07free"[..], b"\0\0\0\x01mdat\0\0\0\0\0\0\0\x0f", b"\0\0\0\x17uuid"]
+        {
+            assert!(matches!(Header::parse(bad), Err(ErrorKind::SizeTooSmall { .. })));
         }
-        for bad in [
-            &b""[..],
-            b"\0\0\0\x08fre",
-            b"\0\0\0\x01mdat\0\0",
-            b"\0\0\0\x20uuid0123",
-        ] {
-            assert!(matches!(
-                Header::parse(bad),
-                Err(ErrorKind::HeaderTruncated { .. })
-            ));
+        for bad in [&b""[..], b"\0\0\0\x08fre", b"\0\0\0\x01mdat\0\0", b"\0\0\0\x20uuid0123"] {
+            assert!(matches!(Header::parse(bad), Err(ErrorKind::HeaderTruncated { .. })));
         }
     }
 }

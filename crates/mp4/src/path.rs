@@ -70,14 +70,7 @@ fn containing(bytes: &[u8], range: Range<usize>, anchor: usize) -> Option<Found>
     let mut found: Option<Found> = None;
     for (kind, start, payload, end) in boxes(bytes, range.clone()) {
         if (start..end).contains(&anchor) {
-            found = Some(Found {
-                kind,
-                start,
-                payload,
-                end,
-                index: 0,
-                several: false,
-            });
+            found = Some(Found { kind, start, payload, end, index: 0, several: false });
             break;
         }
     }
@@ -106,10 +99,7 @@ fn boxes(
             let kind = FourCc([left[4], left[5], left[6], left[7]]);
             return Some((kind, start, range.end, range.end));
         };
-        let size = head
-            .size
-            .and_then(|size| usize::try_from(size).ok())
-            .unwrap_or(left.len());
+        let size = head.size.and_then(|size| usize::try_from(size).ok()).unwrap_or(left.len());
         at = start + size.min(left.len());
         Some((head.kind, start, (start + head.len).min(at), at))
     })

@@ -13,11 +13,7 @@ impl Source<'_> {
     /// Makes an error about the box starting at `anchor`, pointing at byte `at`.
     #[cold]
     pub(crate) fn error(self, anchor: usize, at: usize, kind: ErrorKind) -> Error {
-        Error::new(
-            path::locate(self.bytes, anchor),
-            self.base.saturating_add(at as u64),
-            kind,
-        )
+        Error::new(path::locate(self.bytes, anchor), self.base.saturating_add(at as u64), kind)
     }
 }
 
@@ -34,12 +30,7 @@ impl<'a> Reader<'a> {
     /// `at..end` must lie inside the source; box headers guarantee it.
     pub(crate) fn new(source: Source<'a>, anchor: usize, at: usize, end: usize) -> Self {
         debug_assert!(at <= end && end <= source.bytes.len());
-        Self {
-            source,
-            anchor,
-            at,
-            end,
-        }
+        Self { source, anchor, at, end }
     }
 
     pub(crate) fn position(&self) -> usize {
@@ -98,11 +89,7 @@ impl<'a> Reader<'a> {
 
     /// Reads 32 bits, or 64 when `wide`, as the version of many full boxes decides.
     pub(crate) fn u32_or_u64(&mut self, wide: bool, what: &'static str) -> Result<u64> {
-        if wide {
-            self.u64(what)
-        } else {
-            self.u32(what).map(u64::from)
-        }
+        if wide { self.u64(what) } else { self.u32(what).map(u64::from) }
     }
 
     /// Version and flags of a full box (ISO/IEC 14496-12, 4.2).

@@ -40,11 +40,7 @@ impl BoxHeader {
 /// [`ErrorKind::Truncated`]; 1 to 7 bytes after the last box are
 /// [`ErrorKind::HeaderTruncated`].
 pub fn top_level<R: ReadAt + ?Sized>(reader: &R) -> TopLevel<'_, R> {
-    TopLevel {
-        reader,
-        at: 0,
-        done: false,
-    }
+    TopLevel { reader, at: 0, done: false }
 }
 
 /// Iterator made by [`top_level`].
@@ -74,11 +70,7 @@ impl<R: ReadAt + ?Sized> TopLevel<'_, R> {
             header::Header::parse(prefix).map_err(|kind| Error::new(name(prefix), offset, kind))?;
         let size = head.size.unwrap_or(left);
         if size > left {
-            let kind = ErrorKind::Truncated {
-                kind: head.kind,
-                size,
-                missing: size - left,
-            };
+            let kind = ErrorKind::Truncated { kind: head.kind, size, missing: size - left };
             return Err(Error::new(name(prefix), offset, kind));
         }
         Ok(BoxHeader {
@@ -126,27 +118,17 @@ pub fn load_into<R: ReadAt + ?Sized>(
     let (kind, size) = (header.kind, header.size);
     let left = reader.len().saturating_sub(header.offset);
     if size > left {
-        return Err(fail(ErrorKind::Truncated {
-            kind,
-            size,
-            missing: size - left,
-        }));
+        return Err(fail(ErrorKind::Truncated { kind, size, missing: size - left }));
     }
     let len = match usize::try_from(size) {
         Ok(len) if size <= cap => len,
         _ => {
-            return Err(fail(ErrorKind::TooLarge {
-                kind,
-                size,
-                limit: cap,
-            }));
+            return Err(fail(ErrorKind::TooLarge { kind, size, limit: cap }));
         }
     };
     bytes.clear();
     bytes.resize(len, 0);
-    reader
-        .read_exact_at(bytes, header.offset)
-        .map_err(|error| fail(ErrorKind::Io(error)))
+    reader.read_exact_at(bytes, header.offset).map_err(|error| fail(ErrorKind::Io(error)))
 }
 
 #[cfg(test)]
@@ -157,10 +139,7 @@ mod tests {
     fn walks_and_loads() {
         let file = b"\0\0\0\x08free\0\0\0\x01wide\0\0\0\0\0\0\0\x11x\0\0\0\0mdatabc".to_vec();
         let boxes: Vec<_> = top_level(&file).collect::<Result<_>>().unwrap();
-        assert_eq!(
-            boxes.iter().map(|b| b.size).collect::<Vec<_>>(),
-            [8, 17, 11]
-        );
+        assert_eq!(boxes.iter().map(|b| b.size).collect::<Vec<_>>(), [8, 17, 11]);
         assert!(boxes[2].open_ended);
         assert_eq!(boxes[1].payload_offset(), 24);
         assert_eq!(load(&file, &boxes[2]).unwrap(), b"\0\0\0\0mdatabc");
@@ -181,13 +160,6 @@ mod tests {
         let file = b"\0\0\0\x10moov12345678".to_vec();
         let header = top_level(&file).next().unwrap().unwrap();
         let error = load_into(&file, &header, 15, &mut Vec::new()).unwrap_err();
-        assert!(matches!(
-            error.kind(),
-            ErrorKind::TooLarge {
-                size: 16,
-                limit: 15,
-                ..
-            }
-        ));
+        assert!(matches!(error.kind(), ErrorKind::TooLarge { size: 16, limit: 15, .. }));
     }
 }

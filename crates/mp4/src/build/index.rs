@@ -33,36 +33,27 @@ pub fn sidx(
     if references.iter().any(|reference| reference.size >> 31 != 0) {
         return Err(fail("referenced_size"));
     }
-    let narrow = (
-        u32::try_from(earliest_presentation_time),
-        u32::try_from(first_offset),
-    );
+    let narrow = (u32::try_from(earliest_presentation_time), u32::try_from(first_offset));
     let mut out = Vec::with_capacity(40 + 12 * references.len());
-    put_full_box(
-        &mut out,
-        *b"sidx",
-        u8::from(!matches!(narrow, (Ok(_), Ok(_)))),
-        0,
-        |out| {
-            put32(out, reference_id);
-            put32(out, timescale);
-            if let (Ok(time), Ok(first)) = narrow {
-                put32(out, time);
-                put32(out, first);
-            } else {
-                put64(out, earliest_presentation_time);
-                put64(out, first_offset);
-            }
-            put16(out, 0);
-            put16(out, count);
-            for reference in references {
-                put32(out, reference.size);
-                put32(out, reference.duration);
-                let sap = u32::from(reference.starts_with_sap) << 31;
-                put32(out, sap | u32::from(reference.sap_type & 7) << 28);
-            }
-        },
-    );
+    put_full_box(&mut out, *b"sidx", u8::from(!matches!(narrow, (Ok(_), Ok(_)))), 0, |out| {
+        put32(out, reference_id);
+        put32(out, timescale);
+        if let (Ok(time), Ok(first)) = narrow {
+            put32(out, time);
+            put32(out, first);
+        } else {
+            put64(out, earliest_presentation_time);
+            put64(out, first_offset);
+        }
+        put16(out, 0);
+        put16(out, count);
+        for reference in references {
+            put32(out, reference.size);
+            put32(out, reference.duration);
+            let sap = u32::from(reference.starts_with_sap) << 31;
+            put32(out, sap | u32::from(reference.sap_type & 7) << 28);
+        }
+    });
     Ok(out)
 }
 
@@ -87,10 +78,7 @@ pub fn mfra(tracks: &[MfraTrack<'_>]) -> Result<Vec<u8>> {
     put_box(&mut out, *b"mfra", |out| {
         for (track, count) in tracks.iter().zip(counts) {
             let limit = u64::from(u32::MAX);
-            let wide = track
-                .entries
-                .iter()
-                .any(|&(time, at)| time > limit || at > limit);
+            let wide = track.entries.iter().any(|&(time, at)| time > limit || at > limit);
             put_full_box(out, *b"tfra", u8::from(wide), 0, |out| {
                 put32(out, track.track_id);
                 // One byte each for the numbers of traf, trun and sample.

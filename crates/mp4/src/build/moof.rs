@@ -22,19 +22,8 @@ pub struct NewSample {
 
 impl From<crate::Sample> for NewSample {
     fn from(sample: crate::Sample) -> Self {
-        let crate::Sample {
-            size,
-            duration,
-            flags,
-            composition_offset,
-            ..
-        } = sample;
-        Self {
-            size,
-            duration,
-            flags,
-            composition_offset,
-        }
+        let crate::Sample { size, duration, flags, composition_offset, .. } = sample;
+        Self { size, duration, flags, composition_offset }
     }
 }
 
@@ -109,10 +98,7 @@ impl Layout {
     fn new(samples: &[NewSample]) -> Self {
         let shared = |get: fn(&NewSample) -> u32, samples: &[NewSample]| {
             let first = get(samples.first()?);
-            samples
-                .iter()
-                .all(|sample| get(sample) == first)
-                .then_some(first)
+            samples.iter().all(|sample| get(sample) == first).then_some(first)
         };
         let get_flags = |sample: &NewSample| sample.flags;
         let mut flags = shared(get_flags, samples);
@@ -137,9 +123,8 @@ fn put_traf(
     out: &mut Vec<u8>,
     track: &NewTrackFragment<'_>,
 ) -> std::result::Result<usize, ErrorKind> {
-    let count = u32::try_from(track.samples.len()).map_err(|_| ErrorKind::Overflow {
-        what: "sample_count",
-    })?;
+    let count = u32::try_from(track.samples.len())
+        .map_err(|_| ErrorKind::Overflow { what: "sample_count" })?;
     let layout = Layout::new(track.samples);
     let mut offset_at = 0;
     let mut saio = Ok(());
@@ -167,10 +152,7 @@ fn put_tfhd(out: &mut Vec<u8>, track: &NewTrackFragment<'_>, layout: &Layout) {
     let flags = present.fold(0x2_0000, |flags, field| flags | field.0);
     put_full_box(out, *b"tfhd", 0, flags, |out| {
         put32(out, track.track_id);
-        fields
-            .iter()
-            .filter_map(|field| field.1)
-            .for_each(|value| put32(out, value));
+        fields.iter().filter_map(|field| field.1).for_each(|value| put32(out, value));
     });
 }
 
@@ -225,11 +207,7 @@ fn put_aux(
     {
         let (expected, found) = (samples as u64, table.len() as u64);
         let what = "samples with auxiliary information";
-        return Err(ErrorKind::Mismatch {
-            what,
-            expected,
-            found,
-        });
+        return Err(ErrorKind::Mismatch { what, expected, found });
     }
     match aux {
         WriteAux::Nothing => {}
@@ -238,9 +216,8 @@ fn put_aux(
         WriteAux::Full(table) => {
             table.put_saiz(out);
             let entries = out.len() + 20 + SampleAuxTable::SENC_ENTRIES;
-            let offset = u32::try_from(entries).map_err(|_| ErrorKind::Overflow {
-                what: "`saio` offset",
-            })?;
+            let offset = u32::try_from(entries)
+                .map_err(|_| ErrorKind::Overflow { what: "`saio` offset" })?;
             put_saio(out, Offset::Narrow(offset));
             table.put_senc(out);
         }

@@ -75,9 +75,7 @@ pub fn protect_fragment(
     let mut blobs_left = blobs.blobs.as_slice();
     for (index, traf) in fragment.tracks.iter().enumerate() {
         moves.patch_offsets(&mut splice, traf, run_offsets)?;
-        let Some((blob, rest)) = blobs_left
-            .split_first()
-            .filter(|(blob, _)| blob.index == index)
+        let Some((blob, rest)) = blobs_left.split_first().filter(|(blob, _)| blob.index == index)
         else {
             continue;
         };
@@ -113,12 +111,7 @@ pub fn unprotect_fragment(
     let root = fragment.root;
     let named = |index| indices.is_none_or(|indices| indices.contains(&index));
     let mut doomed = Vec::new();
-    for (index, traf) in fragment
-        .tracks
-        .iter()
-        .enumerate()
-        .filter(|(index, _)| named(*index))
-    {
+    for (index, traf) in fragment.tracks.iter().enumerate().filter(|(index, _)| named(*index)) {
         for child in traf.place.children() {
             let child = child?;
             if is_protection_box(&child) {
@@ -187,11 +180,7 @@ impl Blobs {
             data: Vec::with_capacity(plans.iter().map(|plan| aux_len(plan.aux) + 96).sum()),
         };
         for plan in plans {
-            if this
-                .blobs
-                .last()
-                .is_some_and(|last| last.index >= plan.index)
-            {
+            if this.blobs.last().is_some_and(|last| last.index >= plan.index) {
                 let what = "track fragments to protect are not in increasing order";
                 return Err(root.error(ErrorKind::Invalid(what)));
             }
@@ -212,9 +201,7 @@ impl Blobs {
         let out = &mut self.data;
         if let Some(seig) = plan.seig {
             let count = u32::try_from(traf.sample_count).map_err(|_| {
-                traf.place.error(ErrorKind::Overflow {
-                    what: "sample count of `sbgp`",
-                })
+                traf.place.error(ErrorKind::Overflow { what: "sample count of `sbgp`" })
             })?;
             if !seig.is_consistent() {
                 let what = "encryption parameters that do not fit a `seig` entry";
@@ -230,11 +217,7 @@ impl Blobs {
                 let (expected, found) = (traf.sample_count, table.len() as u64);
                 if expected != found {
                     let what = "samples with auxiliary information";
-                    let kind = ErrorKind::Mismatch {
-                        what,
-                        expected,
-                        found,
-                    };
+                    let kind = ErrorKind::Mismatch { what, expected, found };
                     return Err(traf.place.error(kind));
                 }
                 if let WriteAux::Full(_) = plan.aux {
@@ -250,12 +233,7 @@ impl Blobs {
             _ => 0,
         };
         let entries = out.len() - start - senc_len + SampleAuxTable::SENC_ENTRIES;
-        self.blobs.push(Blob {
-            index: plan.index,
-            range: start..out.len(),
-            saio,
-            entries,
-        });
+        self.blobs.push(Blob { index: plan.index, range: start..out.len(), saio, entries });
         Ok(())
     }
 }
@@ -285,19 +263,13 @@ impl Moves {
             growth += 4 * length(runs.filter(|run| run.data_offset_at.is_none()).count());
         }
         let moof = fragment.offset();
-        Self {
-            moof,
-            moof_end: moof.saturating_add(fragment.bytes().len() as u64),
-            moved,
-            growth,
-        }
+        Self { moof, moof_end: moof.saturating_add(fragment.bytes().len() as u64), moved, growth }
     }
 
     /// New place of data, or of a base, that was at `old`.
     fn place(&self, old: u64) -> Option<u64> {
         let behind = if old >= self.moof_end { self.growth } else { 0 };
-        old.checked_add_signed(self.moved)?
-            .checked_add_signed(behind)
+        old.checked_add_signed(self.moved)?.checked_add_signed(behind)
     }
 
     fn base(&self, traf: &TrackFragment<'_>) -> Option<u64> {
@@ -328,9 +300,7 @@ impl Moves {
         run_offsets: RunOffsets,
     ) -> Result<()> {
         let overflow = |place: BoxRef<'_>, what| place.error(ErrorKind::Overflow { what });
-        let base = self
-            .base(traf)
-            .ok_or_else(|| overflow(traf.place, "base data offset"))?;
+        let base = self.base(traf).ok_or_else(|| overflow(traf.place, "base data offset"))?;
         if let Some(at) = traf.base_at
             && base != traf.base_offset
         {
@@ -394,24 +364,12 @@ impl Moves {
                     let old = traf.base_offset.checked_add(saio.entry(entry));
                     let new = old.and_then(|old| {
                         let inside = (self.moof..self.moof_end).contains(&old);
-                        let more = if inside {
-                            positions.shift(old - self.moof)
-                        } else {
-                            0
-                        };
-                        self.place(old)?
-                            .checked_add_signed(more)?
-                            .checked_sub(self.base(traf)?)
+                        let more = if inside { positions.shift(old - self.moof) } else { 0 };
+                        self.place(old)?.checked_add_signed(more)?.checked_sub(self.base(traf)?)
                     });
                     let at = saio.entry_at(entry);
-                    let overflow = || {
-                        child.error_at(
-                            at,
-                            ErrorKind::Overflow {
-                                what: "`saio` offset",
-                            },
-                        )
-                    };
+                    let overflow =
+                        || child.error_at(at, ErrorKind::Overflow { what: "`saio` offset" });
                     let new = new.ok_or_else(overflow)?;
                     if new == saio.entry(entry) {
                         continue;

@@ -9,13 +9,8 @@ pub fn fragmented_ftyp(ftyp: &[u8], extra: &[FourCc]) -> Result<Vec<u8>> {
     let mut reader = root.reader();
     let major = reader.array("major_brand").map(FourCc)?;
     let minor = reader.u32("minor_version")?;
-    let mut brands: Vec<FourCc> = reader
-        .rest()
-        .as_chunks()
-        .0
-        .iter()
-        .map(|brand: &[u8; 4]| FourCc(*brand))
-        .collect();
+    let mut brands: Vec<FourCc> =
+        reader.rest().as_chunks().0.iter().map(|brand: &[u8; 4]| FourCc(*brand)).collect();
     for brand in [FourCc::new(b"iso6")].iter().chain(extra) {
         if !brands.contains(brand) {
             brands.push(*brand);

@@ -103,34 +103,20 @@ fn patch_tfra(
     let lengths = reader.u32("length sizes")? as usize;
     let numbers = (lengths >> 4 & 3) + (lengths >> 2 & 3) + (lengths & 3) + 3;
     let count = reader.u32("number_of_entry")?;
-    let (field, width) = if wide {
-        (8, 16 + numbers)
-    } else {
-        (4, 8 + numbers)
-    };
+    let (field, width) = if wide { (8, 16 + numbers) } else { (4, 8 + numbers) };
     let records = reader.records(count, width, "entries")?;
     let bytes = tfra.source.bytes;
     for i in 0..count as usize {
         let at = records.at + i * width + field;
-        let old = if wide {
-            be64(bytes, at)
-        } else {
-            u64::from(be32(bytes, at))
-        };
+        let old = if wide { be64(bytes, at) } else { u64::from(be32(bytes, at)) };
         let what = "a `moof` offset that does not exist in the output";
         let new =
             map(old).ok_or_else(|| -> Error { tfra.error_at(at, ErrorKind::Invalid(what)) })?;
         if wide {
             splice.overwrite(at, &new.to_be_bytes());
         } else {
-            let new = u32::try_from(new).map_err(|_| {
-                tfra.error_at(
-                    at,
-                    ErrorKind::Overflow {
-                        what: "moof_offset",
-                    },
-                )
-            })?;
+            let new = u32::try_from(new)
+                .map_err(|_| tfra.error_at(at, ErrorKind::Overflow { what: "moof_offset" }))?;
             splice.overwrite(at, &new.to_be_bytes());
         }
     }
@@ -143,12 +129,8 @@ mod tests {
     use crate::build::{MfraTrack, SidxReference, mfra, sidx};
 
     fn index() -> Vec<u8> {
-        let reference = |size| SidxReference {
-            size,
-            duration: 10,
-            starts_with_sap: true,
-            sap_type: 1,
-        };
+        let reference =
+            |size| SidxReference { size, duration: 10, starts_with_sap: true, sap_type: 1 };
         sidx(1, 1000, 0, 0, &[reference(100), reference(50)]).unwrap()
     }
 
@@ -175,11 +157,7 @@ mod tests {
     #[test]
     fn tfra_overflow() {
         let entries = [(0, 1000), (10, 2000)];
-        let old = mfra(&[MfraTrack {
-            track_id: 1,
-            entries: &entries,
-        }])
-        .unwrap();
+        let old = mfra(&[MfraTrack { track_id: 1, entries: &entries }]).unwrap();
         let new = patch_mfra(&old, 9000, |at| Some(at + 5)).unwrap();
         assert_eq!(patch_mfra(&new, 9000, |at| Some(at - 5)).unwrap(), old);
         let error = patch_mfra(&old, 9000, |at| Some(at + (1 << 32))).unwrap_err();

@@ -151,11 +151,7 @@ impl<'a> Chain<'a> {
         let mdia = trak.require(b"mdia")?;
         let minf = mdia.require(b"minf")?;
         let stbl = minf.require(b"stbl")?;
-        Ok(Self {
-            outer: [moov, trak, mdia, minf],
-            stbl,
-            stsd: stbl.require(b"stsd")?,
-        })
+        Ok(Self { outer: [moov, trak, mdia, minf], stbl, stsd: stbl.require(b"stsd")? })
     }
 
     /// The boxes around a child of `stbl`, or around something in `inner` below it.
@@ -187,13 +183,9 @@ fn protect_entries(
     for entry in boxes.stsd.children() {
         let entry = entry?;
         splice.overwrite(entry.range().start + 4, &format.0);
-        splice.insert(
-            entry.range().end,
-            &boxes.around(&[boxes.stsd, entry]),
-            |out| {
-                put_sinf(out, entry.kind(), plan.scheme, &plan.encryption);
-            },
-        );
+        splice.insert(entry.range().end, &boxes.around(&[boxes.stsd, entry]), |out| {
+            put_sinf(out, entry.kind(), plan.scheme, &plan.encryption);
+        });
     }
     Ok(())
 }
@@ -218,11 +210,7 @@ fn append_aux(
     let (expected, found) = (u64::from(track.sample_count()), aux.len() as u64);
     if expected != found {
         let what = "samples with auxiliary information";
-        return Err(boxes.stbl.error(ErrorKind::Mismatch {
-            what,
-            expected,
-            found,
-        }));
+        return Err(boxes.stbl.error(ErrorKind::Mismatch { what, expected, found }));
     }
     let at = boxes.stbl.range().end;
     // Tracks are edited in file order, so all growth so far lies before this place.

@@ -53,10 +53,7 @@ fn chunk(
     let old = track.tables.chunk_offset(movie.bytes(), index);
     map(old).ok_or_else(|| {
         let what = "a chunk offset that does not exist in the output";
-        let table = Source {
-            bytes: movie.bytes(),
-            base: movie.offset(),
-        };
+        let table = Source { bytes: movie.bytes(), base: movie.offset() };
         let width = if track.tables.wide { 8 } else { 4 };
         let at = track.tables.chunks.records.at + index as usize * width;
         table.error(track.tables.chunks.anchor, at, ErrorKind::Invalid(what))
@@ -126,14 +123,8 @@ fn write(
                 None => map(old),
             };
             let at = saio.entry_at(entry);
-            let overflow = || {
-                saio.place.error_at(
-                    at,
-                    ErrorKind::Overflow {
-                        what: "`saio` offset",
-                    },
-                )
-            };
+            let overflow =
+                || saio.place.error_at(at, ErrorKind::Overflow { what: "`saio` offset" });
             let new = new.ok_or_else(overflow)?;
             if saio.wide {
                 splice.overwrite(at, &new.to_be_bytes());

@@ -56,16 +56,9 @@ impl<'a> Splice<'a> {
         if growth != 0 {
             self.grown += growth;
             let starts = inside.iter().map(|inner| inner.range().start);
-            self.growths.extend(
-                starts
-                    .filter(|&start| start != 0)
-                    .map(|start| (start, growth)),
-            );
+            self.growths.extend(starts.filter(|&start| start != 0).map(|start| (start, growth)));
         }
-        self.edits.push(Piece {
-            remove: range,
-            data,
-        });
+        self.edits.push(Piece { remove: range, data });
     }
 
     pub(crate) fn insert(
@@ -90,18 +83,9 @@ impl<'a> Splice<'a> {
 
     /// Growth before each edited place, in order of place: for mapping many positions.
     pub(crate) fn positions(&self) -> Positions {
-        let growth = |edit: &Piece| {
-            (
-                edit.remove.end,
-                length(edit.data.len()) - length(edit.remove.len()),
-            )
-        };
-        let mut grown: Vec<_> = self
-            .edits
-            .iter()
-            .map(growth)
-            .filter(|edit| edit.1 != 0)
-            .collect();
+        let growth =
+            |edit: &Piece| (edit.remove.end, length(edit.data.len()) - length(edit.remove.len()));
+        let mut grown: Vec<_> = self.edits.iter().map(growth).filter(|edit| edit.1 != 0).collect();
         grown.sort_unstable_by_key(|edit| edit.0);
         let mut total = 0;
         for (_, growth) in &mut grown {
@@ -122,17 +106,14 @@ impl<'a> Splice<'a> {
             self.resize(same[0].0, same.iter().map(|growth| growth.1).sum())?;
         }
         let source = self.root.source.bytes;
-        self.edits
-            .sort_by_key(|edit| (edit.remove.start, edit.remove.end));
+        self.edits.sort_by_key(|edit| (edit.remove.start, edit.remove.end));
         let len = length(source.len()) + self.grown;
         let mut out = Vec::with_capacity(usize::try_from(len).unwrap_or(0));
         let mut at = 0;
         for edit in &self.edits {
             let Some(kept) = source.get(at..edit.remove.start) else {
                 let what = "two edits of the same bytes";
-                return Err(self
-                    .root
-                    .error_at(edit.remove.start, ErrorKind::Invalid(what)));
+                return Err(self.root.error_at(edit.remove.start, ErrorKind::Invalid(what)));
             };
             out.extend_from_slice(kept);
             out.extend_from_slice(&self.data[edit.data.clone()]);
@@ -145,10 +126,7 @@ impl<'a> Splice<'a> {
     /// Changes the size field of the box at `start`, whatever its width.
     fn resize(&mut self, start: usize, growth: i64) -> Result<()> {
         let bytes = self.root.source.bytes;
-        let overflow = || {
-            self.root
-                .error_at(start, ErrorKind::Overflow { what: "box size" })
-        };
+        let overflow = || self.root.error_at(start, ErrorKind::Overflow { what: "box size" });
         match be32(bytes, start) {
             // To the end of the file, whatever the size is.
             0 => {}
@@ -211,10 +189,7 @@ mod tests {
         let mut splice = Splice::new(root);
         splice.insert(16, &[root, trak], |out| out.push(b'a'));
         splice.insert(16, &[root], |out| out.push(b'b'));
-        assert_eq!(
-            splice.finish().unwrap(),
-            b"\0\0\0\x1amoov\0\0\0\x09trakab\0\0\0\x08udta"
-        );
+        assert_eq!(splice.finish().unwrap(), b"\0\0\0\x1amoov\0\0\0\x09trakab\0\0\0\x08udta");
     }
 
     #[test]

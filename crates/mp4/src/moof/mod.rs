@@ -46,19 +46,12 @@ impl<'a> Fragment<'a> {
             }
         }
         let Some(mfhd) = mfhd else {
-            return Err(root.error(ErrorKind::Missing {
-                kind: FourCc::new(b"mfhd"),
-            }));
+            return Err(root.error(ErrorKind::Missing { kind: FourCc::new(b"mfhd") }));
         };
         let mut reader = mfhd.reader();
         reader.version_upto(0)?;
         let sequence = reader.u32("sequence_number")?;
-        Ok(Self {
-            root,
-            sequence,
-            tracks,
-            pssh,
-        })
+        Ok(Self { root, sequence, tracks, pssh })
     }
 
     /// Offset of the `moof` in the file.

@@ -82,9 +82,7 @@ impl<'a> TrackFragment<'a> {
             }
         }
         let Some(tfhd) = tfhd else {
-            return Err(traf.error(ErrorKind::Missing {
-                kind: FourCc::new(b"tfhd"),
-            }));
+            return Err(traf.error(ErrorKind::Missing { kind: FourCc::new(b"tfhd") }));
         };
         let mut this = Self::from_tfhd(*traf, &tfhd, movie, previous_end)?;
         this.aux = aux;
@@ -110,22 +108,13 @@ impl<'a> TrackFragment<'a> {
             let run = Run::from_box(child, this.base_offset, this.data_end, defaults, file_len)?;
             this.data_end = run.end();
             this.sample_count += u64::from(run.sample_count);
-            this.data_size = this
-                .data_size
-                .checked_add(run.data_size)
-                .ok_or_else(|| overflow("data size"))?;
-            this.duration = this
-                .duration
-                .checked_add(run.duration)
-                .ok_or_else(|| overflow("duration"))?;
+            this.data_size =
+                this.data_size.checked_add(run.data_size).ok_or_else(|| overflow("data size"))?;
+            this.duration =
+                this.duration.checked_add(run.duration).ok_or_else(|| overflow("duration"))?;
             this.runs.push(run);
         }
-        if this
-            .decode_time
-            .unwrap_or(0)
-            .checked_add(this.duration)
-            .is_none()
-        {
+        if this.decode_time.unwrap_or(0).checked_add(this.duration).is_none() {
             return Err(overflow("decoding time"));
         }
         this.aux.check(this.sample_count)?;
@@ -200,24 +189,9 @@ impl<'a> TrackFragment<'a> {
             }
             Ok(())
         };
-        field(
-            &mut reader,
-            DEFAULT_DURATION,
-            &mut defaults.duration,
-            "default_sample_duration",
-        )?;
-        field(
-            &mut reader,
-            DEFAULT_SIZE,
-            &mut defaults.size,
-            "default_sample_size",
-        )?;
-        field(
-            &mut reader,
-            DEFAULT_FLAGS,
-            &mut defaults.flags,
-            "default_sample_flags",
-        )
+        field(&mut reader, DEFAULT_DURATION, &mut defaults.duration, "default_sample_duration")?;
+        field(&mut reader, DEFAULT_SIZE, &mut defaults.size, "default_sample_size")?;
+        field(&mut reader, DEFAULT_FLAGS, &mut defaults.flags, "default_sample_flags")
     }
 
     /// The `traf` box, for walking on one's own.
@@ -253,8 +227,7 @@ impl<'a> TrackFragment<'a> {
     pub fn encryption_runs<'s>(&'s self, movie: &'s Movie) -> EncryptionRuns<'s> {
         let track = &movie.tracks[self.track_index];
         let default = track.encryption(self.description_index);
-        self.seig
-            .iter(default, track.seig.as_ref(), self.sample_count)
+        self.seig.iter(default, track.seig.as_ref(), self.sample_count)
     }
 
     /// IV size of the override fields of a PIFF sample encryption box, if it has them.

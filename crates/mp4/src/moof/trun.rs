@@ -63,14 +63,11 @@ impl<'a> Run<'a> {
             data_offset_at = Some(reader.position());
             let relative = i32::from_be_bytes(reader.array("data_offset")?);
             offset = base.checked_add_signed(relative.into()).ok_or_else(|| {
-                trun.error(ErrorKind::Invalid(
-                    "data offset points before the start of the file",
-                ))
+                trun.error(ErrorKind::Invalid("data offset points before the start of the file"))
             })?;
         }
-        let first_flags = (fields & FIRST_FLAGS != 0)
-            .then(|| reader.u32("first_sample_flags"))
-            .transpose()?;
+        let first_flags =
+            (fields & FIRST_FLAGS != 0).then(|| reader.u32("first_sample_flags")).transpose()?;
         let listed = [DURATION, SIZE, FLAGS, COMPOSITION];
         let width = 4 * listed.iter().filter(|&&field| fields & field != 0).count();
         let records = reader.records(sample_count, width, "samples")?;
@@ -101,13 +98,7 @@ impl<'a> Run<'a> {
         let what = "run of samples at sample";
         let (start, len) = (offset, run.data_size);
         if len > 0 && start.checked_add(len).is_none_or(|end| end > file_len) {
-            let kind = ErrorKind::OutsideFile {
-                what,
-                number: 1,
-                start,
-                len,
-                file_len,
-            };
+            let kind = ErrorKind::OutsideFile { what, number: 1, start, len, file_len };
             return Err(trun.error(kind));
         }
         if len == 0 && width == 0 && sample_count > MAX_EMPTY_SAMPLES {
@@ -125,18 +116,12 @@ impl<'a> Run<'a> {
         let count = u64::from(self.sample_count);
         let size_at = if self.fields & DURATION != 0 { 4 } else { 0 };
         self.data_size = if self.fields & SIZE != 0 {
-            self.table
-                .chunks_exact(self.width)
-                .map(|r| u64::from(be32(r, size_at)))
-                .sum()
+            self.table.chunks_exact(self.width).map(|r| u64::from(be32(r, size_at))).sum()
         } else {
             count * u64::from(self.size_default)
         };
         self.duration = if self.fields & DURATION != 0 {
-            self.table
-                .chunks_exact(self.width)
-                .map(|r| u64::from(be32(r, 0)))
-                .sum()
+            self.table.chunks_exact(self.width).map(|r| u64::from(be32(r, 0))).sum()
         } else {
             count * u64::from(self.duration_default)
         };
@@ -164,12 +149,7 @@ impl<'a> Run<'a> {
         let listed = field(FLAGS);
         let composition = field(COMPOSITION).unwrap_or(0).cast_signed();
         let first = self.first_flags.filter(|_| index == 0);
-        (
-            duration,
-            size,
-            first.or(listed).unwrap_or(self.flags_default),
-            composition,
-        )
+        (duration, size, first.or(listed).unwrap_or(self.flags_default), composition)
     }
 }
 
@@ -193,14 +173,7 @@ impl<'a> FragmentSamples<'a> {
     ) -> Self {
         let offset = runs.first().map_or(0, |run| run.offset);
         let left = usize::try_from(count).unwrap_or(usize::MAX);
-        Self {
-            runs,
-            index: 0,
-            offset,
-            decode_time,
-            description_index,
-            left,
-        }
+        Self { runs, index: 0, offset, decode_time, description_index, left }
     }
 }
 

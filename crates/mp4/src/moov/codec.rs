@@ -40,12 +40,9 @@ impl CodecConfig {
     pub(crate) fn codec_string(&self, format: FourCc) -> Option<String> {
         let d = &*self.data;
         match &self.kind.0 {
-            b"avcC" => Some(format!(
-                "{format}.{:02X}{:02X}{:02X}",
-                d.get(1)?,
-                d.get(2)?,
-                d.get(3)?
-            )),
+            b"avcC" => {
+                Some(format!("{format}.{:02X}{:02X}{:02X}", d.get(1)?, d.get(2)?, d.get(3)?))
+            }
             b"hvcC" => hevc(format, d.get(..13)?),
             b"av1C" => {
                 let (first, second) = (*d.get(1)?, *d.get(2)?);
@@ -55,19 +52,11 @@ impl CodecConfig {
                     (true, false) => 10,
                     (true, true) => 12,
                 };
-                Some(format!(
-                    "{format}.{}.{:02}{tier}.{depth:02}",
-                    first >> 5,
-                    first & 31
-                ))
+                Some(format!("{format}.{}.{:02}{tier}.{depth:02}", first >> 5, first & 31))
             }
             b"vpcC" => {
                 let depth = d.get(6)? >> 4;
-                Some(format!(
-                    "{format}.{:02}.{:02}.{depth:02}",
-                    d.get(4)?,
-                    d.get(5)?
-                ))
+                Some(format!("{format}.{:02}.{:02}.{depth:02}", d.get(4)?, d.get(5)?))
             }
             b"esds" => {
                 let info = self.esds()?;
@@ -87,16 +76,9 @@ fn hevc(format: FourCc, d: &[u8]) -> Option<String> {
     let space = ["", "A", "B", "C"][usize::from(d[1] >> 6)];
     let tier = if d[1] & 0x20 == 0 { 'L' } else { 'H' };
     let compatibility = be32(d, 2).reverse_bits();
-    let mut out = format!(
-        "{format}.{space}{}.{compatibility:X}.{tier}{}",
-        d[1] & 31,
-        d[12]
-    );
+    let mut out = format!("{format}.{space}{}.{compatibility:X}.{tier}{}", d[1] & 31, d[12]);
     let constraints = &d[6..12];
-    let used = constraints
-        .iter()
-        .rposition(|&byte| byte != 0)
-        .map_or(0, |last| last + 1);
+    let used = constraints.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
     for byte in &constraints[..used] {
         write!(out, ".{byte:X}").ok()?;
     }
@@ -139,12 +121,8 @@ impl EsdsInfo {
         let mut config = descriptor(&mut es, 4)?;
         let object_type = *config.first()?;
         config = config.get(13..)?;
-        let mut info = Self {
-            object_type,
-            audio_object_type: None,
-            sample_rate: None,
-            channels: None,
-        };
+        let mut info =
+            Self { object_type, audio_object_type: None, sample_rate: None, channels: None };
         if let Some(specific) = descriptor(&mut config, 5) {
             info.audio(specific);
         }
@@ -152,10 +130,7 @@ impl EsdsInfo {
     }
 
     fn audio(&mut self, specific: &[u8]) -> Option<()> {
-        let mut bits = Bits {
-            bytes: specific,
-            at: 0,
-        };
+        let mut bits = Bits { bytes: specific, at: 0 };
         let aot = match bits.take(5)? {
             31 => 32 + bits.take(6)?,
             aot => aot,
@@ -213,24 +188,15 @@ mod tests {
     use super::*;
 
     fn config(kind: [u8; 4], data: &[u8]) -> CodecConfig {
-        CodecConfig {
-            kind: FourCc(kind),
-            data: data.into(),
-        }
+        CodecConfig { kind: FourCc(kind), data: data.into() }
     }
 
     #[test]
     fn avc() {
         let avc = config(*b"avcC", &[1, 0x64, 0, 0x1e, 0xff]);
-        assert_eq!(
-            avc.codec_string(FourCc::new(b"avc1")).unwrap(),
-            "avc1.64001E"
-        );
+        assert_eq!(avc.codec_string(FourCc::new(b"avc1")).unwrap(), "avc1.64001E");
         assert_eq!(avc.nal_length_size(), Some(4));
-        assert_eq!(
-            config(*b"avcC", &[1, 0x64, 0, 0x1e, 0xfe]).nal_length_size(),
-            None
-        );
+        assert_eq!(config(*b"avcC", &[1, 0x64, 0, 0x1e, 0xfe]).nal_length_size(), None);
     }
 
     #[test]
@@ -239,10 +205,7 @@ mod tests {
         data.resize(22, 0);
         data[21] = 3;
         let hevc = config(*b"hvcC", &data);
-        assert_eq!(
-            hevc.codec_string(FourCc::new(b"hvc1")).unwrap(),
-            "hvc1.1.6.L63.90"
-        );
+        assert_eq!(hevc.codec_string(FourCc::new(b"hvc1")).unwrap(), "hvc1.1.6.L63.90");
         assert_eq!(hevc.nal_length_size(), Some(4));
     }
 
@@ -259,9 +222,8 @@ mod tests {
 
     #[test]
     fn esds_without_decoder_specific_info() {
-        let data = [
-            0, 0, 0, 0, 3, 0x12, 0, 0, 0, 4, 0x0d, 0x6b, 0x15, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-        ];
+        let data =
+            [0, 0, 0, 0, 3, 0x12, 0, 0, 0, 4, 0x0d, 0x6b, 0x15, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
         let mp3 = config(*b"esds", &data);
         assert_eq!(mp3.esds().unwrap().audio_object_type, None);
         assert_eq!(mp3.codec_string(FourCc::new(b"mp4a")).unwrap(), "mp4a.6B");

@@ -56,10 +56,7 @@ impl SampleEntry {
         let media = match family(handler) {
             Family::Visual => {
                 reader.bytes(70, "visual sample entry")?;
-                Media::Video {
-                    width: be16(payload, 24),
-                    height: be16(payload, 26),
-                }
+                Media::Video { width: be16(payload, 24), height: be16(payload, 26) }
             }
             Family::Audio => {
                 reader.bytes(20, "audio sample entry")?;
@@ -82,11 +79,7 @@ impl SampleEntry {
         };
         let mut sinf = None;
         let offset = children_offset(format, handler, stsd_version, payload);
-        for child in offset
-            .map(|offset| entry.children_at(offset))
-            .into_iter()
-            .flatten()
-        {
+        for child in offset.map(|offset| entry.children_at(offset)).into_iter().flatten() {
             let child = child?;
             if child.kind() == b"sinf" {
                 child.once(&mut sinf)?;
@@ -101,9 +94,7 @@ impl SampleEntry {
             this.original_format = original;
             this.protection = Some(protection);
         } else if is_protected_format(format) {
-            return Err(entry.error(ErrorKind::Missing {
-                kind: FourCc::new(b"sinf"),
-            }));
+            return Err(entry.error(ErrorKind::Missing { kind: FourCc::new(b"sinf") }));
         }
         Ok(this)
     }
@@ -212,15 +203,10 @@ pub(crate) fn children_offset(
             b"stpp" | b"metx" => after_strings(payload, 3),
             // The original format is known from the children only: take the first layout
             // under which they run exactly to the end.
-            _ => [
-                Some(8),
-                after_strings(payload, 2),
-                after_strings(payload, 3),
-                Some(38),
-            ]
-            .into_iter()
-            .flatten()
-            .find(|&offset| is_box_sequence(payload.get(offset..))),
+            _ => [Some(8), after_strings(payload, 2), after_strings(payload, 3), Some(38)]
+                .into_iter()
+                .flatten()
+                .find(|&offset| is_box_sequence(payload.get(offset..))),
         },
     }
 }
@@ -256,23 +242,11 @@ mod tests {
     fn children_of_text_entries() {
         let text = FourCc::new(b"text");
         let stpp = b"\0\0\0\0\0\0\0\x01ns\0loc\0\0\0\0\0\x08btrt";
-        assert_eq!(
-            children_offset(FourCc::new(b"stpp"), text, 0, stpp),
-            Some(16)
-        );
-        assert_eq!(
-            children_offset(FourCc::new(b"enct"), text, 0, stpp),
-            Some(16)
-        );
+        assert_eq!(children_offset(FourCc::new(b"stpp"), text, 0, stpp), Some(16));
+        assert_eq!(children_offset(FourCc::new(b"enct"), text, 0, stpp), Some(16));
         let wvtt = b"\0\0\0\0\0\0\0\x01\0\0\0\x08vttC";
-        assert_eq!(
-            children_offset(FourCc::new(b"enct"), text, 0, wvtt),
-            Some(8)
-        );
-        assert_eq!(
-            children_offset(FourCc::new(b"????"), text, 0, &[0; 8]),
-            None
-        );
+        assert_eq!(children_offset(FourCc::new(b"enct"), text, 0, wvtt), Some(8));
+        assert_eq!(children_offset(FourCc::new(b"????"), text, 0, &[0; 8]), None);
     }
 
     #[test]
@@ -280,13 +254,7 @@ mod tests {
         let soun = FourCc::new(b"soun");
         let mut payload = [0; 28];
         payload[9] = 1;
-        assert_eq!(
-            children_offset(FourCc::new(b"mp4a"), soun, 0, &payload),
-            Some(44)
-        );
-        assert_eq!(
-            children_offset(FourCc::new(b"mp4a"), soun, 1, &payload),
-            Some(28)
-        );
+        assert_eq!(children_offset(FourCc::new(b"mp4a"), soun, 0, &payload), Some(44));
+        assert_eq!(children_offset(FourCc::new(b"mp4a"), soun, 1, &payload), Some(28));
     }
 }

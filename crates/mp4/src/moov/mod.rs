@@ -83,11 +83,8 @@ impl Movie {
         if let Some(pair) = self.by_id.windows(2).find(|pair| pair[0].0 == pair[1].0) {
             return Err(moov.error(ErrorKind::DuplicateTrack { id: pair[0].0 }));
         }
-        let mvhd = mvhd.ok_or_else(|| {
-            moov.error(ErrorKind::Missing {
-                kind: FourCc::new(b"mvhd"),
-            })
-        })?;
+        let mvhd =
+            mvhd.ok_or_else(|| moov.error(ErrorKind::Missing { kind: FourCc::new(b"mvhd") }))?;
         let mut reader = mvhd.reader();
         let (version, _) = reader.version_upto(1)?;
         reader.bytes(if version == 1 { 16 } else { 8 }, "times")?;
@@ -190,20 +187,10 @@ impl Movie {
     ) -> EncryptionRuns<'s> {
         let default = track.encryption(description_index);
         let count = u64::from(track.sample_count());
-        movie_runs(
-            &self.bytes,
-            track.seig_sbgp,
-            default,
-            track.seig.as_ref(),
-            count,
-        )
+        movie_runs(&self.bytes, track.seig_sbgp, default, track.seig.as_ref(), count)
     }
 
     pub(crate) fn stbl(&self, track: &Track) -> Result<BoxRef<'_>> {
-        track
-            .trak(&self.root()?)?
-            .require(b"mdia")?
-            .require(b"minf")?
-            .require(b"stbl")
+        track.trak(&self.root()?)?.require(b"mdia")?.require(b"minf")?.require(b"stbl")
     }
 }

@@ -64,10 +64,7 @@ impl<'a> Samples<'a> {
         track: &Track,
         file_len: u64,
     ) -> Result<Self> {
-        let source = Source {
-            bytes: moov,
-            base: moov_offset,
-        };
+        let source = Source { bytes: moov, base: moov_offset };
         let tables = track.tables;
         tables.check(source, track.entries.len(), file_len)?;
         Ok(Self {
@@ -95,18 +92,10 @@ impl<'a> Samples<'a> {
         }
         let size = self.tables.sizes.get(bytes, self.index);
         let offset = self.offset;
-        let end = offset
-            .checked_add(u64::from(size))
-            .filter(|&end| end <= self.file_len);
+        let end = offset.checked_add(u64::from(size)).filter(|&end| end <= self.file_len);
         let Some(end) = end else {
             let (what, start, len) = ("sample", offset, u64::from(size));
-            let kind = ErrorKind::OutsideFile {
-                what,
-                number,
-                start,
-                len,
-                file_len: self.file_len,
-            };
+            let kind = ErrorKind::OutsideFile { what, number, start, len, file_len: self.file_len };
             return Err(self.error(self.tables.chunks, kind));
         };
         // The sums of both tables were checked, so neither ends early.
@@ -207,12 +196,7 @@ struct Runs {
 
 impl Runs {
     fn new(table: Table) -> Self {
-        Self {
-            table,
-            entry: 0,
-            left: 0,
-            value: 0,
-        }
+        Self { table, entry: 0, left: 0, value: 0 }
     }
 
     fn next(&mut self, bytes: &[u8]) -> Option<u32> {

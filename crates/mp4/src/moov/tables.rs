@@ -16,22 +16,14 @@ pub(crate) struct Table {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Sizes {
     /// One size for all samples.
-    Constant {
-        anchor: usize,
-        size: u32,
-        count: u32,
-    },
+    Constant { anchor: usize, size: u32, count: u32 },
     /// Fields of `bits` (4, 8, 16 or 32) each.
     Listed { table: Table, bits: u32 },
 }
 
 impl Default for Sizes {
     fn default() -> Self {
-        Self::Constant {
-            anchor: 0,
-            size: 0,
-            count: 0,
-        }
+        Self::Constant { anchor: 0, size: 0, count: 0 }
     }
 }
 
@@ -67,16 +59,9 @@ impl Sizes {
         let anchor = stsz.range().start;
         Ok(if size == 0 {
             let records = reader.records(count, 4, "sample sizes")?;
-            Self::Listed {
-                table: Table { anchor, records },
-                bits: 32,
-            }
+            Self::Listed { table: Table { anchor, records }, bits: 32 }
         } else {
-            Self::Constant {
-                anchor,
-                size,
-                count,
-            }
+            Self::Constant { anchor, size, count }
         })
     }
 
@@ -86,10 +71,7 @@ impl Sizes {
         let bits = reader.u32("field_size")? & 0xff;
         if !matches!(bits, 4 | 8 | 16) {
             let value = u64::from(bits);
-            return Err(stz2.error(ErrorKind::InvalidValue {
-                what: "field_size",
-                value,
-            }));
+            return Err(stz2.error(ErrorKind::InvalidValue { what: "field_size", value }));
         }
         let count = reader.u32("sample_count")?;
         let at = reader.position();
@@ -103,10 +85,7 @@ impl Sizes {
                 available: reader.left() as u64,
             }));
         }
-        let table = Table {
-            anchor: stz2.range().start,
-            records: Records { at, count },
-        };
+        let table = Table { anchor: stz2.range().start, records: Records { at, count } };
         Ok(Self::Listed { table, bits })
     }
 }
@@ -142,9 +121,7 @@ impl Tables {
             }
         }
         let table = |found: Option<BoxRef<'_>>, width, version, what| {
-            found
-                .map(|found| table(&found, width, version, what))
-                .transpose()
+            found.map(|found| table(&found, width, version, what)).transpose()
         };
         this.wide = chunks.is_some_and(|chunks| chunks.kind() == b"co64");
         let width = if this.wide { 8 } else { 4 };
@@ -168,9 +145,7 @@ impl Tables {
                 _ => None,
             };
             if let Some(kind) = missing {
-                return Err(stbl.error(ErrorKind::Missing {
-                    kind: FourCc::new(kind),
-                }));
+                return Err(stbl.error(ErrorKind::Missing { kind: FourCc::new(kind) }));
             }
         }
         Ok(this)
@@ -194,11 +169,7 @@ impl Tables {
             let Some(table) = table else { continue };
             let found = sum(table);
             if found != count {
-                let kind = ErrorKind::Mismatch {
-                    what,
-                    expected: count,
-                    found,
-                };
+                let kind = ErrorKind::Mismatch { what, expected: count, found };
                 return Err(source.error(table.anchor, table.anchor, kind));
             }
         }
@@ -206,13 +177,7 @@ impl Tables {
             let total = count * u64::from(size);
             if total > file_len {
                 let (what, number) = ("samples from sample", 1);
-                let kind = ErrorKind::OutsideFile {
-                    what,
-                    number,
-                    start: 0,
-                    len: total,
-                    file_len,
-                };
+                let kind = ErrorKind::OutsideFile { what, number, start: 0, len: total, file_len };
                 return Err(source.error(anchor, anchor, kind));
             }
         }
@@ -232,10 +197,7 @@ impl Tables {
                 chunk_count.saturating_add(1)
             };
             let invalid = |what, value: u32| {
-                let kind = ErrorKind::InvalidValue {
-                    what,
-                    value: u64::from(value),
-                };
+                let kind = ErrorKind::InvalidValue { what, value: u64::from(value) };
                 Err(source.error(self.stsc.anchor, entry, kind))
             };
             if first == 0 || (i == 0) != (first == 1) || first >= next || first > chunk_count {
@@ -251,11 +213,7 @@ impl Tables {
         }
         let expected = u64::from(self.sample_count());
         if samples != expected {
-            let kind = ErrorKind::Mismatch {
-                what: "samples in chunks",
-                expected,
-                found: samples,
-            };
+            let kind = ErrorKind::Mismatch { what: "samples in chunks", expected, found: samples };
             return Err(source.error(self.stsc.anchor, self.stsc.anchor, kind));
         }
         Ok(())
@@ -273,11 +231,8 @@ impl Tables {
 
     /// Samples per chunk, chunk by chunk.
     pub(crate) fn chunk_samples<'a>(&self, moov: &'a [u8]) -> impl Iterator<Item = u32> + 'a {
-        let (at, entries, chunks) = (
-            self.stsc.records.at,
-            self.stsc.records.count as usize,
-            self.chunks.records.count,
-        );
+        let (at, entries, chunks) =
+            (self.stsc.records.at, self.stsc.records.count as usize, self.chunks.records.count);
         let mut entry = 0;
         (1..=chunks).filter_map(move |chunk| {
             while entry + 1 < entries && be32(moov, at + (entry + 1) * 12) <= chunk {
@@ -293,8 +248,5 @@ fn table(found: &BoxRef<'_>, width: usize, version: u8, what: &'static str) -> R
     reader.version_upto(version)?;
     let count = reader.u32("entry_count")?;
     let records = reader.records(count, width, what)?;
-    Ok(Table {
-        anchor: found.range().start,
-        records,
-    })
+    Ok(Table { anchor: found.range().start, records })
 }

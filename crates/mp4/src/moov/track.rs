@@ -85,10 +85,7 @@ impl Track {
         reader.bytes(if version == 1 { 16 } else { 8 }, "times")?;
         let id = reader.u32("track_ID")?;
         if id == 0 {
-            return Err(tkhd.error(ErrorKind::InvalidValue {
-                what: "track_ID",
-                value: 0,
-            }));
+            return Err(tkhd.error(ErrorKind::InvalidValue { what: "track_ID", value: 0 }));
         }
         reader.bytes(if version == 1 { 12 } else { 8 }, "duration")?;
         reader.bytes(52, "layout and matrix")?;
@@ -105,10 +102,7 @@ impl Track {
         let duration = reader.u32_or_u64(version == 1, "duration")?;
         let language = language(reader.u16("language")?);
         if timescale == 0 {
-            return Err(mdhd.error(ErrorKind::InvalidValue {
-                what: "timescale",
-                value: 0,
-            }));
+            return Err(mdhd.error(ErrorKind::InvalidValue { what: "timescale", value: 0 }));
         }
 
         let stbl = mdia.require(b"minf")?.require(b"stbl")?;
@@ -187,17 +181,12 @@ impl Track {
 
     /// Sample entry of a description index, which counts from 1.
     pub fn entry(&self, description_index: u32) -> Option<&SampleEntry> {
-        self.entries
-            .get((description_index as usize).checked_sub(1)?)
+        self.entries.get((description_index as usize).checked_sub(1)?)
     }
 
     /// The `tenc` of a sample entry.
     pub fn encryption(&self, description_index: u32) -> Option<&TrackEncryption> {
-        self.entry(description_index)?
-            .protection
-            .as_ref()?
-            .encryption
-            .as_ref()
+        self.entry(description_index)?.protection.as_ref()?.encryption.as_ref()
     }
 }
 
@@ -212,11 +201,7 @@ fn handler_of(mdia: &BoxRef<'_>) -> Result<FourCc> {
 fn language(packed: u16) -> [u8; 3] {
     let letter = |shift: u16| 0x60 + (packed >> shift & 31).to_be_bytes()[1];
     let code = [letter(10), letter(5), letter(0)];
-    if code.iter().all(u8::is_ascii_lowercase) {
-        code
-    } else {
-        *b"und"
-    }
+    if code.iter().all(u8::is_ascii_lowercase) { code } else { *b"und" }
 }
 
 fn edits(trak: &BoxRef<'_>) -> Result<Vec<Edit>> {
@@ -230,9 +215,7 @@ fn edits(trak: &BoxRef<'_>) -> Result<Vec<Edit>> {
     let (version, _) = reader.version_upto(1)?;
     let wide = version == 1;
     let count = reader.u32("entry_count")?;
-    reader
-        .clone()
-        .records(count, if wide { 20 } else { 12 }, "edits")?;
+    reader.clone().records(count, if wide { 20 } else { 12 }, "edits")?;
     let mut edits = Vec::with_capacity(count as usize);
     for _ in 0..count {
         let segment_duration = reader.u32_or_u64(wide, "segment_duration")?;
@@ -242,11 +225,7 @@ fn edits(trak: &BoxRef<'_>) -> Result<Vec<Edit>> {
             reader.array("media_time").map(i32::from_be_bytes)?.into()
         };
         let media_rate = reader.u32("media_rate")?;
-        edits.push(Edit {
-            segment_duration,
-            media_time,
-            media_rate,
-        });
+        edits.push(Edit { segment_duration, media_time, media_rate });
     }
     Ok(edits)
 }

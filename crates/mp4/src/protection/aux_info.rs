@@ -25,16 +25,12 @@ pub struct Subsamples<'a> {
 
 impl<'a> Subsamples<'a> {
     fn new(records: &'a [u8]) -> Self {
-        Self {
-            records: records.chunks_exact(6),
-        }
+        Self { records: records.chunks_exact(6) }
     }
 
     /// Bytes covered by the subsamples not yet yielded.
     pub fn total(&self) -> u64 {
-        self.clone()
-            .map(|s| u64::from(s.clear) + u64::from(s.protected))
-            .sum()
+        self.clone().map(|s| u64::from(s.clear) + u64::from(s.protected)).sum()
     }
 }
 
@@ -43,10 +39,7 @@ impl Iterator for Subsamples<'_> {
 
     fn next(&mut self) -> Option<Subsample> {
         let record = self.records.next()?;
-        Some(Subsample {
-            clear: be16(record, 0),
-            protected: be32(record, 2),
-        })
+        Some(Subsample { clear: be16(record, 0), protected: be32(record, 2) })
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -86,11 +79,7 @@ pub struct AuxInfo<'a> {
 
 impl<'a> AuxInfo<'a> {
     pub(crate) fn new(bytes: Cow<'a, [u8]>, layout: Layout<'a>, place: BoxRef<'a>) -> Self {
-        Self {
-            bytes,
-            layout,
-            place,
-        }
+        Self { bytes, layout, place }
     }
 
     /// Whether there is none, as for constant IVs over whole samples.
@@ -100,11 +89,7 @@ impl<'a> AuxInfo<'a> {
 
     /// Begins at the first sample.
     pub fn cursor(&self) -> AuxCursor<'_> {
-        AuxCursor {
-            info: self,
-            at: 0,
-            sample: 0,
-        }
+        AuxCursor { info: self, at: 0, sample: 0 }
     }
 }
 
@@ -143,10 +128,7 @@ impl<'a> AuxCursor<'a> {
                     let subsamples = (self.at < end).then(|| self.subsamples()).transpose()?;
                     if self.at != end {
                         let what = "`saiz` size differs from IV and subsamples";
-                        return Err(self.error(ErrorKind::Sample {
-                            number: index + 1,
-                            what,
-                        }));
+                        return Err(self.error(ErrorKind::Sample { number: index + 1, what }));
                     }
                     (iv, subsamples)
                 }
@@ -157,11 +139,7 @@ impl<'a> AuxCursor<'a> {
         if let Some(subsamples) = &subsamples {
             let (covered, size) = (subsamples.total(), u64::from(sample_size));
             if covered != size {
-                let kind = ErrorKind::SubsampleSum {
-                    number: index + 1,
-                    covered,
-                    size,
-                };
+                let kind = ErrorKind::SubsampleSum { number: index + 1, covered, size };
                 return Err(self.error(kind));
             }
         }
@@ -191,11 +169,7 @@ impl<'a> AuxCursor<'a> {
         let left = &self.info.bytes[self.at..];
         let taken = left.get(..len).ok_or_else(|| {
             let (needed, available) = (len as u64, left.len() as u64);
-            self.error(ErrorKind::Short {
-                what,
-                needed,
-                available,
-            })
+            self.error(ErrorKind::Short { what, needed, available })
         })?;
         self.at += len;
         Ok(taken)

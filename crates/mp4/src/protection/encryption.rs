@@ -90,10 +90,7 @@ impl TrackEncryption {
         let iv_size = reader.u8("Per_Sample_IV_Size")?;
         let kid = reader.array("KID")?;
         let invalid = |what, value: u8| {
-            reader.error(ErrorKind::InvalidValue {
-                what,
-                value: u64::from(value),
-            })
+            reader.error(ErrorKind::InvalidValue { what, value: u64::from(value) })
         };
         if protected > 1 {
             return Err(invalid("isProtected", protected));
@@ -105,10 +102,7 @@ impl TrackEncryption {
             let len = reader.u8("constant_IV_size")?;
             let iv = reader.bytes(usize::from(len), "constant_IV")?;
             let Some(iv) = Iv::new(iv) else {
-                let kind = ErrorKind::InvalidValue {
-                    what: "constant_IV_size",
-                    value: len.into(),
-                };
+                let kind = ErrorKind::InvalidValue { what: "constant_IV_size", value: len.into() };
                 return Err(reader.error(kind));
             };
             Some(iv)

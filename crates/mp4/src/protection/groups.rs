@@ -31,16 +31,8 @@ impl Descriptions {
         let mut reader = sgpd.reader();
         let (version, _) = reader.version_upto(3)?;
         reader.u32("grouping_type")?;
-        let fixed = if version >= 1 {
-            reader.u32("default_length")?
-        } else {
-            0
-        };
-        let default_index = if version >= 2 {
-            reader.u32("default index")?
-        } else {
-            0
-        };
+        let fixed = if version >= 1 { reader.u32("default_length")? } else { 0 };
+        let default_index = if version >= 2 { reader.u32("default index")? } else { 0 };
         let count = reader.u32("entry_count")?;
         // 20 bytes is the least an entry has, so this bounds what is allocated.
         let before = reader.clone();
@@ -72,15 +64,9 @@ impl Descriptions {
         }
         if default_index as usize > entries.len() {
             let value = u64::from(default_index);
-            return Err(sgpd.error(ErrorKind::InvalidValue {
-                what: "default group index",
-                value,
-            }));
+            return Err(sgpd.error(ErrorKind::InvalidValue { what: "default group index", value }));
         }
-        Ok(Self {
-            entries,
-            default_index,
-        })
+        Ok(Self { entries, default_index })
     }
 
     fn get(&self, index: u32) -> Option<&TrackEncryption> {
@@ -118,10 +104,7 @@ impl<'a> SeigMap<'a> {
             let index = be32(run, 4);
             if index != 0 && resolve(index, map.local.as_ref(), global).is_none() {
                 let what = "group_description_index";
-                let kind = ErrorKind::InvalidValue {
-                    what,
-                    value: u64::from(index),
-                };
+                let kind = ErrorKind::InvalidValue { what, value: u64::from(index) };
                 return Err(sbgp.error_at(records.at + number * 8 + 4, kind));
             }
         }
@@ -154,13 +137,7 @@ impl<'a> SeigMap<'a> {
         samples: u64,
     ) -> EncryptionRuns<'s> {
         let local = self.local.as_ref();
-        EncryptionRuns {
-            runs: self.runs,
-            local,
-            track_default,
-            global,
-            left: samples,
-        }
+        EncryptionRuns { runs: self.runs, local, track_default, global, left: samples }
     }
 }
 
@@ -220,9 +197,7 @@ impl<'s> Iterator for EncryptionRuns<'s> {
         while self.left > 0 {
             let Some((run, rest)) = self.runs.split_first_chunk::<8>() else {
                 let rest = std::mem::take(&mut self.left);
-                let uncovered = self
-                    .global
-                    .and_then(|global| global.get(global.default_index));
+                let uncovered = self.global.and_then(|global| global.get(global.default_index));
                 return Some((rest, uncovered.or(self.track_default)));
             };
             self.runs = rest;
@@ -241,9 +216,7 @@ impl<'s> Iterator for EncryptionRuns<'s> {
 /// Refuses the compact form of `sbgp`, whose runs this crate does not read.
 pub(crate) fn refuse_compact(group: &BoxRef<'_>) -> Result<()> {
     if group.kind() == FourCc::new(b"csgp") && is_seig(group) {
-        return Err(group.error(ErrorKind::Unsupported(
-            "compact sample groups of type `seig`",
-        )));
+        return Err(group.error(ErrorKind::Unsupported("compact sample groups of type `seig`")));
     }
     Ok(())
 }

@@ -44,19 +44,11 @@ impl Pssh {
             kids = list.as_chunks().0.to_vec();
         }
         let size = reader.u32("DataSize")?;
-        let data = reader
-            .bytes(usize::try_from(size).unwrap_or(usize::MAX), "Data")?
-            .to_vec();
+        let data = reader.bytes(usize::try_from(size).unwrap_or(usize::MAX), "Data")?.to_vec();
         if reader.left() != 0 {
             return Err(reader.error(ErrorKind::Invalid("bytes after the data of a `pssh`")));
         }
-        Ok(Self {
-            version,
-            system_id,
-            kids,
-            data,
-            raw: pssh.bytes().to_vec(),
-        })
+        Ok(Self { version, system_id, kids, data, raw: pssh.bytes().to_vec() })
     }
 
     /// Builds a box: version 0 without key ids, version 1 with.
@@ -72,13 +64,7 @@ impl Pssh {
             put32(out, u32::try_from(data.len()).unwrap_or(u32::MAX));
             out.extend_from_slice(data);
         });
-        Self {
-            version,
-            system_id,
-            kids: kids.to_vec(),
-            data: data.to_vec(),
-            raw,
-        }
+        Self { version, system_id, kids: kids.to_vec(), data: data.to_vec(), raw }
     }
 
     /// The W3C common box: key ids and no data.
@@ -113,16 +99,10 @@ mod tests {
         let mut raw = Pssh::common(&[[1; 16]]).raw;
         raw[28] = 0x7f;
         let error = Pssh::parse(&raw).unwrap_err();
-        assert!(matches!(
-            error.kind(),
-            ErrorKind::Count { what: "KIDs", .. }
-        ));
+        assert!(matches!(error.kind(), ErrorKind::Count { what: "KIDs", .. }));
         let mut raw = Pssh::new([3; 16], &[], b"payload").raw;
         raw[28] = 0xff;
         let error = Pssh::parse(&raw).unwrap_err();
-        assert!(matches!(
-            error.kind(),
-            ErrorKind::Short { what: "Data", .. }
-        ));
+        assert!(matches!(error.kind(), ErrorKind::Short { what: "Data", .. }));
     }
 }

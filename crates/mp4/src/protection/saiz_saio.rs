@@ -19,9 +19,7 @@ pub(crate) fn is_protection_aux(aux: &BoxRef<'_>) -> bool {
         return false;
     }
     payload[3] & 1 == 0
-        || payload
-            .get(4..8)
-            .is_some_and(|kind| SCHEMES.iter().any(|scheme| kind == *scheme))
+        || payload.get(4..8).is_some_and(|kind| SCHEMES.iter().any(|scheme| kind == *scheme))
 }
 
 /// Sizes, one for all or one byte each.
@@ -47,12 +45,7 @@ impl<'a> Saiz<'a> {
             let records = reader.records(count, 1, "sample_info_size")?;
             table = &saiz.source.bytes[records.at..records.at + records.count as usize];
         }
-        Ok(Self {
-            place: saiz,
-            default,
-            count,
-            table,
-        })
+        Ok(Self { place: saiz, default, count, table })
     }
 
     /// Size for sample `index`; samples after the last one listed have none.
@@ -60,9 +53,7 @@ impl<'a> Saiz<'a> {
         if index >= u64::from(self.count) {
             return 0;
         }
-        let listed = usize::try_from(index)
-            .ok()
-            .and_then(|index| self.table.get(index));
+        let listed = usize::try_from(index).ok().and_then(|index| self.table.get(index));
         listed.copied().unwrap_or(self.default)
     }
 
@@ -92,11 +83,7 @@ impl<'a> Saio<'a> {
         let wide = version == 1;
         let count = reader.u32("entry_count")?;
         let records = reader.records(count, if wide { 8 } else { 4 }, "offsets")?;
-        Ok(Self {
-            place: saio,
-            wide,
-            records,
-        })
+        Ok(Self { place: saio, wide, records })
     }
 
     /// Position of entry `index` in the top-level box.
@@ -107,11 +94,7 @@ impl<'a> Saio<'a> {
     /// Entry `index`, relative to the base in force.
     pub(crate) fn entry(&self, index: u32) -> u64 {
         let (bytes, at) = (self.place.source.bytes, self.entry_at(index));
-        if self.wide {
-            be64(bytes, at)
-        } else {
-            u64::from(be32(bytes, at))
-        }
+        if self.wide { be64(bytes, at) } else { u64::from(be32(bytes, at)) }
     }
 }
 
@@ -189,10 +172,7 @@ impl<'a> AuxBoxes<'a> {
         file: &R,
     ) -> Result<AuxInfo<'a>> {
         if let Some(senc) = self.senc().filter(|senc| senc.count > 0) {
-            let layout = Layout::Senc {
-                subsamples: senc.subsamples,
-                start: senc.entries.start,
-            };
+            let layout = Layout::Senc { subsamples: senc.subsamples, start: senc.entries.start };
             return Ok(AuxInfo::new(senc.bytes().into(), layout, senc.place));
         }
         match (&self.saiz, &self.saio) {
@@ -215,21 +195,13 @@ fn read_external<R: ReadAt + ?Sized>(
     let file_len = file.len();
     let outside = |number: u32, start, len| -> Error {
         let what = "aux info of run";
-        let kind = ErrorKind::OutsideFile {
-            what,
-            number: number.into(),
-            start,
-            len,
-            file_len,
-        };
+        let kind = ErrorKind::OutsideFile { what, number: number.into(), start, len, file_len };
         saio.place.error_at(saio.entry_at(number - 1), kind)
     };
     let total = saiz.total();
     let entries = saio.records.count;
     if entries == 0 {
-        return Err(saio
-            .place
-            .error(ErrorKind::Invalid("`saio` without offsets")));
+        return Err(saio.place.error(ErrorKind::Invalid("`saio` without offsets")));
     }
     // Entries may overlap in a hostile file; their sum is bounded all the same.
     if total > file_len {
@@ -242,17 +214,13 @@ fn read_external<R: ReadAt + ?Sized>(
             total
         } else {
             let count = runs.next().ok_or_else(|| {
-                saio.place.error(ErrorKind::Invalid(
-                    "more `saio` offsets than runs of samples",
-                ))
+                saio.place.error(ErrorKind::Invalid("more `saio` offsets than runs of samples"))
             })?;
             let first = sample;
             sample += u64::from(count);
             let listed = u64::from(saiz.count);
             match saiz.default {
-                0 => (first.min(listed)..sample.min(listed))
-                    .map(|i| u64::from(saiz.size(i)))
-                    .sum(),
+                0 => (first.min(listed)..sample.min(listed)).map(|i| u64::from(saiz.size(i))).sum(),
                 size => (sample.min(listed) - first.min(listed)) * u64::from(size),
             }
         };

@@ -41,13 +41,7 @@ impl<'a> Senc<'a> {
         }
         let start = reader.position();
         let end = start + reader.left();
-        Ok(Self {
-            place: senc,
-            subsamples,
-            count,
-            entries: start..end,
-            iv_size,
-        })
+        Ok(Self { place: senc, subsamples, count, entries: start..end, iv_size })
     }
 
     /// Checks the count. Zero entries for any number of samples is a form in use for

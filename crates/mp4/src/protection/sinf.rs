@@ -21,11 +21,7 @@ pub struct Protection {
 impl Protection {
     /// Reads `frma`, `schm` and `schi/tenc`; gives the original format as well.
     pub(crate) fn from_box(sinf: &BoxRef<'_>) -> Result<(FourCc, Self)> {
-        let original = sinf
-            .require(b"frma")?
-            .reader()
-            .array("data_format")
-            .map(FourCc)?;
+        let original = sinf.require(b"frma")?.reader().array("data_format").map(FourCc)?;
         let schm = sinf.require(b"schm")?;
         let mut reader = schm.reader();
         reader.version_upto(0)?;
@@ -39,18 +35,9 @@ impl Protection {
         // PIFF keeps its parameters in a `uuid` box.
         let needs_tenc = scheme_type != b"piff" && SCHEMES.iter().any(|s| scheme_type == *s);
         if needs_tenc && encryption.is_none() {
-            return Err(sinf.error(ErrorKind::Missing {
-                kind: FourCc::new(b"tenc"),
-            }));
+            return Err(sinf.error(ErrorKind::Missing { kind: FourCc::new(b"tenc") }));
         }
-        Ok((
-            original,
-            Self {
-                scheme_type,
-                scheme_version,
-                encryption,
-            },
-        ))
+        Ok((original, Self { scheme_type, scheme_version, encryption }))
     }
 }
 
@@ -80,18 +67,9 @@ mod tests {
 
     #[test]
     fn round_trip() {
-        let encryption = TrackEncryption {
-            is_protected: true,
-            iv_size: 8,
-            ..Default::default()
-        };
+        let encryption = TrackEncryption { is_protected: true, iv_size: 8, ..Default::default() };
         let mut bytes = Vec::new();
-        put_sinf(
-            &mut bytes,
-            FourCc::new(b"avc1"),
-            FourCc::new(b"cenc"),
-            &encryption,
-        );
+        put_sinf(&mut bytes, FourCc::new(b"avc1"), FourCc::new(b"cenc"), &encryption);
         assert_eq!(bytes.len(), 80);
         let (original, read) = Protection::from_box(&BoxRef::root(&bytes, 0).unwrap()).unwrap();
         assert_eq!(original, FourCc::new(b"avc1"));

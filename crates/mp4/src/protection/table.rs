@@ -29,12 +29,7 @@ pub struct SampleAuxTable {
 impl SampleAuxTable {
     /// An empty table of `iv_size` bytes of IV per sample (0, 8 or 16).
     pub fn new(iv_size: u8, mode: SubsampleMode) -> Self {
-        Self {
-            iv_size,
-            mode,
-            payload: Vec::new(),
-            sizes: Vec::new(),
-        }
+        Self { iv_size, mode, payload: Vec::new(), sizes: Vec::new() }
     }
 
     /// Forgets the samples, keeps the memory.
@@ -52,10 +47,7 @@ impl SampleAuxTable {
         let number = self.sizes.len() as u64 + 1;
         let fail = |kind| Error::new("senc".to_owned(), 0, kind);
         if iv.len() != usize::from(self.iv_size) {
-            return Err(fail(ErrorKind::Sample {
-                number,
-                what: "IV of the wrong length",
-            }));
+            return Err(fail(ErrorKind::Sample { number, what: "IV of the wrong length" }));
         }
         let size = match self.mode {
             SubsampleMode::Absent => iv.len() as u64,
@@ -68,10 +60,7 @@ impl SampleAuxTable {
         self.payload.extend_from_slice(iv);
         if self.mode == SubsampleMode::Present {
             // At most 42, by the size just checked.
-            put16(
-                &mut self.payload,
-                u16::try_from(subsamples.len()).unwrap_or(u16::MAX),
-            );
+            put16(&mut self.payload, u16::try_from(subsamples.len()).unwrap_or(u16::MAX));
             for subsample in subsamples {
                 put16(&mut self.payload, subsample.clear);
                 put32(&mut self.payload, subsample.protected);
@@ -97,10 +86,7 @@ impl SampleAuxTable {
     /// The size all samples share.
     fn uniform(&self) -> Option<u8> {
         let first = *self.sizes.first()?;
-        self.sizes
-            .iter()
-            .all(|&size| size == first)
-            .then_some(first)
+        self.sizes.iter().all(|&size| size == first).then_some(first)
     }
 
     /// Bytes of the `senc` box.
@@ -110,11 +96,7 @@ impl SampleAuxTable {
 
     /// Bytes of the `saiz` box.
     pub fn saiz_len(&self) -> usize {
-        17 + if self.uniform().is_some_and(|size| size > 0) {
-            0
-        } else {
-            self.sizes.len()
-        }
+        17 + if self.uniform().is_some_and(|size| size > 0) { 0 } else { self.sizes.len() }
     }
 
     /// Bytes before the first entry of a `senc` box: where `saio` points, from the box start.
@@ -122,11 +104,7 @@ impl SampleAuxTable {
 
     /// Appends the `senc` box.
     pub fn put_senc(&self, out: &mut Vec<u8>) {
-        let flags = if self.mode == SubsampleMode::Present {
-            2
-        } else {
-            0
-        };
+        let flags = if self.mode == SubsampleMode::Present { 2 } else { 0 };
         put_full_box(out, *b"senc", 0, flags, |out| {
             put32(out, self.count());
             out.extend_from_slice(&self.payload);
@@ -201,13 +179,8 @@ mod tests {
             let mut table = SampleAuxTable::new(iv, SubsampleMode::Present);
             let iv = vec![0; usize::from(iv)];
             table.push(&iv, &vec![Subsample::default(); most]).unwrap();
-            let error = table
-                .push(&iv, &vec![Subsample::default(); most + 1])
-                .unwrap_err();
-            assert!(matches!(
-                error.kind(),
-                ErrorKind::TooMuchAux { number: 2, .. }
-            ));
+            let error = table.push(&iv, &vec![Subsample::default(); most + 1]).unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::TooMuchAux { number: 2, .. }));
             assert_eq!(table.len(), 1);
         }
     }
@@ -218,26 +191,12 @@ mod tests {
         for lengths in [&[1][..], &[1, 1], &[1, 2], &[]] {
             table.clear();
             for &n in lengths {
-                table
-                    .push(
-                        &[1; 8],
-                        &vec![
-                            Subsample {
-                                clear: 1,
-                                protected: 2
-                            };
-                            n
-                        ],
-                    )
-                    .unwrap();
+                table.push(&[1; 8], &vec![Subsample { clear: 1, protected: 2 }; n]).unwrap();
             }
             let (mut senc, mut saiz) = (Vec::new(), Vec::new());
             table.put_senc(&mut senc);
             table.put_saiz(&mut saiz);
-            assert_eq!(
-                (senc.len(), saiz.len()),
-                (table.senc_len(), table.saiz_len())
-            );
+            assert_eq!((senc.len(), saiz.len()), (table.senc_len(), table.saiz_len()));
         }
     }
 }

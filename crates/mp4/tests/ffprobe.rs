@@ -1,0 +1,153 @@
+//! Sample tables and fragments against ffprobe's packets: position, size, times, sync.
+
+mod common;
+
+use std::{fs, path::Path, process::Command};
+
+use common::{CLIPS, VECTORS, clip, each_fragment, have, media_path, movie};
+use lanelock_mp4::Sample;
+
+/// What both sides say of a sample.
+#[derive(Debug, PartialEq, Eq)]
+struct Packet {
+    offset: u64,
+    size: u32,
+    dts: i64,
+    cts: i64,
+    sync: bool,
+}
+
+impl From<Sample> for Packet {
+    fn from(sample: Sample) -> Self {
+        let dts = i64::try_from(sample.decode_time).unwrap();
+        Self {
+            offset: sample.offset,
+            size: sample.size,
+            dts,
+            cts: dts + i64::from(sample.composition_offset),
+            sync: sample.sync,
+        }
+    }
+}
+
+/// As `assert_eq`, showing the first difference only.
+fn same(ours: &[Packet], theirs: &[Packet], name: &str) {
+    for (number, (ours, theirs)) in ours.iter().zip(theirs).enumerate() {
+        assert_eq!(ours, theirs, "{name} sample {}", number + 1);
+    }
+    assert_eq!(ours.len(), theirs.len(), "{name}");
+}
+
+fn ffprobe(path: &Path, stream: usize) -> Vec<Packet> {
+    let output = Command::new("ffprobe")
+        .args(["-v", "quiet", "-ignore_editlist", "1", "-select_streams", &stream.to_string()])
+        .args(["-show_entries", "packet=pts,dts,size,pos,flags", "-of", "csv=p=0"])
+        .arg(path)
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let mut packets = Vec::new();
+    for line in text.lines().filter(|line| !line.is_empty()) {
+        let fields: Vec<_> = line.split(',').collect();
+        packets.push(Packet {
+            dts: fields[1].parse().unwrap(),
+            cts: fields[0].parse().unwrap_or(i64::MIN),
+            size: fields[2].parse().unwrap(),
+            offset: fields[3].parse().unwrap(),
+            sync: fields[4].starts_with('K'),
+        });
+    }
+    packets
+}
+
+#[test]
+fn progressive_clips() {
+    if !have("ffprobe") {
+        return;
+    }
+    for name in CLIPS {
+        let Some(file) = clip(name) else { continue };
+        let movie = movie(&file);
+        for (index, track) in movie.tracks.iter().enumerate() {
+            let samples = movie.samples(track, file.len() as u64).unwrap();
+            let ours: Vec<Packet> = samples.map(|sample| sample.unwrap().into()).collect();
+            assert!(!ours.is_empty());
+            same(&ours, &ffprobe(&media_path(name), index), &format!("{name} track {index}"));
+        }
+    }
+}
+
+fn fragmented(path: &Path, file: &[u8], name: &str, may_stop_early: bool) {
+    let count = movie(file).tracks.len();
+    let mut ours: Vec<Vec<Packet>> = (0..count).map(|_| Vec::new()).collect();
+    each_fragment(file, |_, fragment| {
+        for track in &fragment.tracks {
+            ours[track.track_index].extend(track.samples().map(Packet::from));
+        }
+    });
+    for (index, ours) in ours.iter_mut().enumerate() {
+        let mut theirs = ffprobe(path, index);
+        // ffmpeg lifts presentation times so that no composition offset is negative.
+        let lift = ours.iter().map(|ours| ours.dts - ours.cts).max().unwrap_or(0).max(0);
+        let captions = movie(file).tracks[index].handler == b"clcp";
+        for (ours, theirs) in ours.iter_mut().zip(&mut theirs) {
+            // It takes caption samples apart.
+            if captions {
+                theirs.size = ours.size;
+            }
+            theirs.cts = theirs.cts.wrapping_sub(lift);
+            // It gives no presentation time of protected video it cannot parse.
+            if theirs.cts == i64::MIN.wrapping_sub(lift) {
+                theirs.cts = ours.cts;
+            }
+        }
+        assert!(!theirs.is_empty());
+        if may_stop_early {
+            ours.truncate(theirs.len());
+        }
+        same(ours, &theirs, &format!("{name} track {index}"));
+    }
+}
+
+#[test]
+fn fragmented_vectors() {
+    if !have("ffprobe") {
+        return;
+    }
+    for name in VECTORS {
+        let Some(file) = clip(name) else { continue };
+        // ffmpeg 5.1 loses `senc` after the first fragment of a file it can seek in.
+        fragmented(&media_path(name), &file, name, true);
+    }
+}
+
+#[test]
+fn fragmented_by_ffmpeg() {
+    if !have("ffprobe") || !have("ffmpeg") {
+        return;
+    }
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    for name in ["codecs/avc_aac.mp4", "codecs/hevc.mp4", "codecs/opus.mp4", "bigbuckbunny.mp4"] {
+        if clip(name).is_none() {
+            continue;
+        }
+        for flags in [
+            "+frag_keyframe+empty_moov+default_base_moof",
+            "+frag_keyframe+empty_moov",
+            "+frag_every_frame+empty_moov+omit_tfhd_offset",
+            "+frag_keyframe+empty_moov+default_base_moof+negative_cts_offsets",
+        ] {
+            let path = dir.join("fragmented_by_ffmpeg.mp4");
+            let status = Command::new("ffmpeg")
+                .args(["-v", "error", "-y", "-i"])
+                .arg(media_path(name))
+                .args(["-c", "copy", "-frag_duration", "500000", "-movflags", flags])
+                .arg(&path)
+                .status()
+                .unwrap();
+            assert!(status.success());
+            let file = fs::read(&path).unwrap();
+            fragmented(&path, &file, &format!("{name} {flags}"), false);
+        }
+    }
+}

@@ -1,0 +1,817 @@
+//! Inputs that have broken other packagers, one test each: they must give an error that names
+//! the box, or be read right; never a panic, a hang or an allocation beyond the input.
+
+mod common;
+
+use common::{boxes, clip, find, full, mk, moofs, movie, words};
+use lanelock_mp4::{
+    BoxRef, Error, ErrorKind, FourCc, Fragment, MAX_DEPTH, Movie, Result, Sample,
+    edit::{KeepPssh, fragment_movie, unprotect_movie},
+    top_level,
+};
+
+const AVC: &str = "codecs/avc.mp4";
+const CENC: &str = "vectors/prog_8s_enc_dashinit.mp4";
+
+/// `moov` of a clip with the words after the header of the first `kind` box replaced, from
+/// word `from` on (0 is version and flags).
+fn patched(name: &str, kind: &[u8; 4], from: usize, values: &[u32]) -> Option<Vec<u8>> {
+    let mut bytes = movie(&clip(name)?).into_bytes();
+    let at = find(&bytes, kind) + 8 + 4 * from;
+    let values = words(values);
+    bytes[at..at + values.len()].copy_from_slice(&values);
+    Some(bytes)
+}
+
+fn renamed(mut bytes: Vec<u8>, from: &[u8; 4], to: &[u8; 4]) -> Vec<u8> {
+    let at = find(&bytes, from) + 4;
+    bytes[at..at + 4].copy_from_slice(to);
+    bytes
+}
+
+/// Runs through everything a movie can be asked for.
+fn exhaust(bytes: Vec<u8>, file_len: u64) -> Result<usize> {
+    let movie = Movie::parse(bytes, 0)?;
+    let mut count = 0;
+    for track in &movie.tracks {
+        for sample in movie.samples(track, file_len)? {
+            sample?;
+            count += 1;
+        }
+    }
+    Ok(count)
+}
+
+fn expect_error(bytes: Vec<u8>, path: &str) -> Error {
+    let error = exhaust(bytes, 1 << 20).unwrap_err();
+    assert_eq!(error.path(), path, "{error}");
+    error
+}
+
+const STBL: &str = "moov/trak/mdia/minf/stbl";
+
+/// A fragment of the one video track of the clip, and what parsing it gives.
+fn fragment_error(traf: &[u8]) -> Option<Error> {
+    let init = init()?;
+    let moof = mk(b"moof", &[&full(b"mfhd", &[0, 1]), traf]);
+    let result = Fragment::parse(&moof, 1000, &init, 100_000);
+    Some(result.map(|_| ()).unwrap_err())
+}
+
+fn init() -> Option<Movie> {
+    let init = fragment_movie(&movie(&clip(AVC)?)).unwrap();
+    Some(Movie::parse(init, 0).unwrap())
+}
+
+/// default-base-is-moof, default duration 10 and size 100.
+const TFHD: [u32; 4] = [0x2_0018, 1, 10, 100];
+
+fn traf(children: &[&[u8]]) -> Vec<u8> {
+    mk(b"traf", &[&full(b"tfhd", &TFHD), &children.concat()])
+}
+
+// Box sizes.
+
+#[test]
+fn size_0_inside_a_container() {
+    let bytes = mk(b"moov", &[b"\0\0\0\0trak....."]);
+    let error = Movie::parse(bytes, 0).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::OpenSize { .. }));
+    assert_eq!((error.path(), error.offset()), ("moov/trak", 8));
+}
+
+#[test]
+fn size_0_at_top_level_runs_to_the_end() {
+    let Some(mut bytes) = clip(AVC).map(|file| movie(&file).into_bytes()) else { return };
+    bytes[..4].fill(0);
+    assert_eq!(exhaust(bytes, 1 << 20).unwrap(), 50);
+}
+
+#[test]
+fn size_1_without_64_bit_size() {
+    let error = Movie::parse(mk(b"moov", &[b"\0\0\0\x01trak"]), 0).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::HeaderTruncated { available: 8 }));
+}
+
+#[test]
+fn size_below_the_header() {
+    for size in 2..8 {
+        let error = Movie::parse(mk(b"moov", &[&words(&[size]), b"trak"]), 0).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::SizeTooSmall { .. }));
+    }
+    let error = Movie::parse(mk(b"moov", &[&words(&[1]), b"trak", &[0; 8]]), 0).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::SizeTooSmall { header: 16, .. }));
+}
+
+#[test]
+fn size_beyond_the_parent() {
+    let error = Movie::parse(mk(b"moov", &[&words(&[0x7fff_ffff]), b"trak"]), 0).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Overrun { available: 8, .. }));
+}
+
+#[test]
+fn size_of_64_bits_that_wraps() {
+    for size in [u64::MAX, u64::MAX - 7, 1 << 63] {
+        let trak = [&words(&[1])[..], b"trak", &size.to_be_bytes()].concat();
+        let error = Movie::parse(mk(b"moov", &[&trak]), 0).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Overrun { .. }));
+        let file = [&mk(b"free", &[])[..], &trak].concat();
+        let error = top_level(&file).nth(1).unwrap().unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Truncated { .. }));
+    }
+}
+
+#[test]
+fn size_of_64_bits_that_is_right() {
+    let Some(bytes) = clip(AVC).map(|file| movie(&file).into_bytes()) else { return };
+    let size = bytes.len() as u64 + 8;
+    let wide = [&words(&[1])[..], b"moov", &size.to_be_bytes(), &bytes[8..]].concat();
+    let movie = Movie::parse(wide, 0).unwrap();
+    assert_eq!(movie.tracks[0].sample_count(), 50);
+}
+
+#[test]
+fn boxes_nested_too_deep() {
+    let mut bytes = mk(b"moov", &[]);
+    for _ in 0..=MAX_DEPTH {
+        bytes = mk(b"moov", &[&bytes]);
+    }
+    let mut inner = BoxRef::root(&bytes, 0).unwrap();
+    let error = loop {
+        match inner.child(b"moov") {
+            Ok(child) => inner = child.unwrap(),
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(error.kind(), ErrorKind::TooDeep { limit: MAX_DEPTH }));
+}
+
+#[test]
+fn trailing_garbage_at_top_level() {
+    let file = [&mk(b"free", &[])[..], b"junk"].concat();
+    let error = top_level(&file).nth(1).unwrap().unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::HeaderTruncated { available: 4 }));
+    assert_eq!(error.offset(), 8);
+}
+
+#[test]
+fn truncated_mdat() {
+    let Some(mut file) = clip(CENC) else { return };
+    file.truncate(file.len() - 10);
+    let error = top_level(&file).find_map(Result::err).unwrap();
+    assert!(matches!(error.kind(), ErrorKind::Truncated { missing: 10, .. }));
+    assert_eq!(error.path(), "mdat");
+}
+
+#[test]
+fn several_and_empty_mdat_before_moov() {
+    let Some(file) = clip(AVC) else { return };
+    let empty = mk(b"mdat", &[]);
+    let file = [&empty[..], &empty, &file].concat();
+    assert_eq!(boxes(&file).iter().filter(|header| header.kind == b"mdat").count(), 3);
+    assert_eq!(movie(&file).tracks.len(), 1);
+}
+
+// Movie and tracks.
+
+#[test]
+fn required_boxes_renamed() {
+    let Some(file) = clip(AVC) else { return };
+    for (kind, path) in [
+        (b"mvhd", "moov"),
+        (b"tkhd", "moov/trak"),
+        (b"mdia", "moov/trak"),
+        (b"mdhd", "moov/trak/mdia"),
+        (b"hdlr", "moov/trak/mdia"),
+        (b"stsd", STBL),
+        (b"stts", STBL),
+        (b"stsc", STBL),
+        (b"stco", STBL),
+    ] {
+        let error = expect_error(renamed(movie(&file).into_bytes(), kind, b"free"), path);
+        assert!(matches!(error.kind(), ErrorKind::Missing { .. }), "{error}");
+    }
+}
+
+#[test]
+fn protection_boxes_renamed_or_doubled() {
+    let Some(file) = clip(CENC) else { return };
+    let sinf = "moov/trak[0]/mdia/minf/stbl/stsd/encv/sinf";
+    for kind in [b"frma", b"schm", b"schi", b"tenc"] {
+        let error = expect_error(renamed(movie(&file).into_bytes(), kind, b"free"), sinf);
+        assert!(matches!(error.kind(), ErrorKind::Missing { .. }), "{error}");
+    }
+    let entry = "moov/trak[0]/mdia/minf/stbl/stsd/encv";
+    let error = expect_error(renamed(movie(&file).into_bytes(), b"sinf", b"free"), entry);
+    assert!(matches!(error.kind(), ErrorKind::Missing { .. }), "{error}");
+    // `schm` becomes a second `frma`, `frma` a second `schm`.
+    let error = expect_error(
+        renamed(movie(&file).into_bytes(), b"schm", b"frma"),
+        &format!("{sinf}/frma[1]"),
+    );
+    assert!(matches!(error.kind(), ErrorKind::Duplicate { .. }), "{error}");
+    let error = expect_error(
+        renamed(movie(&file).into_bytes(), b"btrt", b"sinf"),
+        "moov/trak[0]/mdia/minf/stbl/stsd/encv/sinf[1]",
+    );
+    assert!(matches!(error.kind(), ErrorKind::Duplicate { .. }), "{error}");
+}
+
+#[test]
+fn doubled_tenc() {
+    let Some(file) = clip(CENC) else { return };
+    // `schm` has 20 bytes, too few for a `tenc`, but doubling is noticed first.
+    let mut bytes = movie(&file).into_bytes();
+    let at = find(&bytes, b"schi");
+    let tenc = bytes[at + 8..at + 40].to_vec();
+    let extra = [tenc.as_slice(), &tenc].concat();
+    bytes.splice(at + 8..at + 40, extra);
+    for kind in [b"moov", b"trak", b"mdia", b"minf", b"stbl", b"stsd", b"encv", b"sinf", b"schi"] {
+        let at = find(&bytes, kind);
+        let size = u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap()) + 32;
+        bytes[at..at + 4].copy_from_slice(&size.to_be_bytes());
+    }
+    let path = "moov/trak[0]/mdia/minf/stbl/stsd/encv/sinf/schi/tenc[1]";
+    let error = expect_error(bytes, path);
+    assert!(matches!(error.kind(), ErrorKind::Duplicate { .. }), "{error}");
+}
+
+#[test]
+fn two_tracks_of_one_id() {
+    let Some(file) = clip("codecs/avc_aac.mp4") else { return };
+    let mut bytes = movie(&file).into_bytes();
+    let second = bytes.windows(4).rposition(|window| window == b"tkhd").unwrap();
+    bytes[second + 19] = 1;
+    let error = expect_error(bytes, "moov");
+    assert!(matches!(error.kind(), ErrorKind::DuplicateTrack { id: 1 }));
+}
+
+#[test]
+fn unknown_sample_entry() {
+    let Some(file) = clip(AVC) else { return };
+    let bytes = renamed(movie(&file).into_bytes(), b"avc1", b"\0\xffzz");
+    let movie = Movie::parse(bytes, 0).unwrap();
+    assert_eq!(movie.tracks[0].entries[0].format, FourCc(*b"\0\xffzz"));
+    assert!(unprotect_movie(&movie, None, KeepPssh::No).is_err());
+}
+
+#[test]
+fn sample_entry_cut_short() {
+    let stsd = full(b"stsd", &[0, 1]);
+    let entry = mk(b"avc1", &[&[0; 20]]);
+    let stsd = mk(b"stsd", &[&stsd[8..], &entry]);
+    let hdlr = mk(b"hdlr", &[&words(&[0, 0]), b"vide", &[0; 13]]);
+    let mdia = mk(
+        b"mdia",
+        &[&full(b"mdhd", &[0, 0, 0, 1, 0, 0]), &hdlr, &mk(b"minf", &[&mk(b"stbl", &[&stsd])])],
+    );
+    let trak = mk(b"trak", &[&mk(b"tkhd", &[&words(&[0, 0, 0, 1]), &[0; 68]]), &mdia]);
+    let mvhd = mk(b"mvhd", &[&[0; 100]]);
+    let error = expect_error(mk(b"moov", &[&mvhd, &trak]), "moov/trak/mdia/minf/stbl/stsd/avc1");
+    assert!(matches!(error.kind(), ErrorKind::Short { .. }), "{error}");
+}
+
+#[test]
+fn stsd_count_beyond_the_box_or_wrong() {
+    let Some(bytes) = patched(AVC, b"stsd", 1, &[u32::MAX]) else { return };
+    let error = expect_error(bytes, &format!("{STBL}/stsd"));
+    assert!(matches!(error.kind(), ErrorKind::Count { .. }), "{error}");
+    for count in [0, 2] {
+        let bytes = patched(AVC, b"stsd", 1, &[count]).unwrap();
+        let error = expect_error(bytes, &format!("{STBL}/stsd"));
+        assert!(matches!(error.kind(), ErrorKind::Mismatch { .. }), "{error}");
+    }
+}
+
+#[test]
+fn several_sample_entries() {
+    let Some(file) = clip(CENC) else { return };
+    let movie = movie(&file);
+    let stbl = movie.root().unwrap().children().filter_map(Result::ok);
+    let trak = stbl.into_iter().find(|child| child.kind() == b"trak").unwrap();
+    let stbl =
+        [b"mdia", b"minf", b"stbl"].iter().fold(trak, |parent, kind| parent.require(kind).unwrap());
+    let stsd = stbl.require(b"stsd").unwrap();
+    let entry = stsd.children().next().unwrap().unwrap();
+    // A second, clear entry behind the protected one.
+    let clear = renamed(entry.bytes().to_vec(), b"encv", b"avc1");
+    let clear = renamed(clear, b"sinf", b"free");
+    let mut bytes = movie.bytes().to_vec();
+    bytes.splice(stsd.range().end..stsd.range().end, clear.iter().copied());
+    let growth = u32::try_from(clear.len()).unwrap();
+    for kind in [b"moov", b"trak", b"mdia", b"minf", b"stbl", b"stsd"] {
+        let at = find(&bytes, kind);
+        let size = u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap()) + growth;
+        bytes[at..at + 4].copy_from_slice(&size.to_be_bytes());
+    }
+    let at = find(&bytes, b"stsd") + 12;
+    bytes[at + 3] = 2;
+    let both = Movie::parse(bytes, 0).unwrap();
+    let entries = &both.tracks[0].entries;
+    assert_eq!(entries.len(), 2);
+    assert!(entries[0].protection.is_some() && entries[1].protection.is_none());
+    assert!(both.tracks[0].encryption(1).is_some() && both.tracks[0].encryption(2).is_none());
+    assert!(both.tracks[0].entry(0).is_none() && both.tracks[0].entry(3).is_none());
+    let clear = Movie::parse(unprotect_movie(&both, None, KeepPssh::No).unwrap(), 0).unwrap();
+    assert!(clear.tracks[0].entries.iter().all(|entry| entry.format == b"avc1"));
+}
+
+// Sample tables.
+
+#[test]
+fn table_counts_beyond_the_box() {
+    for (kind, word) in
+        [(b"stts", 1), (b"ctts", 1), (b"stss", 1), (b"stsc", 1), (b"stsz", 2), (b"stco", 1)]
+    {
+        for count in [u32::MAX, 1 << 31, 1 << 30, 1 << 29] {
+            let Some(bytes) = patched(AVC, kind, word, &[count]) else { return };
+            let name = String::from_utf8(kind.to_vec()).unwrap();
+            let error = expect_error(bytes, &format!("{STBL}/{name}"));
+            assert!(matches!(error.kind(), ErrorKind::Count { .. }), "{error}");
+        }
+    }
+}
+
+#[test]
+fn stz2_and_co64_counts_beyond_the_box() {
+    let Some(file) = clip(AVC) else { return };
+    for (from, to, values) in [
+        (b"stsz", b"stz2", &[0, 4, u32::MAX][..]),
+        (b"stsz", b"stz2", &[0, 16, 1 << 31]),
+        (b"stsz", b"stz2", &[0, 8, 0x8000_0001]),
+        (b"stco", b"co64", &[0, u32::MAX]),
+        (b"stco", b"co64", &[0, 1 << 29]),
+    ] {
+        let mut bytes = renamed(movie(&file).into_bytes(), from, to);
+        let at = find(&bytes, to) + 8;
+        let values = words(values);
+        bytes[at..at + values.len()].copy_from_slice(&values);
+        let name = String::from_utf8(to.to_vec()).unwrap();
+        let error = expect_error(bytes, &format!("{STBL}/{name}"));
+        assert!(matches!(error.kind(), ErrorKind::Count { .. }), "{error}");
+    }
+    let mut bytes = renamed(movie(&file).into_bytes(), b"stsz", b"stz2");
+    let at = find(&bytes, b"stz2") + 12;
+    bytes[at..at + 4].copy_from_slice(&words(&[5]));
+    let error = expect_error(bytes, &format!("{STBL}/stz2"));
+    assert!(matches!(error.kind(), ErrorKind::InvalidValue { value: 5, .. }), "{error}");
+}
+
+#[test]
+fn stz2_of_every_width() {
+    // Samples 1, 2, 3 in one chunk at 100.
+    for (bits, table) in [(4, &b"\x12\x30"[..]), (8, b"\x01\x02\x03"), (16, b"\0\x01\0\x02\0\x03")]
+    {
+        let stz2 = mk(b"stz2", &[&words(&[0, bits, 3]), table]);
+        let Some(bytes) = with_tables(&stz2, 3) else { return };
+        let movie = Movie::parse(bytes, 0).unwrap();
+        let samples: Vec<Sample> =
+            movie.samples(&movie.tracks[0], 106).unwrap().collect::<Result<_>>().unwrap();
+        let places: Vec<_> = samples.iter().map(|sample| (sample.offset, sample.size)).collect();
+        assert_eq!(places, [(100, 1), (101, 2), (103, 3)]);
+        let error = movie.samples(&movie.tracks[0], 105).unwrap().find_map(Result::err).unwrap();
+        assert!(matches!(error.kind(), ErrorKind::OutsideFile { number: 3, .. }), "{error}");
+    }
+}
+
+/// A movie of the clip's video track with these sizes, in one chunk at 100.
+fn with_tables(sizes: &[u8], count: u32) -> Option<Vec<u8>> {
+    let init = init()?;
+    let bytes = init.bytes();
+    let trak = init.root().unwrap().require(b"trak").unwrap();
+    let stsd = trak.require(b"mdia").unwrap().require(b"minf").unwrap();
+    let stsd = stsd.require(b"stbl").unwrap().require(b"stsd").unwrap();
+    let stbl = mk(
+        b"stbl",
+        &[
+            stsd.bytes(),
+            &full(b"stts", &[0, 1, count, 10]),
+            &full(b"stsc", &[0, 1, 1, count, 1]),
+            sizes,
+            &full(b"stco", &[0, 1, 100]),
+        ],
+    );
+    let at = |kind| {
+        let at = find(bytes, kind);
+        let size = u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
+        &bytes[at..at + size as usize]
+    };
+    let mdia = mk(b"mdia", &[at(b"mdhd"), at(b"hdlr"), &mk(b"minf", &[&stbl])]);
+    Some(mk(b"moov", &[at(b"mvhd"), &mk(b"trak", &[at(b"tkhd"), &mdia])]))
+}
+
+#[test]
+fn sample_count_times_size_overflows() {
+    let Some(bytes) = with_tables(&full(b"stsz", &[0, u32::MAX, u32::MAX]), u32::MAX) else {
+        return;
+    };
+    let error = expect_error(bytes, &format!("{STBL}/stsz"));
+    assert!(matches!(error.kind(), ErrorKind::OutsideFile { .. }), "{error}");
+    // 2^32 - 1 samples of one byte that cost nothing in the table, in a small file.
+    let bytes = with_tables(&full(b"stsz", &[0, 1, u32::MAX]), u32::MAX).unwrap();
+    let error = expect_error(bytes, &format!("{STBL}/stsz"));
+    assert!(matches!(error.kind(), ErrorKind::OutsideFile { .. }), "{error}");
+}
+
+#[test]
+fn huge_stsz_entry() {
+    let Some(bytes) = patched(AVC, b"stsz", 3, &[u32::MAX]) else { return };
+    let error = expect_error(bytes, &format!("{STBL}/stco"));
+    assert!(matches!(error.kind(), ErrorKind::OutsideFile { number: 1, .. }), "{error}");
+}
+
+#[test]
+fn sums_that_disagree() {
+    for (kind, values) in [
+        (b"stts", &[0, 1, 49, 512][..]),
+        (b"stts", &[0, 1, u32::MAX, 512]),
+        (b"ctts", &[0, 47, 2, 1024]),
+        (b"ctts", &[0, 47, u32::MAX, 1024]),
+        (b"stsz", &[0, 0, 49]),
+    ] {
+        let Some(bytes) = patched(AVC, kind, 0, values) else { return };
+        let error = exhaust(bytes, 1 << 20).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Mismatch { .. }), "{error}");
+    }
+}
+
+#[test]
+fn huge_ctts_value_is_just_a_number() {
+    let Some(bytes) = patched(AVC, b"ctts", 3, &[u32::MAX]) else { return };
+    assert_eq!(exhaust(bytes, 1 << 20).unwrap(), 50);
+}
+
+#[test]
+fn stsc_out_of_order() {
+    let name = "codecs/avc_aac.mp4";
+    // The video track has entries (1, 2, 1) and (2, 1, 1) for 49 chunks.
+    for values in [
+        &[0, 2, 0, 2, 1][..],
+        &[0, 2, 2, 2, 1],
+        &[0, 2, 1, 2, 1, 1],
+        &[0, 2, 1, 2, 1, 50],
+        &[0, 2, 1, 2, 1, u32::MAX],
+        &[0, 2, 1, 2, 0],
+        &[0, 2, 1, 2, 2],
+        &[0, 2, 1, 2, u32::MAX],
+    ] {
+        let Some(bytes) = patched(name, b"stsc", 0, values) else { return };
+        let error = expect_error(bytes, "moov/trak[0]/mdia/minf/stbl/stsc");
+        assert!(matches!(error.kind(), ErrorKind::InvalidValue { .. }), "{error}");
+    }
+    for samples in [0, 1, 3, u32::MAX] {
+        let bytes = patched(name, b"stsc", 0, &[0, 2, 1, samples]).unwrap();
+        let error = expect_error(bytes, "moov/trak[0]/mdia/minf/stbl/stsc");
+        assert!(matches!(error.kind(), ErrorKind::Mismatch { .. }), "{error}");
+    }
+}
+
+#[test]
+fn chunk_offset_beyond_the_file() {
+    for offset in [u32::MAX, 1 << 20] {
+        let Some(bytes) = patched(AVC, b"stco", 2, &[offset]) else { return };
+        let error = expect_error(bytes, &format!("{STBL}/stco"));
+        assert!(matches!(error.kind(), ErrorKind::OutsideFile { .. }), "{error}");
+    }
+    // As `co64`, near the end of what 64 bits hold.
+    let Some(bytes) = with_tables(&full(b"stsz", &[0, 100, 1]), 1) else { return };
+    let mut bytes = renamed(bytes, b"stco", b"co64");
+    let end = bytes.len();
+    bytes.splice(end - 4.., words(&[u32::MAX, u32::MAX]));
+    for kind in [b"moov", b"trak", b"mdia", b"minf", b"stbl", b"co64"] {
+        let at = find(&bytes, kind);
+        let size = u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap()) + 4;
+        bytes[at..at + 4].copy_from_slice(&size.to_be_bytes());
+    }
+    let error = expect_error(bytes, &format!("{STBL}/co64"));
+    assert!(matches!(error.kind(), ErrorKind::OutsideFile { .. }), "{error}");
+}
+
+#[test]
+fn stss_out_of_order() {
+    for values in [&[0, 2, 0, 26][..], &[0, 2, 26, 1], &[0, 2, 1, 1]] {
+        let Some(bytes) = patched(AVC, b"stss", 0, values) else { return };
+        let error = expect_error(bytes, &format!("{STBL}/stss"));
+        assert!(matches!(error.kind(), ErrorKind::Sample { .. }), "{error}");
+    }
+}
+
+// Fragments.
+
+#[test]
+fn tfhd_renamed_doubled_or_of_another_track() {
+    let Some(init) = init() else { return };
+    let tfhd = full(b"tfhd", &TFHD);
+    for (traf, kind) in [
+        (mk(b"traf", &[&renamed(tfhd.clone(), b"tfhd", b"free")]), "missing"),
+        (mk(b"traf", &[&tfhd, &tfhd]), "second"),
+        (mk(b"traf", &[&full(b"tfhd", &[0x2_0000, 77])]), "no track with id 77"),
+        (mk(b"traf", &[&full(b"tfhd", &[0x2_0002, 1, 0])]), "sample_description_index is 0"),
+        (mk(b"traf", &[&full(b"tfhd", &[0x2_0002, 1, 2])]), "sample_description_index is 2"),
+        (mk(b"traf", &[&full(b"tfhd", &[0x2_003b, 1])]), "needs"),
+    ] {
+        let moof = mk(b"moof", &[&full(b"mfhd", &[0, 1]), &traf]);
+        let error = Fragment::parse(&moof, 0, &init, 1 << 20).unwrap_err();
+        assert!(error.to_string().contains(kind), "{error}");
+        assert!(error.path().starts_with("moof/traf"), "{error}");
+    }
+}
+
+#[test]
+fn moof_without_mfhd() {
+    let Some(init) = init() else { return };
+    let error = Fragment::parse(&mk(b"moof", &[]), 0, &init, 100).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Missing { .. }));
+    let error = Fragment::parse(&mk(b"moov", &[]), 0, &init, 100).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Missing { .. }));
+}
+
+#[test]
+fn trun_count_beyond_the_box() {
+    for count in [1 << 31, u32::MAX, 1 << 28, 2] {
+        for fields in [0xf01, 0x201, 0x101] {
+            let trun = full(b"trun", &[fields, count, 0, 100]);
+            let Some(error) = fragment_error(&traf(&[&trun])) else { return };
+            assert_eq!(error.path(), "moof/traf/trun");
+            assert!(matches!(error.kind(), ErrorKind::Count { .. }), "{error}");
+        }
+    }
+}
+
+#[test]
+fn trun_count_without_table() {
+    // Nothing per sample in the box: bounded by the file through the default size.
+    let Some(error) = fragment_error(&traf(&[&full(b"trun", &[1, 1 << 31, 500])])) else { return };
+    assert!(matches!(error.kind(), ErrorKind::OutsideFile { .. }), "{error}");
+    // Samples of no bytes: bounded by a limit.
+    let tfhd = full(b"tfhd", &[0x2_0018, 1, 10, 0]);
+    let empty = mk(b"traf", &[&tfhd, &full(b"trun", &[1, 1 << 31, 500])]);
+    let error = fragment_error(&empty).unwrap();
+    assert!(matches!(error.kind(), ErrorKind::InvalidValue { .. }), "{error}");
+}
+
+#[test]
+fn trun_offset_before_the_file() {
+    let trun = full(b"trun", &[1, 1, (-1001_i32).cast_unsigned()]);
+    let Some(error) = fragment_error(&traf(&[&trun])) else { return };
+    assert_eq!(error.path(), "moof/traf/trun");
+    // The base is at 1000, so this is the first byte of the file.
+    let trun = full(b"trun", &[1, 1, (-1000_i32).cast_unsigned()]);
+    let init = init().unwrap();
+    let moof = mk(b"moof", &[&full(b"mfhd", &[0, 1]), &traf(&[&trun])]);
+    let fragment = Fragment::parse(&moof, 1000, &init, 100_000).unwrap();
+    assert_eq!(fragment.tracks[0].samples().next().unwrap().offset, 0);
+}
+
+#[test]
+fn trun_data_beyond_the_file() {
+    for values in [&[1, 1, 99_000][..], &[0x201, 1, 0, u32::MAX]] {
+        let Some(error) = fragment_error(&traf(&[&full(b"trun", values)])) else { return };
+        assert!(matches!(error.kind(), ErrorKind::OutsideFile { .. }), "{error}");
+    }
+}
+
+#[test]
+fn base_near_the_end_of_64_bits() {
+    let tfhd = full(b"tfhd", &[0x19, 1, u32::MAX, u32::MAX, 10, 100]);
+    let traf = mk(b"traf", &[&tfhd, &full(b"trun", &[1, 1, 100])]);
+    let Some(error) = fragment_error(&traf) else { return };
+    assert_eq!(error.path(), "moof/traf/trun");
+}
+
+#[test]
+fn decode_time_near_the_end_of_64_bits() {
+    let tfdt = full(b"tfdt", &[1 << 24, u32::MAX, u32::MAX]);
+    let Some(error) = fragment_error(&traf(&[&tfdt, &full(b"trun", &[1, 1, 100])])) else { return };
+    assert!(matches!(error.kind(), ErrorKind::Overflow { .. }), "{error}");
+}
+
+#[test]
+fn data_over_the_moof_is_not_edited() {
+    let Some(init) = init() else { return };
+    // The first run has no data offset, so its data would begin where the `moof` does.
+    let moof = mk(b"moof", &[&full(b"mfhd", &[0, 1]), &traf(&[&full(b"trun", &[0, 1])])]);
+    let fragment = Fragment::parse(&moof, 1000, &init, 100_000).unwrap();
+    let keep = lanelock_mp4::edit::RunOffsets::Keep;
+    let error = lanelock_mp4::edit::relocate_fragment(&fragment, keep, 1).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::DataInMoof { .. }), "{error}");
+}
+
+// Protection boxes of fragments.
+
+/// Two samples of 100 bytes and these boxes.
+fn protected(children: &[&[u8]]) -> Option<Result<Vec<Option<usize>>>> {
+    let init = init()?;
+    let trun = full(b"trun", &[1, 2, 500]);
+    let moof = mk(b"moof", &[&full(b"mfhd", &[0, 1]), &traf(&[&trun, &children.concat()])]);
+    let mut file = vec![0; 1000];
+    file.extend_from_slice(&moof);
+    file.resize(3000, 0);
+    let read = || {
+        let fragment = Fragment::parse(&moof, 1000, &init, 3000)?;
+        let track = &fragment.tracks[0];
+        let aux = track.aux_info(&file)?;
+        let mut cursor = aux.cursor();
+        let mut found = Vec::new();
+        for sample in track.samples() {
+            let aux = cursor.next_sample(0, sample.size)?;
+            found.push(aux.subsamples.map(|subsamples| subsamples.len()));
+        }
+        cursor.finish()?;
+        Ok(found)
+    };
+    Some(read())
+}
+
+#[test]
+fn senc_counts() {
+    for count in [1, 3, u32::MAX] {
+        let Some(result) = protected(&[&full(b"senc", &[0, count])]) else { return };
+        assert_eq!(result.unwrap_err().path(), "moof/traf/senc");
+    }
+    // None at all is a form in use for constant IVs.
+    assert_eq!(protected(&[&full(b"senc", &[0, 0])]).unwrap().unwrap(), [None, None]);
+}
+
+#[test]
+fn senc_subsample_sums() {
+    let senc = |clear: u16, protected: u32| {
+        let one = [&[0, 1][..], &clear.to_be_bytes(), &protected.to_be_bytes()].concat();
+        mk(b"senc", &[&words(&[2, 2]), &one, &one])
+    };
+    let Some(result) = protected(&[&senc(10, 90)]) else { return };
+    assert_eq!(result.unwrap(), [Some(1), Some(1)]);
+    for (clear, bytes) in [(10, 91), (10, 89), (0, 0), (100, u32::MAX), (101, u32::MAX)] {
+        let error = protected(&[&senc(clear, bytes)]).unwrap().unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::SubsampleSum { number: 1, .. }), "{error}");
+        assert_eq!(error.path(), "moof/traf/senc");
+    }
+}
+
+#[test]
+fn senc_subsample_count_beyond_the_box() {
+    let senc = mk(b"senc", &[&words(&[2, 2]), &[0xff, 0xff, 0, 0, 0, 0]]);
+    let Some(result) = protected(&[&senc]) else { return };
+    assert!(matches!(result.unwrap_err().kind(), ErrorKind::Short { what: "subsamples", .. }));
+    let senc = mk(b"senc", &[&words(&[2, u32::MAX]), &[0; 8]]);
+    let error = protected(&[&senc]).unwrap().unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Count { .. }), "{error}");
+}
+
+#[test]
+fn piff_senc() {
+    let piff = 0xa239_4f52_5a9b_4f14_a244_6c42_7c64_8df4_u128.to_be_bytes();
+    let one = [0, 1, 0, 10, 0, 0, 0, 90];
+    let uuid = mk(b"uuid", &[&piff, &words(&[2, 2]), &one, &one]);
+    let Some(result) = protected(&[&uuid]) else { return };
+    assert_eq!(result.unwrap(), [Some(1), Some(1)]);
+    let over = [&[0, 0, 1, 0][..], &[7; 16]].concat();
+    let uuid = mk(b"uuid", &[&piff, &words(&[3]), &over, &words(&[2]), &one, &one]);
+    assert_eq!(protected(&[&uuid]).unwrap().unwrap(), [Some(1), Some(1)]);
+}
+
+#[test]
+fn saiz_counts() {
+    for count in [3_u32, u32::MAX] {
+        let saiz = mk(b"saiz", &[&words(&[0]), &[8], &words(&[count])]);
+        let Some(result) = protected(&[&saiz]) else { return };
+        assert_eq!(result.unwrap_err().path(), "moof/traf/saiz");
+    }
+    let saiz = mk(b"saiz", &[&words(&[0]), &[0], &words(&[u32::MAX])]);
+    let error = protected(&[&saiz]).unwrap().unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Count { .. }), "{error}");
+}
+
+#[test]
+fn saio_past_the_end_or_empty() {
+    let saiz = mk(b"saiz", &[&words(&[0]), &[8], &words(&[2])]);
+    for offset in [3000, u32::MAX] {
+        let Some(result) = protected(&[&saiz, &full(b"saio", &[0, 1, offset])]) else { return };
+        let error = result.unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::OutsideFile { .. }), "{error}");
+        assert_eq!(error.path(), "moof/traf/saio");
+    }
+    for values in [&[0, 0][..], &[0, 2, 100, 200], &[1 << 24, 1, u32::MAX, u32::MAX]] {
+        let error = protected(&[&saiz, &full(b"saio", values)]).unwrap().unwrap_err();
+        assert_eq!(error.path(), "moof/traf/saio");
+    }
+    let error = protected(&[&saiz, &full(b"saio", &[0, u32::MAX])]).unwrap().unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Count { .. }), "{error}");
+}
+
+#[test]
+fn saio_of_version_1_and_one_entry_per_run() {
+    let Some(init) = init() else { return };
+    let one = [0, 1, 0, 10, 0, 0, 0, 90];
+    let saiz = mk(b"saiz", &[&words(&[0]), &[8], &words(&[2])]);
+    let runs = [full(b"trun", &[1, 1, 500]), full(b"trun", &[1, 1, 900])].concat();
+    // Two runs, the information of each at its own place.
+    for saio in [full(b"saio", &[0, 2, 1500, 1600]), full(b"saio", &[1 << 24, 2, 0, 1500, 0, 1600])]
+    {
+        let moof = mk(b"moof", &[&full(b"mfhd", &[0, 1]), &traf(&[&runs, &saiz, &saio])]);
+        let mut file = vec![0; 4000];
+        file[2500..2508].copy_from_slice(&one);
+        file[2600..2608].copy_from_slice(&one);
+        let fragment = Fragment::parse(&moof, 1000, &init, 4000).unwrap();
+        let aux = fragment.tracks[0].aux_info(&file).unwrap();
+        let mut cursor = aux.cursor();
+        for sample in fragment.tracks[0].samples() {
+            assert_eq!(cursor.next_sample(0, sample.size).unwrap().subsamples.unwrap().len(), 1);
+        }
+        cursor.finish().unwrap();
+    }
+}
+
+fn sgpd(version: u32, content: &[u32], entry: &[u8]) -> Vec<u8> {
+    mk(b"sgpd", &[&words(&[version << 24]), b"seig", &words(content), entry])
+}
+
+fn sbgp(index: u32) -> Vec<u8> {
+    mk(b"sbgp", &[&words(&[0]), b"seig", &words(&[1, 2, index])])
+}
+
+/// Not protected, no IV.
+const CLEAR_ENTRY: [u8; 20] = [0; 20];
+
+#[test]
+fn sgpd_without_entries_or_lengths() {
+    let Some(result) = protected(&[&sgpd(1, &[20, 0], &[])]) else { return };
+    result.unwrap();
+    let entry = [&words(&[20])[..], &CLEAR_ENTRY].concat();
+    for (sgpd, ok) in [
+        (sgpd(1, &[20, 1], &CLEAR_ENTRY), true),
+        (sgpd(1, &[0, 1], &entry), true),
+        (sgpd(0, &[1], &CLEAR_ENTRY), true),
+        (sgpd(2, &[20, 0, 1], &CLEAR_ENTRY), true),
+        (sgpd(2, &[20, 2, 1], &CLEAR_ENTRY), false),
+        (sgpd(1, &[19, 1], &CLEAR_ENTRY), false),
+        (sgpd(1, &[21, 1], &CLEAR_ENTRY), false),
+        (sgpd(1, &[u32::MAX, 1], &CLEAR_ENTRY), false),
+        (sgpd(1, &[20, u32::MAX], &CLEAR_ENTRY), false),
+        (sgpd(1, &[0, 1], &words(&[u32::MAX, 0, 0, 0, 0, 0])), false),
+        (mk(b"sgpd", &[&words(&[0])]), true), // no grouping type: not ours
+    ] {
+        assert_eq!(protected(&[&sgpd]).unwrap().is_ok(), ok, "{sgpd:02x?}");
+    }
+}
+
+#[test]
+fn sbgp_indices() {
+    let local = sgpd(1, &[20, 1], &CLEAR_ENTRY);
+    for (index, ok) in [
+        (0, true),
+        (0x1_0001, true),
+        (0x1_0000, false),
+        (0x1_0002, false),
+        (1, false),
+        (u32::MAX, false),
+    ] {
+        let Some(result) = protected(&[&local, &sbgp(index)]) else { return };
+        assert_eq!(result.is_ok(), ok, "index {index:#x}");
+    }
+    // More samples than there are, and a count beyond the box.
+    let long = mk(b"sbgp", &[&words(&[0]), b"seig", &words(&[1, 3, 0x1_0001])]);
+    assert!(protected(&[&local, &long]).unwrap().is_err());
+    let long = mk(b"sbgp", &[&words(&[0]), b"seig", &words(&[u32::MAX, 3, 0x1_0001])]);
+    assert!(protected(&[&local, &long]).unwrap().is_err());
+    let compact = mk(b"csgp", &[&words(&[0]), b"seig", &words(&[0])]);
+    let error = protected(&[&compact]).unwrap().unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Unsupported(_)), "{error}");
+}
+
+#[test]
+fn many_boxes_are_linear_work() {
+    // 20,000 tracks' worth of `traf` in one `moof`, each edited: quadratic work would show.
+    let Some(init) = init() else { return };
+    let one = traf(&[&full(b"trun", &[1, 1, 10_000_000]), &full(b"senc", &[0, 0])]);
+    let moof = mk(b"moof", &[&full(b"mfhd", &[0, 1]), &one.repeat(100_000)]);
+    let start = std::time::Instant::now();
+    let fragment = Fragment::parse(&moof, 0, &init, u64::MAX).unwrap();
+    let clear = lanelock_mp4::edit::unprotect_fragment(&fragment, None, KeepPssh::No, 0).unwrap();
+    assert_eq!(clear.len(), moof.len() - 1_600_000);
+    assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+}
+
+#[test]
+fn every_truncation_of_a_moov_and_a_moof_is_an_error() {
+    let Some(file) = clip(CENC) else { return };
+    let movie = movie(&file);
+    let resize = |bytes: &[u8], len: usize| {
+        let mut cut = bytes[..len].to_vec();
+        if len >= 4 {
+            cut[..4].copy_from_slice(&u32::try_from(len).unwrap().to_be_bytes());
+        }
+        cut
+    };
+    let whole = movie.bytes();
+    for len in 0..whole.len() {
+        // With the old size, and with the size set right: cut between boxes it may be whole.
+        assert!(Movie::parse(whole[..len].to_vec(), 0).is_err());
+        let _ = Movie::parse(resize(whole, len), 0);
+    }
+    let (offset, moof) = moofs(&file).swap_remove(0);
+    for len in 0..moof.len() {
+        assert!(Fragment::parse(&moof[..len], offset, &movie, 1 << 20).is_err());
+        let _ = Fragment::parse(&resize(&moof, len), offset, &movie, 1 << 20);
+    }
+}

@@ -1,0 +1,503 @@
+//! Protecting and unprotecting gives the bytes one began with, and what lies between reads
+//! back as it was written.
+
+mod common;
+
+use common::{CLIPS, VECTORS, clip, each_fragment, find, full, mk, movie, words};
+use lanelock_mp4::{
+    FourCc, Fragment, Iv, Movie, Pssh, Sample, SampleAuxTable, Subsample, SubsampleMode,
+    TrackEncryption,
+    build::{self, NewSample, NewTrackFragment},
+    edit::{
+        KeepPssh, Protect, ProtectTrack, RunOffsets, WriteAux, fragment_movie, fragmented_ftyp,
+        protect_fragment, protect_movie, relocate_fragment, relocate_movie, unprotect_fragment,
+        unprotect_movie,
+    },
+};
+
+fn cbcs() -> TrackEncryption {
+    TrackEncryption {
+        is_protected: true,
+        iv_size: 0,
+        kid: *b"0123456789abcdef",
+        crypt_blocks: 1,
+        skip_blocks: 9,
+        constant_iv: Iv::new(&[3; 16]),
+    }
+}
+
+fn cenc() -> TrackEncryption {
+    TrackEncryption {
+        is_protected: true,
+        iv_size: 8,
+        kid: *b"0123456789abcdef",
+        ..TrackEncryption::default()
+    }
+}
+
+/// One subsample over each sample, two for even ones.
+fn table(samples: impl Iterator<Item = Sample>, iv_size: u8) -> SampleAuxTable {
+    let mut table = SampleAuxTable::new(iv_size, SubsampleMode::Present);
+    for (number, sample) in samples.enumerate() {
+        let iv = vec![u8::try_from(number % 251).unwrap(); usize::from(iv_size)];
+        let clear = sample.size.min(7);
+        let whole =
+            Subsample { clear: u16::try_from(clear).unwrap(), protected: sample.size - clear };
+        let subsamples = [whole, Subsample::default()];
+        table.push(&iv, &subsamples[..1 + (number + 1) % 2]).unwrap();
+    }
+    table
+}
+
+/// An initialization segment and moofs of up to 40 samples a track, of a progressive clip.
+/// `mdat` payloads are zeros: only positions matter here.
+fn fragmented(file: &[u8]) -> Vec<u8> {
+    let movie = movie(file);
+    let ftyp = common::bytes_of(file, &common::boxes(file)[0]);
+    let mut out = fragmented_ftyp(&ftyp, &[]).unwrap();
+    out.extend_from_slice(&fragment_movie(&movie).unwrap());
+    let tracks: Vec<Vec<Sample>> = movie
+        .tracks
+        .iter()
+        .map(|track| {
+            let samples = movie.samples(track, file.len() as u64).unwrap();
+            samples.collect::<Result<_, _>>().unwrap()
+        })
+        .collect();
+    let count = tracks.iter().map(Vec::len).max().unwrap();
+    for (sequence, first) in (0..count).step_by(40).enumerate() {
+        let chunks: Vec<Vec<NewSample>> = tracks
+            .iter()
+            .map(|samples| {
+                samples.iter().skip(first).take(40).map(|&sample| sample.into()).collect()
+            })
+            .collect();
+        let mut payload_offset = 8;
+        let mut trafs = Vec::new();
+        for ((track, samples), chunk) in movie.tracks.iter().zip(&tracks).zip(&chunks) {
+            let Some(sample) = samples.get(first) else { continue };
+            trafs.push(NewTrackFragment {
+                track_id: track.id,
+                decode_time: sample.decode_time,
+                description_index: None,
+                samples: chunk,
+                payload_offset,
+                aux: WriteAux::Nothing,
+                seig: None,
+            });
+            payload_offset += chunk.iter().map(|sample| u64::from(sample.size)).sum::<u64>();
+        }
+        let sequence = u32::try_from(sequence).unwrap() + 1;
+        out.extend_from_slice(&build::moof(sequence, &trafs, &[]).unwrap());
+        let payload = vec![0; usize::try_from(payload_offset).unwrap() - 8];
+        out.extend_from_slice(&mk(b"mdat", &[&payload]));
+    }
+    out
+}
+
+fn protection<'a>(movie: &Movie, scheme: &[u8; 4], e: TrackEncryption) -> Vec<ProtectTrack<'a>> {
+    let plan =
+        |id| ProtectTrack { track_id: id, scheme: FourCc::new(scheme), encryption: e, aux: None };
+    movie.tracks.iter().map(|track| plan(track.id)).collect()
+}
+
+#[test]
+fn built_fragments_read_back() {
+    for name in CLIPS {
+        let Some(file) = clip(name) else { continue };
+        let clear = movie(&file);
+        let out = fragmented(&file);
+        let mut read: Vec<Vec<Sample>> = vec![Vec::new(); clear.tracks.len()];
+        each_fragment(&out, |movie, fragment| {
+            assert!(movie.fragmented);
+            for track in &fragment.tracks {
+                read[track.track_index].extend(track.samples());
+            }
+        });
+        for (track, read) in clear.tracks.iter().zip(read) {
+            let samples = clear.samples(track, file.len() as u64).unwrap();
+            let old: Vec<Sample> =
+                samples.map(|sample| Sample { offset: 0, ..sample.unwrap() }).collect();
+            let new: Vec<Sample> =
+                read.into_iter().map(|sample| Sample { offset: 0, ..sample }).collect();
+            assert_eq!(old, new, "{name}");
+        }
+    }
+}
+
+#[test]
+fn fragment_movie_keeps_the_rest() {
+    let Some(file) = clip("codecs/avc_aac.mp4") else { return };
+    let old = movie(&file);
+    let new = Movie::parse(fragment_movie(&old).unwrap(), 0).unwrap();
+    assert!(new.fragmented);
+    assert_eq!((new.duration, new.fragment_duration), (0, Some(old.duration)));
+    for (old, new) in old.tracks.iter().zip(&new.tracks) {
+        assert_eq!((new.sample_count(), new.duration), (0, 0));
+        assert_eq!(new.edits, old.edits);
+        assert_eq!(new.entries[0].config, old.entries[0].config);
+        assert_eq!(new.entries[0].codec_string(), old.entries[0].codec_string());
+        assert_eq!(new.defaults.unwrap().description_index, 1);
+    }
+    for kind in [b"udta", b"pasp", b"btrt", b"sgpd"] {
+        let (a, b) = (find(old.bytes(), kind), find(new.bytes(), kind));
+        assert_eq!(old.bytes()[a..a + 8], new.bytes()[b..b + 8]);
+    }
+    assert!(!new.bytes().windows(4).any(|window| window == b"stss" || window == b"sbgp"));
+    assert!(fragment_movie(&new).is_err());
+}
+
+#[test]
+fn movies() {
+    let pssh = Pssh::common(&[*b"0123456789abcdef"]);
+    for name in CLIPS {
+        let Some(file) = clip(name) else { continue };
+        let old = movie(&file);
+        for (scheme, encryption) in [(b"cbcs", cbcs()), (b"cenc", cenc())] {
+            let plans = protection(&old, scheme, encryption);
+            let bytes = protect_movie(&old, &plans, &[&pssh.raw, &pssh.raw]).unwrap();
+            let new = Movie::parse(bytes, old.offset()).unwrap();
+            for (old, new) in old.tracks.iter().zip(&new.tracks) {
+                assert!(new.is_protected());
+                assert_eq!(new.entries[0].original_format, old.entries[0].format);
+                assert_eq!(new.encryption(1), Some(&encryption));
+                assert_eq!(new.entries[0].config, old.entries[0].config);
+            }
+            assert_eq!(new.pssh, [pssh.clone(), pssh.clone()]);
+            assert!(protect_movie(&new, &plans, &[]).is_err(), "already protected");
+            let back = unprotect_movie(&new, None, KeepPssh::No).unwrap();
+            assert_eq!(back, old.bytes(), "{name}");
+            let kept = unprotect_movie(&new, None, KeepPssh::Yes).unwrap();
+            assert_eq!(kept.len(), back.len() + 2 * pssh.raw.len());
+        }
+        assert!(unprotect_movie(&old, None, KeepPssh::No).is_err(), "not protected");
+    }
+}
+
+#[test]
+fn one_track_of_two() {
+    let Some(file) = clip("codecs/avc_aac.mp4") else { return };
+    let old = movie(&file);
+    let plans = &protection(&old, b"cenc", cenc())[1..];
+    let new = Movie::parse(protect_movie(&old, plans, &[]).unwrap(), old.offset()).unwrap();
+    assert_eq!(
+        new.tracks.iter().map(lanelock_mp4::Track::is_protected).collect::<Vec<_>>(),
+        [false, true]
+    );
+    assert!(unprotect_movie(&new, Some(&[1]), KeepPssh::No).is_err());
+    assert_eq!(unprotect_movie(&new, Some(&[2]), KeepPssh::No).unwrap(), old.bytes());
+}
+
+#[test]
+fn text_entries() {
+    // The children of `enct` have to be found without knowing the original format.
+    let text = |format: &[u8; 4], fields: &[u8]| {
+        let entry = mk(format, &[&[0, 0, 0, 0, 0, 0, 0, 1], fields, &full(b"btrt", &[0, 1, 2])]);
+        let stsd = mk(b"stsd", &[&words(&[0, 1]), &entry]);
+        let stbl = mk(b"stbl", &[&stsd]);
+        let hdlr = mk(b"hdlr", &[&words(&[0, 0]), b"text", &[0; 13]]);
+        let mdhd = full(b"mdhd", &[0, 0, 0, 1000, 0, 0x55c4_0000]);
+        let mdia = mk(b"mdia", &[&mdhd, &hdlr, &mk(b"minf", &[&stbl])]);
+        let tkhd = mk(b"tkhd", &[&words(&[0, 0, 0, 1]), &[0; 68]]);
+        let mvhd = mk(b"mvhd", &[&words(&[0, 0, 0, 1000]), &[0; 84]]);
+        mk(b"moov", &[&mvhd, &mk(b"trak", &[&tkhd, &mdia])])
+    };
+    for bytes in [text(b"wvtt", &[]), text(b"stpp", b"ns\0loc\0\0"), text(b"sbtt", b"\0m\0")] {
+        let old = Movie::parse(bytes, 0).unwrap();
+        let plans = protection(&old, b"cenc", cenc());
+        let new = Movie::parse(protect_movie(&old, &plans, &[]).unwrap(), 0).unwrap();
+        assert_eq!(new.tracks[0].entries[0].format, FourCc::new(b"enct"));
+        assert_eq!(new.tracks[0].entries[0].original_format, old.tracks[0].entries[0].format);
+        assert_eq!(unprotect_movie(&new, None, KeepPssh::No).unwrap(), old.bytes());
+    }
+}
+
+/// Protects every track of every fragment and checks all there is to check.
+fn protect_all(file: &[u8], explicit: RunOffsets, moved: i64) {
+    let pssh = Pssh::common(&[*b"0123456789abcdef"]);
+    let rotation = TrackEncryption { kid: [9; 16], ..cbcs() };
+    each_fragment(file, |movie, fragment| {
+        for (seig, iv_size) in [(None, 8), (Some(&rotation), 0)] {
+            let tables: Vec<_> =
+                fragment.tracks.iter().map(|track| table(track.samples(), iv_size)).collect();
+            let plans: Vec<_> = tables
+                .iter()
+                .enumerate()
+                .map(|(index, table)| Protect { index, aux: WriteAux::Full(table), seig })
+                .collect();
+            let bytes = protect_fragment(&fragment, &plans, &[&pssh.raw], explicit, moved).unwrap();
+            let offset = fragment.offset().checked_add_signed(moved).unwrap();
+            let growth = bytes.len() - fragment.bytes().len();
+            // The protected fragment in a file of holes: only offsets are looked at.
+            let len = file.len() as u64 + offset + growth as u64;
+            let new = Fragment::parse(&bytes, offset, movie, len).unwrap();
+            assert_eq!(new.pssh, [pssh.clone()]);
+            let behind = moved + i64::try_from(growth).unwrap();
+            for ((old, new), table) in fragment.tracks.iter().zip(&new.tracks).zip(&tables) {
+                let shift = |sample: Sample| Sample {
+                    offset: sample.offset.checked_add_signed(behind).unwrap(),
+                    ..sample
+                };
+                assert!(old.samples().map(shift).eq(new.samples()));
+                check_aux(&bytes, offset, new, table, iv_size);
+                if seig.is_some() {
+                    let runs: Vec<_> = new.encryption_runs(movie).collect();
+                    assert_eq!(runs, [(new.sample_count, Some(&rotation))]);
+                }
+            }
+            let again = protect_fragment(&new, &plans, &[], explicit, 0);
+            assert!(again.is_err(), "already protected");
+            let back = unprotect_fragment(&new, None, KeepPssh::No, -moved).unwrap();
+            if explicit == RunOffsets::Keep {
+                assert_eq!(back, fragment.bytes());
+            }
+        }
+    });
+}
+
+/// `senc`, and the bytes `saio` points to, say what the table says.
+fn check_aux(
+    moof: &[u8],
+    offset: u64,
+    track: &lanelock_mp4::TrackFragment<'_>,
+    table: &SampleAuxTable,
+    iv_size: u8,
+) {
+    let aux = track.aux_info(&[][..]).unwrap();
+    let mut cursor = aux.cursor();
+    for (number, sample) in track.samples().enumerate() {
+        let aux = cursor.next_sample(iv_size, sample.size).unwrap();
+        assert_eq!(aux.subsamples.unwrap().len(), 1 + (number + 1) % 2);
+        assert!(aux.iv.iter().all(|&byte| usize::from(byte) == number % 251));
+    }
+    cursor.finish().unwrap();
+    let traf = track.boxed();
+    let saio = traf.require(b"saio").unwrap().payload();
+    let stated = u32::from_be_bytes(saio[8..12].try_into().unwrap());
+    let at = track.base_offset + u64::from(stated) - offset;
+    let mut senc = Vec::new();
+    table.put_senc(&mut senc);
+    let entries = &senc[SampleAuxTable::SENC_ENTRIES..];
+    assert_eq!(&moof[usize::try_from(at).unwrap()..][..entries.len()], entries);
+}
+
+#[test]
+fn fragments() {
+    for name in CLIPS {
+        let Some(file) = clip(name) else { continue };
+        let file = fragmented(&file);
+        protect_all(&file, RunOffsets::Keep, 0);
+        protect_all(&file, RunOffsets::Keep, 123_456);
+        protect_all(&file, RunOffsets::Explicit, -11);
+    }
+}
+
+#[test]
+fn fragments_of_vectors_in_the_clear() {
+    for name in VECTORS {
+        let Some(file) = clip(name) else { continue };
+        let movie = movie(&file);
+        for (offset, moof) in common::moofs(&file) {
+            let fragment = Fragment::parse(&moof, offset, &movie, file.len() as u64).unwrap();
+            let clear = unprotect_fragment(&fragment, None, KeepPssh::No, 7).unwrap();
+            let new = offset + 7;
+            let shrunk = (moof.len() - clear.len()) as u64;
+            assert!(shrunk > 0);
+            let clear = Fragment::parse(&clear, new, &movie, file.len() as u64 + 7).unwrap();
+            for (old, new) in fragment.tracks.iter().zip(&clear.tracks) {
+                assert!(!new.has_protection_boxes());
+                let shift = |s: Sample| Sample { offset: s.offset + 7 - shrunk, ..s };
+                assert!(old.samples().map(shift).eq(new.samples()));
+            }
+        }
+        let clear = unprotect_movie(&movie, None, KeepPssh::No).unwrap();
+        let clear = Movie::parse(clear, movie.offset()).unwrap();
+        assert!(clear.pssh.is_empty());
+        assert!(clear.tracks.iter().all(|track| !track.is_protected()));
+    }
+}
+
+/// `moov` of one video track of a clip, fragmented, to go with hand-made moofs.
+fn init() -> Option<Movie> {
+    let file = clip("codecs/avc.mp4")?;
+    Some(Movie::parse(fragment_movie(&movie(&file)).unwrap(), 0).unwrap())
+}
+
+fn hand_made(tfhd: &[u32], runs: &[&[u32]]) -> Vec<u8> {
+    let runs: Vec<u8> = runs.iter().flat_map(|run| full(b"trun", run)).collect();
+    let traf = mk(b"traf", &[&full(b"tfhd", tfhd), &runs]);
+    mk(b"moof", &[&full(b"mfhd", &[0, 1]), &traf])
+}
+
+/// tfhd flags: default duration and size; 0x20000 is default-base-is-moof.
+const DEFAULTS: u32 = 0x18;
+
+#[test]
+fn second_run_without_data_offset_continues_the_first() {
+    let Some(movie) = init() else { return };
+    let tfhd = [0x2_0000 | DEFAULTS, 1, 10, 100];
+    let moof = hand_made(&tfhd, &[&[1, 2, 500], &[0, 3], &[1, 1, 400], &[0, 1]]);
+    let offsets = |fragment: &Fragment<'_>| -> Vec<u64> {
+        fragment.tracks[0].samples().map(|sample| sample.offset).collect()
+    };
+    let old = Fragment::parse(&moof, 1000, &movie, 10_000).unwrap();
+    assert_eq!(offsets(&old), [1500, 1600, 1700, 1800, 1900, 1400, 1500]);
+    let table = table(old.tracks[0].samples(), 8);
+    for explicit in [RunOffsets::Keep, RunOffsets::Explicit] {
+        let plan = [Protect { index: 0, aux: WriteAux::Full(&table), seig: None }];
+        let bytes = protect_fragment(&old, &plan, &[], explicit, 50).unwrap();
+        let new = Fragment::parse(&bytes, 1050, &movie, 10_000).unwrap();
+        let shift = (bytes.len() - moof.len()) as u64 + 50;
+        let expected: Vec<u64> = offsets(&old).iter().map(|offset| offset + shift).collect();
+        assert_eq!(offsets(&new), expected);
+        check_aux(&bytes, 1050, &new.tracks[0], &table, 8);
+    }
+    let grown = relocate_fragment(&old, RunOffsets::Explicit, 0).unwrap();
+    assert_eq!(grown.len(), moof.len() + 8);
+    assert_eq!(relocate_fragment(&old, RunOffsets::Keep, 0).unwrap(), moof);
+}
+
+#[test]
+fn bases_of_several_track_fragments() {
+    let Some(file) = clip("codecs/avc_aac.mp4") else { return };
+    let progressive = movie(&file);
+    let movie = Movie::parse(fragment_movie(&progressive).unwrap(), 0).unwrap();
+    let traf =
+        |tfhd: &[u32], trun: &[u32]| mk(b"traf", &[&full(b"tfhd", tfhd), &full(b"trun", trun)]);
+    // No base at all: the second `traf` counts from the end of the data of the first.
+    let first = traf(&[DEFAULTS, 1, 10, 100], &[1, 2, 500]);
+    let second = traf(&[DEFAULTS, 2, 10, 50], &[1, 2, 30]);
+    let third = traf(&[DEFAULTS, 2, 10, 50], &[0, 1]);
+    let moof = mk(b"moof", &[&full(b"mfhd", &[0, 1]), &first, &second, &third]);
+    let old = Fragment::parse(&moof, 1000, &movie, 10_000).unwrap();
+    let starts = |fragment: &Fragment<'_>| -> Vec<u64> {
+        fragment.tracks.iter().map(|track| track.runs()[0].offset).collect()
+    };
+    assert_eq!(starts(&old), [1500, 1730, 1830]);
+    let pssh = Pssh::common(&[]);
+    let plan = [Protect { index: 1, aux: WriteAux::EmptySenc, seig: None }];
+    let bytes = protect_fragment(&old, &plan, &[&pssh.raw], RunOffsets::Keep, 5).unwrap();
+    let new = Fragment::parse(&bytes, 1005, &movie, 10_000).unwrap();
+    let shift = 5 + (bytes.len() - moof.len()) as u64;
+    assert_eq!(starts(&new), [1500 + shift, 1730 + shift, 1830 + shift]);
+    assert_eq!(unprotect_fragment(&new, None, KeepPssh::No, -5).unwrap(), moof);
+    // Such a base is out of reach of an unsigned `saio` offset.
+    let table = table(old.tracks[1].samples(), 8);
+    let plan = [Protect { index: 1, aux: WriteAux::Full(&table), seig: None }];
+    assert!(protect_fragment(&old, &plan, &[], RunOffsets::Keep, 0).is_err());
+}
+
+#[test]
+fn explicit_bases_before_and_behind() {
+    let Some(movie) = init() else { return };
+    // Base at the `moof`, base in the data behind it, base and data before it.
+    for (base, offset, behind) in [(1000, 500, true), (1500, 0, true), (100, 20, false)] {
+        let tfhd = [1 | DEFAULTS, 1, 0, base, 10, 100];
+        let moof = hand_made(&tfhd, &[&[1, 2, offset]]);
+        let old = Fragment::parse(&moof, 1000, &movie, 10_000).unwrap();
+        let start = u64::from(base + offset);
+        assert_eq!(old.tracks[0].runs()[0].offset, start);
+        let plan = [Protect { index: 0, aux: WriteAux::EmptySenc, seig: None }];
+        let bytes = protect_fragment(&old, &plan, &[], RunOffsets::Keep, 50).unwrap();
+        let new = Fragment::parse(&bytes, 1050, &movie, 10_000).unwrap();
+        let growth = if behind { (bytes.len() - moof.len()) as u64 } else { 0 };
+        assert_eq!(new.tracks[0].runs()[0].offset, start + 50 + growth);
+        assert_eq!(unprotect_fragment(&new, None, KeepPssh::No, -50).unwrap(), moof);
+    }
+}
+
+#[test]
+fn foreign_boxes_and_aux_types_stay() {
+    let Some(movie) = init() else { return };
+    // `saiz` and `saio` of another type, the latter pointing to a box in the same `traf`.
+    let tfhd = full(b"tfhd", &[0x2_0000 | DEFAULTS, 1, 10, 100]);
+    let trun = full(b"trun", &[1, 1, 500]);
+    let saiz = mk(b"saiz", &[&words(&[1]), b"abcd", &words(&[0]), &[4, 0, 0, 0, 1]]);
+    let data_at = 24 + 8 + tfhd.len() + trun.len() + saiz.len() + 24 + 8;
+    let saio =
+        mk(b"saio", &[&words(&[1]), b"abcd", &words(&[0, 1, u32::try_from(data_at).unwrap()])]);
+    let saiz_len_fixed = saiz.len();
+    assert_eq!(saiz_len_fixed, 25);
+    let unknown = mk(b"abcd", &[b"data"]);
+    let first = mk(b"traf", &[&tfhd, &trun]);
+    let second = mk(b"traf", &[&tfhd, &trun, &saiz, &saio, &unknown]);
+    let moof = mk(b"moof", &[&full(b"mfhd", &[0, 1]), &first, &second]);
+    let old = Fragment::parse(&moof, 1000, &movie, 10_000).unwrap();
+    assert!(!old.tracks[1].has_protection_boxes());
+    let plan = [Protect { index: 0, aux: WriteAux::EmptySenc, seig: None }];
+    let bytes = protect_fragment(&old, &plan, &[], RunOffsets::Keep, 0).unwrap();
+    let (a, b) = (find(&moof, b"saio"), find(&bytes, b"saio"));
+    let value =
+        |bytes: &[u8], at: usize| u32::from_be_bytes(bytes[at + 24..at + 28].try_into().unwrap());
+    // The first `traf` grew by an empty `senc`; what `saio` points to moved with it.
+    assert_eq!(value(&bytes, b), value(&moof, a) + 16);
+    assert_eq!(b, a + 16);
+    let new = Fragment::parse(&bytes, 1000, &movie, 10_000).unwrap();
+    assert_eq!(unprotect_fragment(&new, None, KeepPssh::No, 0).unwrap(), moof);
+}
+
+#[test]
+fn progressive_layout() {
+    for name in ["codecs/avc_aac.mp4", "codecs/flac.mp4", "bigbuckbunny.mp4"] {
+        let Some(file) = clip(name) else { continue };
+        let old = movie(&file);
+        let len = file.len() as u64;
+        let samples = |movie: &Movie, index: usize, len: u64| -> Vec<Sample> {
+            movie.samples(&movie.tracks[index], len).unwrap().collect::<Result<_, _>>().unwrap()
+        };
+        let tables: Vec<_> = (0..old.tracks.len())
+            .map(|index| table(samples(&old, index, len).into_iter(), 8))
+            .collect();
+        let mut plans = protection(&old, b"cenc", cenc());
+        for (plan, table) in plans.iter_mut().zip(&tables) {
+            plan.aux = Some(table);
+        }
+        let grown = protect_movie(&old, &plans, &[]).unwrap();
+        let grown = Movie::parse(grown, old.offset()).unwrap();
+        // `moov` to the front of a file whose media is beyond 4 GiB.
+        let far = 5_u64 << 30;
+        let mapped = std::cell::Cell::new(0);
+        let map = |at: u64, moov_len: u64| {
+            mapped.set(moov_len);
+            Some(at + far + moov_len)
+        };
+        let moved = relocate_movie(&grown, 40, map).unwrap();
+        let shift = far + mapped.get();
+        assert_eq!(mapped.get(), moved.len() as u64);
+        let new = Movie::parse(moved, 40).unwrap();
+        let mut image = vec![0; 40];
+        image.extend_from_slice(new.bytes());
+        for index in 0..old.tracks.len() {
+            let (a, b) = (samples(&old, index, len), samples(&new, index, len + shift));
+            assert!(a.iter().map(|s| Sample { offset: s.offset + shift, ..*s }).eq(b));
+            let aux = new.aux_info(&new.tracks[index], &image).unwrap();
+            let mut cursor = aux.cursor();
+            for sample in samples(&old, index, len) {
+                cursor.next_sample(8, sample.size).unwrap();
+            }
+            cursor.finish().unwrap();
+            let runs: Vec<_> = new.encryption_runs(&new.tracks[index], 1).collect();
+            assert_eq!(runs, [(a.len() as u64, Some(&cenc()))]);
+        }
+        // Without `senc` the bytes `saio` points to are read; they must be the same.
+        let mut hidden = new.bytes().to_vec();
+        for at in 0..hidden.len() - 4 {
+            if &hidden[at..at + 4] == b"senc" {
+                hidden[at..at + 4].copy_from_slice(b"free");
+            }
+        }
+        let hidden = Movie::parse(hidden, 40).unwrap();
+        for index in 0..old.tracks.len() {
+            let aux = hidden.aux_info(&hidden.tracks[index], &image).unwrap();
+            let mut cursor = aux.cursor();
+            for sample in samples(&old, index, len) {
+                cursor.next_sample(8, sample.size).unwrap();
+            }
+            cursor.finish().unwrap();
+        }
+        // Back again without moving: identical.
+        let back = unprotect_movie(&grown, None, KeepPssh::No).unwrap();
+        assert_eq!(back, old.bytes());
+        assert_eq!(relocate_movie(&old, old.offset(), |at, _| Some(at)).unwrap(), old.bytes());
+    }
+}

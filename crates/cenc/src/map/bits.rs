@@ -37,13 +37,7 @@ impl From<BitError> for Fault {
 
 impl<'a> BitReader<'a> {
     pub(super) const fn new(data: &'a [u8]) -> Self {
-        Self {
-            data,
-            position: 0,
-            zeros: 0,
-            cache: 0,
-            left: 0,
-        }
+        Self { data, position: 0, zeros: 0, cache: 0, left: 0 }
     }
 
     /// Bytes of the NAL unit touched so far, emulation prevention included.
@@ -109,11 +103,7 @@ impl<'a> BitReader<'a> {
     #[inline]
     pub(super) fn ue_max(&mut self, max: u32, field: &'static str) -> Result<u32, Fault> {
         let value = self.ue()?;
-        if value > max {
-            Err(Fault::Invalid(field))
-        } else {
-            Ok(value)
-        }
+        if value > max { Err(Fault::Invalid(field)) } else { Ok(value) }
     }
 
     /// ue(v) of at most 255.
@@ -166,11 +156,7 @@ impl<'a> BitReader<'a> {
 
 /// Ceil(Log2(n)) as the standards use it for field widths; 0 for 0 and 1.
 pub(super) const fn ceil_log2(n: u32) -> u32 {
-    if n <= 1 {
-        0
-    } else {
-        u32::BITS - (n - 1).leading_zeros()
-    }
+    if n <= 1 { 0 } else { u32::BITS - (n - 1).leading_zeros() }
 }
 
 #[cfg(test)]
@@ -185,11 +171,7 @@ mod tests {
         assert_eq!(r.bits(8), Ok(1));
         assert_eq!(r.bytes(), 4);
         assert_eq!(r.bits(32), Ok(0));
-        assert_eq!(
-            r.bits(8),
-            Ok(3),
-            "behind an emulation prevention byte 03 is data"
-        );
+        assert_eq!(r.bits(8), Ok(3), "behind an emulation prevention byte 03 is data");
         assert_eq!(r.bits(8), Ok(0xff));
         assert_eq!(r.bytes(), 12);
         assert_eq!(r.bits(1), Err(BitError::End));
@@ -225,16 +207,9 @@ mod tests {
 
     #[test]
     fn logarithms() {
-        for (n, want) in [
-            (0, 0),
-            (1, 0),
-            (2, 1),
-            (3, 2),
-            (4, 2),
-            (5, 3),
-            (1 << 31, 31),
-            (u32::MAX, 32),
-        ] {
+        for (n, want) in
+            [(0, 0), (1, 0), (2, 1), (3, 2), (4, 2), (5, 3), (1 << 31, 31), (u32::MAX, 32)]
+        {
             assert_eq!(ceil_log2(n), want, "{n}");
         }
     }

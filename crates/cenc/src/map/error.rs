@@ -29,6 +29,12 @@ pub enum MapError {
         /// Bytes left in the access unit.
         left: usize,
     },
+    /// A NAL unit has no bytes.
+    #[error("{place}: it has no bytes")]
+    NalEmpty {
+        /// The NAL unit.
+        place: NalPlace,
+    },
     /// A NAL unit reaches beyond its access unit.
     #[error("{place}: {length} bytes long, but {left} bytes left")]
     NalLengthBeyondUnit {
@@ -98,11 +104,7 @@ impl fmt::Display for NalPlace {
             NalSource::Configuration => "decoder configuration",
             NalSource::AccessUnit => "access unit",
         };
-        write!(
-            f,
-            "NAL unit {} at byte {} of the {source}",
-            self.index, self.offset
-        )
+        write!(f, "NAL unit {} at byte {} of the {source}", self.index, self.offset)
     }
 }
 

@@ -19,8 +19,12 @@
 //! - *Short slices.* With [`Alignment::Exact`] (`cbcs`) a slice with 1..=15 bytes after its header
 //!   is listed as protected although no whole block of it can be encrypted; Shaka Packager 3.8
 //!   does the same. With [`Alignment::Blocks`] it is clear.
-//! - *Zero-length NAL units* and trailing zero bytes too few for another length field hold nothing
-//!   to protect and are clear. (Shaka Packager refuses such units.)
+//! - *Zero-length NAL units* and padding behind the last NAL unit are errors, as they are for
+//!   Shaka Packager 3.8 and for `FFmpeg`, which cannot decode units with the former.
+//! - *Slices* are AVC types 1..=5 and HEVC types below 32. Types that carry pictures but whose
+//!   headers are not read (other layers and views, auxiliary pictures, reserved VCL types) are
+//!   errors. Every other type is clear, unspecified types included.
+//! - *Too many entries* for `saiz` are an error. (Shaka Packager 3.8 writes a wrapped size.)
 //! - *Parameter sets inside access units* (`avc3`, `hev1`) take effect where they stand. A set that
 //!   cannot be read is an error even if no slice refers to it.
 
@@ -151,10 +155,7 @@ impl Mapper {
         };
         let entries = runs.finish();
         let result = walked.and(if entries > self.max_entries {
-            Err(MapError::TooManyEntries {
-                entries,
-                limit: self.max_entries,
-            })
+            Err(MapError::TooManyEntries { entries, limit: self.max_entries })
         } else {
             Ok(entries)
         });
@@ -165,10 +166,7 @@ impl Mapper {
     }
 
     const fn of(codec: Codec) -> Self {
-        Self {
-            codec,
-            max_entries: max_entries(0),
-        }
+        Self { codec, max_entries: max_entries(0) }
     }
 }
 

@@ -3,11 +3,11 @@
 
 use super::error::{MapError, NalPlace, NalSource};
 
-/// One NAL unit of an access unit; `data` is empty for a zero-length unit and for padding.
+/// One NAL unit; those of access units are not empty.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Nal<'a> {
     pub(super) place: NalPlace,
-    /// Bytes of the length field (or of the padding).
+    /// Bytes of the length field.
     pub(super) lead: usize,
     pub(super) data: &'a [u8],
 }
@@ -23,12 +23,7 @@ pub(super) struct NalUnits<'a> {
 
 impl<'a> NalUnits<'a> {
     pub(super) const fn new(unit: &'a [u8], length_size: LengthSize) -> Self {
-        Self {
-            unit,
-            length_size,
-            index: 0,
-            offset: 0,
-        }
+        Self { unit, length_size, index: 0, offset: 0 }
     }
 
     fn read(&mut self) -> Result<Option<Nal<'a>>, MapError> {
@@ -36,38 +31,20 @@ impl<'a> NalUnits<'a> {
         if rest.is_empty() {
             return Ok(None);
         }
-        let place = NalPlace {
-            source: NalSource::AccessUnit,
-            index: self.index,
-            offset: self.offset,
-        };
+        let place =
+            NalPlace { source: NalSource::AccessUnit, index: self.index, offset: self.offset };
         let lead = self.length_size.bytes();
-        let Some((length, rest)) = rest.split_at_checked(lead) else {
-            return if rest.iter().all(|&byte| byte == 0) {
-                self.offset = self.unit.len();
-                Ok(Some(Nal {
-                    place,
-                    lead: rest.len(),
-                    data: &[],
-                }))
-            } else {
-                Err(MapError::NalLengthTruncated {
-                    place,
-                    left: rest.len(),
-                })
-            };
-        };
-        let length = length
-            .iter()
-            .fold(0u32, |n, &byte| n << 8 | u32::from(byte));
+        let left = rest.len();
+        let (length, rest) =
+            rest.split_at_checked(lead).ok_or(MapError::NalLengthTruncated { place, left })?;
+        let length = length.iter().fold(0u32, |n, &byte| n << 8 | u32::from(byte));
         let data = usize::try_from(length)
             .ok()
             .and_then(|n| rest.get(..n))
-            .ok_or(MapError::NalLengthBeyondUnit {
-                place,
-                length,
-                left: rest.len(),
-            })?;
+            .ok_or(MapError::NalLengthBeyondUnit { place, length, left: rest.len() })?;
+        if data.is_empty() {
+            return Err(MapError::NalEmpty { place });
+        }
         self.index += 1;
         self.offset += lead + data.len();
         Ok(Some(Nal { place, lead, data }))
@@ -126,26 +103,15 @@ pub(super) struct Record<'a> {
 
 impl<'a> Record<'a> {
     pub(super) const fn new(name: &'static str, data: &'a [u8]) -> Self {
-        Self {
-            name,
-            data,
-            offset: 0,
-            units: 0,
-        }
+        Self { name, data, offset: 0, units: 0 }
     }
 
     pub(super) const fn error(&self, what: &'static str) -> MapError {
-        MapError::Configuration {
-            record: self.name,
-            offset: self.offset,
-            what,
-        }
+        MapError::Configuration { record: self.name, offset: self.offset, what }
     }
 
     pub(super) fn take(&mut self, n: usize) -> Result<&'a [u8], MapError> {
-        let taken = self.data[self.offset..]
-            .get(..n)
-            .ok_or(self.error("ends early"))?;
+        let taken = self.data[self.offset..].get(..n).ok_or(self.error("ends early"))?;
         self.offset += n;
         Ok(taken)
     }
@@ -161,19 +127,12 @@ impl<'a> Record<'a> {
 
     /// A parameter set behind its two-byte length.
     pub(super) fn nal(&mut self) -> Result<Nal<'a>, MapError> {
-        let place = NalPlace {
-            source: NalSource::Configuration,
-            index: self.units,
-            offset: self.offset,
-        };
+        let place =
+            NalPlace { source: NalSource::Configuration, index: self.units, offset: self.offset };
         let length = self.u16()?;
         let data = self.take(usize::from(length))?;
         self.units += 1;
-        Ok(Nal {
-            place,
-            lead: 2,
-            data,
-        })
+        Ok(Nal { place, lead: 2, data })
     }
 }
 
@@ -182,40 +141,24 @@ mod tests {
     use super::*;
 
     fn lengths(unit: &[u8], size: LengthSize) -> Result<Vec<(usize, usize)>, MapError> {
-        NalUnits::new(unit, size)
-            .map(|n| n.map(|n| (n.lead, n.data.len())))
-            .collect()
+        NalUnits::new(unit, size).map(|n| n.map(|n| (n.lead, n.data.len()))).collect()
     }
 
     #[test]
     fn walks() {
         assert_eq!(lengths(&[], LengthSize::Four), Ok(vec![]));
-        assert_eq!(
-            lengths(&[1, 9, 2, 8, 8], LengthSize::One),
-            Ok(vec![(1, 1), (1, 2)])
-        );
+        assert_eq!(lengths(&[1, 9, 2, 8, 8], LengthSize::One), Ok(vec![(1, 1), (1, 2)]));
         assert_eq!(lengths(&[0, 1, 9], LengthSize::Two), Ok(vec![(2, 1)]));
-        assert_eq!(
-            lengths(&[0, 0, 0, 0, 0, 0, 0, 1, 9, 0, 0], LengthSize::Four),
-            Ok(vec![(4, 0), (4, 1), (2, 0)])
-        );
     }
 
     #[test]
     fn refuses() {
-        let place = NalPlace {
-            source: NalSource::AccessUnit,
-            index: 1,
-            offset: 2,
-        };
+        let place = NalPlace { source: NalSource::AccessUnit, index: 1, offset: 2 };
         assert_eq!(
             lengths(&[1, 9, 3, 8, 8], LengthSize::One),
-            Err(MapError::NalLengthBeyondUnit {
-                place,
-                length: 3,
-                left: 2
-            })
+            Err(MapError::NalLengthBeyondUnit { place, length: 3, left: 2 })
         );
+        assert_eq!(lengths(&[1, 9, 0, 1, 9], LengthSize::One), Err(MapError::NalEmpty { place }));
         let place = NalPlace { offset: 3, ..place };
         assert_eq!(
             lengths(&[0, 1, 9, 7], LengthSize::Two),
@@ -225,11 +168,7 @@ mod tests {
         let huge = [0xff; 6];
         assert!(matches!(
             lengths(&huge, LengthSize::Four),
-            Err(MapError::NalLengthBeyondUnit {
-                length: u32::MAX,
-                left: 2,
-                ..
-            })
+            Err(MapError::NalLengthBeyondUnit { length: u32::MAX, left: 2, .. })
         ));
     }
 }

@@ -20,12 +20,7 @@ impl<'a> Runs<'a> {
     /// Collects into `out`, behind what is there.
     pub const fn new(alignment: Alignment, out: &'a mut Vec<Subsample>) -> Self {
         let start = out.len();
-        Self {
-            alignment,
-            out,
-            start,
-            clear: 0,
-        }
+        Self { alignment, out, start, clear: 0 }
     }
 
     /// The next `bytes` bytes are clear.
@@ -66,10 +61,7 @@ impl<'a> Runs<'a> {
             if let Ok(clear) = u16::try_from(self.clear) {
                 break clear;
             }
-            self.out.push(Subsample {
-                clear: u16::MAX,
-                protected: 0,
-            });
+            self.out.push(Subsample { clear: u16::MAX, protected: 0 });
             self.clear -= usize::from(u16::MAX);
         };
         self.out.push(Subsample { clear, protected });
@@ -101,10 +93,7 @@ mod tests {
         assert_eq!(e(&[(65_535, 1)]), [(65_535, 1)]);
         assert_eq!(e(&[(65_536, 1)]), [(65_535, 0), (1, 1)]);
         assert_eq!(e(&[(131_070, 0)]), [(65_535, 0), (65_535, 0)]);
-        assert_eq!(
-            e(&[(70_000, 0), (70_000, 9)]),
-            [(65_535, 0), (65_535, 0), (8_930, 9)]
-        );
+        assert_eq!(e(&[(70_000, 0), (70_000, 9)]), [(65_535, 0), (65_535, 0), (8_930, 9)]);
     }
 
     #[test]

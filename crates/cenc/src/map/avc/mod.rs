@@ -67,18 +67,13 @@ struct Sets {
 
 impl Default for Sets {
     fn default() -> Self {
-        Self {
-            sps: [None; 32],
-            pps: [None; 256],
-        }
+        Self { sps: [None; 32], pps: [None; 256] }
     }
 }
 
 impl Sets {
     fn learn(&mut self, nal: Nal<'_>) -> Result<(), MapError> {
-        self.header(nal.data, &mut None)
-            .map(drop)
-            .map_err(|fault| fault.at(nal.place))
+        self.header(nal.data, &mut None).map(drop).map_err(|fault| fault.at(nal.place))
     }
 
     /// The clear bytes at the start of this NAL unit: its header and slice header, or all of it.
@@ -88,9 +83,7 @@ impl Sets {
         nal: &[u8],
         partition: &mut Option<slice::PartitionA>,
     ) -> Result<usize, Fault> {
-        let Some((&first, payload)) = nal.split_first() else {
-            return Ok(0);
-        };
+        let (&first, payload) = nal.split_first().ok_or(Fault::Truncated)?;
         if first & 0x80 != 0 {
             return Err(Fault::Invalid("forbidden_zero_bit"));
         }
@@ -98,10 +91,7 @@ impl Sets {
         let mut reader = BitReader::new(payload);
         match kind {
             SLICE | PARTITION_A | IDR_SLICE => {
-                let nal = slice::NalHeader {
-                    ref_idc: first >> 5,
-                    idr: kind == IDR_SLICE,
-                };
+                let nal = slice::NalHeader { ref_idc: first >> 5, idr: kind == IDR_SLICE };
                 let pps = slice::header(&mut reader, nal, self)?;
                 if kind == PARTITION_A {
                     *partition = Some(slice::PartitionA::read(&mut reader, pps)?);
@@ -126,9 +116,7 @@ impl Sets {
                 Ok(nal.len())
             }
             19 => Err(Fault::Unsupported("an auxiliary coded picture")),
-            20 => Err(Fault::Unsupported(
-                "a slice of another layer or view (SVC, MVC)",
-            )),
+            20 => Err(Fault::Unsupported("a slice of another layer or view (SVC, MVC)")),
             21 => Err(Fault::Unsupported("a slice of a depth view (3D-AVC)")),
             _ => Ok(nal.len()),
         }
@@ -141,10 +129,7 @@ impl Sets {
 
     fn sps(&self, id: u8) -> Result<&Sps, Fault> {
         let missing = Fault::Missing(ParameterSet::Sequence, id);
-        self.sps
-            .get(usize::from(id))
-            .and_then(Option::as_ref)
-            .ok_or(missing)
+        self.sps.get(usize::from(id)).and_then(Option::as_ref).ok_or(missing)
     }
 }
 

@@ -5,10 +5,7 @@ use crate::map::bits::{BitReader, ceil_log2};
 use crate::map::error::Fault;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "they are the standard's flags"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "they are the standard's flags")]
 pub(super) struct Pps {
     pub(super) sps: u8,
     pub(super) cabac: bool,
@@ -73,9 +70,7 @@ fn read_slice_groups(r: &mut BitReader<'_>, more: u32) -> Result<Option<u32>, Fa
         2 => r.skip_codes(2 * more)?, // top_left, bottom_right
         3..=5 => {
             r.flag()?; // slice_group_change_direction_flag
-            return Ok(Some(
-                1 + r.ue_max(1 << 28, "slice_group_change_rate_minus1")?,
-            ));
+            return Ok(Some(1 + r.ue_max(1 << 28, "slice_group_change_rate_minus1")?));
         }
         6 => {
             let units = 1 + u64::from(r.ue()?);

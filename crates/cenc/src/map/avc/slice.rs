@@ -77,11 +77,7 @@ pub(super) fn header<'s>(
 /// else there means that the header was not what it seemed.
 pub(super) fn check_cabac_alignment(r: &BitReader<'_>) -> Result<(), Fault> {
     let (rest, bits) = r.rest_of_byte();
-    if rest == (1 << bits) - 1 {
-        Ok(())
-    } else {
-        Err(Fault::Invalid("cabac_alignment_one_bit"))
-    }
+    if rest == (1 << bits) - 1 { Ok(()) } else { Err(Fault::Invalid("cabac_alignment_one_bit")) }
 }
 
 /// The data partition A that partitions B and C belong to.
@@ -95,11 +91,7 @@ pub(super) struct PartitionA {
 impl PartitionA {
     /// Reads what follows the slice header in partition A.
     pub(super) fn read(r: &mut BitReader<'_>, pps: &Pps) -> Result<Self, Fault> {
-        Ok(Self {
-            slice_id: r.ue()?,
-            redundant_pictures: pps.redundant_pictures,
-            sps: pps.sps,
-        })
+        Ok(Self { slice_id: r.ue()?, redundant_pictures: pps.redundant_pictures, sps: pps.sps })
     }
 
     /// Reads what precedes the data in partition B or C.
@@ -188,11 +180,7 @@ fn read_references(
             read_list_modification(r)?;
         }
     }
-    let weighted = if kind == SliceKind::B {
-        pps.weighted_bipred
-    } else {
-        pps.weighted_pred
-    };
+    let weighted = if kind == SliceKind::B { pps.weighted_bipred } else { pps.weighted_pred };
     if weighted {
         r.ue_max(7, "luma_log2_weight_denom")?;
         if sps.chroma {

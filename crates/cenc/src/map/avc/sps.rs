@@ -72,19 +72,13 @@ impl Sps {
 impl PictureOrder {
     fn read(r: &mut BitReader<'_>) -> Result<Self, Fault> {
         match r.ue()? {
-            0 => Ok(Self::Lsb {
-                bits: 4 + r.ue_byte(12, "log2_max_pic_order_cnt_lsb_minus4")?,
-            }),
+            0 => Ok(Self::Lsb { bits: 4 + r.ue_byte(12, "log2_max_pic_order_cnt_lsb_minus4")? }),
             1 => {
                 let always_zero = r.flag()?;
                 r.skip_codes(2)?; // offset_for_non_ref_pic, offset_for_top_to_bottom_field
                 let cycle = r.ue_max(255, "num_ref_frames_in_pic_order_cnt_cycle")?;
                 r.skip_codes(cycle)?;
-                Ok(if always_zero {
-                    Self::Implied
-                } else {
-                    Self::Delta
-                })
+                Ok(if always_zero { Self::Implied } else { Self::Delta })
             }
             2 => Ok(Self::Implied),
             _ => Err(Fault::Invalid("pic_order_cnt_type")),

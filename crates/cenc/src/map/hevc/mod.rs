@@ -50,10 +50,7 @@ impl AccessUnitMap for HevcMap {
     fn walk(&mut self, access_unit: &[u8], runs: &mut Runs<'_>) -> Result<(), MapError> {
         for nal in NalUnits::new(access_unit, self.length_size) {
             let nal = nal?;
-            let header = self
-                .sets
-                .header(nal.data)
-                .map_err(|fault| fault.at(nal.place))?;
+            let header = self.sets.header(nal.data).map_err(|fault| fault.at(nal.place))?;
             runs.nal(nal, header);
         }
         Ok(())
@@ -69,26 +66,18 @@ struct Sets {
 
 impl Default for Sets {
     fn default() -> Self {
-        Self {
-            sps: [const { None }; 16],
-            pps: [None; 64],
-        }
+        Self { sps: [const { None }; 16], pps: [None; 64] }
     }
 }
 
 impl Sets {
     fn learn(&mut self, nal: Nal<'_>) -> Result<(), MapError> {
-        self.header(nal.data)
-            .map(drop)
-            .map_err(|fault| fault.at(nal.place))
+        self.header(nal.data).map(drop).map_err(|fault| fault.at(nal.place))
     }
 
     /// The clear bytes at the start of this NAL unit: its header and slice header, or all of it.
     /// Parameter sets are stored.
     fn header(&mut self, nal: &[u8]) -> Result<usize, Fault> {
-        if nal.is_empty() {
-            return Ok(0);
-        }
         let Some((&[first, second], payload)) = nal.split_first_chunk() else {
             return Err(Fault::Truncated);
         };
@@ -124,18 +113,12 @@ impl Sets {
 
     fn pps(&self, id: u8) -> Result<&Pps, Fault> {
         let missing = Fault::Missing(ParameterSet::Picture, id);
-        self.pps
-            .get(usize::from(id))
-            .and_then(Option::as_ref)
-            .ok_or(missing)
+        self.pps.get(usize::from(id)).and_then(Option::as_ref).ok_or(missing)
     }
 
     fn sps(&self, id: u8) -> Result<&Sps, Fault> {
         let missing = Fault::Missing(ParameterSet::Sequence, id);
-        self.sps
-            .get(usize::from(id))
-            .and_then(Option::as_ref)
-            .ok_or(missing)
+        self.sps.get(usize::from(id)).and_then(Option::as_ref).ok_or(missing)
     }
 }
 

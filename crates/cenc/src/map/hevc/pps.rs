@@ -5,10 +5,7 @@ use crate::map::bits::BitReader;
 use crate::map::error::Fault;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "they are the standard's flags"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "they are the standard's flags")]
 pub(super) struct Pps {
     pub(super) sps: u8,
     pub(super) dependent_slices: bool,
@@ -38,10 +35,7 @@ pub(super) struct Pps {
 impl Pps {
     pub(super) fn read(r: &mut BitReader<'_>) -> Result<(u8, Self), Fault> {
         let id = r.ue_byte(63, "pps_pic_parameter_set_id")?;
-        let mut pps = Self {
-            sps: r.ue_byte(15, "pps_seq_parameter_set_id")?,
-            ..Self::default()
-        };
+        let mut pps = Self { sps: r.ue_byte(15, "pps_seq_parameter_set_id")?, ..Self::default() };
         pps.dependent_slices = r.flag()?;
         pps.output_flag = r.flag()?;
         for _ in 0..3 {
@@ -107,9 +101,7 @@ impl Pps {
             skip_multilayer_extension(r)?;
         }
         if three_d {
-            return Err(Fault::Unsupported(
-                "pps_3d_extension before pps_scc_extension",
-            ));
+            return Err(Fault::Unsupported("pps_3d_extension before pps_scc_extension"));
         }
         // Clause 7.3.2.3.3; palette initializers behind these do not matter.
         self.current_picture_reference = r.flag()?;
@@ -164,9 +156,7 @@ fn skip_multilayer_extension(r: &mut BitReader<'_>) -> Result<(), Fault> {
         }
     }
     if r.flag()? {
-        return Err(Fault::Unsupported(
-            "colour_mapping_table before pps_scc_extension",
-        ));
+        return Err(Fault::Unsupported("colour_mapping_table before pps_scc_extension"));
     }
     Ok(())
 }

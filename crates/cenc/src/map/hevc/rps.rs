@@ -47,21 +47,16 @@ impl ShortTermSet {
         } else {
             Self::read_explicit(r)?
         };
-        if set.negative.len + set.positive.len > MAX_PICTURES {
-            Err(TOO_MANY)
-        } else {
-            Ok(set)
-        }
+        if set.negative.len + set.positive.len > MAX_PICTURES { Err(TOO_MANY) } else { Ok(set) }
     }
 
     fn read_explicit(r: &mut BitReader<'_>) -> Result<Self, Fault> {
         let mut set = Self::default();
         let negative = r.ue_max(MAX_PER_SIDE, "num_negative_pics")?;
         let positive = r.ue_max(MAX_PER_SIDE, "num_positive_pics")?;
-        for (side, pictures, sign) in [
-            (&mut set.negative, negative, -1),
-            (&mut set.positive, positive, 1),
-        ] {
+        for (side, pictures, sign) in
+            [(&mut set.negative, negative, -1), (&mut set.positive, positive, 1)]
+        {
             let mut delta = 0;
             for _ in 0..pictures {
                 let step = 1 + r.ue_max(MAX_DELTA, "delta_poc_minus1")?;
@@ -92,10 +87,7 @@ impl ShortTermSet {
         let itself = kept[before.len() + after.len()].then_some(shift);
         let (kept_before, kept_after) = kept.split_at(before.len());
         let before = before.iter().zip(kept_before).filter_map(moved);
-        let after = after
-            .iter()
-            .zip(&kept_after[..after.len()])
-            .filter_map(moved);
+        let after = after.iter().zip(&kept_after[..after.len()]).filter_map(moved);
         // Nearest first: pictures that crossed over come reversed, then the reference picture,
         // then those that were on this side already.
         for delta in after.clone().rev().chain(itself).chain(before.clone()) {

@@ -44,11 +44,7 @@ pub(super) fn header(r: &mut BitReader<'_>, nal_type: u8, sets: &Sets) -> Result
 fn read_alignment(r: &mut BitReader<'_>) -> Result<(), Fault> {
     let one = r.flag()?;
     let (rest, _) = r.rest_of_byte();
-    if one && rest == 0 {
-        Ok(())
-    } else {
-        Err(Fault::Invalid("byte_alignment"))
-    }
+    if one && rest == 0 { Ok(()) } else { Err(Fault::Invalid("byte_alignment")) }
 }
 
 /// A slice segment that does not depend on the one before.
@@ -130,9 +126,7 @@ impl Independent<'_> {
         let short = if r.flag()? {
             #[expect(clippy::cast_possible_truncation, reason = "at most 64 sets")]
             let index = r.bits(ceil_log2(sets.len() as u32))?;
-            sets.get(index as usize)
-                .ok_or(Fault::Invalid("short_term_ref_pic_set_idx"))?
-                .used
+            sets.get(index as usize).ok_or(Fault::Invalid("short_term_ref_pic_set_idx"))?.used
         } else {
             ShortTermSet::read(r, sets, true)?.used
         };
@@ -177,16 +171,10 @@ impl Independent<'_> {
                 r.ue()?; // collocated_ref_idx
             }
         }
-        if if LISTS == 2 {
-            pps.weighted_bipred
-        } else {
-            pps.weighted_pred
-        } {
+        if if LISTS == 2 { pps.weighted_bipred } else { pps.weighted_pred } {
             if pps.current_picture_reference {
                 // Which entries have flags then depends on where the current picture stands.
-                return Err(Fault::Unsupported(
-                    "weights with the current picture as reference",
-                ));
+                return Err(Fault::Unsupported("weights with the current picture as reference"));
             }
             skip_weights(r, entries, sps.chroma)?;
         }
@@ -200,11 +188,7 @@ impl Independent<'_> {
 
 /// Reads the long-term pictures; how many of them the current picture uses.
 fn read_long_term(r: &mut BitReader<'_>, known: LongTerm, order_bits: u32) -> Result<u32, Fault> {
-    let by_number = if known.count > 0 {
-        r.ue_max(known.count, "num_long_term_sps")?
-    } else {
-        0
-    };
+    let by_number = if known.count > 0 { r.ue_max(known.count, "num_long_term_sps")? } else { 0 };
     let by_order = r.ue_max(32, "num_long_term_pics")?;
     let mut used = 0;
     for i in 0..by_number + by_order {
@@ -233,11 +217,7 @@ fn skip_weights(r: &mut BitReader<'_>, lists: &[u32], chroma: bool) -> Result<()
     }
     for &entries in lists {
         let luma = r.bits(entries)?.count_ones();
-        let chroma = if chroma {
-            r.bits(entries)?.count_ones()
-        } else {
-            0
-        };
+        let chroma = if chroma { r.bits(entries)?.count_ones() } else { 0 };
         r.skip_codes(2 * luma + 4 * chroma)?;
     }
     Ok(())

@@ -6,10 +6,7 @@ use crate::map::bits::{BitReader, ceil_log2};
 use crate::map::error::Fault;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "they are the standard's flags"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "they are the standard's flags")]
 pub(super) struct Sps {
     pub(super) separate_colour_planes: bool,
     /// `ChromaArrayType` is not 0.
@@ -74,11 +71,7 @@ impl Sps {
             let set = ShortTermSet::read(r, &short_term_sets, false)?;
             short_term_sets.push(set);
         }
-        let long_term = if r.flag()? {
-            Some(LongTerm::read(r, order_bits)?)
-        } else {
-            None
-        };
+        let long_term = if r.flag()? { Some(LongTerm::read(r, order_bits)?) } else { None };
         let temporal_mvp = r.flag()?;
         r.flag()?; // strong_intra_smoothing_enabled_flag
         if r.flag()? {
@@ -183,9 +176,7 @@ fn read_extensions(r: &mut BitReader<'_>, depths: &[u32]) -> Result<bool, Fault>
         return Ok(false);
     }
     if three_d {
-        return Err(Fault::Unsupported(
-            "sps_3d_extension before sps_scc_extension",
-        ));
+        return Err(Fault::Unsupported("sps_3d_extension before sps_scc_extension"));
     }
     r.flag()?; // sps_curr_pic_ref_enabled_flag
     if r.flag()? {

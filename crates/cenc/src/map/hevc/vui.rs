@@ -66,11 +66,7 @@ fn skip_hrd(r: &mut BitReader<'_>, sub_layers: u32) -> Result<(), Fault> {
         } else {
             low_delay = r.flag()?;
         }
-        let buffers = if low_delay {
-            1
-        } else {
-            1 + r.ue_max(31, "cpb_cnt_minus1")?
-        };
+        let buffers = if low_delay { 1 } else { 1 + r.ue_max(31, "cpb_cnt_minus1")? };
         for _ in 0..buffers * (u32::from(nal) + u32::from(vcl)) {
             r.skip_codes(if sub_pictures { 4 } else { 2 })?;
             r.flag()?; // cbr_flag

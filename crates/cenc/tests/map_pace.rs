@@ -1,0 +1,36 @@
+//! How long a map takes. A measurement, not a test:
+//! `cargo test --release -p lanelock-cenc --test map_pace -- --ignored --nocapture`.
+
+mod map_support;
+
+use lanelock_cenc::map::Alignment;
+use lanelock_testkit::{codec_clip, skip};
+use map_support::mp4::Clip;
+use std::time::Instant;
+
+#[test]
+#[ignore = "a measurement"]
+fn pace() {
+    for name in ["avc.mp4", "avc_slices.mp4", "hevc.mp4"] {
+        let Some(path) = codec_clip(name) else {
+            skip(&format!("{name} is absent"));
+            continue;
+        };
+        let clip = Clip::read(&path);
+        let mut mapper = map_support::mapper(&clip);
+        let mut out = Vec::new();
+        let mut best = f64::INFINITY;
+        for _ in 0..200 {
+            out.clear();
+            let start = Instant::now();
+            for unit in &clip.units {
+                mapper.map(unit, Alignment::Exact, &mut out).expect("the clip is good");
+            }
+            let slices = out.iter().filter(|entry| entry.protected > 0).count();
+            best = best.min(
+                start.elapsed().as_secs_f64() / f64::from(u32::try_from(slices).expect("few")),
+            );
+        }
+        eprintln!("{name}: {:.0} ns per slice, the best of 200 passes", best * 1e9);
+    }
+}

@@ -1,0 +1,231 @@
+//! Maps of real streams against two independent readers: `cros-codecs` for slice header lengths,
+//! Shaka Packager for whole `senc` boxes (`cbcs`).
+//!
+//! The streams: the shared clips, what ffmpeg makes here with the coding tools that shape slice
+//! headers, and the clips in the folder named by `LANELOCK_MAP_CLIPS`.
+
+mod map_support;
+
+use lanelock_cenc::map::{Alignment, Subsample};
+use lanelock_testkit::{codec_clip, ffmpeg, shaka_packager, shared_dir, skip};
+use map_support::mp4::Clip;
+use map_support::opinion::Opinion;
+use map_support::{map, mapper, shaka};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+#[test]
+fn shared_clips() {
+    let names = ["avc.mp4", "avc_slices.mp4", "avc_aac.mp4", "hevc.mp4"];
+    let clips = names.iter().filter_map(|name| codec_clip(name));
+    let bunny = shared_dir().map(|dir| dir.join("media/bigbuckbunny.mp4"));
+    let clips: Vec<_> = clips.chain(bunny.filter(|path| path.is_file())).collect();
+    if clips.len() <= names.len() {
+        skip("some of the shared clips are absent");
+    }
+    for clip in clips {
+        check(&clip, Peers::One);
+    }
+}
+
+#[test]
+fn named_clips() {
+    let Some(folder) = std::env::var_os("LANELOCK_MAP_CLIPS") else {
+        return;
+    };
+    for file in std::fs::read_dir(folder).expect("LANELOCK_MAP_CLIPS is a folder") {
+        check(&file.expect("an entry").path(), Peers::Any);
+    }
+}
+
+#[test]
+fn made_avc() {
+    // x264 options; the fade makes explicit weights, 8 references and B-pyramids make list
+    // modifications and reference marking commands.
+    for (name, format, options) in [
+        ("mbaff", "yuv420p", "interlaced=1:tff=1:weightp=0"),
+        ("fake-interlaced", "yuv420p", "fake-interlaced=1"),
+        ("weights", "yuv420p", "weightp=2:weightb=1:ref=8:bframes=3"),
+        ("weights-slices", "yuv420p", "weightp=2:slices=5:ref=4"),
+        ("pyramid", "yuv420p", "ref=16:bframes=8:b-pyramid=normal:b-adapt=0:keyint=250"),
+        ("strict-pyramid", "yuv420p", "ref=4:bframes=5:b-pyramid=strict:b-adapt=0"),
+        ("cavlc", "yuv420p", "cabac=0:weightp=2"),
+        ("no-bframes", "yuv420p", "bframes=0:ref=3"),
+        ("slice-size", "yuv420p", "slice-max-size=300"),
+        ("cavlc-slices", "yuv420p", "cabac=0:slice-max-mbs=7"),
+        ("many-tiny-slices", "yuv420p", "cabac=0:slice-max-mbs=4"),
+        ("intra-refresh", "yuv420p", "intra-refresh=1:keyint=20"),
+        ("open-gop", "yuv420p", "open-gop=1:keyint=10:bframes=3:b-adapt=0"),
+        ("in-band", "yuv420p", "repeat-headers=1:keyint=10:aud=1"),
+        ("scaling-lists", "yuv420p", "cqm=jvt"),
+        ("deblock", "yuv420p", "deblock=2,-3"),
+        ("no-deblock", "yuv420p", "no-deblock=1"),
+        ("hrd", "yuv420p", "nal-hrd=vbr:vbv-maxrate=500:vbv-bufsize=500:pic-struct=1"),
+        ("lossless", "yuv420p", "qp=0"),
+        ("high-444", "yuv444p", "weightp=2"),
+        ("high-422-10", "yuv422p10le", "weightp=2"),
+        ("gray", "gray", "weightp=2"),
+        ("multi-pps", "yuv420p", "stitchable=1:sps-id=5:weightp=2"),
+    ] {
+        made("avc", name, &["-c:v", "libx264", "-pix_fmt", format, "-x264-params", options]);
+    }
+}
+
+#[test]
+fn made_hevc() {
+    for (name, format, options) in [
+        ("wavefronts", "yuv420p", "wpp=1"),
+        ("no-wavefronts", "yuv420p", "wpp=0"),
+        ("slices", "yuv420p", "slices=4:wpp=1:ctu=16"),
+        ("small-blocks", "yuv420p", "ctu=16:min-cu-size=8"),
+        ("weights", "yuv420p", "weightp=1:weightb=1:ref=5:bframes=4"),
+        ("pyramid", "yuv420p", "ref=6:bframes=8:b-adapt=0:b-pyramid=1:keyint=250"),
+        ("partitions", "yuv420p", "amp=1:rect=1"),
+        ("in-band", "yuv420p", "repeat-headers=1:keyint=10:aud=1"),
+        ("scaling-lists", "yuv420p", "scaling-list=default"),
+        ("open-gop", "yuv420p", "open-gop=1:keyint=10"),
+        ("intra-refresh", "yuv420p", "intra-refresh=1"),
+        ("hrd", "yuv420p", "hrd=1:vbv-maxrate=500:vbv-bufsize=500:repeat-headers=1"),
+        ("no-sao", "yuv420p", "sao=0"),
+        ("no-deblock", "yuv420p", "deblock=0:sao=0"),
+        ("deblock", "yuv420p", "deblock=-2,3"),
+        ("no-temporal-mvp", "yuv420p", "temporal-mvp=0"),
+        ("transform-skip", "yuv420p", "tskip=1:sign-hide=1:cbqpoffs=3"),
+        ("lossless", "yuv420p", "lossless=1"),
+        ("interlace", "yuv420p", "interlace=tff"),
+        ("temporal-layers", "yuv420p", "temporal-layers=2:bframes=3:b-adapt=0"),
+        ("order-bits", "yuv420p", "log2-max-poc-lsb=16"),
+        ("lists-in-pps", "yuv420p", "opt-ref-list-length-pps=1:repeat-headers=1"),
+        ("qp-in-pps", "yuv420p", "opt-qp-pps=1:repeat-headers=1:keyint=10"),
+        ("sets-from-pass", "yuv420p", "uhd-bd=0:hist-scenecut=0:fades=1"),
+        ("main-444", "yuv444p", "weightb=1"),
+        ("main-422-10", "yuv422p10le", "weightb=1"),
+        ("main-444-12", "yuv444p12le", "weightb=1"),
+        ("gray", "gray", "weightb=1"),
+    ] {
+        let options = format!("log-level=error:{options}");
+        made(
+            "hevc",
+            name,
+            &["-c:v", "libx265", "-tag:v", "hvc1", "-pix_fmt", format, "-x265-params", &options],
+        );
+    }
+}
+
+/// Encodes a moving picture that fades in, and checks the maps of the result.
+fn made(codec: &str, name: &str, options: &[&str]) {
+    let Some(ffmpeg) = ffmpeg() else {
+        return skip(&format!("{codec} {name}: ffmpeg is not installed"));
+    };
+    let scratch = Scratch::new(&format!("{codec}-{name}"));
+    let clip = scratch.0.join("made.mp4");
+    let source = "testsrc2=size=320x176:rate=25,fade=in:0:40";
+    let run = Command::new(ffmpeg)
+        .args(["-v", "error", "-f", "lavfi", "-i", source, "-frames:v", "40", "-preset", "fast"])
+        .args(options)
+        .arg(&clip)
+        .output()
+        .expect("ffmpeg runs");
+    if !run.status.success() {
+        let why = String::from_utf8_lossy(&run.stderr);
+        return skip(&format!("{codec} {name}: this ffmpeg cannot make it: {}", why.trim()));
+    }
+    check(&clip, Peers::One);
+}
+
+/// Whether the peers must be able to read a clip.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Peers {
+    /// One at least, and whoever reads it agrees.
+    One,
+    /// Whoever reads it agrees.
+    Any,
+}
+
+/// Compares the maps of a clip with both peers, and the rules with each other.
+fn check(path: &Path, peers: Peers) {
+    let name = path.display();
+    let clip = Clip::read(path);
+    let mut exact = mapper(&clip);
+    let mut blocks = mapper(&clip);
+    let mut ours = Vec::new();
+    for (i, unit) in clip.units.iter().enumerate() {
+        let [exact, blocks] = [(&mut exact, Alignment::Exact), (&mut blocks, Alignment::Blocks)]
+            .map(|(mapper, rule)| {
+                map(mapper, unit, rule).unwrap_or_else(|e| panic!("{name} unit {i}: {e}"))
+            });
+        check_blocks(&exact, &blocks, unit.len());
+        ours.push(exact);
+    }
+    let entries: usize = ours.iter().map(Vec::len).sum();
+    eprintln!("{name}: {} units, {entries} entries", ours.len());
+
+    let cros = Opinion::new(&clip)
+        .and_then(|mut cros| clip.units.iter().map(|unit| cros.map(unit)).collect());
+    let scratch = Scratch::new(&format!("shaka-{}", name.to_string().replace('/', "-")));
+    let shaka = shaka_packager().map(|packager| shaka::cbcs_maps(&packager, path, &scratch.0));
+    if shaka.is_none() {
+        skip(&format!("{name}: Shaka Packager is not installed"));
+    }
+    let mut agreed = 0;
+    for (peer, theirs) in [("cros-codecs", Some(cros)), ("Shaka Packager", shaka)] {
+        match theirs {
+            Some(Ok(theirs)) => {
+                assert_same(&format!("{name}: {peer} (right)"), &ours, &theirs);
+                agreed += 1;
+            }
+            Some(Err(why)) => eprintln!("{name}: {peer} refuses: {}", why.trim()),
+            None => {}
+        }
+    }
+    assert!(agreed > 0 || peers == Peers::Any, "{name}: no peer can read it");
+}
+
+fn assert_same(who: &str, ours: &[Vec<Subsample>], theirs: &[Vec<Subsample>]) {
+    assert_eq!(ours.len(), theirs.len(), "{who}: units");
+    for (i, (ours, theirs)) in ours.iter().zip(theirs).enumerate() {
+        assert_eq!(ours, theirs, "{who}, unit {i}");
+    }
+}
+
+/// Both maps cover the unit; the aligned one protects the same ranges, shortened at their starts
+/// to whole blocks.
+fn check_blocks(exact: &[Subsample], aligned: &[Subsample], len: usize) {
+    let ranges = |map: &[Subsample]| {
+        let mut at = 0;
+        let mut ranges = Vec::new();
+        for entry in map {
+            let start = at + usize::from(entry.clear);
+            at = start + entry.protected as usize;
+            if at > start {
+                ranges.push((start, at));
+            }
+        }
+        assert_eq!(at, len, "a map covers its unit");
+        ranges
+    };
+    let shortened: Vec<_> = ranges(exact)
+        .into_iter()
+        .map(|(start, end)| (start + (end - start) % 16, end))
+        .filter(|(start, end)| start < end)
+        .collect();
+    assert_eq!(shortened, ranges(aligned));
+}
+
+/// A folder that goes away with the test.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("lanelock-map-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("a scratch folder can be made");
+        Self(path)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // A left-over folder in the temporary directory is no reason to fail.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,57 @@
+//! What the map tests share. Every test binary uses a part of it.
+#![allow(dead_code, reason = "each test binary uses a part")]
+
+pub(crate) mod avc;
+pub(crate) mod bits;
+pub(crate) mod hevc;
+pub(crate) mod mp4;
+pub(crate) mod opinion;
+pub(crate) mod shaka;
+
+use lanelock_cenc::map::{Alignment, MapError, Mapper, Subsample};
+use lanelock_testkit::Rng;
+
+/// The map of one access unit.
+pub(crate) fn map(
+    mapper: &mut Mapper,
+    unit: &[u8],
+    rule: Alignment,
+) -> Result<Vec<Subsample>, MapError> {
+    let mut out = Vec::new();
+    let entries = mapper.map(unit, rule, &mut out)?;
+    assert_eq!(entries, out.len());
+    Ok(out)
+}
+
+/// A mapper for the clip, with no limit on entries.
+pub(crate) fn mapper(clip: &mp4::Clip) -> Mapper {
+    match clip.codec {
+        mp4::Codec::Avc => Mapper::avc(&clip.configuration),
+        mp4::Codec::Hevc => Mapper::hevc(&clip.configuration),
+    }
+    .expect("the clip has a good configuration")
+    .with_max_entries(usize::MAX)
+}
+
+/// A number of at most `bits` bits that likes to be zero, all ones or small, so that headers have
+/// long runs of zeros.
+pub(crate) fn wild(rng: &mut Rng, bits: u32) -> u64 {
+    let all = (1 << bits) - 1;
+    match rng.below(5) {
+        0 | 1 => 0,
+        2 => all,
+        3 => rng.next_u64() & all & 3,
+        _ => rng.next_u64() & all,
+    }
+}
+
+/// Slice data that often begins with what needs emulation prevention.
+pub(crate) fn data(rng: &mut Rng) -> Vec<u8> {
+    let len = 1 + rng.below(60);
+    let mut data = rng.bytes(len);
+    if rng.one_in(2) {
+        data[..len / 2].fill(0);
+    }
+    *data.last_mut().expect("at least one") = 0x80;
+    data
+}

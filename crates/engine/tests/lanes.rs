@@ -1,5 +1,7 @@
 //! The lanes give the serial answer: any number of chains, any lengths, any order.
 
+#![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "tests")]
+
 use lanelock::{
     Aes128, Aes192, Aes256, AesLevel, Pattern,
     lanes::{self, Completed, Job, KeyRef, Order, OwnedJob, Scheduler},

@@ -1,5 +1,7 @@
 //! Every level against the portable one, on the same inputs, and proof that it was that level.
 
+#![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "tests")]
+
 use lanelock::{Aes128, Aes192, Aes256, AesLevel, CounterBits, CtrStream, Pattern, last_level_run};
 use lanelock_testkit::{self as testkit, Rng};
 

@@ -1,5 +1,7 @@
 //! Published vectors, on every level that this processor has.
 
+#![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "tests")]
+
 use lanelock::{
     Aes, Aes128, Aes192, Aes256, AesLevel, CounterBits, Pattern,
     lanes::{self, Job},

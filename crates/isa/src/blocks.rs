@@ -3,7 +3,7 @@
 //! The unit is *whole-cipher operations on `N` vectors*, not single rounds: x86 adds the round key
 //! last (AESENC) and Arm first (AESE), so only the whole cipher is natural on both.
 
-use crate::Window;
+use crate::{Row, RowMut};
 
 /// One AES block: 16 bytes (FIPS 197).
 pub type Block = [u8; 16];
@@ -32,9 +32,9 @@ pub trait RoundKeys<S: Blocks>: Copy {
 
 /// One key for all lanes, kept in registers.
 #[derive(Clone, Copy)]
-pub struct SameKey<'k, K, const R: usize>(pub &'k [K; R]);
+pub struct SameKey<K, const R: usize>(pub [K; R]);
 
-impl<S: Blocks, const R: usize> RoundKeys<S> for SameKey<'_, S::K, R> {
+impl<S: Blocks, const R: usize> RoundKeys<S> for SameKey<S::K, R> {
     #[inline(always)]
     fn get(&self, _: S, round: usize, _: usize) -> S::K {
         self.0[round]
@@ -78,19 +78,12 @@ pub trait Blocks: Copy + sealed::Sealed {
     fn load_strided(self, src: &[Block], at: usize, stride: usize) -> Self::V;
     /// `dst[at + i * stride]` = lane *i*.
     fn store_strided(self, v: Self::V, dst: &mut [Block], at: usize, stride: usize);
-    /// Lane *i* = block `at` of lane `first + i` of the window.
-    fn gather(self, window: &Window<'_>, first: usize, at: usize) -> Self::V;
-    /// Block `at` of lane `first + i` of the window = lane *i*.
-    fn scatter(self, v: Self::V, window: &mut Window<'_>, first: usize, at: usize);
-    /// Like [`scatter`](Blocks::scatter), but only the first `count` lanes.
-    fn scatter_some(
-        self,
-        v: Self::V,
-        window: &mut Window<'_>,
-        first: usize,
-        count: usize,
-        at: usize,
-    );
+    /// Vector number `vector` of a row.
+    fn gather<const N: usize>(self, row: Row<'_, '_, N>, vector: usize) -> Self::V;
+    /// Vector number `vector` of a row = `v`. All its lanes have a buffer.
+    fn scatter<const N: usize>(self, v: Self::V, row: &mut RowMut<'_, '_, N>, vector: usize);
+    /// Lanes 0 to `count` - 1 of the last vector of a row = those of `v`.
+    fn scatter_last<const N: usize>(self, v: Self::V, row: &mut RowMut<'_, '_, N>, count: usize);
 
     /// Bitwise exclusive or.
     fn xor(self, a: Self::V, b: Self::V) -> Self::V;

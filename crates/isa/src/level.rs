@@ -88,14 +88,19 @@ impl AesLevel {
 
     /// The name that [`from_name`](Self::from_name) takes.
     pub fn name(self) -> &'static str {
+        KNOWN[self.rank()].0
+    }
+
+    /// The place of this level in [`known`](Self::known).
+    pub fn rank(self) -> usize {
         match self {
-            Self::Portable(_) => "portable",
+            Self::Portable(_) => 0,
             #[cfg(target_arch = "x86_64")]
-            Self::AesNi(_) => "aesni",
+            Self::AesNi(_) => 1,
             #[cfg(target_arch = "x86_64")]
-            Self::Vaes256(_) => "vaes256",
+            Self::Vaes256(_) => 2,
             #[cfg(target_arch = "x86_64")]
-            Self::Vaes512(_) => "vaes512",
+            Self::Vaes512(_) => 3,
         }
     }
 

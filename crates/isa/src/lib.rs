@@ -30,6 +30,6 @@ mod x86;
 pub use blocks::{Block, Blocks, Kernel, LaneKeys, RoundKeys, SameKey};
 pub use level::{AesLevel, LevelError, last_level_run};
 pub use portable::Portable;
-pub use window::{MOST_LANES, Window};
+pub use window::{MOST_LANES, Row, RowMut, Window};
 #[cfg(target_arch = "x86_64")]
 pub use x86::{AesNi, Vaes256, Vaes512};

@@ -5,7 +5,7 @@
 //! memory address and no branch depends on data; ShiftRows and MixColumns are shifts and masks.
 
 use crate::blocks::{Blocks, RoundKeys, sealed::Sealed};
-use crate::{Block, Window};
+use crate::{Block, Row, RowMut};
 
 /// The token of the portable level, with `W` blocks a vector (1 to 4). Needs no instruction set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,28 +56,26 @@ impl<const W: usize> Blocks for Portable<W> {
     }
 
     #[inline(always)]
-    fn gather(self, window: &Window<'_>, first: usize, at: usize) -> [Block; W] {
-        window.read::<W>(first, at).map(|block| *block)
+    fn gather<const N: usize>(self, row: Row<'_, '_, N>, vector: usize) -> [Block; W] {
+        row.read::<W>(vector).map(|block| *block)
     }
 
     #[inline(always)]
-    fn scatter(self, v: [Block; W], window: &mut Window<'_>, first: usize, at: usize) {
-        for (i, block) in v.into_iter().enumerate() {
-            *window.write(first + i, at) = block;
+    fn scatter<const N: usize>(self, v: [Block; W], row: &mut RowMut<'_, '_, N>, vector: usize) {
+        for (to, block) in row.write::<W>(vector).into_iter().zip(v) {
+            *to = block;
         }
     }
 
     #[inline(always)]
-    fn scatter_some(
+    fn scatter_last<const N: usize>(
         self,
         v: [Block; W],
-        window: &mut Window<'_>,
-        first: usize,
+        row: &mut RowMut<'_, '_, N>,
         count: usize,
-        at: usize,
     ) {
         for (i, block) in v.into_iter().take(count).enumerate() {
-            *window.write(first + i, at) = block;
+            *row.write_last(i) = block;
         }
     }
 

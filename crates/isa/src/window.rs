@@ -1,88 +1,134 @@
-//! Equally long pieces of many buffers, one for each lane.
+//! Equally long pieces of many buffers, one for each lane of `N` vectors.
 
 use core::marker::PhantomData;
 
 use crate::Block;
 
-/// The most lanes that a [`Window`] holds.
+/// The most lanes that a level uses: eight vectors of four.
 pub const MOST_LANES: usize = 32;
 
-/// Up to [`MOST_LANES`] separate buffers of at least [`blocks`](Window::blocks) blocks each, borrowed
-/// mutably. Because all are equally long, one check covers the same block of every lane, where a
-/// slice of slices needs one for each.
+/// The widest vector, in lanes.
+const WIDEST: usize = 4;
+
+/// The first blocks of separate buffers, borrowed mutably, one buffer for each lane of `N` vectors.
+///
+/// All lanes are equally long, so one check covers block `at` of every lane, where a slice of slices
+/// needs one for each: see [`row`](Window::row). Lanes that no buffer is left for read as lane 0, and
+/// cannot be written.
 #[derive(Debug)]
-pub struct Window<'d> {
-    /// Entries below `readable` point to `blocks` blocks that are borrowed for `'d`; those below
-    /// `lanes` each to a buffer of its own.
-    base: [*mut Block; MOST_LANES],
-    lanes: usize,
-    /// Lanes that may be read: `lanes`, or more after `pad`.
-    readable: usize,
+pub struct Window<'d, const N: usize> {
+    /// Each points to `blocks` blocks that are borrowed for `'d`. Lanes 0 to `width` - 1 of each
+    /// vector but the last, and 0 to `in_last` - 1 of the last, each to a buffer of their own.
+    base: [[*mut Block; WIDEST]; N],
+    width: usize,
+    in_last: usize,
     blocks: usize,
     borrow: PhantomData<&'d mut [Block]>,
 }
 
-impl<'d> Window<'d> {
-    /// A window without lanes, `blocks` blocks long.
-    #[inline(always)]
-    pub fn new(blocks: usize) -> Self {
-        let base = [core::ptr::null_mut(); MOST_LANES];
-        Self { base, lanes: 0, readable: 0, blocks, borrow: PhantomData }
-    }
-
-    /// Adds a lane.
+impl<'d, const N: usize> Window<'d, N> {
+    /// A window on the first `blocks` blocks of each of `lanes`, for vectors of `width` lanes.
     ///
     /// # Panics
-    /// If `buffer` is shorter than the window, or all lanes are taken.
+    /// If a lane is shorter than that, or the lanes do not need exactly `N` vectors.
     #[inline(always)]
-    pub fn push(&mut self, buffer: &'d mut [Block]) {
-        assert!(buffer.len() >= self.blocks, "a lane is shorter than its window");
-        self.base[self.lanes] = buffer.as_mut_ptr();
-        self.lanes += 1;
-        self.readable = self.lanes;
-    }
-
-    /// Makes the number of lanes that can be read a multiple of `width`: the added ones read as lane
-    /// 0, and cannot be written. All lanes are there before.
-    #[inline(always)]
-    pub fn pad(&mut self, width: usize) {
-        while self.lanes > 0 && !self.readable.is_multiple_of(width) {
-            self.base[self.readable] = self.base[0];
-            self.readable += 1;
+    pub fn new(width: usize, blocks: usize, lanes: &'d mut [&mut [Block]]) -> Self {
+        assert!(
+            width <= WIDEST && lanes.len() > (N - 1) * width && lanes.len() <= N * width,
+            "the lanes need another number of vectors"
+        );
+        assert!(lanes.iter().all(|lane| lane.len() >= blocks), "a lane is shorter than its window");
+        let in_last = lanes.len() - (N - 1) * width;
+        let mut base = [[lanes[0].as_mut_ptr(); WIDEST]; N];
+        for vector in 0..N {
+            for lane in 0..width {
+                if let Some(buffer) = lanes.get_mut(vector * width + lane) {
+                    base[vector][lane] = buffer.as_mut_ptr();
+                }
+            }
         }
+        Self { base, width, in_last, blocks, borrow: PhantomData }
     }
 
-    /// The number of lanes.
+    /// The number of lanes of the last vector that have a buffer.
     #[inline(always)]
-    pub fn lanes(&self) -> usize {
-        self.lanes
+    pub fn in_last(&self) -> usize {
+        self.in_last
     }
 
-    /// The length of each lane.
+    /// Block `at` of every lane, for reading.
+    ///
+    /// # Panics
+    /// If `at` is outside of the window.
     #[inline(always)]
-    pub fn blocks(&self) -> usize {
-        self.blocks
+    pub fn row(&self, at: usize) -> Row<'_, 'd, N> {
+        assert!(at < self.blocks, "outside of the window");
+        Row { window: self, at }
     }
 
-    /// Block `at` of lanes `first` to `first + W - 1`.
+    /// Block `at` of every lane, for writing vectors of `width` lanes.
+    ///
+    /// # Panics
+    /// If `at` is outside of the window, or `width` is not that of the window.
     #[inline(always)]
-    pub(crate) fn read<const W: usize>(&self, first: usize, at: usize) -> [&Block; W] {
-        assert!(first + W <= self.readable && at < self.blocks, "outside of the window");
-        let mut lanes = [&[0; 16]; W];
-        for (i, lane) in lanes.iter_mut().enumerate() {
-            // SAFETY: lane and block are inside the borrowed buffers, and `&self` keeps writers away.
-            *lane = unsafe { &*self.base[first + i].wrapping_add(at) };
-        }
-        lanes
+    pub fn row_mut(&mut self, width: usize, at: usize) -> RowMut<'_, 'd, N> {
+        assert!(at < self.blocks && width == self.width, "outside of the window");
+        RowMut { window: self, width, at }
+    }
+}
+
+/// The same block of every lane: made by [`Window::row`], which proved that it is inside.
+#[derive(Clone, Copy, Debug)]
+pub struct Row<'w, 'd, const N: usize> {
+    window: &'w Window<'d, N>,
+    at: usize,
+}
+
+impl<'w, const N: usize> Row<'w, '_, N> {
+    /// The blocks of lanes 0 to `W - 1` of a vector.
+    #[inline(always)]
+    pub(crate) fn read<const W: usize>(self, vector: usize) -> [&'w Block; W] {
+        let base = &self.window.base[vector];
+        core::array::from_fn(|i| {
+            // SAFETY: every base points to `blocks` borrowed blocks, `at` is less than `blocks`, and
+            // the shared borrow of the window keeps writers away.
+            unsafe { &*base[i].wrapping_add(self.at) }
+        })
+    }
+}
+
+/// The same block of every lane, writable: made by [`Window::row_mut`], which proved that it is
+/// inside.
+#[derive(Debug)]
+pub struct RowMut<'w, 'd, const N: usize> {
+    window: &'w mut Window<'d, N>,
+    width: usize,
+    at: usize,
+}
+
+impl<const N: usize> RowMut<'_, '_, N> {
+    /// The blocks of all lanes of a full vector.
+    #[inline(always)]
+    pub(crate) fn write<const W: usize>(&mut self, vector: usize) -> [&mut Block; W] {
+        assert!(
+            W == self.width && (vector + 1 < N || W == self.window.in_last),
+            "a lane without a buffer"
+        );
+        let base = &self.window.base[vector];
+        core::array::from_fn(|i| {
+            // SAFETY: every base points to `blocks` borrowed blocks, and `at` is less than `blocks`;
+            // the mutable borrow keeps all others away; and all lanes of this vector have a buffer of
+            // their own, so no two results overlap.
+            unsafe { &mut *base[i].wrapping_add(self.at) }
+        })
     }
 
-    /// Block `at` of lane `lane`.
+    /// The block of lane `lane` of the last vector.
     #[inline(always)]
-    pub(crate) fn write(&mut self, lane: usize, at: usize) -> &mut Block {
-        assert!(lane < self.lanes && at < self.blocks, "outside of the window");
-        // SAFETY: lane and block are inside the borrowed buffers, and `&mut self` makes this the only
-        // reference into them.
-        unsafe { &mut *self.base[lane].wrapping_add(at) }
+    pub(crate) fn write_last(&mut self, lane: usize) -> &mut Block {
+        assert!(lane < self.window.in_last, "a lane without a buffer");
+        // SAFETY: as in `write`; the lane has a buffer, and this is the only reference into it.
+        unsafe { &mut *self.window.base[N - 1][lane].wrapping_add(self.at) }
     }
 }
 
@@ -90,31 +136,51 @@ impl<'d> Window<'d> {
 mod tests {
     use super::*;
 
+    fn buffers() -> [[Block; 4]; 3] {
+        core::array::from_fn(|lane| {
+            core::array::from_fn(|block| [u8::try_from(10 * lane + block).unwrap(); 16])
+        })
+    }
+
+    #[test]
+    fn rows_are_the_blocks_of_the_lanes() {
+        let mut buffers = buffers();
+        let mut lanes: Vec<&mut [Block]> = buffers.iter_mut().map(|b| &mut b[..]).collect();
+        let mut window = Window::<2>::new(2, 3, &mut lanes);
+        assert_eq!(window.row(2).read::<2>(0), [&[2; 16], &[12; 16]]);
+        assert_eq!(window.row(1).read::<2>(1), [&[21; 16], &[1; 16]], "padding reads as lane 0");
+        *window.row_mut(2, 0).write_last(0) = [99; 16];
+        window.row_mut(2, 0).write::<2>(0).into_iter().for_each(|block| *block = [98; 16]);
+        assert_eq!([buffers[0][0], buffers[1][0], buffers[2][0]], [[98; 16], [98; 16], [99; 16]]);
+    }
+
     #[test]
     #[should_panic(expected = "shorter than its window")]
     fn a_short_lane_is_refused() {
-        Window::new(3).push(&mut [[0; 16]; 2]);
+        Window::<1>::new(1, 5, &mut [&mut buffers()[0][..]]);
+    }
+
+    #[test]
+    #[should_panic(expected = "another number of vectors")]
+    fn an_empty_vector_is_refused() {
+        Window::<2>::new(1, 1, &mut [&mut buffers()[0][..]]);
     }
 
     #[test]
     #[should_panic(expected = "outside of the window")]
-    fn reading_behind_the_end_is_refused() {
-        let (mut a, mut b) = ([[1; 16]; 4], [[2; 16]; 4]);
-        let mut window = Window::new(3);
-        window.push(&mut a);
-        window.push(&mut b);
-        assert_eq!(window.read::<2>(0, 2), [&[1; 16], &[2; 16]]);
-        window.read::<1>(1, 3);
+    fn a_row_behind_the_end_is_refused() {
+        Window::<1>::new(1, 3, &mut [&mut buffers()[0][..]]).row(3);
     }
 
     #[test]
-    #[should_panic(expected = "outside of the window")]
+    #[should_panic(expected = "a lane without a buffer")]
     fn padding_cannot_be_written() {
-        let mut a = [[1; 16]; 4];
-        let mut window = Window::new(4);
-        window.push(&mut a);
-        window.pad(4);
-        assert_eq!(window.read::<4>(0, 3), [&[1; 16]; 4]);
-        window.write(1, 0);
+        Window::<1>::new(2, 3, &mut [&mut buffers()[0][..]]).row_mut(2, 0).write::<2>(0);
+    }
+
+    #[test]
+    #[should_panic(expected = "a lane without a buffer")]
+    fn padding_cannot_be_written_singly() {
+        Window::<1>::new(2, 3, &mut [&mut buffers()[0][..]]).row_mut(2, 0).write_last(1);
     }
 }

@@ -19,7 +19,7 @@ impl Mode for Decrypt {
     fn groups<S: Blocks, const N: usize, const R: usize>(
         &mut self,
         s: S,
-        keys: SameKey<'_, S::K, R>,
+        keys: SameKey<S::K, R>,
         data: &mut [Block],
     ) -> usize {
         let stride = self.stride;

@@ -52,7 +52,7 @@ impl Mode for Ctr {
     fn groups<S: Blocks, const N: usize, const R: usize>(
         &mut self,
         s: S,
-        keys: SameKey<'_, S::K, R>,
+        keys: SameKey<S::K, R>,
         data: &mut [Block],
     ) -> usize {
         let mut counters = [s.counters(&self.counter); N];

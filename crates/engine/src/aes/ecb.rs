@@ -12,7 +12,7 @@ impl<const ENCRYPT: bool> Mode for Ecb<ENCRYPT> {
     fn groups<S: Blocks, const N: usize, const R: usize>(
         &mut self,
         s: S,
-        keys: SameKey<'_, S::K, R>,
+        keys: SameKey<S::K, R>,
         data: &mut [Block],
     ) -> usize {
         let mut done = 0;

@@ -109,7 +109,7 @@ trait Mode {
     fn groups<S: Blocks, const N: usize, const R: usize>(
         &mut self,
         s: S,
-        keys: SameKey<'_, S::K, R>,
+        keys: SameKey<S::K, R>,
         data: &mut [Block],
     ) -> usize;
 }
@@ -129,14 +129,14 @@ impl<M: Mode, const R: usize> Kernel for InFlight<'_, M, R> {
         let Self { mode, keys, mut data } = self;
         if data.len() >= S::WIDTH {
             let keys = broadcast(s, keys);
-            let done = mode.groups::<S, FLIGHT, R>(s, SameKey(&keys), data);
+            let done = mode.groups::<S, FLIGHT, R>(s, SameKey(keys), data);
             data = &mut data[done..];
-            let done = mode.groups::<S, 1, R>(s, SameKey(&keys), data);
+            let done = mode.groups::<S, 1, R>(s, SameKey(keys), data);
             data = &mut data[done..];
         }
         if !data.is_empty() {
             let s = s.narrow();
-            mode.groups::<S::Narrow, 1, R>(s, SameKey(&broadcast(s, keys)), data);
+            mode.groups::<S::Narrow, 1, R>(s, SameKey(broadcast(s, keys)), data);
         }
     }
 }

@@ -80,14 +80,16 @@ pub(super) struct Work<'d, 'k> {
     pub(super) data: &'d mut [Block],
 }
 
-/// Jobs of the same kind can share a kernel: key size, level and pattern.
-pub(super) fn kind(key: KeyRef<'_>, pattern: Pattern) -> (u8, &'static str, usize, usize) {
+/// Jobs of the same kind can share a kernel: key size, level and pattern, as one number so that
+/// sorting is cheap.
+pub(super) fn kind(key: KeyRef<'_>, pattern: Pattern) -> usize {
     let size = match key {
         KeyRef::Aes128(_) => 0,
         KeyRef::Aes192(_) => 1,
         KeyRef::Aes256(_) => 2,
     };
-    (size, key.level().name(), pattern.run(), pattern.period())
+    // A pattern has at most 255 + 255 blocks.
+    ((size << 8 | key.level().rank()) << 10 | pattern.run()) << 10 | pattern.period()
 }
 
 /// Runs the complete runs of jobs of the same kind; `stop_early` as in [`RunLanes`].

@@ -56,7 +56,7 @@ impl<const R: usize> LaneKeySource<R> for OneKey<'_, R> {
         used: usize,
         steps: Steps,
     ) {
-        lanes.advance::<S, N, R>(s, SameKey(&broadcast(s, self.0)), used, steps);
+        lanes.advance::<S, N, R>(s, SameKey(broadcast(s, self.0)), used, steps);
     }
 }
 
@@ -111,17 +111,6 @@ pub(super) struct Steps {
 }
 
 impl Steps {
-    /// The block after block `at`, which is number `number` of its run; at the end the same block.
-    #[inline(always)]
-    fn next(self, at: usize, number: usize) -> (usize, usize) {
-        let (next, number) = if number + 1 < self.run {
-            (at + 1, number + 1)
-        } else {
-            (at + 1 + self.period - self.run, 0)
-        };
-        if next < self.blocks() { (next, number) } else { (at, number) }
-    }
-
     /// The blocks from the first to the last encrypted one.
     #[inline(always)]
     fn blocks(self) -> usize {
@@ -187,9 +176,6 @@ impl<'d> Lanes<'d> {
     }
 
     /// Advances lanes 0 to `used` - 1, which `N` vectors just hold. Each has that many runs left.
-    ///
-    /// The plaintext of the next step is gathered before the current one is encrypted, so that the
-    /// gathers fill the gaps of the rounds.
     #[inline(always)]
     fn advance<S: Blocks, const N: usize, const R: usize>(
         &mut self,
@@ -198,33 +184,19 @@ impl<'d> Lanes<'d> {
         used: usize,
         steps: Steps,
     ) {
-        let mut window = Window::new(steps.blocks());
-        for lane in &mut self.data[..used] {
-            window.push(lane);
-        }
-        window.pad(S::WIDTH);
+        let mut window = Window::<N>::new(S::WIDTH, steps.blocks(), &mut self.data[..used]);
         let mut state = [s.load(&self.state); N];
         for i in 1..N {
             state[i] = s.load(&self.state[i * S::WIDTH..]);
         }
-        let mut plain = gather::<S, N>(s, &window, 0);
-        let last = N - 1;
-        let in_last = used - last * S::WIDTH;
-        let (mut at, mut number) = (0, 0);
-        for _ in 0..steps.runs * steps.run {
-            let (next, next_number) = steps.next(at, number);
-            let next_plain = gather::<S, N>(s, &window, next);
-            state = s.encrypt_xor::<N, R>(plain, state, keys);
-            for i in 0..last {
-                s.scatter(state[i], &mut window, i * S::WIDTH, at);
-            }
-            if in_last == S::WIDTH {
-                s.scatter(state[last], &mut window, last * S::WIDTH, at);
-            } else {
-                s.scatter_some(state[last], &mut window, last * S::WIDTH, in_last, at);
-            }
-            (at, number, plain) = (next, next_number, next_plain);
-        }
+        // The common cases first: single blocks in a row of full vectors.
+        state = if steps.run > 1 {
+            walk::<S, N, R, false, false>(s, state, keys, &mut window, steps)
+        } else if used < N * S::WIDTH {
+            walk::<S, N, R, true, false>(s, state, keys, &mut window, steps)
+        } else {
+            walk::<S, N, R, true, true>(s, state, keys, &mut window, steps)
+        };
         for i in 0..N {
             s.store(state[i], &mut self.state[i * S::WIDTH..]);
         }
@@ -236,12 +208,54 @@ impl<'d> Lanes<'d> {
     }
 }
 
+/// Encrypts the steps of a window, `SINGLE` if runs are one block long, `FULL` if the lanes fill all
+/// `N` vectors: conditions that cost too much inside the loop.
+///
+/// The plaintext of the next step is gathered before the current one is encrypted, so that the
+/// gathers fill the gaps between the rounds.
+#[inline(always)]
+fn walk<S: Blocks, const N: usize, const R: usize, const SINGLE: bool, const FULL: bool>(
+    s: S,
+    mut state: [S::V; N],
+    keys: impl RoundKeys<S>,
+    window: &mut Window<'_, N>,
+    steps: Steps,
+) -> [S::V; N] {
+    let mut plain = gather::<S, N>(s, window, 0);
+    let (mut at, mut number) = (0, 0);
+    for _ in 0..steps.runs * steps.run {
+        let next = if SINGLE || number + 1 == steps.run {
+            number = 0;
+            at + 1 + steps.period - steps.run
+        } else {
+            number += 1;
+            at + 1
+        };
+        // Behind the last step there is nothing: gather anything that is there.
+        let next_plain = gather::<S, N>(s, window, next.min(steps.blocks() - 1));
+        state = s.encrypt_xor::<N, R>(plain, state, keys);
+        let in_last = window.in_last();
+        let mut row = window.row_mut(S::WIDTH, at);
+        for i in 0..N - 1 {
+            s.scatter(state[i], &mut row, i);
+        }
+        if FULL {
+            s.scatter(state[N - 1], &mut row, N - 1);
+        } else {
+            s.scatter_last(state[N - 1], &mut row, in_last);
+        }
+        (at, plain) = (next, next_plain);
+    }
+    state
+}
+
 /// Block `at` of each lane.
 #[inline(always)]
-fn gather<S: Blocks, const N: usize>(s: S, window: &Window<'_>, at: usize) -> [S::V; N] {
-    let mut plain = [s.gather(window, 0, at); N];
+fn gather<S: Blocks, const N: usize>(s: S, window: &Window<'_, N>, at: usize) -> [S::V; N] {
+    let row = window.row(at);
+    let mut plain = [s.gather(row, 0); N];
     for i in 1..N {
-        plain[i] = s.gather(window, i * S::WIDTH, at);
+        plain[i] = s.gather(row, i);
     }
     plain
 }
@@ -340,7 +354,7 @@ impl<const R: usize> Kernel for RunOne<'_, R> {
         for unit in 0..runs {
             for block in &mut data[unit * period..][..run] {
                 let plain = [s.load(core::slice::from_ref(block))];
-                v = s.encrypt_xor::<1, R>(plain, v, SameKey(&keys));
+                v = s.encrypt_xor::<1, R>(plain, v, SameKey(keys));
                 s.store(v[0], core::slice::from_mut(block));
             }
         }

@@ -6,8 +6,8 @@ mod zmm;
 
 use core::arch::x86_64::{__m128i, __m256i, __m512i};
 
-use crate::Window;
 use crate::blocks::{Block, Blocks, Kernel, RoundKeys, sealed::Sealed};
+use crate::{Row, RowMut};
 
 /// Makes a token: its detection, its entry and its [`Blocks`], all from one feature list.
 macro_rules! level {
@@ -81,36 +81,39 @@ macro_rules! level {
             }
 
             #[inline(always)]
-            fn gather(self, window: &Window<'_>, first: usize, at: usize) -> $vector {
+            fn gather<const N: usize>(self, row: Row<'_, '_, N>, vector: usize) -> $vector {
                 // SAFETY: the token proves the features.
-                unsafe { $leaf::gather(window.read::<$width>(first, at)) }
+                unsafe { $leaf::gather(row.read(vector)) }
             }
 
             #[inline(always)]
-            fn scatter(self, v: $vector, window: &mut Window<'_>, first: usize, at: usize) {
+            fn scatter<const N: usize>(
+                self,
+                v: $vector,
+                row: &mut RowMut<'_, '_, N>,
+                vector: usize,
+            ) {
                 // SAFETY: the token proves the features.
                 let blocks: [__m128i; $width] = unsafe { $leaf::split(v) };
-                for (i, block) in blocks.into_iter().enumerate() {
+                for (to, block) in row.write::<$width>(vector).into_iter().zip(blocks) {
                     // SAFETY: the token proves the features.
-                    unsafe { xmm::store_one(block, window.write(first + i, at)) }
+                    unsafe { xmm::store_one(block, to) }
                 }
             }
 
             #[inline(always)]
-            fn scatter_some(
+            fn scatter_last<const N: usize>(
                 self,
                 v: $vector,
-                window: &mut Window<'_>,
-                first: usize,
+                row: &mut RowMut<'_, '_, N>,
                 count: usize,
-                at: usize,
             ) {
                 // SAFETY: the token proves the features.
                 let blocks: [__m128i; $width] = unsafe { $leaf::split(v) };
                 for (i, block) in blocks.into_iter().enumerate() {
                     if i < count {
                         // SAFETY: the token proves the features.
-                        unsafe { xmm::store_one(block, window.write(first + i, at)) }
+                        unsafe { xmm::store_one(block, row.write_last(i)) }
                     }
                 }
             }

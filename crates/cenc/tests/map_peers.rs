@@ -8,6 +8,7 @@ mod map_support;
 
 use lanelock_cenc::map::{Alignment, Subsample};
 use lanelock_testkit::{codec_clip, ffmpeg, shaka_packager, shared_dir, skip};
+use map_support::bits::Bits;
 use map_support::mp4::Clip;
 use map_support::opinion::Opinion;
 use map_support::{map, mapper, shaka};
@@ -110,6 +111,44 @@ fn made_hevc() {
             &["-c:v", "libx265", "-tag:v", "hvc1", "-pix_fmt", format, "-x265-params", &options],
         );
     }
+}
+
+/// No encoder at hand makes emulation prevention inside slice headers, so these slices are written:
+/// `frame_num` of 16 zeros runs into an `idr_pic_id` that begins with 15.
+#[test]
+fn emulation_prevention_in_headers() {
+    let Some(ffmpeg) = ffmpeg() else {
+        return skip("ffmpeg, which muxes the written stream, is not installed");
+    };
+    let mut sps = Bits::new();
+    sps.u(8, 77).u(8, 0).u(8, 30).ues(&[0, 12, 2, 1]).u(1, 0).ues(&[19, 11]);
+    let sps = sps.flags(&[1, 1, 0, 0]).stop().nal(&[0x67], &[]);
+    let mut pps = Bits::new();
+    pps.ues(&[0, 0]).flags(&[1, 0]).ues(&[0, 0, 0]).u(3, 0).se(0).se(0).se(0);
+    let pps = pps.flags(&[0, 0, 0]).stop().nal(&[0x68], &[]);
+    let mut stream = Vec::new();
+    for id in 0..8 {
+        let mut slice = Bits::new();
+        slice.ues(&[0, 7, 0]).u(16, 0).ue(40_000 + id).u(2, 0).se(0);
+        let slice = slice.ones().nal(&[0x65], &[0x5a; 99]);
+        assert!(slice[..9].windows(3).any(|bytes| bytes == [0, 0, 3]));
+        for nal in [&sps, &pps, &slice] {
+            stream.extend([0, 0, 0, 1]);
+            stream.extend(nal);
+        }
+    }
+    let scratch = Scratch::new("emulation-prevention");
+    let [raw, clip] = ["written.h264", "written.mp4"].map(|name| scratch.0.join(name));
+    std::fs::write(&raw, stream).expect("the scratch folder takes a file");
+    let run = Command::new(ffmpeg)
+        .args(["-v", "fatal", "-f", "h264", "-i"])
+        .arg(raw)
+        .args(["-c", "copy"])
+        .arg(&clip)
+        .status();
+    assert!(run.expect("ffmpeg runs").success(), "ffmpeg muxes the written stream");
+    assert_eq!(Clip::read(&clip).units.len(), 8);
+    check(&clip, Peers::One);
 }
 
 /// Encodes a moving picture that fades in, and checks the maps of the result.

@@ -158,6 +158,11 @@ impl<'a> BoxRef<'a> {
         Children { parent: *self, at: (self.payload.saturating_add(offset)).min(self.end) }
     }
 
+    /// Where a child can be appended: after the last one, before stray bytes.
+    pub(crate) fn append_position(&self) -> Result<usize> {
+        self.children().end()
+    }
+
     /// The only child of type `kind`; a second one is an error.
     pub fn child(&self, kind: &[u8; 4]) -> Result<Option<Self>> {
         self.children().only(kind)
@@ -209,6 +214,14 @@ impl<'a> Children<'a> {
             }
         }
         Ok(found)
+    }
+
+    /// Where the last child ends.
+    pub(crate) fn end(mut self) -> Result<usize> {
+        for child in self.by_ref() {
+            child?;
+        }
+        Ok(self.at)
     }
 }
 

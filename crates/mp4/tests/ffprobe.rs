@@ -1,5 +1,12 @@
 //! Sample tables and fragments against ffprobe's packets: position, size, times, sync.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::trivially_copy_pass_by_ref,
+    reason = "test helpers fail by panicking, say what they skip, and take box types as literals"
+)]
+
 mod common;
 
 use std::{fs, path::Path, process::Command};

@@ -2,6 +2,13 @@
 //! and memory stay near the input. `LANELOCK_SEED` chooses another seed, `LANELOCK_MUTANTS`
 //! another number.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::trivially_copy_pass_by_ref,
+    reason = "test helpers fail by panicking, say what they skip, and take box types as literals"
+)]
+
 mod common;
 
 use std::time::{Duration, Instant};
@@ -107,9 +114,9 @@ fn exercise_movie(bytes: Vec<u8>, offset: u64, file: &[u8]) -> bool {
     let pssh = Pssh::common(&[]);
     if let Ok(bytes) = protect_movie(&movie, &plans, &[&pssh.raw]) {
         let new = Movie::parse(bytes, offset).expect("an edited movie is a movie");
-        let back = unprotect_movie(&new, None, KeepPssh::No).expect("a protected movie");
-        if movie.pssh.is_empty() && !movie.tracks.is_empty() {
-            assert_eq!(back, movie.bytes());
+        if !movie.tracks.is_empty() {
+            let back = unprotect_movie(&new, None, KeepPssh::No).expect("a protected movie");
+            assert!(!movie.pssh.is_empty() || back == movie.bytes());
         }
     }
     if let Ok(bytes) = unprotect_movie(&movie, None, KeepPssh::No) {

@@ -1,6 +1,13 @@
 //! Protecting and unprotecting gives the bytes one began with, and what lies between reads
 //! back as it was written.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::trivially_copy_pass_by_ref,
+    reason = "test helpers fail by panicking, say what they skip, and take box types as literals"
+)]
+
 mod common;
 
 use common::{CLIPS, VECTORS, clip, each_fragment, find, full, mk, movie, words};
@@ -44,7 +51,7 @@ fn table(samples: impl Iterator<Item = Sample>, iv_size: u8) -> SampleAuxTable {
         let whole =
             Subsample { clear: u16::try_from(clear).unwrap(), protected: sample.size - clear };
         let subsamples = [whole, Subsample::default()];
-        table.push(&iv, &subsamples[..1 + (number + 1) % 2]).unwrap();
+        table.push(&iv, &subsamples[..=(number + 1) % 2]).unwrap();
     }
     table
 }
@@ -231,7 +238,7 @@ fn protect_all(file: &[u8], explicit: RunOffsets, moved: i64) {
             // The protected fragment in a file of holes: only offsets are looked at.
             let len = file.len() as u64 + offset + growth as u64;
             let new = Fragment::parse(&bytes, offset, movie, len).unwrap();
-            assert_eq!(new.pssh, [pssh.clone()]);
+            assert_eq!(new.pssh, std::slice::from_ref(&pssh));
             let behind = moved + i64::try_from(growth).unwrap();
             for ((old, new), table) in fragment.tracks.iter().zip(&new.tracks).zip(&tables) {
                 let shift = |sample: Sample| Sample {

@@ -80,7 +80,7 @@ pub fn protect_fragment(
             continue;
         };
         blobs_left = rest;
-        let at = traf.place.range().end;
+        let at = traf.place.append_position()?;
         let mut bytes = blobs.data[blob.range.clone()].to_vec();
         if let Some(saio) = blob.saio {
             // Edits are made in file order, so all growth so far lies before this place.
@@ -91,7 +91,7 @@ pub fn protect_fragment(
         splice.insert(at, &[root, traf.place], |out| out.extend_from_slice(&bytes));
     }
     for pssh in pssh {
-        splice.insert(root.range().end, &[root], |out| out.extend_from_slice(pssh));
+        splice.insert(root.append_position()?, &[root], |out| out.extend_from_slice(pssh));
     }
     moves.patch_saios(&mut splice, fragment, |_| true)?;
     splice.finish()

@@ -38,7 +38,7 @@ pub fn fragment_movie(movie: &Movie) -> Result<Vec<u8>> {
         }
     }
     // After the last track, before `udta` and whatever else follows.
-    let mut at = root.range().end;
+    let mut at = root.append_position()?;
     for child in root.children() {
         let child = child?;
         if child.kind() == b"trak" {

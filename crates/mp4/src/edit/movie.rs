@@ -4,7 +4,7 @@
 use super::splice::Splice;
 use crate::{
     BoxRef, ErrorKind, FourCc, Movie, Result, SampleAuxTable, Track, TrackEncryption,
-    moov::{protected_format, sinf_of},
+    moov::{protected_format, sinf_of, sinf_position},
     protection::{Offset, PIFF_SENC, Protection, is_protection_aux, is_seig, put_saio, put_sinf},
 };
 
@@ -67,7 +67,7 @@ pub fn protect_movie(
     }
     for pssh in pssh {
         BoxRef::root_of(pssh, 0, b"pssh")?;
-        splice.insert(root.range().end, &[root], |out| out.extend_from_slice(pssh));
+        splice.insert(root.append_position()?, &[root], |out| out.extend_from_slice(pssh));
     }
     let mut bytes = splice.finish()?;
     for Placed { field, entries } in saios {
@@ -172,6 +172,10 @@ fn protect_entries(
     if track.is_protected() {
         return Err(boxes.stsd.error(ErrorKind::AlreadyProtected));
     }
+    if track.entries.is_empty() {
+        let what = "a track without sample entries cannot be protected";
+        return Err(boxes.stsd.error(ErrorKind::Invalid(what)));
+    }
     if !plan.encryption.is_consistent() {
         let what = "encryption parameters that do not fit a `tenc` box";
         return Err(boxes.stsd.error(ErrorKind::Invalid(what)));
@@ -183,7 +187,8 @@ fn protect_entries(
     for entry in boxes.stsd.children() {
         let entry = entry?;
         splice.overwrite(entry.range().start + 4, &format.0);
-        splice.insert(entry.range().end, &boxes.around(&[boxes.stsd, entry]), |out| {
+        let at = sinf_position(&entry, track.handler, boxes.stsd.payload()[0])?;
+        splice.insert(at, &boxes.around(&[boxes.stsd, entry]), |out| {
             put_sinf(out, entry.kind(), plan.scheme, &plan.encryption);
         });
     }
@@ -212,7 +217,7 @@ fn append_aux(
         let what = "samples with auxiliary information";
         return Err(boxes.stbl.error(ErrorKind::Mismatch { what, expected, found }));
     }
-    let at = boxes.stbl.range().end;
+    let at = boxes.stbl.append_position()?;
     // Tracks are edited in file order, so all growth so far lies before this place.
     let start = at.saturating_add_signed(isize::try_from(splice.growth()).unwrap_or(0));
     let saio = start.saturating_add(aux.saiz_len());

@@ -148,6 +148,23 @@ pub(crate) fn sinf_of<'a>(
     }
 }
 
+/// Where `sinf` goes in an entry: after its last child.
+pub(crate) fn sinf_position(
+    entry: &BoxRef<'_>,
+    handler: FourCc,
+    stsd_version: u8,
+) -> Result<usize> {
+    match children_offset(entry.kind(), handler, stsd_version, entry.payload()) {
+        Some(offset) => entry.children_at(offset).end(),
+        // Nothing but the common fields.
+        None if entry.payload().len() == 8 => Ok(entry.range().end),
+        None => {
+            let what = "protecting a sample entry of unknown layout";
+            Err(entry.error(ErrorKind::Unsupported(what)))
+        }
+    }
+}
+
 enum Family {
     Visual,
     Audio,
@@ -220,11 +237,12 @@ fn after_strings(payload: &[u8], count: usize) -> Option<usize> {
     Some(at)
 }
 
+/// Whether boxes, at least one, fill `bytes` but for a terminator of up to 7 bytes.
 fn is_box_sequence(bytes: Option<&[u8]>) -> bool {
-    let Some(mut bytes) = bytes.filter(|bytes| !bytes.is_empty()) else {
+    let Some(mut bytes) = bytes.filter(|bytes| bytes.len() >= 8) else {
         return false;
     };
-    while !bytes.is_empty() {
+    while bytes.len() >= 8 {
         let size = Header::parse(bytes).ok().and_then(|head| head.size);
         match size.and_then(|size| bytes.get(usize::try_from(size).ok()?..)) {
             Some(rest) => bytes = rest,

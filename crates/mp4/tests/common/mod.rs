@@ -82,7 +82,9 @@ pub(crate) fn each_fragment(file: &[u8], mut body: impl FnMut(&Movie, Fragment<'
 pub(crate) fn mk(kind: &[u8; 4], payload: &[&[u8]]) -> Vec<u8> {
     let mut out = vec![0; 4];
     out.extend_from_slice(kind);
-    payload.iter().for_each(|part| out.extend_from_slice(part));
+    for part in payload {
+        out.extend_from_slice(part);
+    }
     let size = u32::try_from(out.len()).unwrap();
     out[..4].copy_from_slice(&size.to_be_bytes());
     out

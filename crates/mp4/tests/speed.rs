@@ -1,0 +1,65 @@
+//! Time of the per-fragment path. Not a test of anything; run it with
+//! `cargo test --release -p lanelock-mp4 --test speed -- --ignored --nocapture`.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::trivially_copy_pass_by_ref,
+    reason = "test helpers fail by panicking, say what they skip, and take box types as literals"
+)]
+
+mod common;
+
+use std::{hint::black_box, time::Instant};
+
+use common::{clip, moofs, movie};
+use lanelock_mp4::{
+    Fragment, SampleAuxTable, Subsample, SubsampleMode,
+    edit::{KeepPssh, Protect, RunOffsets, WriteAux, protect_fragment, unprotect_fragment},
+};
+
+#[test]
+#[ignore = "prints times"]
+fn one_fragment() {
+    let Some(file) = clip("vectors/cbcs.mp4") else { return };
+    let movie = movie(&file);
+    let (offset, moof) = moofs(&file).swap_remove(1);
+    let len = file.len() as u64 * 2;
+    let parse = |bytes| Fragment::parse(bytes, offset, &movie, len).unwrap();
+    let clear = unprotect_fragment(&parse(&moof), None, KeepPssh::No, 0).unwrap();
+    let count = parse(&clear).tracks[0].sample_count;
+    let mut table = SampleAuxTable::new(8, SubsampleMode::Present);
+    let time = |name: &str, body: &mut dyn FnMut()| {
+        let mut best = f64::MAX;
+        for _ in 0..20 {
+            let start = Instant::now();
+            for _ in 0..200 {
+                body();
+            }
+            best = best.min(start.elapsed().as_secs_f64() / 200.0);
+        }
+        println!("{name}: {:.2} µs", best * 1e6);
+    };
+    println!("{count} samples, {} trafs, {} bytes", parse(&clear).tracks.len(), clear.len());
+    time("parse", &mut || drop(black_box(parse(&clear))));
+    let fragment = parse(&clear);
+    time("samples", &mut || {
+        black_box(fragment.tracks[0].samples().map(|sample| sample.offset).sum::<u64>());
+    });
+    let mut fill = || {
+        table.clear();
+        for sample in fragment.tracks[0].samples() {
+            let subsample = Subsample { clear: 9, protected: sample.size - 9 };
+            table.push(&[1; 8], &[subsample]).unwrap();
+        }
+    };
+    time("fill the aux table", &mut fill);
+    time("protect", &mut || {
+        let plan = [Protect { index: 0, aux: WriteAux::Full(&table), seig: None }];
+        black_box(protect_fragment(&fragment, &plan, &[], RunOffsets::Keep, 5).unwrap());
+    });
+    let protected = parse(&moof);
+    time("unprotect", &mut || {
+        black_box(unprotect_fragment(&protected, None, KeepPssh::No, 5).unwrap());
+    });
+}

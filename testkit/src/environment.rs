@@ -55,13 +55,15 @@ pub fn shared_dir() -> Option<PathBuf> {
     path.is_dir().then_some(path)
 }
 
-/// A short clip called `name`, such as `hevc.mp4`: from the folder `.cache/media/codecs`
-/// that `tools/make-test-media` fills, else from [`shared_dir`].
+/// A short clip called `name`, such as `hevc.mp4`, or the source of them all,
+/// `bigbuckbunny.mp4`: from the folder `.cache/media/codecs` that
+/// `tools/make-test-media` fills, else from [`shared_dir`].
 #[must_use]
 pub fn codec_clip(name: &str) -> Option<PathBuf> {
     [
         Some(repository().join(".cache/media/codecs")),
         shared_dir().map(|dir| dir.join("media/codecs")),
+        shared_dir().map(|dir| dir.join("media")),
     ]
     .into_iter()
     .flatten()

@@ -202,6 +202,8 @@ fn counters_wrap_at_their_width() {
     }
 }
 
+type Call<'a> = &'a dyn Fn(&mut [u8]);
+
 #[test]
 fn the_level_asked_for_runs() {
     for level in AesLevel::available() {
@@ -209,7 +211,7 @@ fn the_level_asked_for_runs() {
         assert_eq!(last_level_run(), Some(level), "key expansion");
         // Something else in between, so that the record cannot be an old one.
         let other = Aes128::with_level(&[2; 16], portable());
-        let calls: [(&str, &dyn Fn(&mut [u8])); 6] = [
+        let calls: [(&str, Call<'_>); 6] = [
             ("ECB", &|d| key.ecb_encrypt(d).unwrap()),
             ("CBC encrypt", &|d| key.cbc_encrypt(&mut [0; 16], d).unwrap()),
             ("CBC decrypt", &|d| key.cbc_decrypt(&mut [0; 16], d).unwrap()),

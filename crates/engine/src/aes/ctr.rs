@@ -6,6 +6,7 @@ use lanelock_isa::{Block, Blocks, SameKey};
 use zeroize::Zeroize;
 
 use super::{Aes, InFlight, Mode};
+use crate::Pattern;
 
 /// How many low bits of the counter block count; the others never change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -136,6 +137,38 @@ impl<'k, const R: usize> CtrStream<'k, R> {
             xor(partial, &self.block);
             self.left = 16 - partial.len();
         }
+    }
+}
+
+impl<const R: usize> CtrStream<'_, R> {
+    /// Encrypts or decrypts in place the blocks of `data` that `pattern` selects, with the next
+    /// blocks of the stream; the others use none of it (`cens`, ISO/IEC 23001-7, 10.3).
+    pub fn apply_pattern(&mut self, pattern: Pattern, data: &mut [u8]) {
+        let (blocks, _) = data.as_chunks_mut::<16>();
+        let (run, period) = (pattern.run(), pattern.period());
+        let (first, truncated) = pattern.truncated_run(blocks.len());
+        // The selected blocks side by side, so that their counters run in parallel.
+        let mut together = [[0; 16]; 256];
+        let mut selected = (0..pattern.runs(blocks.len()))
+            .flat_map(|unit| unit * period..unit * period + run)
+            .chain(first..first + truncated);
+        loop {
+            let places = selected.clone().take(together.len());
+            let mut count = 0;
+            for (to, at) in together.iter_mut().zip(places.clone()) {
+                *to = blocks[at];
+                count += 1;
+            }
+            if count == 0 {
+                break;
+            }
+            self.apply(together[..count].as_flattened_mut());
+            for (from, at) in together.iter().zip(places) {
+                blocks[at] = *from;
+            }
+            selected.nth(count - 1);
+        }
+        together.as_flattened_mut().zeroize();
     }
 }
 

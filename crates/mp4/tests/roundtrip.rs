@@ -10,15 +10,13 @@
 
 mod common;
 
-use common::{CLIPS, VECTORS, clip, each_fragment, find, full, mk, movie, words};
+use common::{CLIPS, VECTORS, clip, each_fragment, find, fragmented, full, mk, movie, words};
 use lanelock_mp4::{
     FourCc, Fragment, Iv, Movie, Pssh, Sample, SampleAuxTable, Subsample, SubsampleMode,
     TrackEncryption,
-    build::{self, NewSample, NewTrackFragment},
     edit::{
-        KeepPssh, Protect, ProtectTrack, RunOffsets, WriteAux, fragment_movie, fragmented_ftyp,
-        protect_fragment, protect_movie, relocate_fragment, relocate_movie, unprotect_fragment,
-        unprotect_movie,
+        KeepPssh, Protect, ProtectTrack, RunOffsets, WriteAux, fragment_movie, protect_fragment,
+        protect_movie, relocate_fragment, relocate_movie, unprotect_fragment, unprotect_movie,
     },
 };
 
@@ -54,52 +52,6 @@ fn table(samples: impl Iterator<Item = Sample>, iv_size: u8) -> SampleAuxTable {
         table.push(&iv, &subsamples[..=(number + 1) % 2]).unwrap();
     }
     table
-}
-
-/// An initialization segment and moofs of up to 40 samples a track, of a progressive clip.
-/// `mdat` payloads are zeros: only positions matter here.
-fn fragmented(file: &[u8]) -> Vec<u8> {
-    let movie = movie(file);
-    let ftyp = common::bytes_of(file, &common::boxes(file)[0]);
-    let mut out = fragmented_ftyp(&ftyp, &[]).unwrap();
-    out.extend_from_slice(&fragment_movie(&movie).unwrap());
-    let tracks: Vec<Vec<Sample>> = movie
-        .tracks
-        .iter()
-        .map(|track| {
-            let samples = movie.samples(track, file.len() as u64).unwrap();
-            samples.collect::<Result<_, _>>().unwrap()
-        })
-        .collect();
-    let count = tracks.iter().map(Vec::len).max().unwrap();
-    for (sequence, first) in (0..count).step_by(40).enumerate() {
-        let chunks: Vec<Vec<NewSample>> = tracks
-            .iter()
-            .map(|samples| {
-                samples.iter().skip(first).take(40).map(|&sample| sample.into()).collect()
-            })
-            .collect();
-        let mut payload_offset = 8;
-        let mut trafs = Vec::new();
-        for ((track, samples), chunk) in movie.tracks.iter().zip(&tracks).zip(&chunks) {
-            let Some(sample) = samples.get(first) else { continue };
-            trafs.push(NewTrackFragment {
-                track_id: track.id,
-                decode_time: sample.decode_time,
-                description_index: None,
-                samples: chunk,
-                payload_offset,
-                aux: WriteAux::Nothing,
-                seig: None,
-            });
-            payload_offset += chunk.iter().map(|sample| u64::from(sample.size)).sum::<u64>();
-        }
-        let sequence = u32::try_from(sequence).unwrap() + 1;
-        out.extend_from_slice(&build::moof(sequence, &trafs, &[]).unwrap());
-        let payload = vec![0; usize::try_from(payload_offset).unwrap() - 8];
-        out.extend_from_slice(&mk(b"mdat", &[&payload]));
-    }
-    out
 }
 
 fn protection<'a>(movie: &Movie, scheme: &[u8; 4], e: TrackEncryption) -> Vec<ProtectTrack<'a>> {

@@ -225,9 +225,10 @@ impl<'a> TrackFragment<'a> {
     /// Encryption parameters of the samples, as runs: `seig` groups over the `tenc` of the
     /// sample entry in use.
     pub fn encryption_runs<'s>(&'s self, movie: &'s Movie) -> EncryptionRuns<'s> {
-        let track = &movie.tracks[self.track_index];
-        let default = track.encryption(self.description_index);
-        self.seig.iter(default, track.seig.as_ref(), self.sample_count)
+        let track = movie.track(self.track_id);
+        let default = track.and_then(|track| track.encryption(self.description_index));
+        let global = track.and_then(|track| track.seig.as_ref());
+        self.seig.iter(default, global, self.sample_count)
     }
 
     /// IV size of the override fields of a PIFF sample encryption box, if it has them.

@@ -122,7 +122,7 @@ pub(crate) fn read_all(stsd: &BoxRef<'_>, handler: FourCc) -> Result<Vec<SampleE
     let count = reader.u32("entry_count")?;
     // An entry has 16 bytes at least.
     reader.records(count, 16, "sample entries")?;
-    let mut entries = Vec::with_capacity(count as usize);
+    let mut entries = Vec::new();
     for entry in stsd.children() {
         entries.push(SampleEntry::from_box(&entry?, handler, version)?);
     }

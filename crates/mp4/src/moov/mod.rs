@@ -163,6 +163,7 @@ impl Movie {
     /// each sample is checked against `file_len` when it is yielded. A track without
     /// samples (as in a fragmented file) gives an empty iterator.
     pub fn samples(&self, track: &Track, file_len: u64) -> Result<Samples<'_>> {
+        let track = self.own(track)?;
         Samples::new(&self.bytes, self.offset, track, file_len)
     }
 
@@ -173,6 +174,7 @@ impl Movie {
         track: &'s Track,
         file: &R,
     ) -> Result<AuxInfo<'s>> {
+        let track = self.own(track)?;
         let stbl = self.stbl(track)?;
         let aux = track.aux_boxes(&stbl)?;
         aux.info(stbl, 0, track.tables.chunk_samples(&self.bytes), file)
@@ -187,9 +189,18 @@ impl Movie {
         track: &'s Track,
         description_index: u32,
     ) -> EncryptionRuns<'s> {
+        let Some(track) = self.track(track.id) else {
+            return movie_runs(&self.bytes, None, None, None, 0);
+        };
         let default = track.encryption(description_index);
         let count = u64::from(track.sample_count());
         movie_runs(&self.bytes, track.seig_sbgp, default, track.seig.as_ref(), count)
+    }
+
+    /// The track of this id here: positions in a track of another movie would mean nothing.
+    fn own(&self, track: &Track) -> Result<&Track> {
+        let (id, moov) = (track.id, self.root()?);
+        self.track(id).ok_or_else(|| moov.error(ErrorKind::UnknownTrack { id }))
     }
 
     pub(crate) fn stbl(&self, track: &Track) -> Result<BoxRef<'_>> {

@@ -27,18 +27,32 @@ impl Protection {
         reader.version_upto(0)?;
         let scheme_type = reader.array("scheme_type").map(FourCc)?;
         let scheme_version = reader.u32("scheme_version")?;
-        let tenc = match sinf.child(b"schi")? {
-            Some(schi) => schi.child(b"tenc")?,
+        let encryption = match sinf.child(b"schi")? {
+            Some(schi) => parameters(&schi)?,
             None => None,
         };
-        let encryption = tenc.as_ref().map(TrackEncryption::from_box).transpose()?;
-        // PIFF keeps its parameters in a `uuid` box.
-        let needs_tenc = scheme_type != b"piff" && SCHEMES.iter().any(|s| scheme_type == *s);
-        if needs_tenc && encryption.is_none() {
+        if encryption.is_none() && SCHEMES.iter().any(|scheme| scheme_type == *scheme) {
             return Err(sinf.error(ErrorKind::Missing { kind: FourCc::new(b"tenc") }));
         }
         Ok((original, Self { scheme_type, scheme_version, encryption }))
     }
+}
+
+/// User type of the PIFF 1.1 track encryption box, laid out as `tenc`: its 24-bit AlgorithmID
+/// is 1 for AES-CTR, which reads as `isProtected`.
+const PIFF_TENC: [u8; 16] = [
+    0x89, 0x74, 0xdb, 0xce, 0x7b, 0xe7, 0x4c, 0x51, 0x84, 0xf9, 0x71, 0x48, 0xf9, 0x88, 0x25, 0x54,
+];
+
+fn parameters(schi: &BoxRef<'_>) -> Result<Option<TrackEncryption>> {
+    let mut found = None;
+    for child in schi.children() {
+        let child = child?;
+        if child.kind() == b"tenc" || child.uuid() == Some(PIFF_TENC) {
+            child.once(&mut found)?;
+        }
+    }
+    found.as_ref().map(TrackEncryption::from_box).transpose()
 }
 
 /// Appends `sinf{frma, schm, schi{tenc}}`.
@@ -64,6 +78,28 @@ pub(crate) fn put_sinf(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn piff() {
+        let tenc = [&[0, 0, 0, 0][..], &[0, 0, 1, 8], &[7; 16]].concat();
+        let mut bytes = Vec::new();
+        put_box(&mut bytes, *b"sinf", |out| {
+            put_box(out, *b"frma", |out| out.extend_from_slice(b"avc1"));
+            put_full_box(out, *b"schm", 0, 0, |out| {
+                out.extend_from_slice(b"piff\0\x01\0\x01");
+            });
+            put_box(out, *b"schi", |out| {
+                put_box(out, *b"uuid", |out| {
+                    out.extend_from_slice(&PIFF_TENC);
+                    out.extend_from_slice(&tenc);
+                });
+            });
+        });
+        let (_, read) = Protection::from_box(&BoxRef::root(&bytes, 0).unwrap()).unwrap();
+        let encryption = read.encryption.unwrap();
+        assert!(encryption.is_protected);
+        assert_eq!((encryption.iv_size, encryption.kid), (8, [7; 16]));
+    }
 
     #[test]
     fn round_trip() {

@@ -4,7 +4,12 @@
 
 use std::{path::PathBuf, process::Command};
 
-use lanelock_mp4::{BoxHeader, Fragment, Movie, Result, load, top_level};
+use lanelock_mp4::{
+    BoxHeader, Fragment, Movie, Result, Sample,
+    build::{self, NewSample, NewTrackFragment},
+    edit::{WriteAux, fragment_movie, fragmented_ftyp},
+    load, top_level,
+};
 
 /// Progressive clips, relative to the media directory.
 pub(crate) const CLIPS: [&str; 13] = [
@@ -103,4 +108,55 @@ pub(crate) fn full(kind: &[u8; 4], content: &[u32]) -> Vec<u8> {
 /// Offset of the first occurrence of a box type, at its size field.
 pub(crate) fn find(bytes: &[u8], kind: &[u8; 4]) -> usize {
     bytes.windows(4).position(|window| window == kind).unwrap() - 4
+}
+
+/// An initialization segment and moofs of up to 40 samples a track, of a progressive clip.
+pub(crate) fn fragmented(file: &[u8]) -> Vec<u8> {
+    let movie = movie(file);
+    let ftyp = bytes_of(file, &boxes(file)[0]);
+    let mut out = fragmented_ftyp(&ftyp, &[]).unwrap();
+    out.extend_from_slice(&fragment_movie(&movie).unwrap());
+    let tracks: Vec<Vec<Sample>> = movie
+        .tracks
+        .iter()
+        .map(|track| {
+            let samples = movie.samples(track, file.len() as u64).unwrap();
+            samples.collect::<Result<_>>().unwrap()
+        })
+        .collect();
+    let count = tracks.iter().map(Vec::len).max().unwrap();
+    for (sequence, first) in (0..count).step_by(40).enumerate() {
+        let chunks: Vec<Vec<NewSample>> = tracks
+            .iter()
+            .map(|samples| {
+                samples.iter().skip(first).take(40).map(|&sample| sample.into()).collect()
+            })
+            .collect();
+        let mut payload_offset = 8;
+        let mut trafs = Vec::new();
+        for ((track, samples), chunk) in movie.tracks.iter().zip(&tracks).zip(&chunks) {
+            let Some(sample) = samples.get(first) else { continue };
+            trafs.push(NewTrackFragment {
+                track_id: track.id,
+                decode_time: sample.decode_time,
+                description_index: None,
+                samples: chunk,
+                payload_offset,
+                aux: WriteAux::Nothing,
+                seig: None,
+            });
+            payload_offset += chunk.iter().map(|sample| u64::from(sample.size)).sum::<u64>();
+        }
+        let sequence = u32::try_from(sequence).unwrap() + 1;
+        out.extend_from_slice(&build::moof(sequence, &trafs, &[]).unwrap());
+        let mut payload = Vec::new();
+        for samples in &tracks {
+            for sample in samples.iter().skip(first).take(40) {
+                let start = usize::try_from(sample.offset).unwrap();
+                payload.extend_from_slice(&file[start..start + sample.size as usize]);
+            }
+        }
+        out.extend_from_slice(&mk(b"mdat", &[&payload]));
+    }
+    out
 }

@@ -1,1 +1,31 @@
 //! The path of the bytes: plan, read, protect, write.
+//!
+//! [`encrypt`] and [`decrypt`] take a file to a file, [`inspect`] says what a file is. *Plan* reads
+//! metadata only and yields pieces (a fragment, a window of samples); each of several workers takes
+//! one piece all the way: *read* it into one buffer, *map* its access units and give it its place in
+//! the output (in file order), *protect* it in place, *write* it. Memory is a few pieces, never the
+//! file. The output appears under its name when all of it is written, or not at all.
+//!
+//! Everything fails closed: what was asked to be protected is protected, or there is no output.
+
+#![forbid(unsafe_code)]
+
+mod decrypt;
+mod encrypt;
+mod error;
+mod inspect;
+mod io;
+mod keys;
+mod options;
+mod pipeline;
+mod summary;
+mod tracks;
+
+pub use decrypt::decrypt;
+pub use encrypt::encrypt;
+pub use error::{Error, Place};
+pub use inspect::{FragmentReport, ProtectionReport, PsshReport, Report, TrackReport, inspect};
+pub use keys::{Key, KeyError, KeyMap, Selector};
+pub use lanelock_cenc::Scheme;
+pub use options::{DecryptOptions, EncryptOptions, Iv, Layout, Observer, Quiet};
+pub use summary::{Summary, Times, TrackSummary};

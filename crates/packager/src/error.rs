@@ -1,0 +1,119 @@
+//! What can go wrong, said so that it can be put right.
+
+use core::fmt;
+use std::path::PathBuf;
+
+use lanelock_cenc::{ApplyError, map::MapError};
+use thiserror::Error;
+
+/// Why a run failed. There is no output file then.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The input cannot be opened or read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// The output cannot be written.
+    #[error("cannot write {}: {source}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// The input is not a regular file.
+    #[error("{} is not a regular file; copy it to one first", path.display())]
+    NotAFile {
+        /// The path.
+        path: PathBuf,
+    },
+    /// Input and output are the same file.
+    #[error("input and output are the same file, {}: give the output another name", path.display())]
+    SameFile {
+        /// The output.
+        path: PathBuf,
+    },
+    /// The container is damaged, cut short or not supported.
+    #[error("{}: {source}", path.display())]
+    Container {
+        /// The file.
+        path: PathBuf,
+        /// Box path, file offset and reason.
+        source: lanelock_mp4::Error,
+    },
+    /// The file is not one that can be processed.
+    #[error("{}: {reason}", path.display())]
+    Unsuitable {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and what to do.
+        reason: String,
+    },
+    /// A track cannot be processed.
+    #[error("{}: track {track} ({codec}): {reason}", path.display())]
+    Track {
+        /// The file.
+        path: PathBuf,
+        /// The track ID.
+        track: u32,
+        /// The four-character code of its codec.
+        codec: String,
+        /// What is wrong, and what to do.
+        reason: String,
+    },
+    /// An access unit cannot be mapped to clear and protected bytes.
+    #[error("{}: {place}: {source}", path.display())]
+    Map {
+        /// The file.
+        path: PathBuf,
+        /// Which access unit.
+        place: Place,
+        /// The reason.
+        source: MapError,
+    },
+    /// The access units of a piece cannot be encrypted or decrypted.
+    #[error("{}: {place}: {source}", path.display())]
+    Apply {
+        /// The file.
+        path: PathBuf,
+        /// Which access unit.
+        place: Place,
+        /// The reason.
+        source: ApplyError,
+    },
+    /// The choice of level in the environment is wrong.
+    #[error(transparent)]
+    Level(#[from] lanelock::LevelError),
+    /// The system has no random numbers for the IV.
+    #[error("the system gives no random numbers for the IV ({0}): give one with --iv")]
+    Random(String),
+    /// The options contradict one another or the input.
+    #[error("{0}")]
+    Options(String),
+    /// The caller asked to stop.
+    #[error("interrupted: no output was written")]
+    Interrupted,
+}
+
+/// An access unit in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The track ID.
+    pub track: u32,
+    /// The number of the access unit in its track, from 1.
+    pub access_unit: u64,
+    /// Where it begins in the file.
+    pub offset: u64,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { track, access_unit, offset } = self;
+        write!(f, "track {track}, access unit {access_unit} at file offset {offset}")
+    }
+}

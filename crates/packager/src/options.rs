@@ -1,0 +1,120 @@
+//! What a caller can ask for.
+
+use std::time::Duration;
+
+use lanelock_cenc::Scheme;
+
+use crate::{Key, KeyMap, Selector};
+
+/// How to encrypt.
+#[derive(Clone, Debug)]
+pub struct EncryptOptions {
+    /// The protection scheme.
+    pub scheme: Scheme,
+    /// The keys and the tracks they are for.
+    pub keys: KeyMap,
+    /// The tracks to leave clear. A track that has no key and is not named here is an error.
+    pub clear: Vec<Selector>,
+    /// `crypt`:`skip` blocks for video under `cbcs` and `cens`. Default 1:9. Audio has no pattern.
+    pub pattern: (u8, u8),
+    /// Encrypt the whole blocks of a truncated crypt run (Bento4, GPAC); default is to leave them
+    /// clear (FFmpeg, Shaka Packager).
+    pub encrypt_truncated_runs: bool,
+    /// The IV.
+    pub iv: Iv,
+    /// Whole `pssh` boxes to pass through.
+    pub pssh: Vec<Vec<u8>>,
+    /// Whether to write the common (W3C) `pssh` with the KIDs.
+    pub common_pssh: bool,
+    /// The layout of the output for progressive input. Fragmented input stays fragmented.
+    pub layout: Layout,
+    /// Fragments made from progressive input are at least this long, up to the next sync sample.
+    pub fragment_duration: Duration,
+    /// Workers; 0 means one for each core, at most 4.
+    pub workers: usize,
+    /// Whether to make sure that the output is on the disk before it appears under its name.
+    pub sync: bool,
+}
+
+impl EncryptOptions {
+    /// `scheme` with `keys`, and the defaults of the fields.
+    pub fn new(scheme: Scheme, keys: KeyMap) -> Self {
+        Self {
+            scheme,
+            keys,
+            clear: Vec::new(),
+            pattern: (1, 9),
+            encrypt_truncated_runs: false,
+            iv: Iv::Random,
+            pssh: Vec::new(),
+            common_pssh: true,
+            layout: Layout::Fragmented,
+            fragment_duration: Duration::from_secs(2),
+            workers: 0,
+            sync: false,
+        }
+    }
+}
+
+/// How to decrypt.
+#[derive(Clone, Debug)]
+pub struct DecryptOptions {
+    /// The keys, found by their KIDs.
+    pub keys: Vec<Key>,
+    /// Decrypt the whole blocks of a truncated crypt run, for files that Bento4 or GPAC made.
+    pub encrypt_truncated_runs: bool,
+    /// Workers; 0 means one for each core, at most 4.
+    pub workers: usize,
+    /// Whether to make sure that the output is on the disk before it appears under its name.
+    pub sync: bool,
+}
+
+impl DecryptOptions {
+    /// The keys, and the defaults of the fields.
+    pub fn new(keys: Vec<Key>) -> Self {
+        Self { keys, encrypt_truncated_runs: false, workers: 0, sync: false }
+    }
+}
+
+/// Where the first IV of a track comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Iv {
+    /// The random generator of the system: 8 bytes for `cenc` and `cens`, 16 for `cbc1` and `cbcs`.
+    Random,
+    /// These 8 or 16 bytes: the constant IV for `cbcs`, the IV of the first sample for the others.
+    Given(Vec<u8>),
+}
+
+/// The layout of the output for progressive input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// Fragments that begin at sync samples.
+    Fragmented,
+    /// Progressive, as it is; `senc`, `saiz` and `saio` in `stbl`.
+    Keep,
+}
+
+/// Watches a run and may end it.
+pub trait Observer: Sync {
+    /// `done` of `total` bytes of the input are through; called from any worker.
+    fn progress(&self, done: u64, total: u64) {
+        let _ = (done, total);
+    }
+
+    /// Whether to stop: asked between pieces. The run then ends with
+    /// [`Error::Interrupted`](crate::Error::Interrupted), without output.
+    fn interrupted(&self) -> bool {
+        false
+    }
+
+    /// Something the user should know.
+    fn warn(&self, message: &str) {
+        let _ = message;
+    }
+}
+
+/// An observer that sees nothing and never stops.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Quiet;
+
+impl Observer for Quiet {}

@@ -1,0 +1,76 @@
+//! What a run did.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+/// The result of a run.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Summary {
+    /// Bytes of the input.
+    pub bytes_in: u64,
+    /// Bytes of the output.
+    pub bytes_out: u64,
+    /// Fragments of the output; 0 for progressive output.
+    pub fragments: u64,
+    /// Access units of the tracks that were encrypted or decrypted.
+    pub access_units: u64,
+    /// The tracks.
+    pub tracks: Vec<TrackSummary>,
+    /// The level that AES ran at.
+    pub level: String,
+    /// Workers.
+    pub workers: usize,
+    /// From the call to the return, in seconds.
+    pub seconds: f64,
+    /// Where the time of the workers went.
+    pub times: Times,
+}
+
+/// What was done to a track.
+#[derive(Clone, Debug, Serialize)]
+pub struct TrackSummary {
+    /// The track ID.
+    pub id: u32,
+    /// The codec: the four-character code of the clear sample entry.
+    pub codec: String,
+    /// The scheme; none if the track is clear.
+    pub scheme: Option<String>,
+    /// The KID; none if the track is clear.
+    pub kid: Option<String>,
+    /// Access units.
+    pub access_units: u64,
+}
+
+/// Seconds of all workers together, by stage.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Times {
+    /// Reading metadata and planning.
+    pub plan: f64,
+    /// Reading media.
+    pub read: f64,
+    /// Mapping access units and building metadata.
+    pub map: f64,
+    /// AES.
+    pub crypto: f64,
+    /// Writing.
+    pub write: f64,
+}
+
+impl Times {
+    pub(crate) fn add(&mut self, other: Self) {
+        self.plan += other.plan;
+        self.read += other.read;
+        self.map += other.map;
+        self.crypto += other.crypto;
+        self.write += other.write;
+    }
+}
+
+/// Adds the time that `f` takes to `seconds`.
+pub(crate) fn timed<T>(seconds: &mut f64, f: impl FnOnce() -> T) -> T {
+    let start = std::time::Instant::now();
+    let result = f();
+    *seconds += Duration::as_secs_f64(&start.elapsed());
+    result
+}

@@ -1,6 +1,6 @@
 //! Keys, and which tracks they are for.
 
-use core::fmt;
+use core::fmt::{self, Write as _};
 
 use lanelock::{Aes128, AesLevel};
 use thiserror::Error;
@@ -47,7 +47,7 @@ pub(crate) fn kid_text(kid: &[u8; 16]) -> String {
         if matches!(i, 4 | 6 | 8 | 10) {
             text.push('-');
         }
-        text.push_str(&format!("{byte:02x}"));
+        let _ = write!(text, "{byte:02x}"); // a String never refuses
     }
     text
 }

@@ -18,6 +18,9 @@ mod io;
 mod keys;
 mod options;
 mod pipeline;
+mod place;
+mod plan;
+mod skeleton;
 mod summary;
 mod tracks;
 

@@ -1,1 +1,358 @@
+//! Which track gets which protection, and the state of a track while it is encrypted.
 
+use std::sync::Arc;
+
+use lanelock::AesLevel;
+use lanelock_cenc::{
+    AccessUnit, Cipher, Scheme,
+    map::{MapError, Mapper, Subsample, max_entries},
+    next_iv,
+};
+use lanelock_mp4::{
+    FourCc, Iv as StoredIv, Movie, SampleAuxTable, SampleEntry, SubsampleMode, Track,
+    TrackEncryption,
+};
+
+use crate::{
+    EncryptOptions, Error, Iv, Key, Place, Selector, TrackSummary, io::Input, keys::kid_text,
+};
+
+/// The tracks of a movie while it is encrypted.
+pub(crate) struct Protector<'a> {
+    input: &'a Input,
+    /// Parallel to the tracks of the movie; none for those that stay clear.
+    pub(crate) tracks: Vec<Option<Protected>>,
+    pub(crate) ciphers: Arc<[Cipher]>,
+}
+
+/// A track that is encrypted.
+#[derive(Clone)]
+pub(crate) struct Protected {
+    pub(crate) id: u32,
+    pub(crate) scheme: Scheme,
+    pub(crate) encryption: TrackEncryption,
+    /// Whether access units have subsamples: video has, audio is protected whole.
+    subsamples: bool,
+    /// Index in the ciphers.
+    cipher: usize,
+    /// One for each sample entry.
+    mappers: Vec<Mapper>,
+    /// IV of the next access unit.
+    iv: [u8; 16],
+    /// Access units so far.
+    pub(crate) count: u64,
+    /// Auxiliary information of the samples since it was cleared.
+    pub(crate) aux: SampleAuxTable,
+    /// Subsamples of one access unit, kept for its memory.
+    scratch: Vec<lanelock_mp4::Subsample>,
+}
+
+/// Where the result of mapping an access unit goes.
+pub(crate) struct Mapped<'t> {
+    pub(crate) units: &'t mut Vec<AccessUnit>,
+    pub(crate) subsamples: &'t mut Vec<Subsample>,
+    pub(crate) places: &'t mut Vec<Place>,
+}
+
+/// An access unit to map.
+pub(crate) struct Unit<'b> {
+    /// Index in the tracks of the movie.
+    pub(crate) track: usize,
+    pub(crate) description_index: u32,
+    /// Where it begins in the input.
+    pub(crate) offset: u64,
+    /// Where it begins in the buffer.
+    pub(crate) start: usize,
+    pub(crate) bytes: &'b [u8],
+}
+
+impl<'a> Protector<'a> {
+    /// Finds key, codec rules and IV for every track, or says which one is missing.
+    pub(crate) fn new(
+        input: &'a Input,
+        movie: &Movie,
+        options: &EncryptOptions,
+        level: AesLevel,
+    ) -> Result<Self, Error> {
+        let mut ciphers = Vec::new();
+        let mut tracks: Vec<Option<Protected>> = Vec::with_capacity(movie.tracks.len());
+        let mut keys: Vec<(u32, &Key)> = Vec::new();
+        for track in &movie.tracks {
+            let fail = |reason: String| fail(input, track, reason);
+            if track.is_protected() || track.entries.iter().any(|e| e.protection.is_some()) {
+                return Err(fail(
+                    "it is encrypted already; decrypt it first (lanelock decrypt)".into(),
+                ));
+            }
+            let Some(key) = key_for(track, options).map_err(fail)? else {
+                tracks.push(None);
+                continue;
+            };
+            let given = matches!(options.iv, Iv::Given(_));
+            if let Some((other, _)) = keys.iter().find(|(_, other)| *other == key)
+                && options.scheme.is_ctr()
+                && given
+            {
+                return Err(fail(format!(
+                    "it has the key and the given IV of track {other}, which would encrypt both with \
+                     the same key stream; give each track a key of its own, or leave out --iv"
+                )));
+            }
+            keys.push((track.id, key));
+            let is_video = track.handler == b"vide";
+            let (encryption, iv) = encryption(options, key, is_video).map_err(fail)?;
+            let mappers = track
+                .entries
+                .iter()
+                .map(|entry| mapper(options.scheme, entry, encryption.iv_size))
+                .collect::<Result<Vec<_>, String>>()
+                .map_err(fail)?;
+            if mappers.is_empty() {
+                return Err(fail("it has no sample entry".into()));
+            }
+            let mode = if is_video { SubsampleMode::Present } else { SubsampleMode::Absent };
+            tracks.push(Some(Protected {
+                id: track.id,
+                scheme: options.scheme,
+                encryption,
+                subsamples: is_video,
+                cipher: ciphers.len(),
+                mappers,
+                iv,
+                count: 0,
+                aux: SampleAuxTable::new(encryption.iv_size, mode),
+                scratch: Vec::new(),
+            }));
+            let cipher = Cipher::new(options.scheme, key.expand(level))
+                .with_pattern(encryption.crypt_blocks, encryption.skip_blocks);
+            ciphers.push(if options.encrypt_truncated_runs {
+                cipher.encrypt_truncated_runs()
+            } else {
+                cipher
+            });
+        }
+        if ciphers.is_empty() {
+            return Err(input.unsuitable("no track is left to encrypt"));
+        }
+        Ok(Self { input, tracks, ciphers: ciphers.into() })
+    }
+
+    /// The same from the start: for a second pass over the file.
+    pub(crate) fn again(&self) -> Self {
+        Self { input: self.input, tracks: self.tracks.clone(), ciphers: self.ciphers.clone() }
+    }
+
+    /// KIDs in use, each once.
+    pub(crate) fn kids(&self) -> Vec<[u8; 16]> {
+        let mut kids: Vec<_> = self.tracks.iter().flatten().map(|t| t.encryption.kid).collect();
+        kids.sort_unstable();
+        kids.dedup();
+        kids
+    }
+
+    /// Maps an access unit, and gives it its IV and its auxiliary information. Units of a track come
+    /// in decoding order. Those of clear tracks are passed over.
+    pub(crate) fn unit(&mut self, unit: &Unit<'_>, to: &mut Mapped<'_>) -> Result<(), Error> {
+        let Some(track) = &mut self.tracks[unit.track] else { return Ok(()) };
+        track.count += 1;
+        let place = Place { track: track.id, access_unit: track.count, offset: unit.offset };
+        let fail = |source: MapError| {
+            let path = self.input.path.clone();
+            Error::Map { path, place, source }
+        };
+        let index = usize::try_from(unit.description_index).unwrap_or(0).wrapping_sub(1);
+        let Some(mapper) = track.mappers.get_mut(index) else {
+            return Err(self.input.unsuitable(format!(
+                "{place}: there is no sample entry number {}",
+                unit.description_index
+            )));
+        };
+        let first = to.subsamples.len();
+        mapper.map(unit.bytes, track.scheme.alignment(), to.subsamples).map_err(fail)?;
+        let entries = &to.subsamples[first..];
+        track.scratch.clear();
+        track.scratch.extend(
+            entries.iter().map(|&Subsample { clear, protected }| lanelock_mp4::Subsample {
+                clear,
+                protected,
+            }),
+        );
+        let iv_size = usize::from(track.encryption.iv_size);
+        track
+            .aux
+            .push(&track.iv[..iv_size], &track.scratch)
+            .map_err(|error| self.input.container(error))?;
+        to.units.push(AccessUnit {
+            range: unit.start..unit.start + unit.bytes.len(),
+            subsamples: first..to.subsamples.len(),
+            iv: track.iv,
+            cipher: track.cipher,
+        });
+        to.places.push(place);
+        if iv_size > 0 {
+            let protected = if entries.is_empty() {
+                unit.bytes.len() as u64
+            } else {
+                entries.iter().map(|entry| u64::from(entry.protected)).sum()
+            };
+            next_iv(&mut track.iv, track.encryption.iv_size, protected);
+        }
+        Ok(())
+    }
+
+    /// What was done to each track.
+    pub(crate) fn summary(&self, movie: &Movie) -> Vec<TrackSummary> {
+        let protected = self.tracks.iter().map(Option::as_ref);
+        movie
+            .tracks
+            .iter()
+            .zip(protected)
+            .map(|(track, protected)| TrackSummary {
+                id: track.id,
+                codec: codec(track),
+                scheme: protected.map(|p| p.scheme.to_string()),
+                kid: protected.map(|p| kid_text(&p.encryption.kid)),
+                access_units: protected.map_or(0, |p| p.count),
+            })
+            .collect()
+    }
+}
+
+impl Protected {
+    /// How the auxiliary information is written into a fragment: a constant IV over whole samples
+    /// needs none, and an empty `senc` is what all players take for that.
+    pub(crate) fn write_aux(&self) -> lanelock_mp4::edit::WriteAux<'_> {
+        use lanelock_mp4::edit::WriteAux;
+        if self.needs_aux() { WriteAux::Full(&self.aux) } else { WriteAux::EmptySenc }
+    }
+
+    /// Whether samples have an IV or subsamples of their own.
+    pub(crate) fn needs_aux(&self) -> bool {
+        self.encryption.iv_size > 0 || self.subsamples
+    }
+}
+
+/// The four-character code of a track's clear codec.
+pub(crate) fn codec(track: &Track) -> String {
+    track.entries.first().map_or_else(|| "none".into(), |e| e.original_format.to_string())
+}
+
+pub(crate) fn fail(input: &Input, track: &Track, reason: String) -> Error {
+    Error::Track { path: input.path.clone(), track: track.id, codec: codec(track), reason }
+}
+
+/// How particular a selector is that selects the track; none if it does not.
+fn rank(selector: &Selector, track: &Track) -> Option<u8> {
+    let handler = &track.handler.0;
+    match selector {
+        Selector::Track(id) => (*id == track.id).then_some(2),
+        Selector::Video => (handler == b"vide").then_some(1),
+        Selector::Audio => (handler == b"soun").then_some(1),
+        Selector::Text => matches!(handler, b"text" | b"sbtl" | b"subt" | b"clcp").then_some(1),
+        Selector::All => Some(0),
+    }
+}
+
+/// The key of a track, or none if it is to stay clear.
+fn key_for<'o>(track: &Track, options: &'o EncryptOptions) -> Result<Option<&'o Key>, String> {
+    let key = options
+        .keys
+        .entries()
+        .filter_map(|(selector, key)| Some((rank(selector, track)?, key)))
+        .max_by_key(|(rank, _)| *rank);
+    let clear = options.clear.iter().filter_map(|selector| rank(selector, track)).max();
+    match (key, clear) {
+        (Some((rank, _)), Some(clear)) if rank == clear => {
+            Err("it has a key and is to stay clear as well; give only one of the two".into())
+        }
+        (Some((rank, key)), clear) if clear.is_none_or(|clear| rank > clear) => Ok(Some(key)),
+        (_, Some(_)) => Ok(None),
+        _ => {
+            let kind = match &track.handler.0 {
+                b"vide" => "video".into(),
+                b"soun" => "audio".into(),
+                _ => track.id.to_string(),
+            };
+            Err(format!(
+                "there is no key for it; add --key {kind}=KID:KEY, or leave it clear with --clear {kind}"
+            ))
+        }
+    }
+}
+
+/// The parameters of a track, and its first IV.
+fn encryption(
+    options: &EncryptOptions,
+    key: &Key,
+    is_video: bool,
+) -> Result<(TrackEncryption, [u8; 16]), String> {
+    let scheme = options.scheme;
+    let mut bytes = [0; 16];
+    let iv = match &options.iv {
+        Iv::Given(given) => {
+            let slot = bytes.get_mut(..given.len()).ok_or("an IV has 8 or 16 bytes")?;
+            slot.copy_from_slice(given);
+            &bytes[..given.len()]
+        }
+        Iv::Random => {
+            let random = if scheme.is_ctr() { &mut bytes[..8] } else { &mut bytes[..] };
+            getrandom::fill(random).map_err(|error| {
+                format!(
+                    "the system gives no random numbers for the IV ({error}); give one with --iv"
+                )
+            })?;
+            &*random
+        }
+    };
+    let Some(stored) = StoredIv::new(iv) else { return Err("an IV has 8 or 16 bytes".into()) };
+    if scheme == Scheme::Cbc1 && iv.len() != 16 {
+        return Err("the IV of cbc1 has 16 bytes".into());
+    }
+    let iv_size = if scheme == Scheme::Cbcs { 0 } else { u8::try_from(iv.len()).unwrap_or(16) };
+    let (crypt_blocks, skip_blocks) =
+        if scheme.has_pattern() && is_video { options.pattern } else { (0, 0) };
+    if scheme.has_pattern()
+        && is_video
+        && (crypt_blocks == 0 || crypt_blocks > 15 || skip_blocks > 15)
+    {
+        return Err(format!(
+            "the pattern {crypt_blocks}:{skip_blocks} is not possible: 1 to 15 blocks encrypted, 0 to 15 \
+             clear"
+        ));
+    }
+    let encryption = TrackEncryption {
+        is_protected: true,
+        iv_size,
+        kid: key.kid,
+        crypt_blocks,
+        skip_blocks,
+        constant_iv: (iv_size == 0).then_some(stored),
+    };
+    Ok((encryption, bytes))
+}
+
+/// The codec rules of a sample entry.
+fn mapper(scheme: Scheme, entry: &SampleEntry, iv_size: u8) -> Result<Mapper, String> {
+    let code = entry.format;
+    let config = |kind: &[u8; 4]| {
+        let config = entry.config.as_ref().filter(|config| config.kind == kind);
+        let what = FourCc::new(kind);
+        config.map(|config| &config.data[..]).ok_or(format!("its sample entry has no {what} box"))
+    };
+    let mapper = match &code.0 {
+        b"avc1" | b"avc3" => Mapper::avc(config(b"avcC")?),
+        b"hvc1" | b"hev1" | b"dvh1" | b"dvhe" => Mapper::hevc(config(b"hvcC")?),
+        b"mp4a" | b"ac-3" | b"ec-3" | b"Opus" | b"fLaC" | b"alac" | b"mha1" | b"mhm1" => {
+            Ok(Mapper::full_sample())
+        }
+        _ => {
+            return Err(format!(
+                "the codec {code} cannot be encrypted with {scheme} yet; supported are avc1, avc3, hvc1, \
+                 hev1, mp4a, ac-3, ec-3, Opus, fLaC, alac, mha1 and mhm1. Leave the track clear with \
+                 --clear, or take it out"
+            ));
+        }
+    };
+    let mapper = mapper.map_err(|error| format!("its codec configuration: {error}"))?;
+    Ok(mapper.with_max_entries(max_entries(iv_size)))
+}

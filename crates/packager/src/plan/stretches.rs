@@ -1,0 +1,132 @@
+//! Pieces of a progressive file that stays so: stretches of the file, cut between samples.
+
+use std::{collections::VecDeque, iter::Peekable};
+
+use lanelock_mp4::{Movie, Samples};
+
+use super::{PIECE, copy};
+use crate::{
+    Error,
+    io::Input,
+    pipeline::{Kind, Plan, StretchSample, Task},
+};
+
+/// Cuts a progressive file in the order of its bytes.
+pub(crate) struct Stretches<'a> {
+    input: &'a Input,
+    movie: &'a Movie,
+    tracks: Vec<Peekable<Samples<'a>>>,
+    /// Where the next piece begins.
+    at: u64,
+    /// What takes the place of `moov`; without it, `moov` is left out.
+    moov: Option<Vec<u8>>,
+    passed_moov: bool,
+    queue: VecDeque<Task>,
+}
+
+impl<'a> Stretches<'a> {
+    pub(crate) fn new(
+        input: &'a Input,
+        movie: &'a Movie,
+        moov: Option<Vec<u8>>,
+    ) -> Result<Self, Error> {
+        let tracks = movie
+            .tracks
+            .iter()
+            .map(|track| Ok(movie.samples(track, input.len())?.peekable()))
+            .collect::<Result<_, lanelock_mp4::Error>>()
+            .map_err(|error| input.container(error))?;
+        let queue = VecDeque::new();
+        Ok(Self { input, movie, tracks, at: 0, moov, passed_moov: false, queue })
+    }
+
+    /// The sample that is next in the file, without taking it.
+    fn peek(&mut self) -> Result<Option<StretchSample>, Error> {
+        let mut first: Option<StretchSample> = None;
+        for (track, samples) in self.tracks.iter_mut().enumerate() {
+            if let Some(Err(error)) = samples.next_if(Result::is_err) {
+                return Err(self.input.container(error));
+            }
+            if let Some(Ok(sample)) = samples.peek()
+                && first.is_none_or(|first| sample.offset < first.offset)
+            {
+                let (description_index, offset) = (sample.description_index, sample.offset);
+                let size = sample.size;
+                let sample = StretchSample { track, description_index, offset, size };
+                if size == 0 {
+                    // Nowhere in the file, but counted: next in any order.
+                    return Ok(Some(StretchSample { offset: self.at, ..sample }));
+                }
+                first = Some(sample);
+            }
+        }
+        Ok(first)
+    }
+
+    fn moov_start(&self) -> u64 {
+        self.movie.offset()
+    }
+
+    fn moov_end(&self) -> u64 {
+        self.movie.offset() + self.movie.bytes().len() as u64
+    }
+
+    /// Goes on to `end` without samples.
+    fn skip_to(&mut self, end: u64) {
+        if !self.passed_moov && end >= self.moov_end() {
+            let at = self.moov_start();
+            copy(&mut self.queue, self.at..at);
+            let bytes = self.moov.take().unwrap_or_default();
+            self.queue.push_back(Task::new(Kind::Replace { at, bytes }, Vec::new()));
+            self.at = self.moov_end();
+            self.passed_moov = true;
+        }
+        copy(&mut self.queue, self.at..end);
+        self.at = end;
+    }
+}
+
+impl Plan for Stretches<'_> {
+    fn next(&mut self) -> Result<Option<Task>, Error> {
+        if let Some(task) = self.queue.pop_front() {
+            return Ok(Some(task));
+        }
+        let mut samples = Vec::new();
+        let mut start = self.at;
+        while let Some(sample) = self.peek()? {
+            let end = sample.offset + u64::from(sample.size);
+            if sample.offset < self.at {
+                return Err(self.input.unsuitable(format!(
+                    "track {}: the sample at file offset {} shares bytes with another one or is not \
+                     in the order of the file; write fragments instead (--layout fragmented)",
+                    self.movie.tracks[sample.track].id, sample.offset
+                )));
+            }
+            if sample.offset < self.moov_end() && end > self.moov_start() {
+                return Err(self.input.unsuitable(format!(
+                    "the sample at file offset {} lies in the moov box",
+                    sample.offset
+                )));
+            }
+            if samples.is_empty() {
+                if sample.offset > self.at {
+                    self.skip_to(sample.offset);
+                }
+                start = self.at;
+            } else if sample.offset > self.at || end - start > PIECE {
+                break;
+            }
+            self.tracks[sample.track].next();
+            self.at = end;
+            samples.push(sample);
+        }
+        if samples.is_empty() {
+            if self.at < self.input.len() {
+                self.skip_to(self.input.len());
+            }
+        } else {
+            self.queue.push_back(Task::new(Kind::Stretch(samples), [start..self.at]));
+        }
+        Ok(self.queue.pop_front())
+    }
+}

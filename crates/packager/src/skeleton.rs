@@ -1,0 +1,53 @@
+//! The bones of a file: what must be known before the first piece.
+
+use lanelock_mp4::{BoxHeader, Movie, load, top_level};
+
+use crate::{Error, io::Input};
+
+/// The top-level boxes of a file that everything hangs on.
+pub(crate) struct Skeleton {
+    pub(crate) movie: Movie,
+    pub(crate) moov: BoxHeader,
+    /// `ftyp`, whole.
+    pub(crate) ftyp: Option<Vec<u8>>,
+}
+
+impl Skeleton {
+    /// Walks the headers of the whole file, so that a truncated one is refused before any work.
+    pub(crate) fn read(input: &Input) -> Result<Self, Error> {
+        let (mut found, mut ftyp, mut fragments) = (None, None, 0_u64);
+        for header in top_level(&input.source) {
+            let header = header.map_err(|error| input.container(error))?;
+            let load = |header| load(&input.source, header).map_err(|error| input.container(error));
+            match &header.kind.0 {
+                b"moov" if found.is_some() => {
+                    let at = header.offset;
+                    return Err(input.unsuitable(format!("a second moov at file offset {at}")));
+                }
+                b"moov" => {
+                    let movie = Movie::parse(load(&header)?, header.offset);
+                    found = Some((movie.map_err(|error| input.container(error))?, header));
+                }
+                b"ftyp" if ftyp.is_none() => ftyp = Some(load(&header)?),
+                b"moof" if found.is_none() => {
+                    return Err(input.unsuitable(format!(
+                        "moof at file offset {} without a moov before it: this is a media segment; \
+                         join it with its initialization segment first (cat init.mp4 segment.m4s)",
+                        header.offset
+                    )));
+                }
+                b"moof" => fragments += 1,
+                _ => {}
+            }
+        }
+        let Some((movie, moov)) = found else {
+            return Err(input.unsuitable("no moov box: this is not an MP4 file"));
+        };
+        if fragments > 0 && !movie.fragmented {
+            let reason =
+                "moof boxes, but no mvex in moov: neither a progressive nor a fragmented file";
+            return Err(input.unsuitable(reason));
+        }
+        Ok(Self { movie, moov, ftyp })
+    }
+}

@@ -122,6 +122,12 @@ pub trait Blocks: Copy + sealed::Sealed {
         v: [Self::V; N],
         keys: impl RoundKeys<Self>,
     ) -> [Self::V; N];
+    /// Like [`encrypt`](Blocks::encrypt), for vectors to which round key 0 has been added already.
+    fn encrypt_whitened<const N: usize, const R: usize>(
+        self,
+        v: [Self::V; N],
+        keys: impl RoundKeys<Self>,
+    ) -> [Self::V; N];
     /// Decrypts `N` vectors with `R` round keys of the equivalent inverse cipher (FIPS 197, 5.3.5).
     fn decrypt<const N: usize, const R: usize>(
         self,

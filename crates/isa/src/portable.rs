@@ -138,21 +138,19 @@ impl<const W: usize> Blocks for Portable<W> {
     #[inline(always)]
     fn encrypt<const N: usize, const R: usize>(
         self,
-        mut v: [[Block; W]; N],
+        v: [[Block; W]; N],
         keys: impl RoundKeys<Self>,
     ) -> [[Block; W]; N] {
-        for (i, v) in v.iter_mut().enumerate() {
-            let mut p = slice(v);
-            add_key(&mut p, &keys.get(self, 0, i));
-            for round in 1..R - 1 {
-                encrypt_round(&mut p, true);
-                add_key(&mut p, &keys.get(self, round, i));
-            }
-            encrypt_round(&mut p, false);
-            add_key(&mut p, &keys.get(self, R - 1, i));
-            *v = unslice(&p);
-        }
-        v
+        encrypt::<W, N, R>(self, v, keys, true)
+    }
+
+    #[inline(always)]
+    fn encrypt_whitened<const N: usize, const R: usize>(
+        self,
+        v: [[Block; W]; N],
+        keys: impl RoundKeys<Self>,
+    ) -> [[Block; W]; N] {
+        encrypt::<W, N, R>(self, v, keys, false)
     }
 
     #[inline(always)]
@@ -188,6 +186,29 @@ impl<const W: usize> Blocks for Portable<W> {
         inv_mix_columns(&mut p);
         unslice::<1>(&p)[0]
     }
+}
+
+#[inline(always)]
+fn encrypt<const W: usize, const N: usize, const R: usize>(
+    token: Portable<W>,
+    mut v: [[Block; W]; N],
+    keys: impl RoundKeys<Portable<W>>,
+    whiten: bool,
+) -> [[Block; W]; N] {
+    for (i, v) in v.iter_mut().enumerate() {
+        let mut p = slice(v);
+        if whiten {
+            add_key(&mut p, &keys.get(token, 0, i));
+        }
+        for round in 1..R - 1 {
+            encrypt_round(&mut p, true);
+            add_key(&mut p, &keys.get(token, round, i));
+        }
+        encrypt_round(&mut p, false);
+        add_key(&mut p, &keys.get(token, R - 1, i));
+        *v = unslice(&p);
+    }
+    v
 }
 
 /// `block` with `n` added to its last eight bytes as a big-endian number, without carry.

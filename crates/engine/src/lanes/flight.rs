@@ -349,15 +349,26 @@ impl<const R: usize> Kernel for RunOne<'_, R> {
     fn run<S: Blocks>(self, s: S) {
         let Self { state, data, keys, runs, run, period } = self;
         let s = s.narrow();
-        let keys = broadcast(s, keys);
-        let mut v = [s.load(core::slice::from_ref(state))];
-        for unit in 0..runs {
-            for block in &mut data[unit * period..][..run] {
-                let plain = [s.load(core::slice::from_ref(block))];
-                v = s.encrypt_xor::<1, R>(plain, v, SameKey(keys));
-                s.store(v[0], core::slice::from_mut(block));
-            }
+        let whitening = s.load(&keys[..1]);
+        let keys = SameKey(broadcast(s, keys));
+        let mut v = s.load(core::slice::from_ref(state));
+        // The next plaintext block meets round key 0 a step ahead, which leaves one operation between
+        // the end of a block and the first round of the next.
+        let mut early = s.xor(s.load(data), whitening);
+        let (mut at, mut number) = (0, 0);
+        for left in (0..runs * run).rev() {
+            let next = if number + 1 < run {
+                number += 1;
+                at + 1
+            } else {
+                number = 0;
+                at + 1 + period - run
+            };
+            let next_early = s.xor(s.load(&data[if left > 0 { next } else { at }..]), whitening);
+            [v] = s.encrypt_whitened::<1, R>([s.xor(v, early)], keys);
+            s.store(v, &mut data[at..]);
+            (at, early) = (next, next_early);
         }
-        s.store(v[0], core::slice::from_mut(state));
+        s.store(v, core::slice::from_mut(state));
     }
 }

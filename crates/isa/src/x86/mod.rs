@@ -185,7 +185,7 @@ macro_rules! level {
                     let early = self.xor(x[i], keys.get(self, 0, i));
                     v[i] = self.xor(v[i], early);
                 }
-                self.encrypt_rounds::<N, R>(v, keys)
+                self.encrypt_whitened::<N, R>(v, keys)
             }
 
             #[inline(always)]
@@ -197,7 +197,26 @@ macro_rules! level {
                 for (i, v) in v.iter_mut().enumerate() {
                     *v = self.xor(*v, keys.get(self, 0, i));
                 }
-                self.encrypt_rounds::<N, R>(v, keys)
+                self.encrypt_whitened::<N, R>(v, keys)
+            }
+
+            #[inline(always)]
+            fn encrypt_whitened<const N: usize, const R: usize>(
+                self,
+                mut v: [$vector; N],
+                keys: impl RoundKeys<Self>,
+            ) -> [$vector; N] {
+                for round in 1..R - 1 {
+                    for (i, v) in v.iter_mut().enumerate() {
+                        // SAFETY: the token proves the features.
+                        *v = unsafe { $leaf::aesenc(*v, keys.get(self, round, i)) };
+                    }
+                }
+                for (i, v) in v.iter_mut().enumerate() {
+                    // SAFETY: the token proves the features.
+                    *v = unsafe { $leaf::aesenclast(*v, keys.get(self, R - 1, i)) };
+                }
+                v
             }
 
             #[inline(always)]
@@ -232,27 +251,6 @@ macro_rules! level {
             fn inv_mix_columns(self, block: Block) -> Block {
                 // SAFETY: the token proves the features.
                 unsafe { xmm::inv_mix_columns(&block) }
-            }
-        }
-
-        impl $token {
-            #[inline(always)]
-            fn encrypt_rounds<const N: usize, const R: usize>(
-                self,
-                mut v: [$vector; N],
-                keys: impl RoundKeys<Self>,
-            ) -> [$vector; N] {
-                for round in 1..R - 1 {
-                    for (i, v) in v.iter_mut().enumerate() {
-                        // SAFETY: the token proves the features.
-                        *v = unsafe { $leaf::aesenc(*v, keys.get(self, round, i)) };
-                    }
-                }
-                for (i, v) in v.iter_mut().enumerate() {
-                    // SAFETY: the token proves the features.
-                    *v = unsafe { $leaf::aesenclast(*v, keys.get(self, R - 1, i)) };
-                }
-                v
             }
         }
     };

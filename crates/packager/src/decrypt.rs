@@ -18,7 +18,7 @@ use crate::{
     place::Placement,
     plan::{Fragments, Stretches},
     skeleton::Skeleton,
-    tracks::{codec, fail},
+    tracks::{Mapped, codec, fail},
 };
 
 /// Decrypts `input` to `output`: all its protected tracks, in the layout that it has. What protection
@@ -155,7 +155,7 @@ impl<'a> Keyring<'a> {
         sample: &Encrypted<'_>,
         aux: &mut AuxCursor<'_>,
         ciphers: &mut Ciphers,
-        task: &mut Units<'_>,
+        task: &mut Mapped<'_>,
     ) -> Result<(), Error> {
         let track = &self.movie.tracks[sample.track];
         let (count, decrypted, first_kid) = &mut self.seen[sample.track];
@@ -249,13 +249,6 @@ impl<'a> Keyring<'a> {
     }
 }
 
-/// Where the units of a piece go.
-struct Units<'t> {
-    units: &'t mut Vec<AccessUnit>,
-    subsamples: &'t mut Vec<Subsample>,
-    places: &'t mut Vec<Place>,
-}
-
 /// The map stage for fragmented files.
 struct FragmentDecryptor<'a> {
     keyring: Keyring<'a>,
@@ -272,7 +265,7 @@ impl Map for FragmentDecryptor<'_> {
             let container = |error| input.container(error);
             let fragment = Fragment::parse(moof, *at, self.keyring.movie, input.len());
             let fragment = fragment.map_err(container)?;
-            let mut to = Units { units, subsamples, places };
+            let mut to = Mapped { units, subsamples, places };
             for traf in &fragment.tracks {
                 self.track(*at, traf, spans[0].start, buffer, &mut ciphers, &mut to)?;
             }
@@ -294,7 +287,7 @@ impl FragmentDecryptor<'_> {
         body: u64,
         buffer: &[u8],
         ciphers: &mut Ciphers,
-        to: &mut Units<'_>,
+        to: &mut Mapped<'_>,
     ) -> Result<(), Error> {
         let (input, movie) = (self.keyring.input, self.keyring.movie);
         let container = |error| input.container(error);
@@ -333,7 +326,7 @@ struct Progress<'a> {
 
 /// Parameters, sample by sample.
 struct Runs<'a> {
-    runs: EncryptionRuns<'a>,
+    rest: EncryptionRuns<'a>,
     current: Option<&'a TrackEncryption>,
     left: u64,
 }
@@ -341,7 +334,7 @@ struct Runs<'a> {
 impl<'a> Progress<'a> {
     fn new(movie: &'a Movie, track: &'a Track, aux: AuxCursor<'a>) -> Self {
         let runs = (1..).zip(&track.entries).map(|(index, _)| Runs {
-            runs: movie.encryption_runs(track, index),
+            rest: movie.encryption_runs(track, index),
             current: None,
             left: 0,
         });
@@ -352,7 +345,7 @@ impl<'a> Progress<'a> {
     fn next(&mut self, description_index: u32) -> Option<&'a TrackEncryption> {
         for runs in &mut self.runs {
             if runs.left == 0
-                && let Some((left, current)) = runs.runs.next()
+                && let Some((left, current)) = runs.rest.next()
             {
                 (runs.left, runs.current) = (left, current);
             }
@@ -368,7 +361,7 @@ impl Map for StretchDecryptor<'_> {
         let Task { kind, spans, units, subsamples, places, .. } = task;
         let mut ciphers = Ciphers::default();
         if let Kind::Stretch(samples) = kind {
-            let mut to = Units { units, subsamples, places };
+            let mut to = Mapped { units, subsamples, places };
             for &StretchSample { track, description_index, offset, size } in &*samples {
                 let progress = &mut self.progress[track];
                 let encryption = progress.next(description_index);

@@ -8,6 +8,7 @@
 //! different pieces overlap. The buffers of all pieces under way are bounded together.
 
 use std::{
+    iter,
     ops::Range,
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
@@ -91,9 +92,14 @@ pub(crate) struct StretchSample {
 }
 
 impl Task {
-    pub(crate) fn new(kind: Kind, spans: impl Into<Vec<Range<u64>>>) -> Self {
+    /// A piece that reads one range.
+    pub(crate) fn of(kind: Kind, range: Range<u64>) -> Self {
+        Self::new(kind, iter::once(range).collect())
+    }
+
+    pub(crate) fn new(kind: Kind, spans: Vec<Range<u64>>) -> Self {
         Self {
-            spans: spans.into(),
+            spans,
             kind,
             units: Vec::new(),
             subsamples: Vec::new(),

@@ -46,7 +46,7 @@ impl<'a> Fragments<'a> {
             end = next.end();
             self.boxes.next();
         }
-        Ok(Task::new(Kind::Fragment { at, moof }, [header.end()..end]))
+        Ok(Task::of(Kind::Fragment { at, moof }, header.end()..end))
     }
 }
 

@@ -20,7 +20,7 @@ fn copy(queue: &mut VecDeque<Task>, range: Range<u64>) {
     let mut at = range.start;
     while at < range.end {
         let end = range.end.min(at + PIECE);
-        queue.push_back(Task::new(Kind::Copy, [at..end]));
+        queue.push_back(Task::of(Kind::Copy, at..end));
         at = end;
     }
 }

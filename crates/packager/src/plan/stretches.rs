@@ -125,7 +125,7 @@ impl Plan for Stretches<'_> {
                 self.skip_to(self.input.len());
             }
         } else {
-            self.queue.push_back(Task::new(Kind::Stretch(samples), [start..self.at]));
+            self.queue.push_back(Task::of(Kind::Stretch(samples), start..self.at));
         }
         Ok(self.queue.pop_front())
     }

@@ -3,6 +3,7 @@
 use std::{path::Path, time::Instant};
 
 use lanelock::AesLevel;
+use lanelock_cenc::Scheme;
 use lanelock_mp4::{
     FourCc, Fragment, Movie, Pssh,
     build::{NewTrackFragment, moof},
@@ -39,6 +40,9 @@ pub fn encrypt(
     let skeleton = Skeleton::read(&input)?;
     let movie = &skeleton.movie;
     let protector = Protector::new(&input, movie, options, level)?;
+    if options.scheme == Scheme::Cens {
+        observer.warn("players differ in how they read cens; cbcs and cenc play everywhere");
+    }
     let workers = workers(options.workers);
     let run = Run {
         pipeline: Pipeline {
@@ -239,7 +243,7 @@ impl Encryptor<'_> {
                     traf.track_id
                 )));
             }
-            if self.protector.tracks[track].is_none() {
+            if self.protector.tracks[track].is_none() || traf.sample_count == 0 {
                 continue;
             }
             if std::mem::replace(&mut seen[track], true) {

@@ -48,6 +48,15 @@ impl Skeleton {
                 "moof boxes, but no mvex in moov: neither a progressive nor a fragmented file";
             return Err(input.unsuitable(reason));
         }
+        // Samples that moov lists would be passed over, and stay as they are.
+        let hybrid = movie.tracks.iter().find(|track| movie.fragmented && track.sample_count() > 0);
+        if let Some(track) = hybrid {
+            return Err(input.unsuitable(format!(
+                "track {} has samples in moov and in fragments, which is not supported; remux it \
+                 first (ffmpeg -i IN -c copy -movflags +frag_keyframe+empty_moov OUT)",
+                track.id
+            )));
+        }
         Ok(Self { movie, moov, ftyp })
     }
 }

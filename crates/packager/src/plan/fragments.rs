@@ -70,6 +70,12 @@ impl Plan for Fragments<'_> {
                         .map_err(|error| self.input.container(error))?;
                     return Ok(Some(Task::new(Kind::Index { at, bytes }, Vec::new())));
                 }
+                b"ssix" => {
+                    return Err(self.input.unsuitable(format!(
+                        "ssix at file offset {at}: its byte ranges would be wrong in the output; remove \
+                         the box first"
+                    )));
+                }
                 _ => copy(&mut self.queue, at..header.end()),
             }
         }

@@ -1,6 +1,6 @@
 //! Decryption of a file.
 
-use std::{path::Path, time::Instant};
+use std::{ops::Range, path::Path, time::Instant};
 
 use lanelock::AesLevel;
 use lanelock_cenc::{AccessUnit, Cipher, Scheme, map::Subsample};
@@ -14,7 +14,7 @@ use crate::{
     encrypt::{outside, within},
     io::{Input, Output},
     keys::kid_text,
-    pipeline::{Direction, Kind, Map, Pipeline, StretchSample, Task, workers},
+    pipeline::{Bytes, Direction, Kind, Map, Pipeline, StretchSample, Task, workers},
     place::Placement,
     plan::{Fragments, Stretches},
     skeleton::Skeleton,
@@ -257,7 +257,7 @@ struct FragmentDecryptor<'a> {
 }
 
 impl Map for FragmentDecryptor<'_> {
-    fn map(&mut self, task: &mut Task, buffer: &[u8]) -> Result<(), Error> {
+    fn map(&mut self, task: &mut Task, _: &mut Bytes<'_>) -> Result<(), Error> {
         let Task { kind, spans, units, subsamples, places, head, .. } = task;
         let mut ciphers = Ciphers::default();
         if let Kind::Fragment { at, moof } = kind {
@@ -267,14 +267,14 @@ impl Map for FragmentDecryptor<'_> {
             let fragment = fragment.map_err(container)?;
             let mut to = Mapped { units, subsamples, places };
             for traf in &fragment.tracks {
-                self.track(*at, traf, spans[0].start, buffer, &mut ciphers, &mut to)?;
+                self.track(*at, traf, &spans[0], &mut ciphers, &mut to)?;
             }
             let moved = self.placement.moved(*at);
             *head = unprotect_fragment(&fragment, None, KeepPssh::No, moved).map_err(container)?;
             self.fragments += 1;
         }
         task.ciphers = ciphers.list.into();
-        self.placement.place(task, buffer.len());
+        self.placement.place(task);
         Ok(())
     }
 }
@@ -284,8 +284,7 @@ impl FragmentDecryptor<'_> {
         &mut self,
         at: u64,
         traf: &TrackFragment<'_>,
-        body: u64,
-        buffer: &[u8],
+        body: &Range<u64>,
         ciphers: &mut Ciphers,
         to: &mut Mapped<'_>,
     ) -> Result<(), Error> {
@@ -298,9 +297,9 @@ impl FragmentDecryptor<'_> {
         let mut samples = traf.samples();
         for (count, encryption) in traf.encryption_runs(movie) {
             for sample in samples.by_ref().take(usize::try_from(count).unwrap_or(usize::MAX)) {
-                let (start, bytes) = within(buffer, body, sample.offset, sample.size)
-                    .ok_or_else(|| outside(input, at, traf.track_id, sample.offset))?;
-                let (size, offset) = (bytes.len(), sample.offset);
+                let offset = sample.offset;
+                let (start, size) = within(body, offset, sample.size)
+                    .ok_or_else(|| outside(input, at, traf.track_id, offset))?;
                 let sample = Encrypted { track, scheme, encryption, offset, start, size };
                 self.keyring.unit(&sample, &mut cursor, ciphers, to)?;
             }
@@ -357,7 +356,7 @@ impl<'a> Progress<'a> {
 }
 
 impl Map for StretchDecryptor<'_> {
-    fn map(&mut self, task: &mut Task, buffer: &[u8]) -> Result<(), Error> {
+    fn map(&mut self, task: &mut Task, _: &mut Bytes<'_>) -> Result<(), Error> {
         let Task { kind, spans, units, subsamples, places, .. } = task;
         let mut ciphers = Ciphers::default();
         if let Kind::Stretch(samples) = kind {
@@ -366,18 +365,16 @@ impl Map for StretchDecryptor<'_> {
                 let progress = &mut self.progress[track];
                 let encryption = progress.next(description_index);
                 let scheme = self.keyring.scheme(track, description_index)?;
-                let (start, bytes) =
-                    within(buffer, spans[0].start, offset, size).ok_or_else(|| {
-                        let id = self.keyring.movie.tracks[track].id;
-                        outside(self.keyring.input, spans[0].start, id, offset)
-                    })?;
-                let size = bytes.len();
+                let (start, size) = within(&spans[0], offset, size).ok_or_else(|| {
+                    let id = self.keyring.movie.tracks[track].id;
+                    outside(self.keyring.input, spans[0].start, id, offset)
+                })?;
                 let sample = Encrypted { track, scheme, encryption, offset, start, size };
                 self.keyring.unit(&sample, &mut progress.aux, &mut ciphers, &mut to)?;
             }
         }
         task.ciphers = ciphers.list.into();
-        self.placement.place(task, buffer.len());
+        self.placement.place(task);
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! Encryption of a file.
 
-use std::{path::Path, time::Instant};
+use std::{ops::Range, path::Path, time::Instant};
 
 use lanelock::AesLevel;
 use lanelock_cenc::Scheme;
@@ -16,7 +16,7 @@ use lanelock_mp4::{
 use crate::{
     EncryptOptions, Error, Layout, Observer, Summary, Times,
     io::{Input, Output},
-    pipeline::{Direction, Kind, Map, NewTrack, Pipeline, StretchSample, Task, workers},
+    pipeline::{Bytes, Direction, Kind, Map, NewTrack, Pipeline, StretchSample, Task, workers},
     place::Placement,
     plan::{Fragments, NewFragments, Stretches},
     skeleton::Skeleton,
@@ -196,34 +196,35 @@ struct Encryptor<'a> {
 }
 
 impl Map for Encryptor<'_> {
-    fn map(&mut self, task: &mut Task, buffer: &[u8]) -> Result<(), Error> {
+    fn map(&mut self, task: &mut Task, bytes: &mut Bytes<'_>) -> Result<(), Error> {
         task.ciphers = self.protector.ciphers.clone();
+        let len = task.len();
         let Task { kind, spans, units, subsamples, places, head, .. } = task;
         let mut to = Mapped { units, subsamples, places };
         match kind {
             Kind::Fragment { at, moof } => {
-                *head = self.fragment(*at, moof, spans[0].start, buffer, &mut to)?;
+                *head = self.fragment(*at, moof, &spans[0], bytes, &mut to)?;
                 self.fragments += 1;
             }
             Kind::NewFragment(tracks) => {
-                *head = self.new_fragment(tracks, buffer, &mut to)?;
+                *head = self.new_fragment(tracks, len, bytes, &mut to)?;
             }
-            Kind::Stretch(samples) => self.stretch(samples, spans[0].start, buffer, &mut to)?,
+            Kind::Stretch(samples) => self.stretch(samples, &spans[0], bytes, &mut to)?,
             Kind::Copy | Kind::Replace { .. } | Kind::Index { .. } => {}
         }
-        self.placement.place(task, buffer.len());
+        self.placement.place(task);
         Ok(())
     }
 }
 
 impl Encryptor<'_> {
-    /// Gives the new `moof` at `at` for the boxes behind it, which begin at `body`.
+    /// Gives the new `moof` at `at` for the boxes behind it, which are at `body`.
     fn fragment(
         &mut self,
         at: u64,
         moof: &[u8],
-        body: u64,
-        buffer: &[u8],
+        body: &Range<u64>,
+        bytes: &mut Bytes<'_>,
         to: &mut Mapped<'_>,
     ) -> Result<Vec<u8>, Error> {
         let container = |error| self.input.container(error);
@@ -254,13 +255,12 @@ impl Encryptor<'_> {
                 )));
             }
             for sample in traf.samples() {
-                let bytes = within(buffer, body, sample.offset, sample.size)
-                    .ok_or_else(|| outside(self.input, at, traf.track_id, sample.offset))?;
-                let (start, bytes) = bytes;
-                let description_index = traf.description_index;
-                let offset = sample.offset;
-                self.protector
-                    .unit(&Unit { track, description_index, offset, start, bytes }, to)?;
+                let (offset, description_index) = (sample.offset, traf.description_index);
+                let (start, size) = within(body, offset, sample.size)
+                    .ok_or_else(|| outside(self.input, at, traf.track_id, offset))?;
+                let bytes = bytes.at(self.input, start, offset, size)?;
+                let unit = Unit { track, description_index, offset, start, bytes };
+                self.protector.unit(&unit, to)?;
             }
             plans.push((index, track));
         }
@@ -282,7 +282,8 @@ impl Encryptor<'_> {
     fn new_fragment(
         &mut self,
         tracks: &[NewTrack],
-        buffer: &[u8],
+        len: u64,
+        bytes: &mut Bytes<'_>,
         to: &mut Mapped<'_>,
     ) -> Result<Vec<u8>, Error> {
         let mut start = 0;
@@ -293,16 +294,16 @@ impl Encryptor<'_> {
             }
             starts.push(start as u64);
             for (sample, &offset) in new.samples.iter().zip(&new.offsets) {
-                let end = start + sample.size as usize;
+                let size = sample.size as usize;
                 let unit = Unit {
                     track: new.track,
                     description_index: new.description_index,
                     offset,
                     start,
-                    bytes: &buffer[start..end],
+                    bytes: bytes.at(self.input, start, offset, size)?,
                 };
                 self.protector.unit(&unit, to)?;
-                start = end;
+                start += size;
             }
         }
         let trafs: Vec<_> = tracks
@@ -328,7 +329,7 @@ impl Encryptor<'_> {
         };
         let sequence = u32::try_from(self.fragments).map_err(too_large)?;
         let mut head = moof(sequence, &trafs, &[]).map_err(|error| self.input.container(error))?;
-        let size = u32::try_from(buffer.len() + 8).map_err(too_large)?;
+        let size = u32::try_from(len + 8).map_err(too_large)?;
         head.extend_from_slice(&size.to_be_bytes());
         head.extend_from_slice(b"mdat");
         Ok(head)
@@ -337,24 +338,27 @@ impl Encryptor<'_> {
     fn stretch(
         &mut self,
         samples: &[StretchSample],
-        stretch: u64,
-        buffer: &[u8],
+        stretch: &Range<u64>,
+        bytes: &mut Bytes<'_>,
         to: &mut Mapped<'_>,
     ) -> Result<(), Error> {
         for &StretchSample { track, description_index, offset, size } in samples {
-            let (start, bytes) = within(buffer, stretch, offset, size)
-                .ok_or_else(|| outside(self.input, stretch, self.movie.tracks[track].id, offset))?;
-            self.protector.unit(&Unit { track, description_index, offset, start, bytes }, to)?;
+            let id = self.movie.tracks[track].id;
+            let (start, size) = within(stretch, offset, size)
+                .ok_or_else(|| outside(self.input, stretch.start, id, offset))?;
+            let bytes = bytes.at(self.input, start, offset, size)?;
+            let unit = Unit { track, description_index, offset, start, bytes };
+            self.protector.unit(&unit, to)?;
         }
         Ok(())
     }
 }
 
-/// The `size` bytes at file offset `offset`, and where they are in a buffer read from `base`.
-pub(crate) fn within(buffer: &[u8], base: u64, offset: u64, size: u32) -> Option<(usize, &[u8])> {
-    let start = usize::try_from(offset.checked_sub(base)?).ok()?;
-    let end = start.checked_add(usize::try_from(size).ok()?)?;
-    Some((start, buffer.get(start..end)?))
+/// Where a sample is in a piece that is `range` of the file, and its size; none if it leaves it.
+pub(crate) fn within(range: &Range<u64>, offset: u64, size: u32) -> Option<(usize, usize)> {
+    let start = offset.checked_sub(range.start)?;
+    let end = offset.checked_add(size.into())?;
+    (end <= range.end).then_some((usize::try_from(start).ok()?, usize::try_from(size).ok()?))
 }
 
 pub(crate) fn outside(input: &Input, fragment: u64, track: u32, offset: u64) -> Error {

@@ -5,9 +5,14 @@
 //! ```
 //! Planning and mapping see the pieces in file order, one at a time; a piece gets its place in the
 //! output when it is mapped, because only then its metadata has its size. Reading, AES and writing of
-//! different pieces overlap. The buffers of all pieces under way are bounded together.
+//! different pieces overlap.
+//!
+//! A piece too large for a buffer is mapped straight from the file, access unit by access unit, and
+//! goes on in parts that are cut between access units. So the memory of a worker is bounded by
+//! [`LARGE`] and by the largest access unit, whatever the fragments are.
 
 use std::{
+    collections::VecDeque,
     iter,
     ops::Range,
     sync::{
@@ -26,8 +31,11 @@ use crate::{
     summary::timed,
 };
 
-/// Bytes of all buffers under way. A larger piece runs alone.
-const BUDGET: usize = 26 << 20;
+/// A piece with more bytes than this goes on in parts.
+const LARGE: u64 = 4 << 20;
+
+/// Bytes of such a part: it stays in the cache from read to write.
+const PART: usize = 1 << 20;
 
 /// The most workers that are chosen without being asked for: beyond, the writes to one file wait for
 /// one another.
@@ -110,9 +118,127 @@ impl Task {
         }
     }
 
-    /// Bytes of the buffer.
-    fn len(&self) -> u64 {
+    /// Bytes of the piece.
+    pub(crate) fn len(&self) -> u64 {
         self.spans.iter().map(|span| span.end - span.start).sum()
+    }
+
+    /// The same for a buffer; where it does not fit, neither does the buffer.
+    fn buffer_len(&self) -> usize {
+        usize::try_from(self.len()).unwrap_or(usize::MAX)
+    }
+
+    /// Cuts a mapped piece between access units.
+    fn into_parts(self) -> Vec<Self> {
+        let Self { spans, units, subsamples, ciphers, places, out, .. } = self;
+        let mut order: Vec<usize> = (0..units.len()).collect();
+        order.sort_by_key(|&unit| units[unit].range.start);
+        let len: usize = spans.iter().map(span_len).sum();
+        let mut parts = Vec::new();
+        let (mut start, mut end) = (0, 0);
+        let mut inside: Vec<usize> = Vec::new();
+        let mut cut = |range: Range<usize>, inside: &mut Vec<usize>| {
+            let mut part = Self::new(Kind::Copy, cut_spans(&spans, range.clone()));
+            part.ciphers = ciphers.clone();
+            part.out = out + range.start as u64;
+            for unit in inside.drain(..) {
+                let unit_subsamples = &subsamples[units[unit].subsamples.clone()];
+                let first = part.subsamples.len();
+                part.subsamples.extend_from_slice(unit_subsamples);
+                part.places.push(places[unit]);
+                part.units.push(AccessUnit {
+                    range: units[unit].range.start - range.start
+                        ..units[unit].range.end - range.start,
+                    subsamples: first..part.subsamples.len(),
+                    ..units[unit].clone()
+                });
+            }
+            parts.push(part);
+        };
+        for unit in order {
+            let range = &units[unit].range;
+            // Between units, whole parts without any.
+            if range.start >= end && range.start - start >= PART {
+                cut(start..range.start, &mut inside);
+                start = range.start;
+            }
+            inside.push(unit);
+            end = end.max(range.end);
+        }
+        // Behind the last unit, and where there is none, any cut will do.
+        while len - start > 0 {
+            let next = len.min(end.max(start + PART));
+            cut(start..next, &mut inside);
+            start = next;
+        }
+        parts
+    }
+}
+
+fn span_len(span: &Range<u64>) -> usize {
+    usize::try_from(span.end - span.start).unwrap_or(usize::MAX)
+}
+
+/// The part `range` of spans that stand side by side.
+fn cut_spans(spans: &[Range<u64>], range: Range<usize>) -> Vec<Range<u64>> {
+    let mut at = 0;
+    let mut cut = Vec::new();
+    for span in spans {
+        let len = span_len(span);
+        let from = range.start.max(at) - at;
+        let to = range.end.clamp(at, at + len) - at;
+        if from < to {
+            cut.push(span.start + from as u64..span.start + to as u64);
+        }
+        at += len;
+    }
+    cut
+}
+
+/// The first `len` bytes of `buffer`, which grows to it.
+fn grow<'b>(input: &Input, buffer: &'b mut Vec<u8>, len: usize) -> Result<&'b mut [u8], Error> {
+    if buffer.capacity() < len {
+        *buffer = Vec::new();
+        buffer.try_reserve_exact(len).map_err(|_| {
+            input.unsuitable(format!("{len} bytes must be in memory at once, which is too much"))
+        })?;
+    }
+    // Bytes that are there already need not be zeroed again.
+    if buffer.len() < len {
+        buffer.resize(len, 0);
+    }
+    Ok(&mut buffer[..len])
+}
+
+/// The bytes of a piece while it is mapped.
+pub(crate) enum Bytes<'b> {
+    /// The whole piece.
+    Buffer(&'b [u8]),
+    /// The piece is too large: a buffer for one access unit at a time.
+    File(&'b mut Vec<u8>),
+}
+
+impl Bytes<'_> {
+    /// `size` bytes that are at `start` of the piece and at `offset` of the input.
+    pub(crate) fn at(
+        &mut self,
+        input: &Input,
+        start: usize,
+        offset: u64,
+        size: usize,
+    ) -> Result<&[u8], Error> {
+        match self {
+            Self::Buffer(buffer) => {
+                buffer.get(start..).and_then(|rest| rest.get(..size)).ok_or_else(|| {
+                    input.unsuitable(format!("the sample at file offset {offset} leaves its piece"))
+                })
+            }
+            Self::File(buffer) => {
+                let buffer = grow(input, buffer, size)?;
+                input.read(buffer, offset)?;
+                Ok(buffer)
+            }
+        }
     }
 }
 
@@ -124,7 +250,7 @@ pub(crate) trait Plan: Send {
 /// Maps the pieces in file order: says which bytes to encrypt or decrypt, builds the metadata in
 /// front of them, and gives them their place.
 pub(crate) trait Map: Send {
-    fn map(&mut self, task: &mut Task, buffer: &[u8]) -> Result<(), Error>;
+    fn map(&mut self, task: &mut Task, bytes: &mut Bytes<'_>) -> Result<(), Error>;
 }
 
 /// What the AES stage does.
@@ -151,8 +277,7 @@ impl Pipeline<'_> {
             plan: Mutex::new(Planning { plan, tickets: 0, done: false }),
             mapping: Mutex::new(Mapping { mapper, turn: 0 }),
             turned: Condvar::new(),
-            budget: Mutex::new(BUDGET),
-            freed: Condvar::new(),
+            parts: Mutex::new(VecDeque::new()),
             failure: Mutex::new(None),
             stop: AtomicBool::new(false),
             through: AtomicU64::new(0),
@@ -178,15 +303,22 @@ impl Pipeline<'_> {
     fn work<P: Plan, M: Map>(&self, shared: &Shared<P, M>, times: &mut Times) {
         let mut buffer = Vec::new();
         while !shared.stop.load(Ordering::Relaxed) {
+            if self.observer.interrupted() {
+                return shared.fail(0, Error::Interrupted);
+            }
+            let part = lock(&shared.parts).pop_front();
+            if let Some((ticket, part)) = part {
+                if let Err(error) = self.finish(shared, &part, &mut buffer, times) {
+                    return shared.fail(ticket, error);
+                }
+                continue;
+            }
             let mut planning = lock(&shared.plan);
             if planning.done {
                 return;
             }
             let ticket = planning.tickets;
             planning.tickets += 1;
-            if self.observer.interrupted() {
-                return shared.fail(ticket, Error::Interrupted);
-            }
             let task = match timed(&mut times.plan, || planning.plan.next()) {
                 Ok(Some(task)) => task,
                 Ok(None) => {
@@ -195,18 +327,12 @@ impl Pipeline<'_> {
                 }
                 Err(error) => return shared.fail(ticket, error),
             };
-            // Under the lock of the plan, so that pieces get memory in their order and the one whose
-            // turn it is never waits for a later one.
-            let cost = usize::try_from(task.len()).unwrap_or(usize::MAX).min(BUDGET);
-            shared.take(cost);
             drop(planning);
-            let result = self.piece(shared, ticket, task, &mut buffer, times);
-            if buffer.capacity() > BUDGET / self.workers {
-                buffer = Vec::new();
-            }
-            shared.give(cost);
-            if let Err(error) = result {
+            if let Err(error) = self.piece(shared, ticket, task, &mut buffer, times) {
                 return shared.fail(ticket, error);
+            }
+            if buffer.capacity() as u64 > 2 * LARGE {
+                buffer = Vec::new();
             }
         }
     }
@@ -219,8 +345,10 @@ impl Pipeline<'_> {
         buffer: &mut Vec<u8>,
         times: &mut Times,
     ) -> Result<(), Error> {
-        let len = task.len();
-        let buffer = timed(&mut times.read, || self.read(&task, len, buffer))?;
+        let large = task.len() > LARGE;
+        if !large {
+            timed(&mut times.read, || self.read(&task, buffer))?;
+        }
         let mut mapping = lock(&shared.mapping);
         while mapping.turn != ticket {
             if shared.stop.load(Ordering::Relaxed) {
@@ -228,51 +356,61 @@ impl Pipeline<'_> {
             }
             mapping = shared.turned.wait(mapping).unwrap_or_else(PoisonError::into_inner);
         }
-        timed(&mut times.map, || mapping.mapper.map(&mut task, buffer))?;
+        let mut bytes =
+            if large { Bytes::File(buffer) } else { Bytes::Buffer(&buffer[..task.buffer_len()]) };
+        timed(&mut times.map, || mapping.mapper.map(&mut task, &mut bytes))?;
         mapping.turn += 1;
         drop(mapping);
         shared.turned.notify_all();
-        if let Some(output) = self.output {
-            timed(&mut times.crypto, || self.apply(&task, buffer))?;
-            timed(&mut times.write, || {
-                output.write(&task.head, task.out)?;
-                output.write(buffer, task.out + task.head.len() as u64)
-            })?;
-            let through = shared.through.fetch_add(len, Ordering::Relaxed) + len;
-            self.observer.progress(through, self.input.len());
+        let Some(output) = self.output else { return Ok(()) };
+        timed(&mut times.write, || output.write(&task.head, task.out))?;
+        task.out += task.head.len() as u64;
+        if large {
+            let parts = task.into_parts();
+            lock(&shared.parts).extend(parts.into_iter().map(|part| (ticket, part)));
+            return Ok(());
         }
+        self.encrypt_and_write(shared, &task, buffer, times)
+    }
+
+    /// Takes a part from read to write.
+    fn finish<P, M>(
+        &self,
+        shared: &Shared<P, M>,
+        part: &Task,
+        buffer: &mut Vec<u8>,
+        times: &mut Times,
+    ) -> Result<(), Error> {
+        timed(&mut times.read, || self.read(part, buffer))?;
+        self.encrypt_and_write(shared, part, buffer, times)
+    }
+
+    fn encrypt_and_write<P, M>(
+        &self,
+        shared: &Shared<P, M>,
+        task: &Task,
+        buffer: &mut [u8],
+        times: &mut Times,
+    ) -> Result<(), Error> {
+        let Some(output) = self.output else { return Ok(()) };
+        let buffer = &mut buffer[..task.buffer_len()];
+        timed(&mut times.crypto, || self.apply(task, buffer))?;
+        timed(&mut times.write, || output.write(buffer, task.out))?;
+        let len = task.len();
+        let through = shared.through.fetch_add(len, Ordering::Relaxed) + len;
+        self.observer.progress(through, self.input.len());
         Ok(())
     }
 
-    fn read<'b>(
-        &self,
-        task: &Task,
-        len: u64,
-        buffer: &'b mut Vec<u8>,
-    ) -> Result<&'b mut [u8], Error> {
-        let too_large = || {
-            let reason =
-                format!("a piece of {len} bytes must be in memory at once, which is too much");
-            self.input.unsuitable(reason)
-        };
-        let len = usize::try_from(len).map_err(|_| too_large())?;
-        if buffer.capacity() < len {
-            *buffer = Vec::new();
-            buffer.try_reserve_exact(len).map_err(|_| too_large())?;
-        }
-        // Bytes that are there already need not be zeroed again.
-        if buffer.len() < len {
-            buffer.resize(len, 0);
-        }
-        let buffer = &mut buffer[..len];
-        let mut rest = &mut *buffer;
+    /// Reads the spans of a task side by side.
+    fn read(&self, task: &Task, buffer: &mut Vec<u8>) -> Result<(), Error> {
+        let mut rest = grow(self.input, buffer, task.buffer_len())?;
         for span in &task.spans {
-            let len = usize::try_from(span.end - span.start).map_err(|_| too_large())?;
-            let (piece, later) = rest.split_at_mut(len);
+            let (piece, later) = rest.split_at_mut(span_len(span));
             self.input.read(piece, span.start)?;
             rest = later;
         }
-        Ok(buffer)
+        Ok(())
     }
 
     fn apply(&self, task: &Task, buffer: &mut [u8]) -> Result<(), Error> {
@@ -320,8 +458,8 @@ struct Shared<P, M> {
     plan: Mutex<Planning<P>>,
     mapping: Mutex<Mapping<M>>,
     turned: Condvar,
-    budget: Mutex<usize>,
-    freed: Condvar,
+    /// Parts of large pieces that are mapped, with the ticket of the piece.
+    parts: Mutex<VecDeque<(u64, Task)>>,
     /// The error of the earliest piece that has one.
     failure: Mutex<Option<(u64, Error)>>,
     stop: AtomicBool,
@@ -339,19 +477,6 @@ impl<P, M> Shared<P, M> {
         // With the lock, so that nobody is between looking at `stop` and waiting.
         drop(lock(&self.mapping));
         self.turned.notify_all();
-    }
-
-    fn take(&self, cost: usize) {
-        let mut left = lock(&self.budget);
-        while *left < cost {
-            left = self.freed.wait(left).unwrap_or_else(PoisonError::into_inner);
-        }
-        *left -= cost;
-    }
-
-    fn give(&self, cost: usize) {
-        *lock(&self.budget) += cost;
-        self.freed.notify_all();
     }
 }
 

@@ -33,8 +33,8 @@ impl Placement {
         self.next.wrapping_sub(at).cast_signed()
     }
 
-    /// Gives `task`, with `len` bytes in its buffer, its place.
-    pub(crate) fn place(&mut self, task: &mut Task, len: usize) {
+    /// Gives `task` its place.
+    pub(crate) fn place(&mut self, task: &mut Task) {
         let at = match &mut task.kind {
             Kind::Fragment { at, .. } => Some(*at),
             Kind::Replace { at, bytes } => {
@@ -54,7 +54,7 @@ impl Placement {
             self.moves.push((at, self.next));
         }
         task.out = self.next;
-        self.next += task.head.len() as u64 + len as u64;
+        self.next += task.head.len() as u64 + task.len();
     }
 
     /// Sets `sidx` and `mfra` right, now that everything has its place.

@@ -5,6 +5,7 @@ use std::{
     io,
     os::unix::fs::{FileExt, FileTypeExt, MetadataExt, PermissionsExt},
     path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
 };
 
 use lanelock_mp4::{ErrorKind, FileSource, ReadAt};
@@ -63,6 +64,9 @@ impl Input {
 pub(crate) struct Output {
     path: PathBuf,
     file: NamedTempFile,
+    /// The kernel writes to a file under a lock of the file, and waits for it by spinning: waiting
+    /// here instead takes a third off the CPU time, at the same speed.
+    writing: Mutex<()>,
 }
 
 impl Output {
@@ -93,10 +97,11 @@ impl Output {
             .permissions(Permissions::from_mode(0o666)) // less the umask, like any new file
             .tempfile_in(directory)
             .map_err(fail)?;
-        Ok(Self { path: path.into(), file })
+        Ok(Self { path: path.into(), file, writing: Mutex::new(()) })
     }
 
     pub(crate) fn write(&self, bytes: &[u8], offset: u64) -> Result<(), Error> {
+        let _turn = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         self.file.as_file().write_all_at(bytes, offset).map_err(|source| self.error(source))
     }
 
@@ -105,7 +110,7 @@ impl Output {
         if sync {
             self.file.as_file().sync_all().map_err(|source| self.error(source))?;
         }
-        let Self { path, file } = self;
+        let Self { path, file, .. } = self;
         match file.persist(&path) {
             Ok(_) => Ok(()),
             Err(error) => Err(Error::Write { path, source: error.error }),

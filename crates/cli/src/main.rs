@@ -1,2 +1,36 @@
-//! The `lanelock` command.
-fn main() {}
+//! The `lanelock` command: parse, call, print.
+
+#![forbid(unsafe_code)]
+
+mod args;
+mod cpu;
+mod failure;
+mod inspect;
+mod keys;
+mod run;
+mod watch;
+
+use std::{io, process::ExitCode};
+
+use clap::Parser;
+
+use args::{Args, Command};
+use failure::Failure;
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let (json, result) = match &args.command {
+        Command::Encrypt(args) => (args.common.json, run::encrypt(args)),
+        Command::Decrypt(args) => (args.common.json, run::decrypt(args)),
+        Command::Inspect(args) => (args.json, inspect::inspect(args)),
+        Command::Cpu(args) => (args.json, cpu::cpu(args)),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever read our output has heard enough.
+        Err(Failure::Print(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+            ExitCode::SUCCESS
+        }
+        Err(failure) => failure.report(json),
+    }
+}

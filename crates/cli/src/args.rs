@@ -1,0 +1,280 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{ArgAction, Parser, Subcommand, ValueEnum};
+use lanelock_packager::{Layout, Scheme, Selector};
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    done
+  1    the input cannot be processed, or a key is missing; there is no output
+  2    the command line is wrong
+  3    a file cannot be read or written; there is no output
+  130  interrupted; there is no output";
+
+/// Encrypts MP4 and CMAF files for streaming by Common Encryption (ISO/IEC 23001-7), and decrypts
+/// and inspects them.
+#[derive(Debug, Parser)]
+#[command(name = "lanelock", version, after_help = EXIT_CODES, propagate_version = true)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Encrypt(EncryptArgs),
+    Decrypt(DecryptArgs),
+    Inspect(InspectArgs),
+    Cpu(CpuArgs),
+}
+
+const ENCRYPT_EXAMPLES: &str = "\
+Examples:
+  One key for all tracks, from a file of lines KID:KEY:
+    lanelock encrypt in.mp4 out.mp4 --scheme cbcs --key-file keys.txt
+
+  A key for video, audio left clear:
+    lanelock encrypt in.mp4 out.mp4 --scheme cenc --key video=KID:KEY --clear audio
+
+  Keys from the environment, the result as JSON:
+    LANELOCK_KEYS='video=KID:KEY audio=KID:KEY' lanelock encrypt in.mp4 out.mp4 --scheme cbcs --json
+
+Fragmented input keeps its fragments. Progressive input becomes fragmented, unless --layout keep is
+given. The output appears when it is complete, or not at all.";
+
+/// Encrypts a file.
+#[derive(Debug, clap::Args)]
+#[command(after_help = ENCRYPT_EXAMPLES)]
+pub(crate) struct EncryptArgs {
+    /// The MP4 or CMAF file to encrypt
+    pub(crate) input: PathBuf,
+
+    /// The file to write; one that is there is replaced
+    pub(crate) output: PathBuf,
+
+    /// The protection scheme
+    #[arg(long, short)]
+    pub(crate) scheme: SchemeArg,
+
+    /// A key, for all tracks or those that SELECTOR selects: all, video, audio, text or a track ID.
+    /// KID and KEY have 32 hexadecimal digits each. Other users of the machine can see it: prefer
+    /// --key-file
+    #[arg(long = "key", short, value_name = "[SELECTOR=]KID:KEY")]
+    pub(crate) keys: Vec<String>,
+
+    /// A file with a key on each line, in the form of --key; empty lines and lines that begin with #
+    /// are skipped; - is standard input. Without --key and --key-file, keys come from the environment
+    /// variable LANELOCK_KEYS
+    #[arg(long, value_name = "FILE")]
+    pub(crate) key_file: Option<PathBuf>,
+
+    /// Leaves tracks clear: all, video, audio, text or a track ID. A track without key that is not
+    /// named here is an error
+    #[arg(long, value_name = "SELECTOR", value_parser = selector)]
+    pub(crate) clear: Vec<Selector>,
+
+    /// Blocks encrypted and blocks left clear in turn, in video under cbcs and cens
+    #[arg(long, value_name = "CRYPT:SKIP", default_value = "1:9", value_parser = pattern)]
+    pub(crate) pattern: (u8, u8),
+
+    /// The IV in hexadecimal digits, 8 or 16 bytes: the constant one of cbcs, the first one of the
+    /// other schemes [default: random]
+    #[arg(long, value_name = "HEX", value_parser = iv)]
+    pub(crate) iv: Option<IvArg>,
+
+    /// Adds pssh boxes, given whole: base64, hexadecimal digits, or @FILE
+    #[arg(long, value_name = "BOX")]
+    pub(crate) pssh: Vec<String>,
+
+    /// Leaves out the common (W3C) pssh box, which lists the KIDs
+    #[arg(long)]
+    pub(crate) no_pssh: bool,
+
+    /// The layout of the output for progressive input
+    #[arg(long, default_value = "fragmented")]
+    pub(crate) layout: LayoutArg,
+
+    /// Shortest duration of the fragments made from progressive input; each goes on to the next sync
+    /// sample
+    #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = seconds)]
+    pub(crate) fragment_duration: std::time::Duration,
+
+    #[command(flatten)]
+    pub(crate) common: CommonArgs,
+}
+
+const DECRYPT_EXAMPLES: &str = "\
+Examples:
+  lanelock decrypt in.mp4 out.mp4 --key-file keys.txt
+  LANELOCK_KEYS='KID:KEY KID:KEY' lanelock decrypt in.mp4 out.mp4
+
+The KIDs in the file say which key is for what. Decrypting what lanelock has encrypted, fragmented or
+with --layout keep, gives back the file that it was, byte for byte (pssh boxes that were there before
+are removed).";
+
+/// Decrypts a file.
+#[derive(Debug, clap::Args)]
+#[command(after_help = DECRYPT_EXAMPLES)]
+pub(crate) struct DecryptArgs {
+    /// The MP4 or CMAF file to decrypt
+    pub(crate) input: PathBuf,
+
+    /// The file to write; one that is there is replaced
+    pub(crate) output: PathBuf,
+
+    /// A key: 32 hexadecimal digits of KID, a colon, 32 hexadecimal digits of key. Other users of the
+    /// machine can see it: prefer --key-file
+    #[arg(long = "key", short, value_name = "KID:KEY")]
+    pub(crate) keys: Vec<String>,
+
+    /// A file with a key on each line; empty lines and lines that begin with # are skipped; - is
+    /// standard input. Without --key and --key-file, keys come from the environment variable
+    /// LANELOCK_KEYS
+    #[arg(long, value_name = "FILE")]
+    pub(crate) key_file: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) common: CommonArgs,
+}
+
+/// What encryption and decryption have in common.
+#[derive(Debug, clap::Args)]
+pub(crate) struct CommonArgs {
+    /// The whole blocks of a crypt run that is cut short by the end of its range: clear (FFmpeg, Shaka
+    /// Packager) or encrypted (Bento4, GPAC). Patterns like 1:9 have none
+    #[arg(long, value_name = "HOW", default_value = "clear")]
+    pub(crate) truncated_runs: TruncatedRuns,
+
+    /// Threads [default: one for each core, at most 4]
+    #[arg(long, value_name = "N")]
+    pub(crate) workers: Option<std::num::NonZeroUsize>,
+
+    /// Makes sure that the output is on the disk before it appears under its name
+    #[arg(long)]
+    pub(crate) sync: bool,
+
+    /// Prints the summary as JSON on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Prints neither summary, progress nor warnings
+    #[arg(long, short, action = ArgAction::SetTrue)]
+    pub(crate) quiet: bool,
+}
+
+/// Says what a file is: tracks, codecs, protection, fragments.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  lanelock inspect out.mp4
+  lanelock inspect out.mp4 --json | jq '.tracks[].protection.kids'")]
+pub(crate) struct InspectArgs {
+    /// The file
+    pub(crate) input: PathBuf,
+
+    /// Prints JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Says which instruction-set levels this processor has, and which one is used.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+LANELOCK_LEVEL=NAME makes every command use that level.")]
+pub(crate) struct CpuArgs {
+    /// Prints JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// [`Scheme`] on the command line.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum SchemeArg {
+    /// AES-CTR
+    Cenc,
+    /// AES-CTR with a pattern; players differ in how they read it
+    Cens,
+    /// AES-CBC
+    Cbc1,
+    /// AES-CBC with a pattern: what Apple's players want, and all newer ones take
+    Cbcs,
+}
+
+impl From<SchemeArg> for Scheme {
+    fn from(scheme: SchemeArg) -> Self {
+        match scheme {
+            SchemeArg::Cenc => Self::Cenc,
+            SchemeArg::Cens => Self::Cens,
+            SchemeArg::Cbc1 => Self::Cbc1,
+            SchemeArg::Cbcs => Self::Cbcs,
+        }
+    }
+}
+
+/// [`Layout`] on the command line.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum LayoutArg {
+    /// Fragments that begin at sync samples
+    Fragmented,
+    /// Progressive, as it is
+    Keep,
+}
+
+impl From<LayoutArg> for Layout {
+    fn from(layout: LayoutArg) -> Self {
+        match layout {
+            LayoutArg::Fragmented => Self::Fragmented,
+            LayoutArg::Keep => Self::Keep,
+        }
+    }
+}
+
+/// How to read a truncated crypt run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TruncatedRuns {
+    Clear,
+    Encrypt,
+}
+
+/// The bytes of an IV.
+#[derive(Clone, Debug)]
+pub(crate) struct IvArg(pub(crate) Vec<u8>);
+
+fn selector(text: &str) -> Result<Selector, String> {
+    Selector::parse(text).map_err(|error| error.to_string())
+}
+
+fn pattern(text: &str) -> Result<(u8, u8), String> {
+    let parse = || {
+        let (crypt, skip) = text.split_once(':')?;
+        let pattern: (u8, u8) = (crypt.parse().ok()?, skip.parse().ok()?);
+        ((1..=15).contains(&pattern.0) && pattern.1 <= 15).then_some(pattern)
+    };
+    parse().ok_or_else(|| "CRYPT is 1 to 15, SKIP 0 to 15, as in 1:9".into())
+}
+
+fn iv(text: &str) -> Result<IvArg, String> {
+    match hex(text) {
+        Some(bytes) if matches!(bytes.len(), 8 | 16) => Ok(IvArg(bytes)),
+        _ => Err("an IV has 16 or 32 hexadecimal digits".into()),
+    }
+}
+
+fn seconds(text: &str) -> Result<std::time::Duration, String> {
+    text.parse()
+        .ok()
+        .and_then(|seconds| std::time::Duration::try_from_secs_f64(seconds).ok())
+        .ok_or_else(|| "seconds are a number like 2 or 0.5".into())
+}
+
+/// Bytes of hexadecimal digits.
+pub(crate) fn hex(text: &str) -> Option<Vec<u8>> {
+    let digits: Vec<u8> = text
+        .chars()
+        .map(|c| c.to_digit(16).and_then(|digit| u8::try_from(digit).ok()))
+        .collect::<Option<_>>()?;
+    let (pairs, rest) = digits.as_chunks::<2>();
+    rest.is_empty().then(|| pairs.iter().map(|[high, low]| high << 4 | low).collect())
+}

@@ -1,0 +1,88 @@
+//! Errors as the user sees them: what is wrong, what to do, and the exit code.
+
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+};
+
+use lanelock_packager::Error;
+
+/// Why the command failed.
+pub(crate) enum Failure {
+    /// The packager's reason.
+    Packager(Error),
+    /// The command line is wrong.
+    Usage { what: String, hint: String },
+    /// A file other than input and output.
+    Io { what: String, error: io::Error },
+    /// Standard output does not take our words.
+    Print(io::Error),
+}
+
+impl Failure {
+    pub(crate) fn usage(what: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::Usage { what: what.into(), hint: hint.into() }
+    }
+
+    /// Prints the error, and gives the exit code.
+    pub(crate) fn report(self, json: bool) -> ExitCode {
+        let (text, hint, code) = match self {
+            Self::Packager(error) => (error.to_string(), hint(&error), code(&error)),
+            Self::Usage { what, hint } => (what, Some(hint), 2),
+            Self::Io { what, error } => (format!("{what}: {error}"), None, 3),
+            Self::Print(error) => (format!("cannot write to standard output: {error}"), None, 3),
+        };
+        // Standard error is the last place to complain: if it is gone, the exit code must do.
+        let mut stderr = io::stderr().lock();
+        let _ = if json {
+            writeln!(stderr, "{}", serde_json::json!({ "error": text, "hint": hint }))
+        } else {
+            let hint = hint.map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
+            writeln!(stderr, "error: {text}{hint}")
+        };
+        ExitCode::from(code)
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Packager(error)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Print(error)
+    }
+}
+
+fn code(error: &Error) -> u8 {
+    match error {
+        Error::Read { .. } | Error::Write { .. } | Error::NotAFile { .. } => 3,
+        Error::SameFile { .. } | Error::Options(_) | Error::Level(_) => 2,
+        Error::Interrupted => 130,
+        _ => 1,
+    }
+}
+
+/// What to do, where the error does not say it itself.
+fn hint(error: &Error) -> Option<String> {
+    let hint = match error {
+        Error::Write { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
+            "the disk is full: free some space, or write to another one"
+        }
+        Error::Write { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+            "make the folder first"
+        }
+        Error::Container { .. } => {
+            "the file is damaged or cut short; fetch or make it again, or try to repair it \
+             (ffmpeg -i IN -c copy OUT)"
+        }
+        Error::Map { .. } => {
+            "the video data could not be read with certainty, so nothing was encrypted; if players \
+             take the file, please report it"
+        }
+        _ => return None,
+    };
+    Some(hint.into())
+}

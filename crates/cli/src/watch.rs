@@ -1,0 +1,82 @@
+//! Watching a run: progress, warnings, interruption.
+
+use std::{
+    io::{self, IsTerminal, Write},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use lanelock_packager::Observer;
+
+use crate::failure::Failure;
+
+/// The observer of the command.
+pub(crate) struct Watch {
+    bar: ProgressBar,
+    quiet: bool,
+    json: bool,
+    interrupted: Arc<AtomicBool>,
+}
+
+impl Watch {
+    /// Shows a bar if standard error is a terminal, and turns SIGINT and SIGTERM into an orderly end.
+    pub(crate) fn new(quiet: bool, json: bool) -> Result<Self, Failure> {
+        let interrupted = Arc::new(AtomicBool::new(false));
+        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+            signal_hook::flag::register(signal, interrupted.clone())
+                .map_err(|error| Failure::Io { what: "cannot watch for signals".into(), error })?;
+        }
+        let bar = if quiet || !io::stderr().is_terminal() {
+            ProgressBar::hidden()
+        } else {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
+            let template =
+                "{bar:32} {percent:>3} %  {bytes} of {total_bytes}  {bytes_per_sec}  {eta} left";
+            if let Ok(style) = ProgressStyle::with_template(template) {
+                bar.set_style(style);
+            }
+            bar.enable_steady_tick(Duration::from_millis(200));
+            bar
+        };
+        Ok(Self { bar, quiet, json, interrupted })
+    }
+
+    /// Takes the bar away.
+    pub(crate) fn end(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl Observer for Watch {
+    fn progress(&self, done: u64, total: u64) {
+        self.bar.set_length(total);
+        self.bar.set_position(done);
+    }
+
+    fn interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+
+    fn warn(&self, message: &str) {
+        if self.quiet {
+            return;
+        }
+        let text = if self.json {
+            serde_json::json!({ "warning": message }).to_string()
+        } else {
+            format!("warning: {message}")
+        };
+        // A warning that cannot be printed is no reason to stop.
+        let _ = self.bar.suspend(|| writeln!(io::stderr().lock(), "{text}"));
+    }
+}

@@ -48,7 +48,8 @@ pub fn encrypt_in_lanes(jobs: &mut [Job<'_>], most: usize) {
         .iter_mut()
         .map(|Job { key, iv, pattern, data }| {
             let (data, _) = data.as_chunks_mut();
-            Work { key: *key, pattern: *pattern, state: iv, runs: pattern.runs(data.len()), data }
+            let (kind, runs) = (kind(*key, *pattern), pattern.runs(data.len()));
+            Work { key: *key, pattern: *pattern, kind, state: iv, runs, data }
         })
         .collect();
     match &mut work[..] {
@@ -57,9 +58,8 @@ pub fn encrypt_in_lanes(jobs: &mut [Job<'_>], most: usize) {
         // Jobs that can share a kernel stand together; among them long ones first, so that the lanes
         // end together.
         many => {
-            many.sort_unstable_by_key(|work| (kind(work.key, work.pattern), Reverse(work.runs)));
-            for group in many.chunk_by_mut(|a, b| kind(a.key, a.pattern) == kind(b.key, b.pattern))
-            {
+            many.sort_unstable_by_key(|work| (work.kind, Reverse(work.runs)));
+            for group in many.chunk_by_mut(|a, b| a.kind == b.kind) {
                 run_group(group, most, false);
             }
         }
@@ -73,6 +73,8 @@ pub fn encrypt_in_lanes(jobs: &mut [Job<'_>], most: usize) {
 pub(super) struct Work<'d, 'k> {
     pub(super) key: KeyRef<'k>,
     pub(super) pattern: Pattern,
+    /// Jobs of the same kind can share a kernel.
+    pub(super) kind: usize,
     pub(super) state: &'d mut Block,
     /// Complete runs that are left.
     pub(super) runs: usize,

@@ -176,7 +176,8 @@ impl<'k, B: AsMut<[u8]>, T> Slot<'k, B, T> {
         let (data, _) = data.as_mut().as_chunks_mut();
         let start = (self.done * pattern.period()).min(data.len());
         let data = &mut data[start..];
-        Work { key: *key, pattern: *pattern, state: iv, runs: self.runs - self.done, data }
+        let (kind, runs) = (kind(*key, *pattern), self.runs - self.done);
+        Work { key: *key, pattern: *pattern, kind, state: iv, runs, data }
     }
 
     /// What is left as a job of its own: patterns repeat from the start of every run.

@@ -96,7 +96,8 @@ impl Output {
             .suffix(".part")
             .permissions(Permissions::from_mode(0o666)) // less the umask, like any new file
             .tempfile_in(directory)
-            .map_err(fail)?;
+            // The kind alone: the name of the temporary file helps nobody.
+            .map_err(|error| fail(error.kind().into()))?;
         Ok(Self { path: path.into(), file, writing: Mutex::new(()) })
     }
 

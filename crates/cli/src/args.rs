@@ -1,9 +1,10 @@
 //! The command line.
 
-use std::path::PathBuf;
+use std::{ffi::OsString, path::PathBuf};
 
 use clap::{ArgAction, Parser, Subcommand, ValueEnum};
 use lanelock_packager::{Layout, Scheme, Selector};
+use zeroize::Zeroizing;
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -58,17 +59,8 @@ pub(crate) struct EncryptArgs {
     #[arg(long, short)]
     pub(crate) scheme: SchemeArg,
 
-    /// A key, for all tracks or those that SELECTOR selects: all, video, audio, text or a track ID.
-    /// KID and KEY have 32 hexadecimal digits each. Other users of the machine can see it: prefer
-    /// --key-file
-    #[arg(long = "key", short, value_name = "[SELECTOR=]KID:KEY")]
-    pub(crate) keys: Vec<String>,
-
-    /// A file with a key on each line, in the form of --key; empty lines and lines that begin with #
-    /// are skipped; - is standard input. Without --key and --key-file, keys come from the environment
-    /// variable LANELOCK_KEYS
-    #[arg(long, value_name = "FILE")]
-    pub(crate) key_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) keys: KeyArgs,
 
     /// Leaves tracks clear: all, video, audio, text or a track ID. A track without key that is not
     /// named here is an error
@@ -124,19 +116,26 @@ pub(crate) struct DecryptArgs {
     /// The file to write; one that is there is replaced
     pub(crate) output: PathBuf,
 
-    /// A key: 32 hexadecimal digits of KID, a colon, 32 hexadecimal digits of key. Other users of the
-    /// machine can see it: prefer --key-file
-    #[arg(long = "key", short, value_name = "KID:KEY")]
-    pub(crate) keys: Vec<String>,
-
-    /// A file with a key on each line; empty lines and lines that begin with # are skipped; - is
-    /// standard input. Without --key and --key-file, keys come from the environment variable
-    /// LANELOCK_KEYS
-    #[arg(long, value_name = "FILE")]
-    pub(crate) key_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) keys: KeyArgs,
 
     #[command(flatten)]
     pub(crate) common: CommonArgs,
+}
+
+/// Where keys come from.
+#[derive(Debug, clap::Args)]
+pub(crate) struct KeyArgs {
+    /// A key: KID and KEY have 32 hexadecimal digits each. SELECTOR says which tracks it is for: all
+    /// (that is the default), video, audio, text or a track ID; decryption goes by the KID alone.
+    /// Other users of the machine can see it: prefer --key-file
+    #[arg(long = "key", short, value_name = "[SELECTOR=]KID:KEY")]
+    pub(crate) keys: Vec<Secret>,
+
+    /// A file with a key on each line, in the form of --key; # begins a comment; - is standard input.
+    /// Without --key and --key-file, keys come from the environment variable LANELOCK_KEYS
+    #[arg(long = "key-file", value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
 }
 
 /// What encryption and decryption have in common.
@@ -187,6 +186,29 @@ pub(crate) struct CpuArgs {
     /// Prints JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Text that may hold a key: wiped when it is dropped, and never shown.
+#[derive(Clone)]
+pub(crate) struct Secret(Zeroizing<String>);
+
+impl Secret {
+    pub(crate) fn text(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<OsString> for Secret {
+    /// Of what is not UTF-8 nothing is kept, and nothing is no key.
+    fn from(text: OsString) -> Self {
+        Self(Zeroizing::new(text.into_string().unwrap_or_default()))
+    }
+}
+
+impl core::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("Secret")
+    }
 }
 
 /// [`Scheme`] on the command line.
@@ -243,7 +265,8 @@ pub(crate) enum TruncatedRuns {
 pub(crate) struct IvArg(pub(crate) Vec<u8>);
 
 fn selector(text: &str) -> Result<Selector, String> {
-    Selector::parse(text).map_err(|error| error.to_string())
+    // The error of the packager repeats the text, which clap does already.
+    Selector::parse(text).map_err(|_| "expected all, video, audio, text or a track ID".into())
 }
 
 fn pattern(text: &str) -> Result<(u8, u8), String> {

@@ -1,115 +1,193 @@
-//! Where keys come from: the command line, a file, or the environment.
+//! Reading keys: from options, files and the environment. What is wrong is said without repeating
+//! the text, part of which may be secret.
 
 use std::{
-    fs,
+    fs::File,
     io::{self, Read},
-    os::unix::fs::MetadataExt,
     path::Path,
 };
 
-use lanelock_packager::{Key, KeyMap, Observer};
+use lanelock_packager::{Key, KeyError, KeyMap, Observer, Selector};
 use zeroize::Zeroizing;
 
-use crate::failure::Failure;
+use crate::{args::KeyArgs, failure::Failure};
 
-/// The environment variable with keys.
-const VARIABLE: &str = "LANELOCK_KEYS";
-
-/// The most bytes of a key file: some thousand keys.
-const LONGEST_FILE: u64 = 1 << 20;
-
-/// The texts of the keys, each `[SELECTOR=]KID:KEY`.
-pub(crate) struct KeyTexts(Vec<Zeroizing<String>>);
-
-impl KeyTexts {
-    /// Collects them, and warns where others can read them.
-    pub(crate) fn read(
-        arguments: &[String],
-        file: Option<&Path>,
-        observer: &dyn Observer,
-    ) -> Result<Self, Failure> {
-        let mut texts: Vec<_> = arguments.iter().cloned().map(Zeroizing::new).collect();
-        if !texts.is_empty() {
-            observer.warn(
-                "other users of this machine can see a key on the command line; --key-file or \
-                 LANELOCK_KEYS keep it to yourself",
-            );
-        }
-        if let Some(path) = file {
-            let content = read_file(path, observer)?;
-            let lines = content.lines().map(str::trim);
-            let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
-            texts.extend(lines.map(|line| Zeroizing::new(line.to_owned())));
-        }
-        if texts.is_empty()
-            && file.is_none()
-            && let Some(value) = std::env::var_os(VARIABLE)
-        {
-            let value = value.into_string().map_err(|_| not_text(VARIABLE))?;
-            let value = Zeroizing::new(value);
-            let words = value.split(|c: char| c.is_whitespace() || c == ',');
-            texts.extend(
-                words.filter(|word| !word.is_empty()).map(|word| Zeroizing::new(word.to_owned())),
-            );
-        }
-        if texts.is_empty() {
-            return Err(Failure::usage(
-                "no key is given",
-                "give one with --key-file FILE, in the environment variable LANELOCK_KEYS, or with \
-                 --key KID:KEY",
-            ));
-        }
-        Ok(Self(texts))
-    }
-
-    /// Keys with the tracks that they are for.
-    pub(crate) fn map(&self) -> Result<KeyMap, Failure> {
-        let mut map = KeyMap::new();
-        for (number, text) in (1..).zip(&self.0) {
-            map.parse_insert(text).map_err(|error| wrong(number, &error))?;
-        }
-        Ok(map)
-    }
-
-    /// Keys by their KIDs alone. A selector, as encryption has it, does no harm.
-    pub(crate) fn list(&self) -> Result<Vec<Key>, Failure> {
-        (1..)
-            .zip(&self.0)
-            .map(|(number, text)| {
-                let key = text.split_once('=').map_or(text.as_str(), |(_, key)| key);
-                Key::parse(key).map_err(|error| wrong(number, &error))
-            })
-            .collect()
-    }
+/// The keys by tracks, for encryption.
+pub(crate) fn by_track(args: &KeyArgs, observer: &dyn Observer) -> Result<KeyMap, Failure> {
+    let mut keys = KeyMap::new();
+    read(args, observer, |selector, key| keys.insert(selector, key))?;
+    Ok(keys)
 }
 
-fn read_file(path: &Path, observer: &dyn Observer) -> Result<Zeroizing<String>, Failure> {
-    let fail = |error| Failure::Io { what: format!("cannot read {}", path.display()), error };
-    let mut content = Zeroizing::new(String::new());
-    if path == Path::new("-") {
-        io::stdin().take(LONGEST_FILE).read_to_string(&mut content).map_err(fail)?;
-        return Ok(content);
+/// The keys by KID, for decryption. Selectors are read, so that one key file does for both, and make
+/// no difference.
+pub(crate) fn by_kid(args: &KeyArgs, observer: &dyn Observer) -> Result<Vec<Key>, Failure> {
+    // A map that refuses different keys with one KID, and takes the same one twice.
+    let mut known = KeyMap::new();
+    let mut keys: Vec<Key> = Vec::new();
+    read(args, observer, |_, key| {
+        if !keys.contains(&key) {
+            // Track IDs stand for "one more": the number of keys fits.
+            let number = u32::try_from(keys.len()).unwrap_or(u32::MAX);
+            known.insert(Selector::Track(number), key.clone())?;
+            keys.push(key);
+        }
+        Ok(())
+    })?;
+    Ok(keys)
+}
+
+/// Reads all keys and gives them to `add`.
+fn read(
+    args: &KeyArgs,
+    observer: &dyn Observer,
+    mut add: impl FnMut(Selector, Key) -> Result<(), KeyError>,
+) -> Result<(), Failure> {
+    let mut take = |place: &str, text: &str| {
+        parse(text)
+            .and_then(|(selector, key)| add(selector, key).map_err(|error| error.to_string()))
+            .map_err(|error| Failure::usage(format!("{place}: {error}"), FORM))
+    };
+    let mut any = false;
+    if !args.keys.is_empty() {
+        observer.warn(
+            "other users of this machine can see a key on the command line; --key-file or \
+             LANELOCK_KEYS keep it to yourself",
+        );
     }
-    let file = fs::File::open(path).map_err(fail)?;
-    let metadata = file.metadata().map_err(fail)?;
-    if metadata.is_file() && metadata.mode() & 0o044 != 0 {
+    for (number, key) in (1..).zip(&args.keys) {
+        let place =
+            if args.keys.len() == 1 { "--key".into() } else { format!("--key number {number}") };
+        take(&place, key.text().trim())?;
+        any = true;
+    }
+    for path in &args.files {
+        let (name, text) = read_file(path, observer)?;
+        for (number, line) in (1..).zip(text.lines()) {
+            let line = line.split('#').next().unwrap_or_default().trim();
+            if !line.is_empty() {
+                take(&format!("{name}, line {number}"), line)?;
+                any = true;
+            }
+        }
+    }
+    if args.keys.is_empty() && args.files.is_empty() {
+        let text = std::env::var_os(VARIABLE).unwrap_or_default().into_string();
+        let text = text.map_err(|_| Failure::usage(format!("{VARIABLE} is not text"), FORM))?;
+        let text = Zeroizing::new(text);
+        let items = text.split(|c: char| c.is_whitespace() || c == ',');
+        for (number, item) in (1..).zip(items.filter(|item| !item.is_empty())) {
+            take(&format!("{VARIABLE}, key {number}"), item)?;
+            any = true;
+        }
+    }
+    if any {
+        return Ok(());
+    }
+    let message = match args.files.first() {
+        Some(path) => format!("there is no key in {}", path.display()),
+        None => "no keys are given".into(),
+    };
+    Err(Failure::usage(message, GIVE))
+}
+
+/// `[SELECTOR=]KID:KEY`.
+fn parse(text: &str) -> Result<(Selector, Key), String> {
+    let (selector, key) = match text.split_once('=') {
+        // A KID or a key before the sign: no message may show it.
+        Some((selector, _)) if selector.len() > 10 || selector.contains(':') => {
+            return Err("what is before \"=\" is not all, video, audio, text or a track ID".into());
+        }
+        Some((selector, key)) => {
+            (Selector::parse(selector.trim()).map_err(|error| error.to_string())?, key.trim())
+        }
+        None => (Selector::All, text),
+    };
+    Key::parse(key).map(|key| (selector, key)).map_err(|error| error.to_string())
+}
+
+/// The name to show and the text of a key file.
+fn read_file(path: &Path, observer: &dyn Observer) -> Result<(String, Zeroizing<String>), Failure> {
+    let fail = |error| Failure::Io { what: format!("cannot read {}", path.display()), error };
+    let (name, bytes) = if path == Path::new("-") {
+        ("stdin".to_owned(), read_all(&mut io::stdin().lock()).map_err(fail)?)
+    } else {
+        let mut file = File::open(path).map_err(fail)?;
+        warn_if_open_to_others(path, &file, observer);
+        (path.display().to_string(), read_all(&mut file).map_err(fail)?)
+    };
+    let Ok(text) = std::str::from_utf8(&bytes) else {
+        return Err(Failure::usage(format!("{name} is not text"), FORM));
+    };
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    Ok((name, Zeroizing::new(text.to_owned())))
+}
+
+/// Reads all there is into memory that is wiped, and never moved meanwhile.
+fn read_all(from: &mut impl Read) -> io::Result<Zeroizing<Vec<u8>>> {
+    let mut bytes = Zeroizing::new(vec![0; MOST_BYTES + 1]);
+    let mut len = 0;
+    loop {
+        match from.read(&mut bytes[len..]) {
+            Ok(0) if len > MOST_BYTES => {
+                return Err(io::Error::other("it is too long for a key file"));
+            }
+            Ok(0) => break,
+            Ok(more) => len += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    bytes.truncate(len);
+    Ok(bytes)
+}
+
+#[cfg(unix)]
+fn warn_if_open_to_others(path: &Path, file: &File, observer: &dyn Observer) {
+    use std::os::unix::fs::PermissionsExt as _;
+    // Not of pipes: a shell makes them for its own use, <(like this).
+    let Some(metadata) = file.metadata().ok().filter(std::fs::Metadata::is_file) else { return };
+    if metadata.permissions().mode() & 0o044 != 0 {
+        let path = path.display();
         observer.warn(&format!(
-            "other users of this machine can read {0}; chmod 600 {0} keeps it to yourself",
-            path.display()
+            "other users of this machine can read {path}; chmod 600 {path} keeps it to yourself"
         ));
     }
-    file.take(LONGEST_FILE).read_to_string(&mut content).map_err(fail)?;
-    Ok(content)
 }
 
-fn wrong(number: usize, error: &lanelock_packager::KeyError) -> Failure {
-    Failure::usage(
-        format!("key number {number}: {error}"),
-        "a key is [SELECTOR=]KID:KEY, for example \
-         video=00112233445566778899aabbccddeeff:<32 hexadecimal digits>",
-    )
-}
+#[cfg(not(unix))]
+fn warn_if_open_to_others(_: &Path, _: &File, _: &dyn Observer) {}
 
-fn not_text(what: &str) -> Failure {
-    Failure::usage(format!("{what} is not UTF-8 text"), "it holds keys of hexadecimal digits")
+const VARIABLE: &str = "LANELOCK_KEYS";
+const MOST_BYTES: usize = 1 << 20;
+const FORM: &str = "a key is [SELECTOR=]KID:KEY, KID and KEY of 32 hexadecimal digits each";
+const GIVE: &str = "give --key-file FILE (- for stdin), set LANELOCK_KEYS, or give --key KID:KEY";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_show_no_part_of_a_key() {
+        let (kid, key) = ("ab".repeat(16), "cd".repeat(16));
+        for text in [
+            format!("{kid}:{key}=audio"),
+            format!("{key}=audio"),
+            format!("{kid}:zz{}", &key[2..]),
+            format!("{kid}{key}"),
+            format!("video={kid}:{key}0"),
+            format!("vide={kid}:{key}"),
+            "cdcdcdcdcdcd".into(),
+        ] {
+            let message = parse(&text).unwrap_err();
+            assert!(!message.contains("cdcd") && !message.contains("abab"), "{message}");
+        }
+        assert!(parse(&format!("audio = {kid}:{key}")).is_ok());
+    }
+
+    #[test]
+    fn long_files_are_refused() {
+        assert!(read_all(&mut io::repeat(b' ').take(1 << 20)).is_ok());
+        assert!(read_all(&mut io::repeat(b' ')).is_err());
+    }
 }

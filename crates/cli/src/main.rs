@@ -8,6 +8,7 @@ mod failure;
 mod inspect;
 mod keys;
 mod run;
+mod usage;
 mod watch;
 
 use std::{io, process::ExitCode};
@@ -18,7 +19,10 @@ use args::{Args, Command};
 use failure::Failure;
 
 fn main() -> ExitCode {
-    let args = Args::parse();
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => return usage::report(&error),
+    };
     let (json, result) = match &args.command {
         Command::Encrypt(args) => (args.common.json, run::encrypt(args)),
         Command::Decrypt(args) => (args.common.json, run::decrypt(args)),

@@ -13,14 +13,14 @@ use lanelock_packager::{DecryptOptions, EncryptOptions, Iv, Summary};
 use crate::{
     args::{CommonArgs, DecryptArgs, EncryptArgs, TruncatedRuns, hex},
     failure::Failure,
-    keys::KeyTexts,
+    keys,
     watch::Watch,
 };
 
 pub(crate) fn encrypt(args: &EncryptArgs) -> Result<(), Failure> {
     let common = &args.common;
     let watch = Watch::new(common.quiet, common.json)?;
-    let keys = KeyTexts::read(&args.keys, args.key_file.as_deref(), &watch)?.map()?;
+    let keys = keys::by_track(&args.keys, &watch)?;
     let options = EncryptOptions {
         clear: args.clear.clone(),
         pattern: args.pattern,
@@ -42,7 +42,7 @@ pub(crate) fn encrypt(args: &EncryptArgs) -> Result<(), Failure> {
 pub(crate) fn decrypt(args: &DecryptArgs) -> Result<(), Failure> {
     let common = &args.common;
     let watch = Watch::new(common.quiet, common.json)?;
-    let keys = KeyTexts::read(&args.keys, args.key_file.as_deref(), &watch)?.list()?;
+    let keys = keys::by_kid(&args.keys, &watch)?;
     let options = DecryptOptions {
         encrypt_truncated_runs: common.truncated_runs == TruncatedRuns::Encrypt,
         workers: common.workers.map_or(0, usize::from),

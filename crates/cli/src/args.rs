@@ -6,6 +6,8 @@ use clap::{ArgAction, Parser, Subcommand, ValueEnum};
 use lanelock_packager::{Layout, Scheme, Selector};
 use zeroize::Zeroizing;
 
+use crate::pssh::unhex;
+
 const EXIT_CODES: &str = "\
 Exit codes:
   0    done
@@ -67,16 +69,17 @@ pub(crate) struct EncryptArgs {
     #[arg(long, value_name = "SELECTOR", value_parser = selector)]
     pub(crate) clear: Vec<Selector>,
 
-    /// Blocks encrypted and blocks left clear in turn, in video under cbcs and cens
-    #[arg(long, value_name = "CRYPT:SKIP", default_value = "1:9", value_parser = pattern)]
-    pub(crate) pattern: (u8, u8),
+    /// Blocks encrypted and blocks left clear in turn, in video under cbcs and cens [default: 1:9]
+    #[arg(long, value_name = "CRYPT:SKIP", value_parser = pattern)]
+    pub(crate) pattern: Option<(u8, u8)>,
 
     /// The IV in hexadecimal digits, 8 or 16 bytes: the constant one of cbcs, the first one of the
     /// other schemes [default: random]
     #[arg(long, value_name = "HEX", value_parser = iv)]
     pub(crate) iv: Option<IvArg>,
 
-    /// Adds pssh boxes, given whole: base64, hexadecimal digits, or @FILE
+    /// Adds pssh boxes, given whole, one or several: base64, hexadecimal digits, or @FILE with the
+    /// boxes themselves or with either of these
     #[arg(long, value_name = "BOX")]
     pub(crate) pssh: Vec<String>,
 
@@ -140,6 +143,7 @@ pub(crate) struct KeyArgs {
 
 /// What encryption and decryption have in common.
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "the flags of a command line")]
 pub(crate) struct CommonArgs {
     /// The whole blocks of a crypt run that is cut short by the end of its range: clear (FFmpeg, Shaka
     /// Packager) or encrypted (Bento4, GPAC). Patterns like 1:9 have none
@@ -161,6 +165,10 @@ pub(crate) struct CommonArgs {
     /// Prints neither summary, progress nor warnings
     #[arg(long, short, action = ArgAction::SetTrue)]
     pub(crate) quiet: bool,
+
+    /// Shows no progress bar; there is one only if standard error is a terminal
+    #[arg(long)]
+    pub(crate) no_progress: bool,
 }
 
 /// Says what a file is: tracks, codecs, protection, fragments.
@@ -279,7 +287,7 @@ fn pattern(text: &str) -> Result<(u8, u8), String> {
 }
 
 fn iv(text: &str) -> Result<IvArg, String> {
-    match hex(text) {
+    match unhex(text) {
         Some(bytes) if matches!(bytes.len(), 8 | 16) => Ok(IvArg(bytes)),
         _ => Err("an IV has 16 or 32 hexadecimal digits".into()),
     }
@@ -289,15 +297,6 @@ fn seconds(text: &str) -> Result<std::time::Duration, String> {
     text.parse()
         .ok()
         .and_then(|seconds| std::time::Duration::try_from_secs_f64(seconds).ok())
-        .ok_or_else(|| "seconds are a number like 2 or 0.5".into())
-}
-
-/// Bytes of hexadecimal digits.
-pub(crate) fn hex(text: &str) -> Option<Vec<u8>> {
-    let digits: Vec<u8> = text
-        .chars()
-        .map(|c| c.to_digit(16).and_then(|digit| u8::try_from(digit).ok()))
-        .collect::<Option<_>>()?;
-    let (pairs, rest) = digits.as_chunks::<2>();
-    rest.is_empty().then(|| pairs.iter().map(|[high, low]| high << 4 | low).collect())
+        .filter(|seconds| !seconds.is_zero())
+        .ok_or_else(|| "seconds are a number above 0, like 2 or 0.5".into())
 }

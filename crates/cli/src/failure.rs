@@ -27,7 +27,10 @@ impl Failure {
     /// Prints the error, and gives the exit code.
     pub(crate) fn report(self, json: bool) -> ExitCode {
         let (text, hint, code) = match self {
-            Self::Packager(error) => (error.to_string(), hint(&error), code(&error)),
+            Self::Packager(error) => {
+                let (text, todo) = split(&error);
+                (text, todo.or_else(|| hint(&error)), code(&error))
+            }
             Self::Usage { what, hint } => (what, Some(hint), 2),
             Self::Io { what, error } => (format!("{what}: {error}"), None, 3),
             Self::Print(error) => (format!("cannot write to standard output: {error}"), None, 3),
@@ -65,6 +68,22 @@ fn code(error: &Error) -> u8 {
     }
 }
 
+/// What is wrong, and what to do: the packager's reasons join the two with "; ".
+fn split(error: &Error) -> (String, Option<String>) {
+    let mut text = error.to_string();
+    let reason = match error {
+        // Paths come before the reason, and may hold anything.
+        Error::Track { reason, .. } | Error::Unsuitable { reason, .. } => reason.len(),
+        Error::NotAFile { .. } => "; copy it to one first".len(),
+        Error::Options(_) | Error::Level(_) => text.len(),
+        _ => return (text, None),
+    };
+    let start = text.len().saturating_sub(reason);
+    let Some(at) = text[start..].find("; ") else { return (text, None) };
+    let todo = text.split_off(start + at);
+    (text, todo.strip_prefix("; ").map(Into::into))
+}
+
 /// What to do, where the error does not say it itself.
 fn hint(error: &Error) -> Option<String> {
     let hint = match error {
@@ -73,6 +92,9 @@ fn hint(error: &Error) -> Option<String> {
         }
         Error::Write { source, .. } if source.kind() == io::ErrorKind::NotFound => {
             "make the folder first"
+        }
+        Error::Container { source, .. } if source.offset() == 0 && !is_code(source.path()) => {
+            "this seems to be no MP4 file at all"
         }
         Error::Container { .. } => {
             "the file is damaged or cut short; fetch or make it again, or try to repair it \
@@ -85,4 +107,26 @@ fn hint(error: &Error) -> Option<String> {
         _ => return None,
     };
     Some(hint.into())
+}
+
+/// Whether the path of a box is the code of a top-level one, as no text begins with.
+fn is_code(path: &str) -> bool {
+    path.len() == 4 && path.bytes().all(|byte| byte.is_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_to_do_becomes_the_hint() {
+        let (path, reason) = ("a; b.mp4".into(), "it is odd; make it even; or leave it".into());
+        let (text, todo) = split(&Error::Unsuitable { path, reason });
+        assert_eq!(text, "a; b.mp4: it is odd");
+        assert_eq!(todo.as_deref(), Some("make it even; or leave it"));
+        let (text, todo) = split(&Error::NotAFile { path: "/dev/zero".into() });
+        assert_eq!(text, "/dev/zero is not a regular file");
+        assert_eq!(todo.as_deref(), Some("copy it to one first"));
+        assert_eq!(split(&Error::Interrupted).1, None);
+    }
 }

@@ -1,10 +1,14 @@
 //! `lanelock inspect`.
 
-use std::io::{self, Write};
+use std::{
+    fmt::Write as _,
+    io::{self, IsTerminal as _, Write as _},
+    path::Path,
+};
 
-use lanelock_packager::{ProtectionReport, Report, TrackReport};
+use lanelock_packager::{FragmentReport, ProtectionReport, PsshReport, Report, TrackReport};
 
-use crate::{args::InspectArgs, failure::Failure};
+use crate::{args::InspectArgs, failure::Failure, units};
 
 pub(crate) fn inspect(args: &InspectArgs) -> Result<(), Failure> {
     let report = lanelock_packager::inspect(&args.input)?;
@@ -13,92 +17,191 @@ pub(crate) fn inspect(args: &InspectArgs) -> Result<(), Failure> {
         serde_json::to_writer_pretty(&mut out, &report).map_err(io::Error::from)?;
         writeln!(out)?;
     } else {
-        writeln!(out, "{}", args.input.display())?;
-        text(&mut out, &report)?;
+        let bold = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+        out.write_all(text(&report, &args.input, bold).as_bytes())?;
     }
     Ok(out.flush()?)
 }
 
-fn text(out: &mut impl Write, report: &Report) -> io::Result<()> {
-    let Report { bytes, layout, brands, duration, tracks, pssh, fragments, .. } = report;
-    writeln!(out, "  {layout}, {bytes} bytes, {duration:.3} s, brands {}", brands.join(" "))?;
-    for track in tracks {
-        write_track(out, track)?;
+fn text(report: &Report, path: &Path, bold: bool) -> String {
+    let mut lines = Lines { text: String::new(), bold };
+    lines.title(&path.display().to_string());
+    lines.line("layout", &report.layout);
+    lines.line("brands", &brands(&report.brands));
+    lines.line("size", &units::bytes(report.bytes));
+    if report.duration > 0.0 {
+        lines.line("duration", &units::duration(report.duration));
     }
-    for pssh in pssh {
-        let system = pssh.system.as_deref().unwrap_or("unknown system");
-        write!(out, "  pssh: {system}, {}, version {}", pssh.system_id, pssh.version)?;
-        writeln!(out, ", {} bytes of data{}", pssh.data_bytes, list(", KID ", &pssh.kids))?;
+    if let Some(fragments) = &report.fragments {
+        lines.line("fragments", &fragments_text(fragments));
     }
-    if let Some(fragments) = fragments {
-        writeln!(
-            out,
-            "  fragments: {}, of {} to {} bytes and {:.3} to {:.3} s",
-            fragments.count,
-            fragments.smallest,
-            fragments.largest,
-            fragments.shortest,
-            fragments.longest
-        )?;
+    for track in &report.tracks {
+        lines.track(track);
     }
-    Ok(())
+    for (index, pssh) in report.pssh.iter().enumerate() {
+        if index == MOST_SHOWN {
+            let more = report.pssh.len() - MOST_SHOWN;
+            lines.line("", &format!("... and {more} more pssh boxes; --json has all"));
+            break;
+        }
+        lines.pssh(pssh);
+    }
+    lines.text
 }
 
-fn write_track(out: &mut impl Write, track: &TrackReport) -> io::Result<()> {
-    write!(out, "  track {}: {}, {}", track.id, track.kind, track.codec)?;
-    if track.width > 0 {
-        write!(out, ", {}x{}", track.width, track.height)?;
+/// Lines of a name and a value.
+struct Lines {
+    text: String,
+    /// Whether titles are bold.
+    bold: bool,
+}
+
+impl Lines {
+    fn title(&mut self, title: &str) {
+        if !self.text.is_empty() {
+            self.text.push('\n');
+        }
+        let (on, off) = if self.bold { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
+        let _ = writeln!(self.text, "{on}{title}{off}");
     }
-    if !track.language.is_empty() && track.language != "und" {
-        write!(out, ", {}", track.language)?;
+
+    fn line(&mut self, name: &str, value: &str) {
+        let _ = writeln!(self.text, "  {name:WIDTH$}{value}");
     }
-    writeln!(
-        out,
-        ", {:.3} s at {}/s, {} access units, {} bytes",
-        track.duration, track.timescale, track.access_units, track.bytes
-    )?;
-    match &track.protection {
-        Some(protection) => write_protection(out, track, protection),
-        None => writeln!(out, "    clear ({})", track.sample_entries.join(" ")),
+
+    /// A list, which may be long.
+    fn list(&mut self, name: &str, values: &[String]) {
+        for (index, value) in values.iter().enumerate() {
+            let name = if index == 0 { name } else { "" };
+            if index == MOST_SHOWN {
+                let more = values.len() - MOST_SHOWN;
+                self.line(name, &format!("... and {more} more; --json has all"));
+                return;
+            }
+            self.line(name, value);
+        }
+    }
+
+    fn track(&mut self, track: &TrackReport) {
+        self.title(&format!("track {}: {}", track.id, track.kind));
+        let mut codec = track.codec.clone();
+        let entries = track.sample_entries.join(", ");
+        if !entries.is_empty() && entries != codec {
+            let _ = write!(codec, ", sample entry {entries}");
+        }
+        self.line("codec", &codec);
+        if track.width > 0 {
+            self.line("picture", &format!("{} x {}", track.width, track.height));
+        }
+        if track.language != "und" {
+            self.line("language", &track.language);
+        }
+        if track.duration > 0.0 {
+            let ticks =
+                format!("{}, timescale {}", units::duration(track.duration), track.timescale);
+            self.line("duration", &ticks);
+        } else {
+            self.line("timescale", &track.timescale.to_string());
+        }
+        self.line("content", &content(track));
+        match &track.protection {
+            Some(protection) => self.protection(protection, track.access_units),
+            None => self.line("protection", "none"),
+        }
+    }
+
+    fn protection(&mut self, protection: &ProtectionReport, access_units: u64) {
+        let ProtectionReport { scheme, pattern, iv_size, .. } = protection;
+        let pattern = pattern.as_ref().map_or_else(String::new, |pattern| format!(" {pattern}"));
+        self.line("protection", &format!("{scheme}{pattern}"));
+        self.list("KID", &protection.kids);
+        match (&protection.constant_iv, &protection.first_iv) {
+            (Some(iv), _) => self.line("IV", &format!("{iv}, constant")),
+            (None, Some(iv)) => self.line("IV", &format!("{iv} first, {iv_size} bytes each")),
+            (None, None) => self.line("IV", &format!("{iv_size} bytes each")),
+        }
+        if access_units == 0 {
+            return;
+        }
+        let ProtectionReport { clear_bytes, protected_bytes, .. } = *protection;
+        let number = protection.protected_access_units;
+        let of = if number == access_units { "all".into() } else { format!("{number} of") };
+        let all = clear_bytes.saturating_add(protected_bytes);
+        let percent = 100.0 * units::float(protected_bytes) / units::float(all.max(1));
+        self.line(
+            "protected",
+            &format!(
+                "{of} {}, {} of their {} ({percent:.1} %)",
+                units::count(access_units, "access unit", "access units"),
+                units::bytes(protected_bytes),
+                units::bytes(all),
+            ),
+        );
+        let ProtectionReport { with_subsamples, subsamples, most_subsamples, .. } = *protection;
+        self.line(
+            "subsamples",
+            &if subsamples == 0 {
+                "none: whole access units".into()
+            } else {
+                let average = units::float(subsamples) / units::float(with_subsamples.max(1));
+                format!(
+                    "{subsamples} in {}, {average:.1} on average, {most_subsamples} at most",
+                    units::count(with_subsamples, "access unit", "access units"),
+                )
+            },
+        );
+    }
+
+    fn pssh(&mut self, pssh: &PsshReport) {
+        let name = pssh.system.as_deref().unwrap_or("unknown system");
+        self.title(&format!("pssh: {name}"));
+        self.line("system ID", &pssh.system_id);
+        self.line(
+            "box",
+            &format!("version {}, {} of data", pssh.version, units::bytes(pssh.data_bytes as u64)),
+        );
+        self.list("KID", &pssh.kids);
     }
 }
 
-fn write_protection(
-    out: &mut impl Write,
-    track: &TrackReport,
-    protection: &ProtectionReport,
-) -> io::Result<()> {
-    let ProtectionReport { scheme, pattern, kids, iv_size, constant_iv, first_iv, .. } = protection;
-    let pattern = pattern.as_ref().map(|p| format!(" {p}")).unwrap_or_default();
-    writeln!(
-        out,
-        "    {scheme}{pattern} ({}){}",
-        track.sample_entries.join(" "),
-        list(", KID ", kids)
-    )?;
-    match (constant_iv, first_iv) {
-        (Some(iv), _) => writeln!(out, "    constant IV {iv}")?,
-        (None, Some(iv)) => writeln!(out, "    IVs of {iv_size} bytes, the first {iv}")?,
-        (None, None) => {}
+/// The major brand, and the compatible ones, among which it is as a rule again.
+fn brands(brands: &[String]) -> String {
+    let Some((major, compatible)) = brands.split_first() else { return "none".into() };
+    let mut text = major.clone();
+    for brand in compatible.iter().filter(|brand| *brand != major) {
+        text.push(' ');
+        text.push_str(brand);
     }
-    writeln!(
-        out,
-        "    {} of {} access units protected, {} bytes protected, {} clear",
-        protection.protected_access_units,
-        track.access_units,
-        protection.protected_bytes,
-        protection.clear_bytes
-    )?;
-    if protection.with_subsamples > 0 {
-        writeln!(
-            out,
-            "    {} subsamples in {} access units, at most {} in one",
-            protection.subsamples, protection.with_subsamples, protection.most_subsamples
-        )?;
-    }
-    Ok(())
+    text
 }
 
-fn list(before: &str, items: &[String]) -> String {
-    if items.is_empty() { String::new() } else { format!("{before}{}", items.join(" ")) }
+fn content(track: &TrackReport) -> String {
+    if track.access_units == 0 {
+        return "no access units".into();
+    }
+    let mut text = units::count(track.access_units, "access unit", "access units");
+    let _ = write!(text, ", {}", units::bytes(track.bytes));
+    if let Some(rate) = units::bit_rate(track.bytes, track.duration) {
+        let _ = write!(text, ", {rate}");
+    }
+    text
 }
+
+fn fragments_text(fragments: &FragmentReport) -> String {
+    let FragmentReport { count, smallest, largest, shortest, longest, .. } = fragments;
+    if *count == 0 {
+        return "none: this is an initialization segment".into();
+    }
+    let range = |least: String, most: String| {
+        if least == most { least } else { format!("{least} to {most}") }
+    };
+    format!(
+        "{count}, {}, {}",
+        range(units::bytes(*smallest), units::bytes(*largest)),
+        range(units::duration(*shortest), units::duration(*longest)),
+    )
+}
+
+const WIDTH: usize = 12;
+/// Long lists are for machines.
+const MOST_SHOWN: usize = 8;

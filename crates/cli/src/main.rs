@@ -7,7 +7,9 @@ mod cpu;
 mod failure;
 mod inspect;
 mod keys;
+mod pssh;
 mod run;
+mod units;
 mod usage;
 mod watch;
 

@@ -12,7 +12,7 @@ use std::{
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lanelock_packager::Observer;
 
-use crate::failure::Failure;
+use crate::{args::CommonArgs, failure::Failure};
 
 /// The observer of the command.
 pub(crate) struct Watch {
@@ -24,18 +24,18 @@ pub(crate) struct Watch {
 
 impl Watch {
     /// Shows a bar if standard error is a terminal, and turns SIGINT and SIGTERM into an orderly end.
-    pub(crate) fn new(quiet: bool, json: bool) -> Result<Self, Failure> {
+    pub(crate) fn new(args: &CommonArgs) -> Result<Self, Failure> {
+        let CommonArgs { quiet, json, no_progress, .. } = *args;
         let interrupted = Arc::new(AtomicBool::new(false));
         for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
             signal_hook::flag::register(signal, interrupted.clone())
                 .map_err(|error| Failure::Io { what: "cannot watch for signals".into(), error })?;
         }
-        let bar = if quiet || !io::stderr().is_terminal() {
+        let bar = if quiet || no_progress || !io::stderr().is_terminal() {
             ProgressBar::hidden()
         } else {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
-            let template =
-                "{bar:32} {percent:>3} %  {bytes} of {total_bytes}  {bytes_per_sec}  {eta} left";
+            let template = "{bar:32} {percent:>3} %  {decimal_bytes} of {decimal_total_bytes}  {decimal_bytes_per_sec}  {eta} left";
             if let Ok(style) = ProgressStyle::with_template(template) {
                 bar.set_style(style);
             }

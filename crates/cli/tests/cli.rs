@@ -76,7 +76,7 @@ impl Drop for Folder {
 #[test]
 fn help_tells_of_every_option() {
     let keys = ["--key", "--key-file", "LANELOCK_KEYS"];
-    let running = ["--truncated-runs", "--workers", "--sync", "--json", "--quiet"];
+    let running = ["--truncated-runs", "--workers", "--sync", "--json", "--quiet", "--no-progress"];
     let encrypt = [
         "--scheme",
         "--clear",
@@ -190,4 +190,88 @@ fn several_key_files_with_comments_at_the_ends_of_lines() {
     let (code, _, err) = run(&[&["decrypt", &out, &clear], &files[..]].concat());
     assert_eq!((code, err.as_str()), (Some(0), ""));
     assert!(fs::read(&clear).unwrap() == fs::read(&source).unwrap());
+}
+
+#[test]
+fn options_that_do_not_go_together() {
+    let folder = Folder::new("options");
+    let (source, out, key) = (demo(), folder.file("out.mp4"), format!("{KID}:{KEY}"));
+    let encrypt = ["encrypt", &source, &out, "-q", "--key", &key];
+    for (arguments, word) in [
+        (&["--scheme", "cenc", "--pattern", "5:5"][..], "--scheme cbcs"),
+        (&["--scheme", "cbcs", "--fragment-duration", "0"], "above 0"),
+    ] {
+        let (code, _, err) = run(&[&encrypt, arguments].concat());
+        assert_eq!(code, Some(2), "{err}");
+        assert!(err.contains(word), "{err}");
+        assert!(!Path::new(&out).exists());
+    }
+}
+
+#[test]
+fn errors_come_with_hints() {
+    let folder = Folder::new("hints");
+    let (source, out, key) = (demo(), folder.file("out.mp4"), format!("video={KID}:{KEY}"));
+    let encrypt = ["encrypt", &source, &out, "--scheme", "cbcs", "-q", "--key", &key];
+    let (code, _, err) = run(&encrypt);
+    assert_eq!(code, Some(1));
+    assert!(err.contains("\nhint: add --key audio=KID:KEY"), "{err}");
+    let (code, out, err) = run(&[&encrypt[..], &["--json"]].concat());
+    assert_eq!((code, out.as_str()), (Some(1), ""));
+    let error: serde_json::Value = serde_json::from_str(&err).unwrap();
+    assert!(error["error"].as_str().unwrap().contains("track 2 (mp4a)"));
+    assert!(error["hint"].as_str().unwrap().contains("--clear audio"));
+    let text = folder.file("text");
+    fs::write(&text, "Once upon a time there was a text.").unwrap();
+    let (code, _, err) = run(&["decrypt", &text, "clear.mp4", "-q", "--key", &key]);
+    assert_eq!(code, Some(1));
+    assert!(err.contains("no MP4 file"), "{err}");
+}
+
+#[test]
+fn pssh_boxes_in_every_form() {
+    let folder = Folder::new("pssh");
+    let (source, out, key) = (demo(), folder.file("out.mp4"), format!("{KID}:{KEY}"));
+    // A version 0 box of an unknown system, with two bytes of data.
+    let hex = format!("00000022{}00000000{}00000002abcd", "70737368", "5".repeat(32));
+    let bytes = lanelock_testkit::unhex(&hex);
+    let (raw, text) = (folder.file("raw"), folder.file("text"));
+    fs::write(&raw, &bytes).unwrap();
+    fs::write(&text, "AAAAInBzc2gAAAAAVVVVVVVVVVVVVVVVVVVVVQAA\nAAKrzQ==\n").unwrap();
+    let (raw, text) = (format!("@{raw}"), format!("@{text}"));
+    for value in [&hex, &raw, &text] {
+        let (code, _, err) = run(&[
+            "encrypt", &source, &out, "--scheme", "cbcs", "-q", "--key", &key, "--pssh", value,
+        ]);
+        assert_eq!(code, Some(0), "{err}");
+        let file = fs::read(&out).unwrap();
+        assert!(file.windows(bytes.len()).any(|window| window == bytes), "{value}");
+    }
+}
+
+#[test]
+fn reports_for_people_have_the_numbers_of_those_for_machines() {
+    let folder = Folder::new("reports");
+    let (source, out, key) = (demo(), folder.file("out.mp4"), format!("{KID}:{KEY}"));
+    let (code, _, err) = run(&["encrypt", &source, &out, "--scheme", "cbcs", "-q", "--key", &key]);
+    assert_eq!(code, Some(0), "{err}");
+    for file in [&source, &out] {
+        let (_, json, _) = run(&["inspect", file, "--json"]);
+        let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let (code, text, err) = run(&["inspect", file]);
+        assert_eq!((code, err.as_str()), (Some(0), ""));
+        assert!(!text.contains('\x1b'), "colours in a pipe");
+        assert!(text.contains(report["layout"].as_str().unwrap()));
+        for track in report["tracks"].as_array().unwrap() {
+            for word in [
+                format!("track {}: {}", track["id"], track["kind"].as_str().unwrap()),
+                track["codec"].as_str().unwrap().to_owned(),
+                format!("{} access units", track["access_units"]),
+            ] {
+                assert!(text.contains(&word), "{word} is not in {text}");
+            }
+            let kid = track["protection"]["kids"][0].as_str().unwrap_or("protection  none");
+            assert!(text.contains(kid), "{kid} is not in {text}");
+        }
+    }
 }

@@ -89,9 +89,6 @@ pub enum Error {
     /// The choice of level in the environment is wrong.
     #[error(transparent)]
     Level(#[from] lanelock::LevelError),
-    /// The system has no random numbers for the IV.
-    #[error("the system gives no random numbers for the IV ({0}): give one with --iv")]
-    Random(String),
     /// The options contradict one another or the input.
     #[error("{0}")]
     Options(String),

@@ -1,6 +1,6 @@
 //! What a run did.
 
-use std::time::Duration;
+use std::time::Instant;
 
 use serde::Serialize;
 
@@ -69,8 +69,8 @@ impl Times {
 
 /// Adds the time that `f` takes to `seconds`.
 pub(crate) fn timed<T>(seconds: &mut f64, f: impl FnOnce() -> T) -> T {
-    let start = std::time::Instant::now();
+    let start = Instant::now();
     let result = f();
-    *seconds += Duration::as_secs_f64(&start.elapsed());
+    *seconds += start.elapsed().as_secs_f64();
     result
 }

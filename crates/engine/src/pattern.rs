@@ -52,8 +52,11 @@ impl Pattern {
     /// The blocks of the truncated run at the end of `blocks` whole blocks that this pattern
     /// encrypts, as (first, count).
     pub(crate) fn truncated_run(self, blocks: usize) -> (usize, usize) {
-        let first = self.runs(blocks) * self.period;
-        if self.truncated && first < blocks { (first, blocks - first) } else { (blocks, 0) }
+        if !self.truncated {
+            return (blocks, 0); // before a division, which costs as much as ten AES rounds
+        }
+        let first = (self.runs(blocks) * self.period).min(blocks);
+        (first, blocks - first)
     }
 }
 

@@ -1,0 +1,595 @@
+//! The command against other programs: what it encrypts, Shaka Packager and ffmpeg decrypt; what
+//! Shaka Packager encrypts, it decrypts; and the packets are those of the clear clip.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod support;
+
+use lanelock_testkit::{codec_clip, ffmpeg, hex, shaka_packager, shared_dir, skip};
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Arc, LazyLock, Mutex};
+use support::{
+    Dir, FRAGMENTED, KEY, KID, OTHER_KEY, OTHER_KID, Packets, Read, SCHEMES, attempt, boxes,
+    compare, decrypt, encrypt, encrypt_with, ffmpeg_makes, lanelock, media, other_pair, packets,
+    pair, senc_entries, stderr,
+};
+
+const CLIPS: [&str; 9] =
+    ["avc", "avc_slices", "hevc", "avc_aac", "aac", "ac3", "eac3", "opus", "flac"];
+
+/// How a clip comes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Form {
+    Progressive,
+    /// A fragment for each group of pictures, or one for all of the audio.
+    Fragmented,
+    /// Many fragments.
+    ManyFragments,
+}
+
+fn has_video(name: &str) -> bool {
+    name.starts_with("avc") || name == "hevc"
+}
+
+fn has_audio(name: &str) -> bool {
+    !has_video(name) || name == "avc_aac"
+}
+
+/// The clip in that form.
+fn clip(ffmpeg: &Path, dir: &Dir, name: &str, form: Form) -> Option<PathBuf> {
+    let Some(path) = codec_clip(&format!("{name}.mp4")) else {
+        skip(&format!("{name}.mp4 is absent"));
+        return None;
+    };
+    let output = dir.file(&format!("{name}.clear.mp4"));
+    // ffmpeg must see a packet of AC-3 before it can describe it.
+    let fragmented = format!("{FRAGMENTED}+delay_moov");
+    let more: &[&str] = match form {
+        Form::Progressive => return Some(path),
+        Form::Fragmented => &["-strict", "-2", "-movflags", &fragmented],
+        Form::ManyFragments => {
+            &["-strict", "-2", "-movflags", &fragmented, "-frag_duration", "200000"]
+        }
+    };
+    let args = [&["-map", "0", "-c", "copy"], more].concat();
+    ffmpeg_makes(ffmpeg, &[], &path, &args, &output);
+    Some(output)
+}
+
+/// The packets of a clear clip; asked of ffmpeg once.
+fn clear_packets(ffmpeg: &Path, name: &str) -> Arc<Packets> {
+    static KNOWN: LazyLock<Mutex<HashMap<String, Arc<Packets>>>> = LazyLock::new(Mutex::default);
+    let mut known = KNOWN.lock().unwrap();
+    let packets = known.entry(name.into()).or_insert_with(|| {
+        let path = codec_clip(&format!("{name}.mp4")).unwrap();
+        Arc::new(packets(ffmpeg, &path, Read::File, None, "0").unwrap())
+    });
+    packets.clone()
+}
+
+/// Shaka Packager's packaging of `input`, clear or not; one output for each stream.
+fn shaka(
+    packager: &Path,
+    dir: &Dir,
+    input: &Path,
+    name: &str,
+    args: &[&str],
+) -> Result<Vec<PathBuf>, String> {
+    let mut command = Command::new(packager);
+    let mut outputs = Vec::new();
+    for (stream, there) in [("video", has_video(name)), ("audio", has_audio(name))] {
+        if there {
+            let output = dir.file(&format!("{name}.shaka.{stream}.mp4"));
+            let (from, to) = (input.display(), output.display());
+            command.arg(format!("in={from},stream={stream},output={to}"));
+            outputs.push(output);
+        }
+    }
+    // Not with --io_cache_size 0, which would be faster: version 3.8 hangs then, once in twenty runs.
+    command.args(args).arg("--quiet").arg(format!("--temp_dir={}", dir.path().display()));
+    attempt(&mut command).map(|()| outputs)
+}
+
+fn shaka_decrypts(
+    packager: &Path,
+    dir: &Dir,
+    input: &Path,
+    name: &str,
+    keys: &str,
+) -> Result<Vec<PathBuf>, String> {
+    shaka(packager, dir, input, name, &["--enable_raw_key_decryption", "--keys", keys])
+}
+
+fn shaka_encrypts(
+    packager: &Path,
+    dir: &Dir,
+    input: &Path,
+    name: &str,
+    scheme: &str,
+) -> Result<Vec<PathBuf>, String> {
+    let keys = shaka_keys();
+    let args = ["--enable_raw_key_encryption", "--keys", &keys, "--protection_scheme", scheme];
+    shaka(packager, dir, input, name, &[&args[..], &["--clear_lead", "0"]].concat())
+}
+
+fn shaka_keys() -> String {
+    format!("label=:key_id={KID}:key={KEY}")
+}
+
+/// The packets of several files of one stream each.
+fn joined(ffmpeg: &Path, paths: &[PathBuf]) -> Packets {
+    paths.iter().flat_map(|path| packets(ffmpeg, path, Read::File, None, "0").unwrap()).collect()
+}
+
+/// Where ffmpeg reads the standard in another way than we and Shaka Packager: it encrypts the last,
+/// partial block of whole samples under `cens` (as GPAC and Bento4 do). Samples of AC-3 are whole
+/// blocks.
+fn ffmpeg_differs(name: &str, scheme: &str) -> bool {
+    let differs = scheme == "cens" && matches!(name, "avc_aac" | "aac" | "opus" | "flac");
+    if differs {
+        skip(&format!("{name} {scheme}: ffmpeg encrypts the partial block at the end of a sample"));
+    }
+    differs
+}
+
+/// Everything for one scheme and one form of input.
+fn scheme_and_form(scheme: &str, form: Form) {
+    let Some(ffmpeg) = ffmpeg() else { return skip("ffmpeg is not installed") };
+    let packager = shaka_packager();
+    if packager.is_none() {
+        skip("Shaka Packager is not installed");
+    }
+    let mut wrong = Vec::new();
+    for name in CLIPS {
+        let dir = Dir::new();
+        let Some(input) = clip(&ffmpeg, &dir, name, form) else { continue };
+        let clear = clear_packets(&ffmpeg, name);
+        let mut judge = |what: &str, result: Result<(), String>| {
+            if let Err(why) = result {
+                wrong.push(format!("{name} {scheme} {form:?}: {what}: {}", why.trim()));
+            }
+        };
+        let encrypted = dir.file("encrypted.mp4");
+        encrypt(&input, &encrypted, scheme);
+        // It is encrypted at all.
+        let without_key = packets(&ffmpeg, &encrypted, Read::Pipe, None, "0").unwrap();
+        let same = without_key.iter().zip(&*clear).any(|(a, b)| a == b);
+        judge("without key", if same { Err("a stream is clear".into()) } else { Ok(()) });
+        // ffmpeg decrypts it.
+        if !ffmpeg_differs(name, scheme) {
+            let theirs = packets(&ffmpeg, &encrypted, Read::Pipe, Some(KEY), "0");
+            judge("ffmpeg decrypts", theirs.and_then(|theirs| compare(&theirs, &clear)));
+        }
+        // We decrypt it: the file that it was, or at least its packets.
+        let back = dir.file("back.mp4");
+        decrypt(&encrypted, &back, &pair());
+        if form == Form::Progressive {
+            let ours = packets(&ffmpeg, &back, Read::File, None, "0").unwrap();
+            judge("we decrypt", compare(&ours, &clear));
+        } else {
+            let same = fs::read(&back).unwrap() == fs::read(&input).unwrap();
+            judge("we decrypt", if same { Ok(()) } else { Err("other bytes".into()) });
+        }
+        let Some(packager) = &packager else { continue };
+        let theirs = shaka_decrypts(packager, &dir, &encrypted, name, &shaka_keys());
+        let theirs = theirs.map(|paths| joined(&ffmpeg, &paths));
+        if name == "avc_aac" && matches!(scheme, "cbcs" | "cens") {
+            // The test of two keys asks about the audio.
+            skip(&format!(
+                "{name} {scheme}: Shaka Packager has one pattern for all tracks of a KID"
+            ));
+            let video = theirs.map(|theirs| theirs[..1].to_vec());
+            judge("Shaka decrypts", video.and_then(|video| compare(&video, &clear[..1].to_vec())));
+        } else {
+            judge("Shaka decrypts", theirs.and_then(|theirs| compare(&theirs, &clear)));
+        }
+        // We decrypt what Shaka Packager encrypts.
+        match shaka_encrypts(packager, &dir, &input, name, scheme) {
+            Ok(paths) => {
+                let mut streams = Vec::new();
+                for path in &paths {
+                    let back = path.with_extension("back.mp4");
+                    decrypt(path, &back, &pair());
+                    streams.push(back);
+                }
+                judge("we decrypt Shaka's", compare(&joined(&ffmpeg, &streams), &clear));
+                if scheme == "cbcs" && has_video(name) {
+                    let theirs = senc_entries(&fs::read(&paths[0]).unwrap());
+                    let ours = only_video_senc(&ffmpeg, &dir, &input, &encrypted, name);
+                    assert!(ours.len() >= 10 + 4 * 25, "no entries for every access unit");
+                    let same = if ours == theirs { Ok(()) } else { Err("differ".into()) };
+                    judge("senc and Shaka's", same);
+                }
+            }
+            Err(why) => judge("Shaka encrypts", Err(why)),
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+/// Our `senc` entries of the video; of a clip without its audio if it has some.
+fn only_video_senc(
+    ffmpeg: &Path,
+    dir: &Dir,
+    input: &Path,
+    encrypted: &Path,
+    name: &str,
+) -> Vec<u8> {
+    if !has_audio(name) {
+        return senc_entries(&fs::read(encrypted).unwrap());
+    }
+    let [video, output] = ["video.mp4", "video.encrypted.mp4"].map(|name| dir.file(name));
+    ffmpeg_makes(ffmpeg, &[], input, &["-map", "0:v", "-c", "copy"], &video);
+    encrypt(&video, &output, "cbcs");
+    senc_entries(&fs::read(output).unwrap())
+}
+
+#[test]
+fn cenc_progressive() {
+    scheme_and_form("cenc", Form::Progressive);
+}
+
+#[test]
+fn cenc_fragmented() {
+    scheme_and_form("cenc", Form::Fragmented);
+}
+
+#[test]
+fn cenc_many_fragments() {
+    scheme_and_form("cenc", Form::ManyFragments);
+}
+
+#[test]
+fn cens_progressive() {
+    scheme_and_form("cens", Form::Progressive);
+}
+
+#[test]
+fn cens_fragmented() {
+    scheme_and_form("cens", Form::Fragmented);
+}
+
+#[test]
+fn cens_many_fragments() {
+    scheme_and_form("cens", Form::ManyFragments);
+}
+
+#[test]
+fn cbc1_progressive() {
+    scheme_and_form("cbc1", Form::Progressive);
+}
+
+#[test]
+fn cbc1_fragmented() {
+    scheme_and_form("cbc1", Form::Fragmented);
+}
+
+#[test]
+fn cbc1_many_fragments() {
+    scheme_and_form("cbc1", Form::ManyFragments);
+}
+
+#[test]
+fn cbcs_progressive() {
+    scheme_and_form("cbcs", Form::Progressive);
+}
+
+#[test]
+fn cbcs_fragmented() {
+    scheme_and_form("cbcs", Form::Fragmented);
+}
+
+#[test]
+fn cbcs_many_fragments() {
+    scheme_and_form("cbcs", Form::ManyFragments);
+}
+
+/// Progressive files that stay progressive, with `moov` behind the media and in front of it.
+#[test]
+fn layout_keep() {
+    let Some(ffmpeg) = ffmpeg() else { return skip("ffmpeg is not installed") };
+    let mut wrong = Vec::new();
+    for name in CLIPS {
+        let Some(path) = codec_clip(&format!("{name}.mp4")) else {
+            skip(&format!("{name}.mp4 is absent"));
+            continue;
+        };
+        let dir = Dir::new();
+        let clear = clear_packets(&ffmpeg, name);
+        let first = dir.file("first.mp4");
+        let faststart = ["-map", "0", "-c", "copy", "-strict", "-2", "-movflags", "+faststart"];
+        ffmpeg_makes(&ffmpeg, &[], &path, &faststart, &first);
+        for (place, input) in [("behind", &path), ("in front", &first)] {
+            for scheme in SCHEMES {
+                let [encrypted, back] = ["encrypted.mp4", "back.mp4"].map(|name| dir.file(name));
+                encrypt_with(input, &encrypted, scheme, &["--key", &pair(), "--layout", "keep"]);
+                assert!(boxes(&fs::read(&encrypted).unwrap(), *b"moof").is_empty());
+                decrypt(&encrypted, &back, &pair());
+                if fs::read(&back).unwrap() != fs::read(input).unwrap() {
+                    wrong.push(format!("{name} {scheme}, moov {place}: we decrypt: other bytes"));
+                }
+                if ffmpeg_differs(name, scheme) {
+                    continue;
+                }
+                let theirs = packets(&ffmpeg, &encrypted, Read::File, Some(KEY), "0");
+                if let Err(why) = theirs.and_then(|theirs| compare(&theirs, &clear)) {
+                    wrong.push(format!("{name} {scheme}, moov {place}: ffmpeg decrypts: {why}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+/// Codecs whose rules are not written yet are refused, in every form, before anything is written.
+#[test]
+fn av1_and_vp9_are_refused() {
+    let Some(ffmpeg) = ffmpeg() else { return skip("ffmpeg is not installed") };
+    for (name, code) in [("av1", "av01"), ("av1_tiles", "av01"), ("vp9", "vp09")] {
+        for form in [Form::Progressive, Form::Fragmented] {
+            let dir = Dir::new();
+            let Some(input) = clip(&ffmpeg, &dir, name, form) else { continue };
+            let before = dir.names();
+            for scheme in SCHEMES {
+                let mut command = lanelock();
+                command.arg("encrypt").args([&input, &dir.file("out.mp4")]);
+                let output = command.args(["--scheme", scheme, "--key", &pair()]).output().unwrap();
+                assert_eq!(output.status.code(), Some(1), "{name} {scheme}");
+                let text = stderr(&output);
+                for part in [&input.display().to_string()[..], "track 1", code, scheme, "--clear"] {
+                    assert!(text.contains(part), "{name} {scheme}: no {part} in {text}");
+                }
+                assert_eq!(dir.names(), before, "{name} {scheme}");
+            }
+        }
+    }
+}
+
+/// Patterns other than 1:9, in both readings of truncated runs: ffmpeg leaves them clear, Shaka
+/// Packager 3.8 encrypts their whole blocks.
+#[test]
+fn other_patterns() {
+    let Some(ffmpeg) = ffmpeg() else { return skip("ffmpeg is not installed") };
+    let packager = shaka_packager();
+    if packager.is_none() {
+        skip("Shaka Packager is not installed");
+    }
+    let mut wrong = Vec::new();
+    for name in ["avc", "avc_slices", "hevc"] {
+        for scheme in ["cbcs", "cens"] {
+            for pattern in ["5:5", "10:0", "1:0", "2:3", "15:1"] {
+                let dir = Dir::new();
+                let Some(input) = clip(&ffmpeg, &dir, name, Form::Progressive) else { continue };
+                let clear = clear_packets(&ffmpeg, name);
+                let mut judge = |what: &str, result: Result<(), String>| {
+                    if let Err(why) = result {
+                        wrong.push(format!("{name} {scheme} {pattern}: {what}: {}", why.trim()));
+                    }
+                };
+                for runs in ["clear", "encrypt"] {
+                    let runs_as = ["--truncated-runs", runs];
+                    let [encrypted, back] = ["encrypted.mp4", "back.mp4"].map(|n| dir.file(n));
+                    let args = ["--key", &pair(), "--pattern", pattern];
+                    encrypt_with(&input, &encrypted, scheme, &[&args[..], &runs_as].concat());
+                    let mut command = lanelock();
+                    command.arg("decrypt").args([&encrypted, &back]).args(runs_as);
+                    support::succeed(command.args(["--quiet", "--key", &pair()]));
+                    let ours = packets(&ffmpeg, &back, Read::File, None, "0").unwrap();
+                    judge("we decrypt", compare(&ours, &clear));
+                    let theirs = match (runs, &packager) {
+                        ("clear", _) => packets(&ffmpeg, &encrypted, Read::Pipe, Some(KEY), "0"),
+                        (_, None) => continue,
+                        (_, Some(packager)) => {
+                            let keys = shaka_keys();
+                            shaka_decrypts(packager, &dir, &encrypted, name, &keys)
+                                .map(|theirs| joined(&ffmpeg, &theirs))
+                        }
+                    };
+                    let peer = if runs == "clear" { "ffmpeg" } else { "Shaka" };
+                    let what = format!("{peer} decrypts");
+                    judge(&what, theirs.and_then(|theirs| compare(&theirs, &clear)));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+/// Given IVs of both lengths.
+#[test]
+fn given_ivs() {
+    let Some(ffmpeg) = ffmpeg() else { return skip("ffmpeg is not installed") };
+    let short = "fffffffffffffffe"; // counts samples beyond 2^64
+    let long = "a0a1a2a3a4a5a6a7fffffffffffffff0"; // counts blocks beyond 2^64
+    for name in ["avc", "hevc", "aac"] {
+        let dir = Dir::new();
+        let Some(input) = clip(&ffmpeg, &dir, name, Form::Fragmented) else { continue };
+        let clear = clear_packets(&ffmpeg, name);
+        for scheme in SCHEMES {
+            for iv in [short, long] {
+                if scheme == "cbc1" && iv == short {
+                    continue;
+                }
+                let what = format!("{name} {scheme} {iv}");
+                let [encrypted, again, back] = ["a.mp4", "b.mp4", "c.mp4"].map(|n| dir.file(n));
+                let args = ["--key", &pair(), "--iv", iv];
+                encrypt_with(&input, &encrypted, scheme, &args);
+                encrypt_with(&input, &again, scheme, &args);
+                let bytes = fs::read(&encrypted).unwrap();
+                assert_eq!(bytes, fs::read(&again).unwrap(), "{what}: repeatable");
+                assert!(hex(&bytes).contains(iv), "{what}: the IV is in the file");
+                decrypt(&encrypted, &back, &pair());
+                assert_eq!(fs::read(&back).unwrap(), fs::read(&input).unwrap(), "{what}");
+                if ffmpeg_differs(name, scheme) {
+                    continue;
+                }
+                let theirs = packets(&ffmpeg, &encrypted, Read::Pipe, Some(KEY), "0");
+                let theirs = theirs.and_then(|theirs| compare(&theirs, &clear));
+                assert_eq!(theirs, Ok(()), "{what}: ffmpeg decrypts");
+            }
+        }
+    }
+}
+
+/// Published files, with the references that were published with them.
+#[test]
+fn published_vectors() {
+    let Some(shared) = shared_dir() else { return skip("the shared vectors are absent") };
+    let vectors = shared.join("media/vectors");
+    for (encrypted, clear, key) in [
+        ("cbcs.mp4", "cbcsdec.mp4", "22bdb0063805260307ee5045c0f3835a"),
+        ("cbcs_audio.mp4", "cbcs_audiodec.mp4", "5ffd93861fa776e96cccd934898fc1c8"),
+        (
+            "prog_8s_enc_dashinit.mp4",
+            "prog_8s_dec_dashinit.mp4",
+            "63cb5f7184dd4b689a5c5ff11ee6a328",
+        ),
+    ] {
+        let [encrypted, clear] = [encrypted, clear].map(|name| vectors.join(name));
+        if !encrypted.is_file() {
+            skip(&format!("{} is absent", encrypted.display()));
+            continue;
+        }
+        let dir = Dir::new();
+        let back = dir.file("back.mp4");
+        let bytes = fs::read(&encrypted).unwrap();
+        let mut command = lanelock();
+        command.arg("decrypt").args([&encrypted, &back]).arg("--quiet");
+        let mut kids: Vec<_> =
+            boxes(&bytes, *b"tenc").into_iter().map(|tenc| hex(&tenc[8..24])).collect();
+        kids.sort();
+        kids.dedup();
+        assert!(!kids.is_empty(), "{}", encrypted.display());
+        for kid in kids {
+            command.args(["--key", &format!("{kid}:{key}")]);
+        }
+        support::succeed(&mut command);
+        let (ours, theirs) = (fs::read(&back).unwrap(), fs::read(&clear).unwrap());
+        assert!(media(&ours) == media(&theirs), "{}: mdat differs", encrypted.display());
+        match ffmpeg() {
+            None => skip("ffmpeg is not installed"),
+            Some(ffmpeg) => {
+                let [ours, theirs] = [&back, &clear]
+                    .map(|path| packets(&ffmpeg, path, Read::Pipe, None, "0").unwrap());
+                assert_eq!(compare(&ours, &theirs), Ok(()), "{}", encrypted.display());
+            }
+        }
+    }
+}
+
+/// A key for video, another for audio.
+#[test]
+fn two_keys() {
+    let Some(ffmpeg) = ffmpeg() else { return skip("ffmpeg is not installed") };
+    for form in [Form::Progressive, Form::ManyFragments] {
+        for scheme in SCHEMES {
+            let dir = Dir::new();
+            let Some(input) = clip(&ffmpeg, &dir, "avc_aac", form) else { continue };
+            let clear = clear_packets(&ffmpeg, "avc_aac");
+            let [encrypted, back] = ["encrypted.mp4", "back.mp4"].map(|name| dir.file(name));
+            let keys = [format!("video={}", pair()), format!("audio={}", other_pair())];
+            encrypt_with(&input, &encrypted, scheme, &["--key", &keys[0], "--key", &keys[1]]);
+            for (key, map, stream) in [(KEY, "0:v", 0), (OTHER_KEY, "0:a", 1)] {
+                if stream == 1 && ffmpeg_differs("avc_aac", scheme) {
+                    continue;
+                }
+                let theirs = packets(&ffmpeg, &encrypted, Read::Pipe, Some(key), map).unwrap();
+                let clear = clear[stream..=stream].to_vec();
+                assert_eq!(compare(&theirs, &clear), Ok(()), "{scheme} {form:?} {map}");
+            }
+            let mut command = lanelock();
+            command.arg("decrypt").args([&encrypted, &back]);
+            command.args(["--quiet", "--key", &pair(), "--key", &other_pair()]);
+            support::succeed(&mut command);
+            let ours = packets(&ffmpeg, &back, Read::File, None, "0").unwrap();
+            assert_eq!(compare(&ours, &clear), Ok(()), "{scheme} {form:?}");
+            let Some(packager) = shaka_packager() else {
+                skip("Shaka Packager is not installed");
+                continue;
+            };
+            let keys = format!(
+                "label=A:key_id={KID}:key={KEY},label=B:key_id={OTHER_KID}:key={OTHER_KEY}"
+            );
+            let theirs = shaka_decrypts(&packager, &dir, &encrypted, "avc_aac", &keys).unwrap();
+            let theirs = joined(&ffmpeg, &theirs);
+            assert_eq!(compare(&theirs, &clear), Ok(()), "{scheme} {form:?}: Shaka");
+        }
+    }
+}
+
+/// A track that is to stay clear does, and has no traces of protection.
+#[test]
+fn clear_audio() {
+    let Some(ffmpeg) = ffmpeg() else { return skip("ffmpeg is not installed") };
+    for form in [Form::Progressive, Form::ManyFragments] {
+        for scheme in SCHEMES {
+            let dir = Dir::new();
+            let Some(input) = clip(&ffmpeg, &dir, "avc_aac", form) else { continue };
+            let clear = clear_packets(&ffmpeg, "avc_aac");
+            let encrypted = dir.file("encrypted.mp4");
+            encrypt_with(&input, &encrypted, scheme, &["--key", &pair(), "--clear", "audio"]);
+            let bytes = fs::read(&encrypted).unwrap();
+            assert_eq!(boxes(&bytes, *b"tenc").len(), 1);
+            assert!(boxes(&bytes, *b"enca").is_empty() && !boxes(&bytes, *b"mp4a").is_empty());
+            let raw = packets(&ffmpeg, &encrypted, Read::Pipe, None, "0").unwrap();
+            assert!(raw[0] != clear[0] && raw[1] == clear[1], "{scheme} {form:?}");
+            let theirs = packets(&ffmpeg, &encrypted, Read::Pipe, Some(KEY), "0").unwrap();
+            assert_eq!(compare(&theirs, &clear), Ok(()), "{scheme} {form:?}");
+            let back = dir.file("back.mp4");
+            decrypt(&encrypted, &back, &pair());
+            let ours = packets(&ffmpeg, &back, Read::File, None, "0").unwrap();
+            assert_eq!(compare(&ours, &clear), Ok(()), "{scheme} {form:?}");
+        }
+    }
+}
+
+/// The common `pssh` lists the KIDs; given ones are passed through; `--no-pssh` leaves it out.
+#[test]
+fn pssh_boxes() {
+    let Some(path) = codec_clip("avc_aac.mp4") else { return skip("avc_aac.mp4 is absent") };
+    let dir = Dir::new();
+    let output = dir.file("out.mp4");
+    let pssh = || {
+        let bytes = fs::read(&output).unwrap();
+        boxes(&bytes, *b"pssh").into_iter().map(hex).collect::<Vec<_>>()
+    };
+    let common = "1077efecc0b24d02ace33c1e52e2fb4b";
+    let keys = [format!("video={}", other_pair()), format!("audio={}", pair())];
+    let keys = ["--key", &keys[0], "--key", &keys[1]];
+    encrypt_with(&path, &output, "cbcs", &keys);
+    let both = format!("01000000{common}00000002{KID}{OTHER_KID}00000000");
+    assert_eq!(pssh(), std::slice::from_ref(&both));
+    // The same key for both: one KID.
+    encrypt(&path, &output, "cbcs");
+    assert_eq!(pssh(), [format!("01000000{common}00000001{KID}00000000")]);
+    encrypt_with(&path, &output, "cbcs", &[&keys[..], &["--no-pssh"]].concat());
+    assert!(pssh().is_empty());
+    // A Widevine box with a little data, as hexadecimal digits, base64 and from a file.
+    let payload = "00000000edef8ba979d64acea3c827dcd51d21ed0000000412345678";
+    let given = format!("00000024{}{payload}", hex(b"pssh"));
+    let bytes = lanelock_testkit::unhex(&given);
+    let file = dir.file("given.pssh");
+    fs::write(&file, &bytes).unwrap();
+    let file = format!("@{}", file.display());
+    let base64 = "AAAAJHBzc2gAAAAA7e+LqXnWSs6jyCfc1R0h7QAAAAQSNFZ4";
+    for text in [&given[..], &file, base64] {
+        encrypt_with(&path, &output, "cbcs", &[&keys[..], &["--pssh", text]].concat());
+        assert_eq!(pssh(), [payload.to_string(), both.clone()], "{text}");
+        let only = [&keys[..], &["--no-pssh", "--pssh", text]].concat();
+        encrypt_with(&path, &output, "cbcs", &only);
+        assert_eq!(pssh(), [payload], "{text}");
+    }
+    // Decryption takes them away.
+    let back = dir.file("back.mp4");
+    decrypt_both(&output, &back);
+    assert!(boxes(&fs::read(back).unwrap(), *b"pssh").is_empty());
+}
+
+fn decrypt_both(input: &Path, output: &Path) {
+    let mut command = lanelock();
+    command.arg("decrypt").args([input, output]);
+    command.args(["--quiet", "--key", &pair(), "--key", &other_pair()]);
+    support::succeed(&mut command);
+}

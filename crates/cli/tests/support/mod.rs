@@ -1,0 +1,240 @@
+//! What the tests of the command share. Every test binary uses a part of it.
+#![allow(dead_code, reason = "each test binary uses a part")]
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+pub(crate) const KID: &str = "00112233445566778899aabbccddeeff";
+pub(crate) const KEY: &str = "0f1e2d3c4b5a69788796a5b4c3d2e1f0";
+pub(crate) const OTHER_KID: &str = "a0a1a2a3a4a5a6a7a8a9aaabacadaeaf";
+pub(crate) const OTHER_KEY: &str = "b0b1b2b3b4b5b6b7b8b9babbbcbdbebf";
+pub(crate) const SCHEMES: [&str; 4] = ["cenc", "cens", "cbc1", "cbcs"];
+
+/// `KID:KEY`.
+pub(crate) fn pair() -> String {
+    format!("{KID}:{KEY}")
+}
+
+/// `OTHER_KID:OTHER_KEY`.
+pub(crate) fn other_pair() -> String {
+    format!("{OTHER_KID}:{OTHER_KEY}")
+}
+
+/// A folder that goes away with the test, in memory where that is possible.
+pub(crate) struct Dir(PathBuf);
+
+impl Dir {
+    pub(crate) fn new() -> Self {
+        static NUMBER: AtomicUsize = AtomicUsize::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let memory = Path::new("/dev/shm");
+        let base = if memory.is_dir() { memory.into() } else { std::env::temp_dir() };
+        let path = base.join(format!("lanelock-cli-{}-{number}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// The names in it, sorted.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(&self.0).unwrap();
+        let mut names: Vec<_> =
+            entries.map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+}
+
+impl Drop for Dir {
+    fn drop(&mut self) {
+        // A left-over folder in the temporary directory is no reason to fail.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The command, without what the environment could add.
+pub(crate) fn lanelock() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lanelock"));
+    command.env_remove("LANELOCK_KEYS").stdin(Stdio::null());
+    command
+}
+
+/// The text that a command wrote to stderr.
+pub(crate) fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Runs to success, and gives what it wrote to stdout.
+pub(crate) fn succeed(command: &mut Command) -> Vec<u8> {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{command:?}: {}\n{}", output.status, stderr(&output));
+    output.stdout
+}
+
+/// `lanelock encrypt INPUT OUTPUT --scheme SCHEME ARGS`.
+pub(crate) fn encrypt_with(input: &Path, output: &Path, scheme: &str, args: &[&str]) {
+    let mut command = lanelock();
+    command.arg("encrypt").args([input, output]).args(["--quiet", "--scheme", scheme]).args(args);
+    succeed(&mut command);
+}
+
+/// The same with one key for all tracks.
+pub(crate) fn encrypt(input: &Path, output: &Path, scheme: &str) {
+    encrypt_with(input, output, scheme, &["--key", &pair()]);
+}
+
+/// `lanelock decrypt INPUT OUTPUT --key KID:KEY`.
+pub(crate) fn decrypt(input: &Path, output: &Path, pair: &str) {
+    succeed(lanelock().arg("decrypt").args([input, output]).args(["--quiet", "--key", pair]));
+}
+
+/// Sizes and digests of the packets of a file, as ffmpeg sees them: of each stream, in order.
+pub(crate) type Packets = Vec<Vec<String>>;
+
+/// How ffmpeg reads a file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Read {
+    /// From the file.
+    File,
+    /// From a pipe: ffmpeg 5.1 loses the `senc` of all fragments but the first when it can seek.
+    Pipe,
+}
+
+/// The packets of the streams that `map` selects (`0`, `0:v`, `0:a`), decrypted if there is a key.
+pub(crate) fn packets(
+    ffmpeg: &Path,
+    path: &Path,
+    read: Read,
+    key: Option<&str>,
+    map: &str,
+) -> Result<Packets, String> {
+    let mut command = Command::new(ffmpeg);
+    // Edit lists would drop packets.
+    command.args(["-v", "error", "-ignore_editlist", "1"]);
+    if let Some(key) = key {
+        command.args(["-decryption_key", key]);
+    }
+    let input = if read == Read::Pipe { OsStr::new("pipe:0") } else { path.as_os_str() };
+    command.arg("-i").arg(input);
+    command.args(["-map", map, "-c", "copy", "-f", "framemd5", "-"]);
+    let output = match read {
+        Read::File => command.stdin(Stdio::null()).output().unwrap(),
+        // A file in the place of standard input could be seeked.
+        Read::Pipe => {
+            let mut cat = Command::new("cat").arg(path).stdout(Stdio::piped()).spawn().unwrap();
+            let pipe = cat.stdout.take().unwrap();
+            let output = command.stdin(pipe).output().unwrap();
+            // An ffmpeg that gave up leaves it waiting.
+            let _ = cat.kill();
+            cat.wait().unwrap();
+            output
+        }
+    };
+    if !output.status.success() {
+        return Err(stderr(&output));
+    }
+    let mut streams: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+    for line in String::from_utf8(output.stdout).unwrap().lines() {
+        let fields: Vec<_> = line.split(',').map(str::trim).collect();
+        if let (false, [stream, _, _, _, size, digest, ..]) = (line.starts_with('#'), &fields[..]) {
+            let packets = streams.entry(stream.parse().unwrap()).or_default();
+            packets.push(format!("{size} {digest}"));
+        }
+    }
+    Ok(streams.into_values().collect())
+}
+
+/// Whether packets are the same, or where they begin to differ.
+pub(crate) fn compare(ours: &Packets, theirs: &Packets) -> Result<(), String> {
+    if ours.len() != theirs.len() {
+        return Err(format!("{} streams, and not {}", ours.len(), theirs.len()));
+    }
+    for (stream, (ours, theirs)) in ours.iter().zip(theirs).enumerate() {
+        if let Some(at) = ours.iter().zip(theirs).position(|(a, b)| a != b) {
+            return Err(format!("stream {stream}: packet {at} of {} differs", theirs.len()));
+        }
+        if ours.len() != theirs.len() {
+            let (ours, theirs) = (ours.len(), theirs.len());
+            return Err(format!("stream {stream}: {ours} packets, and not {theirs}"));
+        }
+    }
+    Ok(())
+}
+
+/// Runs `command` to success, or gives its stderr.
+pub(crate) fn attempt(command: &mut Command) -> Result<(), String> {
+    let output = command.output().unwrap();
+    if output.status.success() { Ok(()) } else { Err(stderr(&output)) }
+}
+
+/// The payloads of all boxes of a type, found by walking the boxes that can hold it.
+pub(crate) fn boxes(bytes: &[u8], kind: [u8; 4]) -> Vec<&[u8]> {
+    const CONTAINERS: [&[u8; 4]; 12] = [
+        b"moov", b"trak", b"mdia", b"minf", b"stbl", b"moof", b"traf", b"mvex", b"sinf", b"schi",
+        b"mfra", b"edts",
+    ];
+    let mut found = Vec::new();
+    let mut rest = bytes;
+    while let Some((head, _)) = rest.split_at_checked(8) {
+        let size = u32::from_be_bytes(head[..4].try_into().unwrap());
+        let (head_len, size) = match size {
+            0 => (8, rest.len()),
+            1 => {
+                (16, usize::try_from(u64::from_be_bytes(rest[8..16].try_into().unwrap())).unwrap())
+            }
+            n => (8, n as usize),
+        };
+        let (this, later) = rest.split_at(size);
+        let payload = &this[head_len..];
+        if head[4..] == kind {
+            found.push(payload);
+        } else if CONTAINERS.iter().any(|container| &head[4..] == *container) {
+            found.extend(boxes(payload, kind));
+        } else if &head[4..] == b"stsd" {
+            found.extend(boxes(&payload[8..], kind));
+        } else if matches!(&head[4..], b"encv" | b"enca") {
+            // The fields of the sample entry differ; the boxes behind them begin where a walk ends
+            // with the entry.
+            let fields = if &head[4..] == b"encv" { 78 } else { 28 };
+            found.extend(boxes(&payload[fields..], kind));
+        }
+        rest = later;
+    }
+    found
+}
+
+/// All `mdat` payloads, joined.
+pub(crate) fn media(bytes: &[u8]) -> Vec<u8> {
+    boxes(bytes, *b"mdat").concat()
+}
+
+/// The `senc` entries of all fragments, joined, without IVs if there are none.
+pub(crate) fn senc_entries(bytes: &[u8]) -> Vec<u8> {
+    boxes(bytes, *b"senc").into_iter().flat_map(|senc| senc[8..].to_vec()).collect()
+}
+
+/// Runs ffmpeg to success.
+pub(crate) fn ffmpeg_makes(
+    ffmpeg: &Path,
+    before: &[&str],
+    input: &Path,
+    args: &[&str],
+    output: &Path,
+) {
+    let mut command = Command::new(ffmpeg);
+    command.args(["-v", "error", "-y"]).args(before).arg("-i").arg(input).args(args).arg(output);
+    succeed(command.stdin(Stdio::null()));
+}
+
+pub(crate) const FRAGMENTED: &str = "+frag_keyframe+empty_moov+default_base_moof";

@@ -386,7 +386,8 @@ fn mutants_do_no_harm() {
     );
     assert_eq!(done, total);
     // Neither all dead nor all unharmed.
-    assert!(encrypted > total / 50 && decrypted > total / 50, "the mutants are too sick");
+    let least = encrypted.min(decrypted).min(inspected);
+    assert!(least > total / 50 && inspected < total, "the mutants are too sick, or too well");
     match peak_mib() {
         Some(peak) => assert!(peak < MEMORY_MIB, "{peak} MiB at most"),
         None => skip("/proc/self/status has no VmHWM: memory is not watched"),

@@ -17,7 +17,7 @@ use crate::{
     pipeline::{Bytes, Direction, Kind, Map, Pipeline, StretchSample, Task, workers},
     place::Placement,
     plan::{Fragments, Stretches},
-    skeleton::Skeleton,
+    skeleton::{Media, Skeleton},
     tracks::{Mapped, codec, fail},
 };
 
@@ -34,7 +34,7 @@ pub fn decrypt(
     let level = AesLevel::best()?;
     let input = Input::open(input)?;
     let output = Output::create(output, &input)?;
-    let Skeleton { movie, moov, .. } = Skeleton::read(&input)?;
+    let Skeleton { movie, moov, media, .. } = Skeleton::read(&input)?;
     if !movie.tracks.iter().any(Track::is_protected) {
         return Err(input.unsuitable("no track is encrypted: there is nothing to decrypt"));
     }
@@ -48,7 +48,7 @@ pub fn decrypt(
         workers,
     };
     let clear = unprotect_movie(&movie, None, KeepPssh::No).map_err(container)?;
-    let keyring = Keyring::new(&input, &movie, options, level);
+    let keyring = Keyring::new(&input, &media, &movie, options, level);
     let (placement, fragments, tracks, times) = if movie.fragmented {
         let plan = Fragments::new(&input, clear);
         let mapper = FragmentDecryptor { keyring, placement: Placement::new(0), fragments: 0 };
@@ -96,6 +96,7 @@ pub fn decrypt(
 /// The keys, and what has been decrypted with them.
 struct Keyring<'a> {
     input: &'a Input,
+    media: &'a Media,
     movie: &'a Movie,
     options: &'a DecryptOptions,
     level: AesLevel,
@@ -123,11 +124,12 @@ struct Encrypted<'b> {
 impl<'a> Keyring<'a> {
     fn new(
         input: &'a Input,
+        media: &'a Media,
         movie: &'a Movie,
         options: &'a DecryptOptions,
         level: AesLevel,
     ) -> Self {
-        Self { input, movie, options, level, seen: vec![(0, 0, None); movie.tracks.len()] }
+        Self { input, media, movie, options, level, seen: vec![(0, 0, None); movie.tracks.len()] }
     }
 
     /// The scheme of a sample entry; none if it is clear.
@@ -184,6 +186,7 @@ impl<'a> Keyring<'a> {
         *decrypted += 1;
         first_kid.get_or_insert(encryption.kid);
         let place = Place { track: track.id, access_unit: *count, offset: sample.offset };
+        self.media.check(self.input, place, sample.size as u64)?;
         let first = task.subsamples.len();
         task.subsamples.extend(
             subsamples

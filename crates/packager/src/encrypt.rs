@@ -39,7 +39,7 @@ pub fn encrypt(
     let output = Output::create(output, &input)?;
     let skeleton = Skeleton::read(&input)?;
     let movie = &skeleton.movie;
-    let protector = Protector::new(&input, movie, options, level)?;
+    let protector = Protector::new(&input, &skeleton.media, movie, options, level)?;
     if options.scheme == Scheme::Cens {
         observer.warn("players differ in how they read cens; cbcs and cenc play everywhere");
     }

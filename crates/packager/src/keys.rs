@@ -28,6 +28,11 @@ impl Key {
         Ok(Self { kid, key })
     }
 
+    /// Whether both are the same key, whatever their KIDs.
+    pub(crate) fn is_same_key(&self, other: &Self) -> bool {
+        self.key == other.key
+    }
+
     pub(crate) fn expand(&self, level: AesLevel) -> Aes128 {
         Aes128::with_level(&self.key, level)
     }
@@ -89,7 +94,7 @@ impl Selector {
             "video" => Ok(Self::Video),
             "audio" => Ok(Self::Audio),
             "text" => Ok(Self::Text),
-            id => id.parse().map(Self::Track).map_err(|_| KeyError::Selector(text.into())),
+            id => id.parse().map(Self::Track).map_err(|_| KeyError::Selector),
         }
     }
 }
@@ -167,8 +172,8 @@ pub enum KeyError {
     #[error("the key must be 32 hexadecimal digits")]
     Key,
     /// The selector is unknown.
-    #[error("\"{0}\" is not all, video, audio, text or a track ID")]
-    Selector(String),
+    #[error("the selector before the \"=\" is not all, video, audio, text or a track ID")]
+    Selector,
     /// Two keys for the same selector.
     #[error("two keys for \"{0}\"")]
     Twice(String),
@@ -204,6 +209,6 @@ mod tests {
         map.parse_insert(&format!("audio={kid}:{a}")).unwrap();
         assert!(matches!(map.parse_insert(&format!("7={kid}:{b}")), Err(KeyError::KidTwice(_))));
         assert!(matches!(map.parse_insert(&format!("video={b}:{b}")), Err(KeyError::Twice(_))));
-        assert!(matches!(map.parse_insert(&format!("vide={b}:{b}")), Err(KeyError::Selector(_))));
+        assert!(matches!(map.parse_insert(&format!("vide={b}:{b}")), Err(KeyError::Selector)));
     }
 }

@@ -301,6 +301,7 @@ impl Pipeline<'_> {
     }
 
     fn work<P: Plan, M: Map>(&self, shared: &Shared<P, M>, times: &mut Times) {
+        let _alarm = Alarm(shared);
         let mut buffer = Vec::new();
         while !shared.stop.load(Ordering::Relaxed) {
             if self.observer.interrupted() {
@@ -468,15 +469,32 @@ struct Shared<P, M> {
 }
 
 impl<P, M> Shared<P, M> {
+    /// Ends all workers.
+    fn halt(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+        // With the lock, so that nobody is between looking at `stop` and waiting.
+        drop(lock(&self.mapping));
+        self.turned.notify_all();
+    }
+
     fn fail(&self, ticket: u64, error: Error) {
         let mut failure = lock(&self.failure);
         if failure.as_ref().is_none_or(|(earlier, _)| ticket < *earlier) {
             *failure = Some((ticket, error));
         }
-        self.stop.store(true, Ordering::Relaxed);
-        // With the lock, so that nobody is between looking at `stop` and waiting.
-        drop(lock(&self.mapping));
-        self.turned.notify_all();
+        drop(failure);
+        self.halt();
+    }
+}
+
+/// Ends the other workers when its own panics: they would wait for its turn for ever.
+struct Alarm<'s, P, M>(&'s Shared<P, M>);
+
+impl<P, M> Drop for Alarm<'_, P, M> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.halt();
+        }
     }
 }
 

@@ -2,7 +2,9 @@
 
 use lanelock_mp4::{BoxHeader, Movie, load, top_level};
 
-use crate::{Error, io::Input};
+use std::ops::Range;
+
+use crate::{Error, Place, io::Input};
 
 /// The top-level boxes of a file that everything hangs on.
 pub(crate) struct Skeleton {
@@ -10,12 +12,36 @@ pub(crate) struct Skeleton {
     pub(crate) moov: BoxHeader,
     /// `ftyp`, whole.
     pub(crate) ftyp: Option<Vec<u8>>,
+    pub(crate) media: Media,
 }
+
+/// Where media data may be: the payloads of `mdat`, in file order.
+#[derive(Default)]
+pub(crate) struct Media(Vec<Range<u64>>);
+
+impl Media {
+    /// Refuses a sample that is not inside one `mdat`: encrypting it would change box headers.
+    pub(crate) fn check(&self, input: &Input, place: Place, size: u64) -> Result<(), Error> {
+        let after = self.0.partition_point(|range| range.end <= place.offset);
+        let end = place.offset.checked_add(size);
+        let inside = |range: &Range<u64>| {
+            range.start <= place.offset && end.is_some_and(|end| end <= range.end)
+        };
+        if size == 0 || self.0.get(after).is_some_and(inside) {
+            return Ok(());
+        }
+        Err(input.unsuitable(format!("{place} is not inside an mdat box: the file is damaged")))
+    }
+}
+
+/// The most `mdat` boxes: far more than a fragment for each picture of a day.
+const MOST_MDATS: usize = 1 << 23;
 
 impl Skeleton {
     /// Walks the headers of the whole file, so that a truncated one is refused before any work.
     pub(crate) fn read(input: &Input) -> Result<Self, Error> {
         let (mut found, mut ftyp, mut fragments) = (None, None, 0_u64);
+        let mut media = Media::default();
         for header in top_level(&input.source) {
             let header = header.map_err(|error| input.container(error))?;
             let load = |header| load(&input.source, header).map_err(|error| input.container(error));
@@ -37,6 +63,10 @@ impl Skeleton {
                     )));
                 }
                 b"moof" => fragments += 1,
+                b"mdat" if media.0.len() == MOST_MDATS => {
+                    return Err(input.unsuitable("more than 8 million mdat boxes"));
+                }
+                b"mdat" => media.0.push(header.payload_offset()..header.end()),
                 _ => {}
             }
         }
@@ -57,6 +87,6 @@ impl Skeleton {
                 track.id
             )));
         }
-        Ok(Self { movie, moov, ftyp })
+        Ok(Self { movie, moov, ftyp, media })
     }
 }

@@ -13,6 +13,7 @@ use lanelock_mp4::{
     TrackEncryption,
 };
 
+use crate::skeleton::Media;
 use crate::{
     EncryptOptions, Error, Iv, Key, Place, Selector, TrackSummary, io::Input, keys::kid_text,
 };
@@ -20,6 +21,7 @@ use crate::{
 /// The tracks of a movie while it is encrypted.
 pub(crate) struct Protector<'a> {
     input: &'a Input,
+    media: &'a Media,
     /// Parallel to the tracks of the movie; none for those that stay clear.
     pub(crate) tracks: Vec<Option<Protected>>,
     pub(crate) ciphers: Arc<[Cipher]>,
@@ -70,6 +72,7 @@ impl<'a> Protector<'a> {
     /// Finds key, codec rules and IV for every track, or says which one is missing.
     pub(crate) fn new(
         input: &'a Input,
+        media: &'a Media,
         movie: &Movie,
         options: &EncryptOptions,
         level: AesLevel,
@@ -89,7 +92,7 @@ impl<'a> Protector<'a> {
                 continue;
             };
             let given = matches!(options.iv, Iv::Given(_));
-            if let Some((other, _)) = keys.iter().find(|(_, other)| *other == key)
+            if let Some((other, _)) = keys.iter().find(|(_, other)| other.is_same_key(key))
                 && options.scheme.is_ctr()
                 && given
             {
@@ -134,12 +137,17 @@ impl<'a> Protector<'a> {
         if ciphers.is_empty() {
             return Err(input.unsuitable("no track is left to encrypt"));
         }
-        Ok(Self { input, tracks, ciphers: ciphers.into() })
+        Ok(Self { input, media, tracks, ciphers: ciphers.into() })
     }
 
     /// The same from the start: for a second pass over the file.
     pub(crate) fn again(&self) -> Self {
-        Self { input: self.input, tracks: self.tracks.clone(), ciphers: self.ciphers.clone() }
+        Self {
+            input: self.input,
+            media: self.media,
+            tracks: self.tracks.clone(),
+            ciphers: self.ciphers.clone(),
+        }
     }
 
     /// KIDs in use, each once.
@@ -156,6 +164,7 @@ impl<'a> Protector<'a> {
         let Some(track) = &mut self.tracks[unit.track] else { return Ok(()) };
         track.count += 1;
         let place = Place { track: track.id, access_unit: track.count, offset: unit.offset };
+        self.media.check(self.input, place, unit.bytes.len() as u64)?;
         let fail = |source: MapError| {
             let path = self.input.path.clone();
             Error::Map { path, place, source }

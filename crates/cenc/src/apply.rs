@@ -43,9 +43,9 @@ impl Cipher {
         self
     }
 
-    /// Encrypts the whole blocks of a last crypt run that is cut short, as Bento4 and GPAC read
-    /// clause 9.6.1. Without it they stay clear, as FFmpeg and Shaka Packager read it. For 1:9, and
-    /// without pattern, there is no difference.
+    /// Encrypts the whole blocks of a last crypt run that is cut short, as Shaka Packager 3.8,
+    /// Bento4 and GPAC do. Without it they stay clear, as clause 9.6.1 says and FFmpeg and mp4ff do. For
+    /// 1:9, and without pattern, there is no difference.
     #[must_use]
     pub fn encrypt_truncated_runs(mut self) -> Self {
         self.pattern = self.pattern.encrypt_truncated_runs();

@@ -145,8 +145,8 @@ pub(crate) struct KeyArgs {
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "the flags of a command line")]
 pub(crate) struct CommonArgs {
-    /// The whole blocks of a crypt run that is cut short by the end of its range: clear (FFmpeg, Shaka
-    /// Packager) or encrypted (Bento4, GPAC). Patterns like 1:9 have none
+    /// The whole blocks of a crypt run that is cut short by the end of its range: clear (FFmpeg,
+    /// mp4ff) or encrypted (Shaka Packager, Bento4, GPAC). Patterns like 1:9 have none
     #[arg(long, value_name = "HOW", default_value = "clear")]
     pub(crate) truncated_runs: TruncatedRuns,
 

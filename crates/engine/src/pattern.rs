@@ -4,9 +4,9 @@
 /// blocks clear, repeated from the start of the range.
 ///
 /// - Bytes after the last whole block stay clear.
-/// - A last run of fewer than `crypt` whole blocks stays clear, as FFmpeg and Shaka Packager read
-///   the standard; [`encrypt_truncated_runs`](Self::encrypt_truncated_runs) selects the reading of
-///   Bento4 and GPAC. With `crypt` = 1 there is no difference.
+/// - A last run of fewer than `crypt` whole blocks stays clear, as the standard says and FFmpeg and
+///   mp4ff do; [`encrypt_truncated_runs`](Self::encrypt_truncated_runs) selects what Shaka Packager,
+///   Bento4 and GPAC do. With `crypt` = 1 there is no difference.
 /// - `crypt` = 0 means no pattern: every whole block is encrypted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pattern {

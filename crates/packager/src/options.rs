@@ -17,8 +17,8 @@ pub struct EncryptOptions {
     pub clear: Vec<Selector>,
     /// `crypt`:`skip` blocks for video under `cbcs` and `cens`. Default 1:9. Audio has no pattern.
     pub pattern: (u8, u8),
-    /// Encrypt the whole blocks of a truncated crypt run (Bento4, GPAC); default is to leave them
-    /// clear (FFmpeg, Shaka Packager).
+    /// Encrypt the whole blocks of a truncated crypt run (Shaka Packager, Bento4, GPAC); default is
+    /// to leave them clear (FFmpeg, mp4ff).
     pub encrypt_truncated_runs: bool,
     /// The IV.
     pub iv: Iv,
@@ -61,7 +61,8 @@ impl EncryptOptions {
 pub struct DecryptOptions {
     /// The keys, found by their KIDs.
     pub keys: Vec<Key>,
-    /// Decrypt the whole blocks of a truncated crypt run, for files that Bento4 or GPAC made.
+    /// Decrypt the whole blocks of a truncated crypt run, for files that Shaka Packager,
+    /// Bento4 or GPAC made.
     pub encrypt_truncated_runs: bool,
     /// Workers; 0 means one for each core, at most 4.
     pub workers: usize,

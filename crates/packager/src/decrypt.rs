@@ -14,10 +14,11 @@ use crate::{
     encrypt::{outside, within},
     io::{Input, Output},
     keys::kid_text,
-    pipeline::{Bytes, Direction, Kind, Map, Pipeline, StretchSample, Task, workers},
+    pipeline::{Direction, Map, Pipeline, workers},
     place::Placement,
     plan::{Fragments, Stretches},
     skeleton::{Media, Skeleton},
+    task::{Bytes, Kind, StretchSample, Task},
     tracks::{Mapped, codec, fail},
 };
 

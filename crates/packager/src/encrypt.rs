@@ -16,10 +16,11 @@ use lanelock_mp4::{
 use crate::{
     EncryptOptions, Error, Layout, Observer, Summary, Times,
     io::{Input, Output},
-    pipeline::{Bytes, Direction, Kind, Map, NewTrack, Pipeline, StretchSample, Task, workers},
+    pipeline::{Direction, Map, Pipeline, workers},
     place::Placement,
     plan::{Fragments, NewFragments, Stretches},
     skeleton::Skeleton,
+    task::{Bytes, Kind, NewTrack, StretchSample, Task},
     tracks::{Mapped, Protector, Unit},
 };
 

@@ -22,6 +22,7 @@ mod place;
 mod plan;
 mod skeleton;
 mod summary;
+mod task;
 mod tracks;
 
 pub use decrypt::decrypt;

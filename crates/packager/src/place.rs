@@ -5,7 +5,7 @@ use lanelock_mp4::edit::{patch_mfra, patch_sidx};
 use crate::{
     Error,
     io::{Input, Output},
-    pipeline::{Kind, Task},
+    task::{Kind, Task},
 };
 
 /// Gives pieces their place, one behind the other.

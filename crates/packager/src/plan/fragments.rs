@@ -8,7 +8,8 @@ use super::copy;
 use crate::{
     Error,
     io::Input,
-    pipeline::{Kind, Plan, Task},
+    pipeline::Plan,
+    task::{Kind, Task},
 };
 
 /// The most bytes of a `moof`: its structures take a multiple of that in memory.

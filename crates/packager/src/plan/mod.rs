@@ -10,7 +10,7 @@ pub(crate) use stretches::Stretches;
 
 use std::{collections::VecDeque, ops::Range};
 
-use crate::pipeline::{Kind, Task};
+use crate::task::{Kind, Task};
 
 /// Bytes of a piece whose size can be chosen: small enough to stay in the cache from read to write.
 const PIECE: u64 = 1 << 20;

@@ -7,7 +7,8 @@ use lanelock_mp4::{Movie, Sample, Samples};
 use crate::{
     Error,
     io::Input,
-    pipeline::{Kind, NewTrack, Plan, Task},
+    pipeline::Plan,
+    task::{Kind, NewTrack, Task},
 };
 
 /// Cuts a progressive file into fragments that begin at sync samples.

@@ -8,7 +8,8 @@ use super::{PIECE, copy};
 use crate::{
     Error,
     io::Input,
-    pipeline::{Kind, Plan, StretchSample, Task},
+    pipeline::Plan,
+    task::{Kind, StretchSample, Task},
 };
 
 /// Cuts a progressive file in the order of its bytes.

@@ -39,15 +39,16 @@ impl<'d, const N: usize> Window<'d, N> {
         );
         assert!(lanes.iter().all(|lane| lane.len() >= blocks), "a lane is shorter than its window");
         let in_last = lanes.len() - (N - 1) * width;
-        let mut base = [[core::ptr::null_mut(); WIDEST]; N];
+        // Each buffer is asked for its pointer once: asking again would end the earlier one's right.
+        let mut base = [[lanes[0].as_mut_ptr(); WIDEST]; N];
         for vector in 0..N {
-            for lane in 0..WIDEST {
-                let buffer = if lane < width { lanes.get_mut(vector * width + lane) } else { None };
-                base[vector][lane] = match buffer {
-                    // Once for each buffer: asking again would end the earlier pointer's right.
-                    Some(buffer) => buffer.as_mut_ptr(),
-                    None => base[0][0],
-                };
+            for lane in 0..width {
+                let number = vector * width + lane;
+                if number > 0
+                    && let Some(buffer) = lanes.get_mut(number)
+                {
+                    base[vector][lane] = buffer.as_mut_ptr();
+                }
             }
         }
         Self { base, width, in_last, blocks, borrow: PhantomData }

@@ -6,7 +6,7 @@ use lanelock::AesLevel;
 use lanelock_cenc::{AccessUnit, Cipher, Scheme, map::Subsample};
 use lanelock_mp4::{
     AuxCursor, EncryptionRuns, Fragment, Movie, SampleAux, Track, TrackEncryption, TrackFragment,
-    edit::{KeepPssh, relocate_movie, unprotect_fragment, unprotect_movie},
+    edit::{KeepPssh, unprotect_fragment, unprotect_movie},
 };
 
 use crate::{
@@ -35,7 +35,8 @@ pub fn decrypt(
     let level = AesLevel::best()?;
     let input = Input::open(input)?;
     let output = Output::create(output, &input)?;
-    let Skeleton { movie, moov, media, .. } = Skeleton::read(&input)?;
+    let skeleton = Skeleton::read(&input)?;
+    let Skeleton { movie, media, .. } = &skeleton;
     if !movie.tracks.iter().any(Track::is_protected) {
         return Err(input.unsuitable("no track is encrypted: there is nothing to decrypt"));
     }
@@ -48,20 +49,15 @@ pub fn decrypt(
         observer,
         workers,
     };
-    let clear = unprotect_movie(&movie, None, KeepPssh::No).map_err(container)?;
-    let keyring = Keyring::new(&input, &media, &movie, options, level);
+    let clear = unprotect_movie(movie, None, KeepPssh::No).map_err(container)?;
+    let keyring = Keyring::new(&input, media, movie, options, level);
     let (placement, fragments, tracks, times) = if movie.fragmented {
         let plan = Fragments::new(&input, clear);
         let mapper = FragmentDecryptor { keyring, placement: Placement::new(0), fragments: 0 };
         let (done, times) = pipeline.run(plan, mapper)?;
         (done.placement, done.fragments, done.keyring.summary(), times)
     } else {
-        let clear = Movie::parse(clear, movie.offset()).map_err(container)?;
-        let (from, to) = (moov.offset, moov.end());
-        let bytes = relocate_movie(&clear, from, |at, len| {
-            if at < to { Some(at) } else { at.checked_add(len)?.checked_sub(to - from) }
-        })
-        .map_err(container)?;
+        let bytes = skeleton.replace_moov(&input, clear)?;
         let aux = movie
             .tracks
             .iter()
@@ -69,13 +65,13 @@ pub fn decrypt(
             .collect::<Result<Vec<_>, _>>()
             .map_err(container)?;
         let progress = movie.tracks.iter().zip(&aux);
-        let progress = progress.map(|(track, aux)| Progress::new(&movie, track, aux.cursor()));
+        let progress = progress.map(|(track, aux)| Progress::new(movie, track, aux.cursor()));
         let mapper = StretchDecryptor {
             keyring,
             placement: Placement::new(0),
             progress: progress.collect(),
         };
-        let plan = Stretches::new(&input, &movie, Some(bytes))?;
+        let plan = Stretches::new(&input, movie, Some(bytes))?;
         let (done, times) = pipeline.run(plan, mapper)?;
         (done.placement, 0, done.keyring.summary(), times)
     };
@@ -167,12 +163,15 @@ impl<'a> Keyring<'a> {
         let next = |aux: &mut AuxCursor<'_>, iv_size| -> Result<(), Error> {
             aux.next_sample(iv_size, size).map(drop).map_err(|error| self.input.container(error))
         };
-        let (Some(scheme), Some(encryption)) = (sample.scheme, sample.encryption) else {
+        let Some(encryption) = sample.encryption.filter(|encryption| encryption.is_protected)
+        else {
             return next(aux, 0);
         };
-        if !encryption.is_protected {
-            return next(aux, 0);
-        }
+        let Some(scheme) = sample.scheme else {
+            let reason =
+                "a sample group says that samples are encrypted, its sample entry says not";
+            return Err(fail(self.input, track, reason.into()));
+        };
         let SampleAux { iv, subsamples, .. } = aux
             .next_sample(encryption.iv_size, size)
             .map_err(|error| self.input.container(error))?;

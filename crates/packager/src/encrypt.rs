@@ -9,7 +9,7 @@ use lanelock_mp4::{
     build::{NewTrackFragment, moof},
     edit::{
         Protect, ProtectTrack, RunOffsets, WriteAux, fragment_movie, fragmented_ftyp,
-        protect_fragment, protect_movie, relocate_movie,
+        protect_fragment, protect_movie,
     },
 };
 
@@ -133,19 +133,13 @@ impl<'a> Run<'a> {
     /// Two passes: `moov` holds the subsamples of all samples and may come first, so its size must
     /// be known before anything has a place.
     fn keep(&self, protector: Protector<'a>) -> Result<(Encryptor<'a>, Times), Error> {
-        let Skeleton { movie, moov, .. } = self.skeleton;
-        let container = |error| self.input.container(error);
+        let movie = &self.skeleton.movie;
         let second = protector.again();
         let first = Pipeline { output: None, ..self.pipeline };
         let plan = Stretches::new(self.input, movie, None)?;
         let (mapped, mut times) = first.run(plan, self.encryptor(protector, Placement::new(0)))?;
-        let bytes = self.protect_with_aux(movie, &mapped.protector)?;
-        let protected = Movie::parse(bytes, movie.offset()).map_err(container)?;
-        let (start, end) = (moov.offset, moov.end());
-        let bytes = relocate_movie(&protected, start, |at, len| {
-            if at < end { Some(at) } else { at.checked_add(len)?.checked_sub(end - start) }
-        })
-        .map_err(container)?;
+        let bytes = self.protect(movie, &mapped.protector)?;
+        let bytes = self.skeleton.replace_moov(self.input, bytes)?;
         let plan = Stretches::new(self.input, movie, Some(bytes))?;
         let (done, more) = self.pipeline.run(plan, self.encryptor(second, Placement::new(0)))?;
         times.add(more);
@@ -157,20 +151,9 @@ impl<'a> Run<'a> {
         Encryptor { input: self.input, movie, protector, placement, fragments: 0 }
     }
 
+    /// Protects the tracks of a `moov`; samples that are mapped already get their auxiliary
+    /// information in it.
     fn protect(&self, movie: &Movie, protector: &Protector<'_>) -> Result<Vec<u8>, Error> {
-        self.protect_tracks(movie, protector, false)
-    }
-
-    fn protect_with_aux(&self, movie: &Movie, protector: &Protector<'_>) -> Result<Vec<u8>, Error> {
-        self.protect_tracks(movie, protector, true)
-    }
-
-    fn protect_tracks(
-        &self,
-        movie: &Movie,
-        protector: &Protector<'_>,
-        with_aux: bool,
-    ) -> Result<Vec<u8>, Error> {
         let tracks: Vec<_> = protector
             .tracks
             .iter()
@@ -179,7 +162,7 @@ impl<'a> Run<'a> {
                 track_id: track.id,
                 scheme: FourCc(track.scheme.fourcc()),
                 encryption: track.encryption,
-                aux: (with_aux && track.needs_aux()).then_some(&track.aux),
+                aux: (track.needs_aux() && !track.aux.is_empty()).then_some(&track.aux),
             })
             .collect();
         let pssh: Vec<&[u8]> = self.pssh.iter().map(Vec::as_slice).collect();

@@ -1,6 +1,6 @@
 //! The bones of a file: what must be known before the first piece.
 
-use lanelock_mp4::{BoxHeader, Movie, load, top_level};
+use lanelock_mp4::{BoxHeader, Movie, edit::relocate_movie, load, top_level};
 
 use std::ops::Range;
 
@@ -88,5 +88,18 @@ impl Skeleton {
             )));
         }
         Ok(Self { movie, moov, ftyp, media })
+    }
+
+    /// Sets the offsets right in `moov` bytes that take the place of the input's in a progressive
+    /// file: what lies behind moves by the difference of their lengths.
+    pub(crate) fn replace_moov(&self, input: &Input, bytes: Vec<u8>) -> Result<Vec<u8>, Error> {
+        let (start, end) = (self.moov.offset, self.moov.end());
+        Movie::parse(bytes, start)
+            .and_then(|movie| {
+                relocate_movie(&movie, start, |at, len| {
+                    if at < end { Some(at) } else { at.checked_add(len)?.checked_sub(end - start) }
+                })
+            })
+            .map_err(|error| input.container(error))
     }
 }

@@ -1,0 +1,257 @@
+//! The rows that can be measured: one entry an algorithm and operation.
+
+use lanelock::{
+    Aes128, Aes192, Aes256, AesLevel, CounterBits, Pattern,
+    lanes::{self, Job, KeyRef},
+};
+
+use crate::clock::{self, Sample};
+
+/// What is measured: one call of the engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Workload {
+    /// Its name, as `gcm`: see [`KINDS`].
+    pub algorithm: &'static str,
+    /// `encrypt`, `decrypt`, `seal`, `open`, `mac`, `hash` or `expand`.
+    pub operation: &'static str,
+    /// 128, 192 or 256; 0 where there is no key.
+    pub key_bits: u16,
+    /// Bytes of each message.
+    pub size: usize,
+    /// Messages in one call: 1 is the call for one message, more are lanes or a batch.
+    pub streams: usize,
+    /// Whether the streams share a key.
+    pub keys: Keys,
+}
+
+/// The keys of the streams.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Keys {
+    /// One for all.
+    #[default]
+    One,
+    /// A key for each stream.
+    Each,
+}
+
+/// An algorithm and operation that can be measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Kind {
+    /// As in [`Workload`].
+    pub algorithm: &'static str,
+    /// As in [`Workload`].
+    pub operation: &'static str,
+    /// The key sizes.
+    pub key_bits: &'static [u16],
+    /// Whether there is a call for one message, for many, or both.
+    pub streams: Streams,
+    /// Messages are a multiple of so many bytes, and not fewer.
+    pub unit: usize,
+    make: fn(&Workload, AesLevel) -> Runner,
+}
+
+/// For how many messages an algorithm has a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Streams {
+    /// One: parallel within a message, if at all.
+    One,
+    /// One or many, all with the same key.
+    ManyOneKey,
+    /// One or many, with the same key or with a key for each.
+    Many,
+}
+
+/// A workload, set up and ready: each [`run`](Self::run) is one call.
+pub struct Runner {
+    call: Box<dyn FnMut()>,
+}
+
+impl core::fmt::Debug for Runner {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("Runner")
+    }
+}
+
+impl Runner {
+    fn new(call: impl FnMut() + 'static) -> Self {
+        Self { call: Box::new(call) }
+    }
+
+    /// One call.
+    pub fn run(&mut self) {
+        (self.call)();
+    }
+}
+
+impl Workload {
+    /// The algorithm and operation, if the engine has it.
+    pub fn kind(&self) -> Option<&'static Kind> {
+        KINDS.iter().find(|k| k.algorithm == self.algorithm && k.operation == self.operation)
+    }
+
+    /// Sets up keys and buffers; `None` if the engine has no such call.
+    pub fn runner(&self, level: AesLevel) -> Option<Runner> {
+        let kind = self.kind()?;
+        let many = match kind.streams {
+            Streams::One => self.streams == 1,
+            Streams::ManyOneKey => self.streams > 0 && self.keys == Keys::One,
+            Streams::Many => self.streams > 0,
+        };
+        let fits = many
+            && kind.key_bits.contains(&self.key_bits)
+            && self.size >= kind.unit
+            && self.size.is_multiple_of(kind.unit)
+            && (self.operation != "expand" || self.size * 8 == usize::from(self.key_bits));
+        fits.then(|| (kind.make)(self, level))
+    }
+
+    /// Bytes of all messages of one call.
+    pub fn bytes(&self) -> usize {
+        self.size * self.streams
+    }
+
+    /// A buffer for each stream, apart from one another by odd distances as in a program: buffers
+    /// whose distance is a multiple of 4096 bytes fight for the same sets of the cache.
+    pub fn buffers(&self) -> Vec<Vec<u8>> {
+        let buffer = |i: usize| {
+            let mut buffer = Vec::with_capacity(self.size + i * 7 % 13 * 192);
+            buffer.resize(self.size, 0x5a);
+            buffer
+        };
+        (0..self.streams).map(buffer).collect()
+    }
+
+    /// Cycles of one call at `level`, the lowest median of `passes`.
+    pub fn measure(&self, level: AesLevel, passes: usize) -> Option<Sample> {
+        let mut runner = self.runner(level)?;
+        Some(clock::measure(WINDOWS, passes, || runner.run()))
+    }
+}
+
+/// Windows in each pass.
+pub const WINDOWS: usize = 51;
+
+const ALL: &[u16] = &[128, 192, 256];
+
+/// Every algorithm and operation, in the order of the table.
+pub const KINDS: &[Kind] = &[
+    Kind::one("ecb", "encrypt", ALL, 16, ecb),
+    Kind::one("ecb", "decrypt", ALL, 16, ecb),
+    Kind::one("ctr", "encrypt", ALL, 1, ctr),
+    Kind::many("cbc", "encrypt", ALL, 16, cbc_encrypt),
+    Kind::one("cbc", "decrypt", ALL, 16, cbc_decrypt),
+    Kind::many("cbcs", "encrypt", ALL, 16, cbc_encrypt),
+    Kind::one("cbcs", "decrypt", ALL, 16, cbc_decrypt),
+    Kind::one("key-expansion", "expand", ALL, 1, expansion),
+];
+
+impl Kind {
+    const fn one(
+        algorithm: &'static str,
+        operation: &'static str,
+        key_bits: &'static [u16],
+        unit: usize,
+        make: fn(&Workload, AesLevel) -> Runner,
+    ) -> Self {
+        Self { algorithm, operation, key_bits, streams: Streams::One, unit, make }
+    }
+
+    const fn many(
+        algorithm: &'static str,
+        operation: &'static str,
+        key_bits: &'static [u16],
+        unit: usize,
+        make: fn(&Workload, AesLevel) -> Runner,
+    ) -> Self {
+        Self { streams: Streams::Many, ..Self::one(algorithm, operation, key_bits, unit, make) }
+    }
+}
+
+/// The bytes of key number `i`.
+fn key<const N: usize>(i: usize) -> [u8; N] {
+    let mut key = *b"0123456789abcdef0123456789abcdef";
+    key[0] = i.to_le_bytes()[0];
+    *key.first_chunk().expect("a key has at most 32 bytes")
+}
+
+/// `$body` for the AES type of the workload's key size.
+macro_rules! sized {
+    ($workload:expr, |$aes:ident| $body:expr) => {
+        match $workload.key_bits {
+            128 => {
+                type $aes = Aes128;
+                $body
+            }
+            192 => {
+                type $aes = Aes192;
+                $body
+            }
+            _ => {
+                type $aes = Aes256;
+                $body
+            }
+        }
+    };
+}
+
+fn pattern(workload: &Workload) -> Pattern {
+    if workload.algorithm == "cbcs" { Pattern::new(1, 9) } else { Pattern::ALL }
+}
+
+fn ecb(workload: &Workload, level: AesLevel) -> Runner {
+    let mut data = vec![0x5a; workload.size];
+    let encrypt = workload.operation == "encrypt";
+    sized!(workload, |Aes| {
+        let key = Aes::with_level(&key(0), level);
+        Runner::new(move || {
+            let done =
+                if encrypt { key.ecb_encrypt(&mut data) } else { key.ecb_decrypt(&mut data) };
+            done.expect("whole blocks");
+        })
+    })
+}
+
+fn ctr(workload: &Workload, level: AesLevel) -> Runner {
+    let mut data = vec![0x5a; workload.size];
+    sized!(workload, |Aes| {
+        let key = Aes::with_level(&key(0), level);
+        Runner::new(move || key.ctr(CounterBits::Bits64, &mut [0; 16], &mut data))
+    })
+}
+
+fn cbc_encrypt(workload: &Workload, level: AesLevel) -> Runner {
+    let mut buffers = workload.buffers();
+    let pattern = pattern(workload);
+    let keys = if workload.keys == Keys::Each { workload.streams } else { 1 };
+    sized!(workload, |Aes| {
+        let keys: Vec<_> = (0..keys).map(|i| Aes::with_level(&key(i), level)).collect();
+        Runner::new(move || match &mut buffers[..] {
+            [data] => keys[0].cbcs_encrypt(&mut [0; 16], pattern, data),
+            many => {
+                let keys = keys.iter().cycle();
+                let job = |(data, key)| Job::new(KeyRef::from(key), [0; 16], pattern, data);
+                let mut jobs: Vec<_> =
+                    many.iter_mut().map(Vec::as_mut_slice).zip(keys).map(job).collect();
+                lanes::encrypt(&mut jobs);
+            }
+        })
+    })
+}
+
+fn cbc_decrypt(workload: &Workload, level: AesLevel) -> Runner {
+    let mut data = vec![0x5a; workload.size];
+    let pattern = pattern(workload);
+    sized!(workload, |Aes| {
+        let key = Aes::with_level(&key(0), level);
+        Runner::new(move || key.cbcs_decrypt(&mut [0; 16], pattern, &mut data))
+    })
+}
+
+fn expansion(workload: &Workload, level: AesLevel) -> Runner {
+    sized!(workload, |Aes| {
+        let bytes = key(0);
+        Runner::new(move || {
+            std::hint::black_box(Aes::with_level(std::hint::black_box(&bytes), level));
+        })
+    })
+}

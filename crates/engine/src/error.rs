@@ -6,17 +6,43 @@ use core::fmt;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// A key must have 16, 24 or 32 bytes.
+    /// A key must have 16, 24 or 32 bytes; for XTS twice 16 or 32.
     KeyLength,
+    /// The two keys of XTS must differ (NIST SP 800-38E, FIPS 140 implementation guidance A.9).
+    EqualKeys,
     /// The data of ECB and CBC must be whole blocks of 16 bytes.
     PartialBlock,
+    /// The algorithm takes no nonce of that length.
+    NonceLength,
+    /// The algorithm has no tag of that length, or the key was made for another.
+    TagLength,
+    /// The output has not the length that belongs to the input.
+    OutputLength,
+    /// The message has a length that the algorithm does not take: too long for its security bound, or
+    /// too short.
+    MessageLength,
+    /// The additional authenticated data is longer than the algorithm takes.
+    AadLength,
+    /// The tag, or the check value of a wrapped key, is wrong: the message, the AAD, the nonce or the
+    /// key is not that of the sender.
+    Authentication,
+    /// The key has done all that it safely can: see [`KeyUsage`](crate::KeyUsage).
+    KeyExhausted,
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::KeyLength => "an AES key must have 16, 24 or 32 bytes",
+            Self::KeyLength => "the key has a length that the algorithm does not take",
+            Self::EqualKeys => "the two keys of XTS must differ",
             Self::PartialBlock => "the data must be whole blocks of 16 bytes",
+            Self::NonceLength => "the nonce has a length that the algorithm does not take",
+            Self::TagLength => "the tag has a length that the algorithm or the key does not take",
+            Self::OutputLength => "the output has not the length that belongs to the input",
+            Self::MessageLength => "the message has a length that the algorithm does not take",
+            Self::AadLength => "the additional authenticated data is too long",
+            Self::Authentication => "the message is not authentic",
+            Self::KeyExhausted => "the key has reached its usage limit",
         })
     }
 }

@@ -26,12 +26,18 @@
 
 #![forbid(unsafe_code)]
 
+pub mod aead;
 pub mod aes;
 mod error;
+pub mod hash;
+mod inout;
 pub mod lanes;
 mod pattern;
+mod usage;
 
+pub use ::inout::InOutBuf;
 pub use aes::{Aes, Aes128, Aes192, Aes256, CounterBits, CtrStream};
 pub use error::Error;
 pub use lanelock_isa::{AesLevel, Block, LevelError, last_level_run};
 pub use pattern::Pattern;
+pub use usage::KeyUsage;

@@ -3,7 +3,7 @@
 //! The unit is *whole-cipher operations on `N` vectors*, not single rounds: x86 adds the round key
 //! last (AESENC) and Arm first (AESE), so only the whole cipher is natural on both.
 
-use crate::{Row, RowMut};
+use crate::{Clmul, MOST_LANES, Row, RowMut};
 
 /// One AES block: 16 bytes (FIPS 197).
 pub type Block = [u8; 16];
@@ -15,7 +15,7 @@ pub trait Kernel {
     /// What the algorithm returns.
     type Out;
     /// The body.
-    fn run<S: Blocks>(self, s: S) -> Self::Out;
+    fn run<S: Clmul>(self, s: S) -> Self::Out;
 }
 
 pub(crate) mod sealed {
@@ -52,6 +52,28 @@ impl<S: Blocks, const LANES: usize, const R: usize> RoundKeys<S> for LaneKeys<'_
     }
 }
 
+/// A key of its own for every lane, each where its owner keeps it: for so little work a key that a
+/// table would not pay.
+#[derive(Clone, Copy)]
+pub struct OwnKeys<'k, const LANES: usize, const R: usize>(pub [&'k [Block; R]; LANES]);
+
+impl<S: Blocks, const LANES: usize, const R: usize> RoundKeys<S> for OwnKeys<'_, LANES, R> {
+    #[inline(always)]
+    fn get(&self, s: S, round: usize, vector: usize) -> S::K {
+        let mut blocks = [&self.0[0][round]; MOST_LANES];
+        for lane in 0..S::WIDTH {
+            blocks[lane] = &self.0[vector * S::WIDTH + lane][round];
+        }
+        s.as_keys(s.load_each(&blocks))
+    }
+}
+
+/// Work that is done between the rounds of an encryption: see [`Blocks::encrypt_beside`].
+pub trait Beside<S: Blocks> {
+    /// What belongs behind round `round`, from 1 to `R` - 2. `#[inline(always)]`, like a kernel.
+    fn step(&mut self, s: S, round: usize);
+}
+
 /// Vectors of AES blocks at one level.
 ///
 /// `V` holds [`WIDTH`](Blocks::WIDTH) blocks; block *i* of a vector is called its lane *i*.
@@ -63,7 +85,7 @@ pub trait Blocks: Copy + sealed::Sealed {
     /// A round key in the form that the cipher wants it (a vector, or bit planes).
     type K: Copy;
     /// The same instruction set at one block a vector, for tails and for few chains.
-    type Narrow: Blocks;
+    type Narrow: Clmul;
     /// Blocks in a vector.
     const WIDTH: usize;
 
@@ -84,6 +106,35 @@ pub trait Blocks: Copy + sealed::Sealed {
     fn scatter<const N: usize>(self, v: Self::V, row: &mut RowMut<'_, '_, N>, vector: usize);
     /// Lanes 0 to `count` - 1 of the last vector of a row = those of `v`.
     fn scatter_last<const N: usize>(self, v: Self::V, row: &mut RowMut<'_, '_, N>, count: usize);
+
+    /// Lane *i* = `blocks[i]`, for blocks that lie anywhere.
+    fn load_each(self, blocks: &[&Block]) -> Self::V;
+
+    /// All lanes zero.
+    fn zero(self) -> Self::V;
+    /// All lanes = `block`.
+    fn splat(self, block: &Block) -> Self::V;
+    /// `v` in the first lane, zero in the others.
+    fn in_first_lane(self, v: <Self::Narrow as Blocks>::V) -> Self::V;
+    /// The exclusive or of all lanes.
+    fn sum_lanes(self, v: Self::V) -> <Self::Narrow as Blocks>::V;
+
+    /// Bitwise and.
+    fn and(self, a: Self::V, b: Self::V) -> Self::V;
+    /// Adds the 32-bit little-endian words of each block, modulo 2^32.
+    fn add_words(self, a: Self::V, b: Self::V) -> Self::V;
+    /// The 16 bytes of each block in reverse order.
+    fn reverse(self, v: Self::V) -> Self::V;
+    /// The two halves of each block exchanged.
+    fn swap_halves(self, v: Self::V) -> Self::V;
+    /// Each block moved up by `N` bytes (byte 0 goes to byte `N`), zeros behind it.
+    fn bytes_up<const N: i32>(self, v: Self::V) -> Self::V;
+    /// Each block moved down by `N` bytes (byte `N` goes to byte 0), zeros behind it.
+    fn bytes_down<const N: i32>(self, v: Self::V) -> Self::V;
+    /// Each half of a block, as a little-endian number, shifted left by `N` bits.
+    fn shift_left<const N: u32>(self, v: Self::V) -> Self::V;
+    /// Each half of a block, as a little-endian number, shifted right by `N` bits.
+    fn shift_right<const N: u32>(self, v: Self::V) -> Self::V;
 
     /// Bitwise exclusive or.
     fn xor(self, a: Self::V, b: Self::V) -> Self::V;
@@ -108,6 +159,12 @@ pub trait Blocks: Copy + sealed::Sealed {
     /// A round key for each lane, from `WIDTH` blocks.
     fn lane_keys(self, keys: &[Block]) -> Self::K;
 
+    /// The blocks of a vector as a round key for each lane.
+    fn as_keys(self, v: Self::V) -> Self::K;
+
+    /// One encryption round on each lane: SubBytes, ShiftRows, MixColumns, exclusive or with `key`.
+    fn round(self, v: Self::V, key: Self::V) -> Self::V;
+
     /// Encrypts `x ^ y` lane by lane, with `R` round keys: `y` is the part that may arrive late (the
     /// chain), `x` the part that is there early (the plaintext).
     fn encrypt_xor<const N: usize, const R: usize>(
@@ -128,6 +185,21 @@ pub trait Blocks: Copy + sealed::Sealed {
         v: [Self::V; N],
         keys: impl RoundKeys<Self>,
     ) -> [Self::V; N];
+    /// Like [`encrypt`](Blocks::encrypt), with other work between the rounds: it fills the units that
+    /// AES leaves free.
+    #[inline(always)]
+    fn encrypt_beside<const N: usize, const R: usize>(
+        self,
+        v: [Self::V; N],
+        keys: impl RoundKeys<Self>,
+        beside: &mut impl Beside<Self>,
+    ) -> [Self::V; N] {
+        let v = self.encrypt::<N, R>(v, keys);
+        for round in 1..R - 1 {
+            beside.step(self, round);
+        }
+        v
+    }
     /// Decrypts `N` vectors with `R` round keys of the equivalent inverse cipher (FIPS 197, 5.3.5).
     fn decrypt<const N: usize, const R: usize>(
         self,
@@ -135,8 +207,8 @@ pub trait Blocks: Copy + sealed::Sealed {
         keys: impl RoundKeys<Self>,
     ) -> [Self::V; N];
 
-    /// SubWord of the key expansion (FIPS 197, 5.2) on each 32-bit word of a block.
-    fn sub_words(self, words: Block) -> Block;
+    /// The key expansion of FIPS 197, 5.2, for a key of 4 * (`R` - 7) bytes.
+    fn expand<const R: usize>(self, key: &[u8]) -> [Block; R];
     /// `InvMixColumns` of one block: turns an encryption round key into a decryption round key.
     fn inv_mix_columns(self, block: Block) -> Block;
 }

@@ -4,8 +4,9 @@
 //!   make. Holding one proves that the processor has the instructions it names.
 //! - A *level* ([`AesLevel`]) is one of the tokens, chosen once when a key is set up and matched
 //!   once per bulk call. Nothing is detected on a hot path.
-//! - A *kernel* ([`Kernel`]) is an algorithm written once over the trait [`Blocks`], in a crate that
-//!   forbids `unsafe`. [`AesLevel::run`] compiles it for every level.
+//! - A *kernel* ([`Kernel`]) is an algorithm written once over the traits [`Blocks`] (AES) and
+//!   [`Clmul`] (carry-less products), in a crate that forbids `unsafe`. [`AesLevel::run`] compiles it
+//!   for every level.
 //!
 //! # Soundness
 //! Three reasons make every `unsafe` block here sound, and no others are used:
@@ -21,13 +22,15 @@
 #![deny(unsafe_op_in_unsafe_fn)]
 
 mod blocks;
+mod clmul;
 mod level;
 mod portable;
 mod window;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-pub use blocks::{Block, Blocks, Kernel, LaneKeys, RoundKeys, SameKey};
+pub use blocks::{Beside, Block, Blocks, Kernel, LaneKeys, OwnKeys, RoundKeys, SameKey};
+pub use clmul::Clmul;
 pub use level::{AesLevel, LevelError, last_level_run};
 pub use portable::Portable;
 pub use window::{MOST_LANES, Row, RowMut, Window};

@@ -5,7 +5,7 @@
 //! memory address and no branch depends on data; ShiftRows and MixColumns are shifts and masks.
 
 use crate::blocks::{Blocks, RoundKeys, sealed::Sealed};
-use crate::{Block, Row, RowMut};
+use crate::{Block, Clmul, Row, RowMut};
 
 /// The token of the portable level, with `W` blocks a vector (1 to 4). Needs no instruction set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -80,6 +80,79 @@ impl<const W: usize> Blocks for Portable<W> {
     }
 
     #[inline(always)]
+    fn load_each(self, blocks: &[&Block]) -> [Block; W] {
+        core::array::from_fn(|i| *blocks[i])
+    }
+
+    #[inline(always)]
+    fn zero(self) -> [Block; W] {
+        [[0; 16]; W]
+    }
+
+    #[inline(always)]
+    fn splat(self, block: &Block) -> [Block; W] {
+        [*block; W]
+    }
+
+    #[inline(always)]
+    fn in_first_lane(self, v: [Block; 1]) -> [Block; W] {
+        core::array::from_fn(|i| if i == 0 { v[0] } else { [0; 16] })
+    }
+
+    #[inline(always)]
+    fn sum_lanes(self, v: [Block; W]) -> [Block; 1] {
+        let sum = v.into_iter().fold(0, |sum, block| sum ^ u128::from_ne_bytes(block));
+        [sum.to_ne_bytes()]
+    }
+
+    #[inline(always)]
+    fn and(self, a: [Block; W], b: [Block; W]) -> [Block; W] {
+        core::array::from_fn(|i| core::array::from_fn(|j| a[i][j] & b[i][j]))
+    }
+
+    #[inline(always)]
+    fn add_words(self, a: [Block; W], b: [Block; W]) -> [Block; W] {
+        let add = |a: &Block, b: &Block| {
+            let mut sum = *a;
+            for (sum, b) in sum.as_chunks_mut().0.iter_mut().zip(b.as_chunks().0) {
+                *sum = u32::from_le_bytes(*sum).wrapping_add(u32::from_le_bytes(*b)).to_le_bytes();
+            }
+            sum
+        };
+        core::array::from_fn(|i| add(&a[i], &b[i]))
+    }
+
+    #[inline(always)]
+    fn reverse(self, v: [Block; W]) -> [Block; W] {
+        v.map(|block| u128::from_le_bytes(block).to_be_bytes())
+    }
+
+    #[inline(always)]
+    fn swap_halves(self, v: [Block; W]) -> [Block; W] {
+        v.map(|block| u128::from_le_bytes(block).rotate_left(64).to_le_bytes())
+    }
+
+    #[inline(always)]
+    fn bytes_up<const N: i32>(self, v: [Block; W]) -> [Block; W] {
+        v.map(|block| (u128::from_le_bytes(block) << (8 * N)).to_le_bytes())
+    }
+
+    #[inline(always)]
+    fn bytes_down<const N: i32>(self, v: [Block; W]) -> [Block; W] {
+        v.map(|block| (u128::from_le_bytes(block) >> (8 * N)).to_le_bytes())
+    }
+
+    #[inline(always)]
+    fn shift_left<const N: u32>(self, v: [Block; W]) -> [Block; W] {
+        v.map(|block| from_halves(halves(&block).map(|half| half << N)))
+    }
+
+    #[inline(always)]
+    fn shift_right<const N: u32>(self, v: [Block; W]) -> [Block; W] {
+        v.map(|block| from_halves(halves(&block).map(|half| half >> N)))
+    }
+
+    #[inline(always)]
     fn xor(self, a: [Block; W], b: [Block; W]) -> [Block; W] {
         core::array::from_fn(|i| core::array::from_fn(|j| a[i][j] ^ b[i][j]))
     }
@@ -122,6 +195,18 @@ impl<const W: usize> Blocks for Portable<W> {
     #[inline(always)]
     fn lane_keys(self, keys: &[Block]) -> Planes {
         slice(&self.load(keys))
+    }
+
+    #[inline(always)]
+    fn as_keys(self, v: [Block; W]) -> Planes {
+        slice(&v)
+    }
+
+    #[inline(always)]
+    fn round(self, v: [Block; W], key: [Block; W]) -> [Block; W] {
+        let mut p = slice(&v);
+        encrypt_round(&mut p, true);
+        self.xor(unslice(&p), key)
     }
 
     #[inline(always)]
@@ -174,10 +259,8 @@ impl<const W: usize> Blocks for Portable<W> {
     }
 
     #[inline(always)]
-    fn sub_words(self, words: Block) -> Block {
-        let mut p = slice(&[words]);
-        sub_bytes(&mut p);
-        unslice::<1>(&p)[0]
+    fn expand<const R: usize>(self, key: &[u8]) -> [Block; R] {
+        expand(key)
     }
 
     #[inline(always)]
@@ -186,6 +269,95 @@ impl<const W: usize> Blocks for Portable<W> {
         inv_mix_columns(&mut p);
         unslice::<1>(&p)[0]
     }
+}
+
+impl<const W: usize> Clmul for Portable<W> {
+    #[inline(always)]
+    fn clmul_low(self, a: [Block; W], b: [Block; W]) -> [Block; W] {
+        core::array::from_fn(|i| clmul(halves(&a[i])[0], halves(&b[i])[0]))
+    }
+
+    #[inline(always)]
+    fn clmul_high(self, a: [Block; W], b: [Block; W]) -> [Block; W] {
+        core::array::from_fn(|i| clmul(halves(&a[i])[1], halves(&b[i])[1]))
+    }
+
+    #[inline(always)]
+    fn clmul_low_high(self, a: [Block; W], b: [Block; W]) -> [Block; W] {
+        core::array::from_fn(|i| clmul(halves(&a[i])[0], halves(&b[i])[1]))
+    }
+
+    #[inline(always)]
+    fn clmul_high_low(self, a: [Block; W], b: [Block; W]) -> [Block; W] {
+        core::array::from_fn(|i| clmul(halves(&a[i])[1], halves(&b[i])[0]))
+    }
+}
+
+/// The halves of a block as little-endian numbers, the low one first.
+fn halves(block: &Block) -> [u64; 2] {
+    let number = u128::from_le_bytes(*block);
+    #[expect(clippy::cast_possible_truncation, reason = "the low half")]
+    [number as u64, (number >> 64) as u64]
+}
+
+fn from_halves([low, high]: [u64; 2]) -> Block {
+    (u128::from(high) << 64 | u128::from(low)).to_le_bytes()
+}
+
+/// The carry-less product. Its high half is the low half of the product of the reversed factors,
+/// reversed.
+fn clmul(a: u64, b: u64) -> Block {
+    let high = clmul_low_half(a.reverse_bits(), b.reverse_bits()).reverse_bits() >> 1;
+    from_halves([clmul_low_half(a, b), high])
+}
+
+/// The low half of the carry-less product, in constant time: ordinary products of numbers with every
+/// fourth bit, where carries cannot reach the next such bit below bit 64 (T. Pornin, BearSSL).
+fn clmul_low_half(a: u64, b: u64) -> u64 {
+    const EVERY_FOURTH: u64 = 0x1111_1111_1111_1111;
+    let mut product = 0;
+    for k in 0..4 {
+        let mut sum = 0;
+        for i in 0..4 {
+            let j = (k + 4 - i) % 4;
+            sum ^= (a & (EVERY_FOURTH << i)).wrapping_mul(b & (EVERY_FOURTH << j));
+        }
+        product |= sum & (EVERY_FOURTH << k);
+    }
+    product
+}
+
+/// The key expansion of FIPS 197, 5.2.
+fn expand<const R: usize>(key: &[u8]) -> [Block; R] {
+    let mut keys = [[0; 16]; R];
+    let words = keys.as_flattened_mut().as_chunks_mut::<4>().0;
+    let (first, _) = key.as_chunks::<4>();
+    let key_words = first.len();
+    words[..key_words].copy_from_slice(first);
+    let mut round_constant = 1_u8;
+    for i in key_words..words.len() {
+        let mut word = words[i - 1];
+        if i % key_words == 0 {
+            word.rotate_left(1);
+            word = sub_word(word);
+            word[0] ^= round_constant;
+            round_constant =
+                (round_constant << 1) ^ if round_constant & 0x80 != 0 { 0x1b } else { 0 };
+        } else if key_words == 8 && i % key_words == 4 {
+            word = sub_word(word);
+        }
+        let before = words[i - key_words];
+        words[i] = core::array::from_fn(|b| word[b] ^ before[b]);
+    }
+    keys
+}
+
+/// SubWord: the S-box on four bytes.
+fn sub_word(word: [u8; 4]) -> [u8; 4] {
+    let mut p = slice(&[core::array::from_fn(|i| word[i % 4])]);
+    sub_bytes(&mut p);
+    let [[a, b, c, d, ..]] = unslice::<1>(&p);
+    [a, b, c, d]
 }
 
 #[inline(always)]
@@ -504,6 +676,18 @@ mod tests {
                 assert_eq!(*s, s_box(*x), "S-box of {x:#x}");
             }
             assert_eq!(on_bytes(inv_sub_bytes, output), input);
+        }
+    }
+
+    #[test]
+    fn products_are_their_definition() {
+        let mut a = 0x0123_4567_89ab_cdef_u64;
+        let mut b = u64::MAX;
+        for _ in 0..500 {
+            let expected =
+                (0..64).filter(|i| b >> i & 1 == 1).fold(0, |sum, i| sum ^ (u128::from(a) << i));
+            assert_eq!(clmul(a, b), expected.to_le_bytes(), "{a:#x} * {b:#x}");
+            (a, b) = (b.rotate_left(7) ^ a, a.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         }
     }
 

@@ -3,10 +3,11 @@
 //! Encryption is one serial chain: [`lanes`](crate::lanes) encrypts many at once. Decryption is
 //! parallel within the buffer: each plaintext block needs two ciphertext blocks, and all are there.
 
-use lanelock_isa::{Block, Blocks, SameKey};
+use inout::InOutBuf;
+use lanelock_isa::{Block, Clmul, SameKey};
 
 use super::{Aes, InFlight, Mode, ecb::whole_blocks};
-use crate::{Error, Pattern, lanes};
+use crate::{Error, Pattern, inout::InOutBlocks, lanes};
 
 /// CBC decryption of the blocks at 0, `stride`, 2 * `stride`, ...
 struct Decrypt {
@@ -16,11 +17,11 @@ struct Decrypt {
 
 impl Mode for Decrypt {
     #[inline(always)]
-    fn groups<S: Blocks, const N: usize, const R: usize>(
+    fn groups<S: Clmul, const N: usize, const R: usize>(
         &mut self,
         s: S,
         keys: SameKey<S::K, R>,
-        data: &mut [Block],
+        mut data: InOutBlocks<'_, '_>,
     ) -> usize {
         let stride = self.stride;
         let group = N * S::WIDTH;
@@ -32,9 +33,9 @@ impl Mode for Decrypt {
             let mut c = [before; N];
             for i in 0..N {
                 c[i] = if stride == 1 {
-                    s.load(&data[vector(i)..])
+                    s.load(&data.input()[vector(i)..])
                 } else {
-                    s.load_strided(data, vector(i), stride)
+                    s.load_strided(data.input(), vector(i), stride)
                 };
             }
             let mut p = s.decrypt::<N, R>(c, keys);
@@ -44,9 +45,9 @@ impl Mode for Decrypt {
             }
             for i in 0..N {
                 if stride == 1 {
-                    s.store(p[i], &mut data[vector(i)..]);
+                    s.store(p[i], &mut data.output()[vector(i)..]);
                 } else {
-                    s.store_strided(p[i], data, vector(i), stride);
+                    s.store_strided(p[i], data.output(), vector(i), stride);
                 }
             }
             at += group * stride;
@@ -63,6 +64,15 @@ impl<const R: usize> Aes<R> {
     /// # Errors
     /// [`Error::PartialBlock`] if `data` is not whole blocks; nothing is changed then.
     pub fn cbc_encrypt(&self, iv: &mut Block, data: &mut [u8]) -> Result<(), Error> {
+        self.cbc_encrypt_inout(iv, data.into())
+    }
+
+    /// [`cbc_encrypt`](Self::cbc_encrypt), in place or from one buffer to another.
+    pub fn cbc_encrypt_inout(
+        &self,
+        iv: &mut Block,
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), Error> {
         lanes::encrypt_one(self, iv, Pattern::ALL, whole_blocks(data)?);
         Ok(())
     }
@@ -72,6 +82,15 @@ impl<const R: usize> Aes<R> {
     /// # Errors
     /// [`Error::PartialBlock`] if `data` is not whole blocks; nothing is changed then.
     pub fn cbc_decrypt(&self, iv: &mut Block, data: &mut [u8]) -> Result<(), Error> {
+        self.cbc_decrypt_inout(iv, data.into())
+    }
+
+    /// [`cbc_decrypt`](Self::cbc_decrypt), in place or from one buffer to another.
+    pub fn cbc_decrypt_inout(
+        &self,
+        iv: &mut Block,
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), Error> {
         self.decrypt_strided(iv, 1, whole_blocks(data)?);
         Ok(())
     }
@@ -79,7 +98,7 @@ impl<const R: usize> Aes<R> {
     /// Encrypts `data` in place as one CBCS chain: CBC over the blocks that `pattern` selects.
     /// `iv` becomes the last ciphertext block.
     pub fn cbcs_encrypt(&self, iv: &mut Block, pattern: Pattern, data: &mut [u8]) {
-        lanes::encrypt_one(self, iv, pattern, data.as_chunks_mut().0);
+        lanes::encrypt_one(self, iv, pattern, data.as_chunks_mut().0.into());
     }
 
     /// Decrypts `data` in place: the inverse of [`cbcs_encrypt`](Self::cbcs_encrypt).
@@ -88,19 +107,19 @@ impl<const R: usize> Aes<R> {
         let (run, period) = (pattern.run(), pattern.period());
         let (full, rest) = data.split_at_mut((pattern.runs(data.len()) * period).min(data.len()));
         if run == 1 || run == period {
-            self.decrypt_strided(iv, if run == 1 { period } else { 1 }, full);
+            self.decrypt_strided(iv, if run == 1 { period } else { 1 }, full.into());
         } else {
             for unit in full.chunks_mut(period) {
-                self.decrypt_strided(iv, 1, &mut unit[..run]);
+                self.decrypt_strided(iv, 1, unit[..run].as_mut().into());
             }
         }
         let (_, truncated) = pattern.truncated_run(full.len() + rest.len());
-        self.decrypt_strided(iv, 1, &mut rest[..truncated]);
+        self.decrypt_strided(iv, 1, rest[..truncated].as_mut().into());
     }
 
-    fn decrypt_strided(&self, iv: &mut Block, stride: usize, data: &mut [Block]) {
+    fn decrypt_strided(&self, iv: &mut Block, stride: usize, data: InOutBlocks<'_, '_>) {
         let mut mode = Decrypt { before: *iv, stride };
-        self.level.run(InFlight { mode: &mut mode, keys: &self.decrypt, data });
+        self.level().run(InFlight { mode: &mut mode, keys: self.decrypt_keys(), data });
         *iv = mode.before;
     }
 }

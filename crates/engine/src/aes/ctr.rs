@@ -2,11 +2,12 @@
 
 use core::fmt;
 
-use lanelock_isa::{Block, Blocks, SameKey};
+use inout::InOutBuf;
+use lanelock_isa::{Block, Clmul, SameKey};
 use zeroize::Zeroize;
 
-use super::{Aes, InFlight, Mode};
-use crate::Pattern;
+use super::{Aes, EncryptKey, InFlight, Mode, ecb::load_group};
+use crate::{Pattern, inout::InOutBlocks};
 
 /// How many low bits of the counter block count; the others never change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,27 +51,28 @@ struct Ctr {
 
 impl Mode for Ctr {
     #[inline(always)]
-    fn groups<S: Blocks, const N: usize, const R: usize>(
+    fn groups<S: Clmul, const N: usize, const R: usize>(
         &mut self,
         s: S,
         keys: SameKey<S::K, R>,
-        data: &mut [Block],
+        mut data: InOutBlocks<'_, '_>,
     ) -> usize {
         let mut counters = [s.counters(&self.counter); N];
         for i in 1..N {
             counters[i] = s.counters_add(counters[0], (i * S::WIDTH) as u64);
         }
         let mut done = 0;
-        for group in data.chunks_exact_mut(N * S::WIDTH) {
+        while data.len() - done >= N * S::WIDTH {
             let mut v = counters;
             for i in 0..N {
                 v[i] = s.counter_blocks(counters[i]);
                 counters[i] = s.counters_add(counters[i], (N * S::WIDTH) as u64);
             }
             v = s.encrypt::<N, R>(v, keys);
+            let text = load_group::<S, N>(s, &data, done);
+            let group = &mut data.output()[done..][..N * S::WIDTH];
             for i in 0..N {
-                let at = i * S::WIDTH;
-                s.store(s.xor(v[i], s.load(&group[at..])), &mut group[at..]);
+                s.store(s.xor(v[i], text[i]), &mut group[i * S::WIDTH..]);
             }
             done += N * S::WIDTH;
         }
@@ -85,22 +87,31 @@ impl<const R: usize> Aes<R> {
     ///
     /// Never use the same counter block twice with one key.
     pub fn ctr(&self, bits: CounterBits, counter: &mut Block, data: &mut [u8]) {
-        let (mut blocks, rest) = data.as_chunks_mut();
+        self.ctr_inout(bits, counter, data.into());
+    }
+
+    /// [`ctr`](Self::ctr), in place or from one buffer to another.
+    pub fn ctr_inout(&self, bits: CounterBits, counter: &mut Block, data: InOutBuf<'_, '_, u8>) {
+        self.encrypt.ctr(bits, counter, data);
+    }
+}
+
+impl<const R: usize> EncryptKey<R> {
+    /// See [`Aes::ctr`].
+    pub(crate) fn ctr(&self, bits: CounterBits, counter: &mut Block, data: InOutBuf<'_, '_, u8>) {
+        let (mut blocks, mut rest) = InOutBlocks::split(data);
         while !blocks.is_empty() {
             let n = blocks.len().min(bits.until_wrap(counter));
-            let (now, later) = blocks.split_at_mut(n);
-            self.level.run(InFlight {
-                mode: &mut Ctr { counter: *counter },
-                keys: &self.encrypt,
-                data: now,
-            });
+            let (now, later) = blocks.split_at(n);
+            let mode = &mut Ctr { counter: *counter };
+            self.level().run(InFlight { mode, keys: self.keys(), data: now });
             bits.add(counter, n);
             blocks = later;
         }
         if !rest.is_empty() {
             let mut stream = *counter;
             self.encrypt_block(&mut stream);
-            xor(rest, &stream);
+            rest.xor_in2out(&stream[..rest.len()]);
             stream.zeroize();
             bits.add(counter, 1);
         }

@@ -1,69 +1,106 @@
 //! ECB (NIST SP 800-38A, 6.1): single blocks, for test vectors and for building other modes.
 
-use lanelock_isa::{Block, Blocks, SameKey};
+use inout::InOutBuf;
+use lanelock_isa::{Block, Clmul, SameKey};
 
-use super::{Aes, InFlight, Mode};
-use crate::Error;
+use super::{Aes, EncryptKey, InFlight, Mode};
+use crate::{Error, inout::InOutBlocks};
 
 struct Ecb<const ENCRYPT: bool>;
 
 impl<const ENCRYPT: bool> Mode for Ecb<ENCRYPT> {
     #[inline(always)]
-    fn groups<S: Blocks, const N: usize, const R: usize>(
+    fn groups<S: Clmul, const N: usize, const R: usize>(
         &mut self,
         s: S,
         keys: SameKey<S::K, R>,
-        data: &mut [Block],
+        mut data: InOutBlocks<'_, '_>,
     ) -> usize {
-        let mut done = 0;
-        for group in data.chunks_exact_mut(N * S::WIDTH) {
-            let mut v = [s.load(group); N];
-            for i in 1..N {
-                v[i] = s.load(&group[i * S::WIDTH..]);
-            }
+        let mut at = 0;
+        while data.len() - at >= N * S::WIDTH {
+            let mut v = load_group::<S, N>(s, &data, at);
             v = if ENCRYPT { s.encrypt::<N, R>(v, keys) } else { s.decrypt::<N, R>(v, keys) };
+            let group = &mut data.output()[at..][..N * S::WIDTH];
             for i in 0..N {
                 s.store(v[i], &mut group[i * S::WIDTH..]);
             }
-            done += N * S::WIDTH;
+            at += N * S::WIDTH;
         }
-        done
+        at
     }
+}
+
+/// The group of `N` vectors at block `at`.
+#[inline(always)]
+pub(crate) fn load_group<S: Clmul, const N: usize>(
+    s: S,
+    data: &InOutBlocks<'_, '_>,
+    at: usize,
+) -> [S::V; N] {
+    let group = &data.input()[at..][..N * S::WIDTH];
+    let mut v = [s.load(group); N];
+    for i in 1..N {
+        v[i] = s.load(&group[i * S::WIDTH..]);
+    }
+    v
 }
 
 impl<const R: usize> Aes<R> {
     /// Encrypts one block.
     pub fn encrypt_block(&self, block: &mut Block) {
-        let data = core::slice::from_mut(block);
-        self.level.run(InFlight { mode: &mut Ecb::<true>, keys: &self.encrypt, data });
+        self.encrypt.encrypt_block(block);
     }
 
     /// Decrypts one block.
     pub fn decrypt_block(&self, block: &mut Block) {
-        let data = core::slice::from_mut(block);
-        self.level.run(InFlight { mode: &mut Ecb::<false>, keys: &self.decrypt, data });
+        self.ecb::<false>(self.decrypt_keys(), core::slice::from_mut(block).into());
     }
 
     /// Encrypts each block of `data` by itself. ECB shows which blocks are equal: it protects no
     /// message.
     pub fn ecb_encrypt(&self, data: &mut [u8]) -> Result<(), Error> {
-        let data = whole_blocks(data)?;
-        self.level.run(InFlight { mode: &mut Ecb::<true>, keys: &self.encrypt, data });
+        self.ecb_encrypt_inout(data.into())
+    }
+
+    /// [`ecb_encrypt`](Self::ecb_encrypt), in place or from one buffer to another.
+    pub fn ecb_encrypt_inout(&self, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+        self.ecb::<true>(self.encrypt_keys(), whole_blocks(data)?);
         Ok(())
     }
 
     /// Decrypts each block of `data` by itself.
     pub fn ecb_decrypt(&self, data: &mut [u8]) -> Result<(), Error> {
-        let data = whole_blocks(data)?;
-        self.level.run(InFlight { mode: &mut Ecb::<false>, keys: &self.decrypt, data });
+        self.ecb_decrypt_inout(data.into())
+    }
+
+    /// [`ecb_decrypt`](Self::ecb_decrypt), in place or from one buffer to another.
+    pub fn ecb_decrypt_inout(&self, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+        self.ecb::<false>(self.decrypt_keys(), whole_blocks(data)?);
         Ok(())
+    }
+
+    fn ecb<const ENCRYPT: bool>(&self, keys: &[Block; R], data: InOutBlocks<'_, '_>) {
+        self.level().run(InFlight { mode: &mut Ecb::<ENCRYPT>, keys, data });
+    }
+}
+
+impl<const R: usize> EncryptKey<R> {
+    /// Encrypts one block.
+    pub(crate) fn encrypt_block(&self, block: &mut Block) {
+        self.encrypt_blocks(core::slice::from_mut(block));
+    }
+
+    /// Encrypts each block by itself.
+    pub(crate) fn encrypt_blocks(&self, blocks: &mut [Block]) {
+        let mode = &mut Ecb::<true>;
+        self.level().run(InFlight { mode, keys: self.keys(), data: blocks.into() });
     }
 }
 
 /// `data` as blocks, if it is whole blocks.
-pub(super) fn whole_blocks(data: &mut [u8]) -> Result<&mut [Block], Error> {
-    match data.as_chunks_mut() {
-        (blocks, []) => Ok(blocks),
-        _ => Err(Error::PartialBlock),
-    }
+pub(super) fn whole_blocks<'i, 'o>(
+    data: InOutBuf<'i, 'o, u8>,
+) -> Result<InOutBlocks<'i, 'o>, Error> {
+    let (blocks, rest) = InOutBlocks::split(data);
+    if rest.is_empty() { Ok(blocks) } else { Err(Error::PartialBlock) }
 }

@@ -1,27 +1,35 @@
 //! AES (FIPS 197) for one buffer: the key and its modes, one file a mode.
 //!
-//! Every mode works in place, on any alignment, and at the level that the key was made with.
+//! Every mode works on any alignment and at the level that the key was made with: in place, and with
+//! the suffix `_inout` from one buffer to another.
 
 mod cbc;
-mod ctr;
-mod ecb;
+mod cmac;
+pub(crate) mod ctr;
+pub(crate) mod ecb;
+mod kw;
 mod schedule;
+mod xts;
 
 use core::fmt;
 
-use lanelock_isa::{AesLevel, Block, Blocks, Kernel, SameKey};
+use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, SameKey};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
+pub(crate) use schedule::EncryptKey;
+
 pub use ctr::{CounterBits, CtrStream};
+
+use crate::inout::InOutBlocks;
+use schedule::Invert;
 
 /// An AES key with `R` round keys: [`Aes128`], [`Aes192`] or [`Aes256`].
 ///
 /// Holds the round keys of both directions and the level. Zeroised on drop.
 #[derive(Clone)]
 pub struct Aes<const R: usize> {
-    encrypt: [Block; R],
+    encrypt: EncryptKey<R>,
     decrypt: [Block; R],
-    level: AesLevel,
 }
 
 /// AES with a 128-bit key: 10 rounds.
@@ -56,19 +64,29 @@ constructors!(13, 24);
 constructors!(15, 32);
 
 impl<const R: usize> Aes<R> {
+    /// `key` has 4 * (R - 7) bytes.
+    fn expand(key: &[u8], level: AesLevel) -> Self {
+        let mut aes = Self { encrypt: EncryptKey::expand(key, level), decrypt: [[0; 16]; R] };
+        level.run(Invert { encrypt: aes.encrypt.keys(), decrypt: &mut aes.decrypt });
+        aes
+    }
+
     /// The level that this key runs at.
     pub fn level(&self) -> AesLevel {
-        self.level
+        self.encrypt.level()
     }
 
     pub(crate) fn encrypt_keys(&self) -> &[Block; R] {
-        &self.encrypt
+        self.encrypt.keys()
+    }
+
+    pub(crate) fn decrypt_keys(&self) -> &[Block; R] {
+        &self.decrypt
     }
 }
 
 impl<const R: usize> Drop for Aes<R> {
     fn drop(&mut self) {
-        self.encrypt.zeroize();
         self.decrypt.zeroize();
     }
 }
@@ -78,12 +96,12 @@ impl<const R: usize> ZeroizeOnDrop for Aes<R> {}
 impl<const R: usize> fmt::Debug for Aes<R> {
     /// Says which cipher it is, never the key.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Aes{}({})", (R - 7) * 32, self.level)
+        write!(f, "Aes{}({})", (R - 7) * 32, self.level())
     }
 }
 
 /// [`AesLevel::best`], once a process: keys are made on hot paths too.
-fn default_level() -> AesLevel {
+pub(crate) fn default_level() -> AesLevel {
     static LEVEL: std::sync::OnceLock<AesLevel> = std::sync::OnceLock::new();
     *LEVEL.get_or_init(|| AesLevel::best().unwrap_or_else(|error| panic!("{error}")))
 }
@@ -103,36 +121,36 @@ pub(crate) fn broadcast<S: Blocks, const R: usize>(s: S, keys: &[Block; R]) -> [
 const FLIGHT: usize = 8;
 
 /// A mode that is parallel within a buffer, written for any number of vectors.
-trait Mode {
+pub(crate) trait Mode {
     /// Processes groups of `N` vectors from `data` while a whole group is left, and returns the
     /// blocks done. What the next call must know (counter, previous ciphertext) stays in `self`.
-    fn groups<S: Blocks, const N: usize, const R: usize>(
+    fn groups<S: Clmul, const N: usize, const R: usize>(
         &mut self,
         s: S,
         keys: SameKey<S::K, R>,
-        data: &mut [Block],
+        data: InOutBlocks<'_, '_>,
     ) -> usize;
 }
 
 /// Runs a mode over `data`: many vectors in flight, then single vectors, then single blocks.
-struct InFlight<'a, M, const R: usize> {
-    mode: &'a mut M,
-    keys: &'a [Block; R],
-    data: &'a mut [Block],
+pub(crate) struct InFlight<'a, 'i, 'o, M, const R: usize> {
+    pub(crate) mode: &'a mut M,
+    pub(crate) keys: &'a [Block; R],
+    pub(crate) data: InOutBlocks<'i, 'o>,
 }
 
-impl<M: Mode, const R: usize> Kernel for InFlight<'_, M, R> {
+impl<M: Mode, const R: usize> Kernel for InFlight<'_, '_, '_, M, R> {
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Blocks>(self, s: S) {
+    fn run<S: Clmul>(self, s: S) {
         let Self { mode, keys, mut data } = self;
         if data.len() >= S::WIDTH {
             let keys = broadcast(s, keys);
-            let done = mode.groups::<S, FLIGHT, R>(s, SameKey(keys), data);
-            data = &mut data[done..];
-            let done = mode.groups::<S, 1, R>(s, SameKey(keys), data);
-            data = &mut data[done..];
+            let done = mode.groups::<S, FLIGHT, R>(s, SameKey(keys), data.reborrow());
+            (_, data) = data.split_at(done);
+            let done = mode.groups::<S, 1, R>(s, SameKey(keys), data.reborrow());
+            (_, data) = data.split_at(done);
         }
         if !data.is_empty() {
             let s = s.narrow();

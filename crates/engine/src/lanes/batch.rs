@@ -8,7 +8,7 @@ use super::{
     KeyRef,
     flight::{Chain, KeyTable, LaneKeySource, OneKey, RunLanes, RunOne},
 };
-use crate::{Aes, Pattern};
+use crate::{Aes, Pattern, inout::InOutBlocks};
 
 /// One chain to encrypt: CBC over the blocks of `data` that `pattern` selects. Bytes that it does not
 /// select, and bytes after the last whole block, stay as they are.
@@ -148,10 +148,11 @@ fn run_lanes<'d, 'k: 'd, const R: usize>(
 }
 
 fn run_alone(work: &mut Work<'_, '_>) {
+    let data = (&mut *work.data).into();
     match work.key {
-        KeyRef::Aes128(key) => run_one(key, work.state, work.pattern, work.runs, work.data),
-        KeyRef::Aes192(key) => run_one(key, work.state, work.pattern, work.runs, work.data),
-        KeyRef::Aes256(key) => run_one(key, work.state, work.pattern, work.runs, work.data),
+        KeyRef::Aes128(key) => run_one(key, work.state, work.pattern, work.runs, data),
+        KeyRef::Aes192(key) => run_one(key, work.state, work.pattern, work.runs, data),
+        KeyRef::Aes256(key) => run_one(key, work.state, work.pattern, work.runs, data),
     }
     work.runs = 0;
 }
@@ -161,7 +162,7 @@ fn run_alone(work: &mut Work<'_, '_>) {
 fn finish(work: &mut Work<'_, '_>) {
     let (first, count) = work.pattern.truncated_run(work.data.len());
     if count > 0 {
-        let data = &mut work.data[first..];
+        let data = work.data[first..].as_mut().into();
         match work.key {
             KeyRef::Aes128(key) => run_one(key, work.state, Pattern::ALL, count, data),
             KeyRef::Aes192(key) => run_one(key, work.state, Pattern::ALL, count, data),
@@ -175,12 +176,12 @@ pub(crate) fn encrypt_one<const R: usize>(
     key: &Aes<R>,
     iv: &mut Block,
     pattern: Pattern,
-    data: &mut [Block],
+    mut data: InOutBlocks<'_, '_>,
 ) {
-    run_one(key, iv, pattern, pattern.runs(data.len()), data);
+    run_one(key, iv, pattern, pattern.runs(data.len()), data.reborrow());
     let (first, count) = pattern.truncated_run(data.len());
-    let blocks = data.len();
-    run_one(key, iv, Pattern::ALL, count, &mut data[first.min(blocks)..]);
+    let (_, rest) = data.split_at(first);
+    run_one(key, iv, Pattern::ALL, count, rest);
 }
 
 fn run_one<const R: usize>(
@@ -188,7 +189,7 @@ fn run_one<const R: usize>(
     state: &mut Block,
     pattern: Pattern,
     runs: usize,
-    data: &mut [Block],
+    data: InOutBlocks<'_, '_>,
 ) {
     let (run, period, keys) = (pattern.run(), pattern.period(), key.encrypt_keys());
     if runs > 0 {

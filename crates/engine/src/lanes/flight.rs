@@ -2,10 +2,12 @@
 
 use core::mem;
 
-use lanelock_isa::{Block, Blocks, Kernel, LaneKeys, MOST_LANES, RoundKeys, SameKey, Window};
+use lanelock_isa::{
+    Block, Blocks, Clmul, Kernel, LaneKeys, MOST_LANES, RoundKeys, SameKey, Window,
+};
 use zeroize::Zeroize;
 
-use crate::aes::broadcast;
+use crate::{aes::broadcast, inout::InOutBlocks};
 
 /// The most vectors in flight: `MOST_LANES` at four lanes a vector. The numbers of vectors that have a
 /// kernel (1, 2, 3, 4, 8) were chosen by the sweep `lanelock-lab lanes`, see `docs/performance.md`.
@@ -282,7 +284,7 @@ where
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Blocks>(self, s: S) {
+    fn run<S: Clmul>(self, s: S) {
         let Self { mut chains, mut keys, run, period, most, stop_early } = self;
         let most = most.clamp(1, MOST_VECTORS * S::WIDTH);
         let mut lanes = Lanes::new();
@@ -333,28 +335,28 @@ fn lanes_for<S: Blocks>(active: usize) -> usize {
 }
 
 /// One chain: no lanes to fill.
-pub(super) struct RunOne<'a, const R: usize> {
+pub(super) struct RunOne<'a, 'i, 'o, const R: usize> {
     pub(super) state: &'a mut Block,
-    pub(super) data: &'a mut [Block],
+    pub(super) data: InOutBlocks<'i, 'o>,
     pub(super) keys: &'a [Block; R],
     pub(super) runs: usize,
     pub(super) run: usize,
     pub(super) period: usize,
 }
 
-impl<const R: usize> Kernel for RunOne<'_, R> {
+impl<const R: usize> Kernel for RunOne<'_, '_, '_, R> {
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Blocks>(self, s: S) {
-        let Self { state, data, keys, runs, run, period } = self;
+    fn run<S: Clmul>(self, s: S) {
+        let Self { state, mut data, keys, runs, run, period } = self;
         let s = s.narrow();
         let whitening = s.load(&keys[..1]);
         let keys = SameKey(broadcast(s, keys));
         let mut v = s.load(core::slice::from_ref(state));
         // The next plaintext block meets round key 0 a step ahead, which leaves one operation between
         // the end of a block and the first round of the next.
-        let mut early = s.xor(s.load(data), whitening);
+        let mut early = s.xor(s.load(data.input()), whitening);
         let (mut at, mut number) = (0, 0);
         for left in (0..runs * run).rev() {
             let next = if number + 1 < run {
@@ -364,9 +366,10 @@ impl<const R: usize> Kernel for RunOne<'_, R> {
                 number = 0;
                 at + 1 + period - run
             };
-            let next_early = s.xor(s.load(&data[if left > 0 { next } else { at }..]), whitening);
+            let next_early =
+                s.xor(s.load(&data.input()[if left > 0 { next } else { at }..]), whitening);
             [v] = s.encrypt_whitened::<1, R>([s.xor(v, early)], keys);
-            s.store(v, &mut data[at..]);
+            s.store(v, &mut data.output()[at..]);
             (at, early) = (next, next_early);
         }
         s.store(v, core::slice::from_mut(state));

@@ -7,7 +7,7 @@ mod zmm;
 use core::arch::x86_64::{__m128i, __m256i, __m512i};
 
 use crate::blocks::{Block, Blocks, Kernel, RoundKeys, sealed::Sealed};
-use crate::{Row, RowMut};
+use crate::{Beside, Clmul, Row, RowMut};
 
 /// Makes a token: its detection, its entry and its [`Blocks`], all from one feature list.
 macro_rules! level {
@@ -119,6 +119,83 @@ macro_rules! level {
             }
 
             #[inline(always)]
+            fn load_each(self, blocks: &[&Block]) -> $vector {
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::gather(*each(blocks)) }
+            }
+
+            #[inline(always)]
+            fn zero(self) -> $vector {
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::zero() }
+            }
+
+            #[inline(always)]
+            fn splat(self, block: &Block) -> $vector {
+                self.key(block)
+            }
+
+            #[inline(always)]
+            fn in_first_lane(self, v: __m128i) -> $vector {
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::in_first_lane(v) }
+            }
+
+            #[inline(always)]
+            fn sum_lanes(self, v: $vector) -> __m128i {
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::sum_lanes(v) }
+            }
+
+            #[inline(always)]
+            fn and(self, a: $vector, b: $vector) -> $vector {
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::and(a, b) }
+            }
+
+            #[inline(always)]
+            fn add_words(self, a: $vector, b: $vector) -> $vector {
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::add_words(a, b) }
+            }
+
+            #[inline(always)]
+            fn reverse(self, v: $vector) -> $vector {
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::reverse(v) }
+            }
+
+            #[inline(always)]
+            fn swap_halves(self, v: $vector) -> $vector {
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::swap_halves(v) }
+            }
+
+            #[inline(always)]
+            fn bytes_up<const N: i32>(self, v: $vector) -> $vector {
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::bytes_up::<N>(v) }
+            }
+
+            #[inline(always)]
+            fn bytes_down<const N: i32>(self, v: $vector) -> $vector {
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::bytes_down::<N>(v) }
+            }
+
+            #[inline(always)]
+            fn shift_left<const N: u32>(self, v: $vector) -> $vector {
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::shift_left::<N>(v) }
+            }
+
+            #[inline(always)]
+            fn shift_right<const N: u32>(self, v: $vector) -> $vector {
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::shift_right::<N>(v) }
+            }
+
+            #[inline(always)]
             fn xor(self, a: $vector, b: $vector) -> $vector {
                 // SAFETY: the token proves the features.
                 unsafe { $leaf::xor(a, b) }
@@ -172,6 +249,17 @@ macro_rules! level {
             }
 
             #[inline(always)]
+            fn as_keys(self, v: $vector) -> $vector {
+                v
+            }
+
+            #[inline(always)]
+            fn round(self, v: $vector, key: $vector) -> $vector {
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::aesenc(v, key) }
+            }
+
+            #[inline(always)]
             fn encrypt_xor<const N: usize, const R: usize>(
                 self,
                 x: [$vector; N],
@@ -220,6 +308,30 @@ macro_rules! level {
             }
 
             #[inline(always)]
+            fn encrypt_beside<const N: usize, const R: usize>(
+                self,
+                mut v: [$vector; N],
+                keys: impl RoundKeys<Self>,
+                beside: &mut impl Beside<Self>,
+            ) -> [$vector; N] {
+                for (i, v) in v.iter_mut().enumerate() {
+                    *v = self.xor(*v, keys.get(self, 0, i));
+                }
+                for round in 1..R - 1 {
+                    for (i, v) in v.iter_mut().enumerate() {
+                        // SAFETY: the token proves the features.
+                        *v = unsafe { $leaf::aesenc(*v, keys.get(self, round, i)) };
+                    }
+                    beside.step(self, round);
+                }
+                for (i, v) in v.iter_mut().enumerate() {
+                    // SAFETY: the token proves the features.
+                    *v = unsafe { $leaf::aesenclast(*v, keys.get(self, R - 1, i)) };
+                }
+                v
+            }
+
+            #[inline(always)]
             fn decrypt<const N: usize, const R: usize>(
                 self,
                 mut v: [$vector; N],
@@ -242,9 +354,9 @@ macro_rules! level {
             }
 
             #[inline(always)]
-            fn sub_words(self, words: Block) -> Block {
+            fn expand<const R: usize>(self, key: &[u8]) -> [Block; R] {
                 // SAFETY: the token proves the features.
-                unsafe { xmm::sub_words(&words) }
+                unsafe { xmm::expand(key) }
             }
 
             #[inline(always)]
@@ -253,26 +365,53 @@ macro_rules! level {
                 unsafe { xmm::inv_mix_columns(&block) }
             }
         }
+
+        impl Clmul for $token {
+            #[inline(always)]
+            fn clmul_low(self, a: $vector, b: $vector) -> $vector {
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::clmul::<0x00>(a, b) }
+            }
+
+            #[inline(always)]
+            fn clmul_high(self, a: $vector, b: $vector) -> $vector {
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::clmul::<0x11>(a, b) }
+            }
+
+            #[inline(always)]
+            fn clmul_low_high(self, a: $vector, b: $vector) -> $vector {
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::clmul::<0x10>(a, b) }
+            }
+
+            #[inline(always)]
+            fn clmul_high_low(self, a: $vector, b: $vector) -> $vector {
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::clmul::<0x01>(a, b) }
+            }
+        }
     };
 }
 
 level! {
-    /// AES-NI: one block an instruction.
+    /// AES-NI and PCLMULQDQ: one block an instruction.
     AesNi, width 1, __m128i, leaves xmm,
-    enable "aes,sse4.1", detect ["aes", "sse4.1"]
+    enable "aes,pclmulqdq,sse4.1", detect ["aes", "pclmulqdq", "sse4.1"]
 }
 
 level! {
-    /// VAES with AVX2: two blocks an instruction.
+    /// VAES and VPCLMULQDQ with AVX2: two blocks an instruction.
     Vaes256, width 2, __m256i, leaves ymm,
-    enable "aes,avx2,vaes", detect ["aes", "avx2", "vaes"]
+    enable "aes,pclmulqdq,avx2,vaes,vpclmulqdq",
+    detect ["aes", "pclmulqdq", "avx2", "vaes", "vpclmulqdq"]
 }
 
 level! {
-    /// VAES with AVX-512: four blocks an instruction.
+    /// VAES and VPCLMULQDQ with AVX-512: four blocks an instruction.
     Vaes512, width 4, __m512i, leaves zmm,
-    enable "aes,vaes,avx512f,avx512bw,avx512dq,avx512vl",
-    detect ["aes", "vaes", "avx512f", "avx512bw", "avx512dq", "avx512vl"]
+    enable "aes,pclmulqdq,vaes,vpclmulqdq,avx512f,avx512bw,avx512dq,avx512vl",
+    detect ["aes", "pclmulqdq", "vaes", "vpclmulqdq", "avx512f", "avx512bw", "avx512dq", "avx512vl"]
 }
 
 #[inline(always)]
@@ -286,6 +425,22 @@ fn chunk<const N: usize>(src: &[Block], at: usize) -> &[Block; N] {
 #[inline(always)]
 fn chunk_mut<const N: usize>(dst: &mut [Block], at: usize) -> &mut [Block; N] {
     match dst[at..].first_chunk_mut() {
+        Some(chunk) => chunk,
+        None => too_short(),
+    }
+}
+
+#[inline(always)]
+fn each<'a, 'b, const N: usize>(blocks: &'a [&'b Block]) -> &'a [&'b Block; N] {
+    match blocks.first_chunk() {
+        Some(chunk) => chunk,
+        None => too_short(),
+    }
+}
+
+#[inline(always)]
+fn chunk_of_bytes(bytes: &[u8], at: usize) -> &Block {
+    match bytes[at..].first_chunk() {
         Some(chunk) => chunk,
         None => too_short(),
     }

@@ -1,9 +1,11 @@
 //! 128-bit leaves: one block a vector.
 
 use core::arch::x86_64::{
-    __m128i, _mm_add_epi64, _mm_aesdec_si128, _mm_aesdeclast_si128, _mm_aesenc_si128,
-    _mm_aesenclast_si128, _mm_aesimc_si128, _mm_loadu_si128, _mm_set_epi64x, _mm_setr_epi8,
-    _mm_setzero_si128, _mm_shuffle_epi8, _mm_storeu_si128, _mm_xor_si128,
+    __m128i, _mm_add_epi32, _mm_add_epi64, _mm_aesdec_si128, _mm_aesdeclast_si128,
+    _mm_aesenc_si128, _mm_aesenclast_si128, _mm_aesimc_si128, _mm_and_si128, _mm_bslli_si128,
+    _mm_bsrli_si128, _mm_clmulepi64_si128, _mm_cvtsi32_si128, _mm_loadu_si128, _mm_set_epi64x,
+    _mm_set1_epi32, _mm_setr_epi8, _mm_setzero_si128, _mm_shuffle_epi8, _mm_shuffle_epi32,
+    _mm_sll_epi64, _mm_srl_epi64, _mm_storeu_si128, _mm_xor_si128,
 };
 
 use crate::Block;
@@ -102,22 +104,177 @@ pub(super) fn aesdeclast(v: __m128i, k: __m128i) -> __m128i {
     _mm_aesdeclast_si128(v, k)
 }
 
-/// `SubBytes` by AESENCLAST with a zero key, after the inverse of its `ShiftRows` (S. Gueron: no
-/// AESKEYGENASSIST, which is slow microcode on many processors).
-#[inline]
-#[target_feature(enable = "aes,sse4.1")]
-pub(super) fn sub_words(words: &Block) -> Block {
-    let unshift = _mm_setr_epi8(0, 13, 10, 7, 4, 1, 14, 11, 8, 5, 2, 15, 12, 9, 6, 3);
-    let shifted = _mm_shuffle_epi8(gather([words]), unshift);
-    let mut result = [[0; 16]];
-    store(_mm_aesenclast_si128(shifted, _mm_setzero_si128()), &mut result);
-    result[0]
-}
-
 #[inline]
 #[target_feature(enable = "aes,sse4.1")]
 pub(super) fn inv_mix_columns(block: &Block) -> Block {
     let mut result = [[0; 16]];
     store(_mm_aesimc_si128(gather([block])), &mut result);
     result[0]
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1")]
+pub(super) fn zero() -> __m128i {
+    _mm_setzero_si128()
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1")]
+pub(super) fn in_first_lane(v: __m128i) -> __m128i {
+    v
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1")]
+pub(super) fn sum_lanes(v: __m128i) -> __m128i {
+    v
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1")]
+pub(super) fn and(a: __m128i, b: __m128i) -> __m128i {
+    _mm_and_si128(a, b)
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1")]
+pub(super) fn add_words(a: __m128i, b: __m128i) -> __m128i {
+    _mm_add_epi32(a, b)
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1")]
+pub(super) fn swap_halves(v: __m128i) -> __m128i {
+    _mm_shuffle_epi32::<0x4e>(v)
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1")]
+pub(super) fn bytes_up<const N: i32>(v: __m128i) -> __m128i {
+    _mm_bslli_si128::<N>(v)
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1")]
+pub(super) fn bytes_down<const N: i32>(v: __m128i) -> __m128i {
+    _mm_bsrli_si128::<N>(v)
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1")]
+#[expect(clippy::cast_possible_wrap, reason = "a count of bits")]
+pub(super) fn shift_left<const N: u32>(v: __m128i) -> __m128i {
+    _mm_sll_epi64(v, _mm_cvtsi32_si128(N as i32))
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1")]
+#[expect(clippy::cast_possible_wrap, reason = "a count of bits")]
+pub(super) fn shift_right<const N: u32>(v: __m128i) -> __m128i {
+    _mm_srl_epi64(v, _mm_cvtsi32_si128(N as i32))
+}
+
+/// Half *i* of `a` and half *j* of `b` are chosen by `HALVES` = *i* + 16 * *j*.
+#[inline]
+#[target_feature(enable = "pclmulqdq")]
+pub(super) fn clmul<const HALVES: i32>(a: __m128i, b: __m128i) -> __m128i {
+    _mm_clmulepi64_si128::<HALVES>(a, b)
+}
+
+/// The key expansion of FIPS 197, 5.2, without AESKEYGENASSIST, which is slow microcode on many
+/// processors: SubWord is an AESENCLAST on a word in all four columns, which its `ShiftRows` cannot
+/// disturb, with the round constant as its key (S. Gueron, A. Langley, Y. Lindell, A. Pridgen).
+#[inline]
+#[target_feature(enable = "aes,sse4.1")]
+pub(super) fn expand<const R: usize>(key: &[u8]) -> [Block; R] {
+    let mut keys = [[0; 16]; R];
+    let first = gather([block_at(key, 0)]);
+    store_one(first, &mut keys[0]);
+    match R {
+        11 => {
+            let mut k = first;
+            let mut constant = 1;
+            for round in 1..R {
+                k = _mm_xor_si128(running_xor(k), sub_last_word::<true>(k, constant));
+                store_one(k, &mut keys[round]);
+                constant = double(constant);
+            }
+        }
+        13 => {
+            // Six words a turn: four in `a`, two in the low half of `b`.
+            let mut a = first;
+            let mut b = _mm_bsrli_si128::<8>(gather([block_at(key, 8)]));
+            let mut constant = 1;
+            let mut words = [[0; 16]; 14];
+            for turn in 0..9 {
+                store_words(&mut words, turn, a, b);
+                let last = _mm_bslli_si128::<8>(b);
+                a = _mm_xor_si128(running_xor(a), sub_last_word::<true>(last, constant));
+                let carry = _mm_shuffle_epi32::<0xff>(a);
+                b = _mm_xor_si128(_mm_xor_si128(b, _mm_bslli_si128::<4>(b)), carry);
+                constant = double(constant);
+            }
+            keys.copy_from_slice(&words[..R]);
+        }
+        _ => {
+            let (mut a, mut b) = (first, gather([block_at(key, 16)]));
+            store_one(b, &mut keys[1]);
+            let mut constant = 1;
+            for round in 2..R {
+                if round % 2 == 0 {
+                    a = _mm_xor_si128(running_xor(a), sub_last_word::<true>(b, constant));
+                    store_one(a, &mut keys[round]);
+                    constant = double(constant);
+                } else {
+                    b = _mm_xor_si128(running_xor(b), sub_last_word::<false>(a, 0));
+                    store_one(b, &mut keys[round]);
+                }
+            }
+        }
+    }
+    keys
+}
+
+/// The 16 bytes of a key at `at`.
+#[inline(always)]
+fn block_at(key: &[u8], at: usize) -> &Block {
+    super::chunk_of_bytes(key, at)
+}
+
+/// Doubles a round constant in GF(2^8).
+#[inline(always)]
+fn double(constant: i32) -> i32 {
+    (constant << 1) ^ if constant & 0x80 == 0 { 0 } else { 0x11b }
+}
+
+/// Each word = the exclusive or of it and all words below.
+#[inline]
+#[target_feature(enable = "sse4.1")]
+fn running_xor(k: __m128i) -> __m128i {
+    let k = _mm_xor_si128(k, _mm_bslli_si128::<4>(k));
+    _mm_xor_si128(k, _mm_bslli_si128::<8>(k))
+}
+
+/// SubWord of the last word in all words, with RotWord and the round constant if `ROTATE`.
+#[inline]
+#[target_feature(enable = "aes,sse4.1")]
+fn sub_last_word<const ROTATE: bool>(k: __m128i, constant: i32) -> __m128i {
+    let order = if ROTATE { 0x0c0f_0e0d } else { 0x0f0e_0d0c };
+    let words = _mm_shuffle_epi8(k, _mm_set1_epi32(order));
+    _mm_aesenclast_si128(words, _mm_set1_epi32(constant))
+}
+
+/// Words 6 * `turn` on, of a schedule of 192-bit keys.
+#[inline]
+#[target_feature(enable = "sse4.1")]
+fn store_words(words: &mut [Block; 14], turn: usize, a: __m128i, b: __m128i) {
+    let at = turn * 24;
+    let bytes = words.as_flattened_mut();
+    let mut block = [0; 16];
+    store_one(a, &mut block);
+    bytes[at..at + 16].copy_from_slice(&block);
+    store_one(b, &mut block);
+    if let Some(to) = bytes.get_mut(at + 16..at + 24) {
+        to.copy_from_slice(&block[..8]);
+    }
 }

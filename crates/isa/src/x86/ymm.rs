@@ -1,12 +1,14 @@
 //! 256-bit leaves: two blocks a vector.
 
 use core::arch::x86_64::{
-    __m128i, __m256i, _mm_loadu_si128, _mm256_add_epi64, _mm256_aesdec_epi128,
-    _mm256_aesdeclast_epi128, _mm256_aesenc_epi128, _mm256_aesenclast_epi128,
-    _mm256_broadcastsi128_si256, _mm256_castsi128_si256, _mm256_castsi256_si128,
+    __m128i, __m256i, _mm_cvtsi32_si128, _mm_loadu_si128, _mm_xor_si128, _mm256_add_epi32,
+    _mm256_add_epi64, _mm256_aesdec_epi128, _mm256_aesdeclast_epi128, _mm256_aesenc_epi128,
+    _mm256_aesenclast_epi128, _mm256_and_si256, _mm256_broadcastsi128_si256, _mm256_bslli_epi128,
+    _mm256_bsrli_epi128, _mm256_castsi128_si256, _mm256_castsi256_si128, _mm256_clmulepi64_epi128,
     _mm256_extracti128_si256, _mm256_inserti128_si256, _mm256_loadu_si256,
-    _mm256_permute2x128_si256, _mm256_set_epi64x, _mm256_setr_epi8, _mm256_shuffle_epi8,
-    _mm256_storeu_si256, _mm256_xor_si256,
+    _mm256_permute2x128_si256, _mm256_set_epi64x, _mm256_setr_epi8, _mm256_setzero_si256,
+    _mm256_shuffle_epi8, _mm256_shuffle_epi32, _mm256_sll_epi64, _mm256_srl_epi64,
+    _mm256_storeu_si256, _mm256_xor_si256, _mm256_zextsi128_si256,
 };
 
 use crate::Block;
@@ -108,4 +110,73 @@ pub(super) fn aesdec(v: __m256i, k: __m256i) -> __m256i {
 #[target_feature(enable = "avx2,vaes")]
 pub(super) fn aesdeclast(v: __m256i, k: __m256i) -> __m256i {
     _mm256_aesdeclast_epi128(v, k)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn zero() -> __m256i {
+    _mm256_setzero_si256()
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn in_first_lane(v: __m128i) -> __m256i {
+    _mm256_zextsi128_si256(v)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn sum_lanes(v: __m256i) -> __m128i {
+    _mm_xor_si128(_mm256_castsi256_si128(v), _mm256_extracti128_si256::<1>(v))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn and(a: __m256i, b: __m256i) -> __m256i {
+    _mm256_and_si256(a, b)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn add_words(a: __m256i, b: __m256i) -> __m256i {
+    _mm256_add_epi32(a, b)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn swap_halves(v: __m256i) -> __m256i {
+    _mm256_shuffle_epi32::<0x4e>(v)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn bytes_up<const N: i32>(v: __m256i) -> __m256i {
+    _mm256_bslli_epi128::<N>(v)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn bytes_down<const N: i32>(v: __m256i) -> __m256i {
+    _mm256_bsrli_epi128::<N>(v)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+#[expect(clippy::cast_possible_wrap, reason = "a count of bits")]
+pub(super) fn shift_left<const N: u32>(v: __m256i) -> __m256i {
+    _mm256_sll_epi64(v, _mm_cvtsi32_si128(N as i32))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+#[expect(clippy::cast_possible_wrap, reason = "a count of bits")]
+pub(super) fn shift_right<const N: u32>(v: __m256i) -> __m256i {
+    _mm256_srl_epi64(v, _mm_cvtsi32_si128(N as i32))
+}
+
+/// Half *i* of `a` and half *j* of `b` are chosen by `HALVES` = *i* + 16 * *j*.
+#[inline]
+#[target_feature(enable = "avx2,vpclmulqdq")]
+pub(super) fn clmul<const HALVES: i32>(a: __m256i, b: __m256i) -> __m256i {
+    _mm256_clmulepi64_epi128::<HALVES>(a, b)
 }

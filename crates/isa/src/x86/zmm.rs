@@ -1,11 +1,15 @@
 //! 512-bit leaves: four blocks a vector.
 
 use core::arch::x86_64::{
-    __m128i, __m512i, _mm_loadu_si128, _mm512_add_epi64, _mm512_aesdec_epi128,
-    _mm512_aesdeclast_epi128, _mm512_aesenc_epi128, _mm512_aesenclast_epi128, _mm512_alignr_epi64,
-    _mm512_broadcast_i32x4, _mm512_castsi128_si512, _mm512_castsi512_si128,
-    _mm512_extracti64x2_epi64, _mm512_inserti64x2, _mm512_loadu_si512, _mm512_set_epi64,
-    _mm512_shuffle_epi8, _mm512_storeu_si512, _mm512_xor_si512,
+    __m128i, __m256i, __m512i, _mm_loadu_si128, _mm_xor_si128, _mm256_castsi256_si128,
+    _mm256_extracti128_si256, _mm256_xor_si256, _mm512_add_epi32, _mm512_add_epi64,
+    _mm512_aesdec_epi128, _mm512_aesdeclast_epi128, _mm512_aesenc_epi128, _mm512_aesenclast_epi128,
+    _mm512_alignr_epi64, _mm512_and_si512, _mm512_broadcast_i32x4, _mm512_bslli_epi128,
+    _mm512_bsrli_epi128, _mm512_castsi128_si512, _mm512_castsi512_si128, _mm512_castsi512_si256,
+    _mm512_clmulepi64_epi128, _mm512_extracti64x2_epi64, _mm512_extracti64x4_epi64,
+    _mm512_inserti64x2, _mm512_loadu_si512, _mm512_set_epi64, _mm512_setzero_si512,
+    _mm512_shuffle_epi8, _mm512_shuffle_epi32, _mm512_slli_epi64, _mm512_srli_epi64,
+    _mm512_storeu_si512, _mm512_xor_si512, _mm512_zextsi128_si512,
 };
 
 use crate::Block;
@@ -115,4 +119,73 @@ pub(super) fn aesdec(v: __m512i, k: __m512i) -> __m512i {
 #[target_feature(enable = "avx512f,vaes")]
 pub(super) fn aesdeclast(v: __m512i, k: __m512i) -> __m512i {
     _mm512_aesdeclast_epi128(v, k)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn zero() -> __m512i {
+    _mm512_setzero_si512()
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn in_first_lane(v: __m128i) -> __m512i {
+    _mm512_zextsi128_si512(v)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn sum_lanes(v: __m512i) -> __m128i {
+    let half: __m256i =
+        _mm256_xor_si256(_mm512_castsi512_si256(v), _mm512_extracti64x4_epi64::<1>(v));
+    _mm_xor_si128(_mm256_castsi256_si128(half), _mm256_extracti128_si256::<1>(half))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn and(a: __m512i, b: __m512i) -> __m512i {
+    _mm512_and_si512(a, b)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn add_words(a: __m512i, b: __m512i) -> __m512i {
+    _mm512_add_epi32(a, b)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn swap_halves(v: __m512i) -> __m512i {
+    _mm512_shuffle_epi32::<0x4e>(v)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+pub(super) fn bytes_up<const N: i32>(v: __m512i) -> __m512i {
+    _mm512_bslli_epi128::<N>(v)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+pub(super) fn bytes_down<const N: i32>(v: __m512i) -> __m512i {
+    _mm512_bsrli_epi128::<N>(v)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn shift_left<const N: u32>(v: __m512i) -> __m512i {
+    _mm512_slli_epi64::<N>(v)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn shift_right<const N: u32>(v: __m512i) -> __m512i {
+    _mm512_srli_epi64::<N>(v)
+}
+
+/// Half *i* of `a` and half *j* of `b` are chosen by `HALVES` = *i* + 16 * *j*.
+#[inline]
+#[target_feature(enable = "avx512f,vpclmulqdq")]
+pub(super) fn clmul<const HALVES: i32>(a: __m512i, b: __m512i) -> __m512i {
+    _mm512_clmulepi64_epi128::<HALVES>(a, b)
 }

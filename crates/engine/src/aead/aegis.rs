@@ -1,0 +1,1 @@
+//! The AEGIS family (draft-irtf-cfrg-aegis-aead).

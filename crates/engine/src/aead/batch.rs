@@ -1,0 +1,64 @@
+//! Many short messages at once.
+//!
+//! A message of a few blocks cannot fill a vector, and waits for the latency of every round. Here
+//! blocks of *different* messages share a vector. Keys, nonces, AAD and lengths may differ; one bad
+//! message does not disturb the others.
+
+use crate::{Error, aead::Aead};
+
+/// One message of a batch.
+#[derive(Debug)]
+pub struct Message<'a, A> {
+    /// The key.
+    pub key: &'a A,
+    /// The nonce.
+    pub nonce: &'a [u8],
+    /// The additional authenticated data.
+    pub aad: &'a [u8],
+    /// The text, encrypted or decrypted in place.
+    pub data: &'a mut [u8],
+    /// The tag: written by [`seal`], read by [`open`].
+    pub tag: &'a mut [u8],
+    /// What became of the message. Whatever is there before is overwritten.
+    pub result: Result<(), Error>,
+}
+
+impl<'a, A: Aead> Message<'a, A> {
+    /// A message.
+    pub fn new(
+        key: &'a A,
+        nonce: &'a [u8],
+        aad: &'a [u8],
+        data: &'a mut [u8],
+        tag: &'a mut [u8],
+    ) -> Self {
+        Self { key, nonce, aad, data, tag, result: Ok(()) }
+    }
+}
+
+/// An algorithm whose messages can share vectors.
+pub trait Batch: Aead + Sized {
+    /// Seals every message: see [`seal`].
+    fn seal_each(messages: &mut [Message<'_, Self>]);
+    /// Opens every message: see [`open`].
+    fn open_each(messages: &mut [Message<'_, Self>]);
+}
+
+/// Seals all messages, each as [`Aead::seal`] would.
+///
+/// # Errors
+/// The first error of any message; which ones failed is in their `result`, and the others are done.
+pub fn seal<A: Batch>(messages: &mut [Message<'_, A>]) -> Result<(), Error> {
+    A::seal_each(messages);
+    messages.iter().try_for_each(|message| message.result)
+}
+
+/// Opens all messages, each as [`Aead::open`] would: the text of those that are not authentic is
+/// zeroed.
+///
+/// # Errors
+/// The first error of any message; which ones failed is in their `result`, and the others are done.
+pub fn open<A: Batch>(messages: &mut [Message<'_, A>]) -> Result<(), Error> {
+    A::open_each(messages);
+    messages.iter().try_for_each(|message| message.result)
+}

@@ -1,0 +1,1 @@
+//! GCM and GMAC (NIST SP 800-38D).

@@ -1,0 +1,1 @@
+//! AES-GCM-SIV (RFC 8452).

@@ -1,0 +1,272 @@
+//! Authenticated encryption with associated data, one file an algorithm.
+//!
+//! Every algorithm implements [`Aead`]: *sealing* encrypts and authenticates, *opening* checks and
+//! decrypts. On a failed opening the output is zeroed: plaintext that has not been authenticated is
+//! never left to the caller.
+//!
+//! The length of the tag belongs to the key, not to the message, so that nobody can shorten it on the
+//! way.
+
+mod aegis;
+pub mod batch;
+mod ccm;
+mod gcm;
+mod gcm_siv;
+mod ocb3;
+
+use inout::InOutBuf;
+use subtle::ConstantTimeEq;
+use zeroize::{Zeroize, Zeroizing};
+
+use crate::Error;
+
+/// Authenticated encryption with associated data (AAD).
+///
+/// A nonce must never be used twice with one key to seal (GCM-SIV: should not).
+pub trait Aead {
+    /// Bytes of the tag.
+    fn tag_length(&self) -> usize;
+
+    /// Encrypts `data`, in place or from one buffer to another, and writes the tag over it and `aad`.
+    ///
+    /// # Errors
+    /// [`Error::NonceLength`], [`Error::TagLength`] if `tag` has not [`tag_length`](Self::tag_length)
+    /// bytes, [`Error::MessageLength`], [`Error::AadLength`]. Nothing is written then.
+    fn seal_inout(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        data: InOutBuf<'_, '_, u8>,
+        tag: &mut [u8],
+    ) -> Result<(), Error>;
+
+    /// Checks the tag and decrypts `data`, in place or from one buffer to another.
+    ///
+    /// # Errors
+    /// As [`seal_inout`](Self::seal_inout), and [`Error::Authentication`] if the tag is wrong; all
+    /// output is zero then.
+    fn open_inout(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        data: InOutBuf<'_, '_, u8>,
+        tag: &[u8],
+    ) -> Result<(), Error>;
+
+    /// Encrypts `data` in place and writes the tag: see [`seal_inout`](Self::seal_inout).
+    fn seal(&self, nonce: &[u8], aad: &[u8], data: &mut [u8], tag: &mut [u8]) -> Result<(), Error> {
+        self.seal_inout(nonce, aad, data.into(), tag)
+    }
+
+    /// Checks the tag and decrypts `data` in place: see [`open_inout`](Self::open_inout).
+    fn open(&self, nonce: &[u8], aad: &[u8], data: &mut [u8], tag: &[u8]) -> Result<(), Error> {
+        self.open_inout(nonce, aad, data.into(), tag)
+    }
+
+    /// Seals `plaintext` into `sealed`: the ciphertext and behind it the tag.
+    ///
+    /// # Errors
+    /// As [`seal_inout`](Self::seal_inout), and [`Error::OutputLength`].
+    fn seal_to(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        plaintext: &[u8],
+        sealed: &mut [u8],
+    ) -> Result<(), Error> {
+        let (text, tag) =
+            sealed.split_at_mut_checked(plaintext.len()).ok_or(Error::OutputLength)?;
+        if tag.len() != self.tag_length() {
+            return Err(Error::OutputLength);
+        }
+        let data = InOutBuf::new(plaintext, text).map_err(|_| Error::OutputLength)?;
+        self.seal_inout(nonce, aad, data, tag)
+    }
+
+    /// Opens `sealed`, ciphertext and tag, into `plaintext`.
+    ///
+    /// # Errors
+    /// As [`open_inout`](Self::open_inout), and [`Error::OutputLength`].
+    fn open_to(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        sealed: &[u8],
+        plaintext: &mut [u8],
+    ) -> Result<(), Error> {
+        let length = sealed.len().checked_sub(self.tag_length()).ok_or(Error::Authentication)?;
+        let (text, tag) = sealed.split_at(length);
+        let data = InOutBuf::new(text, plaintext).map_err(|_| Error::OutputLength)?;
+        self.open_inout(nonce, aad, data, tag)
+    }
+
+    /// Seals `plaintext` into a new vector: the ciphertext and behind it the tag.
+    fn seal_vec(&self, nonce: &[u8], aad: &[u8], plaintext: &[u8]) -> Result<Vec<u8>, Error> {
+        let mut sealed = vec![0; plaintext.len() + self.tag_length()];
+        self.seal_to(nonce, aad, plaintext, &mut sealed)?;
+        Ok(sealed)
+    }
+
+    /// Opens `sealed`, ciphertext and tag, into a new vector.
+    fn open_vec(&self, nonce: &[u8], aad: &[u8], sealed: &[u8]) -> Result<Vec<u8>, Error> {
+        let length = sealed.len().checked_sub(self.tag_length()).ok_or(Error::Authentication)?;
+        let mut plaintext = vec![0; length];
+        self.open_to(nonce, aad, sealed, &mut plaintext)?;
+        Ok(plaintext)
+    }
+}
+
+/// Whether the tag of a message is the expected one; if not, the output is zeroed. The only place
+/// where tags are compared, in constant time.
+pub(crate) fn authenticate(expected: &[u8], tag: &[u8], output: &mut [u8]) -> Result<(), Error> {
+    if bool::from(expected.ct_eq(tag)) {
+        Ok(())
+    } else {
+        output.zeroize();
+        Err(Error::Authentication)
+    }
+}
+
+/// One message on its way through an algorithm: what [`Sealer`] and [`Opener`] drive.
+pub(crate) trait Stream {
+    /// More AAD. All of it comes before the text.
+    fn aad(&mut self, aad: &[u8]);
+    /// Encrypts more text, and authenticates it.
+    fn encrypt(&mut self, data: InOutBuf<'_, '_, u8>);
+    /// Decrypts more text, and authenticates it.
+    fn decrypt(&mut self, data: InOutBuf<'_, '_, u8>);
+    /// The most bytes of text that may still come.
+    fn text_left(&self) -> u64;
+    /// The tag over all of it, cut to the length of `tag`.
+    fn finish(self, tag: &mut [u8]);
+}
+
+/// The bytes of the longest tag of any algorithm here.
+const LONGEST_TAG: usize = 32;
+
+/// Seals one message piece by piece: first all AAD, then the text, then the tag.
+#[derive(Debug)]
+#[expect(private_bounds, reason = "only the algorithms here make one")]
+pub struct Sealer<S: Stream> {
+    stream: S,
+    tag_length: usize,
+    text: bool,
+}
+
+#[expect(private_bounds, reason = "only the algorithms here make one")]
+impl<S: Stream> Sealer<S> {
+    pub(crate) fn new(stream: S, tag_length: usize) -> Self {
+        Self { stream, tag_length, text: false }
+    }
+
+    /// More AAD.
+    ///
+    /// # Errors
+    /// [`Error::AadLength`] after the first text: AAD comes before it.
+    pub fn aad(&mut self, aad: &[u8]) -> Result<(), Error> {
+        if self.text {
+            return Err(Error::AadLength);
+        }
+        self.stream.aad(aad);
+        Ok(())
+    }
+
+    /// Encrypts the next piece of the text in place.
+    ///
+    /// # Errors
+    /// [`Error::MessageLength`] if the message becomes too long; nothing is written then.
+    pub fn update(&mut self, data: &mut [u8]) -> Result<(), Error> {
+        self.update_inout(data.into())
+    }
+
+    /// [`update`](Self::update), in place or from one buffer to another.
+    pub fn update_inout(&mut self, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+        if data.len() as u64 > self.stream.text_left() {
+            return Err(Error::MessageLength);
+        }
+        self.text = true;
+        self.stream.encrypt(data);
+        Ok(())
+    }
+
+    /// Writes the tag.
+    ///
+    /// # Errors
+    /// [`Error::TagLength`] if `tag` has not the length of the key's tags.
+    pub fn finish(self, tag: &mut [u8]) -> Result<(), Error> {
+        if tag.len() != self.tag_length {
+            return Err(Error::TagLength);
+        }
+        self.stream.finish(tag);
+        Ok(())
+    }
+}
+
+/// Opens one message piece by piece: first all AAD, then the text, then the tag. The plaintext is
+/// kept until the tag has been checked, so a message takes as much memory as it is long.
+#[derive(Debug)]
+#[expect(private_bounds, reason = "only the algorithms here make one")]
+pub struct Opener<S: Stream> {
+    stream: S,
+    tag_length: usize,
+    plaintext: Zeroizing<Vec<u8>>,
+    text: bool,
+}
+
+#[expect(private_bounds, reason = "only the algorithms here make one")]
+impl<S: Stream> Opener<S> {
+    pub(crate) fn new(stream: S, tag_length: usize) -> Self {
+        Self { stream, tag_length, plaintext: Zeroizing::new(Vec::new()), text: false }
+    }
+
+    /// More AAD.
+    ///
+    /// # Errors
+    /// [`Error::AadLength`] after the first text: AAD comes before it.
+    pub fn aad(&mut self, aad: &[u8]) -> Result<(), Error> {
+        if self.text {
+            return Err(Error::AadLength);
+        }
+        self.stream.aad(aad);
+        Ok(())
+    }
+
+    /// The next piece of the ciphertext.
+    ///
+    /// # Errors
+    /// [`Error::MessageLength`] if the message becomes too long.
+    pub fn update(&mut self, ciphertext: &[u8]) -> Result<(), Error> {
+        if ciphertext.len() as u64 > self.stream.text_left() {
+            return Err(Error::MessageLength);
+        }
+        self.text = true;
+        let start = self.plaintext.len();
+        let needed = start + ciphertext.len();
+        if needed > self.plaintext.capacity() {
+            // A vector that grows by itself leaves a copy of the plaintext behind.
+            let mut larger = Zeroizing::new(Vec::with_capacity(needed.next_power_of_two()));
+            larger.extend_from_slice(&self.plaintext);
+            self.plaintext = larger;
+        }
+        self.plaintext.resize(needed, 0);
+        let output = &mut self.plaintext[start..];
+        let data = InOutBuf::new(ciphertext, output).map_err(|_| Error::OutputLength)?;
+        self.stream.decrypt(data);
+        Ok(())
+    }
+
+    /// The plaintext, if the tag is right.
+    ///
+    /// # Errors
+    /// [`Error::TagLength`], [`Error::Authentication`].
+    pub fn finish(mut self, tag: &[u8]) -> Result<Vec<u8>, Error> {
+        if tag.len() != self.tag_length {
+            return Err(Error::TagLength);
+        }
+        let mut expected = Zeroizing::new([0; LONGEST_TAG]);
+        let expected = &mut expected[..tag.len()];
+        self.stream.finish(expected);
+        authenticate(expected, tag, &mut self.plaintext)?;
+        Ok(core::mem::take(&mut self.plaintext))
+    }
+}

@@ -1,0 +1,1 @@
+//! CMAC (NIST SP 800-38B, RFC 4493).

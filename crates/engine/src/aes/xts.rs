@@ -1,0 +1,1 @@
+//! XTS (IEEE 1619, NIST SP 800-38E).

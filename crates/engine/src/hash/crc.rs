@@ -1,0 +1,1 @@
+//! CRCs by carry-less folding.

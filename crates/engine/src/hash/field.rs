@@ -1,0 +1,1 @@
+//! Products in GF(2^128), for GHASH and POLYVAL.

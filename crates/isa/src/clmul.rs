@@ -1,0 +1,18 @@
+//! The vector trait for carry-less multiplication: GHASH, POLYVAL, XTS tweaks, CRC.
+
+use crate::Blocks;
+
+/// Carry-less products (polynomials over GF(2)) of the 64-bit halves of blocks, lane by lane.
+///
+/// The *low* half of a block is its first eight bytes, little-endian: bit *i* of the number is the
+/// coefficient of x^*i*. A product of two halves fills a block.
+pub trait Clmul: Blocks {
+    /// low(a) * low(b)
+    fn clmul_low(self, a: Self::V, b: Self::V) -> Self::V;
+    /// high(a) * high(b)
+    fn clmul_high(self, a: Self::V, b: Self::V) -> Self::V;
+    /// low(a) * high(b)
+    fn clmul_low_high(self, a: Self::V, b: Self::V) -> Self::V;
+    /// high(a) * low(b)
+    fn clmul_high_low(self, a: Self::V, b: Self::V) -> Self::V;
+}

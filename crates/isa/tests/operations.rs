@@ -1,0 +1,100 @@
+//! Every vector operation of every level against the portable one, on the same blocks.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, OwnKeys};
+
+/// All operations on `a` and `b`, their results block by block.
+struct All<'a> {
+    a: &'a [Block; 4],
+    b: &'a [Block; 4],
+    keys: &'a [[Block; 11]; 4],
+}
+
+impl Kernel for All<'_> {
+    type Out = Vec<Vec<Block>>;
+
+    #[inline(always)]
+    fn run<S: Clmul>(self, s: S) -> Self::Out {
+        let mut out = vec![Vec::new(); 27];
+        let mut sums = [[0; 16]; 2];
+        for at in (0..4).step_by(S::WIDTH) {
+            let (a, b) = (s.load(&self.a[at..]), s.load(&self.b[at..]));
+            let mut own = [&self.keys[0]; 4];
+            for i in 0..S::WIDTH {
+                own[i] = &self.keys[at + i];
+            }
+            let each: Vec<&Block> = self.a[at..].iter().collect();
+            let results = [
+                s.xor(a, b),
+                s.and(a, b),
+                s.add_words(a, b),
+                s.reverse(a),
+                s.swap_halves(a),
+                s.bytes_up::<1>(a),
+                s.bytes_up::<4>(a),
+                s.bytes_up::<8>(a),
+                s.bytes_down::<1>(a),
+                s.bytes_down::<12>(a),
+                s.bytes_down::<15>(a),
+                s.shift_left::<1>(a),
+                s.shift_left::<63>(a),
+                s.shift_right::<1>(a),
+                s.shift_right::<60>(a),
+                s.clmul_low(a, b),
+                s.clmul_high(a, b),
+                s.clmul_low_high(a, b),
+                s.clmul_high_low(a, b),
+                s.round(a, b),
+                s.zero(),
+                s.splat(&self.a[1]),
+                s.load_each(&each),
+                s.encrypt::<1, 11>([a], OwnKeys(own))[0],
+            ];
+            for (out, v) in out.iter_mut().zip(results) {
+                let mut blocks = [[0; 16]; 4];
+                s.store(v, &mut blocks);
+                out.extend_from_slice(&blocks[..S::WIDTH]);
+            }
+            let n = s.narrow();
+            let mut sum = [[0; 16]; 2];
+            n.store(s.sum_lanes(a), &mut sum);
+            // The first lane alone is what was put there.
+            n.store(s.sum_lanes(s.in_first_lane(n.load(&self.b[..1]))), &mut sum[1..]);
+            for j in 0..16 {
+                sums[0][j] ^= sum[0][j];
+                sums[1][j] = sum[1][j];
+            }
+        }
+        out[24].extend(sums);
+        let bytes: Vec<u8> = self.a.as_flattened().to_vec();
+        out[25].extend(s.expand::<11>(&bytes[..16]));
+        out[25].extend(s.expand::<13>(&bytes[..24]));
+        out[25].extend(s.expand::<15>(&bytes[..32]));
+        out[26].push(s.inv_mix_columns(self.a[0]));
+        out
+    }
+}
+
+#[test]
+fn every_level_does_what_the_portable_one_does() {
+    let mut state = 1_u64;
+    let mut block = || -> Block {
+        core::array::from_fn(|_| {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+            state.to_be_bytes()[0]
+        })
+    };
+    for _ in 0..100 {
+        let a: [Block; 4] = core::array::from_fn(|_| block());
+        let b: [Block; 4] = core::array::from_fn(|_| block());
+        let keys: [[Block; 11]; 4] = core::array::from_fn(|_| core::array::from_fn(|_| block()));
+        let expected = AesLevel::from_name("portable").unwrap().run(All { a: &a, b: &b, keys: &keys });
+        for level in AesLevel::available() {
+            let got = level.run(All { a: &a, b: &b, keys: &keys });
+            for (number, (got, expected)) in got.iter().zip(&expected).enumerate() {
+                assert_eq!(got, expected, "operation {number} of {level}");
+            }
+        }
+    }
+}

@@ -110,6 +110,13 @@ pub trait Blocks: Copy + sealed::Sealed {
     /// Lane *i* = `blocks[i]`, for blocks that lie anywhere.
     fn load_each(self, blocks: &[&Block]) -> Self::V;
 
+    /// The first bytes of a vector from `src`, at most `16 * WIDTH`, and zeros behind them.
+    fn load_part(self, src: &[u8]) -> Self::V;
+    /// Stores the first `dst.len()` bytes of a vector, at most `16 * WIDTH`.
+    fn store_part(self, v: Self::V, dst: &mut [u8]);
+    /// The first `bytes` bytes of a vector, and zeros behind them.
+    fn keep(self, v: Self::V, bytes: usize) -> Self::V;
+
     /// All lanes zero.
     fn zero(self) -> Self::V;
     /// All lanes = `block`.

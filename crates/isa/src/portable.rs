@@ -85,6 +85,23 @@ impl<const W: usize> Blocks for Portable<W> {
     }
 
     #[inline(always)]
+    fn load_part(self, src: &[u8]) -> [Block; W] {
+        let mut v = [[0; 16]; W];
+        v.as_flattened_mut()[..src.len()].copy_from_slice(src);
+        v
+    }
+
+    #[inline(always)]
+    fn store_part(self, v: [Block; W], dst: &mut [u8]) {
+        dst.copy_from_slice(&v.as_flattened()[..dst.len()]);
+    }
+
+    #[inline(always)]
+    fn keep(self, v: [Block; W], bytes: usize) -> [Block; W] {
+        self.load_part(&v.as_flattened()[..bytes.min(16 * W)])
+    }
+
+    #[inline(always)]
     fn zero(self) -> [Block; W] {
         [[0; 16]; W]
     }

@@ -125,6 +125,24 @@ macro_rules! level {
             }
 
             #[inline(always)]
+            fn load_part(self, src: &[u8]) -> $vector {
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::load_part(src) }
+            }
+
+            #[inline(always)]
+            fn store_part(self, v: $vector, dst: &mut [u8]) {
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::store_part(v, dst) }
+            }
+
+            #[inline(always)]
+            fn keep(self, v: $vector, bytes: usize) -> $vector {
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::keep(v, bytes) }
+            }
+
+            #[inline(always)]
             fn zero(self) -> $vector {
                 // SAFETY: the token proves the features.
                 unsafe { $leaf::zero() }
@@ -428,6 +446,32 @@ fn chunk_mut<const N: usize>(dst: &mut [Block], at: usize) -> &mut [Block; N] {
         Some(chunk) => chunk,
         None => too_short(),
     }
+}
+
+/// The first bytes of `N` blocks, and zeros behind them.
+#[inline(always)]
+fn padded<const N: usize>(src: &[u8]) -> [Block; N] {
+    let mut blocks = [[0; 16]; N];
+    match blocks.as_flattened_mut().get_mut(..src.len()) {
+        Some(to) => to.copy_from_slice(src),
+        None => too_long(),
+    }
+    blocks
+}
+
+/// The first bytes of `blocks`, as many as `dst` has.
+#[inline(always)]
+fn copy_part(blocks: &[Block], dst: &mut [u8]) {
+    match blocks.as_flattened().get(..dst.len()) {
+        Some(from) => dst.copy_from_slice(from),
+        None => too_long(),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn too_long() -> ! {
+    panic!("more bytes than a vector holds")
 }
 
 #[inline(always)]

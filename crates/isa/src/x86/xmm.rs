@@ -3,9 +3,10 @@
 use core::arch::x86_64::{
     __m128i, _mm_add_epi32, _mm_add_epi64, _mm_aesdec_si128, _mm_aesdeclast_si128,
     _mm_aesenc_si128, _mm_aesenclast_si128, _mm_aesimc_si128, _mm_and_si128, _mm_bslli_si128,
-    _mm_bsrli_si128, _mm_clmulepi64_si128, _mm_cvtsi32_si128, _mm_loadu_si128, _mm_set_epi64x,
-    _mm_set1_epi32, _mm_setr_epi8, _mm_setzero_si128, _mm_shuffle_epi8, _mm_shuffle_epi32,
-    _mm_sll_epi64, _mm_srl_epi64, _mm_storeu_si128, _mm_xor_si128,
+    _mm_bsrli_si128, _mm_clmulepi64_si128, _mm_cmpgt_epi8, _mm_cvtsi32_si128, _mm_loadu_si128,
+    _mm_set_epi64x, _mm_set1_epi8, _mm_set1_epi32, _mm_setr_epi8, _mm_setzero_si128,
+    _mm_shuffle_epi8, _mm_shuffle_epi32, _mm_sll_epi64, _mm_srl_epi64, _mm_storeu_si128,
+    _mm_xor_si128,
 };
 
 use crate::Block;
@@ -277,4 +278,27 @@ fn store_words(words: &mut [Block; 14], turn: usize, a: __m128i, b: __m128i) {
     if let Some(to) = bytes.get_mut(at + 16..at + 24) {
         to.copy_from_slice(&block[..8]);
     }
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1")]
+pub(super) fn load_part(src: &[u8]) -> __m128i {
+    load(&super::padded(src))
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1")]
+pub(super) fn store_part(v: __m128i, dst: &mut [u8]) {
+    let mut blocks = [[0; 16]; 1];
+    store(v, &mut blocks);
+    super::copy_part(&blocks, dst);
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1")]
+#[expect(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "at most 16")]
+pub(super) fn keep(v: __m128i, bytes: usize) -> __m128i {
+    let count = _mm_set1_epi8(bytes.min(16) as i8);
+    let place = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    _mm_and_si128(v, _mm_cmpgt_epi8(count, place))
 }

@@ -5,10 +5,10 @@ use core::arch::x86_64::{
     _mm256_add_epi64, _mm256_aesdec_epi128, _mm256_aesdeclast_epi128, _mm256_aesenc_epi128,
     _mm256_aesenclast_epi128, _mm256_and_si256, _mm256_broadcastsi128_si256, _mm256_bslli_epi128,
     _mm256_bsrli_epi128, _mm256_castsi128_si256, _mm256_castsi256_si128, _mm256_clmulepi64_epi128,
-    _mm256_extracti128_si256, _mm256_inserti128_si256, _mm256_loadu_si256,
-    _mm256_permute2x128_si256, _mm256_set_epi64x, _mm256_setr_epi8, _mm256_setzero_si256,
-    _mm256_shuffle_epi8, _mm256_shuffle_epi32, _mm256_sll_epi64, _mm256_srl_epi64,
-    _mm256_storeu_si256, _mm256_xor_si256, _mm256_zextsi128_si256,
+    _mm256_cmpgt_epi8, _mm256_extracti128_si256, _mm256_inserti128_si256, _mm256_loadu_si256,
+    _mm256_permute2x128_si256, _mm256_set_epi64x, _mm256_set1_epi8, _mm256_setr_epi8,
+    _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_shuffle_epi32, _mm256_sll_epi64,
+    _mm256_srl_epi64, _mm256_storeu_si256, _mm256_xor_si256, _mm256_zextsi128_si256,
 };
 
 use crate::Block;
@@ -179,4 +179,30 @@ pub(super) fn shift_right<const N: u32>(v: __m256i) -> __m256i {
 #[target_feature(enable = "avx2,vpclmulqdq")]
 pub(super) fn clmul<const HALVES: i32>(a: __m256i, b: __m256i) -> __m256i {
     _mm256_clmulepi64_epi128::<HALVES>(a, b)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn load_part(src: &[u8]) -> __m256i {
+    load(&super::padded(src))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn store_part(v: __m256i, dst: &mut [u8]) {
+    let mut blocks = [[0; 16]; 2];
+    store(v, &mut blocks);
+    super::copy_part(&blocks, dst);
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+#[expect(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "at most 32")]
+pub(super) fn keep(v: __m256i, bytes: usize) -> __m256i {
+    let count = _mm256_set1_epi8(bytes.min(32) as i8);
+    let place = _mm256_setr_epi8(
+        0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24,
+        25, 26, 27, 28, 29, 30, 31,
+    );
+    _mm256_and_si256(v, _mm256_cmpgt_epi8(count, place))
 }

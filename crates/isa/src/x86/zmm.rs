@@ -7,9 +7,10 @@ use core::arch::x86_64::{
     _mm512_alignr_epi64, _mm512_and_si512, _mm512_broadcast_i32x4, _mm512_bslli_epi128,
     _mm512_bsrli_epi128, _mm512_castsi128_si512, _mm512_castsi512_si128, _mm512_castsi512_si256,
     _mm512_clmulepi64_epi128, _mm512_extracti64x2_epi64, _mm512_extracti64x4_epi64,
-    _mm512_inserti64x2, _mm512_loadu_si512, _mm512_set_epi64, _mm512_setzero_si512,
-    _mm512_shuffle_epi8, _mm512_shuffle_epi32, _mm512_slli_epi64, _mm512_srli_epi64,
-    _mm512_storeu_si512, _mm512_xor_si512, _mm512_zextsi128_si512,
+    _mm512_inserti64x2, _mm512_loadu_si512, _mm512_mask_storeu_epi8, _mm512_maskz_loadu_epi8,
+    _mm512_maskz_mov_epi8, _mm512_set_epi64, _mm512_setzero_si512, _mm512_shuffle_epi8,
+    _mm512_shuffle_epi32, _mm512_slli_epi64, _mm512_srli_epi64, _mm512_storeu_si512,
+    _mm512_xor_si512, _mm512_zextsi128_si512,
 };
 
 use crate::Block;
@@ -188,4 +189,43 @@ pub(super) fn shift_right<const N: u32>(v: __m512i) -> __m512i {
 #[target_feature(enable = "avx512f,vpclmulqdq")]
 pub(super) fn clmul<const HALVES: i32>(a: __m512i, b: __m512i) -> __m512i {
     _mm512_clmulepi64_epi128::<HALVES>(a, b)
+}
+
+/// A mask of the first `bytes` bytes.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn first(bytes: usize) -> u64 {
+    match bytes {
+        0 => 0,
+        1..64 => u64::MAX >> (64 - bytes),
+        _ => u64::MAX,
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+pub(super) fn load_part(src: &[u8]) -> __m512i {
+    if src.len() > 64 {
+        super::too_long();
+    }
+    // SAFETY: the mask selects bytes of the reference only; the others are neither read nor can
+    // they fault.
+    unsafe { _mm512_maskz_loadu_epi8(first(src.len()), src.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+pub(super) fn store_part(v: __m512i, dst: &mut [u8]) {
+    if dst.len() > 64 {
+        super::too_long();
+    }
+    // SAFETY: the mask selects bytes of the reference only; the others are neither written nor can
+    // they fault.
+    unsafe { _mm512_mask_storeu_epi8(dst.as_mut_ptr().cast(), first(dst.len()), v) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+pub(super) fn keep(v: __m512i, bytes: usize) -> __m512i {
+    _mm512_maskz_mov_epi8(first(bytes), v)
 }

@@ -102,7 +102,7 @@ fn append(path: &Path, line: &str) -> io::Result<()> {
     file.write_all(line.as_bytes())
 }
 
-fn on_search_path(program: &str) -> Option<PathBuf> {
+pub(crate) fn on_search_path(program: &str) -> Option<PathBuf> {
     env::split_paths(&env::var_os("PATH")?).map(|dir| dir.join(program)).find(|path| path.is_file())
 }
 

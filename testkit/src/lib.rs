@@ -9,8 +9,9 @@
 //!   ([`MacCase`]), [`key_wrap`] ([`WrapCase`]), [`hash`] ([`HashCase`]), [`crc`]
 //!   ([`CrcCase`]).
 //! - Repeatable input: [`Rng`] and [`pattern`].
-//! - Things a machine may lack: [`ffmpeg`], [`shaka_packager`], [`shared_dir`],
-//!   [`codec_clip`]; a test that misses one says so with [`skip`] and returns.
+//! - Things a machine may lack: [`openssl()`] as an oracle, [`ffmpeg`],
+//!   [`shaka_packager`], [`shared_dir`], [`codec_clip`]; a test that misses one
+//!   says so with [`skip`] and returns.
 //! - [`hex`] and [`unhex`].
 //!
 //! The crate depends on no other crate of the workspace, so that every one of
@@ -18,11 +19,13 @@
 #![forbid(unsafe_code)]
 
 mod environment;
+mod openssl;
 mod rng;
 mod text;
 mod vectors;
 
 pub use environment::{codec_clip, ffmpeg, repository, shaka_packager, shared_dir, skip};
+pub use openssl::{Openssl, openssl};
 pub use rng::{Rng, pattern};
 pub use text::{hex, unhex};
 pub use vectors::aead::AeadCase;

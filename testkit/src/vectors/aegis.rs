@@ -43,8 +43,8 @@ pub struct AegisInitialized {
     pub nonce: Vec<u8>,
     /// The context of each lane.
     pub contexts: Vec<[u8; 16]>,
-    /// V[0,0], V[0,1] ... V[1,0], V[1,1] ...: the lanes of one block follow each
-    /// other.
+    /// `V[0,0]`, `V[0,1]` ... `V[1,0]`, `V[1,1]` ...: the lanes of one block follow
+    /// each other.
     pub state: Vec<[u8; 16]>,
 }
 

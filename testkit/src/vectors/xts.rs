@@ -44,7 +44,7 @@ pub fn cavp() -> Vec<XtsCase> {
 
 /// IEEE Std 1619-2007, annex B, vectors 1 to 19: numbers of data units up to 40
 /// bits, ciphertext stealing (15 to 18). The two halves of the first key are
-/// equal, which SP 800-38E's implementation guidance forbids.
+/// equal, which the implementation guidance of FIPS 140 forbids.
 #[must_use]
 pub fn ieee1619() -> Vec<XtsCase> {
     let text = include_str!("../../vectors/standards/xts.rsp");

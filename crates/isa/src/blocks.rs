@@ -86,11 +86,16 @@ pub trait Blocks: Copy + sealed::Sealed {
     type K: Copy;
     /// The same instruction set at one block a vector, for tails and for few chains.
     type Narrow: Clmul;
+    /// The same instruction set at two blocks a vector, or at one if it has no more: for states that
+    /// are two blocks wide.
+    type Pair: Clmul;
     /// Blocks in a vector.
     const WIDTH: usize;
 
     /// The narrow form of this level.
     fn narrow(self) -> Self::Narrow;
+    /// The form of this level for pairs.
+    fn pair(self) -> Self::Pair;
 
     /// Loads the first `WIDTH` blocks of `src`.
     fn load(self, src: &[Block]) -> Self::V;
@@ -171,6 +176,14 @@ pub trait Blocks: Copy + sealed::Sealed {
 
     /// One encryption round on each lane: SubBytes, ShiftRows, MixColumns, exclusive or with `key`.
     fn round(self, v: Self::V, key: Self::V) -> Self::V;
+    /// One encryption [`round`](Blocks::round) on each lane of `N` vectors.
+    #[inline(always)]
+    fn rounds<const N: usize>(self, mut v: [Self::V; N], keys: [Self::V; N]) -> [Self::V; N] {
+        for i in 0..N {
+            v[i] = self.round(v[i], keys[i]);
+        }
+        v
+    }
 
     /// Encrypts `x ^ y` lane by lane, with `R` round keys: `y` is the part that may arrive late (the
     /// chain), `x` the part that is there early (the plaintext).

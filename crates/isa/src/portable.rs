@@ -26,10 +26,16 @@ impl<const W: usize> Blocks for Portable<W> {
     type V = [Block; W];
     type K = Planes;
     type Narrow = Portable<1>;
+    type Pair = Portable<2>;
     const WIDTH: usize = W;
 
     #[inline(always)]
     fn narrow(self) -> Portable<1> {
+        Portable(())
+    }
+
+    #[inline(always)]
+    fn pair(self) -> Portable<2> {
         Portable(())
     }
 
@@ -224,6 +230,26 @@ impl<const W: usize> Blocks for Portable<W> {
         let mut p = slice(&v);
         encrypt_round(&mut p, true);
         self.xor(unslice(&p), key)
+    }
+
+    /// As many vectors at once as the planes hold.
+    #[inline(always)]
+    fn rounds<const N: usize>(
+        self,
+        mut v: [[Block; W]; N],
+        keys: [[Block; W]; N],
+    ) -> [[Block; W]; N] {
+        for group in v.as_flattened_mut().chunks_mut(4) {
+            let mut blocks = [[0; 16]; 4];
+            blocks[..group.len()].copy_from_slice(group);
+            let mut p = slice(&blocks);
+            encrypt_round(&mut p, true);
+            group.copy_from_slice(&unslice::<4>(&p)[..group.len()]);
+        }
+        for i in 0..N {
+            v[i] = self.xor(v[i], keys[i]);
+        }
+        v
     }
 
     #[inline(always)]

@@ -122,3 +122,69 @@ fn every_level_does_what_the_portable_one_does() {
         }
     }
 }
+
+/// One round of six vectors, their blocks in the order of the input.
+struct Rounds<'a> {
+    v: &'a [Block; 24],
+    keys: &'a [Block; 24],
+}
+
+impl Rounds<'_> {
+    #[inline(always)]
+    fn at<S: Clmul>(&self, s: S) -> Vec<Block> {
+        let mut out = vec![[0; 16]; 24];
+        for at in (0..24).step_by(6 * S::WIDTH) {
+            let (mut v, mut keys) = ([s.zero(); 6], [s.zero(); 6]);
+            for i in 0..6 {
+                v[i] = s.load(&self.v[at + i * S::WIDTH..]);
+                keys[i] = s.load(&self.keys[at + i * S::WIDTH..]);
+            }
+            v = s.rounds(v, keys);
+            for i in 0..6 {
+                s.store(v[i], &mut out[at + i * S::WIDTH..]);
+            }
+        }
+        out
+    }
+}
+
+impl Kernel for Rounds<'_> {
+    type Out = [Vec<Block>; 3];
+
+    #[inline(always)]
+    fn run<S: Clmul>(self, s: S) -> Self::Out {
+        [self.at(s), self.at(s.pair()), self.at(s.narrow())]
+    }
+}
+
+/// One round of one block.
+struct Round<'a>(&'a Block, &'a Block);
+
+impl Kernel for Round<'_> {
+    type Out = Block;
+
+    #[inline(always)]
+    fn run<S: Clmul>(self, s: S) -> Block {
+        let n = s.narrow();
+        let mut out = [[0; 16]];
+        n.store(n.round(n.splat(self.0), n.splat(self.1)), &mut out);
+        out[0]
+    }
+}
+
+#[test]
+fn rounds_are_rounds_at_every_width() {
+    let blocks = |seed: u8| -> [Block; 24] {
+        core::array::from_fn(|i| {
+            core::array::from_fn(|j| (i * 37 + j * 11).to_le_bytes()[0].wrapping_mul(seed))
+        })
+    };
+    let (v, keys) = (blocks(7), blocks(13));
+    for level in AesLevel::available() {
+        let expected: Vec<Block> =
+            v.iter().zip(&keys).map(|(v, key)| level.run(Round(v, key))).collect();
+        for (form, got) in level.run(Rounds { v: &v, keys: &keys }).iter().enumerate() {
+            assert_eq!(*got, expected, "form {form} of {level}");
+        }
+    }
+}

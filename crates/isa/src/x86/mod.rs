@@ -13,7 +13,7 @@ use crate::{Beside, Clmul, Row, RowMut};
 macro_rules! level {
     (
         $(#[$doc:meta])*
-        $token:ident, width $width:literal, $vector:ty, leaves $leaf:ident,
+        $token:ident, width $width:literal, $vector:ty, leaves $leaf:ident, pair $pair:ident,
         enable $enable:literal, detect [$($feature:tt),+]
     ) => {
         $(#[$doc])*
@@ -45,11 +45,17 @@ macro_rules! level {
             type V = $vector;
             type K = $vector;
             type Narrow = AesNi;
+            type Pair = $pair;
             const WIDTH: usize = $width;
 
             #[inline(always)]
             fn narrow(self) -> AesNi {
                 AesNi(())
+            }
+
+            #[inline(always)]
+            fn pair(self) -> $pair {
+                $pair(())
             }
 
             #[inline(always)]
@@ -414,20 +420,20 @@ macro_rules! level {
 
 level! {
     /// AES-NI and PCLMULQDQ: one block an instruction.
-    AesNi, width 1, __m128i, leaves xmm,
+    AesNi, width 1, __m128i, leaves xmm, pair AesNi,
     enable "aes,pclmulqdq,sse4.1", detect ["aes", "pclmulqdq", "sse4.1"]
 }
 
 level! {
     /// VAES and VPCLMULQDQ with AVX2: two blocks an instruction.
-    Vaes256, width 2, __m256i, leaves ymm,
+    Vaes256, width 2, __m256i, leaves ymm, pair Vaes256,
     enable "aes,pclmulqdq,avx2,vaes,vpclmulqdq",
     detect ["aes", "pclmulqdq", "avx2", "vaes", "vpclmulqdq"]
 }
 
 level! {
     /// VAES and VPCLMULQDQ with AVX-512: four blocks an instruction.
-    Vaes512, width 4, __m512i, leaves zmm,
+    Vaes512, width 4, __m512i, leaves zmm, pair Vaes256,
     enable "aes,pclmulqdq,vaes,vpclmulqdq,avx512f,avx512bw,avx512dq,avx512vl",
     detect ["aes", "pclmulqdq", "vaes", "vpclmulqdq", "avx512f", "avx512bw", "avx512dq", "avx512vl"]
 }

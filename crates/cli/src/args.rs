@@ -6,7 +6,7 @@ use clap::{ArgAction, Parser, Subcommand, ValueEnum};
 use lanelock_packager::{Layout, Scheme, Selector};
 use zeroize::Zeroizing;
 
-use crate::pssh::unhex;
+use crate::{pssh::unhex, speed::SpeedArgs};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -31,6 +31,7 @@ pub(crate) enum Command {
     Decrypt(DecryptArgs),
     Inspect(InspectArgs),
     Cpu(CpuArgs),
+    Speed(SpeedArgs),
 }
 
 const ENCRYPT_EXAMPLES: &str = "\

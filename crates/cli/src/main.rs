@@ -9,6 +9,7 @@ mod inspect;
 mod keys;
 mod pssh;
 mod run;
+mod speed;
 mod units;
 mod usage;
 mod watch;
@@ -30,6 +31,7 @@ fn main() -> ExitCode {
         Command::Decrypt(args) => (args.common.json, run::decrypt(args)),
         Command::Inspect(args) => (args.json, inspect::inspect(args)),
         Command::Cpu(args) => (args.json, cpu::cpu(args)),
+        Command::Speed(args) => (args.json(), speed::speed(args)),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

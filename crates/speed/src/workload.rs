@@ -45,8 +45,10 @@ pub struct Kind {
     pub key_bits: &'static [u16],
     /// Whether there is a call for one message, for many, or both.
     pub streams: Streams,
-    /// Messages are a multiple of so many bytes, and not fewer.
+    /// The length of a message is a multiple of so many bytes.
     pub unit: usize,
+    /// The shortest message.
+    pub least: usize,
     make: fn(&Workload, AesLevel) -> Runner,
 }
 
@@ -92,17 +94,23 @@ impl Workload {
     /// Sets up keys and buffers; `None` if the engine has no such call.
     pub fn runner(&self, level: AesLevel) -> Option<Runner> {
         let kind = self.kind()?;
-        let many = match kind.streams {
-            Streams::One => self.streams == 1,
-            Streams::ManyOneKey => self.streams > 0 && self.keys == Keys::One,
-            Streams::Many => self.streams > 0,
-        };
-        let fits = many
-            && kind.key_bits.contains(&self.key_bits)
-            && self.size >= kind.unit
-            && self.size.is_multiple_of(kind.unit)
-            && (self.operation != "expand" || self.size * 8 == usize::from(self.key_bits));
-        fits.then(|| (kind.make)(self, level))
+        self.exists().then(|| (kind.make)(self, level))
+    }
+
+    /// Whether the engine has such a call.
+    pub fn exists(&self) -> bool {
+        self.kind().is_some_and(|kind| {
+            let streams = match kind.streams {
+                Streams::One => self.streams == 1,
+                Streams::ManyOneKey => self.streams > 0 && self.keys == Keys::One,
+                Streams::Many => self.streams > 0,
+            };
+            streams
+                && kind.key_bits.contains(&self.key_bits)
+                && self.size >= kind.least
+                && self.size.is_multiple_of(kind.unit)
+                && (self.operation != "expand" || self.size * 8 == usize::from(self.key_bits))
+        })
     }
 
     /// Bytes of all messages of one call.
@@ -146,6 +154,12 @@ pub const KINDS: &[Kind] = &[
 ];
 
 impl Kind {
+    /// A workload of this kind.
+    pub fn workload(&self, key_bits: u16, size: usize, streams: usize, keys: Keys) -> Workload {
+        let Self { algorithm, operation, .. } = *self;
+        Workload { algorithm, operation, key_bits, size, streams, keys }
+    }
+
     const fn one(
         algorithm: &'static str,
         operation: &'static str,
@@ -153,7 +167,7 @@ impl Kind {
         unit: usize,
         make: fn(&Workload, AesLevel) -> Runner,
     ) -> Self {
-        Self { algorithm, operation, key_bits, streams: Streams::One, unit, make }
+        Self { algorithm, operation, key_bits, streams: Streams::One, unit, least: unit, make }
     }
 
     const fn many(

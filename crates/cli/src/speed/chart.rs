@@ -1,0 +1,90 @@
+//! The rows as a chart.
+
+use std::{
+    fs::Permissions,
+    io::{self, Write},
+    os::unix::fs::PermissionsExt,
+    path::Path,
+};
+
+use lanelock_speed::{
+    clock,
+    plot::{Line, LineChart},
+    row::Row,
+    workload::Keys,
+};
+
+use crate::{failure::Failure, units};
+
+/// A line for each workload, over the sizes. What all lines have in common is in the subtitle.
+pub(super) fn chart(rows: &[Row], passes: u16) -> LineChart {
+    let rows: Vec<&Row> = rows.iter().filter(|row| row.workload.operation != "expand").collect();
+    let bits: Vec<u16> = rows.iter().map(|row| row.workload.key_bits).filter(|b| *b > 0).collect();
+    let one_key = bits.windows(2).all(|pair| pair[0] == pair[1]);
+    let one_level = rows.windows(2).all(|pair| pair[0].level == pair[1].level);
+    let mut lines: Vec<Line> = Vec::new();
+    for row in &rows {
+        let workload = row.workload;
+        let mut name = vec![workload.algorithm.to_owned(), workload.operation.to_owned()];
+        if !one_key && workload.key_bits > 0 {
+            name.push(workload.key_bits.to_string());
+        }
+        if workload.streams > 1 {
+            name.push(format!("×{}", workload.streams));
+        }
+        if workload.keys == Keys::Each {
+            name.push("own keys".into());
+        }
+        if !one_level {
+            name.push(row.level.name().into());
+        }
+        let name = name.join(" ");
+        let at = lines.iter().position(|line| line.name == name).unwrap_or_else(|| {
+            lines.push(Line { name, ..Line::default() });
+            lines.len() - 1
+        });
+        let size = units::float(workload.size as u64);
+        lines[at].points.push((size, row.cycles_per_byte()));
+        lines[at].limit.extend(row.limit.map(|limit| (size, limit)));
+    }
+    for line in &mut lines {
+        line.points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        line.limit.sort_by(|a, b| a.0.total_cmp(&b.0));
+    }
+    let mut subtitle = Vec::new();
+    if let (Some(bits), true) = (bits.first(), one_key) {
+        subtitle.push(format!("AES-{bits}"));
+    }
+    if let (Some(row), true) = (rows.first(), one_level) {
+        subtitle.push(format!("level {}", row.level));
+    }
+    subtitle.push(format!("core clock {:.2} GHz", clock::gigahertz()));
+    subtitle.push(format!("lowest of {}", units::count(passes.into(), "pass", "passes")));
+    LineChart {
+        title: "Lanelock: cycles per byte over the size of messages".into(),
+        subtitle: subtitle.join(", "),
+        unit: "cycles per byte".into(),
+        lines,
+    }
+}
+
+/// Writes a file whole or not at all.
+pub(super) fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    let fail = |error| Failure::Io { what: format!("cannot write {}", path.display()), error };
+    if path.is_dir() {
+        return Err(fail(io::Error::other("it is a directory; name a file in it")));
+    }
+    let directory = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let mut file = tempfile::Builder::new()
+        .prefix(".lanelock-")
+        .suffix(".part")
+        .permissions(Permissions::from_mode(0o666)) // less the umask, like any new file
+        .tempfile_in(directory)
+        // The kind alone: the name of the temporary file helps nobody.
+        .map_err(|error| fail(error.kind().into()))?;
+    file.write_all(text.as_bytes()).map_err(fail)?;
+    file.persist(path).map(drop).map_err(|error| fail(error.error))
+}

@@ -1,0 +1,260 @@
+//! `lanelock speed`: measure, print, plot.
+
+mod args;
+mod chart;
+mod sweep;
+mod table1;
+
+use std::io::{self, IsTerminal, Write};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use lanelock::AesLevel;
+use lanelock_packager::Error;
+use lanelock_speed::{
+    clock,
+    limit::Limits,
+    plot,
+    row::Row,
+    workload::{KINDS, Keys, Kind, Streams, Workload},
+};
+use serde_json::{Value, json};
+
+pub(crate) use args::SpeedArgs;
+use args::{SpeedCommand, SpeedCommonArgs};
+
+use crate::{failure::Failure, units};
+
+/// Sizes of the messages, if none are given.
+const SIZES: &[usize] = &[16, 64, 256, 1 << 10, 8 << 10, 16 << 10, 1 << 20];
+
+/// The same of the overview.
+const FEW_SIZES: &[usize] = &[16, 1 << 10, 16 << 10];
+
+/// Messages in the calls for many, if no number is given.
+const STREAMS: usize = 32;
+
+pub(crate) fn speed(args: &SpeedArgs) -> Result<(), Failure> {
+    match &args.command {
+        None => rows(args),
+        Some(SpeedCommand::Table1(args)) => table1::table1(args),
+        Some(SpeedCommand::Sweep(args)) => sweep::sweep(args),
+    }
+}
+
+fn rows(args: &SpeedArgs) -> Result<(), Failure> {
+    let SpeedCommonArgs { passes, json, .. } = args.common;
+    let levels = levels(&args.common, false)?;
+    let workloads = workloads(args)?;
+    let screen = Screen::new(levels.len() * workloads.len());
+    let mut rows = Vec::new();
+    for (i, level) in levels.into_iter().enumerate() {
+        let limits = Limits::measure(level);
+        if !json {
+            if i > 0 {
+                screen.print("")?;
+            }
+            screen.print(&format!(
+                "level {level}, core clock {:.2} GHz, lowest median of {}\n\n{HEAD}",
+                clock::gigahertz(),
+                units::count(passes.into(), "pass", "passes"),
+            ))?;
+        }
+        for workload in &workloads {
+            screen.at(workload);
+            if let Some(row) = Row::measure(*workload, level, &limits, passes.into()) {
+                screen.print(&if json { object(&row).to_string() } else { line(&row) })?;
+                rows.push(row);
+            }
+        }
+    }
+    match &args.plot {
+        Some(path) => chart::write(path, &chart::chart(&rows, passes).svg()),
+        None => Ok(()),
+    }
+}
+
+/// What the command line asks for.
+fn workloads(args: &SpeedArgs) -> Result<Vec<Workload>, Failure> {
+    let overview = args.algorithms.is_empty();
+    let sizes = match &args.size[..] {
+        [] if overview => FEW_SIZES,
+        [] => SIZES,
+        sizes => sizes,
+    };
+    let mut all = Vec::new();
+    for kinds in KINDS.chunk_by(|a, b| a.algorithm == b.algorithm) {
+        if !overview && !args.algorithms.iter().any(|name| name == kinds[0].algorithm) {
+            continue;
+        }
+        let before = all.len();
+        for kind in kinds {
+            add(kind, args, sizes, &mut all);
+        }
+        if all.len() == before && !overview {
+            return Err(cannot(kinds, args));
+        }
+    }
+    if let Some(large) = all.iter().find(|w| w.size.saturating_mul(w.streams) > args::MOST_BYTES) {
+        return Err(Failure::usage(
+            format!("{} messages of {} bytes are too many", large.streams, large.size),
+            "1 GiB together is the most: lower --size or --lanes",
+        ));
+    }
+    Ok(all)
+}
+
+/// Adds the workloads of one kind.
+fn add(kind: &Kind, args: &SpeedArgs, sizes: &[usize], all: &mut Vec<Workload>) {
+    // An expansion takes a key and no message; those of all sizes belong together.
+    let expansion = kind.operation == "expand";
+    let streams = match args.lanes {
+        Some(lanes) => vec![lanes],
+        None if kind.streams == Streams::One => vec![1],
+        None => vec![1, STREAMS],
+    };
+    for &key_bits in kind.key_bits {
+        let wanted = args.key_bits.iter().any(|bits| bits.includes(key_bits));
+        if !wanted && !expansion && key_bits > 0 {
+            continue;
+        }
+        let key_size = [usize::from(key_bits) / 8];
+        let sizes = if expansion { &key_size } else { sizes };
+        for &streams in &streams {
+            let keys = if streams > 1 { args.keys.into() } else { Keys::One };
+            let workload = |size: &usize| kind.workload(key_bits, *size, streams, keys);
+            all.extend(sizes.iter().map(workload).filter(Workload::exists));
+        }
+    }
+}
+
+/// Why nothing of what was asked for exists in an algorithm.
+fn cannot(kinds: &[Kind], args: &SpeedArgs) -> Failure {
+    let name = kinds[0].algorithm;
+    if args.lanes.is_some_and(|lanes| lanes > 1) {
+        let all = |streams| kinds.iter().all(|kind| kind.streams == streams);
+        if all(Streams::One) {
+            let mut known: Vec<_> =
+                KINDS.iter().filter(|k| k.streams != Streams::One).map(|k| k.algorithm).collect();
+            known.dedup();
+            return Failure::usage(
+                format!("{name} has no call for several messages"),
+                format!("leave --lanes out, or choose from {}", known.join(" ")),
+            );
+        }
+        if kinds.iter().all(|k| k.streams != Streams::Many) && Keys::from(args.keys) == Keys::Each {
+            return Failure::usage(
+                format!("{name} has one key for all messages"),
+                "leave --keys out",
+            );
+        }
+    }
+    let mut bits = kinds[0].key_bits.iter();
+    if !bits.any(|bits| *bits == 0 || args.key_bits.iter().any(|given| given.includes(*bits))) {
+        let sizes: Vec<_> = kinds[0].key_bits.iter().map(ToString::to_string).collect();
+        return Failure::usage(
+            format!("{name} has no key of that size"),
+            format!("it is there with --key-bits {}", sizes.join(",")),
+        );
+    }
+    wrong_size(&kinds[0])
+}
+
+fn wrong_size(kind: &Kind) -> Failure {
+    let Kind { algorithm, operation, unit, least, .. } = kind;
+    Failure::usage(
+        format!("{algorithm} {operation} takes no message of that size"),
+        format!("--size is a multiple of {unit} here, and {least} or more"),
+    )
+}
+
+fn levels(args: &SpeedCommonArgs, all: bool) -> Result<Vec<AesLevel>, Failure> {
+    let level = match args.level.as_deref() {
+        Some("all") => return Ok(AesLevel::available()),
+        None if all => return Ok(AesLevel::available()),
+        Some(name) => AesLevel::from_name(name),
+        None => AesLevel::best(),
+    };
+    Ok(vec![level.map_err(Error::from)?])
+}
+
+const HEAD: &str = "\
+algorithm, operation      key    bytes  lanes      cycles      cpb      GB/s  of limit  spread";
+
+fn line(row: &Row) -> String {
+    let Workload { algorithm, operation, key_bits, size, streams, .. } = row.workload;
+    let key = if key_bits == 0 { "-".into() } else { key_bits.to_string() };
+    let percent = |part: f64| format!("{:.0} %", 100.0 * part);
+    format!(
+        "{:<24} {key:>4} {size:>8} {streams:>6} {:>11} {:>8} {:>9} {:>9} {:>7}",
+        format!("{algorithm} {operation}"),
+        plot::value(row.cycles()),
+        plot::value(row.cycles_per_byte()),
+        plot::value(row.gigabytes_per_second()),
+        row.of_limit().map_or("-".into(), percent),
+        percent(row.sample.spread),
+    )
+}
+
+fn object(row: &Row) -> Value {
+    let Workload { algorithm, operation, key_bits, size, streams, keys } = row.workload;
+    json!({
+        "algorithm": algorithm,
+        "operation": operation,
+        "key_bits": key_bits,
+        "level": row.level.name(),
+        "size": size,
+        "streams": streams,
+        "keys": if keys == Keys::Each { "each" } else { "one" },
+        "cpb": rounded(row.cycles_per_byte()),
+        "cycles": rounded(row.cycles()),
+        "gb_per_s": rounded(row.gigabytes_per_second()),
+        "limit_cpb": row.limit.map(rounded),
+        "spread": rounded(row.sample.spread),
+        "clock_ghz": rounded(row.gigahertz),
+    })
+}
+
+/// Five digits: more is noise.
+fn rounded(value: f64) -> f64 {
+    format!("{value:.4e}").parse().unwrap_or(value)
+}
+
+/// Standard output, and a progress bar on standard error if that is a terminal.
+struct Screen(ProgressBar);
+
+impl Screen {
+    fn new(steps: usize) -> Self {
+        if !io::stderr().is_terminal() {
+            return Self(ProgressBar::hidden());
+        }
+        let target = ProgressDrawTarget::stderr_with_hz(10);
+        let bar = ProgressBar::with_draw_target(Some(steps as u64), target);
+        if let Ok(style) = ProgressStyle::with_template("{bar:32} {percent:>3} %  {msg}") {
+            bar.set_style(style);
+        }
+        Self(bar)
+    }
+
+    /// The next workload begins.
+    fn at(&self, workload: &Workload) {
+        let Workload { algorithm, operation, size, streams, .. } = workload;
+        let size = units::bytes(*size as u64);
+        let lanes = units::count(*streams as u64, "lane", "lanes");
+        self.0.set_message(format!("{algorithm} {operation}, {size}, {lanes}"));
+        self.0.inc(1);
+    }
+
+    fn print(&self, line: &str) -> Result<(), Failure> {
+        self.0.suspend(|| {
+            let mut out = io::stdout().lock();
+            writeln!(out, "{line}")?;
+            Ok(out.flush()?)
+        })
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}

@@ -1,0 +1,78 @@
+//! `lanelock speed sweep`.
+
+use lanelock_speed::{
+    limit::Limits,
+    plot,
+    row::Row,
+    workload::{KINDS, Kind, Streams, Workload},
+};
+
+use super::{Screen, args::SweepArgs, levels, object, wrong_size};
+use crate::failure::Failure;
+
+/// The numbers of lanes.
+const LANES: &[usize] = &[1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 28, 32, 48, 64];
+
+/// The best number of lanes is the smallest one so near to the fastest.
+const NEAR: f64 = 1.02;
+
+pub(super) fn sweep(args: &SweepArgs) -> Result<(), Failure> {
+    let levels = levels(&args.common, false)?;
+    let kinds: Vec<Vec<Workload>> = KINDS
+        .iter()
+        .filter(|kind| kind.streams != Streams::One)
+        .filter(|k| args.algorithms.is_empty() || args.algorithms.iter().any(|n| n == k.algorithm))
+        .map(|kind| workloads(kind, args))
+        .collect::<Result<_, _>>()?;
+    let screen = Screen::new(levels.len() * kinds.iter().map(Vec::len).sum::<usize>());
+    if !args.common.json {
+        let size = args.size;
+        screen.print(&format!("AES-128, {size} bytes a message, cycles per byte over lanes\n"))?;
+        let lanes = LANES.iter().map(ToString::to_string);
+        screen.print(&line("level", "", lanes.collect(), "best"))?;
+    }
+    for level in levels {
+        let limits = Limits::measure(level);
+        for workloads in &kinds {
+            let mut rows = Vec::new();
+            for workload in workloads {
+                screen.at(workload);
+                rows.extend(Row::measure(*workload, level, &limits, args.common.passes.into()));
+            }
+            let Some(best) = best(&rows) else { continue };
+            if args.common.json {
+                for row in &rows {
+                    let mut object = object(row);
+                    object["best"] = (row.workload.streams == best.workload.streams).into();
+                    screen.print(&object.to_string())?;
+                }
+            } else {
+                let Workload { algorithm, operation, streams, .. } = best.workload;
+                let cells = rows.iter().map(|row| plot::value(row.cycles_per_byte())).collect();
+                let name = format!("{algorithm} {operation}");
+                screen.print(&line(level.name(), &name, cells, &streams.to_string()))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The workloads of a row of the table.
+fn workloads(kind: &Kind, args: &SweepArgs) -> Result<Vec<Workload>, Failure> {
+    let workload =
+        |lanes: &usize| kind.workload(kind.key_bits[0], args.size, *lanes, args.keys.into());
+    let workloads: Vec<_> = LANES.iter().map(workload).filter(Workload::exists).collect();
+    if workloads.is_empty() { Err(wrong_size(kind)) } else { Ok(workloads) }
+}
+
+fn best(rows: &[Row]) -> Option<&Row> {
+    let fastest = rows.iter().map(Row::cycles_per_byte).fold(f64::INFINITY, f64::min);
+    rows.iter().find(|row| row.cycles_per_byte() <= fastest * NEAR)
+}
+
+fn line(level: &str, name: &str, cells: Vec<String>, best: &str) -> String {
+    let mut line = vec![format!("{level:<8} {name:<15}")];
+    line.extend(cells.into_iter().map(|cell| format!("{cell:>6}")));
+    line.push(format!("{best:>5}"));
+    line.join(" ")
+}

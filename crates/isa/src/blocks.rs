@@ -126,6 +126,11 @@ pub trait Blocks: Copy + sealed::Sealed {
     fn zero(self) -> Self::V;
     /// All lanes = `block`.
     fn splat(self, block: &Block) -> Self::V;
+    /// All lanes = the block of these halves, as little-endian numbers: for blocks that are computed,
+    /// which would go through memory otherwise.
+    fn splat_halves(self, low: u64, high: u64) -> Self::V;
+    /// All lanes = `v`.
+    fn splat_narrow(self, v: <Self::Narrow as Blocks>::V) -> Self::V;
     /// `v` in the first lane, zero in the others.
     fn in_first_lane(self, v: <Self::Narrow as Blocks>::V) -> Self::V;
     /// The exclusive or of all lanes.

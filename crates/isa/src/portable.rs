@@ -118,6 +118,16 @@ impl<const W: usize> Blocks for Portable<W> {
     }
 
     #[inline(always)]
+    fn splat_halves(self, low: u64, high: u64) -> [Block; W] {
+        [from_halves([low, high]); W]
+    }
+
+    #[inline(always)]
+    fn splat_narrow(self, [block]: [Block; 1]) -> [Block; W] {
+        [block; W]
+    }
+
+    #[inline(always)]
     fn in_first_lane(self, v: [Block; 1]) -> [Block; W] {
         core::array::from_fn(|i| if i == 0 { v[0] } else { [0; 16] })
     }

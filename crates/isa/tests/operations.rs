@@ -16,7 +16,7 @@ impl Kernel for All<'_> {
 
     #[inline(always)]
     fn run<S: Clmul>(self, s: S) -> Self::Out {
-        let mut out = vec![Vec::new(); 27];
+        let mut out = vec![Vec::new(); 29];
         let mut sums = [[0; 16]; 2];
         for at in (0..4).step_by(S::WIDTH) {
             let (a, b) = (s.load(&self.a[at..]), s.load(&self.b[at..]));
@@ -48,6 +48,8 @@ impl Kernel for All<'_> {
                 s.round(a, b),
                 s.zero(),
                 s.splat(&self.a[1]),
+                s.splat_narrow(s.narrow().load(&self.a[2..])),
+                s.splat_halves(1 << 63 | 7, 0x0123_4567_89ab_cdef),
                 s.load_each(&each),
                 s.encrypt::<1, 11>([a], OwnKeys(own))[0],
             ];
@@ -66,7 +68,7 @@ impl Kernel for All<'_> {
                 sums[1][j] = sum[1][j];
             }
         }
-        out[24].extend(sums);
+        out[26].extend(sums);
         // Parts of every length, pieced together.
         let bytes = self.a.as_flattened();
         for length in 0..=64 {
@@ -91,10 +93,10 @@ impl Kernel for All<'_> {
             assert!(kept.as_flattened()[width..16 * S::WIDTH].iter().all(|b| *b == 0));
         }
         let bytes: Vec<u8> = self.a.as_flattened().to_vec();
-        out[25].extend(s.expand::<11>(&bytes[..16]));
-        out[25].extend(s.expand::<13>(&bytes[..24]));
-        out[25].extend(s.expand::<15>(&bytes[..32]));
-        out[26].push(s.inv_mix_columns(self.a[0]));
+        out[27].extend(s.expand::<11>(&bytes[..16]));
+        out[27].extend(s.expand::<13>(&bytes[..24]));
+        out[27].extend(s.expand::<15>(&bytes[..32]));
+        out[28].push(s.inv_mix_columns(self.a[0]));
         out
     }
 }

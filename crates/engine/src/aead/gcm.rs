@@ -1,1 +1,572 @@
 //! GCM and GMAC (NIST SP 800-38D).
+//!
+//! The text is encrypted with CTR and the ciphertext hashed with GHASH. While one group of vectors goes
+//! through the rounds of AES, another group is hashed between them: sealing hashes the group before,
+//! opening the group itself.
+
+use core::fmt;
+
+use inout::InOutBuf;
+use lanelock_isa::{AesLevel, Beside, Block, Blocks, Clmul, Kernel, SameKey};
+use zeroize::Zeroize;
+
+use super::{Aead, Opener, Sealer, Stream, authenticate};
+use crate::{
+    Error,
+    aes::{EncryptKey, broadcast, default_level, ecb::load_group},
+    hash::{
+        field::{
+            Factors, MOST, Powers, Run, Sum, VECTORS, convert, hash_bytes, hash_group, times_x,
+        },
+        universal::State,
+    },
+    inout::InOutBlocks,
+};
+
+/// The most bytes of text: 2^39 - 256 bits (5.2.1.1).
+const MOST_TEXT: u64 = (1 << 36) - 32;
+
+/// The most bytes of AAD: 2^64 - 1 bits (5.2.1.1).
+const MOST_AAD: u64 = (1 << 61) - 1;
+
+/// AES-GCM with `R` round keys: [`Aes128Gcm`], [`Aes192Gcm`], [`Aes256Gcm`].
+///
+/// - Nonces: 12 bytes are best; any other length but 0 is taken.
+/// - Tags: 16 bytes, or 12 to 15 by [`with_tag_length`](Self::with_tag_length).
+/// - Text: at most 2^36 - 32 bytes. AAD: less than 2^61 bytes.
+/// - Two messages with one nonce give the authentication key away. With random nonces of 12 bytes a key
+///   should seal at most 2^32 messages: [`KeyUsage`](crate::KeyUsage) counts them.
+///
+/// Zeroised on drop.
+#[derive(Clone)]
+pub struct Gcm<const R: usize> {
+    key: EncryptKey<R>,
+    powers: Powers,
+    tag_length: usize,
+}
+
+/// GCM with a 128-bit key.
+pub type Aes128Gcm = Gcm<11>;
+/// GCM with a 192-bit key.
+pub type Aes192Gcm = Gcm<13>;
+/// GCM with a 256-bit key.
+pub type Aes256Gcm = Gcm<15>;
+
+macro_rules! constructors {
+    ($rounds:literal, $bytes:literal) => {
+        impl Gcm<$rounds> {
+            /// Expands `key` at the best level: see [`AesLevel::best`].
+            ///
+            /// # Panics
+            /// As [`Aes128::new`](crate::Aes128::new).
+            pub fn new(key: &[u8; $bytes]) -> Self {
+                Self::with_level(key, default_level())
+            }
+
+            /// Expands `key` at `level`.
+            pub fn with_level(key: &[u8; $bytes], level: AesLevel) -> Self {
+                let key = EncryptKey::expand(key, level);
+                let mut gcm = Self { key, powers: Powers::new(), tag_length: 16 };
+                level.run(SetUp { keys: gcm.key.keys(), powers: &mut gcm.powers });
+                gcm
+            }
+        }
+    };
+}
+
+constructors!(11, 16);
+constructors!(13, 24);
+constructors!(15, 32);
+
+impl<const R: usize> Gcm<R> {
+    /// The same key with tags of `bytes` bytes.
+    ///
+    /// # Errors
+    /// [`Error::TagLength`] if that is not 12 to 16. Shorter tags (SP 800-38D, appendix C) are not
+    /// offered: each forgery attempt on them makes the next one easier.
+    pub fn with_tag_length(mut self, bytes: usize) -> Result<Self, Error> {
+        if !(12..=16).contains(&bytes) {
+            return Err(Error::TagLength);
+        }
+        self.tag_length = bytes;
+        Ok(self)
+    }
+
+    /// The level that this key runs at.
+    pub fn level(&self) -> AesLevel {
+        self.key.level()
+    }
+
+    /// GMAC: the tag of `message`, which is not encrypted. The same nonce must not be used again, for
+    /// sealing either.
+    pub fn mac(&self, nonce: &[u8], message: &[u8], tag: &mut [u8]) -> Result<(), Error> {
+        self.seal(nonce, message, &mut [], tag)
+    }
+
+    /// Checks a tag of GMAC.
+    ///
+    /// # Errors
+    /// [`Error::Authentication`] if it is wrong.
+    pub fn verify(&self, nonce: &[u8], message: &[u8], tag: &[u8]) -> Result<(), Error> {
+        self.open(nonce, message, &mut [], tag)
+    }
+
+    /// Seals a message piece by piece.
+    pub fn sealer(&self, nonce: &[u8]) -> Result<Sealer<GcmStream<'_, R>>, Error> {
+        Ok(Sealer::new(GcmStream::new(self, nonce)?, self.tag_length))
+    }
+
+    /// Opens a message piece by piece.
+    pub fn opener(&self, nonce: &[u8]) -> Result<Opener<GcmStream<'_, R>>, Error> {
+        Ok(Opener::new(GcmStream::new(self, nonce)?, self.tag_length))
+    }
+
+    pub(super) fn check(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        text: usize,
+        tag: usize,
+    ) -> Result<(), Error> {
+        if nonce.is_empty() {
+            Err(Error::NonceLength)
+        } else if tag != self.tag_length {
+            Err(Error::TagLength)
+        } else if text as u64 > MOST_TEXT {
+            Err(Error::MessageLength)
+        } else if aad.len() as u64 > MOST_AAD {
+            Err(Error::AadLength)
+        } else {
+            Ok(())
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn parts(&self) -> (&EncryptKey<R>, &Powers) {
+        (&self.key, &self.powers)
+    }
+}
+
+impl<const R: usize> Aead for Gcm<R> {
+    fn tag_length(&self) -> usize {
+        self.tag_length
+    }
+
+    fn seal_inout(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        data: InOutBuf<'_, '_, u8>,
+        tag: &mut [u8],
+    ) -> Result<(), Error> {
+        self.check(nonce, aad, data.len(), tag.len())?;
+        let full = self.level().run(OneShot::<R, true> { gcm: self, nonce, aad, data });
+        tag.copy_from_slice(&full[..self.tag_length]);
+        Ok(())
+    }
+
+    fn open_inout(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        mut data: InOutBuf<'_, '_, u8>,
+        tag: &[u8],
+    ) -> Result<(), Error> {
+        self.check(nonce, aad, data.len(), tag.len())?;
+        let text = data.reborrow();
+        let full = self.level().run(OneShot::<R, false> { gcm: self, nonce, aad, data: text });
+        authenticate(&full[..self.tag_length], tag, data.get_out())
+    }
+}
+
+impl<const R: usize> fmt::Debug for Gcm<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Aes{}Gcm({})", (R - 7) * 32, self.level())
+    }
+}
+
+/// The powers of the hash key, from the round keys.
+struct SetUp<'a, const R: usize> {
+    keys: &'a [Block; R],
+    powers: &'a mut Powers,
+}
+
+impl<const R: usize> Kernel for SetUp<'_, R> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<S: Clmul>(self, s: S) {
+        let n = s.narrow();
+        let [h] = n.encrypt::<1, R>([n.zero()], SameKey(broadcast(n, self.keys)));
+        let mut key = [[0; 16]];
+        n.store(n.reverse(h), &mut key);
+        self.powers.fill(s, times_x(key[0]), MOST / 4 * S::WIDTH);
+        key[0].zeroize();
+    }
+}
+
+/// The counter block J0 (7.1), its bytes reversed, so that the number in it is the first word.
+#[inline(always)]
+pub(super) fn first_counter<S: Clmul>(
+    s: S,
+    powers: &Powers,
+    nonce: &[u8],
+) -> <S::Narrow as Blocks>::V {
+    let n = s.narrow();
+    if let Ok(nonce) = <&[u8; 12]>::try_from(nonce) {
+        let [a, b, c, d, e, f, g, h, rest @ ..] = *nonce;
+        let low = u64::from(u32::from_be_bytes(rest)) << 32 | 1;
+        n.splat_halves(low, u64::from_be_bytes([a, b, c, d, e, f, g, h]))
+    } else {
+        let hash = hash_bytes::<S, true>(s, powers, n.zero(), nonce);
+        let mut last = Run::new(s, powers, 1, hash);
+        last.add_one(n.splat_halves(nonce.len() as u64 * 8, 0));
+        last.finish()
+    }
+}
+
+/// The counters of one vector, behind `first`: lane *i* is *i* + 1 further.
+#[inline(always)]
+fn counters<S: Clmul>(s: S, first: <S::Narrow as Blocks>::V) -> S::V {
+    const STEPS: [Block; 4] = [word(1), word(2), word(3), word(4)];
+    s.add_words(s.splat_narrow(first), s.load(&STEPS))
+}
+
+/// A block whose first word is `number`.
+const fn word(number: u32) -> Block {
+    (number as u128).to_le_bytes()
+}
+
+/// Hashes one group of vectors, one vector a round.
+struct HashBeside<'a, S: Clmul> {
+    powers: Factors<'a>,
+    text: &'a [Block],
+    sum: Sum<S::V>,
+    y: <S::Narrow as Blocks>::V,
+}
+
+impl<'a, S: Clmul> HashBeside<'a, S> {
+    #[inline(always)]
+    fn new(s: S, powers: &'a Powers, y: <S::Narrow as Blocks>::V, text: &'a [Block]) -> Self {
+        let powers = powers.last(VECTORS * S::WIDTH);
+        Self { powers, text: &text[..VECTORS * S::WIDTH], sum: Sum::zero(s), y }
+    }
+}
+
+impl<S: Clmul> Beside<S> for HashBeside<'_, S> {
+    #[inline(always)]
+    fn step(&mut self, s: S, round: usize) {
+        let i = round - 1;
+        if i < VECTORS {
+            let mut v = s.reverse(s.load(&self.text[i * S::WIDTH..]));
+            if i == 0 {
+                v = s.xor(v, s.in_first_lane(self.y));
+            }
+            self.sum.add(s, v, self.powers.at(s, i * S::WIDTH));
+        } else if i == VECTORS {
+            self.y = self.sum.sum_lanes(s).reduce(s.narrow());
+        }
+    }
+}
+
+/// Text on its way through CTR and GHASH.
+struct Text<'a, S: Clmul, const R: usize> {
+    s: S,
+    keys: SameKey<S::K, R>,
+    powers: &'a Powers,
+    /// The next counters, reversed.
+    counters: S::V,
+    y: <S::Narrow as Blocks>::V,
+}
+
+impl<S: Clmul, const R: usize> Text<'_, S, R> {
+    /// The next counter blocks, as many vectors as asked for.
+    #[inline(always)]
+    fn counter_blocks<const N: usize>(&mut self) -> [S::V; N] {
+        let step = self.s.splat_halves(S::WIDTH as u64, 0);
+        let mut v = [self.counters; N];
+        for i in 0..N {
+            v[i] = self.s.reverse(self.counters);
+            self.counters = self.s.add_words(self.counters, step);
+        }
+        v
+    }
+
+    /// All whole groups of `data`; returns how many blocks they are.
+    #[inline(always)]
+    fn groups<const SEAL: bool>(&mut self, data: &mut InOutBlocks<'_, '_>) -> usize {
+        let (s, group) = (self.s, VECTORS * S::WIDTH);
+        let mut at = 0;
+        while data.len() - at >= group {
+            let v = self.counter_blocks::<VECTORS>();
+            let v = if SEAL && at == 0 {
+                s.encrypt::<VECTORS, R>(v, self.keys)
+            } else {
+                let text = if SEAL { &data.output()[at - group..] } else { &data.input()[at..] };
+                let mut hash = HashBeside::new(s, self.powers, self.y, text);
+                let v = s.encrypt_beside::<VECTORS, R>(v, self.keys, &mut hash);
+                self.y = hash.y;
+                v
+            };
+            let text = load_group::<S, VECTORS>(s, data, at);
+            let output = &mut data.output()[at..][..group];
+            for i in 0..VECTORS {
+                s.store(s.xor(v[i], text[i]), &mut output[i * S::WIDTH..]);
+            }
+            at += group;
+        }
+        if SEAL && at > 0 {
+            self.y = hash_group::<S, true>(s, self.powers, self.y, &data.output()[at - group..at]);
+        }
+        at
+    }
+
+    /// The rest of the text, less than a group, hashed in `run`.
+    #[inline(always)]
+    fn rest<const SEAL: bool>(&mut self, run: &mut Run<'_, S>, mut data: InOutBuf<'_, '_, u8>) {
+        let s = self.s;
+        let mut at = 0;
+        while at < data.len() {
+            let bytes = (data.len() - at).min(16 * S::WIDTH);
+            let [v] = self.counter_blocks::<1>();
+            let [v] = s.encrypt::<1, R>([v], self.keys);
+            let text = s.load_part(&data.get_in()[at..][..bytes]);
+            let mut result = s.xor(v, text);
+            s.store_part(result, &mut data.get_out()[at..][..bytes]);
+            if SEAL && bytes < 16 * S::WIDTH {
+                result = s.keep(result, bytes);
+            }
+            let ciphertext = if SEAL { result } else { text };
+            run.add(s.reverse(ciphertext), bytes.div_ceil(16));
+            at += bytes;
+        }
+    }
+}
+
+/// A whole message. Returns the tag in full.
+struct OneShot<'a, 'i, 'o, const R: usize, const SEAL: bool> {
+    gcm: &'a Gcm<R>,
+    nonce: &'a [u8],
+    aad: &'a [u8],
+    data: InOutBuf<'i, 'o, u8>,
+}
+
+impl<const R: usize, const SEAL: bool> Kernel for OneShot<'_, '_, '_, R, SEAL> {
+    type Out = Block;
+
+    #[inline(always)]
+    fn run<S: Clmul>(self, s: S) -> Block {
+        let Self { gcm: Gcm { key, powers, .. }, nonce, aad, mut data } = self;
+        let n = s.narrow();
+        let j0 = first_counter(s, powers, nonce);
+        let lengths = n.splat_halves(data.len() as u64 * 8, aad.len() as u64 * 8);
+        let mut text = Text {
+            s,
+            keys: SameKey(broadcast(s, key.keys())),
+            powers,
+            counters: counters(s, j0),
+            y: n.zero(),
+        };
+        let [mask] = n.encrypt::<1, R>([n.reverse(j0)], SameKey(broadcast(n, key.keys())));
+        let group = VECTORS * S::WIDTH * 16;
+        let mut run;
+        if data.len() < group && aad.len() + data.len() + 48 <= group {
+            // All of it in one run.
+            let blocks = aad.len().div_ceil(16) + data.len().div_ceil(16) + 1;
+            run = Run::new(s, powers, blocks, n.zero());
+            run.add_bytes::<true>(aad);
+        } else {
+            text.y = hash_bytes::<S, true>(s, powers, text.y, aad);
+            let whole = data.len() / group * group;
+            let (groups, rest) = data.split_at(whole);
+            text.groups::<SEAL>(&mut InOutBlocks::split(groups).0);
+            data = rest;
+            run = Run::new(s, powers, data.len().div_ceil(16) + 1, text.y);
+        }
+        text.rest::<SEAL>(&mut run, data);
+        run.add_one(lengths);
+        let mut tag = [[0; 16]];
+        n.store(n.xor(mask, convert::<_, true>(n, run.finish())), &mut tag);
+        tag[0]
+    }
+}
+
+/// Whole blocks of a message that comes piece by piece.
+struct Piece<'a, 'i, 'o, const R: usize, const SEAL: bool> {
+    gcm: &'a Gcm<R>,
+    counter: &'a mut Block,
+    hash: &'a mut Block,
+    data: InOutBuf<'i, 'o, u8>,
+}
+
+impl<const R: usize, const SEAL: bool> Kernel for Piece<'_, '_, '_, R, SEAL> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<S: Clmul>(self, s: S) {
+        let Self { gcm: Gcm { key, powers, .. }, counter, hash, mut data } = self;
+        let n = s.narrow();
+        let first = n.reverse(n.load(&[*counter]));
+        advance(counter, data.len() / 16);
+        let mut text = Text {
+            s,
+            keys: SameKey(broadcast(s, key.keys())),
+            powers,
+            counters: counters(s, first),
+            y: n.reverse(n.load(&[*hash])),
+        };
+        let done = text.groups::<SEAL>(&mut InOutBlocks::split(data.reborrow()).0);
+        let (_, rest) = data.split_at(done * 16);
+        if !rest.is_empty() {
+            let mut run = Run::new(s, powers, rest.len() / 16, text.y);
+            text.rest::<SEAL>(&mut run, rest);
+            text.y = run.finish();
+        }
+        n.store(n.reverse(text.y), core::slice::from_mut(hash));
+    }
+}
+
+/// Moves a counter block on by `blocks`, in its last 32 bits.
+#[expect(clippy::cast_possible_truncation, reason = "modulo 2^32")]
+fn advance(counter: &mut Block, blocks: usize) {
+    let [.., a, b, c, d] = counter;
+    let number = u32::from_be_bytes([*a, *b, *c, *d]).wrapping_add(blocks as u32);
+    [*a, *b, *c, *d] = number.to_be_bytes();
+}
+
+/// A message that comes piece by piece.
+pub struct GcmStream<'k, const R: usize> {
+    gcm: &'k Gcm<R>,
+    /// The block that masks the tag.
+    mask: Block,
+    /// The last counter used.
+    counter: Block,
+    hash: State<true>,
+    /// The current block of the key stream, of which the last `left` bytes are unused.
+    stream: Block,
+    left: usize,
+    aad_bytes: u64,
+    text_bytes: u64,
+}
+
+impl<'k, const R: usize> GcmStream<'k, R> {
+    fn new(gcm: &'k Gcm<R>, nonce: &[u8]) -> Result<Self, Error> {
+        gcm.check(nonce, &[], 0, gcm.tag_length)?;
+        let counter = gcm.level().run(FirstCounter { gcm, nonce });
+        let mut mask = counter;
+        gcm.key.encrypt_block(&mut mask);
+        Ok(Self {
+            gcm,
+            mask,
+            counter,
+            hash: State::new(),
+            stream: [0; 16],
+            left: 0,
+            aad_bytes: 0,
+            text_bytes: 0,
+        })
+    }
+
+    fn update_hash(&mut self, bytes: &[u8]) {
+        self.hash.update(&self.gcm.powers, self.gcm.level(), bytes);
+    }
+
+    fn crypt<const SEAL: bool>(&mut self, data: InOutBuf<'_, '_, u8>) {
+        if self.text_bytes == 0 {
+            self.hash.pad(&self.gcm.powers, self.gcm.level());
+        }
+        self.text_bytes += data.len() as u64;
+        let now = self.left.min(data.len());
+        let (begun, rest) = data.split_at(now);
+        self.crypt_part::<SEAL>(begun);
+        let whole = rest.len() / 16 * 16;
+        let (blocks, rest) = rest.split_at(whole);
+        if !blocks.is_empty() {
+            let Self { gcm, counter, hash, .. } = self;
+            let hash = &mut hash.hash;
+            gcm.level().run(Piece::<R, SEAL> { gcm, counter, hash, data: blocks });
+        }
+        if !rest.is_empty() {
+            advance(&mut self.counter, 1);
+            self.stream = self.counter;
+            self.gcm.key.encrypt_block(&mut self.stream);
+            self.left = 16;
+            self.crypt_part::<SEAL>(rest);
+        }
+    }
+
+    /// At most the bytes that are left of the current block.
+    fn crypt_part<const SEAL: bool>(&mut self, mut data: InOutBuf<'_, '_, u8>) {
+        if data.is_empty() {
+            return;
+        }
+        if !SEAL {
+            self.update_hash(data.get_in());
+        }
+        let start = 16 - self.left;
+        data.xor_in2out(&self.stream[start..start + data.len()]);
+        self.left -= data.len();
+        if SEAL {
+            self.update_hash(data.get_out());
+        }
+    }
+}
+
+impl<const R: usize> Stream for GcmStream<'_, R> {
+    fn aad(&mut self, aad: &[u8]) {
+        self.aad_bytes += aad.len() as u64;
+        self.update_hash(aad);
+    }
+
+    fn encrypt(&mut self, data: InOutBuf<'_, '_, u8>) {
+        self.crypt::<true>(data);
+    }
+
+    fn decrypt(&mut self, data: InOutBuf<'_, '_, u8>) {
+        self.crypt::<false>(data);
+    }
+
+    fn text_left(&self) -> u64 {
+        MOST_TEXT - self.text_bytes
+    }
+
+    fn finish(mut self, tag: &mut [u8]) {
+        let (powers, level) = (&self.gcm.powers, self.gcm.level());
+        self.hash.pad(powers, level);
+        let lengths = u128::from(self.aad_bytes * 8) << 64 | u128::from(self.text_bytes * 8);
+        self.hash.update(powers, level, &lengths.to_be_bytes());
+        for ((tag, hash), mask) in tag.iter_mut().zip(&self.hash.hash).zip(&self.mask) {
+            *tag = hash ^ mask;
+        }
+    }
+}
+
+impl<const R: usize> Drop for GcmStream<'_, R> {
+    fn drop(&mut self) {
+        self.mask.zeroize();
+        self.stream.zeroize();
+    }
+}
+
+impl<const R: usize> fmt::Debug for GcmStream<'_, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "GcmStream({:?})", self.gcm)
+    }
+}
+
+struct FirstCounter<'a, const R: usize> {
+    gcm: &'a Gcm<R>,
+    nonce: &'a [u8],
+}
+
+impl<const R: usize> Kernel for FirstCounter<'_, R> {
+    type Out = Block;
+
+    #[inline(always)]
+    fn run<S: Clmul>(self, s: S) -> Block {
+        let n = s.narrow();
+        let mut block = [[0; 16]];
+        n.store(n.reverse(first_counter(s, &self.gcm.powers, self.nonce)), &mut block);
+        block[0]
+    }
+}

@@ -14,6 +14,8 @@ mod gcm;
 mod gcm_siv;
 mod ocb3;
 
+pub use gcm::{Aes128Gcm, Aes192Gcm, Aes256Gcm, Gcm, GcmStream};
+
 use inout::InOutBuf;
 use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, Zeroizing};

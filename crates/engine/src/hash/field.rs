@@ -1,1 +1,268 @@
-//! Products in GF(2^128), for GHASH and POLYVAL.
+//! Products in GF(2^128) as POLYVAL has them (RFC 8452, 3): little-endian blocks, modulus
+//! x^128 + x^127 + x^126 + x^121 + 1, and a factor x^-128 in every product.
+//!
+//! GHASH is the same on blocks whose bytes are reversed, with a key that is multiplied by x (RFC 8452,
+//! appendix A), so both share this file.
+//!
+//! Products are summed before they are reduced: a sum of many costs one reduction. A product takes
+//! three carry-less products of halves (Karatsuba), because they are what the hardware starts least
+//! often: every second cycle at any width, where measured.
+
+use lanelock_isa::{Block, Blocks, Clmul};
+use zeroize::Zeroize;
+
+/// x^63 + x^62 + x^57: what bit 64 of a number becomes when the modulus is added to clear bit 0.
+const FOLD: Block = 0xc200_0000_0000_0000_u128.to_le_bytes();
+
+/// The most vectors of a group: see [`Powers`].
+pub(crate) const VECTORS: usize = 8;
+
+/// The most blocks of a group, at four blocks a vector.
+pub(crate) const MOST: usize = VECTORS * 4;
+
+/// A sum of products that is not reduced, in each lane: of the low halves, of the high halves, and of
+/// the sums of both halves.
+#[derive(Clone, Copy)]
+pub(crate) struct Sum<V> {
+    low: V,
+    both: V,
+    high: V,
+}
+
+/// A factor, and in its low half the sum of its halves.
+#[derive(Clone, Copy)]
+pub(crate) struct Factor<V>(V, V);
+
+impl<V: Copy> Factor<V> {
+    #[inline(always)]
+    pub(crate) fn new<S: Clmul<V = V>>(s: S, v: V) -> Self {
+        Self(v, s.xor(v, s.swap_halves(v)))
+    }
+}
+
+impl<V: Copy> Sum<V> {
+    #[inline(always)]
+    pub(crate) fn zero<S: Clmul<V = V>>(s: S) -> Self {
+        Self { low: s.zero(), both: s.zero(), high: s.zero() }
+    }
+
+    /// Adds `a` * `b`.
+    #[inline(always)]
+    pub(crate) fn add<S: Clmul<V = V>>(&mut self, s: S, a: V, Factor(b, b_both): Factor<V>) {
+        let a_both = s.xor(a, s.swap_halves(a));
+        self.low = s.xor(self.low, s.clmul_low(a, b));
+        self.high = s.xor(self.high, s.clmul_high(a, b));
+        self.both = s.xor(self.both, s.clmul_low(a_both, b_both));
+    }
+
+    /// The sum of all lanes.
+    #[inline(always)]
+    pub(crate) fn sum_lanes<S: Clmul<V = V>>(self, s: S) -> Sum<<S::Narrow as Blocks>::V> {
+        Sum {
+            low: s.sum_lanes(self.low),
+            both: s.sum_lanes(self.both),
+            high: s.sum_lanes(self.high),
+        }
+    }
+
+    /// The element that the sum stands for, in each lane, times x^-128: 64 bits from below are folded
+    /// upwards, twice.
+    #[inline(always)]
+    pub(crate) fn reduce<S: Clmul<V = V>>(self, s: S) -> V {
+        let fold = s.splat(&FOLD);
+        let cross = s.xor(s.xor(self.both, self.high), s.xor(self.low, s.swap_halves(self.low)));
+        let mid = s.xor(cross, s.clmul_low(self.low, fold));
+        s.xor(s.xor(self.high, s.swap_halves(mid)), s.clmul_low(mid, fold))
+    }
+}
+
+/// The product of `a` and `b` in each lane.
+#[inline(always)]
+pub(crate) fn multiply<S: Clmul>(s: S, a: S::V, b: Factor<S::V>) -> S::V {
+    let mut sum = Sum::zero(s);
+    sum.add(s, a, b);
+    sum.reduce(s)
+}
+
+/// Powers of the key, highest first, so that they lie as the blocks that they belong to: the last *n*
+/// of them go with a message of *n* blocks. Zeroised on drop.
+#[derive(Clone)]
+pub(crate) struct Powers {
+    /// The highest exponent first; behind exponent 1 zeros, for the unused lanes of a last vector.
+    table: [Block; MOST + 3],
+    /// The sums of their halves.
+    both: [Block; MOST + 3],
+}
+
+impl Powers {
+    /// No powers yet: see [`fill`](Self::fill).
+    pub(crate) const fn new() -> Self {
+        Self { table: [[0; 16]; MOST + 3], both: [[0; 16]; MOST + 3] }
+    }
+
+    /// Sets the powers of `key` that level `S` uses, at least `count`.
+    #[inline(always)]
+    pub(crate) fn fill<S: Clmul>(&mut self, s: S, key: Block, count: usize) {
+        let n = s.narrow();
+        let mut power = n.load(&[key]);
+        let first = Factor::new(n, power);
+        // One vector, the powers from WIDTH down to 1.
+        n.store(power, &mut self.table[MOST - 1..]);
+        for exponent in 2..=S::WIDTH {
+            power = multiply(n, power, first);
+            n.store(power, &mut self.table[MOST - exponent..]);
+        }
+        // Each further vector is WIDTH powers on.
+        let step = Factor::new(s, s.splat_narrow(power));
+        let mut vector = s.load(&self.table[MOST - S::WIDTH..]);
+        let mut exponent = S::WIDTH;
+        loop {
+            let Factor(_, both) = Factor::new(s, vector);
+            s.store(both, &mut self.both[MOST - exponent..]);
+            if exponent >= count {
+                break;
+            }
+            exponent += S::WIDTH;
+            vector = multiply(s, vector, step);
+            s.store(vector, &mut self.table[MOST - exponent..]);
+        }
+    }
+
+    /// The powers that go with the last `count` blocks of a message, and zeros.
+    #[inline(always)]
+    pub(crate) fn last(&self, count: usize) -> Factors<'_> {
+        Factors { table: &self.table[MOST - count..], both: &self.both[MOST - count..] }
+    }
+}
+
+/// Powers as they go with the blocks of a message.
+#[derive(Clone, Copy)]
+pub(crate) struct Factors<'p> {
+    table: &'p [Block],
+    both: &'p [Block],
+}
+
+impl Factors<'_> {
+    /// Those that go with the vector at block `at`.
+    #[inline(always)]
+    pub(crate) fn at<S: Blocks>(&self, s: S, at: usize) -> Factor<S::V> {
+        Factor(s.load(&self.table[at..]), s.load(&self.both[at..]))
+    }
+}
+
+impl Drop for Powers {
+    fn drop(&mut self) {
+        self.table.zeroize();
+        self.both.zeroize();
+    }
+}
+
+/// An element from a block, and back: with its bytes reversed (GHASH) or as it is (POLYVAL).
+#[inline(always)]
+pub(crate) fn convert<S: Blocks, const REVERSED: bool>(s: S, v: S::V) -> S::V {
+    if REVERSED { s.reverse(v) } else { v }
+}
+
+/// A running hash over up to [`MOST`] blocks that are known in number: one reduction for all.
+pub(crate) struct Run<'p, S: Clmul> {
+    s: S,
+    sum: Sum<S::V>,
+    powers: Factors<'p>,
+    at: usize,
+    /// What has been hashed before; goes into the first block.
+    before: <S::Narrow as Blocks>::V,
+}
+
+impl<'p, S: Clmul> Run<'p, S> {
+    /// A run of `count` blocks, one at least, behind the hash `before`.
+    #[inline(always)]
+    pub(crate) fn new(
+        s: S,
+        powers: &'p Powers,
+        count: usize,
+        before: <S::Narrow as Blocks>::V,
+    ) -> Self {
+        Self { s, sum: Sum::zero(s), powers: powers.last(count), at: 0, before }
+    }
+
+    /// The next vector of elements, of which `blocks` count; the others are zero.
+    #[inline(always)]
+    pub(crate) fn add(&mut self, v: S::V, blocks: usize) {
+        let s = self.s;
+        let v = s.xor(v, s.in_first_lane(self.before));
+        self.before = s.narrow().zero();
+        self.sum.add(s, v, self.powers.at(s, self.at));
+        self.at += blocks;
+    }
+
+    /// The next element alone.
+    #[inline(always)]
+    pub(crate) fn add_one(&mut self, v: <S::Narrow as Blocks>::V) {
+        let s = self.s;
+        self.add(s.in_first_lane(v), 1);
+    }
+
+    /// Bytes, padded with zeros to whole blocks.
+    #[inline(always)]
+    pub(crate) fn add_bytes<const REVERSED: bool>(&mut self, bytes: &[u8]) {
+        let s = self.s;
+        for chunk in bytes.chunks(16 * S::WIDTH) {
+            self.add(convert::<S, REVERSED>(s, s.load_part(chunk)), chunk.len().div_ceil(16));
+        }
+    }
+
+    /// The hash.
+    #[inline(always)]
+    pub(crate) fn finish(self) -> <S::Narrow as Blocks>::V {
+        self.sum.sum_lanes(self.s).reduce(self.s.narrow())
+    }
+}
+
+/// Hashes a group of [`VECTORS`] vectors.
+#[inline(always)]
+pub(crate) fn hash_group<S: Clmul, const REVERSED: bool>(
+    s: S,
+    powers: &Powers,
+    y: <S::Narrow as Blocks>::V,
+    group: &[Block],
+) -> <S::Narrow as Blocks>::V {
+    let powers = powers.last(VECTORS * S::WIDTH);
+    let mut sum = Sum::zero(s);
+    for i in 0..VECTORS {
+        let mut v = convert::<S, REVERSED>(s, s.load(&group[i * S::WIDTH..]));
+        if i == 0 {
+            v = s.xor(v, s.in_first_lane(y));
+        }
+        sum.add(s, v, powers.at(s, i * S::WIDTH));
+    }
+    sum.sum_lanes(s).reduce(s.narrow())
+}
+
+/// Hashes bytes, padded with zeros to whole blocks, behind the hash `y`.
+#[inline(always)]
+pub(crate) fn hash_bytes<S: Clmul, const REVERSED: bool>(
+    s: S,
+    powers: &Powers,
+    mut y: <S::Narrow as Blocks>::V,
+    bytes: &[u8],
+) -> <S::Narrow as Blocks>::V {
+    let group = VECTORS * S::WIDTH * 16;
+    let (groups, rest) = bytes.split_at(bytes.len() / group * group);
+    for group in groups.chunks_exact(group) {
+        y = hash_group::<S, REVERSED>(s, powers, y, group.as_chunks().0);
+    }
+    if !rest.is_empty() {
+        let mut run = Run::new(s, powers, rest.len().div_ceil(16), y);
+        run.add_bytes::<REVERSED>(rest);
+        y = run.finish();
+    }
+    y
+}
+
+/// Multiplies an element by x: from the key of GHASH to the key here (RFC 8452, appendix A), in
+/// constant time.
+pub(crate) fn times_x(block: Block) -> Block {
+    let number = u128::from_le_bytes(block);
+    let carry = (number >> 127).wrapping_neg();
+    ((number << 1) ^ (carry & (0xc200_0000_0000_0000_0000_0000_0000_0001))).to_le_bytes()
+}

@@ -1,6 +1,7 @@
 //! Universal hashes and checksums by carry-less multiplication, one file an algorithm.
 
 mod crc;
-mod field;
-mod ghash;
-mod polyval;
+pub(crate) mod field;
+pub(crate) mod universal;
+
+pub use universal::{Ghash, Polyval, UniversalHash};

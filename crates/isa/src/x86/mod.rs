@@ -160,6 +160,18 @@ macro_rules! level {
             }
 
             #[inline(always)]
+            fn splat_halves(self, low: u64, high: u64) -> $vector {
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::splat_halves(low, high) }
+            }
+
+            #[inline(always)]
+            fn splat_narrow(self, v: __m128i) -> $vector {
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::splat_narrow(v) }
+            }
+
+            #[inline(always)]
             fn in_first_lane(self, v: __m128i) -> $vector {
                 // SAFETY: the token proves the features.
                 unsafe { $leaf::in_first_lane(v) }

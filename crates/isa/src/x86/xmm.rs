@@ -296,9 +296,22 @@ pub(super) fn store_part(v: __m128i, dst: &mut [u8]) {
 
 #[inline]
 #[target_feature(enable = "sse4.1")]
-#[expect(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "at most 16")]
+#[expect(clippy::cast_possible_truncation, reason = "at most 16")]
 pub(super) fn keep(v: __m128i, bytes: usize) -> __m128i {
     let count = _mm_set1_epi8(bytes.min(16) as i8);
     let place = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     _mm_and_si128(v, _mm_cmpgt_epi8(count, place))
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1")]
+#[expect(clippy::cast_possible_wrap, reason = "bits are bits")]
+pub(super) fn splat_halves(low: u64, high: u64) -> __m128i {
+    _mm_set_epi64x(high as i64, low as i64)
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1")]
+pub(super) fn splat_narrow(v: __m128i) -> __m128i {
+    v
 }

@@ -1,14 +1,15 @@
 //! 256-bit leaves: two blocks a vector.
 
 use core::arch::x86_64::{
-    __m128i, __m256i, _mm_cvtsi32_si128, _mm_loadu_si128, _mm_xor_si128, _mm256_add_epi32,
-    _mm256_add_epi64, _mm256_aesdec_epi128, _mm256_aesdeclast_epi128, _mm256_aesenc_epi128,
-    _mm256_aesenclast_epi128, _mm256_and_si256, _mm256_broadcastsi128_si256, _mm256_bslli_epi128,
-    _mm256_bsrli_epi128, _mm256_castsi128_si256, _mm256_castsi256_si128, _mm256_clmulepi64_epi128,
-    _mm256_cmpgt_epi8, _mm256_extracti128_si256, _mm256_inserti128_si256, _mm256_loadu_si256,
-    _mm256_permute2x128_si256, _mm256_set_epi64x, _mm256_set1_epi8, _mm256_setr_epi8,
-    _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_shuffle_epi32, _mm256_sll_epi64,
-    _mm256_srl_epi64, _mm256_storeu_si256, _mm256_xor_si256, _mm256_zextsi128_si256,
+    __m128i, __m256i, _mm_cvtsi32_si128, _mm_loadu_si128, _mm_set_epi64x, _mm_xor_si128,
+    _mm256_add_epi32, _mm256_add_epi64, _mm256_aesdec_epi128, _mm256_aesdeclast_epi128,
+    _mm256_aesenc_epi128, _mm256_aesenclast_epi128, _mm256_and_si256, _mm256_broadcastsi128_si256,
+    _mm256_bslli_epi128, _mm256_bsrli_epi128, _mm256_castsi128_si256, _mm256_castsi256_si128,
+    _mm256_clmulepi64_epi128, _mm256_cmpgt_epi8, _mm256_extracti128_si256, _mm256_inserti128_si256,
+    _mm256_loadu_si256, _mm256_permute2x128_si256, _mm256_set_epi64x, _mm256_set1_epi8,
+    _mm256_setr_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_shuffle_epi32,
+    _mm256_sll_epi64, _mm256_srl_epi64, _mm256_storeu_si256, _mm256_xor_si256,
+    _mm256_zextsi128_si256,
 };
 
 use crate::Block;
@@ -197,7 +198,7 @@ pub(super) fn store_part(v: __m256i, dst: &mut [u8]) {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-#[expect(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "at most 32")]
+#[expect(clippy::cast_possible_truncation, reason = "at most 32")]
 pub(super) fn keep(v: __m256i, bytes: usize) -> __m256i {
     let count = _mm256_set1_epi8(bytes.min(32) as i8);
     let place = _mm256_setr_epi8(
@@ -205,4 +206,17 @@ pub(super) fn keep(v: __m256i, bytes: usize) -> __m256i {
         25, 26, 27, 28, 29, 30, 31,
     );
     _mm256_and_si256(v, _mm256_cmpgt_epi8(count, place))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+#[expect(clippy::cast_possible_wrap, reason = "bits are bits")]
+pub(super) fn splat_halves(low: u64, high: u64) -> __m256i {
+    _mm256_broadcastsi128_si256(_mm_set_epi64x(high as i64, low as i64))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn splat_narrow(v: __m128i) -> __m256i {
+    _mm256_broadcastsi128_si256(v)
 }

@@ -1,16 +1,16 @@
 //! 512-bit leaves: four blocks a vector.
 
 use core::arch::x86_64::{
-    __m128i, __m256i, __m512i, _mm_loadu_si128, _mm_xor_si128, _mm256_castsi256_si128,
-    _mm256_extracti128_si256, _mm256_xor_si256, _mm512_add_epi32, _mm512_add_epi64,
-    _mm512_aesdec_epi128, _mm512_aesdeclast_epi128, _mm512_aesenc_epi128, _mm512_aesenclast_epi128,
-    _mm512_alignr_epi64, _mm512_and_si512, _mm512_broadcast_i32x4, _mm512_bslli_epi128,
-    _mm512_bsrli_epi128, _mm512_castsi128_si512, _mm512_castsi512_si128, _mm512_castsi512_si256,
-    _mm512_clmulepi64_epi128, _mm512_extracti64x2_epi64, _mm512_extracti64x4_epi64,
-    _mm512_inserti64x2, _mm512_loadu_si512, _mm512_mask_storeu_epi8, _mm512_maskz_loadu_epi8,
-    _mm512_maskz_mov_epi8, _mm512_set_epi64, _mm512_setzero_si512, _mm512_shuffle_epi8,
-    _mm512_shuffle_epi32, _mm512_slli_epi64, _mm512_srli_epi64, _mm512_storeu_si512,
-    _mm512_xor_si512, _mm512_zextsi128_si512,
+    __m128i, __m256i, __m512i, _mm_loadu_si128, _mm_set_epi64x, _mm_xor_si128,
+    _mm256_castsi256_si128, _mm256_extracti128_si256, _mm256_xor_si256, _mm512_add_epi32,
+    _mm512_add_epi64, _mm512_aesdec_epi128, _mm512_aesdeclast_epi128, _mm512_aesenc_epi128,
+    _mm512_aesenclast_epi128, _mm512_alignr_epi64, _mm512_and_si512, _mm512_broadcast_i32x4,
+    _mm512_bslli_epi128, _mm512_bsrli_epi128, _mm512_castsi128_si512, _mm512_castsi512_si128,
+    _mm512_castsi512_si256, _mm512_clmulepi64_epi128, _mm512_extracti64x2_epi64,
+    _mm512_extracti64x4_epi64, _mm512_inserti64x2, _mm512_loadu_si512, _mm512_mask_storeu_epi8,
+    _mm512_maskz_loadu_epi8, _mm512_maskz_mov_epi8, _mm512_set_epi64, _mm512_setzero_si512,
+    _mm512_shuffle_epi8, _mm512_shuffle_epi32, _mm512_slli_epi64, _mm512_srli_epi64,
+    _mm512_storeu_si512, _mm512_xor_si512, _mm512_zextsi128_si512,
 };
 
 use crate::Block;
@@ -208,9 +208,10 @@ pub(super) fn load_part(src: &[u8]) -> __m512i {
     if src.len() > 64 {
         super::too_long();
     }
+    let mask = first(src.len());
     // SAFETY: the mask selects bytes of the reference only; the others are neither read nor can
     // they fault.
-    unsafe { _mm512_maskz_loadu_epi8(first(src.len()), src.as_ptr().cast()) }
+    unsafe { _mm512_maskz_loadu_epi8(mask, src.as_ptr().cast()) }
 }
 
 #[inline]
@@ -219,13 +220,27 @@ pub(super) fn store_part(v: __m512i, dst: &mut [u8]) {
     if dst.len() > 64 {
         super::too_long();
     }
+    let mask = first(dst.len());
     // SAFETY: the mask selects bytes of the reference only; the others are neither written nor can
     // they fault.
-    unsafe { _mm512_mask_storeu_epi8(dst.as_mut_ptr().cast(), first(dst.len()), v) }
+    unsafe { _mm512_mask_storeu_epi8(dst.as_mut_ptr().cast(), mask, v) }
 }
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 pub(super) fn keep(v: __m512i, bytes: usize) -> __m512i {
     _mm512_maskz_mov_epi8(first(bytes), v)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+#[expect(clippy::cast_possible_wrap, reason = "bits are bits")]
+pub(super) fn splat_halves(low: u64, high: u64) -> __m512i {
+    _mm512_broadcast_i32x4(_mm_set_epi64x(high as i64, low as i64))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn splat_narrow(v: __m128i) -> __m512i {
+    _mm512_broadcast_i32x4(v)
 }

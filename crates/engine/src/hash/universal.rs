@@ -1,0 +1,179 @@
+//! What GHASH and POLYVAL share: a key, bytes piece by piece, a block.
+
+use core::fmt;
+
+use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel};
+use zeroize::Zeroize;
+
+use super::field::{MOST, Powers, convert, hash_bytes, times_x};
+use crate::aes::default_level;
+
+/// A universal hash, bytes piece by piece: [`Ghash`], whose blocks are `REVERSED`, or [`Polyval`].
+///
+/// Whoever knows the hash of a message can find the key: a universal hash authenticates only under
+/// encryption, or with a key for each message.
+#[derive(Clone)]
+pub struct UniversalHash<const REVERSED: bool> {
+    powers: Powers,
+    level: AesLevel,
+    state: State<REVERSED>,
+}
+
+/// GHASH (NIST SP 800-38D, 6.4).
+pub type Ghash = UniversalHash<true>;
+
+/// POLYVAL (RFC 8452, 3).
+pub type Polyval = UniversalHash<false>;
+
+impl Ghash {
+    /// A hash with key `h`, at the best level: see [`AesLevel::best`].
+    ///
+    /// # Panics
+    /// As [`Aes128::new`](crate::Aes128::new).
+    pub fn new(h: &Block) -> Self {
+        Self::with_level(h, default_level())
+    }
+
+    /// A hash with key `h` at `level`.
+    pub fn with_level(h: &Block, level: AesLevel) -> Self {
+        let mut h = *h;
+        h.reverse();
+        Self::from_element(times_x(h), level)
+    }
+}
+
+impl Polyval {
+    /// A hash with key `h`, at the best level: see [`AesLevel::best`].
+    ///
+    /// # Panics
+    /// As [`Aes128::new`](crate::Aes128::new).
+    pub fn new(h: &Block) -> Self {
+        Self::with_level(h, default_level())
+    }
+
+    /// A hash with key `h` at `level`.
+    pub fn with_level(h: &Block, level: AesLevel) -> Self {
+        Self::from_element(*h, level)
+    }
+}
+
+impl<const REVERSED: bool> UniversalHash<REVERSED> {
+    fn from_element(key: Block, level: AesLevel) -> Self {
+        let mut powers = Powers::new();
+        level.run(Fill { powers: &mut powers, key });
+        Self { powers, level, state: State::new() }
+    }
+
+    /// The level that this hash runs at.
+    pub fn level(&self) -> AesLevel {
+        self.level
+    }
+
+    /// Hashes more bytes: pieces of any length continue one another.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.state.update(&self.powers, self.level, bytes);
+    }
+
+    /// Completes a block with zeros, if one is begun: between AAD and text, for instance.
+    pub fn pad(&mut self) {
+        self.state.pad(&self.powers, self.level);
+    }
+
+    /// The hash of all bytes, padded with zeros to whole blocks.
+    pub fn finish(mut self) -> Block {
+        self.pad();
+        self.state.hash
+    }
+}
+
+impl<const REVERSED: bool> fmt::Debug for UniversalHash<REVERSED> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "UniversalHash({})", self.level)
+    }
+}
+
+/// The hash of some bytes, and the start of a block that is not complete. Zeroised on drop.
+#[derive(Clone)]
+pub(crate) struct State<const REVERSED: bool> {
+    pub(crate) hash: Block,
+    part: Block,
+    filled: usize,
+}
+
+impl<const REVERSED: bool> State<REVERSED> {
+    pub(crate) const fn new() -> Self {
+        Self { hash: [0; 16], part: [0; 16], filled: 0 }
+    }
+
+    pub(crate) fn update(&mut self, powers: &Powers, level: AesLevel, mut bytes: &[u8]) {
+        if self.filled > 0 {
+            let (now, later) = bytes.split_at(bytes.len().min(16 - self.filled));
+            self.part[self.filled..][..now.len()].copy_from_slice(now);
+            self.filled += now.len();
+            bytes = later;
+            if self.filled < 16 {
+                return;
+            }
+            self.pad(powers, level);
+        }
+        let (whole, rest) = bytes.split_at(bytes.len() / 16 * 16);
+        self.absorb(powers, level, whole);
+        self.part[..rest.len()].copy_from_slice(rest);
+        self.filled = rest.len();
+    }
+
+    pub(crate) fn pad(&mut self, powers: &Powers, level: AesLevel) {
+        if self.filled > 0 {
+            let part = self.part;
+            self.absorb(powers, level, &part[..self.filled]);
+            self.filled = 0;
+        }
+    }
+
+    fn absorb(&mut self, powers: &Powers, level: AesLevel, bytes: &[u8]) {
+        if !bytes.is_empty() {
+            level.run(Absorb::<REVERSED> { powers, hash: &mut self.hash, bytes });
+        }
+    }
+}
+
+impl<const REVERSED: bool> Drop for State<REVERSED> {
+    fn drop(&mut self) {
+        self.hash.zeroize();
+        self.part.zeroize();
+    }
+}
+
+/// Fills a table of powers.
+pub(crate) struct Fill<'a> {
+    pub(crate) powers: &'a mut Powers,
+    pub(crate) key: Block,
+}
+
+impl Kernel for Fill<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<S: Clmul>(self, s: S) {
+        self.powers.fill(s, self.key, MOST / 4 * S::WIDTH);
+    }
+}
+
+struct Absorb<'a, const REVERSED: bool> {
+    powers: &'a Powers,
+    hash: &'a mut Block,
+    bytes: &'a [u8],
+}
+
+impl<const REVERSED: bool> Kernel for Absorb<'_, REVERSED> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<S: Clmul>(self, s: S) {
+        let n = s.narrow();
+        let state = core::slice::from_mut(self.hash);
+        let y = convert::<_, REVERSED>(n, n.load(state));
+        let y = hash_bytes::<S, REVERSED>(s, self.powers, y, self.bytes);
+        n.store(convert::<_, REVERSED>(n, y), state);
+    }
+}

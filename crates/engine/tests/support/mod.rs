@@ -1,0 +1,29 @@
+//! What the tests of the algorithms share.
+
+#![allow(dead_code, reason = "each test uses a part")]
+
+use lanelock::AesLevel;
+use lanelock_testkit::{self as testkit, Rng};
+
+/// All levels; those that are not here are named as skipped.
+pub fn levels() -> Vec<AesLevel> {
+    for (name, requires) in AesLevel::known() {
+        if AesLevel::from_name(name).is_err() {
+            testkit::skip(&format!("level {name}: this processor lacks {requires}"));
+        }
+    }
+    AesLevel::available()
+}
+
+/// `bytes` in a few pieces, some of them empty.
+pub fn random_splits<'a>(rng: &mut Rng, bytes: &'a [u8]) -> Vec<&'a [u8]> {
+    let mut pieces = Vec::new();
+    let mut rest = bytes;
+    for _ in 0..rng.below(5) {
+        let (piece, later) = rest.split_at(rng.below(rest.len() + 1));
+        pieces.push(piece);
+        rest = later;
+    }
+    pieces.push(rest);
+    pieces
+}

@@ -188,24 +188,19 @@ fn levels_agree() {
     }
 }
 
-/// The 32-bit counter wraps inside of a group, and nothing else of the block changes.
+/// The key stream is that of CTR from the second counter on. (Counters that wrap are among
+/// Wycheproof's cases: nonces made for that.)
 #[test]
-fn the_counter_wraps() {
-    // A nonce of 16 bytes gives a hashed J0; search one whose counter is about to wrap is not
-    // possible, so J0 is compared through plain CTR from the same start.
+fn the_key_stream_is_ctr() {
     for level in levels() {
-        let key = [9; 16];
-        let (gcm, aes) = (Aes128Gcm::with_level(&key, level), Aes128::with_level(&key, level));
-        for case in testkit::gcm::wycheproof().iter().filter(|case| case.key.len() == 16) {
-            let _ = case;
-        }
-        let mut j0 = [0; 16];
-        j0[..12].copy_from_slice(&[3; 12]);
-        j0[15] = 2;
+        let (gcm, aes) =
+            (Aes128Gcm::with_level(&[9; 16], level), Aes128::with_level(&[9; 16], level));
+        let mut counter = [3; 16];
+        counter[12..].copy_from_slice(&[0, 0, 0, 2]);
         let mut expected = vec![0; 5000];
-        aes.ctr(lanelock::CounterBits::Bits32, &mut j0, &mut expected);
+        aes.ctr(lanelock::CounterBits::Bits32, &mut counter, &mut expected);
         let sealed = gcm.seal_vec(&[3; 12], b"", &vec![0; 5000]).unwrap();
-        assert_eq!(sealed[..5000], expected);
+        assert_eq!(sealed[..5000], expected, "{level}");
     }
 }
 

@@ -15,9 +15,7 @@ use crate::{
     Error,
     aes::{EncryptKey, broadcast, default_level, ecb::load_group},
     hash::{
-        field::{
-            Factors, MOST, Powers, Run, Sum, VECTORS, convert, hash_bytes, hash_group, times_x,
-        },
+        field::{Factors, Powers, Run, Sum, VECTORS, convert, hash_bytes, hash_group, times_x},
         universal::State,
     },
     inout::InOutBlocks,
@@ -200,7 +198,7 @@ impl<const R: usize> Kernel for SetUp<'_, R> {
         let [h] = n.encrypt::<1, R>([n.zero()], SameKey(broadcast(n, self.keys)));
         let mut key = [[0; 16]];
         n.store(n.reverse(h), &mut key);
-        self.powers.fill(s, times_x(key[0]), MOST / 4 * S::WIDTH);
+        self.powers.fill(s, times_x(key[0]));
         key[0].zeroize();
     }
 }

@@ -17,8 +17,9 @@ const FOLD: Block = 0xc200_0000_0000_0000_u128.to_le_bytes();
 /// The most vectors of a group: see [`Powers`].
 pub(crate) const VECTORS: usize = 8;
 
-/// The most blocks of a group, at four blocks a vector.
-pub(crate) const MOST: usize = VECTORS * 4;
+/// The highest power kept, at four blocks a vector: a message may have a group of blocks less one
+/// byte, and one block of lengths.
+const HIGHEST: usize = VECTORS * 4 + 4;
 
 /// A sum of products that is not reduced, in each lane: of the low halves, of the high halves, and of
 /// the sums of both halves.
@@ -89,49 +90,55 @@ pub(crate) fn multiply<S: Clmul>(s: S, a: S::V, b: Factor<S::V>) -> S::V {
 #[derive(Clone)]
 pub(crate) struct Powers {
     /// The highest exponent first; behind exponent 1 zeros, for the unused lanes of a last vector.
-    table: [Block; MOST + 3],
+    table: [Block; HIGHEST + 3],
     /// The sums of their halves.
-    both: [Block; MOST + 3],
+    both: [Block; HIGHEST + 3],
 }
 
 impl Powers {
     /// No powers yet: see [`fill`](Self::fill).
     pub(crate) const fn new() -> Self {
-        Self { table: [[0; 16]; MOST + 3], both: [[0; 16]; MOST + 3] }
+        Self { table: [[0; 16]; HIGHEST + 3], both: [[0; 16]; HIGHEST + 3] }
     }
 
-    /// Sets the powers of `key` that level `S` uses, at least `count`.
+    /// Sets the powers of `key` that level `S` uses: a group and one more.
     #[inline(always)]
-    pub(crate) fn fill<S: Clmul>(&mut self, s: S, key: Block, count: usize) {
+    pub(crate) fn fill<S: Clmul>(&mut self, s: S, key: Block) {
+        self.fill_some(s, key, VECTORS * S::WIDTH + 1);
+    }
+
+    /// Sets the powers of `key` up to `count`, which is at most a group and one.
+    #[inline(always)]
+    pub(crate) fn fill_some<S: Clmul>(&mut self, s: S, key: Block, count: usize) {
         let n = s.narrow();
         let mut power = n.load(&[key]);
         let first = Factor::new(n, power);
         // One vector, the powers from WIDTH down to 1.
-        n.store(power, &mut self.table[MOST - 1..]);
+        n.store(power, &mut self.table[HIGHEST - 1..]);
         for exponent in 2..=S::WIDTH {
             power = multiply(n, power, first);
-            n.store(power, &mut self.table[MOST - exponent..]);
+            n.store(power, &mut self.table[HIGHEST - exponent..]);
         }
         // Each further vector is WIDTH powers on.
         let step = Factor::new(s, s.splat_narrow(power));
-        let mut vector = s.load(&self.table[MOST - S::WIDTH..]);
+        let mut vector = s.load(&self.table[HIGHEST - S::WIDTH..]);
         let mut exponent = S::WIDTH;
         loop {
             let Factor(_, both) = Factor::new(s, vector);
-            s.store(both, &mut self.both[MOST - exponent..]);
+            s.store(both, &mut self.both[HIGHEST - exponent..]);
             if exponent >= count {
                 break;
             }
             exponent += S::WIDTH;
             vector = multiply(s, vector, step);
-            s.store(vector, &mut self.table[MOST - exponent..]);
+            s.store(vector, &mut self.table[HIGHEST - exponent..]);
         }
     }
 
     /// The powers that go with the last `count` blocks of a message, and zeros.
     #[inline(always)]
     pub(crate) fn last(&self, count: usize) -> Factors<'_> {
-        Factors { table: &self.table[MOST - count..], both: &self.both[MOST - count..] }
+        Factors { table: &self.table[HIGHEST - count..], both: &self.both[HIGHEST - count..] }
     }
 }
 
@@ -163,7 +170,8 @@ pub(crate) fn convert<S: Blocks, const REVERSED: bool>(s: S, v: S::V) -> S::V {
     if REVERSED { s.reverse(v) } else { v }
 }
 
-/// A running hash over up to [`MOST`] blocks that are known in number: one reduction for all.
+/// A running hash over blocks that are known in number, at most a group and one: one reduction for
+/// all.
 pub(crate) struct Run<'p, S: Clmul> {
     s: S,
     sum: Sum<S::V>,

@@ -5,7 +5,7 @@ use core::fmt;
 use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel};
 use zeroize::Zeroize;
 
-use super::field::{MOST, Powers, convert, hash_bytes, times_x};
+use super::field::{Powers, convert, hash_bytes, times_x};
 use crate::aes::default_level;
 
 /// A universal hash, bytes piece by piece: [`Ghash`], whose blocks are `REVERSED`, or [`Polyval`].
@@ -155,7 +155,7 @@ impl Kernel for Fill<'_> {
 
     #[inline(always)]
     fn run<S: Clmul>(self, s: S) {
-        self.powers.fill(s, self.key, MOST / 4 * S::WIDTH);
+        self.powers.fill(s, self.key);
     }
 }
 

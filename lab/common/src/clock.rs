@@ -1,0 +1,96 @@
+//! Core cycles without performance counters: the time-stamp counter, calibrated in the same window by
+//! a chain of dependent additions, which take one cycle each.
+
+use core::arch::{asm, x86_64::_rdtsc};
+
+/// Cycles of one chain: about 5 µs.
+const CHAIN: u64 = 19_200;
+
+/// Ticks of a window, about 40 µs: short beside a turn of the scheduler, long beside a chain's ends.
+const WINDOW: u64 = 100_000;
+
+/// Ticks after which a pass ends, where single calls are long.
+const PASS: u64 = 150_000_000;
+
+/// Core cycles that one call of `f` takes: the median of `windows` windows, each bracketed by two
+/// chains. Windows in which the clock changed or the thread was interrupted are dropped.
+pub fn cycles(windows: usize, mut f: impl FnMut()) -> f64 {
+    f();
+    let once = duration(&mut f).min(duration(&mut f)).max(1);
+    let calls = (WINDOW / once).max(1);
+    let windows = windows.min(usize::try_from(PASS / once).unwrap_or(usize::MAX).max(3));
+    let mut steady = Vec::with_capacity(windows);
+    // On a busy machine few windows are steady; the steadiest still says something.
+    let mut steadiest = (u64::MAX, f64::NAN);
+    for _ in 0..4 * windows {
+        let before = chain();
+        let taken = duration(|| {
+            for _ in 0..calls {
+                f();
+            }
+        });
+        let after = chain();
+        let per_cycle = (before + after) as f64 / (2 * CHAIN) as f64;
+        let cycles = taken as f64 / per_cycle / calls as f64;
+        let change = before.abs_diff(after) * 1000 / before;
+        if change < 20 {
+            steady.push(cycles);
+        } else if change < steadiest.0 {
+            steadiest = (change, cycles);
+        }
+        if steady.len() == windows {
+            break;
+        }
+    }
+    steady.sort_by(f64::total_cmp);
+    steady.get(steady.len() / 2).copied().unwrap_or(steadiest.1)
+}
+
+/// The core clock in GHz, by the wall clock.
+pub fn gigahertz() -> f64 {
+    let best = (0..50)
+        .map(|_| {
+            let start = std::time::Instant::now();
+            chain();
+            start.elapsed()
+        })
+        .min()
+        .expect("fifty samples");
+    CHAIN as f64 / best.as_nanos() as f64
+}
+
+/// Ticks that `CHAIN` core cycles take now.
+fn chain() -> u64 {
+    duration(|| {
+        // SAFETY: only the named registers change.
+        unsafe {
+            asm!(
+                "2:",
+                "add {x}, {y}", "add {x}, {y}", "add {x}, {y}", "add {x}, {y}",
+                "add {x}, {y}", "add {x}, {y}", "add {x}, {y}", "add {x}, {y}",
+                "add {x}, {y}", "add {x}, {y}", "add {x}, {y}", "add {x}, {y}",
+                "add {x}, {y}", "add {x}, {y}", "add {x}, {y}", "add {x}, {y}",
+                "sub {n}, 16",
+                "jnz 2b",
+                x = inout(reg) 1_u64 => _, y = in(reg) 3_u64, n = inout(reg) CHAIN => _,
+            );
+        }
+    })
+}
+
+fn duration(mut f: impl FnMut()) -> u64 {
+    let start = ticks();
+    f();
+    ticks() - start
+}
+
+/// The serialised time-stamp counter.
+fn ticks() -> u64 {
+    // SAFETY: every x86-64 processor has LFENCE and RDTSC.
+    unsafe {
+        core::arch::x86_64::_mm_lfence();
+        let t = _rdtsc();
+        core::arch::x86_64::_mm_lfence();
+        t
+    }
+}

@@ -1,0 +1,23 @@
+//! What the coordinator and the workers of the lab share.
+//!
+//! - [`row`]: what is measured, as one line of text.
+//! - [`data`]: keys, nonces and buffers of a row, the same for every library.
+//! - [`clock`]: core cycles without performance counters.
+//! - [`worker`]: the loop of a worker: one request a line, one answer a line.
+
+pub mod clock;
+pub mod data;
+pub mod row;
+pub mod worker;
+
+pub use data::Data;
+pub use row::{Keys, Row};
+pub use worker::{Call, Library, Prepared, call, serve};
+
+/// The version of a crate, from the workspace's lock file.
+pub fn version_of(name: &str) -> &'static str {
+    let lock = include_str!("../../Cargo.lock");
+    let (_, entry) =
+        lock.split_once(&format!("name = \"{name}\"\nversion = \"")).expect("a crate of the lab");
+    entry.split('"').next().expect("a version")
+}

@@ -1,0 +1,124 @@
+//! The loop of a worker.
+//!
+//! A worker is started with the number of a processor, stays on it, and answers each line of its
+//! standard input by one line:
+//!
+//! | request | answer |
+//! |---|---|
+//! | `version` | a line of text |
+//! | `measure WINDOWS ROW` | `cycles C digest D`: cycles a call, and what came out |
+//! | `limit ROW` | `cycles C`: what the hardware would take |
+//! | `clock` | `gigahertz F` |
+//!
+//! or by `unsupported`, or by `error` and a text. It sleeps between requests, so that all workers can
+//! share one core, its caches and its neighbours.
+
+use std::io::{BufRead, Write};
+
+use crate::{clock, data::Data, row::Row};
+
+/// A library.
+pub trait Library {
+    /// Name and version.
+    fn version(&self) -> String;
+
+    /// Sets up `row`: contexts and keys, which are kept from call to call as the library's
+    /// documentation recommends. `None` if the library does not have it.
+    fn prepare(&self, row: &Row, data: &Data) -> Prepared;
+
+    /// Cycles of one call of `row` that the hardware would take.
+    fn limit(&self, _row: &Row) -> Option<f64> {
+        None
+    }
+
+    /// Cycles of one call of `row`, for a library that has its own buffers.
+    fn measure(&self, _row: &Row, _windows: usize) -> Option<f64> {
+        None
+    }
+}
+
+/// One call: processes all messages.
+pub type Call = Box<dyn FnMut(&mut Data)>;
+
+/// A call, if there is one.
+pub type Prepared = Option<Call>;
+
+/// The call that `f` is.
+pub fn call(f: impl FnMut(&mut Data) + 'static) -> Prepared {
+    Some(Box::new(f))
+}
+
+/// Serves a library until standard input ends.
+pub fn serve(library: &dyn Library) {
+    if let Some(processor) = std::env::args().nth(1).and_then(|argument| argument.parse().ok()) {
+        pin(processor);
+    }
+    let mut out = std::io::stdout();
+    for line in std::io::stdin().lock().lines() {
+        let Ok(line) = line else { return };
+        let answer = answer(library, &line).unwrap_or_else(|error| format!("error {error}"));
+        if writeln!(out, "{answer}").and_then(|()| out.flush()).is_err() {
+            return;
+        }
+    }
+}
+
+fn answer(library: &dyn Library, line: &str) -> Result<String, String> {
+    let (request, rest) = line.split_once(' ').unwrap_or((line, ""));
+    match request {
+        "version" => Ok(library.version()),
+        "clock" => Ok(format!("gigahertz {}", clock::gigahertz())),
+        "limit" => Ok(match library.limit(&rest.parse()?) {
+            Some(cycles) => format!("cycles {cycles}"),
+            None => "unsupported".into(),
+        }),
+        "measure" => {
+            let (windows, row) = rest.split_once(' ').ok_or("measure WINDOWS ROW")?;
+            let windows = windows.parse().map_err(|_| "measure WINDOWS ROW")?;
+            Ok(measure(library, &row.parse()?, windows))
+        }
+        _ => Err(format!("unknown request: {request}")),
+    }
+}
+
+fn measure(library: &dyn Library, row: &Row, windows: usize) -> String {
+    let digest = prepared(library, row).map(|(mut data, mut call)| {
+        call(&mut data);
+        (data.digest(row), data, call)
+    });
+    match (library.measure(row, windows), digest) {
+        (Some(cycles), Some((digest, ..))) => format!("cycles {cycles} digest {digest:016x}"),
+        (Some(cycles), None) => format!("cycles {cycles} digest -"),
+        (None, Some((digest, mut data, mut call))) => {
+            let cycles = clock::cycles(windows, || call(&mut data));
+            format!("cycles {cycles} digest {digest:016x}")
+        }
+        (None, None) => "unsupported".into(),
+    }
+}
+
+/// The call and its data; what is to be opened is sealed first.
+fn prepared(library: &dyn Library, row: &Row) -> Option<(Data, Call)> {
+    let mut data = Data::new(row);
+    let forward = match (&row.algorithm[..], &row.operation[..]) {
+        (_, "open") => Some("seal"),
+        ("kw" | "kwp", "decrypt") => Some("encrypt"),
+        _ => None,
+    };
+    if let Some(operation) = forward {
+        library.prepare(&row.with_operation(operation), &data)?(&mut data);
+        data.turn();
+    }
+    let call = library.prepare(row, &data)?;
+    Some((data, call))
+}
+
+/// Keeps this process on one processor.
+pub fn pin(processor: usize) {
+    // SAFETY: the set is plain data, and its size is given.
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        libc::CPU_SET(processor, &mut set);
+        libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set);
+    }
+}

@@ -1,0 +1,193 @@
+//! What was measured, and questions to it.
+
+use std::{collections::BTreeMap, fs, path::Path};
+
+use lanelock_lab_common::Row;
+use lanelock_speed::clock::Sample;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    contestants::{Answer, Contestant, OURS},
+    machine::Machine,
+    options::Options,
+    rows::Entry,
+};
+
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Results {
+    pub machine: Machine,
+    pub passes: usize,
+    pub windows: usize,
+    pub contestants: Vec<Who>,
+    /// Libraries that did not take part, with the reason.
+    pub missing: Vec<String>,
+    /// By row, as its text.
+    rows: BTreeMap<String, Measured>,
+}
+
+/// A contestant.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Who {
+    pub name: String,
+    pub column: String,
+    pub version: String,
+    /// The level, if it is the engine.
+    pub level: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+struct Measured {
+    /// Cycles of a call that the hardware would take, by level.
+    limits: BTreeMap<String, f64>,
+    /// By the contestant's name.
+    figures: BTreeMap<String, Figure>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+struct Figure {
+    /// Core cycles of a call: the median of each pass.
+    cycles: Vec<f64>,
+    /// What came out, if it can be compared.
+    digest: Option<String>,
+}
+
+impl Results {
+    pub fn new(
+        machine: Machine,
+        options: &Options,
+        contestants: &[Contestant],
+        missing: Vec<String>,
+    ) -> Self {
+        let who = |c: &Contestant| Who {
+            name: c.name.clone(),
+            column: c.column.clone(),
+            version: c.version.clone(),
+            level: c.level().map(str::to_owned),
+        };
+        Self {
+            machine,
+            passes: options.passes,
+            windows: options.windows,
+            contestants: contestants.iter().map(who).collect(),
+            missing,
+            rows: BTreeMap::new(),
+        }
+    }
+
+    pub fn read(path: &Path) -> Result<Self, String> {
+        let error = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+        let text = fs::read_to_string(path).map_err(|e| error(&e))?;
+        serde_json::from_str(&text).map_err(|e| error(&e))
+    }
+
+    pub fn write(&self, path: &Path) -> Result<(), String> {
+        let text = serde_json::to_string_pretty(self).expect("plain data");
+        fs::write(path, text + "\n").map_err(|error| format!("{}: {error}", path.display()))
+    }
+
+    /// Takes up a row with its limits.
+    pub fn add(&mut self, entry: &Entry, contestants: &mut [Contestant]) {
+        let limits = &mut self.rows.entry(entry.row.to_string()).or_default().limits;
+        for ours in contestants.iter_mut().filter(|c| c.best() || (c.ours() && entry.levels)) {
+            if let Some(cycles) = ours.limit(&entry.row) {
+                limits.insert(ours.level().expect("ours").to_owned(), cycles);
+            }
+        }
+    }
+
+    /// Takes up what a pass measured.
+    pub fn take(&mut self, row: &Row, contestant: &Contestant, answer: &Answer) {
+        let figures = &mut self.rows.entry(row.to_string()).or_default().figures;
+        let figure = figures.entry(contestant.name.clone()).or_default();
+        // Tenths of a cycle are enough.
+        figure.cycles.push((answer.cycles * 10.0).round() / 10.0);
+        figure.digest.clone_from(&answer.digest);
+    }
+
+    /// Whether a row was asked for in this run.
+    pub fn has(&self, row: &Row) -> bool {
+        self.rows.contains_key(&row.to_string())
+    }
+
+    /// The levels that the engine ran at, the best first.
+    pub fn levels(&self) -> impl Iterator<Item = &str> {
+        self.contestants.iter().filter_map(|who| who.level.as_deref())
+    }
+
+    /// The columns of the peers, in order.
+    pub fn peers(&self) -> Vec<&str> {
+        let mut columns: Vec<&str> = Vec::new();
+        for who in self.contestants.iter().filter(|who| who.level.is_none()) {
+            if !columns.contains(&&who.column[..]) {
+                columns.push(&who.column);
+            }
+        }
+        columns
+    }
+
+    /// The engine's figure at its best level.
+    pub fn ours(&self, row: &Row) -> Option<Sample> {
+        self.figure(row, OURS)
+    }
+
+    /// The engine's figure at a level.
+    pub fn at(&self, row: &Row, level: &str) -> Option<Sample> {
+        let who = self.contestants.iter().find(|who| who.level.as_deref() == Some(level))?;
+        self.figure(row, &who.column)
+    }
+
+    /// The better of the figures of a column.
+    pub fn figure(&self, row: &Row, column: &str) -> Option<Sample> {
+        let figures = &self.rows.get(&row.to_string())?.figures;
+        let entries = self.contestants.iter().filter(|who| who.column == column);
+        let samples = entries.filter_map(|who| Some(Sample::of(&figures.get(&who.name)?.cycles)));
+        samples.min_by(|a, b| a.cycles.total_cmp(&b.cycles))
+    }
+
+    /// The fastest peer.
+    pub fn best_peer(&self, row: &Row) -> Option<(&str, Sample)> {
+        let peers = self.peers().into_iter();
+        let figures = peers.filter_map(|column| Some((column, self.figure(row, column)?)));
+        figures.min_by(|a, b| a.1.cycles.total_cmp(&b.1.cycles))
+    }
+
+    /// Cycles of a call that the hardware would take, at the engine's best level.
+    pub fn limit(&self, row: &Row) -> Option<f64> {
+        self.limit_at(row, self.levels().next()?)
+    }
+
+    pub fn limit_at(&self, row: &Row, level: &str) -> Option<f64> {
+        self.rows.get(&row.to_string())?.limits.get(level).copied()
+    }
+
+    /// Rows in which not all results are the same.
+    pub fn disagreements(&self) -> Vec<String> {
+        let mut texts = Vec::new();
+        for (row, measured) in &self.rows {
+            let mut names: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+            for (name, figure) in &measured.figures {
+                if let Some(digest) = &figure.digest {
+                    names.entry(digest).or_default().push(name);
+                }
+            }
+            if names.len() > 1 {
+                let parties: Vec<_> = names.values().map(|names| names.join(", ")).collect();
+                texts.push(format!("{row}: different results of {}", parties.join(" / ")));
+            }
+        }
+        texts
+    }
+
+    /// Rows whose results of the engine were compared with those of a peer, and rows in all.
+    pub fn compared(&self) -> (usize, usize) {
+        let ours: Vec<&str> =
+            self.contestants.iter().filter(|w| w.level.is_some()).map(|w| &w.name[..]).collect();
+        let compared = self.rows.values().filter(|measured| {
+            let digests = measured.figures.iter().filter(|(_, figure)| figure.digest.is_some());
+            let (own, others): (Vec<_>, Vec<_>) =
+                digests.partition(|(name, _)| ours.contains(&&name[..]));
+            !own.is_empty() && !others.is_empty()
+        });
+        (compared.count(), self.rows.len())
+    }
+}

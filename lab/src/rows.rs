@@ -1,0 +1,400 @@
+//! What is measured: the tables of the report, and their rows.
+
+use lanelock_lab_common::{Keys, Row};
+
+/// A row of the run.
+pub struct Entry {
+    pub row: Row,
+    /// Whether the engine is measured at all of its levels, or only at the best.
+    pub levels: bool,
+}
+
+/// A table with a column for each library.
+pub struct Table {
+    pub title: &'static str,
+    /// For the name of the plot, if there is one over the message size.
+    pub plot: Option<&'static str>,
+    pub unit: Unit,
+    pub rows: Vec<Row>,
+}
+
+/// What a figure counts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Unit {
+    /// Core cycles for each byte of all messages.
+    Byte,
+    /// Core cycles for each message.
+    Message,
+}
+
+impl Unit {
+    /// A figure, from the cycles of a call.
+    pub fn of(self, row: &Row, cycles: f64) -> f64 {
+        match self {
+            Self::Byte => cycles / row.bytes() as f64,
+            Self::Message => cycles / row.streams as f64,
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Byte => "cycles per byte",
+            Self::Message => "cycles per message",
+        }
+    }
+}
+
+/// A goal: what is within reach on a Zen 4, by the limits and the peers measured there.
+pub struct Goal {
+    pub row: Row,
+    pub unit: Unit,
+    /// At most so much on a Zen 4.
+    pub reach: f64,
+    /// The best peer there.
+    pub peer: Option<f64>,
+    /// The limit there: the instructions of the loop, measured without their dependences.
+    pub limit: Option<f64>,
+}
+
+const KIB: usize = 1024;
+
+/// A row of one message with an AES-128 key.
+fn one(algorithm: &str, operation: &str, size: usize) -> Row {
+    Row {
+        algorithm: algorithm.into(),
+        operation: operation.into(),
+        key_bits: key_bits(algorithm),
+        size,
+        streams: 1,
+        keys: Keys::One,
+    }
+}
+
+/// The same of many messages with one key.
+fn many(algorithm: &str, operation: &str, size: usize, streams: usize) -> Row {
+    Row { streams, ..one(algorithm, operation, size) }
+}
+
+/// The same with a key for each message.
+fn each(algorithm: &str, operation: &str, size: usize, streams: usize) -> Row {
+    Row { keys: Keys::Each, ..many(algorithm, operation, size, streams) }
+}
+
+fn with_key(key_bits: usize, row: Row) -> Row {
+    Row { key_bits, ..row }
+}
+
+/// The smallest key of an algorithm.
+fn key_bits(algorithm: &str) -> usize {
+    match algorithm {
+        "aegis-256" | "aegis-256x2" | "aegis-256x4" => 256,
+        _ if algorithm.starts_with("crc") => 0,
+        _ => 128,
+    }
+}
+
+/// The goals, in the order of the issue that set them.
+pub fn goals() -> Vec<Goal> {
+    let byte = |row, reach, peer, limit| Goal { row, unit: Unit::Byte, reach, peer, limit };
+    let message = |row, reach, peer| Goal { row, unit: Unit::Message, reach, peer, limit: None };
+    let k16 = 16 * KIB;
+    let mut goals = vec![
+        byte(one("ctr", "encrypt", k16), 0.170, Some(0.163), Some(0.157)),
+        byte(one("ocb3", "seal", k16), 0.170, Some(0.361), Some(0.157)),
+        byte(one("xts", "encrypt", k16), 0.170, Some(0.201), Some(0.157)),
+        byte(one("cbc", "decrypt", k16), 0.170, Some(0.157), Some(0.157)),
+        byte(many("cbc", "encrypt", k16, 32), 0.185, Some(0.263), Some(0.157)),
+        byte(many("cmac", "mac", k16, 32), 0.185, Some(0.208), Some(0.157)),
+        byte(many("cbcs", "encrypt", k16, 32), 0.033, Some(0.070), Some(0.028)),
+        byte(one("gcm", "seal", k16), 0.255, Some(0.290), Some(0.235)),
+        byte(one("gcm", "open", k16), 0.255, Some(0.290), Some(0.235)),
+        byte(with_key(256, one("gcm", "seal", k16)), 0.295, Some(0.341), Some(0.266)),
+        byte(with_key(256, one("gcm", "open", k16)), 0.295, Some(0.341), Some(0.266)),
+        byte(one("gcm-siv", "seal", k16), 0.31, Some(0.884), Some(0.272)),
+        byte(one("gcm-siv", "open", k16), 0.28, Some(0.737), Some(0.235)),
+        byte(many("ccm", "seal", k16, 32), 0.35, Some(0.376), Some(0.312)),
+        byte(many("xts", "encrypt", 512, 64), 0.19, Some(0.45), Some(0.157)),
+        byte(many("xts", "encrypt", 4 * KIB, 64), 0.19, Some(0.202), Some(0.157)),
+        byte(one("aegis-128l", "seal", k16), 0.19, Some(0.215), Some(0.125)),
+        byte(one("aegis-128x4", "seal", k16), 0.080, Some(0.085), Some(0.0625)),
+    ];
+    for (size, reach, peer) in [(16, 44.0, 44.0), (64, 56.0, 56.0), (256, 105.0, 111.0)] {
+        goals.push(message(one("gcm", "seal", size), reach, Some(peer)));
+    }
+    for (size, reach) in [(16, 18.0), (64, 28.0), (256, 75.0)] {
+        goals.push(message(many("gcm", "seal", size, 64), reach, None));
+    }
+    for (size, reach) in [(16, 28.0), (64, 40.0), (256, 85.0)] {
+        goals.push(message(each("gcm", "seal", size, 64), reach, None));
+    }
+    goals.push(message(one("ctr", "encrypt", 16), 59.0, Some(59.0)));
+    goals.push(message(one("cmac", "mac", 16), 84.0, Some(84.0)));
+    goals.push(byte(one("crc-32c", "hash", k16), 0.06, None, None));
+    goals.push(byte(one("crc-32", "hash", k16), 0.06, None, None));
+    goals
+}
+
+/// The sizes of the plots.
+const SIZES: [usize; 9] = [16, 64, 256, KIB, 4 * KIB, 16 * KIB, 64 * KIB, 256 * KIB, 1024 * KIB];
+
+/// The tables with a column for each library.
+pub fn tables() -> Vec<Table> {
+    let over_size = |title, plot, algorithm: &str, operation: &str, streams: usize| {
+        let sizes = SIZES.iter().filter(|size| **size * streams <= 1024 * KIB);
+        let rows = sizes.map(|size| many(algorithm, operation, *size, streams)).collect();
+        Table { title, plot: Some(plot), unit: Unit::Byte, rows }
+    };
+    let k16 = 16 * KIB;
+    let long = |rows: Vec<Row>, title| Table { title, plot: None, unit: Unit::Byte, rows };
+    let mut keys = Vec::new();
+    for bits in [192, 256] {
+        for (algorithm, operation) in MODES {
+            keys.push(with_key(bits, one(algorithm, operation, k16)));
+        }
+    }
+    let mut batches = Vec::new();
+    for algorithm in ["gcm", "gcm-siv", "ccm", "ocb3"] {
+        for size in [16, 64, 256, KIB] {
+            batches.push(one(algorithm, "seal", size));
+            batches.push(many(algorithm, "seal", size, 64));
+            batches.push(each(algorithm, "seal", size, 64));
+        }
+    }
+    batches.push(many("gcm", "open", 64, 64));
+    batches.push(each("gcm", "open", 64, 64));
+    let short = [
+        one("ctr", "encrypt", 16),
+        one("cbc", "encrypt", 16),
+        one("cbc", "decrypt", 16),
+        one("xts", "encrypt", 16),
+        one("xts", "encrypt", 512),
+        one("cmac", "mac", 16),
+        one("gmac", "mac", 16),
+        one("gcm", "open", 16),
+        one("gcm-siv", "open", 16),
+        one("aegis-128l", "seal", 16),
+        one("aegis-256", "seal", 16),
+        one("kw", "encrypt", 16),
+        one("kw", "decrypt", 16),
+        one("kwp", "encrypt", 16),
+        with_key(256, one("kw", "encrypt", 32)),
+        many("kw", "encrypt", 16, 64),
+        one("key-expansion", "expand", 16),
+        with_key(192, one("key-expansion", "expand", 24)),
+        with_key(256, one("key-expansion", "expand", 32)),
+    ];
+    let mut sums = Vec::new();
+    for algorithm in ["crc-32", "crc-32c", "crc-64-nvme", "crc-64-xz"] {
+        for size in [64, KIB, k16] {
+            sums.push(one(algorithm, "hash", size));
+        }
+    }
+    for algorithm in ["ghash", "polyval"] {
+        for size in [64, KIB, k16] {
+            sums.push(one(algorithm, "hash", size));
+        }
+    }
+    let aegis =
+        ["aegis-128l", "aegis-128x2", "aegis-128x4", "aegis-256", "aegis-256x2", "aegis-256x4"];
+    let aegis = aegis.iter().flat_map(|name| [one(name, "seal", k16), one(name, "open", k16)]);
+    vec![
+        over_size("CTR", "ctr", "ctr", "encrypt", 1),
+        over_size("CBC decrypt", "cbc-decrypt", "cbc", "decrypt", 1),
+        over_size("XTS", "xts", "xts", "encrypt", 1),
+        over_size("GCM seal", "gcm", "gcm", "seal", 1),
+        over_size("GCM-SIV seal", "gcm-siv", "gcm-siv", "seal", 1),
+        over_size("OCB3 seal", "ocb3", "ocb3", "seal", 1),
+        over_size("AEGIS-128L seal", "aegis-128l", "aegis-128l", "seal", 1),
+        over_size("CBC encrypt, 32 streams", "cbc-streams", "cbc", "encrypt", 32),
+        over_size("CMAC, 32 streams", "cmac-streams", "cmac", "mac", 32),
+        long(
+            vec![
+                one("ecb", "encrypt", k16),
+                one("ecb", "decrypt", k16),
+                one("xts", "decrypt", k16),
+                many("xts", "encrypt", 512, 64),
+                many("xts", "decrypt", 512, 64),
+                many("xts", "encrypt", 4 * KIB, 64),
+                many("xts", "decrypt", 4 * KIB, 64),
+                one("cbc", "encrypt", k16),
+                many("cbc", "encrypt", 8 * KIB, 64),
+                each("cbc", "encrypt", k16, 32),
+                one("cbcs", "encrypt", k16),
+                one("cbcs", "decrypt", k16),
+                many("cbcs", "encrypt", k16, 32),
+                many("cbcs", "encrypt", 8000, 64),
+                each("cbcs", "encrypt", k16, 32),
+            ],
+            "Other modes, AES-128",
+        ),
+        long(
+            vec![
+                one("gcm", "open", k16),
+                one("gcm-siv", "open", k16),
+                one("ocb3", "open", k16),
+                one("ccm", "seal", k16),
+                one("ccm", "open", k16),
+                many("ccm", "seal", k16, 32),
+                many("ccm", "open", k16, 32),
+                one("cmac", "mac", k16),
+                each("cmac", "mac", k16, 32),
+                one("gmac", "mac", k16),
+            ],
+            "Other AEADs and MACs, AES-128",
+        ),
+        long(aegis.collect(), "AEGIS"),
+        long(keys, "Longer keys"),
+        Table { title: "Many short messages", plot: None, unit: Unit::Message, rows: batches },
+        Table {
+            title: "One short message, and keys",
+            plot: None,
+            unit: Unit::Message,
+            rows: short.into(),
+        },
+        long(sums, "Checksums and universal hashes"),
+    ]
+}
+
+/// What is measured with all key sizes.
+const MODES: [(&str, &str); 7] = [
+    ("ctr", "encrypt"),
+    ("cbc", "decrypt"),
+    ("xts", "encrypt"),
+    ("gcm", "seal"),
+    ("gcm", "open"),
+    ("gcm-siv", "seal"),
+    ("ocb3", "seal"),
+];
+
+/// What is measured at every level.
+pub fn levels() -> Vec<Row> {
+    let k16 = 16 * KIB;
+    vec![
+        one("ctr", "encrypt", k16),
+        one("cbc", "decrypt", k16),
+        one("xts", "encrypt", k16),
+        one("gcm", "seal", k16),
+        one("gcm", "open", k16),
+        one("gcm-siv", "seal", k16),
+        one("ocb3", "seal", k16),
+        many("ccm", "seal", k16, 32),
+        many("cbc", "encrypt", k16, 32),
+        many("cbcs", "encrypt", k16, 32),
+        one("cbcs", "decrypt", k16),
+        many("cmac", "mac", k16, 32),
+        one("aegis-128l", "seal", k16),
+        one("aegis-128x4", "seal", k16),
+        one("ghash", "hash", k16),
+        one("crc-32c", "hash", k16),
+    ]
+}
+
+/// The rows that have to come within a tenth of the limit at the narrower levels.
+pub fn levels_with_goal() -> Vec<Row> {
+    levels().into_iter().take(4).collect()
+}
+
+/// Speed over the number of streams, at every level.
+pub const STREAMS: [usize; 10] = [1, 2, 3, 4, 8, 12, 16, 24, 32, 64];
+
+/// The rows of that.
+pub fn streams(algorithm: &str, operation: &str) -> Vec<Row> {
+    STREAMS.iter().map(|streams| many(algorithm, operation, 8 * KIB, *streams)).collect()
+}
+
+/// What is measured over the number of streams.
+pub const CHAINS: [(&str, &str); 4] =
+    [("cbc", "encrypt"), ("cbcs", "encrypt"), ("cmac", "mac"), ("ccm", "seal")];
+
+/// All rows, each once.
+pub fn all() -> Vec<Entry> {
+    let mut entries: Vec<Entry> = Vec::new();
+    let mut add = |row: Row, levels: bool| match entries.iter_mut().find(|e| e.row == row) {
+        Some(entry) => entry.levels |= levels,
+        None => entries.push(Entry { row, levels }),
+    };
+    for row in levels() {
+        add(row, true);
+    }
+    for goal in goals() {
+        add(goal.row, false);
+    }
+    for row in tables().into_iter().flat_map(|table| table.rows) {
+        add(row, false);
+    }
+    for row in CHAINS.iter().flat_map(|(algorithm, operation)| streams(algorithm, operation)) {
+        add(row, true);
+    }
+    entries
+}
+
+/// The rows that contain all words of one of `patterns`.
+pub fn chosen(patterns: &[String]) -> Vec<Entry> {
+    let mut entries = all();
+    entries.retain(|entry| {
+        let text = entry.row.to_string();
+        let has = |word: &str| text.split(' ').any(|field| field == word);
+        patterns.is_empty() || patterns.iter().any(|pattern| pattern.split('+').all(has))
+    });
+    entries
+}
+
+/// A row in words: `GCM seal, AES-256, 64 x 512 B, a key each`.
+pub fn name(row: &Row) -> String {
+    let mut name = kind(row);
+    if row.operation != "expand" {
+        let size = size(row.size);
+        if row.streams > 1 {
+            name += &format!(", {} x {size}", row.streams);
+        } else {
+            name += &format!(", {size}");
+        }
+    }
+    if row.keys == Keys::Each {
+        name += ", a key each";
+    }
+    name
+}
+
+/// Algorithm and operation in words.
+pub fn kind(row: &Row) -> String {
+    let name = match &row.algorithm[..] {
+        "cbcs" => "CBCS 1:9".into(),
+        "ghash" | "polyval" => row.algorithm.to_uppercase(),
+        "key-expansion" => format!("key expansion, AES-{}", row.key_bits),
+        "crc-64-nvme" => "CRC-64/NVMe".into(),
+        "crc-64-xz" => "CRC-64/XZ".into(),
+        "crc-32c" => "CRC-32C".into(),
+        "kw" | "kwp" if row.operation == "encrypt" => {
+            return format!("{} wrap{}", row.algorithm.to_uppercase(), longer(row));
+        }
+        "kw" | "kwp" => return format!("{} unwrap{}", row.algorithm.to_uppercase(), longer(row)),
+        name if name.starts_with("aegis") => name.to_uppercase(),
+        name => name.to_uppercase(),
+    };
+    match (&row.algorithm[..], &row.operation[..]) {
+        (_, "hash" | "mac" | "expand") => name + &longer(row),
+        ("ctr", _) => name + &longer(row),
+        (_, operation) => format!("{name} {operation}{}", longer(row)),
+    }
+}
+
+/// The key size, where it is not what one expects.
+fn longer(row: &Row) -> String {
+    if row.key_bits > 128 && !row.algorithm.starts_with("aegis") && row.operation != "expand" {
+        format!(", AES-{}", row.key_bits)
+    } else {
+        String::new()
+    }
+}
+
+/// Bytes in words.
+pub fn size(bytes: usize) -> String {
+    if bytes >= KIB * KIB && bytes % (KIB * KIB) == 0 {
+        format!("{} MiB", bytes / KIB / KIB)
+    } else if bytes >= KIB && bytes % KIB == 0 {
+        format!("{} KiB", bytes / KIB)
+    } else {
+        format!("{bytes} B")
+    }
+}

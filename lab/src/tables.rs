@@ -1,0 +1,210 @@
+//! The tables of the report, as Markdown.
+
+use std::fmt::Write as _;
+
+use lanelock_speed::{clock::Sample, plot::value};
+
+use crate::{
+    contestants::OURS,
+    results::Results,
+    rows::{self, Goal, STREAMS, Table, Unit},
+};
+
+/// The goals: what was within reach on a Zen 4, and what is here.
+pub fn goals(results: &Results) -> String {
+    let goals: Vec<Goal> = rows::goals().into_iter().filter(|g| results.has(&g.row)).collect();
+    let mut rows = Vec::new();
+    let (mut met, mut missing) = (0, 0);
+    for goal in &goals {
+        let unit = |cycles| goal.unit.of(&goal.row, cycles);
+        let ours = results.ours(&goal.row);
+        let limit = results.limit(&goal.row).map(unit);
+        let peer = results.best_peer(&goal.row);
+        let reached = match ours {
+            None => {
+                missing += 1;
+                "missing"
+            }
+            Some(ours) if unit(ours.cycles) <= goal.reach => {
+                met += 1;
+                "yes"
+            }
+            Some(_) => "**no**",
+        };
+        let times = |figure: f64, limit: Option<f64>| match limit {
+            Some(limit) => format!("{:.2}", figure / limit),
+            None => "-".into(),
+        };
+        rows.push(vec![
+            rows::name(&goal.row),
+            figure(goal.reach, goal.unit),
+            goal.peer.map_or("-".into(), |peer| figure(peer, goal.unit)),
+            ours.map_or("-".into(), |ours| with_spread(ours, unit, goal.unit)),
+            reached.into(),
+            peer.map_or("-".into(), |(name, sample)| {
+                format!("{} ({name})", figure(unit(sample.cycles), goal.unit))
+            }),
+            match (ours, peer) {
+                (Some(ours), Some((_, peer))) => format!("{:.2}", peer.cycles / ours.cycles),
+                _ => "-".into(),
+            },
+            limit.map_or("-".into(), |limit| figure(limit, goal.unit)),
+            times(goal.reach, goal.limit),
+            ours.map_or("-".into(), |ours| times(unit(ours.cycles), limit)),
+        ]);
+    }
+    let head = [
+        "row",
+        "reach",
+        "best peer there",
+        "Lanelock here",
+        "reached",
+        "best peer here",
+        "times as fast",
+        "limit here",
+        "reach / limit there",
+        "Lanelock / limit here",
+    ];
+    let count = format!("{met} of {} reached", goals.len());
+    let lacking = if missing > 0 { format!(", {missing} missing") } else { String::new() };
+    format!("{count}{lacking}.\n\n{}", markdown(&head, &rows))
+}
+
+/// A column for each library that has any of the rows.
+pub fn libraries(results: &Results, table: &Table) -> Option<String> {
+    let measured: Vec<_> = table.rows.iter().filter(|row| results.has(row)).collect();
+    if measured.is_empty() {
+        return None;
+    }
+    let peers: Vec<&str> = results
+        .peers()
+        .into_iter()
+        .filter(|peer| measured.iter().any(|row| results.figure(row, peer).is_some()))
+        .collect();
+    let limits = measured.iter().any(|row| results.limit(row).is_some());
+    let mut head = vec!["row", OURS];
+    if limits {
+        head.push("limit");
+    }
+    head.extend(&peers);
+    let mut rows = Vec::new();
+    for row in measured {
+        let unit = |cycles| table.unit.of(row, cycles);
+        let text = |cycles| figure(unit(cycles), table.unit);
+        let best = results.best_peer(row).map(|(name, _)| name);
+        let mut cells =
+            vec![if table.plot.is_some() { rows::size(row.size) } else { rows::name(row) }];
+        cells
+            .push(results.ours(row).map_or("-".into(), |ours| with_spread(ours, unit, table.unit)));
+        if limits {
+            cells.push(results.limit(row).map_or("-".into(), text));
+        }
+        for peer in &peers {
+            cells.push(match results.figure(row, peer) {
+                // The fastest peer.
+                Some(sample) if best == Some(*peer) => format!("*{}*", text(sample.cycles)),
+                Some(sample) => text(sample.cycles),
+                None => "-".into(),
+            });
+        }
+        rows.push(cells);
+    }
+    let (title, unit) = (table.title, table.unit.name());
+    Some(format!("#### {title}\n\n{unit}.\n\n{}", markdown(&head, &rows)))
+}
+
+/// A column for each level: cycles per byte, and the share of the level's own limit.
+pub fn levels(results: &Results) -> String {
+    let levels: Vec<&str> = results.levels().collect();
+    let mut head = vec!["row"];
+    head.extend(levels.iter().rev());
+    let mut rows = Vec::new();
+    for row in rows::levels().iter().filter(|row| results.has(row)) {
+        let mut cells = vec![rows::name(row)];
+        for level in levels.iter().rev() {
+            let limit = results.limit_at(row, level);
+            cells.push(match results.at(row, level) {
+                Some(ours) => {
+                    let share =
+                        limit.map(|limit| format!(" ({:.0} %)", 100.0 * limit / ours.cycles));
+                    figure(Unit::Byte.of(row, ours.cycles), Unit::Byte) + &share.unwrap_or_default()
+                }
+                None => "-".into(),
+            });
+        }
+        rows.push(cells);
+    }
+    markdown(&head, &rows)
+}
+
+/// Whether the narrower levels come within a tenth of their own limits.
+pub fn narrow_levels(results: &Results) -> String {
+    let mut text = String::new();
+    for level in ["aesni", "vaes256"] {
+        for row in rows::levels_with_goal() {
+            let (Some(ours), Some(limit)) =
+                (results.at(&row, level), results.limit_at(&row, level))
+            else {
+                let _ = writeln!(text, "- `{level}`, {}: missing", rows::name(&row));
+                continue;
+            };
+            let share = 100.0 * limit / ours.cycles;
+            let reached = if ours.cycles <= 1.1 * limit { "yes" } else { "**no**" };
+            let _ = writeln!(
+                text,
+                "- `{level}`, {}: {share:.0} % of the limit; within 10 %: {reached}",
+                rows::name(&row)
+            );
+        }
+    }
+    text
+}
+
+/// Cycles per byte over the number of streams, at every level.
+pub fn streams(results: &Results) -> String {
+    let columns = STREAMS.map(|streams| streams.to_string());
+    let mut head = vec!["level", "row"];
+    head.extend(columns.iter().map(|column| &column[..]));
+    let mut rows = Vec::new();
+    for (algorithm, operation) in rows::CHAINS {
+        let chain = rows::streams(algorithm, operation);
+        for level in results.levels() {
+            let figures = chain.iter().map(|row| results.at(row, level));
+            let cells: Vec<_> = chain
+                .iter()
+                .zip(figures)
+                .map(|(row, sample)| match sample {
+                    Some(sample) => figure(Unit::Byte.of(row, sample.cycles), Unit::Byte),
+                    None => "-".into(),
+                })
+                .collect();
+            if cells.iter().any(|cell| cell != "-") {
+                rows.push([vec![level.into(), rows::kind(&chain[0])], cells].concat());
+            }
+        }
+    }
+    markdown(&head, &rows)
+}
+
+/// The figure, and by how much the highest of the medians is above it.
+fn with_spread(sample: Sample, unit: impl Fn(f64) -> f64, of: Unit) -> String {
+    let spread = 100.0 * sample.spread;
+    format!("**{}** +{spread:.0} %", figure(unit(sample.cycles), of))
+}
+
+/// Cycles of a message without digits behind the point, unless they are few.
+pub fn figure(number: f64, unit: Unit) -> String {
+    match unit {
+        Unit::Message if number >= 100.0 => format!("{number:.0}"),
+        Unit::Message => format!("{number:.1}"),
+        Unit::Byte => value(number),
+    }
+}
+
+fn markdown(head: &[&str], rows: &[Vec<String>]) -> String {
+    let mut text = format!("| {} |\n|{}\n", head.join(" | "), "---|".repeat(head.len()));
+    for row in rows {
+        let _ = writeln!(text, "| {} |", row.join(" | "));
+    }
+    text
+}

@@ -1,0 +1,48 @@
+//! AWS-LC, as the crate `aws-lc-sys` builds it.
+
+#[path = "../../boringssl/src/family.rs"]
+mod family;
+
+use std::{
+    ffi::CStr,
+    ptr::{null, null_mut},
+};
+
+use aws_lc_sys as sys;
+use lanelock_lab_common::{Data, Library, Prepared, Row, call, serve, version_of};
+
+struct AwsLc;
+
+impl Library for AwsLc {
+    fn version(&self) -> String {
+        let number = CStr::from_bytes_with_nul(sys::AWSLC_VERSION_NUMBER_STRING);
+        let number = number.expect("a C string").to_string_lossy();
+        format!("AWS-LC {number} (aws-lc-sys {})", version_of("aws-lc-sys"))
+    }
+
+    fn prepare(&self, row: &Row, data: &Data) -> Prepared {
+        match row.kind() {
+            ("xts", operation, 256) => xts(data, operation == "encrypt"),
+            _ => family::prepare(row, data),
+        }
+    }
+}
+
+/// Only with keys of 256 bits.
+fn xts(data: &Data, encrypt: bool) -> Prepared {
+    // SAFETY: a static table.
+    let contexts = family::ciphers(unsafe { sys::EVP_aes_256_xts() }, data, encrypt);
+    call(move |data| {
+        for i in 0..data.output.len() {
+            let context = contexts[data.key_index(i)];
+            let tweak = data.nonces[i].as_ptr();
+            // SAFETY: a live context, whose key and direction stay; a tweak of 16 bytes.
+            unsafe { sys::EVP_CipherInit_ex(context, null(), null_mut(), null(), tweak, -1) };
+            family::update(context, &mut data.output[i]);
+        }
+    })
+}
+
+fn main() {
+    serve(&AwsLc);
+}

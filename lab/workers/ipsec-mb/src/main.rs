@@ -1,0 +1,166 @@
+//! ipsec-mb, in three ways: by jobs (default), by bursts (argument `burst`), and by the direct functions
+//! (`direct`). The functions that do not check their arguments are timed, as recommended for speed.
+
+use std::ffi::{CStr, c_char, c_int};
+
+use lanelock_lab_common::{Data, Library, Prepared, Row, call, serve};
+
+enum Key {}
+
+/// As in `shim.c`.
+#[repr(C)]
+struct Request {
+    mode: c_int,
+    path: c_int,
+    keys: *const Key,
+    keys_count: usize,
+    key_bytes: usize,
+    messages: usize,
+    length: usize,
+    input: *const *mut u8,
+    output: *const *mut u8,
+    nonces: *const [u8; 32],
+    tags: *mut [u8; 16],
+}
+
+unsafe extern "C" {
+    fn lab_start() -> *const c_char;
+    fn lab_expand(bytes: *const u8, count: usize);
+    fn lab_keys(bytes: *const *const u8, keys: usize, count: usize) -> *const Key;
+    fn lab_run(request: *const Request, check: c_int) -> usize;
+}
+
+struct IpsecMb {
+    version: String,
+    path: Path,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Path {
+    Jobs,
+    Burst,
+    Direct,
+}
+
+impl Library for IpsecMb {
+    fn version(&self) -> String {
+        format!("ipsec-mb {}", self.version)
+    }
+
+    fn prepare(&self, row: &Row, data: &Data) -> Prepared {
+        if row.algorithm == "key-expansion" {
+            return self.expansion();
+        }
+        let mode =
+            MODES.iter().position(|mode| *mode == (&row.algorithm[..], &row.operation[..]))?;
+        let hash = matches!(&row.algorithm[..], "ghash" | "cmac" | "ccm");
+        if row.key_bits == 192 && hash {
+            return None;
+        }
+        if row.algorithm == "ghash" && row.key_bits != 128 {
+            return None;
+        }
+        let keys: Vec<*const u8> = data.keys.iter().map(|key| key.as_ptr()).collect();
+        let bytes = row.key_bits / 8;
+        let keys = match bytes {
+            0 => std::ptr::null(),
+            // SAFETY: so many keys of that size.
+            _ => unsafe { lab_keys(keys.as_ptr(), keys.len(), bytes) },
+        };
+        let (keys_count, path) = (data.keys.len(), self.path as c_int);
+        let request = move |pointers: &mut Pointers, data: &mut Data| {
+            pointers.set(data);
+            Request {
+                mode: mode as c_int,
+                path,
+                keys,
+                keys_count,
+                key_bytes: bytes,
+                messages: data.output.len(),
+                length: data.output[0].len(),
+                input: pointers.input.as_ptr(),
+                output: pointers.output.as_ptr(),
+                nonces: data.nonces.as_ptr(),
+                tags: data.tags.as_mut_ptr(),
+            }
+        };
+        let mut pointers = Pointers::default();
+        if row.operation != "open" {
+            // Whether it is there, by the functions that check, on other data.
+            let mut other = Data::new(row);
+            let request = request(&mut pointers, &mut other);
+            // SAFETY: buffers and tags for all messages.
+            if unsafe { lab_run(&request, 1) } != row.streams {
+                return None;
+            }
+        }
+        call(move |data| {
+            let request = request(&mut pointers, data);
+            // SAFETY: buffers and tags for all messages.
+            let done = unsafe { lab_run(&request, 0) };
+            assert_eq!(done, request.messages);
+        })
+    }
+}
+
+impl IpsecMb {
+    fn expansion(&self) -> Prepared {
+        if self.path != Path::Direct {
+            return None;
+        }
+        call(|data| {
+            let key = std::hint::black_box(&data.keys[0]);
+            // SAFETY: a key of that size.
+            unsafe { lab_expand(key.as_ptr(), key.len()) };
+        })
+    }
+}
+
+/// Where the messages are.
+#[derive(Default)]
+struct Pointers {
+    input: Vec<*mut u8>,
+    output: Vec<*mut u8>,
+}
+
+impl Pointers {
+    fn set(&mut self, data: &mut Data) {
+        self.input.clear();
+        self.input.extend(data.input.iter_mut().map(|bytes| bytes.as_mut_ptr()));
+        self.output.clear();
+        self.output.extend(data.output.iter_mut().map(|bytes| bytes.as_mut_ptr()));
+    }
+}
+
+fn main() {
+    // SAFETY: the first call to the library.
+    let version = unsafe { lab_start() };
+    assert!(!version.is_null(), "the library does not start");
+    // SAFETY: a static C string.
+    let version = unsafe { CStr::from_ptr(version) }.to_string_lossy().into_owned();
+    let path = match std::env::args().nth(2).as_deref() {
+        Some("burst") => Path::Burst,
+        Some("direct") => Path::Direct,
+        _ => Path::Jobs,
+    };
+    serve(&IpsecMb { version, path });
+}
+
+/// In the order of `shim.c`.
+const MODES: [(&str, &str); 15] = [
+    ("ecb", "encrypt"),
+    ("ecb", "decrypt"),
+    ("ctr", "encrypt"),
+    ("cbc", "encrypt"),
+    ("cbc", "decrypt"),
+    ("cbcs", "encrypt"),
+    ("cbcs", "decrypt"),
+    ("cmac", "mac"),
+    ("gmac", "mac"),
+    ("ghash", "hash"),
+    ("gcm", "seal"),
+    ("gcm", "open"),
+    ("ccm", "seal"),
+    ("ccm", "open"),
+    ("crc-32", "hash"),
+];

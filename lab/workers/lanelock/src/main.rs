@@ -1,0 +1,55 @@
+//! The engine of this repository, at the level that the second argument names. The measured calls are
+//! those of `lanelock speed`; the results that others are compared with come one message at a time.
+
+mod reference;
+
+use std::cell::OnceCell;
+
+use lanelock::AesLevel;
+use lanelock_lab_common::{Data, Keys, Library, Prepared, Row, clock, serve};
+use lanelock_speed::{
+    limit::Limits,
+    workload::{self, KINDS, Workload},
+};
+
+struct Engine {
+    level: AesLevel,
+    limits: OnceCell<Limits>,
+}
+
+impl Library for Engine {
+    fn version(&self) -> String {
+        format!("Lanelock at {}", self.level)
+    }
+
+    fn prepare(&self, row: &Row, data: &Data) -> Prepared {
+        workload(row)?.exists().then(|| reference::prepare(row, data, self.level)).flatten()
+    }
+
+    fn limit(&self, row: &Row) -> Option<f64> {
+        let limits = self.limits.get_or_init(|| Limits::measure(self.level));
+        let cycles_per_byte = limits.cycles_per_byte(&workload(row)?)?;
+        Some(cycles_per_byte * row.bytes() as f64)
+    }
+
+    fn measure(&self, row: &Row, windows: usize) -> Option<f64> {
+        let mut runner = workload(row)?.runner(self.level)?;
+        Some(clock::cycles(windows, || runner.run()))
+    }
+}
+
+fn workload(row: &Row) -> Option<Workload> {
+    let kind =
+        KINDS.iter().find(|k| k.algorithm == row.algorithm && k.operation == row.operation)?;
+    let keys = if row.keys == Keys::One { workload::Keys::One } else { workload::Keys::Each };
+    Some(kind.workload(u16::try_from(row.key_bits).ok()?, row.size, row.streams, keys))
+}
+
+fn main() {
+    let name =
+        std::env::args().nth(2).unwrap_or_else(|| AesLevel::best().expect("a level").name().into());
+    let levels = AesLevel::available();
+    let level = levels.into_iter().find(|level| level.name() == name);
+    let level = level.unwrap_or_else(|| panic!("no level {name} on this processor"));
+    serve(&Engine { level, limits: OnceCell::new() });
+}

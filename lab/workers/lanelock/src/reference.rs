@@ -1,0 +1,95 @@
+//! The engine's results on the data of the lab, one message at a time: what the peers' results are
+//! compared with.
+
+use lanelock::{
+    Aes128, Aes192, Aes256, AesLevel, Block, CounterBits, InOutBuf, Pattern,
+    aead::{Aead, Aes128Gcm, Aes192Gcm, Aes256Gcm},
+};
+use lanelock_lab_common::{Data, Prepared, Row, call};
+
+/// The call of `row`; `None` where there is nothing to compare.
+pub fn prepare(row: &Row, data: &Data, level: AesLevel) -> Prepared {
+    match row.key_bits {
+        128 => aes_128(row, data, level),
+        192 => aes_192(row, data, level),
+        256 => aes_256(row, data, level),
+        _ => None,
+    }
+}
+
+/// The calls of a key size.
+macro_rules! calls {
+    ($name:ident, $aes:ident, $gcm:ident) => {
+        fn $name(row: &Row, data: &Data, level: AesLevel) -> Prepared {
+            let encrypt = row.operation == "encrypt";
+            let aes = || keys(data, |key| $aes::with_level(key, level));
+            let gcm = || keys(data, |key| $gcm::with_level(key, level));
+            match &row.algorithm[..] {
+                "ecb" => each(aes(), move |key, data, i| {
+                    let buffer = &mut data.output[i];
+                    let done =
+                        if encrypt { key.ecb_encrypt(buffer) } else { key.ecb_decrypt(buffer) };
+                    done.expect("whole blocks");
+                }),
+                "ctr" => each(aes(), |key, data, i| {
+                    let mut counter = iv(data, i);
+                    key.ctr(CounterBits::Bits64, &mut counter, &mut data.output[i]);
+                }),
+                "cbc" | "cbcs" => {
+                    let pattern =
+                        if row.algorithm == "cbc" { Pattern::ALL } else { Pattern::new(1, 9) };
+                    each(aes(), move |key, data, i| {
+                        let (mut iv, buffer) = (iv(data, i), &mut data.output[i]);
+                        if encrypt {
+                            key.cbcs_encrypt(&mut iv, pattern, buffer);
+                        } else {
+                            key.cbcs_decrypt(&mut iv, pattern, buffer);
+                        }
+                    })
+                }
+                "gcm" => aead(gcm(), row, 12),
+                "gmac" => each(gcm(), |key, data, i| {
+                    let (nonce, message) = (&data.nonces[i][..12], &data.input[i]);
+                    key.mac(nonce, message, &mut data.tags[i]).expect("a short message");
+                }),
+                _ => None,
+            }
+        }
+    };
+}
+
+calls!(aes_128, Aes128, Aes128Gcm);
+calls!(aes_192, Aes192, Aes192Gcm);
+calls!(aes_256, Aes256, Aes256Gcm);
+
+fn aead<A: Aead + 'static>(keys: Vec<A>, row: &Row, nonce: usize) -> Prepared {
+    if row.operation == "seal" {
+        each(keys, move |key, data, i| {
+            let nonce = &data.nonces[i][..nonce];
+            key.seal(nonce, &[], &mut data.output[i], &mut data.tags[i]).expect("a short message");
+        })
+    } else {
+        each(keys, move |key, data, i| {
+            let nonce = &data.nonces[i][..nonce];
+            let buffer = InOutBuf::new(&data.input[i], &mut data.output[i]).expect("one length");
+            key.open_inout(nonce, &[], buffer, &data.tags[i]).expect("a good tag");
+        })
+    }
+}
+
+/// `f` for each message, with its key.
+fn each<K: 'static>(keys: Vec<K>, f: impl Fn(&K, &mut Data, usize) + 'static) -> Prepared {
+    call(move |data| {
+        for i in 0..data.output.len() {
+            f(&keys[data.key_index(i)], data, i);
+        }
+    })
+}
+
+fn keys<const N: usize, K>(data: &Data, new: impl Fn(&[u8; N]) -> K) -> Vec<K> {
+    data.keys.iter().map(|key| new(key[..].try_into().expect("a key of its size"))).collect()
+}
+
+fn iv(data: &Data, i: usize) -> Block {
+    *data.nonces[i].first_chunk().expect("32 bytes")
+}

@@ -1,0 +1,261 @@
+//! OpenSSL 4, built from its source. Algorithms are fetched once, contexts and keys are kept, a message
+//! sets its IV, data is in place: what the manual pages recommend.
+
+mod ffi;
+
+use std::{
+    ffi::{CStr, CString},
+    ptr::{null, null_mut},
+};
+
+use ffi::{CipherCtx, MacCtx};
+use lanelock_lab_common::{Data, Library, Prepared, Row, call, serve, version_of};
+
+struct OpenSsl;
+
+impl Library for OpenSsl {
+    fn version(&self) -> String {
+        // SAFETY: a static string.
+        let version = unsafe { CStr::from_ptr(ffi::OpenSSL_version(0)) }.to_string_lossy();
+        format!("{version} (openssl-src {})", version_of("openssl-src"))
+    }
+
+    fn prepare(&self, row: &Row, data: &Data) -> Prepared {
+        let encrypt = matches!(&row.operation[..], "encrypt" | "seal" | "mac" | "expand");
+        match &row.algorithm[..] {
+            "ecb" | "ctr" | "cbc" | "xts" => cipher(row, data, encrypt),
+            "kw" | "kwp" => wrap(row, data, encrypt),
+            "cmac" => cmac(row, data),
+            "gmac" => gmac(row, data),
+            "gcm" | "gcm-siv" | "ocb3" | "ccm" if encrypt => seal(row, data),
+            "gcm" | "gcm-siv" | "ocb3" | "ccm" => open(row, data),
+            "key-expansion" => expansion(row, data),
+            _ => None,
+        }
+    }
+}
+
+fn main() {
+    serve(&OpenSsl);
+}
+
+/// Contexts with their keys, one for each key; `None` if the library lacks the cipher.
+fn contexts(row: &Row, name: &str, data: &Data, encrypt: bool) -> Option<Vec<*mut CipherCtx>> {
+    let name = CString::new(format!("AES-{}-{name}", row.key_bits)).expect("no zero byte");
+    // SAFETY: C strings and keys of the cipher's size; all objects live as long as the process.
+    unsafe {
+        let cipher = ffi::EVP_CIPHER_fetch(null_mut(), name.as_ptr(), null());
+        if cipher.is_null() {
+            return None;
+        }
+        let context = |key: &Vec<u8>| {
+            let context = ffi::EVP_CIPHER_CTX_new();
+            let init = |cipher, key| {
+                let encrypt = encrypt.into();
+                assert_eq!(
+                    ffi::EVP_CipherInit_ex2(context, cipher, key, null(), encrypt, null()),
+                    1
+                );
+            };
+            init(cipher, null());
+            if row.algorithm == "ccm" {
+                ffi::EVP_CIPHER_CTX_ctrl(context, ffi::SET_IVLEN, 13, null_mut());
+                ffi::EVP_CIPHER_CTX_ctrl(context, ffi::SET_TAG, 16, null_mut());
+            }
+            init(null_mut(), key.as_ptr());
+            ffi::EVP_CIPHER_CTX_set_padding(context, 0);
+            context
+        };
+        Some(data.keys.iter().map(context).collect())
+    }
+}
+
+/// Sets the IV; key and direction stay.
+fn start(context: *mut CipherCtx, iv: &[u8; 32]) {
+    // SAFETY: a live context, and no cipher has a longer IV.
+    let done =
+        unsafe { ffi::EVP_CipherInit_ex2(context, null_mut(), null(), iv.as_ptr(), -1, null()) };
+    assert_eq!(done, 1);
+}
+
+/// In place.
+fn update(context: *mut CipherCtx, data: &mut [u8]) {
+    let (pointer, mut written) = (data.as_mut_ptr(), 0);
+    // SAFETY: a live context without padding, in place in a buffer of that length.
+    let done =
+        unsafe { ffi::EVP_CipherUpdate(context, pointer, &mut written, pointer, data.len() as _) };
+    assert_eq!(done, 1);
+}
+
+fn cipher(row: &Row, data: &Data, encrypt: bool) -> Prepared {
+    let contexts = contexts(row, &row.algorithm.to_uppercase(), data, encrypt)?;
+    call(move |data| {
+        for i in 0..data.output.len() {
+            let context = contexts[data.key_index(i)];
+            start(context, &data.nonces[i]);
+            update(context, &mut data.output[i]);
+        }
+    })
+}
+
+fn seal(row: &Row, data: &Data) -> Prepared {
+    let contexts = contexts(row, aead_name(row), data, true)?;
+    let ccm = row.algorithm == "ccm";
+    call(move |data| {
+        for i in 0..data.output.len() {
+            let context = contexts[data.key_index(i)];
+            start(context, &data.nonces[i]);
+            if ccm {
+                announce(context, data.output[i].len());
+            }
+            update(context, &mut data.output[i]);
+            finish(context);
+            // SAFETY: room for the tag.
+            unsafe {
+                ffi::EVP_CIPHER_CTX_ctrl(
+                    context,
+                    ffi::GET_TAG,
+                    16,
+                    data.tags[i].as_mut_ptr().cast(),
+                );
+            }
+        }
+    })
+}
+
+fn open(row: &Row, data: &Data) -> Prepared {
+    let contexts = contexts(row, aead_name(row), data, false)?;
+    let ccm = row.algorithm == "ccm";
+    call(move |data| {
+        for i in 0..data.output.len() {
+            let context = contexts[data.key_index(i)];
+            let (input, output) = (&data.input[i], &mut data.output[i]);
+            let mut written = 0;
+            start(context, &data.nonces[i]);
+            // SAFETY: a tag of 16 bytes, which is only read; two buffers of the same length.
+            unsafe {
+                ffi::EVP_CIPHER_CTX_ctrl(
+                    context,
+                    ffi::SET_TAG,
+                    16,
+                    data.tags[i].as_mut_ptr().cast(),
+                );
+                if ccm {
+                    announce(context, input.len());
+                }
+                let (from, to) = (input.as_ptr(), output.as_mut_ptr());
+                let length = input.len() as _;
+                assert_eq!(ffi::EVP_CipherUpdate(context, to, &mut written, from, length), 1);
+            }
+            if !ccm {
+                finish(context);
+            }
+        }
+    })
+}
+
+fn aead_name(row: &Row) -> &str {
+    match &row.algorithm[..] {
+        "gcm" => "GCM",
+        "gcm-siv" => "GCM-SIV",
+        "ocb3" => "OCB",
+        _ => "CCM",
+    }
+}
+
+/// CCM wants to know the length first.
+fn announce(context: *mut CipherCtx, length: usize) {
+    let mut written = 0;
+    // SAFETY: the documented call without buffers.
+    unsafe { ffi::EVP_CipherUpdate(context, null_mut(), &mut written, null(), length as _) };
+}
+
+fn finish(context: *mut CipherCtx) {
+    let (mut rest, mut written) = ([0; 16], 0);
+    // SAFETY: room for a block.
+    let done = unsafe { ffi::EVP_CipherFinal_ex(context, rest.as_mut_ptr(), &mut written) };
+    assert_eq!(done, 1);
+}
+
+/// The message is associated data.
+fn gmac(row: &Row, data: &Data) -> Prepared {
+    let contexts = contexts(row, "GCM", data, true)?;
+    call(move |data| {
+        for i in 0..data.input.len() {
+            let context = contexts[data.key_index(i)];
+            let (message, mut written) = (&data.input[i], 0);
+            start(context, &data.nonces[i]);
+            // SAFETY: a message of that length, and room for the tag.
+            unsafe {
+                let length = message.len() as _;
+                ffi::EVP_CipherUpdate(context, null_mut(), &mut written, message.as_ptr(), length);
+                finish(context);
+                ffi::EVP_CIPHER_CTX_ctrl(
+                    context,
+                    ffi::GET_TAG,
+                    16,
+                    data.tags[i].as_mut_ptr().cast(),
+                );
+            }
+        }
+    })
+}
+
+fn wrap(row: &Row, data: &Data, encrypt: bool) -> Prepared {
+    let name = if row.algorithm == "kw" { "WRAP" } else { "WRAP-PAD" };
+    let contexts = contexts(row, name, data, encrypt)?;
+    let length = row.size + if encrypt { 0 } else { 8 };
+    call(move |data| {
+        for i in 0..data.output.len() {
+            let context = contexts[data.key_index(i)];
+            let (from, to) = (data.input[i].as_ptr(), data.output[i].as_mut_ptr());
+            let mut written = 0;
+            // SAFETY: a live context; null for the default IV; the wrapped buffer has eight bytes more.
+            unsafe {
+                ffi::EVP_CipherInit_ex2(context, null_mut(), null(), null(), -1, null());
+                assert_eq!(ffi::EVP_CipherUpdate(context, to, &mut written, from, length as _), 1);
+            }
+        }
+    })
+}
+
+fn cmac(row: &Row, data: &Data) -> Prepared {
+    let name = CString::new(format!("AES-{}-CBC", row.key_bits)).expect("no zero byte");
+    let context = |key: &Vec<u8>| -> *mut MacCtx {
+        // SAFETY: C strings, a key of the cipher's size; all objects live as long as the process.
+        unsafe {
+            let mac = ffi::EVP_MAC_fetch(null_mut(), c"CMAC".as_ptr(), null());
+            let context = ffi::EVP_MAC_CTX_new(mac);
+            let text = name.as_ptr().cast_mut();
+            let parameters = [
+                ffi::OSSL_PARAM_construct_utf8_string(c"cipher".as_ptr(), text, 0),
+                ffi::OSSL_PARAM_construct_end(),
+            ];
+            assert_eq!(ffi::EVP_MAC_init(context, key.as_ptr(), key.len(), parameters.as_ptr()), 1);
+            context
+        }
+    };
+    let contexts: Vec<_> = data.keys.iter().map(context).collect();
+    call(move |data| {
+        for i in 0..data.input.len() {
+            let context = contexts[data.key_index(i)];
+            let (message, mut length) = (&data.input[i], 0);
+            // SAFETY: a message of that length, and room for the tag; the key stays.
+            unsafe {
+                ffi::EVP_MAC_init(context, null(), 0, null());
+                ffi::EVP_MAC_update(context, message.as_ptr(), message.len());
+                ffi::EVP_MAC_final(context, data.tags[i].as_mut_ptr(), &mut length, 16);
+            }
+        }
+    })
+}
+
+/// A new key for a context, by its public interface.
+fn expansion(row: &Row, data: &Data) -> Prepared {
+    let context = contexts(row, "ECB", data, true)?[0];
+    call(move |data| {
+        let key = std::hint::black_box(&data.keys[0]).as_ptr();
+        // SAFETY: a live context, a key of its size.
+        unsafe { ffi::EVP_CipherInit_ex2(context, null_mut(), key, null(), 1, null()) };
+    })
+}

@@ -1,0 +1,61 @@
+//! ring: GCM with keys of 128 and 256 bits.
+
+use lanelock_lab_common::{Data, Library, Prepared, Row, call, serve, version_of};
+use ring::aead::{AES_128_GCM, AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
+
+struct Ring;
+
+impl Library for Ring {
+    fn version(&self) -> String {
+        format!("ring {}", version_of("ring"))
+    }
+
+    fn prepare(&self, row: &Row, data: &Data) -> Prepared {
+        let algorithm = match row.kind() {
+            ("gcm" | "gmac", _, 128) => &AES_128_GCM,
+            ("gcm" | "gmac", _, 256) => &AES_256_GCM,
+            _ => return None,
+        };
+        let key = |key: &Vec<u8>| LessSafeKey::new(UnboundKey::new(algorithm, key).expect("a key"));
+        let keys: Vec<_> = data.keys.iter().map(key).collect();
+        match &row.operation[..] {
+            "seal" => call(move |data| {
+                for i in 0..data.output.len() {
+                    let key = &keys[data.key_index(i)];
+                    let nonce = nonce(data, i);
+                    let tag =
+                        key.seal_in_place_separate_tag(nonce, Aad::empty(), &mut data.output[i]);
+                    data.tags[i].copy_from_slice(tag.expect("a short message").as_ref());
+                }
+            }),
+            "mac" => call(move |data| {
+                for i in 0..data.input.len() {
+                    let key = &keys[data.key_index(i)];
+                    let aad = Aad::from(&data.input[i][..]);
+                    let tag = key.seal_in_place_separate_tag(nonce(data, i), aad, &mut []);
+                    data.tags[i].copy_from_slice(tag.expect("a short message").as_ref());
+                }
+            }),
+            // In place only, so that a copy has to be made for each call.
+            "open" => call(move |data| {
+                for i in 0..data.output.len() {
+                    let key = &keys[data.key_index(i)];
+                    let (nonce, tag) = (nonce(data, i), data.tags[i].into());
+                    let buffer = &mut data.output[i];
+                    buffer.copy_from_slice(&data.input[i]);
+                    key.open_in_place_separate_tag(nonce, Aad::empty(), tag, buffer, 0..)
+                        .expect("a good tag");
+                }
+            }),
+            _ => None,
+        }
+    }
+}
+
+fn nonce(data: &Data, i: usize) -> Nonce {
+    Nonce::assume_unique_for_key(*data.nonces[i].first_chunk().expect("32 bytes"))
+}
+
+fn main() {
+    serve(&Ring);
+}

@@ -111,6 +111,25 @@ pub trait Blocks: Copy + sealed::Sealed {
     fn scatter<const N: usize>(self, v: Self::V, row: &mut RowMut<'_, '_, N>, vector: usize);
     /// Lanes 0 to `count` - 1 of the last vector of a row = those of `v`.
     fn scatter_last<const N: usize>(self, v: Self::V, row: &mut RowMut<'_, '_, N>, count: usize);
+    /// `WIDTH` rows of vector number `vector`, turned on the way: vector *j* of the result is row *j*.
+    /// Loads each lane at once. Only the first `WIDTH` vectors of the result count.
+    fn gather_square<const N: usize>(self, rows: Row<'_, '_, N>, vector: usize) -> [Self::V; 4];
+    /// `WIDTH` rows of vector number `vector` = the first `WIDTH` vectors of `v`. All its lanes have a
+    /// buffer.
+    fn scatter_square<const N: usize>(
+        self,
+        v: [Self::V; 4],
+        rows: &mut RowMut<'_, '_, N>,
+        vector: usize,
+    );
+    /// Lanes 0 to `count` - 1 of `WIDTH` rows of the last vector = those of the first `WIDTH` vectors
+    /// of `v`.
+    fn scatter_square_last<const N: usize>(
+        self,
+        v: [Self::V; 4],
+        rows: &mut RowMut<'_, '_, N>,
+        count: usize,
+    );
 
     /// Lane *i* = `blocks[i]`, for blocks that lie anywhere.
     fn load_each(self, blocks: &[&Block]) -> Self::V;
@@ -166,6 +185,8 @@ pub trait Blocks: Copy + sealed::Sealed {
     /// Running counters: lane *i* stands for the big-endian number `first` + *i*. Only the low 64
     /// bits count; the caller splits a run where they would wrap.
     fn counters(self, first: &Block) -> Self::V;
+    /// Running counters: each lane on its own, from its counter block.
+    fn lane_counters(self, blocks: Self::V) -> Self::V;
     /// Adds `n` to every running counter.
     fn counters_add(self, c: Self::V, n: u64) -> Self::V;
     /// The counter blocks, big-endian, as the cipher takes them.

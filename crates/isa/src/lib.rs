@@ -33,6 +33,6 @@ pub use blocks::{Beside, Block, Blocks, Kernel, LaneKeys, OwnKeys, RoundKeys, Sa
 pub use clmul::Clmul;
 pub use level::{AesLevel, LevelError, last_level_run};
 pub use portable::Portable;
-pub use window::{MOST_LANES, Row, RowMut, Window};
+pub use window::{MOST_LANES, Row, RowMut, SharedWindow, Window};
 #[cfg(target_arch = "x86_64")]
 pub use x86::{AesNi, Vaes256, Vaes512};

@@ -86,6 +86,46 @@ impl<const W: usize> Blocks for Portable<W> {
     }
 
     #[inline(always)]
+    fn gather_square<const N: usize>(self, rows: Row<'_, '_, N>, vector: usize) -> [[Block; W]; 4] {
+        let lanes = rows.read_run::<W, W>(vector);
+        let mut square = [[[0; 16]; W]; 4];
+        for (i, lane) in lanes.into_iter().enumerate() {
+            for (row, block) in square.iter_mut().zip(lane) {
+                row[i] = *block;
+            }
+        }
+        square
+    }
+
+    #[inline(always)]
+    fn scatter_square<const N: usize>(
+        self,
+        v: [[Block; W]; 4],
+        rows: &mut RowMut<'_, '_, N>,
+        vector: usize,
+    ) {
+        for (i, lane) in rows.write_run::<W, W>(vector).into_iter().enumerate() {
+            for (block, row) in lane.iter_mut().zip(v) {
+                *block = row[i];
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn scatter_square_last<const N: usize>(
+        self,
+        v: [[Block; W]; 4],
+        rows: &mut RowMut<'_, '_, N>,
+        count: usize,
+    ) {
+        for i in 0..count.min(W) {
+            for (block, row) in rows.write_last_run::<W>(i).iter_mut().zip(v) {
+                *block = row[i];
+            }
+        }
+    }
+
+    #[inline(always)]
     fn load_each(self, blocks: &[&Block]) -> [Block; W] {
         core::array::from_fn(|i| *blocks[i])
     }
@@ -208,6 +248,11 @@ impl<const W: usize> Blocks for Portable<W> {
     #[inline(always)]
     fn counters(self, first: &Block) -> [Block; W] {
         core::array::from_fn(|i| add_low64(first, i as u64))
+    }
+
+    #[inline(always)]
+    fn lane_counters(self, blocks: [Block; W]) -> [Block; W] {
+        blocks
     }
 
     #[inline(always)]

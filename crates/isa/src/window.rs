@@ -7,6 +7,10 @@ use crate::Block;
 /// The most lanes that a level uses: eight vectors of four.
 pub const MOST_LANES: usize = 32;
 
+const SHORT: &str = "a lane is shorter than its window";
+const OUTSIDE: &str = "outside of the window";
+const FEW: &str = "more rows than were asked for";
+
 /// The widest vector, in lanes.
 const WIDEST: usize = 4;
 
@@ -33,12 +37,8 @@ impl<'d, const N: usize> Window<'d, N> {
     /// If a lane is shorter than that, or the lanes do not need exactly `N` vectors.
     #[inline(always)]
     pub fn new(width: usize, blocks: usize, lanes: &'d mut [&mut [Block]]) -> Self {
-        assert!(
-            width <= WIDEST && lanes.len() > (N - 1) * width && lanes.len() <= N * width,
-            "the lanes need another number of vectors"
-        );
-        assert!(lanes.iter().all(|lane| lane.len() >= blocks), "a lane is shorter than its window");
-        let in_last = lanes.len() - (N - 1) * width;
+        let in_last = in_last::<N>(width, lanes.len());
+        assert!(lanes.iter().all(|lane| lane.len() >= blocks), "{SHORT}");
         // Each buffer is asked for its pointer once: asking again would end the earlier one's right.
         let mut base = [[lanes[0].as_mut_ptr(); WIDEST]; N];
         for vector in 0..N {
@@ -66,8 +66,17 @@ impl<'d, const N: usize> Window<'d, N> {
     /// If `at` is outside of the window.
     #[inline(always)]
     pub fn row(&self, at: usize) -> Row<'_, 'd, N> {
-        assert!(at < self.blocks, "outside of the window");
-        Row { window: self, at }
+        self.rows(at, 1)
+    }
+
+    /// Blocks `at` to `at + count - 1` of every lane, for reading.
+    ///
+    /// # Panics
+    /// If one of them is outside of the window.
+    #[inline(always)]
+    pub fn rows(&self, at: usize, count: usize) -> Row<'_, 'd, N> {
+        assert!(at < self.blocks && self.blocks - at >= count, "{OUTSIDE}");
+        Row { window: self, at, count }
     }
 
     /// Block `at` of every lane, for writing vectors of `width` lanes.
@@ -76,63 +85,144 @@ impl<'d, const N: usize> Window<'d, N> {
     /// If `at` is outside of the window, or `width` is not that of the window.
     #[inline(always)]
     pub fn row_mut(&mut self, width: usize, at: usize) -> RowMut<'_, 'd, N> {
-        assert!(at < self.blocks && width == self.width, "outside of the window");
-        RowMut { window: self, width, at }
+        self.rows_mut(width, at, 1)
+    }
+
+    /// Blocks `at` to `at + count - 1` of every lane, for writing vectors of `width` lanes.
+    ///
+    /// # Panics
+    /// If one of them is outside of the window, or `width` is not that of the window.
+    #[inline(always)]
+    pub fn rows_mut(&mut self, width: usize, at: usize, count: usize) -> RowMut<'_, 'd, N> {
+        assert!(at < self.blocks && self.blocks - at >= count && width == self.width, "{OUTSIDE}");
+        RowMut { window: self, width, at, count }
     }
 }
 
-/// The same block of every lane: made by [`Window::row`], which proved that it is inside.
+/// A [`Window`] on buffers that are borrowed to be read only.
+#[derive(Debug)]
+pub struct SharedWindow<'d, const N: usize>(Window<'d, N>);
+
+impl<'d, const N: usize> SharedWindow<'d, N> {
+    /// A window on the first `blocks` blocks of each of `lanes`, for vectors of `width` lanes.
+    ///
+    /// # Panics
+    /// If a lane is shorter than that, or the lanes do not need exactly `N` vectors.
+    #[inline(always)]
+    pub fn new(width: usize, blocks: usize, lanes: &[&'d [Block]]) -> Self {
+        let in_last = in_last::<N>(width, lanes.len());
+        assert!(lanes.iter().all(|lane| lane.len() >= blocks), "{SHORT}");
+        // Nobody writes there: `rows_mut` cannot be reached from here.
+        let mut base = [[lanes[0].as_ptr().cast_mut(); WIDEST]; N];
+        for vector in 0..N {
+            for lane in 0..width {
+                if let Some(buffer) = lanes.get(vector * width + lane) {
+                    base[vector][lane] = buffer.as_ptr().cast_mut();
+                }
+            }
+        }
+        Self(Window { base, width, in_last, blocks, borrow: PhantomData })
+    }
+
+    /// Blocks `at` to `at + count - 1` of every lane: see [`Window::rows`].
+    #[inline(always)]
+    pub fn rows(&self, at: usize, count: usize) -> Row<'_, 'd, N> {
+        self.0.rows(at, count)
+    }
+}
+
+/// The lanes of the last of `N` vectors of `width` lanes that hold `lanes` lanes.
+#[inline(always)]
+fn in_last<const N: usize>(width: usize, lanes: usize) -> usize {
+    assert!(
+        width <= WIDEST && lanes > (N - 1) * width && lanes <= N * width,
+        "the lanes need another number of vectors"
+    );
+    lanes - (N - 1) * width
+}
+
+/// The same blocks of every lane: made by [`Window::rows`], which proved that they are inside.
 #[derive(Clone, Copy, Debug)]
 pub struct Row<'w, 'd, const N: usize> {
     window: &'w Window<'d, N>,
     at: usize,
+    count: usize,
 }
 
 impl<'w, const N: usize> Row<'w, '_, N> {
-    /// The blocks of lanes 0 to `W - 1` of a vector.
+    /// The first blocks of lanes 0 to `W - 1` of a vector.
     #[inline(always)]
     pub(crate) fn read<const W: usize>(self, vector: usize) -> [&'w Block; W] {
+        self.read_run::<W, 1>(vector).map(|[block]| block)
+    }
+
+    /// The first `L` blocks of lanes 0 to `W - 1` of a vector.
+    #[inline(always)]
+    pub(crate) fn read_run<const W: usize, const L: usize>(
+        self,
+        vector: usize,
+    ) -> [&'w [Block; L]; W] {
+        assert!(L <= self.count, "{FEW}");
         let base = &self.window.base[vector];
         core::array::from_fn(|i| {
-            // SAFETY: every base points to `blocks` borrowed blocks, `at` is less than `blocks`, and
-            // the shared borrow of the window keeps writers away.
-            unsafe { &*base[i].wrapping_add(self.at) }
+            // SAFETY: every base points to `blocks` borrowed blocks, `at + count` is at most
+            // `blocks`, and the shared borrow of the window keeps writers away.
+            unsafe { &*base[i].wrapping_add(self.at).cast() }
         })
     }
 }
 
-/// The same block of every lane, writable: made by [`Window::row_mut`], which proved that it is
+/// The same blocks of every lane, writable: made by [`Window::rows_mut`], which proved that they are
 /// inside.
 #[derive(Debug)]
 pub struct RowMut<'w, 'd, const N: usize> {
     window: &'w mut Window<'d, N>,
     width: usize,
     at: usize,
+    count: usize,
 }
 
 impl<const N: usize> RowMut<'_, '_, N> {
-    /// The blocks of all lanes of a full vector.
+    /// The first blocks of all lanes of a full vector.
     #[inline(always)]
     pub(crate) fn write<const W: usize>(&mut self, vector: usize) -> [&mut Block; W] {
+        self.write_run::<W, 1>(vector).map(|[block]| block)
+    }
+
+    /// The first `L` blocks of all lanes of a full vector.
+    #[inline(always)]
+    pub(crate) fn write_run<const W: usize, const L: usize>(
+        &mut self,
+        vector: usize,
+    ) -> [&mut [Block; L]; W] {
+        assert!(L <= self.count, "{FEW}");
         assert!(
             W == self.width && (vector + 1 < N || W == self.window.in_last),
             "a lane without a buffer"
         );
         let base = &self.window.base[vector];
         core::array::from_fn(|i| {
-            // SAFETY: every base points to `blocks` borrowed blocks, and `at` is less than `blocks`;
-            // the mutable borrow keeps all others away; and all lanes of this vector have a buffer of
-            // their own, so no two results overlap.
-            unsafe { &mut *base[i].wrapping_add(self.at) }
+            // SAFETY: every base points to `blocks` borrowed blocks, and `at + count` is at most
+            // `blocks`; the mutable borrow keeps all others away; and all lanes of this vector have a
+            // buffer of their own, so no two results overlap.
+            unsafe { &mut *base[i].wrapping_add(self.at).cast() }
         })
     }
 
-    /// The block of lane `lane` of the last vector.
+    /// The first block of lane `lane` of the last vector.
     #[inline(always)]
     pub(crate) fn write_last(&mut self, lane: usize) -> &mut Block {
+        let [block] = self.write_last_run(lane);
+        block
+    }
+
+    /// The first `L` blocks of lane `lane` of the last vector.
+    #[inline(always)]
+    pub(crate) fn write_last_run<const L: usize>(&mut self, lane: usize) -> &mut [Block; L] {
+        assert!(L <= self.count, "{FEW}");
         assert!(lane < self.window.in_last, "a lane without a buffer");
-        // SAFETY: as in `write`; the lane has a buffer, and this is the only reference into it.
-        unsafe { &mut *self.window.base[N - 1][lane].wrapping_add(self.at) }
+        // SAFETY: as in `write_run`; the lane has a buffer, and this is the only reference into it.
+        unsafe { &mut *self.window.base[N - 1][lane].wrapping_add(self.at).cast() }
     }
 }
 
@@ -156,6 +246,57 @@ mod tests {
         *window.row_mut(2, 0).write_last(0) = [99; 16];
         window.row_mut(2, 0).write::<2>(0).into_iter().for_each(|block| *block = [98; 16]);
         assert_eq!([buffers[0][0], buffers[1][0], buffers[2][0]], [[98; 16], [98; 16], [99; 16]]);
+    }
+
+    #[test]
+    fn runs_are_the_blocks_of_several_rows() {
+        let mut buffers = buffers();
+        let shared: Vec<&[Block]> = buffers.iter().map(|b| &b[..]).collect();
+        let window = SharedWindow::<2>::new(2, 4, &shared);
+        assert_eq!(
+            window.rows(1, 2).read_run::<2, 2>(0),
+            [&[[1; 16], [2; 16]], &[[11; 16], [12; 16]]]
+        );
+        assert_eq!(
+            window.rows(2, 2).read_run::<2, 2>(1),
+            [&[[22; 16], [23; 16]], &[[2; 16], [3; 16]]]
+        );
+        let mut lanes: Vec<&mut [Block]> = buffers.iter_mut().map(|b| &mut b[..]).collect();
+        let mut window = Window::<2>::new(2, 4, &mut lanes);
+        *window.rows_mut(2, 2, 2).write_last_run(0) = [[99; 16]; 2];
+        window
+            .rows_mut(2, 0, 3)
+            .write_run::<2, 3>(0)
+            .into_iter()
+            .for_each(|run| *run = [[98; 16]; 3]);
+        assert_eq!(buffers[1], [[98; 16], [98; 16], [98; 16], [13; 16]]);
+        assert_eq!(buffers[2], [[20; 16], [21; 16], [99; 16], [99; 16]]);
+    }
+
+    #[test]
+    #[should_panic(expected = "outside of the window")]
+    fn rows_behind_the_end_are_refused() {
+        SharedWindow::<1>::new(1, 3, &[&buffers()[0][..]]).rows(2, 2);
+    }
+
+    #[test]
+    #[should_panic(expected = "outside of the window")]
+    fn so_many_rows_are_refused() {
+        Window::<1>::new(1, 3, &mut [&mut buffers()[0][..]]).rows_mut(1, 2, usize::MAX);
+    }
+
+    #[test]
+    #[should_panic(expected = "more rows")]
+    fn a_run_has_the_rows_asked_for() {
+        Window::<1>::new(1, 3, &mut [&mut buffers()[0][..]]).rows(0, 2).read_run::<1, 3>(0);
+    }
+
+    #[test]
+    #[should_panic(expected = "more rows")]
+    fn a_run_to_write_has_the_rows_asked_for() {
+        Window::<1>::new(1, 3, &mut [&mut buffers()[0][..]])
+            .rows_mut(1, 0, 2)
+            .write_last_run::<3>(0);
     }
 
     #[test]

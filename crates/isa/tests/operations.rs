@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, OwnKeys};
+use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, OwnKeys, Window};
 
 /// All operations on `a` and `b`, their results block by block.
 struct All<'a> {
@@ -188,5 +188,94 @@ fn rounds_are_rounds_at_every_width() {
         for (form, got) in level.run(Rounds { v: &v, keys: &keys }).iter().enumerate() {
             assert_eq!(*got, expected, "form {form} of {level}");
         }
+    }
+}
+
+/// Squares of blocks read from and written to lanes, and counters of their own.
+struct Squares<'a> {
+    lanes: &'a mut [Vec<Block>],
+    at: usize,
+}
+
+impl Squares<'_> {
+    /// With `N` vectors, the last of which need not be full.
+    #[inline(always)]
+    fn on<S: Clmul, const N: usize>(self, s: S) {
+        let mut lanes: Vec<&mut [Block]> =
+            self.lanes.iter_mut().map(|lane| &mut lane[..]).collect();
+        let blocks = lanes[0].len();
+        let mut window = Window::<N>::new(S::WIDTH, blocks, &mut lanes);
+        let in_last = window.in_last();
+        for i in 0..N {
+            let mut square = s.gather_square(window.rows(self.at, S::WIDTH), i);
+            for (j, v) in square.iter_mut().enumerate().take(S::WIDTH) {
+                let mut blocks = [[0; 16]; 4];
+                s.store(*v, &mut blocks);
+                let mut row = [[0; 16]; 4];
+                s.store(s.gather(window.row(self.at + j), i), &mut row);
+                assert_eq!(blocks, row, "row {j} of vector {i}");
+                *v = s.counter_blocks(s.counters_add(s.lane_counters(*v), 3));
+            }
+            let mut rows = window.rows_mut(S::WIDTH, self.at, S::WIDTH);
+            if i + 1 < N || in_last == S::WIDTH {
+                s.scatter_square(square, &mut rows, i);
+            } else {
+                s.scatter_square_last(square, &mut rows, in_last);
+            }
+        }
+    }
+}
+
+impl Kernel for Squares<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<S: Clmul>(self, s: S) {
+        match self.lanes.len().div_ceil(S::WIDTH) {
+            1 => self.on::<S, 1>(s),
+            2 => self.on::<S, 2>(s),
+            3 => self.on::<S, 3>(s),
+            5 => self.on::<S, 5>(s),
+            _ => assert_eq!(S::WIDTH, 0, "a number of lanes without a kernel"),
+        }
+    }
+}
+
+/// Each block of the square, and no other, counts on by three.
+#[test]
+fn squares_are_rows_turned() {
+    for level in AesLevel::available() {
+        let width = level.run(Width);
+        for lanes in [1, 2, 3, 5] {
+            let block = |lane: usize, at: usize| -> Block {
+                let low = u64::MAX - 2 + (at % 3) as u64;
+                (((lane * 16 + at) as u128) << 64 | u128::from(low)).to_be_bytes()
+            };
+            let buffer = |lane| -> Vec<Block> { (0..9).map(|at| block(lane, at)).collect() };
+            let mut buffers: Vec<_> = (0..lanes).map(buffer).collect();
+            level.run(Squares { lanes: &mut buffers, at: 2 });
+            for (lane, got) in buffers.iter().enumerate() {
+                for (at, got) in got.iter().enumerate() {
+                    let before = block(lane, at);
+                    let mut expected = before;
+                    if (2..2 + width).contains(&at) {
+                        let low = u64::from_be_bytes(*before.last_chunk().unwrap()).wrapping_add(3);
+                        expected[8..].copy_from_slice(&low.to_be_bytes());
+                    }
+                    assert_eq!(*got, expected, "{level}: block {at} of lane {lane} of {lanes}");
+                }
+            }
+        }
+    }
+}
+
+struct Width;
+
+impl Kernel for Width {
+    type Out = usize;
+
+    #[inline(always)]
+    fn run<S: Clmul>(self, _: S) -> usize {
+        S::WIDTH
     }
 }

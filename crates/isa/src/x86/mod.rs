@@ -125,6 +125,57 @@ macro_rules! level {
             }
 
             #[inline(always)]
+            fn gather_square<const N: usize>(
+                self,
+                rows: Row<'_, '_, N>,
+                vector: usize,
+            ) -> [$vector; 4] {
+                let lanes = rows.read_run::<$width, $width>(vector);
+                let mut v = [self.zero(); $width];
+                for i in 0..$width {
+                    // SAFETY: the token proves the features.
+                    v[i] = unsafe { $leaf::load(lanes[i]) };
+                }
+                // SAFETY: the token proves the features.
+                let turned = unsafe { $leaf::turn(v) };
+                let mut square = [turned[0]; 4];
+                square[..$width].copy_from_slice(&turned);
+                square
+            }
+
+            #[inline(always)]
+            fn scatter_square<const N: usize>(
+                self,
+                v: [$vector; 4],
+                rows: &mut RowMut<'_, '_, N>,
+                vector: usize,
+            ) {
+                // SAFETY: the token proves the features.
+                let lanes = unsafe { $leaf::turn(*part(&v)) };
+                for (to, v) in rows.write_run::<$width, $width>(vector).into_iter().zip(lanes) {
+                    // SAFETY: the token proves the features.
+                    unsafe { $leaf::store(v, to) }
+                }
+            }
+
+            #[inline(always)]
+            fn scatter_square_last<const N: usize>(
+                self,
+                v: [$vector; 4],
+                rows: &mut RowMut<'_, '_, N>,
+                count: usize,
+            ) {
+                // SAFETY: the token proves the features.
+                let lanes = unsafe { $leaf::turn(*part(&v)) };
+                for (i, v) in lanes.into_iter().enumerate() {
+                    if i < count {
+                        // SAFETY: the token proves the features.
+                        unsafe { $leaf::store(v, rows.write_last_run(i)) }
+                    }
+                }
+            }
+
+            #[inline(always)]
             fn load_each(self, blocks: &[&Block]) -> $vector {
                 // SAFETY: the token proves the features.
                 unsafe { $leaf::gather(*each(blocks)) }
@@ -259,6 +310,12 @@ macro_rules! level {
             fn counters(self, first: &Block) -> $vector {
                 // SAFETY: the token proves the features.
                 unsafe { $leaf::counters(first) }
+            }
+
+            #[inline(always)]
+            fn lane_counters(self, blocks: $vector) -> $vector {
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::reverse(blocks) }
             }
 
             #[inline(always)]
@@ -490,6 +547,15 @@ fn copy_part(blocks: &[Block], dst: &mut [u8]) {
 #[inline(never)]
 fn too_long() -> ! {
     panic!("more bytes than a vector holds")
+}
+
+/// The first `N` of four vectors.
+#[inline(always)]
+fn part<V, const N: usize>(v: &[V; 4]) -> &[V; N] {
+    match v.first_chunk() {
+        Some(part) => part,
+        None => too_short(),
+    }
 }
 
 #[inline(always)]

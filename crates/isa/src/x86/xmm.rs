@@ -43,6 +43,13 @@ pub(super) fn split(v: __m128i) -> [__m128i; 1] {
     [v]
 }
 
+/// Rows and columns exchanged: block *j* of vector *i* becomes block *i* of vector *j*.
+#[inline]
+#[target_feature(enable = "sse4.1")]
+pub(super) fn turn(v: [__m128i; 1]) -> [__m128i; 1] {
+    v
+}
+
 #[inline]
 #[target_feature(enable = "sse4.1")]
 pub(super) fn broadcast(block: &Block) -> __m128i {

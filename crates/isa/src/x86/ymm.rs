@@ -47,6 +47,13 @@ pub(super) fn split(v: __m256i) -> [__m128i; 2] {
     [_mm256_castsi256_si128(v), _mm256_extracti128_si256::<1>(v)]
 }
 
+/// Rows and columns exchanged: block *j* of vector *i* becomes block *i* of vector *j*.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn turn([a, b]: [__m256i; 2]) -> [__m256i; 2] {
+    [_mm256_permute2x128_si256::<0x20>(a, b), _mm256_permute2x128_si256::<0x31>(a, b)]
+}
+
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn broadcast(block: &Block) -> __m256i {

@@ -9,8 +9,8 @@ use core::arch::x86_64::{
     _mm512_castsi512_si256, _mm512_clmulepi64_epi128, _mm512_extracti64x2_epi64,
     _mm512_extracti64x4_epi64, _mm512_inserti64x2, _mm512_loadu_si512, _mm512_mask_storeu_epi8,
     _mm512_maskz_loadu_epi8, _mm512_maskz_mov_epi8, _mm512_set_epi64, _mm512_setzero_si512,
-    _mm512_shuffle_epi8, _mm512_shuffle_epi32, _mm512_slli_epi64, _mm512_srli_epi64,
-    _mm512_storeu_si512, _mm512_xor_si512, _mm512_zextsi128_si512,
+    _mm512_shuffle_epi8, _mm512_shuffle_epi32, _mm512_shuffle_i64x2, _mm512_slli_epi64,
+    _mm512_srli_epi64, _mm512_storeu_si512, _mm512_xor_si512, _mm512_zextsi128_si512,
 };
 
 use crate::Block;
@@ -53,6 +53,22 @@ pub(super) fn split(v: __m512i) -> [__m128i; 4] {
         _mm512_extracti64x2_epi64::<1>(v),
         _mm512_extracti64x2_epi64::<2>(v),
         _mm512_extracti64x2_epi64::<3>(v),
+    ]
+}
+
+/// Rows and columns exchanged: block *j* of vector *i* becomes block *i* of vector *j*.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn turn([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
+    let ab_low = _mm512_shuffle_i64x2::<0x44>(a, b);
+    let ab_high = _mm512_shuffle_i64x2::<0xee>(a, b);
+    let cd_low = _mm512_shuffle_i64x2::<0x44>(c, d);
+    let cd_high = _mm512_shuffle_i64x2::<0xee>(c, d);
+    [
+        _mm512_shuffle_i64x2::<0x88>(ab_low, cd_low),
+        _mm512_shuffle_i64x2::<0xdd>(ab_low, cd_low),
+        _mm512_shuffle_i64x2::<0x88>(ab_high, cd_high),
+        _mm512_shuffle_i64x2::<0xdd>(ab_high, cd_high),
     ]
 }
 

@@ -50,6 +50,13 @@ impl<'i, 'o> InOutBlocks<'i, 'o> {
     }
 }
 
+impl<'i, 'o> From<InOutBuf<'i, 'o, Array<u8, U16>>> for InOutBlocks<'i, 'o> {
+    #[inline(always)]
+    fn from(blocks: InOutBuf<'i, 'o, Array<u8, U16>>) -> Self {
+        Self(blocks)
+    }
+}
+
 impl<'a> From<&'a mut [Block]> for InOutBlocks<'a, 'a> {
     #[inline(always)]
     fn from(blocks: &'a mut [Block]) -> Self {

@@ -33,6 +33,8 @@ pub mod hash;
 mod inout;
 pub mod lanes;
 mod pattern;
+#[cfg(any(feature = "aead", feature = "cipher", feature = "universal-hash"))]
+pub mod traits;
 mod usage;
 
 pub use ::inout::InOutBuf;

@@ -6,7 +6,8 @@ use lanelock_isa::{Block, Clmul, SameKey};
 use super::{Aes, EncryptKey, InFlight, Mode};
 use crate::{Error, inout::InOutBlocks};
 
-struct Ecb<const ENCRYPT: bool>;
+/// Each block by itself.
+pub(crate) struct Ecb<const ENCRYPT: bool>;
 
 impl<const ENCRYPT: bool> Mode for Ecb<ENCRYPT> {
     #[inline(always)]

@@ -118,7 +118,7 @@ pub(crate) fn broadcast<S: Blocks, const R: usize>(s: S, keys: &[Block; R]) -> [
 
 /// Vectors in flight in the modes that are parallel within a buffer: twice what covers the latency
 /// of an AES round (4 cycles) on processors that start one 512-bit or two narrower rounds a cycle.
-const FLIGHT: usize = 8;
+pub(crate) const FLIGHT: usize = 8;
 
 /// A mode that is parallel within a buffer, written for any number of vectors.
 pub(crate) trait Mode {

@@ -79,6 +79,11 @@ impl<const REVERSED: bool> UniversalHash<REVERSED> {
         self.state.pad(&self.powers, self.level);
     }
 
+    /// Starts anew with the same key.
+    pub fn reset(&mut self) {
+        self.state = State::new();
+    }
+
     /// The hash of all bytes, padded with zeros to whole blocks.
     pub fn finish(mut self) -> Block {
         self.pad();

@@ -1,0 +1,62 @@
+//! `aead` 0.6: every algorithm with tags of 16 bytes and the nonces that are usual for it. Other
+//! lengths: [`crate::aead::Aead`].
+
+use ::aead::{
+    AeadCore, AeadInOut, Error, Key, KeyInit, KeySizeUser, Nonce, Tag, TagPosition,
+    consts::{U12, U16, U24, U32},
+};
+use inout::InOutBuf;
+
+use crate::aead::{Aead, Aes128Gcm, Aes192Gcm, Aes256Gcm};
+
+/// A key with tags of another length gives an error: the type says 16 bytes.
+macro_rules! aead {
+    ($($name:ty, key $key:ty, nonce $nonce:ty;)+) => {
+        $(
+            impl KeySizeUser for $name {
+                type KeySize = $key;
+            }
+
+            impl KeyInit for $name {
+                fn new(key: &Key<Self>) -> Self {
+                    Self::new(key.as_ref())
+                }
+            }
+
+            impl AeadCore for $name {
+                type NonceSize = $nonce;
+                type TagSize = U16;
+                const TAG_POSITION: TagPosition = TagPosition::Postfix;
+            }
+
+            impl AeadInOut for $name {
+                fn encrypt_inout_detached(
+                    &self,
+                    nonce: &Nonce<Self>,
+                    associated_data: &[u8],
+                    buffer: InOutBuf<'_, '_, u8>,
+                ) -> Result<Tag<Self>, Error> {
+                    let mut tag = Tag::<Self>::default();
+                    self.seal_inout(nonce, associated_data, buffer, &mut tag).map_err(|_| Error)?;
+                    Ok(tag)
+                }
+
+                fn decrypt_inout_detached(
+                    &self,
+                    nonce: &Nonce<Self>,
+                    associated_data: &[u8],
+                    buffer: InOutBuf<'_, '_, u8>,
+                    tag: &Tag<Self>,
+                ) -> Result<(), Error> {
+                    self.open_inout(nonce, associated_data, buffer, tag).map_err(|_| Error)
+                }
+            }
+        )+
+    };
+}
+
+aead! {
+    Aes128Gcm, key U16, nonce U12;
+    Aes192Gcm, key U24, nonce U12;
+    Aes256Gcm, key U32, nonce U12;
+}

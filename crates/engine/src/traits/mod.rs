@@ -1,0 +1,22 @@
+//! The traits of the RustCrypto family, so that the types here fit where those of other crates do.
+//!
+//! | feature | traits of | for |
+//! |---|---|---|
+//! | `cipher` | `cipher` 0.5 | [`Aes`](crate::Aes), which any mode of that family can run over, many blocks at once; [`Ctr`] |
+//! | `aead` | `aead` 0.6 | every algorithm in [`aead`](crate::aead) |
+//! | `universal-hash` | `universal-hash` 0.6 | [`Ghash`](crate::hash::Ghash), [`Polyval`](crate::hash::Polyval) |
+//!
+//! Keys made by `KeyInit` run at the best level: see [`AesLevel::best`](crate::AesLevel::best).
+
+#[cfg(feature = "aead")]
+mod aead;
+#[cfg(feature = "cipher")]
+mod cipher;
+#[cfg(feature = "universal-hash")]
+mod universal_hash;
+
+#[cfg(feature = "cipher")]
+pub use cipher::{
+    Aes128Ctr32BE, Aes128Ctr64BE, Aes128Ctr128BE, Aes192Ctr32BE, Aes192Ctr64BE, Aes192Ctr128BE,
+    Aes256Ctr32BE, Aes256Ctr64BE, Aes256Ctr128BE, Ctr,
+};

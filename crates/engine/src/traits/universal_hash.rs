@@ -1,0 +1,71 @@
+//! `universal-hash` 0.6: GHASH and POLYVAL.
+
+use ::universal_hash::{
+    Block, Key, KeyInit, ParBlocks, Reset, UhfBackend, UhfClosure,
+    common::{BlockSizeUser, KeySizeUser, ParBlocksSizeUser},
+    consts::{U16, U32},
+};
+use hybrid_array::Array;
+
+use crate::hash::{Ghash, Polyval, UniversalHash};
+
+impl<const REVERSED: bool> KeySizeUser for UniversalHash<REVERSED> {
+    type KeySize = U16;
+}
+
+impl KeyInit for Ghash {
+    fn new(key: &Key<Self>) -> Self {
+        Self::new(key.as_ref())
+    }
+}
+
+impl KeyInit for Polyval {
+    fn new(key: &Key<Self>) -> Self {
+        Self::new(key.as_ref())
+    }
+}
+
+impl<const REVERSED: bool> BlockSizeUser for UniversalHash<REVERSED> {
+    type BlockSize = U16;
+}
+
+impl<const REVERSED: bool> ::universal_hash::UniversalHash for UniversalHash<REVERSED> {
+    fn update_with_backend(&mut self, closure: impl UhfClosure<BlockSize = U16>) {
+        closure.call(&mut Backend(self));
+    }
+
+    fn update(&mut self, blocks: &[Block<Self>]) {
+        self.update(Array::cast_slice_to_core(blocks).as_flattened());
+    }
+
+    fn finalize(self) -> Block<Self> {
+        self.finish().into()
+    }
+}
+
+impl<const REVERSED: bool> Reset for UniversalHash<REVERSED> {
+    fn reset(&mut self) {
+        self.reset();
+    }
+}
+
+/// So many blocks a call that the call does not count.
+struct Backend<'a, const REVERSED: bool>(&'a mut UniversalHash<REVERSED>);
+
+impl<const REVERSED: bool> BlockSizeUser for Backend<'_, REVERSED> {
+    type BlockSize = U16;
+}
+
+impl<const REVERSED: bool> ParBlocksSizeUser for Backend<'_, REVERSED> {
+    type ParBlocksSize = U32;
+}
+
+impl<const REVERSED: bool> UhfBackend for Backend<'_, REVERSED> {
+    fn proc_block(&mut self, block: &Block<Self>) {
+        self.0.update(block);
+    }
+
+    fn proc_par_blocks(&mut self, blocks: &ParBlocks<Self>) {
+        self.0.update(Array::cast_slice_to_core(blocks).as_flattened());
+    }
+}

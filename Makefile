@@ -1,6 +1,6 @@
 # The targets are short names for the scripts in tools/; see CONTRIBUTING.md.
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench lint fmt check-layers asmcheck ci
+.PHONY: help demo test lab lint fmt check-layers asmcheck ci
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do \
@@ -30,8 +30,8 @@ asmcheck: ## the SIMD kernels are compiled as they are meant to be
 ci: ## everything a change has to pass
 	@.ci/run
 
-bench: ## cycles per byte and whole runs, beside peers (needs libssl-dev; minutes)
-	@tools/setup bench
-	cargo run --release --quiet --manifest-path lab/Cargo.toml
-	cargo run --release --quiet --manifest-path lab/Cargo.toml -- lanes
-	lab/whole-run
+lab: ## docs/performance.md: beside peers and limits (minutes; ARGS="--help")
+	@tools/setup lab
+	cargo run --release --quiet --manifest-path lab/Cargo.toml -- $(ARGS)
+	@[ -n "$(ARGS)" ] || lab/whole-run --runs 9 --report docs/performance.md
+	@[ -n "$(ARGS)" ] || lab/whole-run --runs 5 --file uhd24_54M --report docs/performance.md

@@ -17,8 +17,10 @@ pub struct Plot {
     pub svg: String,
 }
 
-/// Lines of a plot; more would not be told apart.
-const LINES: usize = 8;
+/// The peers that have a colour of their own in all plots over the message size; the others take
+/// those that are free. Ours is the first colour of all.
+const COLOURS: [&str; 7] =
+    ["OpenSSL", "AWS-LC", "BoringSSL", "RustCrypto", "ipsec-mb", "isa-l_crypto", "libaegis"];
 
 /// All plots for which there are figures.
 pub fn all(results: &Results) -> Vec<Plot> {
@@ -42,6 +44,7 @@ const MODES: &[&str] = &[
     "cbc decrypt 128 16384 1 one",
     "xts encrypt 128 16384 1 one",
     "xts encrypt 128 512 64 one",
+    "xts encrypt 128 4096 64 one",
     "cbc encrypt 128 16384 32 one",
     "cbcs encrypt 128 16384 32 one",
 ];
@@ -64,6 +67,7 @@ const SHORT: &[&str] = &[
     "gcm seal 128 64 64 one",
     "gcm seal 128 64 64 each",
     "gcm seal 128 256 64 one",
+    "gcm seal 128 256 64 each",
     "ctr encrypt 128 16 1 one",
     "cmac mac 128 16 1 one",
 ];
@@ -85,18 +89,17 @@ fn over_size(results: &Results, table: &Table) -> Option<Plot> {
         })
         .filter(|line| line.points.len() > 1)
         .collect();
-    // The fastest at the longest message that they all have.
-    let last = |line: &Line| line.points.iter().map(|point| point.1).fold(f64::INFINITY, f64::min);
-    peers.sort_by(|a, b| last(a).total_cmp(&last(b)));
-    peers.truncate(LINES - 1);
+    // Only the fastest.
+    let best = |line: &Line| line.points.iter().map(|point| point.1).fold(f64::INFINITY, f64::min);
+    peers.sort_by(|a, b| best(a).total_cmp(&best(b)));
+    peers.truncate(COLOURS.len());
     let ours = Line {
         name: OURS.into(),
         points: points(&|row| Some(results.ours(row)?.cycles)),
         limit: points(&|row| results.limit(row)),
     };
-    let lines: Vec<Line> =
-        std::iter::once(ours).chain(peers).filter(|line| !line.points.is_empty()).collect();
-    if lines.is_empty() || lines.iter().all(|line| line.points.len() < 2) {
+    let lines = in_colours(ours, peers);
+    if lines.iter().all(|line| line.points.len() < 2) {
         return None;
     }
     let title = format!("{}, AES-128", table.title);
@@ -107,6 +110,25 @@ fn over_size(results: &Results, table: &Table) -> Option<Plot> {
         lines,
     };
     Some(Plot { name: format!("size-{name}"), title, svg: chart.svg() })
+}
+
+/// Ours and the peers, each where its colour is; lines without points stand for colours not used.
+fn in_colours(ours: Line, peers: Vec<Line>) -> Vec<Line> {
+    let mut lines = vec![Line::default(); 1 + COLOURS.len()];
+    lines[0] = ours;
+    let mut others = Vec::new();
+    for peer in peers {
+        match COLOURS.iter().position(|name| *name == peer.name) {
+            Some(i) => lines[1 + i] = peer,
+            None => others.push(peer),
+        }
+    }
+    for peer in others {
+        if let Some(free) = lines[1..].iter_mut().find(|line| line.points.is_empty()) {
+            *free = peer;
+        }
+    }
+    lines
 }
 
 /// A group of bars for each row, with the limit drawn in.
@@ -128,9 +150,10 @@ fn bars(results: &Results, name: &str, title: &str, unit: Unit, rows: &[&str]) -
         if let Some(ours) = results.ours(&row) {
             bars.insert(0, Bar { name: OURS.into(), value: of(ours.cycles), ours: true });
         }
-        most = most.max(2.0 * best.unwrap_or(0.0)).max(bars.first().map_or(0.0, |bar| bar.value));
+        most = most.max(1.2 * best.unwrap_or(0.0)).max(bars.first().map_or(0.0, |bar| bar.value));
         if !bars.is_empty() {
-            let limit = results.limit(&row).map(of);
+            // The limit is one of throughput, and says nothing about a single short message.
+            let limit = results.limit(&row).map(of).filter(|_| unit == Unit::Byte);
             groups.push(Group { name: rows::name(&row), limit, bars });
         }
     }
@@ -189,20 +212,18 @@ fn subtitle(results: &Results) -> String {
 
 /// The alternative text of a plot: what it shows, in words.
 pub fn describe(results: &Results, plot: &Plot) -> String {
-    let table = rows::tables()
-        .into_iter()
-        .find(|t| t.plot.is_some_and(|p| plot.name == format!("size-{p}")));
-    let ends = table.and_then(|table| {
-        let row = table.rows.iter().rev().find(|row| results.ours(row).is_some())?.clone();
-        let text = |cycles| tables::figure(table.unit.of(&row, cycles), table.unit);
-        let ours = text(results.ours(&row)?.cycles);
-        let (name, peer) = results.best_peer(&row)?;
-        let size = rows::size(row.size);
-        Some(format!(": at {size}, {OURS} {ours}, {name} {}", text(peer.cycles)))
-    });
-    format!(
-        "{}, cycles over the message size or a bar for each library{}",
-        plot.title,
-        ends.unwrap_or_default()
-    )
+    let mut tables = rows::tables().into_iter();
+    let Some(table) = tables.find(|t| t.plot.is_some_and(|p| plot.name == format!("size-{p}")))
+    else {
+        return format!("{}: bars for each library or level, with the limit", plot.title);
+    };
+    let ends = || {
+        let row = table.rows.iter().rev().find(|row| results.ours(row).is_some())?;
+        let text = |cycles| tables::figure(table.unit.of(row, cycles), table.unit);
+        let ours = text(results.ours(row)?.cycles);
+        let (name, peer) = results.best_peer(row)?;
+        let (size, peer) = (rows::size(row.size), text(peer.cycles));
+        Some(format!("; at {size}, {OURS} {ours}, {name} {peer}"))
+    };
+    format!("{}: cycles per byte over the message size{}", plot.title, ends().unwrap_or_default())
 }

@@ -16,7 +16,7 @@ struct Entry {
     package: &'static str,
     /// Its second argument.
     variant: Option<&'static str>,
-    /// The column of the tables; the better of entries with the same column counts.
+    /// The column of the tables; the better of entries with the same column counts. Empty: its version.
     column: &'static str,
     /// Whether to build for the processor at hand.
     native: bool,
@@ -48,9 +48,9 @@ const PEERS: [Entry; 17] = [
     variant("ipsec-mb", "jobs", "ipsec-mb"),
     variant("ipsec-mb", "burst", "ipsec-mb"),
     variant("ipsec-mb", "direct", "ipsec-mb"),
-    from_folder("LANELOCK_IPSEC_MB", variant("ipsec-mb-newer", "jobs", "ipsec-mb (newer)")),
-    from_folder("LANELOCK_IPSEC_MB", variant("ipsec-mb-newer", "burst", "ipsec-mb (newer)")),
-    from_folder("LANELOCK_IPSEC_MB", variant("ipsec-mb-newer", "direct", "ipsec-mb (newer)")),
+    from_folder("LANELOCK_IPSEC_MB", variant("ipsec-mb-newer", "jobs", "")),
+    from_folder("LANELOCK_IPSEC_MB", variant("ipsec-mb-newer", "burst", "")),
+    from_folder("LANELOCK_IPSEC_MB", variant("ipsec-mb-newer", "direct", "")),
     from_folder("LANELOCK_ISAL_CRYPTO", entry("isa-l-crypto", "isa-l_crypto")),
     variant("crc", "crc32fast", "crc32fast"),
     variant("crc", "crc-fast", "crc-fast"),
@@ -73,7 +73,6 @@ pub struct Contestant {
     variant: Option<String>,
     processor: usize,
     worker: Option<Worker>,
-    failures: Vec<String>,
 }
 
 /// A level of ours.
@@ -113,7 +112,6 @@ impl Contestant {
                 variant: Some((*name).into()),
                 processor,
                 worker: None,
-                failures: Vec::new(),
             };
             ours.start()?;
             contestants.push(ours);
@@ -129,7 +127,7 @@ impl Contestant {
             match Self::peer(entry, processor) {
                 Ok(peer) => contestants.push(peer),
                 Err(reason) => {
-                    let text = format!("{} ({reason})", entry.column);
+                    let text = format!("{} ({reason})", entry.package);
                     eprintln!("lab: left out: {text}");
                     if !missing.contains(&text) {
                         missing.push(text);
@@ -158,9 +156,11 @@ impl Contestant {
             variant: entry.variant.map(str::to_owned),
             processor,
             worker: None,
-            failures: Vec::new(),
         };
         peer.start()?;
+        if peer.column.is_empty() {
+            peer.column.clone_from(&peer.version);
+        }
         Ok(peer)
     }
 
@@ -205,12 +205,7 @@ impl Contestant {
         self.ask("clock")?.strip_prefix("gigahertz ")?.parse().ok()
     }
 
-    /// What went wrong.
-    pub fn failures(&self) -> &[String] {
-        &self.failures
-    }
-
-    /// An answer; a worker that died is started again, and what it died of is remembered.
+    /// An answer; a worker that died is started again.
     fn ask(&mut self, request: &str) -> Option<String> {
         if self.worker.is_none() {
             self.start().ok()?;
@@ -219,7 +214,6 @@ impl Contestant {
             Ok(answer) => Some(answer),
             Err(error) => {
                 eprintln!("\nlab: {}: {error}", self.name);
-                self.failures.push(error);
                 self.worker = None;
                 None
             }

@@ -14,7 +14,7 @@ mod rows;
 mod tables;
 mod worker;
 
-use std::{fs, path::Path, process::ExitCode};
+use std::{io::IsTerminal, process::ExitCode};
 
 use contestants::Contestant;
 use options::Options;
@@ -60,16 +60,13 @@ fn measure(options: &Options) -> Result<Results, String> {
         results.add(row, &mut contestants);
     }
     let start = std::time::Instant::now();
+    let terminal = std::io::stderr().is_terminal();
     for pass in 1..=options.passes {
         for (i, row) in rows.iter().enumerate() {
-            let seconds = start.elapsed().as_secs();
-            eprint!(
-                "\r\x1b[Kpass {pass}/{}, row {}/{}, {seconds} s: {}",
-                options.passes,
-                i + 1,
-                rows.len(),
-                row.row
-            );
+            if terminal {
+                let (passes, rows, row) = (options.passes, rows.len(), &row.row);
+                eprint!("\r\x1b[Kpass {pass}/{passes}, row {}/{rows}: {row}", i + 1);
+            }
             for contestant in contestants.iter_mut().filter(|c| !c.ours() || row.levels || c.best())
             {
                 if let Some(answer) = contestant.measure(&row.row, options.windows) {
@@ -77,14 +74,12 @@ fn measure(options: &Options) -> Result<Results, String> {
                 }
             }
         }
-        // What there is so far: a long run may be stopped.
-        save(&results, &options.out)?;
+        if !terminal {
+            eprintln!("lab: pass {pass}/{}, {} s", options.passes, start.elapsed().as_secs());
+        }
     }
-    eprintln!();
+    if terminal {
+        eprintln!();
+    }
     Ok(results)
-}
-
-fn save(results: &Results, folder: &Path) -> Result<(), String> {
-    fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    results.write(&folder.join("performance.json"))
 }

@@ -18,7 +18,7 @@ pub fn goals(results: &Results) -> String {
     for goal in &goals {
         let unit = |cycles| goal.unit.of(&goal.row, cycles);
         let ours = results.ours(&goal.row);
-        let limit = results.limit(&goal.row).map(unit);
+        let limit = results.limit(&goal.row).map(unit).filter(|_| goal.unit == Unit::Byte);
         let peer = results.best_peer(&goal.row);
         let reached = match ours {
             None => {
@@ -81,7 +81,9 @@ pub fn libraries(results: &Results, table: &Table) -> Option<String> {
         .into_iter()
         .filter(|peer| measured.iter().any(|row| results.figure(row, peer).is_some()))
         .collect();
-    let limits = measured.iter().any(|row| results.limit(row).is_some());
+    // The limit is one of throughput, and says nothing about a single short message.
+    let limits =
+        table.unit == Unit::Byte && measured.iter().any(|row| results.limit(row).is_some());
     let mut head = vec!["row", OURS];
     if limits {
         head.push("limit");

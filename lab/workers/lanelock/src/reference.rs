@@ -4,17 +4,57 @@
 use lanelock::{
     Aes128, Aes192, Aes256, AesLevel, Block, CounterBits, InOutBuf, Pattern,
     aead::{Aead, Aes128Gcm, Aes192Gcm, Aes256Gcm},
+    hash::{
+        Ghash, Polyval,
+        crc::{Crc32, Crc32c, Crc64Nvme, Crc64Xz},
+    },
 };
 use lanelock_lab_common::{Data, Prepared, Row, call};
 
 /// The call of `row`; `None` where there is nothing to compare.
 pub fn prepare(row: &Row, data: &Data, level: AesLevel) -> Prepared {
     match row.key_bits {
+        128 if row.algorithm == "ghash" => each(blocks(data), move |key, data, i| {
+            let mut hash = Ghash::with_level(key, level);
+            hash.update(&data.input[i]);
+            data.tags[i] = hash.finish();
+        }),
+        128 if row.algorithm == "polyval" => each(blocks(data), move |key, data, i| {
+            let mut hash = Polyval::with_level(key, level);
+            hash.update(&data.input[i]);
+            data.tags[i] = hash.finish();
+        }),
         128 => aes_128(row, data, level),
         192 => aes_192(row, data, level),
         256 => aes_256(row, data, level),
+        _ => sum(row, level),
+    }
+}
+
+fn sum(row: &Row, level: AesLevel) -> Prepared {
+    macro_rules! sum {
+        ($crc:ident) => {
+            call(move |data| {
+                for (message, tag) in data.input.iter().zip(&mut data.tags) {
+                    let mut sum = $crc::with_level(level);
+                    sum.update(message);
+                    tag[..8].copy_from_slice(&u64::from(sum.finish()).to_le_bytes());
+                }
+            })
+        };
+    }
+    match &row.algorithm[..] {
+        "crc-32" => sum!(Crc32),
+        "crc-32c" => sum!(Crc32c),
+        "crc-64-nvme" => sum!(Crc64Nvme),
+        "crc-64-xz" => sum!(Crc64Xz),
         _ => None,
     }
+}
+
+/// Keys of one block.
+fn blocks(data: &Data) -> Vec<Block> {
+    keys(data, |key: &Block| *key)
 }
 
 /// The calls of a key size.

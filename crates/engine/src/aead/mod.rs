@@ -14,6 +14,10 @@ mod gcm;
 mod gcm_siv;
 mod ocb3;
 
+pub use aegis::{
+    Aegis, Aegis128L, Aegis128X2, Aegis128X4, Aegis256, Aegis256X2, Aegis256X4, AegisMacStream,
+    AegisStream,
+};
 pub use gcm::{Aes128Gcm, Aes192Gcm, Aes256Gcm, Gcm, GcmStream};
 
 use inout::InOutBuf;

@@ -1,133 +1,243 @@
-//! What the units of a level can do: rounds on registers, nothing else.
+//! What the hardware could do at most, measured in the same run: how fast the units of a level take
+//! AES rounds and carry-less products from registers, what a chain of rounds waits for, and how fast
+//! memory is read and written. No loads, shuffles or additions of an algorithm are counted here.
+//!
+//! With *A* = cycles per byte of AES with all rounds of the key size, *L* = cycles of one block alone
+//! over 16, *C* = cycles per byte of one product for each vector, *M*(a, c) = cycles per byte of *a*
+//! rounds and *c* products for each vector, mixed, and *s* = streams:
+//!
+//! | row | limit |
+//! |---|---|
+//! | ECB, CTR, CBC decryption, XTS, OCB3 | *A* |
+//! | CBC encryption, CMAC | max(*A*, *L*/*s*): a chain waits for each block |
+//! | CBCS 1:9 | a tenth of CBC: one block in ten; and reading and writing one block in ten |
+//! | CCM | max(2*A*, *L*/*s*): two encryptions a block, one of them in a chain |
+//! | GHASH, POLYVAL, GMAC | 3*C*: Karatsuba; reductions are few |
+//! | GCM, opening GCM-SIV | *M*(rounds, 3) |
+//! | sealing GCM-SIV | *A* + 3*C*: the tag is needed before the first counter block |
+//! | AEGIS-128 | max(8 rounds, latency of a round) for each 32 bytes of a lane |
+//! | AEGIS-256 | max(6 rounds, latency of a round) for each 16 bytes of a lane |
+//! | CRC | 2*C* (one fold a vector), and reading |
+//! | KW, KWP | 12*L*: six steps for each 8 bytes, all in a chain |
+//!
+//! Whatever does not fit into the caches is held to the speed of memory as well. Short chains have no
+//! limit, and neither have key expansions: see [`Limits::cycles_per_byte`].
 
-use std::hint::black_box;
+mod kernels;
+
+use std::{cell::RefCell, collections::HashMap, hint::black_box};
 
 use lanelock::AesLevel;
-use lanelock_isa::{Block, Blocks, Kernel, SameKey};
+use lanelock_isa::{Block, Kernel};
 
 use crate::{
     clock::{self, float},
     workload::Workload,
 };
-
-/// Vectors in flight: enough for two instructions a cycle of four cycles latency, and some more.
-const VECTORS: usize = 12;
-
-/// Encryptions of each vector in one call.
-const TURNS: usize = 64;
+use kernels::{
+    Both, Change, ChangeTenth, Ciphers, Narrow, Pair, Products, Read, Rounds, TURNS, Width,
+};
 
 /// A shorter chain is not bound by its latency: the processor begins the next message while it waits
 /// for this one.
 const LONG_CHAIN: usize = 256;
 
-/// What a level can do at most, measured.
-#[derive(Clone, Copy, Debug)]
+/// What fits into the first two levels of every cache: memory is no limit there, but for reading alone
+/// and for changing few bytes.
+const CACHED: usize = 256 << 10;
+
+const SHORTEST_WALK: usize = 8 << 10;
+
+/// What a level can do at most.
+#[derive(Clone, Debug)]
 pub struct Limits {
-    /// Cycles per byte of AES with 10, 12 and 14 rounds, without loads, stores and modes.
-    pub aes: [f64; 3],
-    /// Cycles of one block alone, with 10, 12 and 14 rounds: what a chain takes.
-    pub chain: [f64; 3],
+    level: AesLevel,
+    /// Blocks in a vector.
+    width: usize,
+    /// What has been measured, in cycles.
+    known: RefCell<HashMap<Quantity, f64>>,
+}
+
+/// What is measured once, when it is first needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Quantity {
+    /// AES with so many rounds, a vector.
+    Aes(usize),
+    /// The same for one block alone, which the next one waits for.
+    Chain(usize),
+    /// AES with so many rounds and three carry-less products, a vector.
+    Mix(usize),
+    /// A carry-less product, a vector.
+    Product,
+    /// A round, a vector of so many blocks.
+    Round(usize),
+    /// Until the result of a round is there.
+    Latency,
+    /// A walk through so many bytes of memory.
+    Walk(Walk, usize),
+}
+
+/// A way through memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Walk {
+    Read,
+    Change,
+    ChangeTenth,
 }
 
 impl Limits {
-    /// Measures them: a tenth of a second.
+    /// The limits of a level. Each is measured when it is first asked for, in some milliseconds.
     pub fn measure(level: AesLevel) -> Self {
-        let cycles = |run: &mut dyn FnMut()| clock::measure(31, 5, run).cycles;
-        let bytes = float(TURNS * VECTORS * 16);
-        let width = level.run(Width);
-        let aes = |cycles: f64| cycles / bytes / float(width);
-        // A chain goes on from call to call: the processor would overlap the ends of separate ones.
-        let mut block = [0x5a; 16];
-        let chain = |cycles: f64| cycles / float(TURNS);
-        Self {
-            aes: [
-                aes(cycles(&mut || {
-                    level.run(Rounds::<VECTORS, 11>([0x5a; 16]));
-                })),
-                aes(cycles(&mut || {
-                    level.run(Rounds::<VECTORS, 13>([0x5a; 16]));
-                })),
-                aes(cycles(&mut || {
-                    level.run(Rounds::<VECTORS, 15>([0x5a; 16]));
-                })),
-            ],
-            chain: [
-                chain(cycles(&mut || block = level.run(Narrow(Rounds::<1, 11>(block))))),
-                chain(cycles(&mut || block = level.run(Narrow(Rounds::<1, 13>(block))))),
-                chain(cycles(&mut || block = level.run(Narrow(Rounds::<1, 15>(block))))),
-            ],
-        }
+        Self { level, width: level.run(Width), known: RefCell::default() }
     }
 
     /// The fewest cycles per byte that `workload` can take at the level, where a formula is known.
     pub fn cycles_per_byte(&self, workload: &Workload) -> Option<f64> {
-        let size = match workload.key_bits {
-            128 => 0,
-            192 => 1,
-            256 => 2,
+        let Workload { algorithm, operation, key_bits, size, streams, .. } = *workload;
+        let rounds = match key_bits {
+            192 => 12,
+            256 => 14,
+            _ => 10,
+        };
+        let per_byte = |quantity| self.cycles(quantity) / float(16 * self.width);
+        let aes = || per_byte(Quantity::Aes(rounds));
+        let mix = || per_byte(Quantity::Mix(rounds));
+        let product = || per_byte(Quantity::Product);
+        let chain = || self.cycles(Quantity::Chain(rounds)) / 16.0;
+        // Chains side by side, one for each stream, that encrypt so many blocks.
+        let chains = |blocks: usize| {
+            let (aes, latency) = (aes(), chain() / float(streams));
+            (latency <= aes || blocks >= LONG_CHAIN).then(|| aes.max(latency))
+        };
+        let blocks = size / 16;
+        let mut walk = Walk::Change;
+        let units = match (algorithm, operation) {
+            ("ecb" | "ctr" | "xts" | "ocb3", _) | ("cbc", "decrypt") => aes(),
+            ("cbc", _) => chains(blocks)?,
+            ("cbcs", _) => {
+                walk = Walk::ChangeTenth;
+                if operation == "decrypt" { aes() / 10.0 } else { chains(blocks / 10)? / 10.0 }
+            }
+            ("cmac", _) => {
+                walk = Walk::Read;
+                chains(blocks)?
+            }
+            ("ccm", _) => chains(blocks)?.max(2.0 * aes()),
+            ("ghash" | "polyval" | "gmac", _) => {
+                walk = Walk::Read;
+                3.0 * product()
+            }
+            ("gcm", _) | ("gcm-siv", "open") => mix(),
+            ("gcm-siv", _) => aes() + 3.0 * product(),
+            ("aegis-128l", _) => self.aegis(1, 8, 32),
+            ("aegis-128x2", _) => self.aegis(2, 8, 32),
+            ("aegis-128x4", _) => self.aegis(4, 8, 32),
+            ("aegis-256", _) => self.aegis(1, 6, 16),
+            ("aegis-256x2", _) => self.aegis(2, 6, 16),
+            ("aegis-256x4", _) => self.aegis(4, 6, 16),
+            ("crc-32" | "crc-32c" | "crc-64-nvme" | "crc-64-xz", _) => {
+                walk = Walk::Read;
+                2.0 * product()
+            }
+            ("kw" | "kwp", _) if size / 8 * 6 >= LONG_CHAIN => 12.0 * chain(),
             _ => return None,
         };
-        let (aes, chain) = (self.aes[size], self.chain[size] / 16.0);
-        let blocks = workload.size / 16;
-        Some(match (workload.algorithm, workload.operation) {
-            ("ecb" | "ctr", _) | ("cbc", "decrypt") => aes,
-            ("cbc", _) => chains(aes, chain, workload.streams, blocks)?,
-            // One block in ten.
-            ("cbcs", "decrypt") => aes / 10.0,
-            ("cbcs", _) => chains(aes, chain, workload.streams, blocks / 10)? / 10.0,
-            _ => return None,
-        })
-    }
-}
-
-/// `streams` chains side by side: bound by latency as long as they are few.
-fn chains(aes: f64, chain: f64, streams: usize, blocks: usize) -> Option<f64> {
-    let latency = chain / float(streams);
-    (latency <= aes || blocks >= LONG_CHAIN).then(|| aes.max(latency))
-}
-
-struct Width;
-
-impl Kernel for Width {
-    type Out = usize;
-
-    #[inline(always)]
-    fn run<S: Blocks>(self, _: S) -> usize {
-        S::WIDTH
-    }
-}
-
-/// `TURNS` encryptions of each of `N` vectors, each of its own result.
-struct Rounds<const N: usize, const R: usize>(Block);
-
-impl<const N: usize, const R: usize> Kernel for Rounds<N, R> {
-    type Out = Block;
-
-    #[inline(always)]
-    fn run<S: Blocks>(self, s: S) -> Block {
-        let key: Block = black_box([0x5a; 16]);
-        let keys = SameKey([s.key(&key); R]);
-        let mut v = [s.load(&[self.0; 4]); N];
-        for _ in 0..TURNS {
-            v = s.encrypt::<N, R>(v, keys);
+        let few_bytes = walk == Walk::ChangeTenth || algorithm.starts_with("crc");
+        if !few_bytes && workload.bytes() <= CACHED {
+            return Some(units);
         }
-        let mut out = [[0; 16]; 4];
-        for v in v {
-            s.store(v, &mut out);
-            black_box(out);
+        // The call itself must not count.
+        let bytes = workload.bytes().max(SHORTEST_WALK);
+        Some(units.max(self.cycles(Quantity::Walk(walk, bytes)) / float(bytes)))
+    }
+
+    /// Cycles per byte of AEGIS with so many lanes: a step is `rounds` rounds in each of them, all at
+    /// once, and takes `bytes`.
+    fn aegis(&self, lanes: usize, rounds: usize, bytes: usize) -> f64 {
+        let vectors = lanes.div_ceil(self.width);
+        let round = self.cycles(Quantity::Round(lanes.min(self.width)));
+        let latency = self.cycles(Quantity::Latency);
+        latency.max(float(rounds * vectors) * round) / float(lanes * bytes)
+    }
+
+    fn cycles(&self, quantity: Quantity) -> f64 {
+        if let Some(cycles) = self.known.borrow().get(&quantity) {
+            return *cycles;
         }
-        out[0]
+        let cycles = self.measured(quantity);
+        self.known.borrow_mut().insert(quantity, cycles);
+        cycles
+    }
+
+    fn measured(&self, quantity: Quantity) -> f64 {
+        let level = self.level;
+        // Each of twelve vectors in each turn; ciphers have ten rounds or more in a turn.
+        let rounds = |cycles: f64| cycles / float(12 * TURNS);
+        let ciphers = |cycles: f64| cycles / float(12 * TURNS / 10);
+        let chain = |cycles: f64| cycles / float(TURNS / 10);
+        match quantity {
+            Quantity::Aes(10) => ciphers(cycles(level, Ciphers::<12, 11>)),
+            Quantity::Aes(12) => ciphers(cycles(level, Ciphers::<12, 13>)),
+            Quantity::Aes(_) => ciphers(cycles(level, Ciphers::<12, 15>)),
+            Quantity::Chain(10) => chain(latency(level, |b| Narrow(Ciphers::<1, 11>(b)))),
+            Quantity::Chain(12) => chain(latency(level, |b| Narrow(Ciphers::<1, 13>(b)))),
+            Quantity::Chain(_) => chain(latency(level, |b| Narrow(Ciphers::<1, 15>(b)))),
+            // One set of units for both.
+            Quantity::Mix(rounds) if level.name() == "portable" => {
+                self.cycles(Quantity::Aes(rounds)) + 3.0 * self.cycles(Quantity::Product)
+            }
+            // So many vectors that there are three products to all rounds. With few registers fewer
+            // vectors can be better, or more products than are needed.
+            Quantity::Mix(10) => {
+                let one = cycles(level, Both::<10, 3, 1>);
+                one.min(cycles(level, Both::<10, 6, 2>)) / float(TURNS)
+            }
+            Quantity::Mix(12) => {
+                let one = cycles(level, Both::<12, 3, 1>);
+                let one = one.min(1.5 * cycles(level, Both::<8, 2, 1>)) / float(TURNS);
+                one.min(1.2 * self.cycles(Quantity::Mix(10)))
+            }
+            Quantity::Mix(_) => {
+                let one = cycles(level, Both::<14, 3, 1>);
+                let one = one.min(2.0 * cycles(level, Both::<7, 3, 2>)) / float(TURNS);
+                one.min(14.0 / 12.0 * self.cycles(Quantity::Mix(12)))
+            }
+            Quantity::Product => rounds(cycles(level, Products::<12>)),
+            Quantity::Round(1) => rounds(cycles(level, |b| Narrow(Rounds::<12>(b)))),
+            Quantity::Round(2) => rounds(cycles(level, |b| Pair(Rounds::<12>(b)))),
+            Quantity::Round(_) => rounds(cycles(level, Rounds::<12>)),
+            Quantity::Latency => latency(level, |b| Narrow(Rounds::<1>(b))) / float(TURNS),
+            Quantity::Walk(walk, bytes) => {
+                let mut data = vec![[0x5a; 16]; bytes.div_ceil(16)];
+                let data = &mut data[..];
+                let mut step = || match walk {
+                    Walk::Read => {
+                        black_box(level.run(Read(black_box(&*data))));
+                    }
+                    Walk::Change => level.run(Change(&mut *data)),
+                    Walk::ChangeTenth => level.run(ChangeTenth(&mut *data)),
+                };
+                clock::measure(31, passes(level), &mut step).cycles
+            }
+        }
     }
 }
 
-/// The kernel on single blocks.
-struct Narrow<K>(K);
+/// Cycles of one call of a kernel.
+fn cycles<K: Kernel<Out = Block>>(level: AesLevel, kernel: impl Fn(Block) -> K) -> f64 {
+    clock::measure(31, passes(level), || {
+        black_box(level.run(kernel([0x5a; 16])));
+    })
+    .cycles
+}
 
-impl<K: Kernel> Kernel for Narrow<K> {
-    type Out = K::Out;
+/// Cycles of one call of a kernel whose result is the next call's input, so that they cannot overlap.
+fn latency<K: Kernel<Out = Block>>(level: AesLevel, kernel: impl Fn(Block) -> K) -> f64 {
+    let mut block = [0x5a; 16];
+    clock::measure(31, passes(level), || block = level.run(kernel(block))).cycles
+}
 
-    #[inline(always)]
-    fn run<S: Blocks>(self, s: S) -> K::Out {
-        self.0.run(s.narrow())
-    }
+/// The portable level is slow, and so slow that there is little noise.
+fn passes(level: AesLevel) -> usize {
+    if level.name() == "portable" { 2 } else { 5 }
 }

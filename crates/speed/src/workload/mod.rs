@@ -1,9 +1,8 @@
 //! The rows that can be measured: one entry an algorithm and operation.
 
-use lanelock::{
-    Aes128, Aes192, Aes256, AesLevel, CounterBits, Pattern,
-    lanes::{self, Job, KeyRef},
-};
+mod runners;
+
+use lanelock::AesLevel;
 
 use crate::clock::{self, Sample};
 
@@ -140,17 +139,27 @@ impl Workload {
 pub const WINDOWS: usize = 51;
 
 const ALL: &[u16] = &[128, 192, 256];
+const NONE: &[u16] = &[0];
 
-/// Every algorithm and operation, in the order of the table.
+/// Every algorithm and operation, in the order of the table; those of an algorithm stand together.
 pub const KINDS: &[Kind] = &[
-    Kind::one("ecb", "encrypt", ALL, 16, ecb),
-    Kind::one("ecb", "decrypt", ALL, 16, ecb),
-    Kind::one("ctr", "encrypt", ALL, 1, ctr),
-    Kind::many("cbc", "encrypt", ALL, 16, cbc_encrypt),
-    Kind::one("cbc", "decrypt", ALL, 16, cbc_decrypt),
-    Kind::many("cbcs", "encrypt", ALL, 16, cbc_encrypt),
-    Kind::one("cbcs", "decrypt", ALL, 16, cbc_decrypt),
-    Kind::one("key-expansion", "expand", ALL, 1, expansion),
+    Kind::one("ecb", "encrypt", ALL, 16, runners::ecb),
+    Kind::one("ecb", "decrypt", ALL, 16, runners::ecb),
+    Kind::one("ctr", "encrypt", ALL, 1, runners::ctr),
+    Kind::many("cbc", "encrypt", ALL, 16, runners::cbc_encrypt),
+    Kind::one("cbc", "decrypt", ALL, 16, runners::cbc_decrypt),
+    Kind::many("cbcs", "encrypt", ALL, 16, runners::cbc_encrypt),
+    Kind::one("cbcs", "decrypt", ALL, 16, runners::cbc_decrypt),
+    Kind::one("gmac", "mac", ALL, 1, runners::gmac),
+    Kind::one("gcm", "seal", ALL, 1, runners::gcm),
+    Kind::one("gcm", "open", ALL, 1, runners::gcm),
+    Kind::one("ghash", "hash", &[128], 1, runners::ghash),
+    Kind::one("polyval", "hash", &[128], 1, runners::polyval),
+    Kind::one("crc-32", "hash", NONE, 1, runners::crc),
+    Kind::one("crc-32c", "hash", NONE, 1, runners::crc),
+    Kind::one("crc-64-nvme", "hash", NONE, 1, runners::crc),
+    Kind::one("crc-64-xz", "hash", NONE, 1, runners::crc),
+    Kind::one("key-expansion", "expand", ALL, 1, runners::expansion),
 ];
 
 impl Kind {
@@ -179,93 +188,4 @@ impl Kind {
     ) -> Self {
         Self { streams: Streams::Many, ..Self::one(algorithm, operation, key_bits, unit, make) }
     }
-}
-
-/// The bytes of key number `i`.
-fn key<const N: usize>(i: usize) -> [u8; N] {
-    let mut key = *b"0123456789abcdef0123456789abcdef";
-    key[0] = i.to_le_bytes()[0];
-    *key.first_chunk().expect("a key has at most 32 bytes")
-}
-
-/// `$body` for the AES type of the workload's key size.
-macro_rules! sized {
-    ($workload:expr, |$aes:ident| $body:expr) => {
-        match $workload.key_bits {
-            128 => {
-                type $aes = Aes128;
-                $body
-            }
-            192 => {
-                type $aes = Aes192;
-                $body
-            }
-            _ => {
-                type $aes = Aes256;
-                $body
-            }
-        }
-    };
-}
-
-fn pattern(workload: &Workload) -> Pattern {
-    if workload.algorithm == "cbcs" { Pattern::new(1, 9) } else { Pattern::ALL }
-}
-
-fn ecb(workload: &Workload, level: AesLevel) -> Runner {
-    let mut data = vec![0x5a; workload.size];
-    let encrypt = workload.operation == "encrypt";
-    sized!(workload, |Aes| {
-        let key = Aes::with_level(&key(0), level);
-        Runner::new(move || {
-            let done =
-                if encrypt { key.ecb_encrypt(&mut data) } else { key.ecb_decrypt(&mut data) };
-            done.expect("whole blocks");
-        })
-    })
-}
-
-fn ctr(workload: &Workload, level: AesLevel) -> Runner {
-    let mut data = vec![0x5a; workload.size];
-    sized!(workload, |Aes| {
-        let key = Aes::with_level(&key(0), level);
-        Runner::new(move || key.ctr(CounterBits::Bits64, &mut [0; 16], &mut data))
-    })
-}
-
-fn cbc_encrypt(workload: &Workload, level: AesLevel) -> Runner {
-    let mut buffers = workload.buffers();
-    let pattern = pattern(workload);
-    let keys = if workload.keys == Keys::Each { workload.streams } else { 1 };
-    sized!(workload, |Aes| {
-        let keys: Vec<_> = (0..keys).map(|i| Aes::with_level(&key(i), level)).collect();
-        Runner::new(move || match &mut buffers[..] {
-            [data] => keys[0].cbcs_encrypt(&mut [0; 16], pattern, data),
-            many => {
-                let keys = keys.iter().cycle();
-                let job = |(data, key)| Job::new(KeyRef::from(key), [0; 16], pattern, data);
-                let mut jobs: Vec<_> =
-                    many.iter_mut().map(Vec::as_mut_slice).zip(keys).map(job).collect();
-                lanes::encrypt(&mut jobs);
-            }
-        })
-    })
-}
-
-fn cbc_decrypt(workload: &Workload, level: AesLevel) -> Runner {
-    let mut data = vec![0x5a; workload.size];
-    let pattern = pattern(workload);
-    sized!(workload, |Aes| {
-        let key = Aes::with_level(&key(0), level);
-        Runner::new(move || key.cbcs_decrypt(&mut [0; 16], pattern, &mut data))
-    })
-}
-
-fn expansion(workload: &Workload, level: AesLevel) -> Runner {
-    sized!(workload, |Aes| {
-        let bytes = key(0);
-        Runner::new(move || {
-            std::hint::black_box(Aes::with_level(std::hint::black_box(&bytes), level));
-        })
-    })
 }

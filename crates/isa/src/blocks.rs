@@ -150,6 +150,8 @@ pub trait Blocks: Copy + sealed::Sealed {
     fn splat_halves(self, low: u64, high: u64) -> Self::V;
     /// All lanes = `v`.
     fn splat_narrow(self, v: <Self::Narrow as Blocks>::V) -> Self::V;
+    /// The last lane, which may stay in a register: see [`last_lane`](Blocks::last_lane).
+    fn last_narrow(self, v: Self::V) -> <Self::Narrow as Blocks>::V;
     /// `v` in the first lane, zero in the others.
     fn in_first_lane(self, v: <Self::Narrow as Blocks>::V) -> Self::V;
     /// The exclusive or of all lanes.

@@ -4,7 +4,7 @@ use core::fmt;
 
 #[cfg(target_arch = "x86_64")]
 use crate::{AesNi, Vaes256, Vaes512};
-use crate::{Kernel, Portable};
+use crate::{Blocks, Kernel, Portable};
 
 /// The environment variable that overrides [`AesLevel::best`].
 const VARIABLE: &str = "LANELOCK_LEVEL";
@@ -101,6 +101,20 @@ impl AesLevel {
             Self::Vaes256(_) => 2,
             #[cfg(target_arch = "x86_64")]
             Self::Vaes512(_) => 3,
+        }
+    }
+
+    /// Blocks in a vector of this level.
+    #[inline]
+    pub fn width(self) -> usize {
+        match self {
+            Self::Portable(_) => <Portable as Blocks>::WIDTH,
+            #[cfg(target_arch = "x86_64")]
+            Self::AesNi(_) => AesNi::WIDTH,
+            #[cfg(target_arch = "x86_64")]
+            Self::Vaes256(_) => Vaes256::WIDTH,
+            #[cfg(target_arch = "x86_64")]
+            Self::Vaes512(_) => Vaes512::WIDTH,
         }
     }
 

@@ -168,6 +168,11 @@ impl<const W: usize> Blocks for Portable<W> {
     }
 
     #[inline(always)]
+    fn last_narrow(self, v: [Block; W]) -> [Block; 1] {
+        [v[W - 1]]
+    }
+
+    #[inline(always)]
     fn in_first_lane(self, v: [Block; 1]) -> [Block; W] {
         core::array::from_fn(|i| if i == 0 { v[0] } else { [0; 16] })
     }

@@ -61,6 +61,8 @@ impl Kernel for All<'_> {
             let n = s.narrow();
             let mut sum = [[0; 16]; 2];
             n.store(s.sum_lanes(a), &mut sum);
+            n.store(s.last_narrow(b), &mut sum[1..]);
+            assert_eq!(sum[1], s.last_lane(b));
             // The first lane alone is what was put there.
             n.store(s.sum_lanes(s.in_first_lane(n.load(&self.b[..1]))), &mut sum[1..]);
             for j in 0..16 {

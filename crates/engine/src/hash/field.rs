@@ -56,14 +56,10 @@ impl<V: Copy> Sum<V> {
         self.both = s.xor(self.both, s.clmul_low(a_both, b_both));
     }
 
-    /// The sum of all lanes.
+    /// The element that all lanes together stand for.
     #[inline(always)]
-    pub(crate) fn sum_lanes<S: Clmul<V = V>>(self, s: S) -> Sum<<S::Narrow as Blocks>::V> {
-        Sum {
-            low: s.sum_lanes(self.low),
-            both: s.sum_lanes(self.both),
-            high: s.sum_lanes(self.high),
-        }
+    pub(crate) fn finish<S: Clmul<V = V>>(self, s: S) -> <S::Narrow as Blocks>::V {
+        s.sum_lanes(self.reduce(s))
     }
 
     /// The element that the sum stands for, in each lane, times x^-128: 64 bits from below are folded
@@ -86,19 +82,21 @@ pub(crate) fn multiply<S: Clmul>(s: S, a: S::V, b: Factor<S::V>) -> S::V {
 }
 
 /// Powers of the key, highest first, so that they lie as the blocks that they belong to: the last *n*
-/// of them go with a message of *n* blocks. Zeroised on drop.
+/// of them go with a message of *n* blocks. Zeroised on drop. So aligned, no load of a whole group
+/// crosses a cache line.
 #[derive(Clone)]
+#[repr(C, align(64))]
 pub(crate) struct Powers {
     /// The highest exponent first; behind exponent 1 zeros, for the unused lanes of a last vector.
-    table: [Block; HIGHEST + 3],
+    table: [Block; HIGHEST + 4],
     /// The sums of their halves.
-    both: [Block; HIGHEST + 3],
+    both: [Block; HIGHEST + 4],
 }
 
 impl Powers {
     /// No powers yet: see [`fill`](Self::fill).
     pub(crate) const fn new() -> Self {
-        Self { table: [[0; 16]; HIGHEST + 3], both: [[0; 16]; HIGHEST + 3] }
+        Self { table: [[0; 16]; HIGHEST + 4], both: [[0; 16]; HIGHEST + 4] }
     }
 
     /// Sets the powers of `key` that level `S` uses: a group and one more.
@@ -222,7 +220,7 @@ impl<'p, S: Clmul> Run<'p, S> {
     /// The hash.
     #[inline(always)]
     pub(crate) fn finish(self) -> <S::Narrow as Blocks>::V {
-        self.sum.sum_lanes(self.s).reduce(self.s.narrow())
+        self.sum.finish(self.s)
     }
 }
 
@@ -243,7 +241,7 @@ pub(crate) fn hash_group<S: Clmul, const REVERSED: bool>(
         }
         sum.add(s, v, powers.at(s, i * S::WIDTH));
     }
-    sum.sum_lanes(s).reduce(s.narrow())
+    sum.finish(s)
 }
 
 /// Hashes bytes, padded with zeros to whole blocks, behind the hash `y`.

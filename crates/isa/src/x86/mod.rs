@@ -223,6 +223,13 @@ macro_rules! level {
             }
 
             #[inline(always)]
+            fn last_narrow(self, v: $vector) -> __m128i {
+                // SAFETY: the token proves the features.
+                let blocks: [__m128i; $width] = unsafe { $leaf::split(v) };
+                blocks[$width - 1]
+            }
+
+            #[inline(always)]
             fn in_first_lane(self, v: __m128i) -> $vector {
                 // SAFETY: the token proves the features.
                 unsafe { $leaf::in_first_lane(v) }

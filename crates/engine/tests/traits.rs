@@ -5,8 +5,7 @@
 
 use aes::cipher::{
     BlockCipherDecrypt, BlockCipherEncrypt, BlockModeDecrypt, BlockModeEncrypt, BlockSizeUser,
-    InnerIvInit, KeyInit, KeyIvInit, StreamCipher, StreamCipherSeek, array::Array,
-    common::InnerUser, consts::U16,
+    InnerIvInit, KeyInit, KeyIvInit, StreamCipher, StreamCipherSeek, array::Array, consts::U16,
 };
 use aes_gcm::AesGcm;
 use aes_gcm::aead::{Aead, AeadInOut, Nonce, Payload, consts::U12};
@@ -199,10 +198,11 @@ streams!(aes256_ctr, Aes256, 15, 32, 32 Ctr32BE, 64 Ctr64BE, 128 Ctr128BE);
 
 #[test]
 fn ctr_is_made_from_a_key_and_shows_none() {
-    let ctr = Ctr::<11, 64>::inner_iv_init(Aes128::new(&[0xab; 16]), &[0xcd; 16].into());
+    fn made_from<T: InnerIvInit<Inner = Aes128, IvSize = U16>>(key: Aes128) -> T {
+        T::inner_iv_init(key, &[0xcd; 16].into())
+    }
+    let ctr: Ctr<11, 64> = made_from(Aes128::new(&[0xab; 16]));
     assert!(!format!("{ctr:?}").to_lowercase().contains("ab"));
-    fn made_from<T: InnerUser<Inner = Aes128>>(_: &T) {}
-    made_from(&ctr);
 }
 
 /// What a program does that is generic over the AEAD.
@@ -257,6 +257,36 @@ aeads! {
     aes128_gcm: lanelock::aead::Aes128Gcm, aes_gcm::Aes128Gcm, AesGcm<Aes128, U12>;
     aes192_gcm: lanelock::aead::Aes192Gcm, AesGcm<aes::Aes192, U12>, AesGcm<Aes192, U12>;
     aes256_gcm: lanelock::aead::Aes256Gcm, aes_gcm::Aes256Gcm, AesGcm<Aes256, U12>;
+}
+
+/// An algorithm that the family lacks: the trait against the native interface.
+fn same_as_native<A: AeadInOut + KeyInit + lanelock::aead::Aead>(rng: &mut Rng, name: &str) {
+    for length in (0..200).chain([1000, 4099]) {
+        let mut key = aes_gcm::Key::<A>::default();
+        rng.fill(&mut key);
+        let key = A::new(&key);
+        let mut nonce = Nonce::<A>::default();
+        rng.fill(&mut nonce);
+        let aad_length = rng.below(100);
+        let (aad, text) = (rng.bytes(aad_length), rng.bytes(length));
+        let sealed = seal(&key, &nonce, &aad, &text);
+        assert!(sealed == key.seal_vec(&nonce, &aad, &text).unwrap(), "{name}: {length} bytes");
+        let opened = key.decrypt(&nonce, Payload { msg: &sealed, aad: &aad });
+        assert!(opened == Ok(text), "{name}: {length} bytes");
+        assert!(key.decrypt(&nonce, &sealed[1..]).is_err(), "{name}");
+    }
+}
+
+#[test]
+fn aegis() {
+    use lanelock::aead::{Aegis128L, Aegis128X2, Aegis128X4, Aegis256, Aegis256X2, Aegis256X4};
+    let mut rng = Rng::from_env("aegis");
+    same_as_native::<Aegis128L>(&mut rng, "AEGIS-128L");
+    same_as_native::<Aegis128X2>(&mut rng, "AEGIS-128X2");
+    same_as_native::<Aegis128X4>(&mut rng, "AEGIS-128X4");
+    same_as_native::<Aegis256>(&mut rng, "AEGIS-256");
+    same_as_native::<Aegis256X2>(&mut rng, "AEGIS-256X2");
+    same_as_native::<Aegis256X4>(&mut rng, "AEGIS-256X4");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `aead` 0.6: every algorithm with tags of 16 bytes and the nonces that are usual for it. Other
+//! `aead` 0.6: every algorithm with its longest tag and the nonce that is usual for it. Other
 //! lengths: [`crate::aead::Aead`].
 
 use ::aead::{
@@ -7,11 +7,14 @@ use ::aead::{
 };
 use inout::InOutBuf;
 
-use crate::aead::{Aead, Aes128Gcm, Aes192Gcm, Aes256Gcm};
+use crate::aead::{
+    Aead, Aegis128L, Aegis128X2, Aegis128X4, Aegis256, Aegis256X2, Aegis256X4, Aes128Gcm,
+    Aes192Gcm, Aes256Gcm,
+};
 
-/// A key with tags of another length gives an error: the type says 16 bytes.
+/// A key with tags of another length gives an error: the type says how long they are.
 macro_rules! aead {
-    ($($name:ty, key $key:ty, nonce $nonce:ty;)+) => {
+    ($($name:ty, key $key:ty, nonce $nonce:ty, tag $tag:ty;)+) => {
         $(
             impl KeySizeUser for $name {
                 type KeySize = $key;
@@ -25,7 +28,7 @@ macro_rules! aead {
 
             impl AeadCore for $name {
                 type NonceSize = $nonce;
-                type TagSize = U16;
+                type TagSize = $tag;
                 const TAG_POSITION: TagPosition = TagPosition::Postfix;
             }
 
@@ -56,7 +59,13 @@ macro_rules! aead {
 }
 
 aead! {
-    Aes128Gcm, key U16, nonce U12;
-    Aes192Gcm, key U24, nonce U12;
-    Aes256Gcm, key U32, nonce U12;
+    Aes128Gcm, key U16, nonce U12, tag U16;
+    Aes192Gcm, key U24, nonce U12, tag U16;
+    Aes256Gcm, key U32, nonce U12, tag U16;
+    Aegis128L, key U16, nonce U16, tag U32;
+    Aegis128X2, key U16, nonce U16, tag U32;
+    Aegis128X4, key U16, nonce U16, tag U32;
+    Aegis256, key U32, nonce U32, tag U32;
+    Aegis256X2, key U32, nonce U32, tag U32;
+    Aegis256X4, key U32, nonce U32, tag U32;
 }

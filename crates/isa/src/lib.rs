@@ -24,6 +24,7 @@
 mod blocks;
 mod clmul;
 mod level;
+mod matrix;
 mod portable;
 mod window;
 #[cfg(target_arch = "x86_64")]
@@ -32,6 +33,7 @@ mod x86;
 pub use blocks::{Beside, Block, Blocks, Kernel, LaneKeys, OwnKeys, RoundKeys, SameKey};
 pub use clmul::Clmul;
 pub use level::{AesLevel, LevelError, last_level_run};
+pub use matrix::matrices_are_fast;
 pub use portable::Portable;
 pub use window::{MOST_LANES, Row, RowMut, SharedWindow, Window};
 #[cfg(target_arch = "x86_64")]

@@ -5,6 +5,7 @@
 //! memory address and no branch depends on data; ShiftRows and MixColumns are shifts and masks.
 
 use crate::blocks::{Blocks, RoundKeys, sealed::Sealed};
+use crate::matrix::times_matrix;
 use crate::{Block, Clmul, Row, RowMut};
 
 /// The token of the portable level, with `W` blocks a vector (1 to 4). Needs no instruction set.
@@ -393,6 +394,11 @@ impl<const W: usize> Clmul for Portable<W> {
     #[inline(always)]
     fn clmul_high_low(self, a: [Block; W], b: [Block; W]) -> [Block; W] {
         core::array::from_fn(|i| clmul(halves(&a[i])[1], halves(&b[i])[0]))
+    }
+
+    #[inline(always)]
+    fn times_matrix(self, v: [Block; W], matrix: [Block; W]) -> [Block; W] {
+        core::array::from_fn(|i| times_matrix(&v[i], &matrix[i]))
     }
 }
 

@@ -490,6 +490,12 @@ macro_rules! level {
                 // SAFETY: the token proves the features.
                 unsafe { $leaf::clmul::<0x01>(a, b) }
             }
+
+            #[inline(always)]
+            fn times_matrix(self, v: $vector, matrix: $vector) -> $vector {
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::times_matrix(v, matrix) }
+            }
         }
     };
 }
@@ -510,8 +516,11 @@ level! {
 level! {
     /// VAES and VPCLMULQDQ with AVX-512: four blocks an instruction.
     Vaes512, width 4, __m512i, leaves zmm, pair Vaes256,
-    enable "aes,pclmulqdq,vaes,vpclmulqdq,avx512f,avx512bw,avx512dq,avx512vl",
-    detect ["aes", "pclmulqdq", "vaes", "vpclmulqdq", "avx512f", "avx512bw", "avx512dq", "avx512vl"]
+    enable "aes,pclmulqdq,vaes,vpclmulqdq,gfni,avx512f,avx512bw,avx512dq,avx512vl",
+    detect [
+        "aes", "pclmulqdq", "vaes", "vpclmulqdq", "gfni",
+        "avx512f", "avx512bw", "avx512dq", "avx512vl"
+    ]
 }
 
 #[inline(always)]

@@ -322,3 +322,16 @@ pub(super) fn splat_halves(low: u64, high: u64) -> __m128i {
 pub(super) fn splat_narrow(v: __m128i) -> __m128i {
     v
 }
+
+/// In software: this level has no GFNI.
+#[inline]
+#[target_feature(enable = "sse4.1")]
+pub(super) fn times_matrix(v: __m128i, matrix: __m128i) -> __m128i {
+    let (mut blocks, mut matrices) = ([[0; 16]; 1], [[0; 16]; 1]);
+    store(v, &mut blocks);
+    store(matrix, &mut matrices);
+    for (block, matrix) in blocks.iter_mut().zip(&matrices) {
+        *block = crate::matrix::times_matrix(block, matrix);
+    }
+    load(&blocks)
+}

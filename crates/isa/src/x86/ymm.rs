@@ -227,3 +227,16 @@ pub(super) fn splat_halves(low: u64, high: u64) -> __m256i {
 pub(super) fn splat_narrow(v: __m128i) -> __m256i {
     _mm256_broadcastsi128_si256(v)
 }
+
+/// In software: this level has no GFNI.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn times_matrix(v: __m256i, matrix: __m256i) -> __m256i {
+    let (mut blocks, mut matrices) = ([[0; 16]; 2], [[0; 16]; 2]);
+    store(v, &mut blocks);
+    store(matrix, &mut matrices);
+    for (block, matrix) in blocks.iter_mut().zip(&matrices) {
+        *block = crate::matrix::times_matrix(block, matrix);
+    }
+    load(&blocks)
+}

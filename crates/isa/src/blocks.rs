@@ -233,6 +233,22 @@ pub trait Blocks: Copy + sealed::Sealed {
         v: [Self::V; N],
         keys: impl RoundKeys<Self>,
     ) -> [Self::V; N];
+    /// [`encrypt_whitened`](Blocks::encrypt_whitened), and exclusive or with `next`, which is there early:
+    /// the last round adds it with its key, so that a chain which needs no ciphertext is not kept waiting
+    /// for an operation behind the rounds.
+    #[inline(always)]
+    fn encrypt_whitened_xor<const N: usize, const R: usize>(
+        self,
+        v: [Self::V; N],
+        next: [Self::V; N],
+        keys: impl RoundKeys<Self>,
+    ) -> [Self::V; N] {
+        let mut v = self.encrypt_whitened::<N, R>(v, keys);
+        for i in 0..N {
+            v[i] = self.xor(v[i], next[i]);
+        }
+        v
+    }
     /// Like [`encrypt`](Blocks::encrypt), with other work between the rounds: it fills the units that
     /// AES leaves free.
     #[inline(always)]

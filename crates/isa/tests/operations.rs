@@ -1,6 +1,6 @@
 //! Every vector operation of every level against the portable one, on the same blocks.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "tests")]
 
 use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, OwnKeys, Window};
 
@@ -280,5 +280,41 @@ impl Kernel for Width {
     #[inline(always)]
     fn run<S: Clmul>(self, _: S) -> usize {
         S::WIDTH
+    }
+}
+
+/// `a` encrypted with `b` added, in two operations and in one.
+struct Chained<'a> {
+    a: &'a [Block; 4],
+    b: &'a [Block; 4],
+    keys: &'a [[Block; 11]; 4],
+}
+
+impl Kernel for Chained<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<S: Clmul>(self, s: S) {
+        let (a, b) = (s.load(self.a), s.load(self.b));
+        let mut own = [&self.keys[0]; 4];
+        for (i, own) in own.iter_mut().enumerate() {
+            *own = &self.keys[i];
+        }
+        let [v] = s.encrypt_whitened::<1, 11>([a], OwnKeys(own));
+        let [w] = s.encrypt_whitened_xor::<1, 11>([a], [b], OwnKeys(own));
+        let mut blocks = [[[0; 16]; 4]; 2];
+        s.store(s.xor(v, b), &mut blocks[0]);
+        s.store(w, &mut blocks[1]);
+        assert_eq!(blocks[0], blocks[1]);
+    }
+}
+
+#[test]
+fn the_next_block_joins_the_last_round() {
+    let block = |i: usize| -> Block { core::array::from_fn(|j| ((i * 16 + j) * 89 % 251) as u8) };
+    let keys = core::array::from_fn(|i| core::array::from_fn(|j| block(11 * i + j)));
+    let (a, b) = ([1, 2, 3, 4].map(block), [5, 6, 7, 8].map(block));
+    for level in AesLevel::available() {
+        level.run(Chained { a: &a, b: &b, keys: &keys });
     }
 }

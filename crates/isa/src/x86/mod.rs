@@ -408,6 +408,27 @@ macro_rules! level {
             }
 
             #[inline(always)]
+            fn encrypt_whitened_xor<const N: usize, const R: usize>(
+                self,
+                mut v: [$vector; N],
+                next: [$vector; N],
+                keys: impl RoundKeys<Self>,
+            ) -> [$vector; N] {
+                for round in 1..R - 1 {
+                    for (i, v) in v.iter_mut().enumerate() {
+                        // SAFETY: the token proves the features.
+                        *v = unsafe { $leaf::aesenc(*v, keys.get(self, round, i)) };
+                    }
+                }
+                for (i, v) in v.iter_mut().enumerate() {
+                    let last = self.xor(keys.get(self, R - 1, i), next[i]);
+                    // SAFETY: the token proves the features.
+                    *v = unsafe { $leaf::aesenclast(*v, last) };
+                }
+                v
+            }
+
+            #[inline(always)]
             fn encrypt_beside<const N: usize, const R: usize>(
                 self,
                 mut v: [$vector; N],

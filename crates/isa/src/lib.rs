@@ -9,10 +9,11 @@
 //!   for every level.
 //!
 //! # Soundness
-//! Three reasons make every `unsafe` block here sound, and no others are used:
+//! Four reasons make every `unsafe` block here sound, and no others are used:
 //! 1. *the token*: a function that needs CPU features is called with a token that detection made;
 //! 2. *the reference*: a pointer that is read or written comes from a reference to that many bytes;
-//! 3. *the hint*: a prefetch never faults, whatever its address.
+//! 3. *the hint*: a prefetch never faults, whatever its address;
+//! 4. *the barrier*: assembly without instructions does nothing.
 //!
 //! # Inlining is load-bearing
 //! Generic bodies and trait methods are `#[inline(always)]`, `#[target_feature]` leaves are
@@ -27,6 +28,7 @@ mod level;
 mod matrix;
 mod portable;
 mod window;
+mod wipe;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
@@ -36,5 +38,6 @@ pub use level::{AesLevel, LevelError, last_level_run};
 pub use matrix::matrices_are_fast;
 pub use portable::Portable;
 pub use window::{MOST_LANES, Row, RowMut, SharedWindow, Window};
+pub use wipe::wipe;
 #[cfg(target_arch = "x86_64")]
 pub use x86::{AesNi, Vaes256, Vaes512};

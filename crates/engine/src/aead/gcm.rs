@@ -7,15 +7,18 @@
 use core::fmt;
 
 use inout::InOutBuf;
-use lanelock_isa::{AesLevel, Beside, Block, Blocks, Clmul, Kernel, SameKey};
+use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, SameKey};
 use zeroize::Zeroize;
 
-use super::{Aead, Opener, Sealer, Stream, authenticate};
+use super::{
+    Aead, Opener, Sealer, Stream, authenticate,
+    stitch::{Hashed, Text},
+};
 use crate::{
     Error,
-    aes::{EncryptKey, broadcast, default_level, ecb::load_group},
+    aes::{EncryptKey, broadcast, default_level},
     hash::{
-        field::{Factors, Powers, Run, Sum, VECTORS, convert, hash_bytes, hash_group, times_x},
+        field::{Powers, Run, Sum, VECTORS, convert, hash_bytes, times_x},
         universal::State,
     },
     inout::InOutBlocks,
@@ -235,122 +238,10 @@ pub(super) fn first_counter<S: Clmul>(
     }
 }
 
-/// The counters of one vector, behind `first`: lane *i* is *i* + 1 further.
+/// What is hashed of the text: the ciphertext.
 #[inline(always)]
-fn counters<S: Clmul>(s: S, first: <S::Narrow as Blocks>::V) -> S::V {
-    const STEPS: [Block; 4] = [word(1), word(2), word(3), word(4)];
-    s.add_words(s.splat_narrow(first), s.load(&STEPS))
-}
-
-/// A block whose first word is `number`.
-const fn word(number: u32) -> Block {
-    (number as u128).to_le_bytes()
-}
-
-/// Hashes one group of vectors, one vector a round.
-struct HashBeside<'a, S: Clmul> {
-    powers: Factors<'a>,
-    text: &'a [Block],
-    sum: Sum<S::V>,
-    y: <S::Narrow as Blocks>::V,
-}
-
-impl<'a, S: Clmul> HashBeside<'a, S> {
-    #[inline(always)]
-    fn new(s: S, powers: &'a Powers, y: <S::Narrow as Blocks>::V, text: &'a [Block]) -> Self {
-        let powers = powers.last(VECTORS * S::WIDTH);
-        Self { powers, text: &text[..VECTORS * S::WIDTH], sum: Sum::zero(s), y }
-    }
-}
-
-impl<S: Clmul> Beside<S> for HashBeside<'_, S> {
-    #[inline(always)]
-    fn step(&mut self, s: S, round: usize) {
-        let i = round - 1;
-        if i < VECTORS {
-            let mut v = s.reverse(s.load(&self.text[i * S::WIDTH..]));
-            if i == 0 {
-                v = s.xor(v, s.in_first_lane(self.y));
-            }
-            self.sum.add(s, v, self.powers.at(s, i * S::WIDTH));
-        } else if i == VECTORS {
-            self.y = self.sum.finish(s);
-        }
-    }
-}
-
-/// Text on its way through CTR and GHASH.
-struct Text<'a, S: Clmul, const R: usize> {
-    s: S,
-    keys: SameKey<S::K, R>,
-    powers: &'a Powers,
-    /// The next counters, reversed.
-    counters: S::V,
-    y: <S::Narrow as Blocks>::V,
-}
-
-impl<S: Clmul, const R: usize> Text<'_, S, R> {
-    /// The next counter blocks, as many vectors as asked for.
-    #[inline(always)]
-    fn counter_blocks<const N: usize>(&mut self) -> [S::V; N] {
-        let step = self.s.splat_halves(S::WIDTH as u64, 0);
-        let mut v = [self.counters; N];
-        for i in 0..N {
-            v[i] = self.s.reverse(self.counters);
-            self.counters = self.s.add_words(self.counters, step);
-        }
-        v
-    }
-
-    /// All whole groups of `data`; returns how many blocks they are.
-    #[inline(always)]
-    fn groups<const SEAL: bool>(&mut self, data: &mut InOutBlocks<'_, '_>) -> usize {
-        let (s, group) = (self.s, VECTORS * S::WIDTH);
-        let mut at = 0;
-        while data.len() - at >= group {
-            let v = self.counter_blocks::<VECTORS>();
-            let v = if SEAL && at == 0 {
-                s.encrypt::<VECTORS, R>(v, self.keys)
-            } else {
-                let text = if SEAL { &data.output()[at - group..] } else { &data.input()[at..] };
-                let mut hash = HashBeside::new(s, self.powers, self.y, text);
-                let v = s.encrypt_beside::<VECTORS, R>(v, self.keys, &mut hash);
-                self.y = hash.y;
-                v
-            };
-            let text = load_group::<S, VECTORS>(s, data, at);
-            let output = &mut data.output()[at..][..group];
-            for i in 0..VECTORS {
-                s.store(s.xor(v[i], text[i]), &mut output[i * S::WIDTH..]);
-            }
-            at += group;
-        }
-        if SEAL && at > 0 {
-            self.y = hash_group::<S, true>(s, self.powers, self.y, &data.output()[at - group..at]);
-        }
-        at
-    }
-
-    /// The rest of the text, less than a group, hashed in `run`.
-    #[inline(always)]
-    fn rest<const SEAL: bool>(&mut self, run: &mut Run<'_, S>, mut data: InOutBuf<'_, '_, u8>) {
-        let s = self.s;
-        let mut at = 0;
-        while at < data.len() {
-            let bytes = (data.len() - at).min(16 * S::WIDTH);
-            let [v] = self.counter_blocks::<1>();
-            let [v] = s.encrypt::<1, R>([v], self.keys);
-            let text = s.load_part(&data.get_in()[at..][..bytes]);
-            let mut result = s.xor(v, text);
-            s.store_part(result, &mut data.get_out()[at..][..bytes]);
-            if SEAL && bytes < 16 * S::WIDTH {
-                result = s.keep(result, bytes);
-            }
-            let ciphertext = if SEAL { result } else { text };
-            run.add(s.reverse(ciphertext), bytes.div_ceil(16));
-            at += bytes;
-        }
-    }
+const fn hashed<const SEAL: bool>() -> Hashed {
+    if SEAL { Hashed::Output } else { Hashed::Input }
 }
 
 /// A whole message. Returns the tag in full.
@@ -370,13 +261,7 @@ impl<const R: usize, const SEAL: bool> Kernel for OneShot<'_, '_, '_, R, SEAL> {
         let n = s.narrow();
         let j0 = first_counter(s, powers, nonce);
         let lengths = n.splat_halves(data.len() as u64 * 8, aad.len() as u64 * 8);
-        let mut text = Text {
-            s,
-            keys: SameKey(broadcast(s, key.keys())),
-            powers,
-            counters: counters(s, j0),
-            y: n.zero(),
-        };
+        let mut text = Text::<S, R, true>::new(s, key.keys(), powers, j0);
         let [mask] = n.encrypt::<1, R>([n.reverse(j0)], SameKey(broadcast(n, key.keys())));
         let group = VECTORS * S::WIDTH * 16;
         let mut run;
@@ -389,11 +274,11 @@ impl<const R: usize, const SEAL: bool> Kernel for OneShot<'_, '_, '_, R, SEAL> {
             text.y = hash_bytes::<S, true>(s, powers, text.y, aad);
             let whole = data.len() / group * group;
             let (groups, rest) = data.split_at(whole);
-            text.groups::<SEAL>(&mut InOutBlocks::split(groups).0);
+            text.groups(hashed::<SEAL>(), &mut InOutBlocks::split(groups).0);
             data = rest;
             run = Run::new(s, powers, data.len().div_ceil(16) + 1, text.y);
         }
-        text.rest::<SEAL>(&mut run, data);
+        text.rest(hashed::<SEAL>(), &mut run, data);
         run.add_one(lengths);
         let mut tag = [[0; 16]];
         n.store(n.xor(mask, convert::<_, true>(n, run.finish())), &mut tag);
@@ -491,18 +376,13 @@ impl<const R: usize, const SEAL: bool> Kernel for Piece<'_, '_, '_, R, SEAL> {
         let n = s.narrow();
         let first = n.reverse(n.load(&[*counter]));
         advance(counter, data.len() / 16);
-        let mut text = Text {
-            s,
-            keys: SameKey(broadcast(s, key.keys())),
-            powers,
-            counters: counters(s, first),
-            y: n.reverse(n.load(&[*hash])),
-        };
-        let done = text.groups::<SEAL>(&mut InOutBlocks::split(data.reborrow()).0);
+        let mut text = Text::<S, R, true>::new(s, key.keys(), powers, first);
+        text.y = n.reverse(n.load(&[*hash]));
+        let done = text.groups(hashed::<SEAL>(), &mut InOutBlocks::split(data.reborrow()).0);
         let (_, rest) = data.split_at(done * 16);
         if !rest.is_empty() {
             let mut run = Run::new(s, powers, rest.len() / 16, text.y);
-            text.rest::<SEAL>(&mut run, rest);
+            text.rest(hashed::<SEAL>(), &mut run, rest);
             text.y = run.finish();
         }
         n.store(n.reverse(text.y), core::slice::from_mut(hash));

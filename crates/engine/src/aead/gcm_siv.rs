@@ -1,1 +1,280 @@
-//! AES-GCM-SIV (RFC 8452).
+//! AES-GCM-SIV (RFC 8452): two messages under one nonce show no more than whether they are equal.
+//!
+//! Every nonce has keys of its own, derived by AES (clause 4). The tag is made from POLYVAL over the
+//! plaintext and is the start of the counter, so sealing reads the text twice; opening hashes what it
+//! decrypts, in one pass.
+
+use core::fmt;
+
+use inout::InOutBuf;
+use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, SameKey, wipe};
+
+use super::{
+    Aead, authenticate,
+    stitch::{Hashed, Text},
+};
+use crate::{
+    Error,
+    aes::{EncryptKey, broadcast, default_level},
+    hash::field::{Powers, Run, VECTORS, hash_bytes},
+    inout::InOutBlocks,
+};
+
+/// The most bytes of text, and of AAD (clause 6).
+const MOST: u64 = 1 << 36;
+
+/// AES-GCM-SIV with `R` round keys: [`Aes128GcmSiv`], [`Aes256GcmSiv`].
+///
+/// - Nonces: 12 bytes. A repeated one shows whether the messages are equal, and no more.
+/// - Tags: 16 bytes.
+/// - Text and AAD: at most 2^36 bytes each.
+/// - There is no incremental face: sealing needs the whole text before its first byte is encrypted.
+/// - With random nonces a key can seal far more messages than in GCM (clause 9 has the bounds).
+///
+/// Zeroised on drop.
+#[derive(Clone)]
+pub struct GcmSiv<const R: usize> {
+    /// The key-generating key.
+    key: EncryptKey<R>,
+}
+
+/// AES-GCM-SIV with a 128-bit key.
+pub type Aes128GcmSiv = GcmSiv<11>;
+/// AES-GCM-SIV with a 256-bit key.
+pub type Aes256GcmSiv = GcmSiv<15>;
+
+macro_rules! constructors {
+    ($rounds:literal, $bytes:literal) => {
+        impl GcmSiv<$rounds> {
+            /// Expands `key` at the best level: see [`AesLevel::best`].
+            ///
+            /// # Panics
+            /// As [`Aes128::new`](crate::Aes128::new).
+            pub fn new(key: &[u8; $bytes]) -> Self {
+                Self::with_level(key, default_level())
+            }
+
+            /// Expands `key` at `level`.
+            pub fn with_level(key: &[u8; $bytes], level: AesLevel) -> Self {
+                Self { key: EncryptKey::expand(key, level) }
+            }
+        }
+    };
+}
+
+constructors!(11, 16);
+constructors!(15, 32);
+
+impl<const R: usize> GcmSiv<R> {
+    /// The level that this key runs at.
+    pub fn level(&self) -> AesLevel {
+        self.key.level()
+    }
+
+    pub(super) fn check<'n>(
+        nonce: &'n [u8],
+        aad: &[u8],
+        text: usize,
+        tag: usize,
+    ) -> Result<&'n [u8; 12], Error> {
+        let nonce = nonce.try_into().map_err(|_| Error::NonceLength)?;
+        if tag != 16 {
+            Err(Error::TagLength)
+        } else if text as u64 > MOST {
+            Err(Error::MessageLength)
+        } else if aad.len() as u64 > MOST {
+            Err(Error::AadLength)
+        } else {
+            Ok(nonce)
+        }
+    }
+
+    pub(super) fn keys(&self) -> &[Block; R] {
+        self.key.keys()
+    }
+}
+
+impl<const R: usize> Aead for GcmSiv<R> {
+    fn tag_length(&self) -> usize {
+        16
+    }
+
+    fn seal_inout(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        data: InOutBuf<'_, '_, u8>,
+        tag: &mut [u8],
+    ) -> Result<(), Error> {
+        let nonce = Self::check(nonce, aad, data.len(), tag.len())?;
+        let seal = OneShot::<R, true> { keys: self.keys(), nonce, aad, data, tag: [0; 16] };
+        tag.copy_from_slice(&self.level().run(seal));
+        Ok(())
+    }
+
+    fn open_inout(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        mut data: InOutBuf<'_, '_, u8>,
+        tag: &[u8],
+    ) -> Result<(), Error> {
+        let nonce = Self::check(nonce, aad, data.len(), tag.len())?;
+        let mut start = [0; 16];
+        start.copy_from_slice(tag);
+        let text = data.reborrow();
+        let open = OneShot::<R, false> { keys: self.keys(), nonce, aad, data: text, tag: start };
+        let expected = self.level().run(open);
+        authenticate(&expected, tag, data.get_out())
+    }
+}
+
+impl<const R: usize> fmt::Debug for GcmSiv<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Aes{}GcmSiv({})", (R - 7) * 32, self.level())
+    }
+}
+
+/// The keys of one nonce (clause 4). Zeroised on drop.
+pub(super) struct Derived<const R: usize> {
+    pub(super) hash: Block,
+    pub(super) encrypt: [Block; R],
+}
+
+impl<const R: usize> Derived<R> {
+    #[inline(always)]
+    pub(super) fn new<S: Clmul>(s: S, keys: &[Block; R], nonce: &[u8; 12]) -> Self {
+        let n = s.narrow();
+        let [a, b, c, d, rest @ ..] = *nonce;
+        let low = u64::from(u32::from_le_bytes([a, b, c, d])) << 32;
+        let high = u64::from_le_bytes(rest);
+        let mut v = [n.zero(); 6];
+        for (i, v) in v.iter_mut().enumerate() {
+            *v = n.splat_halves(low | i as u64, high);
+        }
+        // A derived key of 16 bytes needs four blocks, one of 32 bytes six.
+        let keys = SameKey(broadcast(n, keys));
+        if R == 11 {
+            let [v0, v1, v2, v3, ..] = v;
+            let [v0, v1, v2, v3] = n.encrypt::<4, R>([v0, v1, v2, v3], keys);
+            v = [v0, v1, v2, v3, n.zero(), n.zero()];
+        } else {
+            v = n.encrypt::<6, R>(v, keys);
+        }
+        // The low halves, two to a block: hash key, then encryption key.
+        let mut blocks = [[0; 16]; 3];
+        for i in 0..3 {
+            let low = n.bytes_down::<8>(n.bytes_up::<8>(v[2 * i]));
+            n.store(n.xor(low, n.bytes_up::<8>(v[2 * i + 1])), &mut blocks[i..]);
+        }
+        let derived = Self {
+            hash: blocks[0],
+            encrypt: s.expand(&blocks.as_flattened()[16..][..4 * (R - 7)]),
+        };
+        wipe(blocks.as_flattened_mut());
+        derived
+    }
+}
+
+impl<const R: usize> Drop for Derived<R> {
+    fn drop(&mut self) {
+        wipe(&mut self.hash);
+        wipe(self.encrypt.as_flattened_mut());
+    }
+}
+
+/// A whole message. Returns the tag.
+struct OneShot<'a, 'i, 'o, const R: usize, const SEAL: bool> {
+    keys: &'a [Block; R],
+    nonce: &'a [u8; 12],
+    aad: &'a [u8],
+    data: InOutBuf<'i, 'o, u8>,
+    /// The tag of the message to open.
+    tag: Block,
+}
+
+impl<const R: usize, const SEAL: bool> Kernel for OneShot<'_, '_, '_, R, SEAL> {
+    type Out = Block;
+
+    #[inline(always)]
+    fn run<S: Clmul>(self, s: S) -> Block {
+        let Self { keys, nonce, aad, data, mut tag } = self;
+        let n = s.narrow();
+        let derived = Derived::new(s, keys, nonce);
+        let group = VECTORS * S::WIDTH * 16;
+        let total = aad.len().div_ceil(16) + data.len().div_ceil(16) + 1;
+        let mut powers = Powers::new();
+        powers.fill_some(s, derived.hash, total.min(VECTORS * S::WIDTH + 1));
+        let lengths = n.splat_halves(aad.len() as u64 * 8, data.len() as u64 * 8);
+        let (groups, rest) = {
+            let whole = data.len() / group * group;
+            data.split_at(whole)
+        };
+        let mut groups = InOutBlocks::split(groups).0;
+        let mut y = n.zero();
+        let mut run;
+        if total <= VECTORS * S::WIDTH {
+            run = Run::new(s, &powers, total, y);
+            run.add_bytes::<false>(aad);
+        } else {
+            y = hash_bytes::<S, false>(s, &powers, y, aad);
+            if SEAL {
+                y = hash_bytes::<S, false>(s, &powers, y, groups.input().as_flattened());
+            } else {
+                let mut text =
+                    Text::<S, R, false>::new(s, &derived.encrypt, &powers, start(s, tag, 0));
+                text.y = y;
+                text.groups(Hashed::Output, &mut groups);
+                y = text.y;
+            }
+            run = Run::new(s, &powers, rest.len().div_ceil(16) + 1, y);
+        }
+        if SEAL {
+            run.add_bytes::<false>(rest.get_in());
+        } else {
+            let done = groups.len();
+            let counter = start(s, tag, done);
+            let mut text = Text::<S, R, false>::new(s, &derived.encrypt, &powers, counter);
+            text.rest(Hashed::Output, &mut run, rest);
+            return finish(n, &derived, run, lengths, nonce);
+        }
+        tag = finish(n, &derived, run, lengths, nonce);
+        let mut text = Text::<S, R, false>::new(s, &derived.encrypt, &powers, start(s, tag, 0));
+        text.groups(Hashed::Nothing, &mut groups);
+        let mut nothing = Run::new(s, &powers, 1, n.zero());
+        text.rest(Hashed::Nothing, &mut nothing, rest);
+        tag
+    }
+}
+
+/// The counter before the one of block `blocks`: the tag with its highest bit set (clause 4).
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "modulo 2^32")]
+pub(super) fn start<S: Clmul>(s: S, tag: Block, blocks: usize) -> <S::Narrow as Blocks>::V {
+    let number = u128::from_le_bytes(tag) | 1 << 127;
+    let first = (number as u32).wrapping_add(blocks as u32).wrapping_sub(1);
+    s.narrow()
+        .splat_halves((number as u64) & !0xffff_ffff | u64::from(first), (number >> 64) as u64)
+}
+
+/// The tag from the hash (clause 4).
+#[inline(always)]
+fn finish<N: Clmul, S: Clmul<Narrow = N>, const R: usize>(
+    n: N,
+    derived: &Derived<R>,
+    mut run: Run<'_, S>,
+    lengths: N::V,
+    nonce: &[u8; 12],
+) -> Block {
+    run.add_one(lengths);
+    let [a, b, c, d, e, f, g, h, rest @ ..] = *nonce;
+    let nonce = n.splat_halves(
+        u64::from_le_bytes([a, b, c, d, e, f, g, h]),
+        u32::from_le_bytes(rest).into(),
+    );
+    let hash = n.and(n.xor(run.finish(), nonce), n.splat_halves(u64::MAX, u64::MAX >> 1));
+    let [v] = n.encrypt::<1, R>([hash], SameKey(broadcast(n, &derived.encrypt)));
+    let mut tag = [[0; 16]];
+    n.store(v, &mut tag);
+    tag[0]
+}

@@ -13,12 +13,14 @@ mod ccm;
 mod gcm;
 mod gcm_siv;
 mod ocb3;
+mod stitch;
 
 pub use aegis::{
     Aegis, Aegis128L, Aegis128X2, Aegis128X4, Aegis256, Aegis256X2, Aegis256X4, AegisMacStream,
     AegisStream,
 };
 pub use gcm::{Aes128Gcm, Aes192Gcm, Aes256Gcm, Gcm, GcmStream};
+pub use gcm_siv::{Aes128GcmSiv, Aes256GcmSiv, GcmSiv};
 
 use inout::InOutBuf;
 use subtle::ConstantTimeEq;

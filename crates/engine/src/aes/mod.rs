@@ -13,8 +13,8 @@ mod xts;
 
 use core::fmt;
 
-use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, SameKey};
-use zeroize::{Zeroize, ZeroizeOnDrop};
+use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, SameKey, wipe};
+use zeroize::ZeroizeOnDrop;
 
 pub(crate) use schedule::EncryptKey;
 
@@ -87,7 +87,7 @@ impl<const R: usize> Aes<R> {
 
 impl<const R: usize> Drop for Aes<R> {
     fn drop(&mut self) {
-        self.decrypt.zeroize();
+        wipe(self.decrypt.as_flattened_mut());
     }
 }
 

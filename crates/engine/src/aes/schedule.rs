@@ -1,7 +1,6 @@
 //! Key expansion (FIPS 197, 5.2).
 
-use lanelock_isa::{AesLevel, Block, Clmul, Kernel};
-use zeroize::Zeroize;
+use lanelock_isa::{AesLevel, Block, Clmul, Kernel, wipe};
 
 /// The round keys of encryption, and the level: all that modes without decryption need. Zeroised on
 /// drop. In this order and so aligned, no load of a round key crosses a cache line.
@@ -33,7 +32,7 @@ impl<const R: usize> EncryptKey<R> {
 
 impl<const R: usize> Drop for EncryptKey<R> {
     fn drop(&mut self) {
-        self.keys.zeroize();
+        wipe(self.keys.as_flattened_mut());
     }
 }
 

@@ -8,8 +8,7 @@
 //! three carry-less products of halves (Karatsuba), because they are what the hardware starts least
 //! often: every second cycle at any width, where measured.
 
-use lanelock_isa::{Block, Blocks, Clmul};
-use zeroize::Zeroize;
+use lanelock_isa::{Block, Blocks, Clmul, wipe};
 
 /// x^63 + x^62 + x^57: what bit 64 of a number becomes when the modulus is added to clear bit 0.
 const FOLD: Block = 0xc200_0000_0000_0000_u128.to_le_bytes();
@@ -157,8 +156,8 @@ impl Factors<'_> {
 
 impl Drop for Powers {
     fn drop(&mut self) {
-        self.table.zeroize();
-        self.both.zeroize();
+        wipe(self.table.as_flattened_mut());
+        wipe(self.both.as_flattened_mut());
     }
 }
 

@@ -1,0 +1,164 @@
+//! CTR and a universal hash side by side, for GCM and GCM-SIV.
+//!
+//! While one group of vectors goes through the rounds of AES, another is hashed between them: what is
+//! read (GCM opening) at once, what is written (GCM sealing, GCM-SIV opening) one group later.
+//!
+//! `REVERSED` is the order of GCM: counters in the last word, big-endian; hashed blocks reversed. In
+//! GCM-SIV counters are in the first word, little-endian.
+
+use inout::InOutBuf;
+use lanelock_isa::{Beside, Block, Blocks, Clmul, SameKey};
+
+use crate::{
+    aes::{broadcast, ecb::load_group},
+    hash::field::{Factors, Powers, Run, Sum, VECTORS, convert, hash_group},
+    inout::InOutBlocks,
+};
+
+/// What is hashed of the text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hashed {
+    /// Nothing.
+    Nothing,
+    /// What is read.
+    Input,
+    /// What is written.
+    Output,
+}
+
+/// Hashes one group of vectors, one vector a round.
+struct HashBeside<'a, S: Clmul, const REVERSED: bool> {
+    powers: Factors<'a>,
+    text: &'a [Block],
+    sum: Sum<S::V>,
+    y: <S::Narrow as Blocks>::V,
+}
+
+impl<'a, S: Clmul, const REVERSED: bool> HashBeside<'a, S, REVERSED> {
+    #[inline(always)]
+    fn new(s: S, powers: &'a Powers, y: <S::Narrow as Blocks>::V, text: &'a [Block]) -> Self {
+        let powers = powers.last(VECTORS * S::WIDTH);
+        Self { powers, text: &text[..VECTORS * S::WIDTH], sum: Sum::zero(s), y }
+    }
+}
+
+impl<S: Clmul, const REVERSED: bool> Beside<S> for HashBeside<'_, S, REVERSED> {
+    #[inline(always)]
+    fn step(&mut self, s: S, round: usize) {
+        let i = round - 1;
+        if i < VECTORS {
+            let mut v = convert::<S, REVERSED>(s, s.load(&self.text[i * S::WIDTH..]));
+            if i == 0 {
+                v = s.xor(v, s.in_first_lane(self.y));
+            }
+            self.sum.add(s, v, self.powers.at(s, i * S::WIDTH));
+        } else if i == VECTORS {
+            self.y = self.sum.finish(s);
+        }
+    }
+}
+
+/// Text on its way through CTR and the hash.
+pub(super) struct Text<'a, S: Clmul, const R: usize, const REVERSED: bool> {
+    s: S,
+    keys: SameKey<S::K, R>,
+    powers: &'a Powers,
+    /// The next counters, as little-endian numbers in the first word.
+    counters: S::V,
+    /// The hash so far, as an element.
+    pub(super) y: <S::Narrow as Blocks>::V,
+}
+
+impl<'a, S: Clmul, const R: usize, const REVERSED: bool> Text<'a, S, R, REVERSED> {
+    /// Text whose first counter is the one behind `counter`, which has its number in the first word.
+    #[inline(always)]
+    pub(super) fn new(
+        s: S,
+        keys: &[Block; R],
+        powers: &'a Powers,
+        counter: <S::Narrow as Blocks>::V,
+    ) -> Self {
+        const STEPS: [Block; 4] = [word(1), word(2), word(3), word(4)];
+        let counters = s.add_words(s.splat_narrow(counter), s.load(&STEPS));
+        let y = s.narrow().zero();
+        Self { s, keys: SameKey(broadcast(s, keys)), powers, counters, y }
+    }
+
+    /// The next counter blocks, as many vectors as asked for.
+    #[inline(always)]
+    fn counter_blocks<const N: usize>(&mut self) -> [S::V; N] {
+        let step = self.s.splat_halves(S::WIDTH as u64, 0);
+        let mut v = [self.counters; N];
+        for i in 0..N {
+            v[i] = convert::<S, REVERSED>(self.s, self.counters);
+            self.counters = self.s.add_words(self.counters, step);
+        }
+        v
+    }
+
+    /// All whole groups of `data`; returns how many blocks they are.
+    #[inline(always)]
+    pub(super) fn groups(&mut self, hashed: Hashed, data: &mut InOutBlocks<'_, '_>) -> usize {
+        let (s, group) = (self.s, VECTORS * S::WIDTH);
+        let mut at = 0;
+        while data.len() - at >= group {
+            let v = self.counter_blocks::<VECTORS>();
+            let v = if hashed == Hashed::Nothing || hashed == Hashed::Output && at == 0 {
+                s.encrypt::<VECTORS, R>(v, self.keys)
+            } else {
+                let text = match hashed {
+                    Hashed::Output => &data.output()[at - group..],
+                    _ => &data.input()[at..],
+                };
+                let mut hash = HashBeside::<S, REVERSED>::new(s, self.powers, self.y, text);
+                let v = s.encrypt_beside::<VECTORS, R>(v, self.keys, &mut hash);
+                self.y = hash.y;
+                v
+            };
+            let text = load_group::<S, VECTORS>(s, data, at);
+            let output = &mut data.output()[at..][..group];
+            for i in 0..VECTORS {
+                s.store(s.xor(v[i], text[i]), &mut output[i * S::WIDTH..]);
+            }
+            at += group;
+        }
+        if hashed == Hashed::Output && at > 0 {
+            let last = &data.output()[at - group..at];
+            self.y = hash_group::<S, REVERSED>(s, self.powers, self.y, last);
+        }
+        at
+    }
+
+    /// The rest of the text, less than a group, hashed in `run`.
+    #[inline(always)]
+    pub(super) fn rest(
+        &mut self,
+        hashed: Hashed,
+        run: &mut Run<'_, S>,
+        mut data: InOutBuf<'_, '_, u8>,
+    ) {
+        let s = self.s;
+        let mut at = 0;
+        while at < data.len() {
+            let bytes = (data.len() - at).min(16 * S::WIDTH);
+            let [v] = self.counter_blocks::<1>();
+            let [v] = s.encrypt::<1, R>([v], self.keys);
+            let text = s.load_part(&data.get_in()[at..][..bytes]);
+            let mut result = s.xor(v, text);
+            s.store_part(result, &mut data.get_out()[at..][..bytes]);
+            if hashed == Hashed::Output && bytes < 16 * S::WIDTH {
+                result = s.keep(result, bytes);
+            }
+            if hashed != Hashed::Nothing {
+                let text = if hashed == Hashed::Output { result } else { text };
+                run.add(convert::<S, REVERSED>(s, text), bytes.div_ceil(16));
+            }
+            at += bytes;
+        }
+    }
+}
+
+/// A block whose first word is `number`.
+pub(super) const fn word(number: u32) -> Block {
+    (number as u128).to_le_bytes()
+}

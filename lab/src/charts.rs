@@ -26,14 +26,8 @@ const COLOURS: [&str; 7] =
 pub fn all(results: &Results) -> Vec<Plot> {
     let mut plots: Vec<Plot> =
         rows::tables().iter().filter_map(|table| over_size(results, table)).collect();
-    plots.extend(bars(results, "bars-modes", "Modes, messages of 16 KiB", Unit::Byte, MODES));
-    plots.extend(bars(
-        results,
-        "bars-aead",
-        "AEADs and MACs, messages of 16 KiB",
-        Unit::Byte,
-        AEADS,
-    ));
+    plots.extend(bars(results, "bars-modes", "Modes", Unit::Byte, MODES));
+    plots.extend(bars(results, "bars-aead", "AEADs and MACs", Unit::Byte, AEADS));
     plots.extend(bars(results, "bars-short", "Short messages", Unit::Message, SHORT));
     plots.extend(levels(results));
     plots

@@ -1,6 +1,7 @@
 //! Who takes part: the engine at each level, and the peers that can be built here.
 
 use std::{
+    collections::HashMap,
     env,
     path::PathBuf,
     process::{Command, Stdio},
@@ -120,16 +121,27 @@ impl Contestant {
             return Err("the engine does not run here".into());
         }
         let mut missing = Vec::new();
+        // Several entries share a program.
+        let mut programs = HashMap::new();
         for entry in PEERS.iter().chain(&CHECKSUMS) {
             if !wanted.is_empty() && !wanted.iter().any(|name| name == entry.package) {
                 continue;
             }
-            match Self::peer(entry, processor) {
+            let program = match entry.needs {
+                Some(variable) if env::var_os(variable).is_none() => {
+                    Err(format!("{variable} names no folder"))
+                }
+                _ => programs
+                    .entry((entry.package, entry.native))
+                    .or_insert_with(|| build(entry.package, entry.native))
+                    .clone(),
+            };
+            match program.and_then(|program| Self::peer(entry, program, processor)) {
                 Ok(peer) => contestants.push(peer),
                 Err(reason) => {
                     let text = format!("{} ({reason})", entry.package);
-                    eprintln!("lab: left out: {text}");
                     if !missing.contains(&text) {
+                        eprintln!("lab: left out: {text}");
                         missing.push(text);
                     }
                 }
@@ -138,10 +150,7 @@ impl Contestant {
         Ok((contestants, missing))
     }
 
-    fn peer(entry: &Entry, processor: usize) -> Result<Self, String> {
-        if let Some(variable) = entry.needs {
-            env::var_os(variable).ok_or(format!("{variable} names no folder"))?;
-        }
+    fn peer(entry: &Entry, program: PathBuf, processor: usize) -> Result<Self, String> {
         let name = match (entry.variant, entry.native) {
             (Some(variant), _) => format!("{}/{variant}", entry.package),
             (None, true) => format!("{}/native", entry.package),
@@ -152,7 +161,7 @@ impl Contestant {
             column: entry.column.into(),
             version: String::new(),
             level: None,
-            program: build(entry.package, entry.native)?,
+            program,
             variant: entry.variant.map(str::to_owned),
             processor,
             worker: None,

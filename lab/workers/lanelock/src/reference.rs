@@ -3,7 +3,10 @@
 
 use lanelock::{
     Aes128, Aes192, Aes256, AesLevel, Block, CounterBits, InOutBuf, Pattern,
-    aead::{Aead, Aes128Gcm, Aes192Gcm, Aes256Gcm},
+    aead::{
+        Aead, Aegis128L, Aegis128X2, Aegis128X4, Aegis256, Aegis256X2, Aegis256X4, Aes128Gcm,
+        Aes192Gcm, Aes256Gcm,
+    },
     hash::{
         Ghash, Polyval,
         crc::{Crc32, Crc32c, Crc64Nvme, Crc64Xz},
@@ -24,10 +27,28 @@ pub fn prepare(row: &Row, data: &Data, level: AesLevel) -> Prepared {
             hash.update(&data.input[i]);
             data.tags[i] = hash.finish();
         }),
+        128 | 256 if row.algorithm.starts_with("aegis") => aegis(row, data, level),
         128 => aes_128(row, data, level),
         192 => aes_192(row, data, level),
         256 => aes_256(row, data, level),
         _ => sum(row, level),
+    }
+}
+
+fn aegis(row: &Row, data: &Data, level: AesLevel) -> Prepared {
+    macro_rules! aegis {
+        ($type:ident, $nonce:expr) => {
+            aead(keys(data, |key| $type::with_level(key, level)), row, $nonce)
+        };
+    }
+    match &row.algorithm[..] {
+        "aegis-128l" => aegis!(Aegis128L, 16),
+        "aegis-128x2" => aegis!(Aegis128X2, 16),
+        "aegis-128x4" => aegis!(Aegis128X4, 16),
+        "aegis-256" => aegis!(Aegis256, 32),
+        "aegis-256x2" => aegis!(Aegis256X2, 32),
+        "aegis-256x4" => aegis!(Aegis256X4, 32),
+        _ => None,
     }
 }
 

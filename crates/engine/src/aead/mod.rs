@@ -21,6 +21,7 @@ pub use aegis::{
 };
 pub use gcm::{Aes128Gcm, Aes192Gcm, Aes256Gcm, Gcm, GcmStream};
 pub use gcm_siv::{Aes128GcmSiv, Aes256GcmSiv, GcmSiv};
+pub use ocb3::{Aes128Ocb3, Aes192Ocb3, Aes256Ocb3, Ocb3, Ocb3Stream};
 
 use inout::InOutBuf;
 use subtle::ConstantTimeEq;

@@ -1,0 +1,294 @@
+//! The blocks of text and AAD on their way through OCB3 (RFC 7253, 4.1 to 4.3).
+//!
+//! Offset_i = Offset_(i-1) xor L_ntz(i) is no chain. Let a group of G = 2^k blocks start behind block
+//! j, a multiple of G: its offsets are those of the first G blocks of a message, all of them xor
+//! Offset_j, but for the last, which has L_ntz(j+G) where the first group has L_k.
+
+use lanelock_isa::{Block, Blocks, Clmul, RoundKeys};
+
+use super::masks::Masks;
+use crate::{
+    aes::{broadcast, ecb::load_group},
+    inout::InOutBlocks,
+};
+
+/// Vectors in flight: as in the other modes that are parallel within a buffer.
+const FLIGHT: usize = 8;
+
+/// What is done with whole blocks.
+pub(super) trait Pass {
+    fn blocks(&self) -> usize;
+
+    /// The round keys for it, from a schedule for its direction.
+    fn keys<S: Blocks, const R: usize>(s: S, schedule: &[Block; R]) -> Keys<'_, S, R>;
+
+    /// Processes the group at block `at`, and adds what is to be summed up to `sum`.
+    fn group<S: Clmul, const N: usize, const R: usize>(
+        &mut self,
+        at: usize,
+        keys: Keys<'_, S, R>,
+        offsets: Offsets<'_, S, N>,
+        sum: &mut S::V,
+    );
+}
+
+/// C_i = Offset_i xor ENCIPHER(K, P_i xor Offset_i), or its inverse; sums up P_i.
+pub(super) struct Text<'i, 'o, const SEAL: bool>(pub(super) InOutBlocks<'i, 'o>);
+
+impl<const SEAL: bool> Pass for Text<'_, '_, SEAL> {
+    #[inline(always)]
+    fn blocks(&self) -> usize {
+        self.0.len()
+    }
+
+    #[inline(always)]
+    fn keys<S: Blocks, const R: usize>(s: S, schedule: &[Block; R]) -> Keys<'_, S, R> {
+        Keys::for_text(s, schedule)
+    }
+
+    #[inline(always)]
+    fn group<S: Clmul, const N: usize, const R: usize>(
+        &mut self,
+        at: usize,
+        keys: Keys<'_, S, R>,
+        offsets: Offsets<'_, S, N>,
+        sum: &mut S::V,
+    ) {
+        let s = offsets.s;
+        let mut data = self.0.reborrow().split_at(at).1.split_at(N * S::WIDTH).0;
+        let mut v = load_group::<S, N>(s, &data, 0);
+        for i in 0..N {
+            v[i] = offsets.add(v[i], i);
+        }
+        v = if SEAL { s.encrypt::<N, R>(v, keys) } else { s.decrypt::<N, R>(v, keys) };
+        for i in 0..N {
+            v[i] = offsets.add(v[i], i);
+            // What is sealed is read again: all the time in a register, it would be in the way.
+            let plain = if SEAL { s.load(&data.input()[i * S::WIDTH..]) } else { v[i] };
+            *sum = s.xor(*sum, plain);
+            s.store(v[i], &mut data.output()[i * S::WIDTH..]);
+        }
+    }
+}
+
+/// Sums up ENCIPHER(K, A_i xor Offset_i).
+pub(super) struct Aad<'a>(pub(super) &'a [Block]);
+
+impl Pass for Aad<'_> {
+    #[inline(always)]
+    fn blocks(&self) -> usize {
+        self.0.len()
+    }
+
+    #[inline(always)]
+    fn keys<S: Blocks, const R: usize>(s: S, schedule: &[Block; R]) -> Keys<'_, S, R> {
+        Keys::for_aad(s, schedule)
+    }
+
+    #[inline(always)]
+    fn group<S: Clmul, const N: usize, const R: usize>(
+        &mut self,
+        at: usize,
+        keys: Keys<'_, S, R>,
+        offsets: Offsets<'_, S, N>,
+        sum: &mut S::V,
+    ) {
+        let s = offsets.s;
+        let data = &self.0[at..][..N * S::WIDTH];
+        let mut v = [s.load(data); N];
+        for i in 0..N {
+            v[i] = offsets.add(s.load(&data[i * S::WIDTH..]), i);
+        }
+        v = s.encrypt::<N, R>(v, keys);
+        for i in 0..N {
+            *sum = s.xor(*sum, v[i]);
+        }
+    }
+}
+
+/// Round keys for blocks to which round key 0 is added with the offset.
+#[derive(Clone, Copy)]
+pub(super) struct Keys<'k, S: Blocks, const R: usize> {
+    schedule: &'k [Block; R],
+    registers: [S::K; R],
+    first: S::V,
+    last: S::K,
+}
+
+impl<'k, S: Blocks, const R: usize> Keys<'k, S, R> {
+    /// For AAD: offsets are added before.
+    #[inline(always)]
+    fn for_aad(s: S, schedule: &'k [Block; R]) -> Self {
+        let registers = broadcast(s, schedule);
+        Self { schedule, registers, first: s.splat(&schedule[0]), last: registers[R - 1] }
+    }
+
+    /// For text: offsets are added before and behind, and with them round key 0 each time; so it is in
+    /// the last round key as well.
+    #[inline(always)]
+    fn for_text(s: S, schedule: &'k [Block; R]) -> Self {
+        let keys = Self::for_aad(s, schedule);
+        Self { last: s.as_keys(s.xor(s.splat(&schedule[R - 1]), keys.first)), ..keys }
+    }
+}
+
+impl<S: Blocks, const R: usize> RoundKeys<S> for Keys<'_, S, R> {
+    #[inline(always)]
+    fn get(&self, s: S, round: usize, _: usize) -> S::K {
+        if round == 0 {
+            s.key(&[0; 16])
+        } else if round == R - 1 {
+            self.last
+        } else if S::WIDTH == 4 {
+            self.registers[round]
+        } else {
+            // Where registers are few, they are for the text.
+            s.key(&self.schedule[round])
+        }
+    }
+}
+
+/// The offsets of a group of `N` vectors, xor round key 0.
+#[derive(Clone, Copy)]
+pub(super) struct Offsets<'m, S: Blocks, const N: usize> {
+    s: S,
+    masks: &'m Masks,
+    /// What the offsets differ in from those of the first group of a message.
+    all: S::V,
+    /// The same in the last vector.
+    last: S::V,
+}
+
+impl<S: Clmul, const N: usize> Offsets<'_, S, N> {
+    /// Adds the offsets of vector `i` to `v`.
+    #[inline(always)]
+    fn add(self, v: S::V, i: usize) -> S::V {
+        let Self { s, masks, all, last } = self;
+        let first = s.load(&masks.group[i * S::WIDTH..]);
+        s.xor(s.xor(v, first), if i == N - 1 { last } else { all })
+    }
+}
+
+/// Where a message is.
+#[derive(Clone, Copy)]
+pub(super) struct Flow<'m, S: Blocks> {
+    pub(super) s: S,
+    pub(super) masks: &'m Masks,
+    /// The offset of the last block that is done, in every lane.
+    pub(super) offset: S::V,
+    /// The sum of the lanes is the checksum, or the sum of HASH.
+    pub(super) sum: S::V,
+    /// Blocks done.
+    pub(super) blocks: u64,
+}
+
+impl<'m, S: Clmul> Flow<'m, S> {
+    /// The beginning of a message.
+    #[inline(always)]
+    pub(super) fn new(s: S, masks: &'m Masks, offset: S::V) -> Self {
+        Self { s, masks, offset, sum: s.zero(), blocks: 0 }
+    }
+
+    /// The same in the narrow form.
+    #[inline(always)]
+    pub(super) fn narrow(&self) -> Flow<'m, S::Narrow> {
+        let Self { s, masks, blocks, .. } = *self;
+        let offset = s.narrow().load(&[s.last_lane(self.offset)]);
+        Flow { s: s.narrow(), masks, offset, sum: s.sum_lanes(self.sum), blocks }
+    }
+
+    /// The same as `narrow`, in the form of `s`.
+    #[inline(always)]
+    pub(super) fn widen(s: S, narrow: &Flow<'m, S::Narrow>) -> Self {
+        let Flow { masks, offset, sum, blocks, .. } = *narrow;
+        Self { s, masks, offset: s.splat_narrow(offset), sum: s.in_first_lane(sum), blocks }
+    }
+
+    /// Processes the whole groups of `N` vectors from block `at` of `data` on, and returns where they
+    /// end. The blocks before are groups of that size too.
+    #[inline(always)]
+    pub(super) fn groups<P: Pass, const N: usize, const R: usize>(
+        &mut self,
+        keys: Keys<'_, S, R>,
+        data: &mut P,
+        mut at: usize,
+        end: usize,
+    ) -> usize {
+        const LAST: [Block; 4] = [[0; 16], [0; 16], [0; 16], [0xff; 16]];
+        let Self { s, masks, .. } = *self;
+        let group = N * S::WIDTH;
+        // Round key 0 goes with the offsets, instead of needing an operation for every vector.
+        let mut all = s.xor(self.offset, keys.first);
+        while end - at >= group {
+            self.blocks += group as u64;
+            let change = s.xor(s.splat(masks.l(group as u64)), s.splat(masks.l(self.blocks)));
+            let last = s.xor(all, s.and(change, s.load(&LAST[4 - S::WIDTH..])));
+            let offsets = Offsets::<S, N> { s, masks, all, last };
+            data.group::<S, N, R>(at, keys, offsets, &mut self.sum);
+            all = s.xor(all, s.xor(s.splat(&masks.group[group - 1]), change));
+            at += group;
+        }
+        self.offset = s.xor(all, keys.first);
+        at
+    }
+
+    /// Processes the whole vectors of `data`, the beginning of a message, and returns how many blocks
+    /// they have.
+    #[inline(always)]
+    pub(super) fn vectors<P: Pass, const R: usize>(
+        &mut self,
+        keys: Keys<'_, S, R>,
+        data: &mut P,
+    ) -> usize {
+        let end = data.blocks();
+        let at = self.groups::<P, FLIGHT, R>(keys, data, 0, end);
+        self.groups::<P, 1, R>(keys, data, at, end)
+    }
+
+    /// Processes `data`, the beginning of a message.
+    #[inline(always)]
+    pub(super) fn start<P: Pass, const R: usize>(
+        mut self,
+        schedule: &[Block; R],
+        data: &mut P,
+    ) -> Flow<'m, S::Narrow> {
+        let end = data.blocks();
+        let at =
+            if end >= S::WIDTH { self.vectors::<P, R>(P::keys(self.s, schedule), data) } else { 0 };
+        let mut narrow = self.narrow();
+        if S::WIDTH > 1 && at < end {
+            narrow.groups::<P, 1, R>(P::keys(narrow.s, schedule), data, at, end);
+        }
+        narrow
+    }
+
+    /// Processes `data`, whatever was before.
+    #[inline(always)]
+    pub(super) fn resume<P: Pass, const R: usize>(&mut self, schedule: &[Block; R], data: &mut P) {
+        let (s, end) = (self.s, data.blocks());
+        let (keys, group) = (P::keys(s, schedule), FLIGHT * S::WIDTH);
+        let mut at = 0;
+        while at < end {
+            let (in_group, in_vector) = (self.place_in(group), self.place_in(S::WIDTH));
+            if in_group == 0 && end - at >= group {
+                at = self.groups::<P, FLIGHT, R>(keys, data, at, end);
+            } else if in_vector == 0 && end - at >= S::WIDTH {
+                let end = end.min(at + group - in_group);
+                at = self.groups::<P, 1, R>(keys, data, at, end);
+            } else {
+                let end = end.min(at + S::WIDTH - in_vector);
+                let mut narrow = self.narrow();
+                let keys = P::keys(s.narrow(), schedule);
+                at = narrow.groups::<P, 1, R>(keys, data, at, end);
+                *self = Self::widen(s, &narrow);
+            }
+        }
+    }
+
+    /// How many blocks a group of `group` blocks has begun with.
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "less than `group`")]
+    fn place_in(&self, group: usize) -> usize {
+        (self.blocks % group as u64) as usize
+    }
+}

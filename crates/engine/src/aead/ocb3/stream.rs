@@ -1,0 +1,224 @@
+//! A message that comes piece by piece.
+
+use core::fmt;
+
+use inout::InOutBuf;
+use lanelock_isa::{Block, Blocks, Clmul, Kernel, wipe};
+
+use super::{
+    MOST_BYTES, Ocb3, copy_tag, finish, first_offset,
+    flow::{Aad, Flow, Pass, Text},
+    format_nonce, hash_partial, partial, top,
+};
+use crate::{Error, aead::Stream, inout::InOutBlocks};
+
+/// A message that comes piece by piece: see [`Ocb3::sealer`].
+pub struct Ocb3Stream<'k, const R: usize> {
+    ocb: &'k Ocb3<R>,
+    aad: Place,
+    text: Place,
+    /// AAD that does not fill a block yet: the first `waiting` bytes.
+    part: Block,
+    waiting: usize,
+    /// Whether a partial block of text has come: it is the last one.
+    ended: bool,
+}
+
+/// A [`Flow`] in memory. Zeroised on drop.
+struct Place {
+    offset: Block,
+    sum: Block,
+    blocks: u64,
+}
+
+impl Place {
+    fn new(offset: Block) -> Self {
+        Self { offset, sum: [0; 16], blocks: 0 }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        wipe(&mut self.offset);
+        wipe(&mut self.sum);
+    }
+}
+
+impl<'k, const R: usize> Ocb3Stream<'k, R> {
+    pub(super) fn new(ocb: &'k Ocb3<R>, nonce: &[u8]) -> Result<Self, Error> {
+        ocb.check(nonce, &[], 0, ocb.tag_length)?;
+        let nonce = format_nonce(nonce, ocb.tag_length);
+        let mut ktop = block(top(nonce));
+        ocb.aes.encrypt_block(&mut ktop);
+        let stream = Self {
+            ocb,
+            aad: Place::new([0; 16]),
+            text: Place::new(block(first_offset(&ktop, nonce))),
+            part: [0; 16],
+            waiting: 0,
+            ended: false,
+        };
+        wipe(&mut ktop);
+        Ok(stream)
+    }
+
+    fn hash(&mut self, blocks: &[Block]) {
+        let Self { ocb, aad, .. } = self;
+        let keys = ocb.aes.encrypt_keys();
+        ocb.level().run(Resume { ocb, place: aad, keys, data: Aad(blocks) });
+    }
+
+    fn crypt<const SEAL: bool>(&mut self, data: InOutBuf<'_, '_, u8>) {
+        let Self { ocb, text, .. } = self;
+        let (blocks, rest) = InOutBlocks::split(data);
+        let keys = if SEAL { ocb.aes.encrypt_keys() } else { ocb.aes.decrypt_keys() };
+        let data = Text::<SEAL>(blocks);
+        ocb.level().run(Resume { ocb, place: text, keys, data });
+        if !rest.is_empty() {
+            self.ended = true;
+            ocb.level().run(Partial::<R, SEAL> { ocb, place: text, rest });
+        }
+    }
+}
+
+impl<const R: usize> Stream for Ocb3Stream<'_, R> {
+    fn aad(&mut self, mut aad: &[u8]) {
+        if self.waiting > 0 {
+            let (now, later) = aad.split_at(aad.len().min(16 - self.waiting));
+            self.part[self.waiting..][..now.len()].copy_from_slice(now);
+            self.waiting += now.len();
+            aad = later;
+            if self.waiting == 16 {
+                let part = self.part;
+                self.hash(&[part]);
+                self.waiting = 0;
+            }
+        }
+        let (blocks, rest) = aad.as_chunks();
+        if !blocks.is_empty() {
+            self.hash(blocks);
+        }
+        if !rest.is_empty() {
+            self.part[..rest.len()].copy_from_slice(rest);
+            self.waiting = rest.len();
+        }
+    }
+
+    fn encrypt(&mut self, data: InOutBuf<'_, '_, u8>) {
+        self.crypt::<true>(data);
+    }
+
+    fn decrypt(&mut self, data: InOutBuf<'_, '_, u8>) {
+        self.crypt::<false>(data);
+    }
+
+    fn text_left(&self) -> u64 {
+        if self.ended { 0 } else { MOST_BYTES - 16 * self.text.blocks }
+    }
+
+    fn finish(self, tag: &mut [u8]) {
+        let part = &self.part[..self.waiting];
+        let Self { ocb, aad, text, .. } = &self;
+        let mut full = ocb.level().run(Finish { ocb, aad, part, text });
+        copy_tag(&full, tag);
+        wipe(&mut full);
+    }
+}
+
+impl<const R: usize> fmt::Debug for Ocb3Stream<'_, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Ocb3Stream({:?})", self.ocb)
+    }
+}
+
+/// More whole blocks.
+struct Resume<'a, P, const R: usize> {
+    ocb: &'a Ocb3<R>,
+    place: &'a mut Place,
+    keys: &'a [Block; R],
+    data: P,
+}
+
+impl<P: Pass, const R: usize> Kernel for Resume<'_, P, R> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<S: Clmul>(self, s: S) {
+        let Self { ocb, place, keys, mut data } = self;
+        let n = s.narrow();
+        let mut flow = Flow {
+            s,
+            masks: &ocb.masks,
+            offset: s.splat(&place.offset),
+            sum: s.in_first_lane(n.load(&[place.sum])),
+            blocks: place.blocks,
+        };
+        flow.resume::<P, R>(keys, &mut data);
+        store(&flow.narrow(), place);
+    }
+}
+
+/// The last block of text, which is partial.
+struct Partial<'a, 'i, 'o, const R: usize, const SEAL: bool> {
+    ocb: &'a Ocb3<R>,
+    place: &'a mut Place,
+    rest: InOutBuf<'i, 'o, u8>,
+}
+
+impl<const R: usize, const SEAL: bool> Kernel for Partial<'_, '_, '_, R, SEAL> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<S: Clmul>(self, s: S) {
+        let Self { ocb, place, rest } = self;
+        let mut flow = load(s.narrow(), ocb, place);
+        partial::<S, R, SEAL>(s, &mut flow, ocb.aes.encrypt_keys(), rest);
+        store(&flow, place);
+    }
+}
+
+/// The tag in full.
+struct Finish<'a, const R: usize> {
+    ocb: &'a Ocb3<R>,
+    aad: &'a Place,
+    part: &'a [u8],
+    text: &'a Place,
+}
+
+impl<const R: usize> Kernel for Finish<'_, R> {
+    type Out = Block;
+
+    #[inline(always)]
+    fn run<S: Clmul>(self, s: S) -> Block {
+        let Self { ocb, aad, part, text } = self;
+        let (n, keys) = (s.narrow(), ocb.aes.encrypt_keys());
+        let mut aad = load(n, ocb, aad);
+        if !part.is_empty() {
+            hash_partial::<S, R>(s, &mut aad, keys, part);
+        }
+        finish::<S::Narrow, R>(&load(n, ocb, text), keys, aad.sum)
+    }
+}
+
+/// The block of these halves.
+fn block([low, high]: [u64; 2]) -> Block {
+    (u128::from(high) << 64 | u128::from(low)).to_le_bytes()
+}
+
+#[inline(always)]
+fn load<'a, N: Clmul, const R: usize>(n: N, ocb: &'a Ocb3<R>, place: &Place) -> Flow<'a, N> {
+    Flow {
+        s: n,
+        masks: &ocb.masks,
+        offset: n.load(&[place.offset]),
+        sum: n.load(&[place.sum]),
+        blocks: place.blocks,
+    }
+}
+
+#[inline(always)]
+fn store<N: Blocks>(flow: &Flow<'_, N>, place: &mut Place) {
+    flow.s.store(flow.offset, core::slice::from_mut(&mut place.offset));
+    flow.s.store(flow.sum, core::slice::from_mut(&mut place.sum));
+    place.blocks = flow.blocks;
+}

@@ -9,7 +9,7 @@ use std::{
 
 use lanelock_lab_common::Row;
 
-use crate::worker::Worker;
+use crate::{options::Options, worker::Worker};
 
 /// How a library is built and run.
 struct Entry {
@@ -92,9 +92,10 @@ pub struct Answer {
 impl Contestant {
     /// Builds and starts all that are wanted: ours, the best level first, then the peers; and the names of
     /// those that could not be built, with the reason.
-    pub fn all(wanted: &[String], processor: usize) -> Result<(Vec<Self>, Vec<String>), String> {
+    pub fn all(options: &Options, processor: usize) -> Result<(Vec<Self>, Vec<String>), String> {
+        let wanted = &options.peers;
         let mut contestants = Vec::new();
-        let program = build("lanelock", false)?;
+        let program = build("lanelock", false, options.build)?;
         let mut levels: Vec<_> =
             ["portable", "aesni", "vaes256", "vaes512"].into_iter().rev().collect();
         levels.retain(|level| {
@@ -133,7 +134,7 @@ impl Contestant {
                 }
                 _ => programs
                     .entry((entry.package, entry.native))
-                    .or_insert_with(|| build(entry.package, entry.native))
+                    .or_insert_with(|| build(entry.package, entry.native, options.build))
                     .clone(),
             };
             match program.and_then(|program| Self::peer(entry, program, processor)) {
@@ -231,7 +232,7 @@ impl Contestant {
 }
 
 /// Builds the worker of a package; gives its program.
-fn build(package: &str, native: bool) -> Result<PathBuf, String> {
+fn build(package: &str, native: bool, anew: bool) -> Result<PathBuf, String> {
     let own = env::current_exe().map_err(|error| error.to_string())?;
     // target/release/lanelock-lab
     let mut target = own.ancestors().nth(2).ok_or("no target folder")?.to_path_buf();
@@ -241,6 +242,10 @@ fn build(package: &str, native: bool) -> Result<PathBuf, String> {
         command.env("RUSTFLAGS", "-C target-cpu=native");
     }
     let package = format!("lanelock-lab-{package}");
+    if !anew {
+        let program = target.join("release").join(package);
+        return if program.exists() { Ok(program) } else { Err("was not built".into()) };
+    }
     eprintln!("lab: building {package}{}", if native { " for this processor" } else { "" });
     let output = command
         .args(["build", "--release", "--quiet", "--package", &package, "--manifest-path"])

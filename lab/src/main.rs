@@ -53,7 +53,7 @@ fn measure(options: &Options) -> Result<Results, String> {
     }
     let (processor, own) = machine::processors();
     worker::pin(own);
-    let (mut contestants, missing) = Contestant::all(&options.peers, processor)?;
+    let (mut contestants, missing) = Contestant::all(options, processor)?;
     let gigahertz = contestants[0].gigahertz();
     let mut results = Results::new(machine::describe(gigahertz), options, &contestants, missing);
     for row in &rows {

@@ -13,6 +13,8 @@ pub struct Options {
     pub rows: Vec<String>,
     /// Which libraries; empty: all.
     pub peers: Vec<String>,
+    /// Whether to build the workers, or to take those that are there.
+    pub build: bool,
     /// Where the report goes.
     pub out: PathBuf,
     /// A file of results to make a report from, without measuring.
@@ -22,7 +24,7 @@ pub struct Options {
 const HELP: &str = "\
 Measures Lanelock beside its peers and the limit of the hardware, and writes a report.
 
-    make lab ARGS=\"...\"            or: cargo run --release --manifest-path lab/Cargo.toml -- ...
+    make lab ARGS=\"...\"            or: cargo run --manifest-path lab/Cargo.toml -- ...
 
     --quick              one pass of short windows: to see that everything works
     --rows R,R,...       only rows that contain one of these; words joined by + must all occur
@@ -30,6 +32,7 @@ Measures Lanelock beside its peers and the limit of the hardware, and writes a r
     --peers P,P,...      only these libraries (openssl, ring, ...); Lanelock always takes part
     --passes N           passes over all rows (7); the lowest median counts
     --windows N          windows of 40 us in each measurement (101)
+    --no-build           take the workers as they were built before
     --out DIR            where performance.md, performance.json and plots/ go: docs/ after a full
                          run, lab/target/report/ after one with any of the options above
     --from FILE          make the report from results of before, measure nothing
@@ -45,6 +48,7 @@ pub fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Option<Optio
         windows: 101,
         rows: Vec::new(),
         peers: Vec::new(),
+        build: true,
         out: PathBuf::new(),
         from: None,
     };
@@ -61,6 +65,7 @@ pub fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Option<Optio
             "--peers" => options.peers = list(value()?),
             "--passes" => options.passes = number(value()?)?,
             "--windows" => options.windows = number(value()?)?,
+            "--no-build" => options.build = false,
             "--out" => out = Some(PathBuf::from(value()?)),
             "--from" => options.from = Some(PathBuf::from(value()?)),
             "--list" => {
@@ -75,7 +80,7 @@ pub fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Option<Optio
             }
             _ => return Err(format!("{argument}: see --help")),
         }
-        full &= matches!(&argument[..], "--out" | "--from");
+        full &= matches!(&argument[..], "--out" | "--from" | "--no-build");
     }
     let lab = Path::new(env!("CARGO_MANIFEST_DIR"));
     let usual = if full { lab.join("../docs") } else { lab.join("target/report") };

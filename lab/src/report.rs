@@ -102,10 +102,12 @@ fn circumstances(results: &Results) -> String {
 }
 
 const GOALS: &str = "\
-*Reach* is what the instructions of a Zen 4 allow, which starts one 512-bit AES round a cycle, and *best
-peer there* was measured on such a processor; cycles per byte, or per message for short ones. Where this
-processor is another one, the last two columns compare what does not depend on it: the figure as a
-multiple of the limit of the processor at hand.";
+*Reach* is what the instructions of a Zen 4 allow, and *best peer there* was measured on such a
+processor; cycles per byte, or per message for short ones. A Zen 4 starts one 512-bit AES round a cycle,
+a Zen 5 two, and both one carry-less product in two cycles. So the last two columns compare what
+depends less on the processor: the figure as a multiple of the limit, there and here. The limit is what
+the units would take for the AES rounds and products alone, without loads, shuffles and additions
+(`lanelock_speed::limit`).";
 
 const LEVELS: &str = "\
 Cycles per byte at each level of this machine, in brackets the share of the level's own limit.";

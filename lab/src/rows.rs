@@ -52,7 +52,8 @@ pub struct Goal {
     pub reach: f64,
     /// The best peer there.
     pub peer: Option<f64>,
-    /// The limit there: the instructions of the loop, measured without their dependences.
+    /// The limit there, of the units alone: a 512-bit AES round takes a cycle, a carry-less product
+    /// two, and an AES slot besides.
     pub limit: Option<f64>,
 }
 
@@ -95,28 +96,31 @@ fn key_bits(algorithm: &str) -> usize {
 
 /// The goals, in the order of the issue that set them.
 pub fn goals() -> Vec<Goal> {
-    let byte = |row, reach, peer, limit| Goal { row, unit: Unit::Byte, reach, peer, limit };
+    let byte = |row, reach, peer, limit| {
+        let limit = Some(limit);
+        Goal { row, unit: Unit::Byte, reach, peer, limit }
+    };
     let message = |row, reach, peer| Goal { row, unit: Unit::Message, reach, peer, limit: None };
     let k16 = 16 * KIB;
     let mut goals = vec![
-        byte(one("ctr", "encrypt", k16), 0.170, Some(0.163), Some(0.157)),
-        byte(one("ocb3", "seal", k16), 0.170, Some(0.361), Some(0.157)),
-        byte(one("xts", "encrypt", k16), 0.170, Some(0.201), Some(0.157)),
-        byte(one("cbc", "decrypt", k16), 0.170, Some(0.157), Some(0.157)),
-        byte(many("cbc", "encrypt", k16, 32), 0.185, Some(0.263), Some(0.157)),
-        byte(many("cmac", "mac", k16, 32), 0.185, Some(0.208), Some(0.157)),
-        byte(many("cbcs", "encrypt", k16, 32), 0.033, Some(0.070), Some(0.028)),
-        byte(one("gcm", "seal", k16), 0.255, Some(0.290), Some(0.235)),
-        byte(one("gcm", "open", k16), 0.255, Some(0.290), Some(0.235)),
-        byte(with_key(256, one("gcm", "seal", k16)), 0.295, Some(0.341), Some(0.266)),
-        byte(with_key(256, one("gcm", "open", k16)), 0.295, Some(0.341), Some(0.266)),
-        byte(one("gcm-siv", "seal", k16), 0.31, Some(0.884), Some(0.272)),
-        byte(one("gcm-siv", "open", k16), 0.28, Some(0.737), Some(0.235)),
-        byte(many("ccm", "seal", k16, 32), 0.35, Some(0.376), Some(0.312)),
-        byte(many("xts", "encrypt", 512, 64), 0.19, Some(0.45), Some(0.157)),
-        byte(many("xts", "encrypt", 4 * KIB, 64), 0.19, Some(0.202), Some(0.157)),
-        byte(one("aegis-128l", "seal", k16), 0.19, Some(0.215), Some(0.125)),
-        byte(one("aegis-128x4", "seal", k16), 0.080, Some(0.085), Some(0.0625)),
+        byte(one("ctr", "encrypt", k16), 0.170, Some(0.163), 0.156),
+        byte(one("ocb3", "seal", k16), 0.170, Some(0.361), 0.156),
+        byte(one("xts", "encrypt", k16), 0.170, Some(0.201), 0.156),
+        byte(one("cbc", "decrypt", k16), 0.170, Some(0.157), 0.156),
+        byte(many("cbc", "encrypt", k16, 32), 0.185, Some(0.263), 0.156),
+        byte(many("cmac", "mac", k16, 32), 0.185, Some(0.208), 0.156),
+        byte(many("cbcs", "encrypt", k16, 32), 0.033, Some(0.070), 0.0156),
+        byte(one("gcm", "seal", k16), 0.255, Some(0.290), 0.203),
+        byte(one("gcm", "open", k16), 0.255, Some(0.290), 0.203),
+        byte(with_key(256, one("gcm", "seal", k16)), 0.295, Some(0.341), 0.266),
+        byte(with_key(256, one("gcm", "open", k16)), 0.295, Some(0.341), 0.266),
+        byte(one("gcm-siv", "seal", k16), 0.31, Some(0.884), 0.25),
+        byte(one("gcm-siv", "open", k16), 0.28, Some(0.737), 0.203),
+        byte(many("ccm", "seal", k16, 32), 0.35, Some(0.376), 0.313),
+        byte(many("xts", "encrypt", 512, 64), 0.19, Some(0.45), 0.156),
+        byte(many("xts", "encrypt", 4 * KIB, 64), 0.19, Some(0.202), 0.156),
+        byte(one("aegis-128l", "seal", k16), 0.19, Some(0.215), 0.125),
+        byte(one("aegis-128x4", "seal", k16), 0.080, Some(0.085), 0.0625),
     ];
     for (size, reach, peer) in [(16, 44.0, 44.0), (64, 56.0, 56.0), (256, 105.0, 111.0)] {
         goals.push(message(one("gcm", "seal", size), reach, Some(peer)));
@@ -129,8 +133,8 @@ pub fn goals() -> Vec<Goal> {
     }
     goals.push(message(one("ctr", "encrypt", 16), 59.0, Some(59.0)));
     goals.push(message(one("cmac", "mac", 16), 84.0, Some(84.0)));
-    goals.push(byte(one("crc-32c", "hash", k16), 0.06, None, None));
-    goals.push(byte(one("crc-32", "hash", k16), 0.06, None, None));
+    goals.push(byte(one("crc-32c", "hash", k16), 0.06, None, 0.0625));
+    goals.push(byte(one("crc-32", "hash", k16), 0.06, None, 0.0625));
     goals
 }
 

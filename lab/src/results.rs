@@ -80,9 +80,32 @@ impl Results {
         serde_json::from_str(&text).map_err(|e| error(&e))
     }
 
+    /// As JSON with a line for each figure, so that changes can be read.
     pub fn write(&self, path: &Path) -> Result<(), String> {
-        let text = serde_json::to_string_pretty(self).expect("plain data");
-        fs::write(path, text + "\n").map_err(|error| format!("{}: {error}", path.display()))
+        let mut text = format!(
+            "{{\n \"machine\": {},\n \"passes\": {},\n \"windows\": {},\n \"missing\": {},\n",
+            to_json(&self.machine),
+            self.passes,
+            self.windows,
+            to_json(&self.missing)
+        );
+        let lines = |lines: Vec<String>| lines.join(",\n");
+        let who = self.contestants.iter().map(|who| format!("  {}", to_json(who)));
+        let rows = self.rows.iter().map(|(row, measured)| {
+            let figure = |(name, figure)| format!("   {}: {}", to_json(name), to_json(figure));
+            format!(
+                "  {}: {{\n   \"limits\": {},\n   \"figures\": {{\n{}\n   }}\n  }}",
+                to_json(row),
+                to_json(&measured.limits),
+                lines(measured.figures.iter().map(figure).collect())
+            )
+        });
+        text += &format!(
+            " \"contestants\": [\n{}\n ],\n \"rows\": {{\n{}\n }}\n}}\n",
+            lines(who.collect()),
+            lines(rows.collect())
+        );
+        fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
     }
 
     /// Takes up a row with its limits.
@@ -90,7 +113,7 @@ impl Results {
         let limits = &mut self.rows.entry(entry.row.to_string()).or_default().limits;
         for ours in contestants.iter_mut().filter(|c| c.best() || (c.ours() && entry.levels)) {
             if let Some(cycles) = ours.limit(&entry.row) {
-                limits.insert(ours.level().expect("ours").to_owned(), cycles);
+                limits.insert(ours.level().expect("ours").to_owned(), rounded(cycles));
             }
         }
     }
@@ -99,8 +122,7 @@ impl Results {
     pub fn take(&mut self, row: &Row, contestant: &Contestant, answer: &Answer) {
         let figures = &mut self.rows.entry(row.to_string()).or_default().figures;
         let figure = figures.entry(contestant.name.clone()).or_default();
-        // Tenths of a cycle are enough.
-        figure.cycles.push((answer.cycles * 10.0).round() / 10.0);
+        figure.cycles.push(rounded(answer.cycles));
         figure.digest.clone_from(&answer.digest);
     }
 
@@ -190,4 +212,13 @@ impl Results {
         });
         (compared.count(), self.rows.len())
     }
+}
+
+fn to_json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("plain data")
+}
+
+/// Tenths of a cycle are enough.
+fn rounded(cycles: f64) -> f64 {
+    (cycles * 10.0).round() / 10.0
 }

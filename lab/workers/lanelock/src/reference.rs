@@ -5,7 +5,7 @@ use lanelock::{
     Aes128, Aes192, Aes256, AesLevel, Block, CounterBits, InOutBuf, Pattern,
     aead::{
         Aead, Aegis128L, Aegis128X2, Aegis128X4, Aegis256, Aegis256X2, Aegis256X4, Aes128Gcm,
-        Aes192Gcm, Aes256Gcm,
+        Aes128GcmSiv, Aes128Ocb3, Aes192Gcm, Aes192Ocb3, Aes256Gcm, Aes256GcmSiv, Aes256Ocb3,
     },
     hash::{
         Ghash, Polyval,
@@ -28,6 +28,12 @@ pub fn prepare(row: &Row, data: &Data, level: AesLevel) -> Prepared {
             data.tags[i] = hash.finish();
         }),
         128 | 256 if row.algorithm.starts_with("aegis") => aegis(row, data, level),
+        128 if row.algorithm == "gcm-siv" => {
+            aead(keys(data, |key| Aes128GcmSiv::with_level(key, level)), row, 12)
+        }
+        256 if row.algorithm == "gcm-siv" => {
+            aead(keys(data, |key| Aes256GcmSiv::with_level(key, level)), row, 12)
+        }
         128 => aes_128(row, data, level),
         192 => aes_192(row, data, level),
         256 => aes_256(row, data, level),
@@ -80,7 +86,7 @@ fn blocks(data: &Data) -> Vec<Block> {
 
 /// The calls of a key size.
 macro_rules! calls {
-    ($name:ident, $aes:ident, $gcm:ident) => {
+    ($name:ident, $aes:ident, $gcm:ident, $ocb3:ident) => {
         fn $name(row: &Row, data: &Data, level: AesLevel) -> Prepared {
             let encrypt = row.operation == "encrypt";
             let aes = || keys(data, |key| $aes::with_level(key, level));
@@ -109,6 +115,7 @@ macro_rules! calls {
                     })
                 }
                 "gcm" => aead(gcm(), row, 12),
+                "ocb3" => aead(keys(data, |key| $ocb3::with_level(key, level)), row, 12),
                 "gmac" => each(gcm(), |key, data, i| {
                     let (nonce, message) = (&data.nonces[i][..12], &data.input[i]);
                     key.mac(nonce, message, &mut data.tags[i]).expect("a short message");
@@ -119,9 +126,9 @@ macro_rules! calls {
     };
 }
 
-calls!(aes_128, Aes128, Aes128Gcm);
-calls!(aes_192, Aes192, Aes192Gcm);
-calls!(aes_256, Aes256, Aes256Gcm);
+calls!(aes_128, Aes128, Aes128Gcm, Aes128Ocb3);
+calls!(aes_192, Aes192, Aes192Gcm, Aes192Ocb3);
+calls!(aes_256, Aes256, Aes256Gcm, Aes256Ocb3);
 
 fn aead<A: Aead + 'static>(keys: Vec<A>, row: &Row, nonce: usize) -> Prepared {
     if row.operation == "seal" {

@@ -145,6 +145,7 @@ fn wrong_arguments_say_what_is_right() {
         (&["cbc", "--lanes", "0"], &["1 to 4096"]),
         (&["cbc", "--lanes", "4096", "--size", "1M"], &["1 GiB"]),
         (&["cbc", "--key-bits", "160"], &["128", "192", "256"]),
+        (&["aegis-256", "--key-bits", "128"], &["aegis-256", "--key-bits 256"]),
         (&["ctr", "--passes", "0"], &["1..=1000"]),
         (&["sweep", "ctr"], &["ctr", "cbc"]),
         (&["sweep", "cbc", "--size", "17"], &["multiple of 16"]),

@@ -12,8 +12,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Cycles of one chain: about 5 µs.
-const CHAIN: u32 = 19_200;
+/// Cycles of one chain: about 8 µs.
+const CHAIN: u32 = 32_000;
 
 /// Length of a window: short beside a turn of the scheduler, long beside reading the clock.
 const WINDOW: Duration = Duration::from_micros(40);

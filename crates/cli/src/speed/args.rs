@@ -46,8 +46,8 @@ pub(crate) struct SpeedArgs {
     #[arg(long, value_name = "HOW", default_value = "one")]
     pub(crate) keys: KeysArg,
 
-    /// Key sizes: 128, 192, 256 or all
-    #[arg(long, value_name = "BITS,...", default_value = "128", value_delimiter = ',')]
+    /// Key sizes [default: the shortest that there is; of key-expansion all]
+    #[arg(long, value_name = "BITS,...", value_delimiter = ',')]
     pub(crate) key_bits: Vec<KeyBits>,
 
     /// Writes a chart, as SVG

@@ -113,8 +113,11 @@ fn add(kind: &Kind, args: &SpeedArgs, sizes: &[usize], all: &mut Vec<Workload>) 
         None => vec![1, STREAMS],
     };
     for &key_bits in kind.key_bits {
-        let wanted = args.key_bits.iter().any(|bits| bits.includes(key_bits));
-        if !wanted && !expansion && key_bits > 0 {
+        let wanted = match &args.key_bits[..] {
+            [] => key_bits == kind.key_bits[0],
+            given => key_bits == 0 || given.iter().any(|bits| bits.includes(key_bits)),
+        };
+        if !wanted && !expansion {
             continue;
         }
         let key_size = [usize::from(key_bits) / 8];
@@ -148,8 +151,8 @@ fn cannot(kinds: &[Kind], args: &SpeedArgs) -> Failure {
             );
         }
     }
-    let mut bits = kinds[0].key_bits.iter();
-    if !bits.any(|bits| *bits == 0 || args.key_bits.iter().any(|given| given.includes(*bits))) {
+    let given = |bits: &u16| *bits == 0 || args.key_bits.iter().any(|given| given.includes(*bits));
+    if !args.key_bits.is_empty() && !kinds[0].key_bits.iter().any(given) {
         let sizes: Vec<_> = kinds[0].key_bits.iter().map(ToString::to_string).collect();
         return Failure::usage(
             format!("{name} has no key of that size"),

@@ -7,7 +7,10 @@ use std::hint::black_box;
 
 use lanelock::{
     Aes128, Aes192, Aes256, AesLevel, CounterBits, Pattern,
-    aead::{Aead, Aes128Gcm, Aes192Gcm, Aes256Gcm},
+    aead::{
+        Aead, Aegis128L, Aegis128X2, Aegis128X4, Aegis256, Aegis256X2, Aegis256X4, Aes128Gcm,
+        Aes128GcmSiv, Aes128Ocb3, Aes192Gcm, Aes192Ocb3, Aes256Gcm, Aes256GcmSiv, Aes256Ocb3,
+    },
     hash::{
         Ghash, Polyval,
         crc::{Crc32, Crc32c, Crc64Nvme, Crc64Xz},
@@ -129,6 +132,31 @@ pub(super) fn gcm(workload: &Workload, level: AesLevel) -> Runner {
     by_key!(workload, Gcm = Aes128Gcm, Aes192Gcm, Aes256Gcm => {
         aead(workload, 12, Gcm::with_level(&key(0), level))
     })
+}
+
+pub(super) fn gcm_siv(workload: &Workload, level: AesLevel) -> Runner {
+    match workload.key_bits {
+        128 => aead(workload, 12, Aes128GcmSiv::with_level(&key(0), level)),
+        _ => aead(workload, 12, Aes256GcmSiv::with_level(&key(0), level)),
+    }
+}
+
+pub(super) fn ocb3(workload: &Workload, level: AesLevel) -> Runner {
+    by_key!(workload, Ocb3 = Aes128Ocb3, Aes192Ocb3, Aes256Ocb3 => {
+        aead(workload, 12, Ocb3::with_level(&key(0), level))
+    })
+}
+
+pub(super) fn aegis(workload: &Workload, level: AesLevel) -> Runner {
+    let (short, long) = (key(0), key(0));
+    match workload.algorithm {
+        "aegis-128l" => aead(workload, 16, Aegis128L::with_level(&short, level)),
+        "aegis-128x2" => aead(workload, 16, Aegis128X2::with_level(&short, level)),
+        "aegis-128x4" => aead(workload, 16, Aegis128X4::with_level(&short, level)),
+        "aegis-256" => aead(workload, 32, Aegis256::with_level(&long, level)),
+        "aegis-256x2" => aead(workload, 32, Aegis256X2::with_level(&long, level)),
+        _ => aead(workload, 32, Aegis256X4::with_level(&long, level)),
+    }
 }
 
 pub(super) fn gmac(workload: &Workload, level: AesLevel) -> Runner {

@@ -38,7 +38,10 @@ pub mod traits;
 mod usage;
 
 pub use ::inout::InOutBuf;
-pub use aes::{Aes, Aes128, Aes192, Aes256, CounterBits, CtrStream};
+pub use aes::{
+    Aes, Aes128, Aes128KeyWrap, Aes192, Aes192KeyWrap, Aes256, Aes256KeyWrap, CounterBits,
+    CtrStream, KeyWrap,
+};
 pub use error::Error;
 pub use lanelock_isa::{AesLevel, Block, LevelError, last_level_run};
 pub use pattern::Pattern;

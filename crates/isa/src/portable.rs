@@ -363,6 +363,16 @@ impl<const W: usize> Blocks for Portable<W> {
     }
 
     #[inline(always)]
+    fn sub_last_words<const ROTATE: bool>(self, v: [Block; W], constant: u8) -> [Block; W] {
+        v.map(|block| {
+            let [.., a, b, c, d] = block;
+            let mut word = sub_word(if ROTATE { [b, c, d, a] } else { [a, b, c, d] });
+            word[0] ^= if ROTATE { constant } else { 0 };
+            core::array::from_fn(|i| word[i % 4])
+        })
+    }
+
+    #[inline(always)]
     fn expand<const R: usize>(self, key: &[u8]) -> [Block; R] {
         expand(key)
     }

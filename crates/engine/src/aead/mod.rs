@@ -12,8 +12,11 @@ pub mod batch;
 mod ccm;
 mod gcm;
 mod gcm_siv;
+mod gcm_siv_wave;
+mod gcm_wave;
 mod ocb3;
 mod stitch;
+mod wave;
 
 pub use aegis::{
     Aegis, Aegis128L, Aegis128X2, Aegis128X4, Aegis256, Aegis256X2, Aegis256X4, AegisMacStream,

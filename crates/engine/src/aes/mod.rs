@@ -19,6 +19,7 @@ use zeroize::ZeroizeOnDrop;
 pub(crate) use schedule::EncryptKey;
 
 pub use ctr::{CounterBits, CtrStream};
+pub use kw::{Aes128KeyWrap, Aes192KeyWrap, Aes256KeyWrap, KeyWrap};
 
 use crate::inout::InOutBlocks;
 use schedule::Invert;

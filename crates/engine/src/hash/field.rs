@@ -38,6 +38,12 @@ impl<V: Copy> Factor<V> {
     pub(crate) fn new<S: Clmul<V = V>>(s: S, v: V) -> Self {
         Self(v, s.xor(v, s.swap_halves(v)))
     }
+
+    /// A factor and the sum of its halves, where that is known.
+    #[inline(always)]
+    pub(crate) fn with_both(v: V, both: V) -> Self {
+        Self(v, both)
+    }
 }
 
 impl<V: Copy> Sum<V> {
@@ -130,6 +136,12 @@ impl Powers {
             vector = multiply(s, vector, step);
             s.store(vector, &mut self.table[HIGHEST - exponent..]);
         }
+    }
+
+    /// The key, and the sum of its halves.
+    #[inline(always)]
+    pub(crate) fn first(&self) -> [&Block; 2] {
+        [&self.table[HIGHEST - 1], &self.both[HIGHEST - 1]]
     }
 
     /// The powers that go with the last `count` blocks of a message, and zeros.

@@ -475,6 +475,12 @@ macro_rules! level {
             }
 
             #[inline(always)]
+            fn sub_last_words<const ROTATE: bool>(self, v: $vector, constant: u8) -> $vector {
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::sub_last_words::<ROTATE>(v, constant.into()) }
+            }
+
+            #[inline(always)]
             fn expand<const R: usize>(self, key: &[u8]) -> [Block; R] {
                 // SAFETY: the token proves the features.
                 unsafe { xmm::expand(key) }

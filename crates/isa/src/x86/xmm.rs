@@ -203,7 +203,7 @@ pub(super) fn expand<const R: usize>(key: &[u8]) -> [Block; R] {
             let mut k = first;
             let mut constant = 1;
             for round in 1..R {
-                k = _mm_xor_si128(running_xor(k), sub_last_word::<true>(k, constant));
+                k = _mm_xor_si128(running_xor(k), sub_last_words::<true>(k, constant));
                 store_one(k, &mut keys[round]);
                 constant = double(constant);
             }
@@ -217,7 +217,7 @@ pub(super) fn expand<const R: usize>(key: &[u8]) -> [Block; R] {
             for turn in 0..9 {
                 store_words(&mut words, turn, a, b);
                 let last = _mm_bslli_si128::<8>(b);
-                a = _mm_xor_si128(running_xor(a), sub_last_word::<true>(last, constant));
+                a = _mm_xor_si128(running_xor(a), sub_last_words::<true>(last, constant));
                 let carry = _mm_shuffle_epi32::<0xff>(a);
                 b = _mm_xor_si128(_mm_xor_si128(b, _mm_bslli_si128::<4>(b)), carry);
                 constant = double(constant);
@@ -230,11 +230,11 @@ pub(super) fn expand<const R: usize>(key: &[u8]) -> [Block; R] {
             let mut constant = 1;
             for round in 2..R {
                 if round % 2 == 0 {
-                    a = _mm_xor_si128(running_xor(a), sub_last_word::<true>(b, constant));
+                    a = _mm_xor_si128(running_xor(a), sub_last_words::<true>(b, constant));
                     store_one(a, &mut keys[round]);
                     constant = double(constant);
                 } else {
-                    b = _mm_xor_si128(running_xor(b), sub_last_word::<false>(a, 0));
+                    b = _mm_xor_si128(running_xor(b), sub_last_words::<false>(a, 0));
                     store_one(b, &mut keys[round]);
                 }
             }
@@ -266,7 +266,7 @@ fn running_xor(k: __m128i) -> __m128i {
 /// SubWord of the last word in all words, with RotWord and the round constant if `ROTATE`.
 #[inline]
 #[target_feature(enable = "aes,sse4.1")]
-fn sub_last_word<const ROTATE: bool>(k: __m128i, constant: i32) -> __m128i {
+pub(super) fn sub_last_words<const ROTATE: bool>(k: __m128i, constant: i32) -> __m128i {
     let order = if ROTATE { 0x0c0f_0e0d } else { 0x0f0e_0d0c };
     let words = _mm_shuffle_epi8(k, _mm_set1_epi32(order));
     _mm_aesenclast_si128(words, _mm_set1_epi32(constant))

@@ -7,9 +7,9 @@ use core::arch::x86_64::{
     _mm256_bslli_epi128, _mm256_bsrli_epi128, _mm256_castsi128_si256, _mm256_castsi256_si128,
     _mm256_clmulepi64_epi128, _mm256_cmpgt_epi8, _mm256_extracti128_si256, _mm256_inserti128_si256,
     _mm256_loadu_si256, _mm256_permute2x128_si256, _mm256_set_epi64x, _mm256_set1_epi8,
-    _mm256_setr_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_shuffle_epi32,
-    _mm256_sll_epi64, _mm256_srl_epi64, _mm256_storeu_si256, _mm256_xor_si256,
-    _mm256_zextsi128_si256,
+    _mm256_set1_epi32, _mm256_setr_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8,
+    _mm256_shuffle_epi32, _mm256_sll_epi64, _mm256_srl_epi64, _mm256_storeu_si256,
+    _mm256_xor_si256, _mm256_zextsi128_si256,
 };
 
 use crate::Block;
@@ -239,4 +239,13 @@ pub(super) fn times_matrix(v: __m256i, matrix: __m256i) -> __m256i {
         *block = crate::matrix::times_matrix(block, matrix);
     }
     load(&blocks)
+}
+
+/// SubWord of the last word in all words, with RotWord and the round constant if `ROTATE`.
+#[inline]
+#[target_feature(enable = "avx2,vaes")]
+pub(super) fn sub_last_words<const ROTATE: bool>(k: __m256i, constant: i32) -> __m256i {
+    let order = if ROTATE { 0x0c0f_0e0d } else { 0x0f0e_0d0c };
+    let words = _mm256_shuffle_epi8(k, _mm256_set1_epi32(order));
+    _mm256_aesenclast_epi128(words, _mm256_set1_epi32(if ROTATE { constant } else { 0 }))
 }

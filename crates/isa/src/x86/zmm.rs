@@ -9,9 +9,9 @@ use core::arch::x86_64::{
     _mm512_castsi512_si256, _mm512_clmulepi64_epi128, _mm512_extracti64x2_epi64,
     _mm512_extracti64x4_epi64, _mm512_gf2p8affine_epi64_epi8, _mm512_inserti64x2,
     _mm512_loadu_si512, _mm512_mask_storeu_epi8, _mm512_maskz_loadu_epi8, _mm512_maskz_mov_epi8,
-    _mm512_set_epi64, _mm512_setzero_si512, _mm512_shuffle_epi8, _mm512_shuffle_epi32,
-    _mm512_shuffle_i64x2, _mm512_slli_epi64, _mm512_srli_epi64, _mm512_storeu_si512,
-    _mm512_xor_si512, _mm512_zextsi128_si512,
+    _mm512_set_epi64, _mm512_set1_epi32, _mm512_setzero_si512, _mm512_shuffle_epi8,
+    _mm512_shuffle_epi32, _mm512_shuffle_i64x2, _mm512_slli_epi64, _mm512_srli_epi64,
+    _mm512_storeu_si512, _mm512_xor_si512, _mm512_zextsi128_si512,
 };
 
 use crate::Block;
@@ -266,4 +266,13 @@ pub(super) fn splat_narrow(v: __m128i) -> __m512i {
 #[target_feature(enable = "avx512f,gfni")]
 pub(super) fn times_matrix(v: __m512i, matrix: __m512i) -> __m512i {
     _mm512_gf2p8affine_epi64_epi8::<0>(v, matrix)
+}
+
+/// SubWord of the last word in all words, with RotWord and the round constant if `ROTATE`.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,vaes")]
+pub(super) fn sub_last_words<const ROTATE: bool>(k: __m512i, constant: i32) -> __m512i {
+    let order = if ROTATE { 0x0c0f_0e0d } else { 0x0f0e_0d0c };
+    let words = _mm512_shuffle_epi8(k, _mm512_set1_epi32(order));
+    _mm512_aesenclast_epi128(words, _mm512_set1_epi32(if ROTATE { constant } else { 0 }))
 }

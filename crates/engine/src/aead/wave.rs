@@ -1,0 +1,227 @@
+//! Waves: short messages of one shape, a lane for each.
+//!
+//! The messages of a wave have equally many blocks of AAD and of text. They are copied side by side,
+//! block *i* of all of them in one row, so that the kernels read and write whole vectors; a last block
+//! that is not full is padded with zeros and has a mask. What has no 12-byte nonce, or is too long to
+//! gain from company, goes through the algorithm alone.
+
+use lanelock_isa::{AesLevel, Block, wipe};
+
+use super::{Aead, authenticate, batch::Message};
+use crate::Error;
+
+/// The most messages of a wave.
+pub(super) const LANES: usize = 16;
+
+/// The most blocks of AAD of a message in a wave.
+const MOST_AAD: usize = 4;
+
+/// The most blocks of text: with more, a message fills the vectors well enough alone.
+pub(super) const MOST_TEXT: usize = 16;
+
+/// Messages looked at together.
+const CHUNK: usize = 128;
+
+/// An algorithm whose messages can travel in waves.
+pub(super) trait Waves: Aead + Sized {
+    /// Checks lengths: see [`Aead::seal_inout`].
+    fn check(&self, nonce: &[u8], aad: &[u8], text: usize, tag: usize) -> Result<(), Error>;
+    /// The level of the key.
+    fn level(&self) -> AesLevel;
+    /// The block that closes the hash, as an element.
+    fn lengths(aad: usize, text: usize) -> u128;
+    /// Encrypts or decrypts the text of a wave and makes its tags. All keys are `keys[0]` if `same`.
+    fn run<const SEAL: bool>(keys: &[&Self; LANES], same: bool, wave: &mut Wave);
+}
+
+/// The messages of a wave, side by side: `[row][lane]`.
+pub(super) struct Wave {
+    /// Each with four zero bytes behind it.
+    pub(super) nonces: [Block; LANES],
+    pub(super) aad: [[Block; LANES]; MOST_AAD],
+    pub(super) text: [[Block; LANES]; MOST_TEXT],
+    /// Ones where the last block of text has bytes; of use only if not `whole`.
+    pub(super) mask: [Block; LANES],
+    pub(super) lengths: [Block; LANES],
+    /// The tags: of the sender for GCM-SIV to open, and in the end those that are right.
+    pub(super) tags: [Block; LANES],
+    pub(super) aad_blocks: usize,
+    pub(super) text_blocks: usize,
+    /// Whether all last blocks of text are full.
+    pub(super) whole: bool,
+    /// Lanes in use.
+    pub(super) used: usize,
+}
+
+impl Wave {
+    fn new() -> Self {
+        Self {
+            nonces: [[0; 16]; LANES],
+            aad: [[[0; 16]; LANES]; MOST_AAD],
+            text: [[[0; 16]; LANES]; MOST_TEXT],
+            mask: [[0; 16]; LANES],
+            lengths: [[0; 16]; LANES],
+            tags: [[0; 16]; LANES],
+            aad_blocks: 0,
+            text_blocks: 0,
+            whole: true,
+            used: 0,
+        }
+    }
+
+    #[inline(always)]
+    fn put<A: Waves>(&mut self, lane: usize, message: &Message<'_, A>) {
+        let Message { nonce, aad, data, tag, .. } = message;
+        if let Some(nonce) = nonce.first_chunk::<12>() {
+            self.nonces[lane][..12].copy_from_slice(nonce);
+        }
+        self.lengths[lane] = A::lengths(aad.len(), data.len()).to_le_bytes();
+        spread(aad, &mut self.aad, lane);
+        let part = spread(data, &mut self.text, lane);
+        self.mask[lane] = match part {
+            0 => [0xff; 16],
+            part => (u128::MAX >> (8 * (16 - part))).to_le_bytes(),
+        };
+        self.whole &= part == 0;
+        if let Some(tag) = tag.first_chunk() {
+            self.tags[lane] = *tag;
+        }
+    }
+
+    /// Brings text and tag of a sealed message home.
+    #[inline(always)]
+    fn take_sealed<A>(&self, lane: usize, message: &mut Message<'_, A>) {
+        collect(&self.text, lane, message.data);
+        let length = message.tag.len();
+        message.tag.copy_from_slice(&self.tags[lane][..length]);
+    }
+
+    /// Brings the text of an opened message home, if its tag is right.
+    #[inline(always)]
+    fn take_opened<A>(&self, lane: usize, message: &mut Message<'_, A>) {
+        let expected = &self.tags[lane][..message.tag.len()];
+        message.result = authenticate(expected, message.tag, message.data);
+        if message.result.is_ok() {
+            collect(&self.text, lane, message.data);
+        }
+    }
+}
+
+impl Drop for Wave {
+    fn drop(&mut self) {
+        wipe(self.text.as_flattened_mut().as_flattened_mut());
+        wipe(self.tags.as_flattened_mut());
+    }
+}
+
+/// The blocks of `bytes` into a lane; returns how many bytes the last one has if it is not full.
+#[inline(always)]
+fn spread(bytes: &[u8], rows: &mut [[Block; LANES]], lane: usize) -> usize {
+    let (blocks, rest) = bytes.as_chunks();
+    for (row, block) in rows.iter_mut().zip(blocks) {
+        row[lane] = *block;
+    }
+    if !rest.is_empty() {
+        let block = &mut rows[blocks.len()][lane];
+        *block = [0; 16];
+        block[..rest.len()].copy_from_slice(rest);
+    }
+    rest.len()
+}
+
+/// The blocks of a lane into `bytes`.
+#[inline(always)]
+fn collect(rows: &[[Block; LANES]], lane: usize, bytes: &mut [u8]) {
+    let (blocks, rest) = bytes.as_chunks_mut();
+    let whole = blocks.len();
+    for (row, block) in rows.iter().zip(blocks) {
+        *block = row[lane];
+    }
+    if !rest.is_empty() {
+        rest.copy_from_slice(&rows[whole][lane][..rest.len()]);
+    }
+}
+
+/// Seals or opens all messages, in waves where that pays.
+#[inline]
+pub(super) fn each<A: Waves, const SEAL: bool>(messages: &mut [Message<'_, A>]) {
+    let mut wave = Wave::new();
+    for messages in messages.chunks_mut(CHUNK) {
+        // Shape and place of those that can travel in a wave, as one number.
+        let mut order = [0_u32; CHUNK];
+        let mut count = 0;
+        for (place, message) in messages.iter_mut().enumerate() {
+            let Message { key, nonce, aad, data, tag, result } = message;
+            *result = key.check(nonce, aad, data.len(), tag.len());
+            let (aad, text) = (aad.len().div_ceil(16), data.len().div_ceil(16));
+            if result.is_err() {
+                continue;
+            }
+            if nonce.len() == 12 && aad <= MOST_AAD && text <= MOST_TEXT {
+                let shape = (key.level().rank() << 3 | aad) << 5 | text;
+                #[expect(clippy::cast_possible_truncation, reason = "17 bits")]
+                let number = (shape * CHUNK + place) as u32;
+                order[count] = number;
+                count += 1;
+            } else {
+                alone::<A, SEAL>(message);
+            }
+        }
+        let order = &mut order[..count];
+        if !order.is_sorted() {
+            order.sort_unstable();
+        }
+        for group in order.chunk_by(|a, b| shape(*a) == shape(*b)) {
+            for group in group.chunks(LANES) {
+                match group {
+                    [one] => alone::<A, SEAL>(&mut messages[place(*one)]),
+                    _ => together::<A, SEAL>(messages, group, &mut wave),
+                }
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn shape(number: u32) -> usize {
+    number as usize / CHUNK
+}
+
+#[inline(always)]
+fn place(number: u32) -> usize {
+    number as usize % CHUNK
+}
+
+fn alone<A: Waves, const SEAL: bool>(message: &mut Message<'_, A>) {
+    let Message { key, nonce, aad, data, tag, result } = message;
+    *result = if SEAL { key.seal(nonce, aad, data, tag) } else { key.open(nonce, aad, data, tag) };
+}
+
+#[inline(always)]
+fn together<A: Waves, const SEAL: bool>(
+    messages: &mut [Message<'_, A>],
+    group: &[u32],
+    wave: &mut Wave,
+) {
+    let first = messages[place(group[0])].key;
+    let mut keys = [first; LANES];
+    let mut same = true;
+    (wave.whole, wave.used) = (true, group.len());
+    wave.text_blocks = shape(group[0]) % 32;
+    wave.aad_blocks = shape(group[0]) / 32 % 8;
+    for (lane, number) in group.iter().enumerate() {
+        let message = &messages[place(*number)];
+        keys[lane] = message.key;
+        same &= core::ptr::eq(first, message.key);
+        wave.put(lane, message);
+    }
+    A::run::<SEAL>(&keys, same, wave);
+    for (lane, number) in group.iter().enumerate() {
+        let message = &mut messages[place(*number)];
+        if SEAL {
+            wave.take_sealed(lane, message);
+        } else {
+            wave.take_opened(lane, message);
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Batches of messages against the same messages one by one.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod support;
+
+use lanelock::{
+    AesLevel, Error,
+    aead::{
+        Aead, Aes128Gcm, Aes128GcmSiv, Aes192Gcm, Aes256Gcm, Aes256GcmSiv,
+        batch::{self, Batch, Message},
+    },
+};
+use lanelock_testkit::Rng;
+use support::levels;
+
+/// The lengths of a batch: all alike, or as they come.
+enum Lengths {
+    Alike,
+    Mixed,
+}
+
+/// Seals and opens batches with one to three keys, and changes a few messages in between.
+fn check<A: Batch>(rng: &mut Rng, make: impl Fn(&mut Rng) -> A, nonces: &[usize]) {
+    for round in 0..60 {
+        let keys: Vec<A> = (0..1 + rng.below(3)).map(|_| make(rng)).collect();
+        let lengths = if round % 2 == 0 { Lengths::Alike } else { Lengths::Mixed };
+        let (text, aad) = (rng.below(300), rng.below(40));
+        let count = *rng.pick(&[0, 1, 2, 5, 16, 17, 64, 150]);
+        let mut plain = Vec::new();
+        for _ in 0..count {
+            let (text, aad) = match lengths {
+                Lengths::Alike => (text, aad),
+                Lengths::Mixed => (rng.below(400), rng.below(100)),
+            };
+            let nonce = *rng.pick(nonces);
+            plain.push((rng.below(keys.len()), rng.bytes(nonce), rng.bytes(aad), rng.bytes(text)));
+        }
+        let mut data: Vec<Vec<u8>> = plain.iter().map(|(.., text)| text.clone()).collect();
+        let mut tags: Vec<Vec<u8>> =
+            plain.iter().map(|(key, ..)| vec![0; keys[*key].tag_length()]).collect();
+        let mut messages: Vec<_> = plain
+            .iter()
+            .zip(data.iter_mut().zip(&mut tags))
+            .map(|((key, nonce, aad, _), (data, tag))| {
+                Message::new(&keys[*key], nonce, aad, data, tag)
+            })
+            .collect();
+        batch::seal(&mut messages).unwrap();
+        for (((key, nonce, aad, text), data), tag) in plain.iter().zip(&data).zip(&tags) {
+            let expected = keys[*key].seal_vec(nonce, aad, text).unwrap();
+            assert_eq!([&data[..], tag].concat(), expected, "{} + {} bytes", aad.len(), text.len());
+        }
+        // Forge some.
+        let forged: Vec<bool> = (0..count).map(|_| rng.one_in(5)).collect();
+        for ((data, tag), forged) in data.iter_mut().zip(&mut tags).zip(&forged) {
+            if *forged {
+                match rng.below(data.len() + 1) {
+                    0 => {
+                        let at = rng.below(tag.len());
+                        tag[at] ^= 1 << rng.below(8);
+                    }
+                    at => data[at - 1] ^= 1 << rng.below(8),
+                }
+            }
+        }
+        let mut messages: Vec<_> = plain
+            .iter()
+            .zip(data.iter_mut().zip(&mut tags))
+            .map(|((key, nonce, aad, _), (data, tag))| {
+                Message::new(&keys[*key], nonce, aad, data, tag)
+            })
+            .collect();
+        let all = batch::open(&mut messages);
+        assert_eq!(all.is_err(), forged.contains(&true));
+        for (message, forged) in messages.iter().zip(&forged) {
+            assert_eq!(message.result, if *forged { Err(Error::Authentication) } else { Ok(()) });
+        }
+        for (((.., text), data), forged) in plain.iter().zip(&data).zip(&forged) {
+            if *forged {
+                assert!(data.iter().all(|byte| *byte == 0), "plaintext left");
+            } else {
+                assert_eq!(data, text);
+            }
+        }
+    }
+}
+
+fn at_every_level(name: &str, f: impl Fn(&mut Rng, AesLevel)) {
+    let mut rng = Rng::from_env(name);
+    for level in levels() {
+        f(&mut rng, level);
+    }
+}
+
+#[test]
+fn gcm() {
+    at_every_level("gcm", |rng, level| {
+        check(rng, |rng| Aes128Gcm::with_level(&rng.array(), level), &[12, 12, 12, 8, 16]);
+        check(rng, |rng| Aes192Gcm::with_level(&rng.array(), level), &[12]);
+        let short =
+            |rng: &mut Rng| Aes256Gcm::with_level(&rng.array(), level).with_tag_length(13).unwrap();
+        check(rng, short, &[12]);
+    });
+}
+
+#[test]
+fn gcm_siv() {
+    at_every_level("gcm_siv", |rng, level| {
+        check(rng, |rng| Aes128GcmSiv::with_level(&rng.array(), level), &[12]);
+        check(rng, |rng| Aes256GcmSiv::with_level(&rng.array(), level), &[12]);
+    });
+}
+
+/// Keys of different levels may meet in a batch.
+#[test]
+fn levels_mix() {
+    let levels = levels();
+    let mut rng = Rng::from_env("levels_mix");
+    check(&mut rng, |rng| Aes128Gcm::with_level(&rng.array(), *rng.clone().pick(&levels)), &[12]);
+}
+
+/// What is wrong with one message is told of that one, and the others are done.
+#[test]
+fn a_bad_message_is_its_own_affair() {
+    let key = Aes128Gcm::new(&[1; 16]);
+    let mut data = [[7; 20]; 3];
+    let [a, b, c] = &mut data;
+    let mut tags = [[0; 16]; 3];
+    let [x, y, z] = &mut tags;
+    let mut messages = [
+        Message::new(&key, &[0; 12], b"", a, x),
+        Message::new(&key, &[], b"", b, y),
+        Message::new(&key, &[2; 12], b"", c, &mut z[..12]),
+    ];
+    assert_eq!(batch::seal(&mut messages), Err(Error::NonceLength));
+    let results = messages.map(|message| message.result);
+    assert_eq!(results, [Ok(()), Err(Error::NonceLength), Err(Error::TagLength)]);
+    assert_ne!(data[0], [7; 20]);
+    assert_eq!(data[1..], [[7; 20]; 2]);
+}

@@ -31,10 +31,9 @@ impl Kernel for Update<'_> {
 
 /// `data` is a vector or longer.
 #[inline(always)]
-fn long<S: Clmul>(s: S, p: &Polynomial, value: u64, data: &[u8]) -> u64 {
-    let n = s.narrow();
-    let value = s.in_first_lane(n.load(&[block(value, 0)]));
-    let folder = Folder { s, polynomial: p };
+fn long<S: Clmul>(s: S, polynomial: &Polynomial, value: u64, data: &[u8]) -> u64 {
+    let folder = Folder { s, polynomial };
+    let value = folder.register(value);
     let mut rest = data.as_chunks().0;
     let v = if rest.len() >= 8 * S::WIDTH {
         let v = folder.start::<8>(value, &mut rest);
@@ -48,19 +47,7 @@ fn long<S: Clmul>(s: S, p: &Polynomial, value: u64, data: &[u8]) -> u64 {
     } else {
         folder.start::<1>(value, &mut rest)[0]
     };
-    // Less than a vector remains: the end of the last vector's worth of bytes.
-    let vector = 16 * S::WIDTH;
-    let bytes = data.len() % vector;
-    let factors = s.load_strided(p.to_the_end(S::WIDTH, bytes), 0, 16);
-    let mut sum = folder.product(v, factors);
-    if bytes > 0 {
-        let last = data[data.len() - vector..].as_chunks().0;
-        let mask = MASK[16 * MOST_LANES - vector + bytes..].as_chunks().0;
-        let last = s.and(s.load(last), s.load(mask));
-        let factors = s.load_strided(p.to_the_end(S::WIDTH, 0), 0, 16);
-        sum = s.xor(sum, folder.product(last, factors));
-    }
-    reduce(n, p, s.sum_lanes(sum))
+    folder.finish(v, data)
 }
 
 /// As many zeros as a vector has, and as many ones.
@@ -75,14 +62,20 @@ const MASK: [u8; 32 * MOST_LANES] = {
 };
 
 /// `N` running vectors stand for the message so far: the sum of each moved to the end of the last.
-struct Folder<'a, S> {
-    s: S,
-    polynomial: &'a Polynomial,
+pub(super) struct Folder<'a, S> {
+    pub(super) s: S,
+    pub(super) polynomial: &'a Polynomial,
 }
 
 impl<S: Clmul> Folder<'_, S> {
+    /// A register, to be added to the start of a message.
     #[inline(always)]
-    fn fold_8(&self, v: [S::V; 8], rest: &mut &[Block]) -> S::V {
+    pub(super) fn register(&self, value: u64) -> S::V {
+        self.s.in_first_lane(self.s.narrow().load(&[block(value, 0)]))
+    }
+
+    #[inline(always)]
+    pub(super) fn fold_8(&self, v: [S::V; 8], rest: &mut &[Block]) -> S::V {
         let v = self.whole_groups(v, rest);
         self.fold_4(self.halve(v), rest)
     }
@@ -139,9 +132,28 @@ impl<S: Clmul> Folder<'_, S> {
         half
     }
 
+    /// The register after `data`, whose whole vectors `v` stands for.
+    #[inline(always)]
+    pub(super) fn finish(&self, v: S::V, data: &[u8]) -> u64 {
+        let (s, p) = (self.s, self.polynomial);
+        // Less than a vector remains: the end of the last vector's worth of bytes.
+        let vector = 16 * S::WIDTH;
+        let bytes = data.len() % vector;
+        let factors = s.load_strided(p.to_the_end(S::WIDTH, bytes), 0, 16);
+        let mut sum = self.product(v, factors);
+        if bytes > 0 {
+            let last = data[data.len() - vector..].as_chunks().0;
+            let mask = MASK[16 * MOST_LANES - vector + bytes..].as_chunks().0;
+            let last = s.and(s.load(last), s.load(mask));
+            let factors = s.load_strided(p.to_the_end(S::WIDTH, 0), 0, 16);
+            sum = s.xor(sum, self.product(last, factors));
+        }
+        reduce(s.narrow(), p, s.sum_lanes(sum))
+    }
+
     /// Each half of `v` times the same half of `factors`, added up in each lane.
     #[inline(always)]
-    fn product(&self, v: S::V, factors: S::V) -> S::V {
+    pub(super) fn product(&self, v: S::V, factors: S::V) -> S::V {
         self.s.xor(self.s.clmul_low(v, factors), self.s.clmul_high(v, factors))
     }
 }

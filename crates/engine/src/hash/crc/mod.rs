@@ -3,14 +3,16 @@
 //! A CRC finds accidents, not attacks: anyone can make a message with a given one.
 
 mod fold;
+mod matrix;
 mod polynomial;
 
 use core::fmt;
 
-use lanelock_isa::AesLevel;
+use lanelock_isa::{AesLevel, matrices_are_fast};
 
 use crate::aes::default_level;
 use fold::Update;
+use matrix::{UpdateByMatrices, WORTH_IT};
 use polynomial::Polynomial;
 
 macro_rules! crc {
@@ -27,7 +29,7 @@ macro_rules! crc {
 
         impl $name {
             const POLYNOMIAL: &Polynomial = {
-                static POLYNOMIAL: Polynomial = Polynomial::new($polynomial);
+                static POLYNOMIAL: Polynomial = Polynomial::new($polynomial, <$value>::BITS);
                 &POLYNOMIAL
             };
 
@@ -123,7 +125,15 @@ fn update(level: AesLevel, polynomial: &Polynomial, value: u64, data: &[u8]) -> 
     match level {
         // Without an instruction for it a carry-less product costs more than tables.
         AesLevel::Portable(_) => sliced(polynomial, value, data),
-        _ => level.run(Update { polynomial, value, data }),
+        _ => {
+            let update = Update { polynomial, value, data };
+            match &polynomial.matrices {
+                Some(matrices) if data.len() >= WORTH_IT && matrices_are_fast(level) => {
+                    level.run(UpdateByMatrices { matrices, update })
+                }
+                _ => level.run(update),
+            }
+        }
     }
 }
 
@@ -149,16 +159,24 @@ fn sliced(polynomial: &Polynomial, mut value: u64, data: &[u8]) -> u64 {
 mod tests {
     use super::*;
 
-    /// The portable level has products too, though no CRC is computed by them.
+    /// The portable level has products and matrices too, though no CRC is computed by them.
     #[test]
     fn folding_on_the_portable_level_is_what_the_tables_say() {
         let level = AesLevel::from_name("portable").unwrap();
-        let data: Vec<u8> = (0..2000_u32).map(|i| (i % 251) as u8).collect();
+        let data: Vec<u8> = (0..4000_u32).map(|i| (i % 251) as u8).collect();
         for polynomial in [Crc32::POLYNOMIAL, Crc32c::POLYNOMIAL, Crc64Nvme::POLYNOMIAL] {
-            for length in (0..300).chain(1000..1030).chain(1990..=2000) {
+            for length in (0..300).chain(760..1030).chain(1530..1540).chain(3990..=4000) {
                 let (value, data) = (0x0123_4567 * length as u64 % (1 << 32), &data[..length]);
-                let folded = level.run(Update { polynomial, value, data });
-                assert_eq!(folded, sliced(polynomial, value, data), "{length} bytes");
+                let expected = sliced(polynomial, value, data);
+                let update = Update { polynomial, value, data };
+                assert_eq!(level.run(update), expected, "{length} bytes");
+                if let Some(matrices) = &polynomial.matrices
+                    && length >= 768
+                {
+                    let update = Update { polynomial, value, data };
+                    let got = level.run(UpdateByMatrices { matrices, update });
+                    assert_eq!(got, expected, "{length} bytes by matrices");
+                }
             }
         }
     }

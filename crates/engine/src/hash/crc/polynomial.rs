@@ -9,6 +9,8 @@
 
 use lanelock_isa::Block;
 
+use super::matrix::Matrices;
+
 /// The longest vector, in blocks.
 pub(super) const MOST_LANES: usize = 4;
 
@@ -24,6 +26,8 @@ pub(super) struct Polynomial {
     pub(super) barrett: Block,
     /// Ones in the high half if Q has the lowest term.
     pub(super) constant_term: Block,
+    /// How to fold by matrices instead, if there are only 32 bits.
+    pub(super) matrices: Option<Matrices>,
     /// At *k*, what the register becomes after a byte of that value and *k* zero bytes.
     pub(super) slices: [[u64; 256]; 8],
 }
@@ -34,27 +38,24 @@ const END: usize = (2 * MOST_LANES - 1) * 16;
 
 impl Polynomial {
     /// `reflected` is Q without x^64. A reflected polynomial of 32 bits is the same number.
-    pub(super) const fn new(reflected: u64) -> Self {
+    pub(super) const fn new(reflected: u64, bits: u32) -> Self {
         let mut polynomial = Self {
             reflected,
             fold: [[0; 16]; 6],
             end: [[0; 16]; END],
             barrett: [0; 16],
             constant_term: if reflected >> 63 == 1 { block(0, u64::MAX) } else { [0; 16] },
+            matrices: None,
             slices: [[0; 256]; 8],
         };
         let mut i = 0;
         while i < polynomial.fold.len() {
-            // h x^64 + l, moved by d bits: h x^(d + 64) + l x^d.
-            let bits = 128 << i;
-            polynomial.fold[i] = block(polynomial.power(bits + 63), polynomial.power(bits - 1));
+            polynomial.fold[i] = polynomial.factors(128 << i);
             i += 1;
         }
         let mut bytes = 0;
         while bytes < END {
-            let bits = 8 * bytes;
-            polynomial.end[END - 1 - bytes] =
-                block(polynomial.power(bits + 127), polynomial.power(bits + 63));
+            polynomial.end[END - 1 - bytes] = polynomial.factors(8 * bytes + 64);
             bytes += 1;
         }
         // Long division: what is brought down behind x^64 are zeros.
@@ -67,6 +68,9 @@ impl Polynomial {
         }
         polynomial.barrett = block(quotient, reflected << 1 | 1);
         polynomial.fill_slices();
+        if bits == 32 {
+            polynomial.matrices = Some(Matrices::new(&polynomial));
+        }
         polynomial
     }
 
@@ -76,14 +80,23 @@ impl Polynomial {
     }
 
     /// x^n mod Q
-    const fn power(&self, n: usize) -> u64 {
+    pub(super) const fn power(&self, n: usize) -> u64 {
         let mut power = 1 << 63;
-        let mut i = 0;
-        while i < n {
-            power = self.times_x(power);
-            i += 1;
+        let mut bit = usize::BITS - n.leading_zeros();
+        while bit > 0 {
+            bit -= 1;
+            power = self.product(power, power);
+            if n >> bit & 1 == 1 {
+                power = self.times_x(power);
+            }
         }
         power
+    }
+
+    /// The factors that move the halves of a block by `bits` bits: h x^64 + l becomes
+    /// h x^(bits + 64) + l x^bits.
+    pub(super) const fn factors(&self, bits: usize) -> Block {
+        block(self.power(bits + 63), self.power(bits - 1))
     }
 
     /// a b mod Q
@@ -164,7 +177,7 @@ mod tests {
     /// are the upper bits of 64.
     #[test]
     fn constants_are_those_of_the_literature() {
-        let p = Polynomial::new(0xedb8_8320);
+        let p = Polynomial::new(0xedb8_8320, 32);
         let published = [
             (512 + 32, 0x1_5444_2bd4_u64),
             (512 - 32, 0x1_c6e4_1596),

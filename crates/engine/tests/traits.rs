@@ -9,11 +9,13 @@ use aes::cipher::{
 };
 use aes_gcm::AesGcm;
 use aes_gcm::aead::{Aead, AeadInOut, Nonce, Payload, consts::U12};
+use aes_gcm_siv::AesGcmSiv;
 use ghash::universal_hash::{self, ParBlocks, Reset, UhfBackend, UhfClosure, UniversalHash};
 use lanelock::hash::{Ghash, Polyval};
 use lanelock::traits::Ctr;
 use lanelock::{Aes128, Aes192, Aes256, AesLevel, InOutBuf};
 use lanelock_testkit::{self as testkit, Rng};
+use ocb3::Ocb3;
 
 type Block = Array<u8, U16>;
 
@@ -257,6 +259,11 @@ aeads! {
     aes128_gcm: lanelock::aead::Aes128Gcm, aes_gcm::Aes128Gcm, AesGcm<Aes128, U12>;
     aes192_gcm: lanelock::aead::Aes192Gcm, AesGcm<aes::Aes192, U12>, AesGcm<Aes192, U12>;
     aes256_gcm: lanelock::aead::Aes256Gcm, aes_gcm::Aes256Gcm, AesGcm<Aes256, U12>;
+    aes128_gcm_siv: lanelock::aead::Aes128GcmSiv, AesGcmSiv<aes::Aes128>, AesGcmSiv<Aes128>;
+    aes256_gcm_siv: lanelock::aead::Aes256GcmSiv, AesGcmSiv<aes::Aes256>, AesGcmSiv<Aes256>;
+    aes128_ocb3: lanelock::aead::Aes128Ocb3, Ocb3<aes::Aes128>, Ocb3<Aes128>;
+    aes192_ocb3: lanelock::aead::Aes192Ocb3, Ocb3<aes::Aes192>, Ocb3<Aes192>;
+    aes256_ocb3: lanelock::aead::Aes256Ocb3, Ocb3<aes::Aes256>, Ocb3<Aes256>;
 }
 
 /// An algorithm that the family lacks: the trait against the native interface.

@@ -9,7 +9,7 @@ use inout::InOutBuf;
 
 use crate::aead::{
     Aead, Aegis128L, Aegis128X2, Aegis128X4, Aegis256, Aegis256X2, Aegis256X4, Aes128Gcm,
-    Aes192Gcm, Aes256Gcm,
+    Aes128GcmSiv, Aes128Ocb3, Aes192Gcm, Aes192Ocb3, Aes256Gcm, Aes256GcmSiv, Aes256Ocb3,
 };
 
 /// A key with tags of another length gives an error: the type says how long they are.
@@ -62,6 +62,11 @@ aead! {
     Aes128Gcm, key U16, nonce U12, tag U16;
     Aes192Gcm, key U24, nonce U12, tag U16;
     Aes256Gcm, key U32, nonce U12, tag U16;
+    Aes128GcmSiv, key U16, nonce U12, tag U16;
+    Aes256GcmSiv, key U32, nonce U12, tag U16;
+    Aes128Ocb3, key U16, nonce U12, tag U16;
+    Aes192Ocb3, key U24, nonce U12, tag U16;
+    Aes256Ocb3, key U32, nonce U12, tag U16;
     Aegis128L, key U16, nonce U16, tag U32;
     Aegis128X2, key U16, nonce U16, tag U32;
     Aegis128X4, key U16, nonce U16, tag U32;

@@ -174,6 +174,13 @@ pub trait Blocks: Copy + sealed::Sealed {
     /// Each half of a block, as a little-endian number, shifted right by `N` bits.
     fn shift_right<const N: u32>(self, v: Self::V) -> Self::V;
 
+    /// Twice each block: a little-endian polynomial over GF(2) times x, modulo
+    /// x^128 + x^7 + x^2 + x + 1. `carries` comes from [`carries`](Blocks::carries) of the first block
+    /// of a chain of at most 31 doublings, of which each leaves there what the next needs.
+    fn double(self, v: Self::V, carries: &mut Self::V) -> Self::V;
+    /// What [`double`](Blocks::double) needs to begin with `v`.
+    fn carries(self, v: Self::V) -> Self::V;
+
     /// Bitwise exclusive or.
     fn xor(self, a: Self::V, b: Self::V) -> Self::V;
     /// Lane 0 = the last lane of `before`, lane *i* = lane *i - 1* of `v`: the previous ciphertext
@@ -270,6 +277,26 @@ pub trait Blocks: Copy + sealed::Sealed {
         v: [Self::V; N],
         keys: impl RoundKeys<Self>,
     ) -> [Self::V; N];
+
+    /// An encryption up to its last round key, which [`encrypt_end`](Blocks::encrypt_end) adds: for modes
+    /// that add a mask behind the cipher, which that key can bring along, and that have work of their
+    /// own for each vector. The rounds stay in order, vector beside vector, however many registers the
+    /// mode needs; the compiler would finish one vector after the other then.
+    fn encrypt_begin<const N: usize, const R: usize>(
+        self,
+        v: [Self::V; N],
+        keys: impl RoundKeys<Self>,
+    ) -> [Self::V; N];
+    /// The end of what [`encrypt_begin`](Blocks::encrypt_begin) began.
+    fn encrypt_end(self, v: Self::V, last: Self::V) -> Self::V;
+    /// A decryption up to its last round key: see [`encrypt_begin`](Blocks::encrypt_begin).
+    fn decrypt_begin<const N: usize, const R: usize>(
+        self,
+        v: [Self::V; N],
+        keys: impl RoundKeys<Self>,
+    ) -> [Self::V; N];
+    /// The end of what [`decrypt_begin`](Blocks::decrypt_begin) began.
+    fn decrypt_end(self, v: Self::V, last: Self::V) -> Self::V;
 
     /// SubWord of the last word of each block, in all its words; after RotWord and with `constant` added
     /// to its first byte if `ROTATE` (FIPS 197, 5.2). For keys that are expanded side by side.

@@ -232,6 +232,19 @@ impl<const W: usize> Blocks for Portable<W> {
     }
 
     #[inline(always)]
+    fn double(self, v: [Block; W], _: &mut [Block; W]) -> [Block; W] {
+        v.map(|block| {
+            let number = u128::from_le_bytes(block);
+            ((number << 1) ^ ((number >> 127) * 0x87)).to_le_bytes()
+        })
+    }
+
+    #[inline(always)]
+    fn carries(self, v: [Block; W]) -> [Block; W] {
+        v
+    }
+
+    #[inline(always)]
     fn xor(self, a: [Block; W], b: [Block; W]) -> [Block; W] {
         core::array::from_fn(|i| core::array::from_fn(|j| a[i][j] ^ b[i][j]))
     }
@@ -363,6 +376,34 @@ impl<const W: usize> Blocks for Portable<W> {
     }
 
     #[inline(always)]
+    fn encrypt_begin<const N: usize, const R: usize>(
+        self,
+        v: [[Block; W]; N],
+        keys: impl RoundKeys<Self>,
+    ) -> [[Block; W]; N] {
+        self.encrypt::<N, R>(v, AllButLast::<_, R>(keys))
+    }
+
+    #[inline(always)]
+    fn encrypt_end(self, v: [Block; W], last: [Block; W]) -> [Block; W] {
+        self.xor(v, last)
+    }
+
+    #[inline(always)]
+    fn decrypt_begin<const N: usize, const R: usize>(
+        self,
+        v: [[Block; W]; N],
+        keys: impl RoundKeys<Self>,
+    ) -> [[Block; W]; N] {
+        self.decrypt::<N, R>(v, AllButLast::<_, R>(keys))
+    }
+
+    #[inline(always)]
+    fn decrypt_end(self, v: [Block; W], last: [Block; W]) -> [Block; W] {
+        self.xor(v, last)
+    }
+
+    #[inline(always)]
     fn sub_last_words<const ROTATE: bool>(self, v: [Block; W], constant: u8) -> [Block; W] {
         v.map(|block| {
             let [.., a, b, c, d] = block;
@@ -382,6 +423,19 @@ impl<const W: usize> Blocks for Portable<W> {
         let mut p = slice(&[block]);
         inv_mix_columns(&mut p);
         unslice::<1>(&p)[0]
+    }
+}
+
+/// Round keys of which the last is zero.
+#[derive(Clone, Copy)]
+struct AllButLast<K, const R: usize>(K);
+
+impl<K: RoundKeys<Portable<W>>, const W: usize, const R: usize> RoundKeys<Portable<W>>
+    for AllButLast<K, R>
+{
+    #[inline(always)]
+    fn get(&self, s: Portable<W>, round: usize, vector: usize) -> Planes {
+        if round == R - 1 { [0; 8] } else { self.0.get(s, round, vector) }
     }
 }
 

@@ -175,7 +175,7 @@ impl Kernel for Round<'_> {
         let n = s.narrow();
         let mut out = [[0; 16]];
         n.store(n.round(n.splat(self.0), n.splat(self.1)), &mut out);
-        out[2]
+        out[0]
     }
 }
 
@@ -318,5 +318,67 @@ fn the_next_block_joins_the_last_round() {
     let (a, b) = ([1, 2, 3, 4].map(block), [5, 6, 7, 8].map(block));
     for level in AesLevel::available() {
         level.run(Chained { a: &a, b: &b, keys: &keys });
+    }
+}
+
+/// Encryption and decryption in two steps with a mask behind them, and a chain of doublings.
+struct Masked<'a> {
+    a: &'a [Block; 4],
+    b: &'a [Block; 4],
+    keys: &'a [[Block; 11]; 4],
+}
+
+impl Kernel for Masked<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<S: Clmul>(self, s: S) {
+        let (a, b) = (s.load(self.a), s.load(self.b));
+        let mut own = [&self.keys[0]; 4];
+        for (i, own) in own.iter_mut().enumerate() {
+            *own = &self.keys[i];
+        }
+        let mut lasts = [[0; 16]; 4];
+        for i in 0..S::WIDTH {
+            lasts[i] = self.keys[i][10];
+        }
+        let last = s.xor(s.load(&lasts), b);
+        let blocks = |v: S::V| {
+            let mut blocks = [[0; 16]; 4];
+            s.store(v, &mut blocks);
+            blocks
+        };
+        let keys = OwnKeys(own);
+        let [v] = s.encrypt_begin::<1, 11>([a], keys);
+        let [w] = s.encrypt::<1, 11>([a], keys);
+        assert_eq!(blocks(s.encrypt_end(v, last)), blocks(s.xor(w, b)));
+        let [v] = s.decrypt_begin::<1, 11>([a], keys);
+        let [w] = s.decrypt::<1, 11>([a], keys);
+        assert_eq!(blocks(s.decrypt_end(v, last)), blocks(s.xor(w, b)));
+
+        let (mut v, mut carries) = (a, s.carries(a));
+        let mut expected = self.a.map(u128::from_le_bytes);
+        for _ in 0..31 {
+            v = s.double(v, &mut carries);
+            for number in &mut expected {
+                *number = (*number << 1) ^ ((*number >> 127) * 0x87);
+            }
+            assert_eq!(blocks(v)[..S::WIDTH], expected.map(u128::to_le_bytes)[..S::WIDTH]);
+        }
+    }
+}
+
+#[test]
+fn masks_join_the_last_round_and_doublings_their_definition() {
+    let block = |i: usize| -> Block { core::array::from_fn(|j| ((i * 16 + j) * 89 % 251) as u8) };
+    let keys = core::array::from_fn(|i| core::array::from_fn(|j| block(11 * i + j)));
+    for level in AesLevel::available() {
+        for first in 0..64 {
+            let a = [first, first + 1, first + 2, first + 3].map(block);
+            level.run(Masked { a: &a, b: &[5, 6, 7, 8].map(block), keys: &keys });
+        }
+        for a in [[0xff; 16], [0; 16]] {
+            level.run(Masked { a: &[a; 4], b: &[5, 6, 7, 8].map(block), keys: &keys });
+        }
     }
 }

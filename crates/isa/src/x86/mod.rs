@@ -28,6 +28,13 @@ macro_rules! level {
                 ($(std::arch::is_x86_feature_detected!($feature))&&+).then_some(Self(()))
             }
 
+            /// `v`, computed at this place: the compiler keeps these in the order of the program.
+            #[inline(always)]
+            fn here(self, v: $vector) -> $vector {
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::here(v) }
+            }
+
             /// Runs `kernel` with this level's instructions.
             pub(crate) fn run<K: Kernel>(self, kernel: K) -> K::Out {
                 #[target_feature(enable = $enable)]
@@ -290,6 +297,18 @@ macro_rules! level {
             }
 
             #[inline(always)]
+            fn double(self, v: $vector, carries: &mut $vector) -> $vector {
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::double_blocks(v, carries) }
+            }
+
+            #[inline(always)]
+            fn carries(self, v: $vector) -> $vector {
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::carries(v) }
+            }
+
+            #[inline(always)]
             fn xor(self, a: $vector, b: $vector) -> $vector {
                 // SAFETY: the token proves the features.
                 unsafe { $leaf::xor(a, b) }
@@ -472,6 +491,56 @@ macro_rules! level {
                     *v = unsafe { $leaf::aesdeclast(*v, keys.get(self, R - 1, i)) };
                 }
                 v
+            }
+
+            #[inline(always)]
+            fn encrypt_begin<const N: usize, const R: usize>(
+                self,
+                mut v: [$vector; N],
+                keys: impl RoundKeys<Self>,
+            ) -> [$vector; N] {
+                for (i, v) in v.iter_mut().enumerate() {
+                    *v = self.here(self.xor(*v, keys.get(self, 0, i)));
+                }
+                for round in 1..R - 1 {
+                    for (i, v) in v.iter_mut().enumerate() {
+                        // SAFETY: the token proves the features.
+                        let next = unsafe { $leaf::aesenc(*v, keys.get(self, round, i)) };
+                        *v = self.here(next);
+                    }
+                }
+                v
+            }
+
+            #[inline(always)]
+            fn encrypt_end(self, v: $vector, last: $vector) -> $vector {
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::aesenclast(v, last) }
+            }
+
+            #[inline(always)]
+            fn decrypt_begin<const N: usize, const R: usize>(
+                self,
+                mut v: [$vector; N],
+                keys: impl RoundKeys<Self>,
+            ) -> [$vector; N] {
+                for (i, v) in v.iter_mut().enumerate() {
+                    *v = self.here(self.xor(*v, keys.get(self, 0, i)));
+                }
+                for round in 1..R - 1 {
+                    for (i, v) in v.iter_mut().enumerate() {
+                        // SAFETY: the token proves the features.
+                        let next = unsafe { $leaf::aesdec(*v, keys.get(self, round, i)) };
+                        *v = self.here(next);
+                    }
+                }
+                v
+            }
+
+            #[inline(always)]
+            fn decrypt_end(self, v: $vector, last: $vector) -> $vector {
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::aesdeclast(v, last) }
             }
 
             #[inline(always)]

@@ -4,9 +4,9 @@ use core::arch::x86_64::{
     __m128i, _mm_add_epi32, _mm_add_epi64, _mm_aesdec_si128, _mm_aesdeclast_si128,
     _mm_aesenc_si128, _mm_aesenclast_si128, _mm_aesimc_si128, _mm_and_si128, _mm_bslli_si128,
     _mm_bsrli_si128, _mm_clmulepi64_si128, _mm_cmpgt_epi8, _mm_cvtsi32_si128, _mm_loadu_si128,
-    _mm_set_epi64x, _mm_set1_epi8, _mm_set1_epi32, _mm_setr_epi8, _mm_setzero_si128,
-    _mm_shuffle_epi8, _mm_shuffle_epi32, _mm_sll_epi64, _mm_srl_epi64, _mm_storeu_si128,
-    _mm_xor_si128,
+    _mm_set_epi32, _mm_set_epi64x, _mm_set1_epi8, _mm_set1_epi32, _mm_setr_epi8, _mm_setzero_si128,
+    _mm_shuffle_epi8, _mm_shuffle_epi32, _mm_sll_epi64, _mm_srai_epi32, _mm_srl_epi64,
+    _mm_storeu_si128, _mm_xor_si128,
 };
 
 use crate::Block;
@@ -334,4 +334,34 @@ pub(super) fn times_matrix(v: __m128i, matrix: __m128i) -> __m128i {
         *block = crate::matrix::times_matrix(block, matrix);
     }
     load(&blocks)
+}
+
+/// `v`, in a register at this place of the program.
+#[inline]
+#[target_feature(enable = "sse4.1")]
+pub(super) fn here(mut v: __m128i) -> __m128i {
+    // SAFETY: assembly without instructions does nothing.
+    unsafe {
+        core::arch::asm!(
+            "/* {0} */", inout(xmm_reg) v, options(nomem, nostack, preserves_flags)
+        );
+    }
+    v
+}
+
+/// The highest word in the lowest, and that of the low half in the lowest of the high half: their
+/// highest bits are what a doubling carries over.
+#[inline]
+#[target_feature(enable = "sse4.1")]
+pub(super) fn carries(v: __m128i) -> __m128i {
+    _mm_shuffle_epi32::<0x13>(v)
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1")]
+pub(super) fn double_blocks(v: __m128i, carries: &mut __m128i) -> __m128i {
+    let carry = _mm_srai_epi32::<31>(*carries);
+    *carries = _mm_add_epi32(*carries, *carries);
+    let fold = _mm_set_epi32(0, 1, 0, 0x87);
+    _mm_xor_si128(_mm_add_epi64(v, v), _mm_and_si128(carry, fold))
 }

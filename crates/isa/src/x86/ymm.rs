@@ -6,10 +6,10 @@ use core::arch::x86_64::{
     _mm256_aesenc_epi128, _mm256_aesenclast_epi128, _mm256_and_si256, _mm256_broadcastsi128_si256,
     _mm256_bslli_epi128, _mm256_bsrli_epi128, _mm256_castsi128_si256, _mm256_castsi256_si128,
     _mm256_clmulepi64_epi128, _mm256_cmpgt_epi8, _mm256_extracti128_si256, _mm256_inserti128_si256,
-    _mm256_loadu_si256, _mm256_permute2x128_si256, _mm256_set_epi64x, _mm256_set1_epi8,
-    _mm256_set1_epi32, _mm256_setr_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8,
-    _mm256_shuffle_epi32, _mm256_sll_epi64, _mm256_srl_epi64, _mm256_storeu_si256,
-    _mm256_xor_si256, _mm256_zextsi128_si256,
+    _mm256_loadu_si256, _mm256_permute2x128_si256, _mm256_set_epi32, _mm256_set_epi64x,
+    _mm256_set1_epi8, _mm256_set1_epi32, _mm256_setr_epi8, _mm256_setzero_si256,
+    _mm256_shuffle_epi8, _mm256_shuffle_epi32, _mm256_sll_epi64, _mm256_srai_epi32,
+    _mm256_srl_epi64, _mm256_storeu_si256, _mm256_xor_si256, _mm256_zextsi128_si256,
 };
 
 use crate::Block;
@@ -248,4 +248,34 @@ pub(super) fn sub_last_words<const ROTATE: bool>(k: __m256i, constant: i32) -> _
     let order = if ROTATE { 0x0c0f_0e0d } else { 0x0f0e_0d0c };
     let words = _mm256_shuffle_epi8(k, _mm256_set1_epi32(order));
     _mm256_aesenclast_epi128(words, _mm256_set1_epi32(if ROTATE { constant } else { 0 }))
+}
+
+/// `v`, in a register at this place of the program.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn here(mut v: __m256i) -> __m256i {
+    // SAFETY: assembly without instructions does nothing.
+    unsafe {
+        core::arch::asm!(
+            "/* {0} */", inout(ymm_reg) v, options(nomem, nostack, preserves_flags)
+        );
+    }
+    v
+}
+
+/// The highest word in the lowest, and that of the low half in the lowest of the high half: their
+/// highest bits are what a doubling carries over.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn carries(v: __m256i) -> __m256i {
+    _mm256_shuffle_epi32::<0x13>(v)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn double_blocks(v: __m256i, carries: &mut __m256i) -> __m256i {
+    let carry = _mm256_srai_epi32::<31>(*carries);
+    *carries = _mm256_add_epi32(*carries, *carries);
+    let fold = _mm256_set_epi32(0, 1, 0, 0x87, 0, 1, 0, 0x87);
+    _mm256_xor_si256(_mm256_add_epi64(v, v), _mm256_and_si256(carry, fold))
 }

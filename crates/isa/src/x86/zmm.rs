@@ -9,9 +9,10 @@ use core::arch::x86_64::{
     _mm512_castsi512_si256, _mm512_clmulepi64_epi128, _mm512_extracti64x2_epi64,
     _mm512_extracti64x4_epi64, _mm512_gf2p8affine_epi64_epi8, _mm512_inserti64x2,
     _mm512_loadu_si512, _mm512_mask_storeu_epi8, _mm512_maskz_loadu_epi8, _mm512_maskz_mov_epi8,
-    _mm512_set_epi64, _mm512_set1_epi32, _mm512_setzero_si512, _mm512_shuffle_epi8,
-    _mm512_shuffle_epi32, _mm512_shuffle_i64x2, _mm512_slli_epi64, _mm512_srli_epi64,
-    _mm512_storeu_si512, _mm512_xor_si512, _mm512_zextsi128_si512,
+    _mm512_set_epi32, _mm512_set_epi64, _mm512_set1_epi32, _mm512_setzero_si512,
+    _mm512_shuffle_epi8, _mm512_shuffle_epi32, _mm512_shuffle_i64x2, _mm512_slli_epi64,
+    _mm512_srai_epi32, _mm512_srli_epi64, _mm512_storeu_si512, _mm512_xor_si512,
+    _mm512_zextsi128_si512,
 };
 
 use crate::Block;
@@ -275,4 +276,34 @@ pub(super) fn sub_last_words<const ROTATE: bool>(k: __m512i, constant: i32) -> _
     let order = if ROTATE { 0x0c0f_0e0d } else { 0x0f0e_0d0c };
     let words = _mm512_shuffle_epi8(k, _mm512_set1_epi32(order));
     _mm512_aesenclast_epi128(words, _mm512_set1_epi32(if ROTATE { constant } else { 0 }))
+}
+
+/// `v`, in a register at this place of the program.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn here(mut v: __m512i) -> __m512i {
+    // SAFETY: assembly without instructions does nothing.
+    unsafe {
+        core::arch::asm!(
+            "/* {0} */", inout(zmm_reg) v, options(nomem, nostack, preserves_flags)
+        );
+    }
+    v
+}
+
+/// The highest word in the lowest, and that of the low half in the lowest of the high half: their
+/// highest bits are what a doubling carries over.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn carries(v: __m512i) -> __m512i {
+    _mm512_shuffle_epi32::<0x13>(v)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn double_blocks(v: __m512i, carries: &mut __m512i) -> __m512i {
+    let carry = _mm512_srai_epi32::<31>(*carries);
+    *carries = _mm512_add_epi32(*carries, *carries);
+    let fold = _mm512_set_epi32(0, 1, 0, 0x87, 0, 1, 0, 0x87, 0, 1, 0, 0x87, 0, 1, 0, 0x87);
+    _mm512_xor_si512(_mm512_add_epi64(v, v), _mm512_and_si512(carry, fold))
 }

@@ -72,6 +72,38 @@ macro_rules! constructors {
                 gcm
             }
         }
+
+        // Not for all `R` at once: so the kernels are compiled here, and not by every user.
+        impl Aead for Gcm<$rounds> {
+            fn tag_length(&self) -> usize {
+                self.tag_length
+            }
+
+            fn seal_inout(
+                &self,
+                nonce: &[u8],
+                aad: &[u8],
+                data: InOutBuf<'_, '_, u8>,
+                tag: &mut [u8],
+            ) -> Result<(), Error> {
+                self.check(nonce, aad, data.len(), tag.len())?;
+                let full = self.run::<true>(nonce, aad, data);
+                tag.copy_from_slice(&full[..self.tag_length]);
+                Ok(())
+            }
+
+            fn open_inout(
+                &self,
+                nonce: &[u8],
+                aad: &[u8],
+                mut data: InOutBuf<'_, '_, u8>,
+                tag: &[u8],
+            ) -> Result<(), Error> {
+                self.check(nonce, aad, data.len(), tag.len())?;
+                let full = self.run::<false>(nonce, aad, data.reborrow());
+                authenticate(&full[..self.tag_length], tag, data.get_out())
+            }
+        }
     };
 }
 
@@ -96,20 +128,6 @@ impl<const R: usize> Gcm<R> {
     /// The level that this key runs at.
     pub fn level(&self) -> AesLevel {
         self.key.level()
-    }
-
-    /// GMAC: the tag of `message`, which is not encrypted. The same nonce must not be used again, for
-    /// sealing either.
-    pub fn mac(&self, nonce: &[u8], message: &[u8], tag: &mut [u8]) -> Result<(), Error> {
-        self.seal(nonce, message, &mut [], tag)
-    }
-
-    /// Checks a tag of GMAC.
-    ///
-    /// # Errors
-    /// [`Error::Authentication`] if it is wrong.
-    pub fn verify(&self, nonce: &[u8], message: &[u8], tag: &[u8]) -> Result<(), Error> {
-        self.open(nonce, message, &mut [], tag)
     }
 
     /// Seals a message piece by piece.
@@ -161,34 +179,22 @@ impl<const R: usize> Gcm<R> {
     }
 }
 
-impl<const R: usize> Aead for Gcm<R> {
-    fn tag_length(&self) -> usize {
-        self.tag_length
+impl<const R: usize> Gcm<R>
+where
+    Self: Aead,
+{
+    /// GMAC: the tag of `message`, which is not encrypted. The same nonce must not be used again, for
+    /// sealing either.
+    pub fn mac(&self, nonce: &[u8], message: &[u8], tag: &mut [u8]) -> Result<(), Error> {
+        self.seal(nonce, message, &mut [], tag)
     }
 
-    fn seal_inout(
-        &self,
-        nonce: &[u8],
-        aad: &[u8],
-        data: InOutBuf<'_, '_, u8>,
-        tag: &mut [u8],
-    ) -> Result<(), Error> {
-        self.check(nonce, aad, data.len(), tag.len())?;
-        let full = self.run::<true>(nonce, aad, data);
-        tag.copy_from_slice(&full[..self.tag_length]);
-        Ok(())
-    }
-
-    fn open_inout(
-        &self,
-        nonce: &[u8],
-        aad: &[u8],
-        mut data: InOutBuf<'_, '_, u8>,
-        tag: &[u8],
-    ) -> Result<(), Error> {
-        self.check(nonce, aad, data.len(), tag.len())?;
-        let full = self.run::<false>(nonce, aad, data.reborrow());
-        authenticate(&full[..self.tag_length], tag, data.get_out())
+    /// Checks a tag of GMAC.
+    ///
+    /// # Errors
+    /// [`Error::Authentication`] if it is wrong.
+    pub fn verify(&self, nonce: &[u8], message: &[u8], tag: &[u8]) -> Result<(), Error> {
+        self.open(nonce, message, &mut [], tag)
     }
 }
 

@@ -59,6 +59,49 @@ macro_rules! constructors {
                 Self { key: EncryptKey::expand(key, level) }
             }
         }
+
+        // Not for all `R` at once: so the kernels are compiled here, and not by every user.
+        impl Aead for GcmSiv<$rounds> {
+            fn tag_length(&self) -> usize {
+                16
+            }
+
+            fn seal_inout(
+                &self,
+                nonce: &[u8],
+                aad: &[u8],
+                data: InOutBuf<'_, '_, u8>,
+                tag: &mut [u8],
+            ) -> Result<(), Error> {
+                let nonce = Self::check(nonce, aad, data.len(), tag.len())?;
+                let seal =
+                    OneShot::<$rounds, true> { keys: self.keys(), nonce, aad, data, tag: [0; 16] };
+                tag.copy_from_slice(&self.level().run(seal));
+                Ok(())
+            }
+
+            fn open_inout(
+                &self,
+                nonce: &[u8],
+                aad: &[u8],
+                mut data: InOutBuf<'_, '_, u8>,
+                tag: &[u8],
+            ) -> Result<(), Error> {
+                let nonce = Self::check(nonce, aad, data.len(), tag.len())?;
+                let mut start = [0; 16];
+                start.copy_from_slice(tag);
+                let text = data.reborrow();
+                let open = OneShot::<$rounds, false> {
+                    keys: self.keys(),
+                    nonce,
+                    aad,
+                    data: text,
+                    tag: start,
+                };
+                let expected = self.level().run(open);
+                authenticate(&expected, tag, data.get_out())
+            }
+        }
     };
 }
 
@@ -91,41 +134,6 @@ impl<const R: usize> GcmSiv<R> {
 
     pub(super) fn keys(&self) -> &[Block; R] {
         self.key.keys()
-    }
-}
-
-impl<const R: usize> Aead for GcmSiv<R> {
-    fn tag_length(&self) -> usize {
-        16
-    }
-
-    fn seal_inout(
-        &self,
-        nonce: &[u8],
-        aad: &[u8],
-        data: InOutBuf<'_, '_, u8>,
-        tag: &mut [u8],
-    ) -> Result<(), Error> {
-        let nonce = Self::check(nonce, aad, data.len(), tag.len())?;
-        let seal = OneShot::<R, true> { keys: self.keys(), nonce, aad, data, tag: [0; 16] };
-        tag.copy_from_slice(&self.level().run(seal));
-        Ok(())
-    }
-
-    fn open_inout(
-        &self,
-        nonce: &[u8],
-        aad: &[u8],
-        mut data: InOutBuf<'_, '_, u8>,
-        tag: &[u8],
-    ) -> Result<(), Error> {
-        let nonce = Self::check(nonce, aad, data.len(), tag.len())?;
-        let mut start = [0; 16];
-        start.copy_from_slice(tag);
-        let text = data.reborrow();
-        let open = OneShot::<R, false> { keys: self.keys(), nonce, aad, data: text, tag: start };
-        let expected = self.level().run(open);
-        authenticate(&expected, tag, data.get_out())
     }
 }
 

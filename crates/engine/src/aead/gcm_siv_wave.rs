@@ -15,37 +15,51 @@ use crate::{
     hash::field::{Factor, multiply},
 };
 
-impl<const R: usize> Batch for GcmSiv<R> {
-    fn seal_each(messages: &mut [Message<'_, Self>]) {
-        each::<Self, true>(messages);
-    }
+/// Not for all `R` at once: so the kernels are compiled here, and not by every user.
+macro_rules! batches {
+    ($rounds:literal) => {
+        impl Batch for GcmSiv<$rounds> {
+            fn seal_each(messages: &mut [Message<'_, Self>]) {
+                each::<Self, true>(messages);
+            }
 
-    fn open_each(messages: &mut [Message<'_, Self>]) {
-        each::<Self, false>(messages);
-    }
+            fn open_each(messages: &mut [Message<'_, Self>]) {
+                each::<Self, false>(messages);
+            }
+        }
+
+        impl Waves for GcmSiv<$rounds> {
+            #[inline(always)]
+            fn check(
+                &self,
+                nonce: &[u8],
+                aad: &[u8],
+                text: usize,
+                tag: usize,
+            ) -> Result<(), Error> {
+                Self::check(nonce, aad, text, tag).map(|_| ())
+            }
+
+            #[inline(always)]
+            fn level(&self) -> AesLevel {
+                self.level()
+            }
+
+            #[inline(always)]
+            fn lengths(aad: usize, text: usize) -> u128 {
+                (text as u128) << 67 | (aad as u128) << 3
+            }
+
+            #[inline(always)]
+            fn run<const SEAL: bool>(keys: &[&Self; LANES], same: bool, wave: &mut Wave) {
+                keys[0].level().run(SivWave::<$rounds, SEAL> { keys, same, wave });
+            }
+        }
+    };
 }
 
-impl<const R: usize> Waves for GcmSiv<R> {
-    #[inline(always)]
-    fn check(&self, nonce: &[u8], aad: &[u8], text: usize, tag: usize) -> Result<(), Error> {
-        Self::check(nonce, aad, text, tag).map(|_| ())
-    }
-
-    #[inline(always)]
-    fn level(&self) -> AesLevel {
-        self.level()
-    }
-
-    #[inline(always)]
-    fn lengths(aad: usize, text: usize) -> u128 {
-        (text as u128) << 67 | (aad as u128) << 3
-    }
-
-    #[inline(always)]
-    fn run<const SEAL: bool>(keys: &[&Self; LANES], same: bool, wave: &mut Wave) {
-        keys[0].level().run(SivWave::<R, SEAL> { keys, same, wave });
-    }
-}
+batches!(11);
+batches!(15);
 
 struct SivWave<'a, 'k, 'w, const R: usize, const SEAL: bool> {
     keys: &'a [&'k GcmSiv<R>; LANES],

@@ -13,42 +13,57 @@ use crate::{
     hash::field::{Factor, multiply},
 };
 
-impl<const R: usize> Batch for Gcm<R> {
-    fn seal_each(messages: &mut [Message<'_, Self>]) {
-        each::<Self, true>(messages);
-    }
+/// Not for all `R` at once: so the kernels are compiled here, and not by every user.
+macro_rules! batches {
+    ($rounds:literal) => {
+        impl Batch for Gcm<$rounds> {
+            fn seal_each(messages: &mut [Message<'_, Self>]) {
+                each::<Self, true>(messages);
+            }
 
-    fn open_each(messages: &mut [Message<'_, Self>]) {
-        each::<Self, false>(messages);
-    }
-}
-
-impl<const R: usize> Waves for Gcm<R> {
-    #[inline(always)]
-    fn check(&self, nonce: &[u8], aad: &[u8], text: usize, tag: usize) -> Result<(), Error> {
-        self.check(nonce, aad, text, tag)
-    }
-
-    #[inline(always)]
-    fn level(&self) -> AesLevel {
-        self.level()
-    }
-
-    #[inline(always)]
-    fn lengths(aad: usize, text: usize) -> u128 {
-        (aad as u128) << 67 | (text as u128) << 3
-    }
-
-    #[inline(always)]
-    fn run<const SEAL: bool>(keys: &[&Self; LANES], same: bool, wave: &mut Wave) {
-        let level = keys[0].level();
-        if same {
-            level.run(GcmWave::<_, R, SEAL> { keys: OneKey(keys[0]), wave });
-        } else {
-            level.run(GcmWave::<_, R, SEAL> { keys: KeyEach(keys), wave });
+            fn open_each(messages: &mut [Message<'_, Self>]) {
+                each::<Self, false>(messages);
+            }
         }
-    }
+
+        impl Waves for Gcm<$rounds> {
+            #[inline(always)]
+            fn check(
+                &self,
+                nonce: &[u8],
+                aad: &[u8],
+                text: usize,
+                tag: usize,
+            ) -> Result<(), Error> {
+                self.check(nonce, aad, text, tag)
+            }
+
+            #[inline(always)]
+            fn level(&self) -> AesLevel {
+                self.level()
+            }
+
+            #[inline(always)]
+            fn lengths(aad: usize, text: usize) -> u128 {
+                (aad as u128) << 67 | (text as u128) << 3
+            }
+
+            #[inline(always)]
+            fn run<const SEAL: bool>(keys: &[&Self; LANES], same: bool, wave: &mut Wave) {
+                let level = keys[0].level();
+                if same {
+                    level.run(GcmWave::<_, $rounds, SEAL> { keys: OneKey(keys[0]), wave });
+                } else {
+                    level.run(GcmWave::<_, $rounds, SEAL> { keys: KeyEach(keys), wave });
+                }
+            }
+        }
+    };
 }
+
+batches!(11);
+batches!(13);
+batches!(15);
 
 /// Where the lanes find their keys.
 trait Keys<const R: usize> {

@@ -129,9 +129,8 @@ impl<const R: usize> KeyWrap<R> {
     /// As [`wrap_padded`](Self::wrap_padded), and [`Error::OutputLength`] if `wrapped` has not the next
     /// multiple of 8 bytes, and 8 more.
     pub fn wrap_padded_to(&self, key: &[u8], wrapped: &mut [u8]) -> Result<(), Error> {
-        let length = match u32::try_from(key.len()) {
-            Ok(length @ 1..) => length,
-            _ => return Err(Error::MessageLength),
+        let Ok(length @ 1..) = u32::try_from(key.len()) else {
+            return Err(Error::MessageLength);
         };
         if wrapped.len() != key.len().next_multiple_of(8) + 8 {
             return Err(Error::OutputLength);
@@ -185,7 +184,7 @@ impl<const R: usize> KeyWrap<R> {
         for _ in 0..6 {
             for half in &mut *key {
                 step += 1;
-                let mut block = join(check, half);
+                let mut block = join(*check, *half);
                 self.0.encrypt_block(&mut block);
                 split(&block, step, check, half);
                 wipe(&mut block);
@@ -201,7 +200,7 @@ impl<const R: usize> KeyWrap<R> {
         for _ in 0..6 {
             for half in key.iter_mut().rev() {
                 let mut block = [0; 16];
-                split(&join(check, half), step, check, half);
+                split(&join(*check, *half), step, check, half);
                 block[..8].copy_from_slice(check);
                 block[8..].copy_from_slice(half);
                 self.0.decrypt_block(&mut block);
@@ -220,10 +219,10 @@ impl<const R: usize> fmt::Debug for KeyWrap<R> {
     }
 }
 
-fn join(check: &Half, half: &Half) -> Block {
+fn join(check: Half, half: Half) -> Block {
     let mut block = [0; 16];
-    block[..8].copy_from_slice(check);
-    block[8..].copy_from_slice(half);
+    block[..8].copy_from_slice(&check);
+    block[8..].copy_from_slice(&half);
     block
 }
 

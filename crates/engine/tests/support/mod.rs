@@ -6,7 +6,7 @@ use lanelock::AesLevel;
 use lanelock_testkit::{self as testkit, Rng};
 
 /// All levels; those that are not here are named as skipped.
-pub fn levels() -> Vec<AesLevel> {
+pub(crate) fn levels() -> Vec<AesLevel> {
     for (name, requires) in AesLevel::known() {
         if AesLevel::from_name(name).is_err() {
             testkit::skip(&format!("level {name}: this processor lacks {requires}"));
@@ -16,7 +16,7 @@ pub fn levels() -> Vec<AesLevel> {
 }
 
 /// `bytes` in a few pieces, some of them empty.
-pub fn random_splits<'a>(rng: &mut Rng, bytes: &'a [u8]) -> Vec<&'a [u8]> {
+pub(crate) fn random_splits<'a>(rng: &mut Rng, bytes: &'a [u8]) -> Vec<&'a [u8]> {
     let mut pieces = Vec::new();
     let mut rest = bytes;
     for _ in 0..rng.below(5) {

@@ -197,37 +197,34 @@ impl Contestant {
     }
 
     /// Measures a row; `None` if the library does not have it.
-    pub fn measure(&mut self, row: &Row, windows: usize) -> Option<Answer> {
+    pub fn measure(&mut self, row: &Row, windows: usize) -> Result<Option<Answer>, String> {
         let answer = self.ask(&format!("measure {windows} {row}"))?;
         let fields: Vec<&str> = answer.split(' ').collect();
-        let ["cycles", cycles, "digest", digest] = fields[..] else { return None };
+        let ["cycles", cycles, "digest", digest] = fields[..] else { return Ok(None) };
         let digest = (digest != "-").then(|| digest.to_owned());
-        Some(Answer { cycles: cycles.parse().ok()?, digest })
+        Ok(cycles.parse().ok().map(|cycles| Answer { cycles, digest }))
     }
 
     /// Cycles of a call that the hardware would take, if the engine knows.
     pub fn limit(&mut self, row: &Row) -> Option<f64> {
-        self.ask(&format!("limit {row}"))?.strip_prefix("cycles ")?.parse().ok()
+        self.ask(&format!("limit {row}")).ok()?.strip_prefix("cycles ")?.parse().ok()
     }
 
     /// The core clock.
     pub fn gigahertz(&mut self) -> Option<f64> {
-        self.ask("clock")?.strip_prefix("gigahertz ")?.parse().ok()
+        self.ask("clock").ok()?.strip_prefix("gigahertz ")?.parse().ok()
     }
 
     /// An answer; a worker that died is started again.
-    fn ask(&mut self, request: &str) -> Option<String> {
+    fn ask(&mut self, request: &str) -> Result<String, String> {
         if self.worker.is_none() {
-            self.start().ok()?;
+            self.start()?;
         }
-        match self.worker.as_mut()?.ask(request) {
-            Ok(answer) => Some(answer),
-            Err(error) => {
-                eprintln!("\nlab: {}: {error}", self.name);
-                self.worker = None;
-                None
-            }
-        }
+        let worker = self.worker.as_mut().expect("just started");
+        worker.ask(request).map_err(|error| {
+            self.worker = None;
+            format!("{}: {error}", self.name)
+        })
     }
 }
 

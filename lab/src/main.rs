@@ -39,7 +39,7 @@ fn run(options: &Options) -> Result<(), String> {
         None => measure(options)?,
     };
     report::write(&results, &options.out)?;
-    for text in results.disagreements() {
+    for text in results.failures.iter().chain(&results.disagreements()) {
         eprintln!("lab: {text}");
     }
     Ok(())
@@ -69,8 +69,10 @@ fn measure(options: &Options) -> Result<Results, String> {
             }
             for contestant in contestants.iter_mut().filter(|c| !c.ours() || row.levels || c.best())
             {
-                if let Some(answer) = contestant.measure(&row.row, options.windows) {
-                    results.take(&row.row, contestant, &answer);
+                match contestant.measure(&row.row, options.windows) {
+                    Ok(Some(answer)) => results.take(&row.row, contestant, &answer),
+                    Ok(None) => {}
+                    Err(error) => results.fail(error),
                 }
             }
         }

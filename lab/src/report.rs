@@ -85,8 +85,8 @@ fn circumstances(results: &Results) -> String {
         text,
         "\nThe results of all libraries were compared, byte by byte; with ours in {compared} of {all} rows."
     );
-    for disagreement in results.disagreements() {
-        let _ = writeln!(text, "**{disagreement}.**");
+    for trouble in results.failures.iter().chain(&results.disagreements()) {
+        let _ = writeln!(text, "\n**{trouble}.**");
     }
     let rows = rows::all();
     let lacking: Vec<_> = rows

@@ -21,6 +21,8 @@ pub struct Results {
     pub contestants: Vec<Who>,
     /// Libraries that did not take part, with the reason.
     pub missing: Vec<String>,
+    /// What libraries failed to do, though they said that they could.
+    pub failures: Vec<String>,
     /// By row, as its text.
     rows: BTreeMap<String, Measured>,
 }
@@ -70,6 +72,7 @@ impl Results {
             windows: options.windows,
             contestants: contestants.iter().map(who).collect(),
             missing,
+            failures: Vec::new(),
             rows: BTreeMap::new(),
         }
     }
@@ -83,11 +86,13 @@ impl Results {
     /// As JSON with a line for each figure, so that changes can be read.
     pub fn write(&self, path: &Path) -> Result<(), String> {
         let mut text = format!(
-            "{{\n \"machine\": {},\n \"passes\": {},\n \"windows\": {},\n \"missing\": {},\n",
+            "{{\n \"machine\": {},\n \"passes\": {},\n \"windows\": {},\n \"missing\": {},\n \
+             \"failures\": {},\n",
             to_json(&self.machine),
             self.passes,
             self.windows,
-            to_json(&self.missing)
+            to_json(&self.missing),
+            to_json(&self.failures)
         );
         let lines = |lines: Vec<String>| lines.join(",\n");
         let who = self.contestants.iter().map(|who| format!("  {}", to_json(who)));
@@ -124,6 +129,13 @@ impl Results {
         let figure = figures.entry(contestant.name.clone()).or_default();
         figure.cycles.push(rounded(answer.cycles));
         figure.digest.clone_from(&answer.digest);
+    }
+
+    /// Takes up a failure.
+    pub fn fail(&mut self, text: String) {
+        if !self.failures.contains(&text) {
+            self.failures.push(text);
+        }
     }
 
     /// Whether a row was asked for in this run.

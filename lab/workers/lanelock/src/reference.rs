@@ -44,7 +44,14 @@ pub fn prepare(row: &Row, data: &Data, level: AesLevel) -> Prepared {
 fn aegis(row: &Row, data: &Data, level: AesLevel) -> Prepared {
     macro_rules! aegis {
         ($type:ident, $nonce:expr) => {
-            aead(keys(data, |key| $type::with_level(key, level)), row, $nonce)
+            aead(
+                keys(data, |key| {
+                    let key = $type::with_level(key, level).with_tag_length(16);
+                    key.expect("a length that AEGIS has")
+                }),
+                row,
+                $nonce,
+            )
         };
     }
     match &row.algorithm[..] {

@@ -147,6 +147,7 @@ fn wrong_arguments_say_what_is_right() {
         (&["cbc", "--key-bits", "160"], &["128", "192", "256"]),
         (&["aegis-256", "--key-bits", "128"], &["aegis-256", "--key-bits 256"]),
         (&["ctr", "--passes", "0"], &["1..=1000"]),
+        (&["--plot", "speed.svg"], &["name algorithms"]),
         (&["sweep", "ctr"], &["ctr", "cbc"]),
         (&["sweep", "cbc", "--size", "17"], &["multiple of 16"]),
         (&["table1", "cbc"], &["cbc"]),

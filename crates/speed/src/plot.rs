@@ -80,17 +80,24 @@ const DOTTED: &str = "stroke-width=\"1.5\" stroke-dasharray=\"2 5\"";
 const LEADING: f64 = 17.0;
 
 impl LineChart {
-    /// The chart as an SVG document.
+    /// The chart as an SVG document, each line in a colour of its own.
     pub fn svg(&self) -> String {
+        self.svg_in(&|line| line)
+    }
+
+    /// The same, where lines with the same number have the same colour.
+    pub fn svg_in(&self, colour: &dyn Fn(usize) -> usize) -> String {
         const TOP: f64 = 104.0;
         const LEFT: f64 = 64.0;
-        const HEIGHT: f64 = 400.0;
+        let colour = |line: usize| COLOURS[colour(line) % COLOURS.len()];
+        // Room for the labels of many lines.
+        let height = (LEADING * float(self.lines.len())).max(400.0);
         let names = self.lines.iter().map(|line| text_width(&line.name, 13.0));
         let labels = names.fold(40.0, f64::max);
         let width = 640.0;
         let mut svg = Svg::new(
             (LEFT + width + 28.0 + labels + 16.0).max(text_width(&self.subtitle, 13.0) + 40.0),
-            TOP + HEIGHT + 62.0,
+            TOP + height + 62.0,
             &self.title,
             &self.subtitle,
         );
@@ -107,9 +114,9 @@ impl LineChart {
         let (low, high) = range(|point| point.1);
         let log = high > 10.0 * low;
         let y = if log {
-            Axis { from: low / 1.25, to: high * 1.15, log, at: TOP + HEIGHT, length: -HEIGHT }
+            Axis { from: low / 1.25, to: high * 1.15, log, at: TOP + height, length: -height }
         } else {
-            Axis { from: 0.0, to: high * 1.08, log, at: TOP + HEIGHT, length: -HEIGHT }
+            Axis { from: 0.0, to: high * 1.08, log, at: TOP + height, length: -height }
         };
 
         let scale = if log { " (logarithmic)" } else { "" };
@@ -125,17 +132,17 @@ impl LineChart {
         let mut free = f64::NEG_INFINITY;
         for size in sizes {
             let (at, label) = (x.place(size), bytes(size));
-            svg.line((at, TOP + HEIGHT), (at, TOP + HEIGHT + 5.0), QUIET, "");
+            svg.line((at, TOP + height), (at, TOP + height + 5.0), QUIET, "");
             let half = text_width(&label, 13.0) / 2.0 + 4.0;
             if at - half >= free {
-                svg.text(at, TOP + HEIGHT + 22.0, "middle", "quiet", &label);
+                svg.text(at, TOP + height + 22.0, "middle", "quiet", &label);
                 free = at + half;
             }
         }
-        svg.line((LEFT, TOP + HEIGHT), (LEFT + width, TOP + HEIGHT), QUIET, "");
+        svg.line((LEFT, TOP + height), (LEFT + width, TOP + height), QUIET, "");
         svg.text(
             LEFT + width / 2.0,
-            TOP + HEIGHT + 46.0,
+            TOP + height + 46.0,
             "middle",
             "quiet",
             "bytes in each message",
@@ -151,15 +158,15 @@ impl LineChart {
         let mut limits: Vec<(&[(f64, f64)], &str)> = Vec::new();
         for (i, line) in self.lines.iter().enumerate().filter(|(_, line)| !line.limit.is_empty()) {
             match limits.iter_mut().find(|(limit, _)| alike(limit, &line.limit)) {
-                Some((_, colour)) => *colour = QUIET,
-                None => limits.push((&line.limit, COLOURS[i % COLOURS.len()])),
+                Some((_, shared)) => *shared = QUIET,
+                None => limits.push((&line.limit, colour(i))),
             }
         }
         for (limit, colour) in limits {
             svg.polyline(&path(limit), colour, DOTTED);
         }
         for (i, line) in self.lines.iter().enumerate() {
-            let colour = COLOURS[i % COLOURS.len()];
+            let colour = colour(i);
             svg.polyline(&path(&line.points), colour, "stroke-width=\"2.25\"");
             for (size, value) in &line.points {
                 svg.dot(x.place(*size), y.place(*value), colour);
@@ -174,8 +181,8 @@ impl LineChart {
         }
         ends.sort_by(|a, b| a.1.1.total_cmp(&b.1.1));
         let wanted: Vec<f64> = ends.iter().map(|(_, (_, y))| *y).collect();
-        for ((i, end), at) in ends.iter().zip(spread(&wanted, TOP, TOP + HEIGHT)) {
-            let colour = COLOURS[i % COLOURS.len()];
+        for ((i, end), at) in ends.iter().zip(spread(&wanted, TOP, TOP + height)) {
+            let colour = colour(*i);
             let from = (end.0 + 6.0, end.1);
             svg.line(from, (LEFT + width + 22.0, at), colour, "stroke-opacity=\"0.45\"");
             svg.coloured(LEFT + width + 27.0, at + 4.5, colour, &self.lines[*i].name);

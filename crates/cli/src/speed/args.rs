@@ -50,7 +50,7 @@ pub(crate) struct SpeedArgs {
     #[arg(long, value_name = "BITS,...", value_delimiter = ',')]
     pub(crate) key_bits: Vec<KeyBits>,
 
-    /// Writes a chart, as SVG
+    /// Writes a chart of the algorithms over the message size, as SVG
     #[arg(long, value_name = "FILE")]
     pub(crate) plot: Option<PathBuf>,
 

@@ -16,30 +16,38 @@ use lanelock_speed::{
 
 use crate::{failure::Failure, units};
 
-/// A line for each workload, over the sizes. What all lines have in common is in the subtitle.
-pub(super) fn chart(rows: &[Row], passes: u16) -> LineChart {
+/// A line for each workload, over the sizes, as SVG. What all lines have in common is in the subtitle.
+pub(super) fn chart(rows: &[Row], passes: u16) -> String {
     let rows: Vec<&Row> = rows.iter().filter(|row| row.workload.operation != "expand").collect();
     let bits: Vec<u16> = rows.iter().map(|row| row.workload.key_bits).filter(|b| *b > 0).collect();
     let one_key = bits.windows(2).all(|pair| pair[0] == pair[1]);
     let one_level = rows.windows(2).all(|pair| pair[0].level == pair[1].level);
     let mut lines: Vec<Line> = Vec::new();
+    // The colour of each line: what differs in level and key size only has the same.
+    let (mut colours, mut of_line) = (Vec::new(), Vec::new());
     for row in &rows {
         let workload = row.workload;
         let mut name = vec![workload.algorithm.to_owned(), workload.operation.to_owned()];
-        if !one_key && workload.key_bits > 0 {
-            name.push(workload.key_bits.to_string());
-        }
         if workload.streams > 1 {
             name.push(format!("×{}", workload.streams));
         }
         if workload.keys == Keys::Each {
             name.push("own keys".into());
         }
+        let family = name.join(" ");
+        if !one_key && workload.key_bits > 0 {
+            name.push(workload.key_bits.to_string());
+        }
         if !one_level {
             name.push(row.level.name().into());
         }
         let name = name.join(" ");
         let at = lines.iter().position(|line| line.name == name).unwrap_or_else(|| {
+            let colour = colours.iter().position(|known| *known == family).unwrap_or_else(|| {
+                colours.push(family);
+                colours.len() - 1
+            });
+            of_line.push(colour);
             lines.push(Line { name, ..Line::default() });
             lines.len() - 1
         });
@@ -60,12 +68,13 @@ pub(super) fn chart(rows: &[Row], passes: u16) -> LineChart {
     }
     subtitle.push(format!("core clock {:.2} GHz", clock::gigahertz()));
     subtitle.push(format!("lowest of {}", units::count(passes.into(), "pass", "passes")));
-    LineChart {
+    let chart = LineChart {
         title: "Lanelock: cycles per byte over the size of messages".into(),
         subtitle: subtitle.join(", "),
         unit: "cycles per byte".into(),
         lines,
-    }
+    };
+    if colours.len() > 1 { chart.svg_in(&|line| of_line[line]) } else { chart.svg() }
 }
 
 /// Writes a file whole or not at all.

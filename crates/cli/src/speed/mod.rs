@@ -68,7 +68,7 @@ fn rows(args: &SpeedArgs) -> Result<(), Failure> {
         }
     }
     match &args.plot {
-        Some(path) => chart::write(path, &chart::chart(&rows, passes).svg()),
+        Some(path) => chart::write(path, &chart::chart(&rows, passes)),
         None => Ok(()),
     }
 }
@@ -76,6 +76,12 @@ fn rows(args: &SpeedArgs) -> Result<(), Failure> {
 /// What the command line asks for.
 fn workloads(args: &SpeedArgs) -> Result<Vec<Workload>, Failure> {
     let overview = args.algorithms.is_empty();
+    if overview && args.plot.is_some() {
+        return Err(Failure::usage(
+            "a chart of everything would show nothing",
+            "name algorithms, as in: lanelock speed ctr gcm --plot speed.svg",
+        ));
+    }
     let sizes = match &args.size[..] {
         [] if overview => FEW_SIZES,
         [] => SIZES,

@@ -150,11 +150,15 @@ pub const KINDS: &[Kind] = &[
     Kind::one("cbc", "decrypt", ALL, 16, runners::cbc_decrypt),
     Kind::many("cbcs", "encrypt", ALL, 16, runners::cbc_encrypt),
     Kind::one("cbcs", "decrypt", ALL, 16, runners::cbc_decrypt),
+    Kind::one("kw", "encrypt", ALL, 8, runners::kw).from(16),
+    Kind::one("kw", "decrypt", ALL, 8, runners::kw).from(16),
+    Kind::one("kwp", "encrypt", ALL, 1, runners::kwp),
+    Kind::one("kwp", "decrypt", ALL, 1, runners::kwp),
     Kind::one("gmac", "mac", ALL, 1, runners::gmac),
-    Kind::one("gcm", "seal", ALL, 1, runners::gcm),
-    Kind::one("gcm", "open", ALL, 1, runners::gcm),
-    Kind::one("gcm-siv", "seal", &[128, 256], 1, runners::gcm_siv),
-    Kind::one("gcm-siv", "open", &[128, 256], 1, runners::gcm_siv),
+    Kind::many("gcm", "seal", ALL, 1, runners::gcm),
+    Kind::many("gcm", "open", ALL, 1, runners::gcm),
+    Kind::many("gcm-siv", "seal", &[128, 256], 1, runners::gcm_siv),
+    Kind::many("gcm-siv", "open", &[128, 256], 1, runners::gcm_siv),
     Kind::one("ocb3", "seal", ALL, 1, runners::ocb3),
     Kind::one("ocb3", "open", ALL, 1, runners::ocb3),
     Kind::one("aegis-128l", "seal", &[128], 1, runners::aegis),
@@ -193,6 +197,11 @@ impl Kind {
         make: fn(&Workload, AesLevel) -> Runner,
     ) -> Self {
         Self { algorithm, operation, key_bits, streams: Streams::One, unit, least: unit, make }
+    }
+
+    /// The same with a shortest message.
+    const fn from(self, least: usize) -> Self {
+        Self { least, ..self }
     }
 
     const fn many(

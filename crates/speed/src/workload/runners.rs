@@ -6,10 +6,12 @@
 use std::hint::black_box;
 
 use lanelock::{
-    Aes128, Aes192, Aes256, AesLevel, CounterBits, Pattern,
+    Aes128, Aes128KeyWrap, Aes192, Aes192KeyWrap, Aes256, Aes256KeyWrap, AesLevel, CounterBits,
+    Pattern,
     aead::{
         Aead, Aegis128L, Aegis128X2, Aegis128X4, Aegis256, Aegis256X2, Aegis256X4, Aes128Gcm,
         Aes128GcmSiv, Aes128Ocb3, Aes192Gcm, Aes192Ocb3, Aes256Gcm, Aes256GcmSiv, Aes256Ocb3,
+        batch::{self, Batch, Message},
     },
     hash::{
         Ghash, Polyval,
@@ -70,6 +72,60 @@ fn pattern(workload: &Workload) -> Pattern {
     if workload.algorithm == "cbcs" { Pattern::new(1, 9) } else { Pattern::ALL }
 }
 
+/// Sealing or opening one message, or a batch of them.
+fn many<A: Batch + 'static>(
+    workload: &Workload,
+    nonce: usize,
+    cipher: impl Fn(usize) -> A,
+) -> Runner {
+    if workload.streams == 1 {
+        return aead(workload, nonce, cipher(0));
+    }
+    let keys = if workload.keys == Keys::Each { workload.streams } else { 1 };
+    let keys: Vec<A> = (0..keys).map(cipher).collect();
+    let nonces: Vec<Vec<u8>> =
+        (0..workload.streams).map(|i| vec![i.to_le_bytes()[0]; nonce]).collect();
+    let mut texts = workload.buffers();
+    let mut tags = vec![vec![0; keys[0].tag_length()]; workload.streams];
+    let run = move |texts: &mut [Vec<u8>], tags: &mut [Vec<u8>], seal: bool| {
+        let keys = keys.iter().cycle();
+        let mut messages: Vec<_> = texts
+            .iter_mut()
+            .zip(tags)
+            .zip(black_box(&nonces))
+            .zip(keys)
+            .map(|(((text, tag), nonce), key)| Message::new(key, nonce, &[], text, tag))
+            .collect();
+        if seal {
+            batch::seal(&mut messages).expect(FITS);
+        } else {
+            batch::open(&mut messages).expect("the right tags");
+        }
+    };
+    if workload.operation == "seal" {
+        return Runner::new(move || run(&mut texts, &mut tags, true));
+    }
+    // A batch is opened in place, and there must be something to open again. With a stream cipher the
+    // text that was opened is itself the ciphertext of what it was opened from.
+    run(&mut texts, &mut tags, true);
+    let (sealed, sealed_tags) = (texts.clone(), tags.clone());
+    run(&mut texts, &mut tags, true);
+    if texts == workload.buffers() {
+        let mut tags = [tags, sealed_tags];
+        return Runner::new(move || {
+            run(&mut texts, &mut tags[0], false);
+            tags.swap(0, 1);
+        });
+    }
+    let mut tags = sealed_tags;
+    Runner::new(move || {
+        for (text, sealed) in texts.iter_mut().zip(&sealed) {
+            text.copy_from_slice(sealed);
+        }
+        run(&mut texts, &mut tags, false);
+    })
+}
+
 pub(super) fn ecb(workload: &Workload, level: AesLevel) -> Runner {
     let mut data = vec![0x5a; workload.size];
     let encrypt = workload.operation == "encrypt";
@@ -128,16 +184,48 @@ pub(super) fn expansion(workload: &Workload, level: AesLevel) -> Runner {
     })
 }
 
+pub(super) fn kw(workload: &Workload, level: AesLevel) -> Runner {
+    let data = vec![0x5a; workload.size];
+    let encrypt = workload.operation == "encrypt";
+    by_key!(workload, KeyWrap = Aes128KeyWrap, Aes192KeyWrap, Aes256KeyWrap => {
+        let key = KeyWrap::with_level(&key(0), level);
+        let mut wrapped = key.wrap(&data).expect(FITS);
+        Runner::new(move || {
+            if encrypt {
+                key.wrap_to(&data, &mut wrapped).expect(FITS);
+            } else {
+                black_box(key.unwrap(&wrapped).expect("what was wrapped"));
+            }
+        })
+    })
+}
+
+pub(super) fn kwp(workload: &Workload, level: AesLevel) -> Runner {
+    let data = vec![0x5a; workload.size];
+    let encrypt = workload.operation == "encrypt";
+    by_key!(workload, KeyWrap = Aes128KeyWrap, Aes192KeyWrap, Aes256KeyWrap => {
+        let key = KeyWrap::with_level(&key(0), level);
+        let mut wrapped = key.wrap_padded(&data).expect(FITS);
+        Runner::new(move || {
+            if encrypt {
+                key.wrap_padded_to(&data, &mut wrapped).expect(FITS);
+            } else {
+                black_box(key.unwrap_padded(&wrapped).expect("what was wrapped"));
+            }
+        })
+    })
+}
+
 pub(super) fn gcm(workload: &Workload, level: AesLevel) -> Runner {
     by_key!(workload, Gcm = Aes128Gcm, Aes192Gcm, Aes256Gcm => {
-        aead(workload, 12, Gcm::with_level(&key(0), level))
+        many(workload, 12, |i| Gcm::with_level(&key(i), level))
     })
 }
 
 pub(super) fn gcm_siv(workload: &Workload, level: AesLevel) -> Runner {
     match workload.key_bits {
-        128 => aead(workload, 12, Aes128GcmSiv::with_level(&key(0), level)),
-        _ => aead(workload, 12, Aes256GcmSiv::with_level(&key(0), level)),
+        128 => many(workload, 12, |i| Aes128GcmSiv::with_level(&key(i), level)),
+        _ => many(workload, 12, |i| Aes256GcmSiv::with_level(&key(i), level)),
     }
 }
 

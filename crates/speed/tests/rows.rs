@@ -1,0 +1,134 @@
+//! Every row runs, at every level, again and again; how fast is not asked.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use lanelock::AesLevel;
+use lanelock_speed::{
+    clock,
+    limit::Limits,
+    plot::{Bar, BarChart, Group, Line, LineChart},
+    row::Row,
+    table1,
+    workload::{KINDS, Keys, Streams, Workload},
+};
+
+/// Some workloads of every kind.
+fn workloads() -> Vec<Workload> {
+    let mut workloads = Vec::new();
+    for kind in KINDS {
+        for &key_bits in kind.key_bits {
+            let key = usize::from(key_bits) / 8;
+            let sizes = [kind.least, 80 / kind.unit * kind.unit, 1024, key];
+            for (streams, keys) in [(1, Keys::One), (5, Keys::One), (5, Keys::Each)] {
+                let workload = |size| kind.workload(key_bits, size, streams, keys);
+                workloads.extend(sizes.map(workload).into_iter().filter(Workload::exists));
+            }
+        }
+    }
+    workloads
+}
+
+#[test]
+fn every_row_runs() {
+    let workloads = workloads();
+    for level in AesLevel::available() {
+        for workload in &workloads {
+            let mut runner = workload.runner(level).unwrap();
+            // A row that opens has to find something to open again.
+            for _ in 0..3 {
+                runner.run();
+            }
+        }
+    }
+    for kind in KINDS {
+        let of_kind =
+            |w: &&Workload| (w.algorithm, w.operation) == (kind.algorithm, kind.operation);
+        let streams: Vec<_> = workloads.iter().filter(of_kind).map(|w| w.streams).collect();
+        assert!(streams.contains(&1), "{kind:?}");
+        assert_eq!(streams.contains(&5), kind.streams != Streams::One, "{kind:?}");
+    }
+}
+
+#[test]
+fn kinds_of_an_algorithm_stand_together() {
+    let mut names: Vec<_> = KINDS.iter().map(|kind| kind.algorithm).collect();
+    names.dedup();
+    let groups = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), groups);
+}
+
+#[test]
+fn what_does_not_exist_has_no_runner() {
+    let level = AesLevel::fastest();
+    let row = Workload {
+        algorithm: "cbc",
+        operation: "encrypt",
+        key_bits: 128,
+        size: 64,
+        streams: 2,
+        keys: Keys::One,
+    };
+    assert!(row.runner(level).is_some());
+    for wrong in [
+        Workload { algorithm: "des", ..row },
+        Workload { operation: "seal", ..row },
+        Workload { key_bits: 160, ..row },
+        Workload { size: 0, ..row },
+        Workload { size: 65, ..row },
+        Workload { streams: 0, ..row },
+        Workload { algorithm: "ctr", ..row },
+    ] {
+        assert!(wrong.runner(level).is_none(), "{wrong:?}");
+    }
+}
+
+#[test]
+fn rows_have_sensible_numbers() {
+    let level = AesLevel::fastest();
+    let limits = Limits::measure(level);
+    let [ctr, ..] = table1::workloads(32);
+    let row = Row::measure(ctr, level, &limits, 1).unwrap();
+    assert!(row.cycles() > 0.0 && row.sample.spread >= 0.0);
+    assert!((row.cycles() / row.cycles_per_byte() - 8192.0).abs() < 0.01);
+    let seconds = row.cycles() / row.gigahertz / 1e9;
+    assert!((row.gigabytes_per_second() * 1e9 * seconds - 8192.0).abs() < 0.01);
+    assert!(row.of_limit().unwrap() > 0.0);
+}
+
+#[test]
+fn every_limit_is_a_number() {
+    let level = AesLevel::fastest();
+    let limits = Limits::measure(level);
+    for workload in workloads() {
+        let limit = limits.cycles_per_byte(&workload);
+        assert!(limit.is_none_or(|limit| limit.is_finite() && limit > 0.0), "{workload:?}");
+        let bulk = Workload { size: 48_000, ..workload };
+        let unknown = bulk.operation == "expand";
+        assert_eq!(limits.cycles_per_byte(&bulk).is_none(), unknown, "{bulk:?}");
+    }
+}
+
+#[test]
+fn the_clock_counts_what_is_called() {
+    let mut calls = 0_u64;
+    let sample = clock::measure(3, 2, || calls += 1);
+    assert!(calls > 1 && sample.cycles >= 0.0);
+    assert!(clock::gigahertz() > 0.0);
+}
+
+#[test]
+fn charts_escape_what_they_show() {
+    let name = "a < b & \"c\"".to_owned();
+    let line = Line { name: name.clone(), points: vec![(16.0, 1.0), (64.0, 0.5)], limit: vec![] };
+    let lines = LineChart { title: name.clone(), lines: vec![line], ..LineChart::default() }.svg();
+    let bar = Bar { name: name.clone(), value: 2.0, ours: true };
+    let group = Group { name, limit: Some(1.0), bars: vec![bar] };
+    let bars = BarChart { groups: vec![group], ..BarChart::default() }.svg();
+    for svg in [lines, bars, LineChart::default().svg(), BarChart::default().svg()] {
+        let document = roxmltree::Document::parse(&svg).unwrap();
+        assert_eq!(document.root_element().tag_name().name(), "svg");
+        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+    }
+}

@@ -2,18 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "tests")]
 
+mod support;
+
 use lanelock::AesLevel;
 use lanelock::hash::{Crc32, Crc32c, Crc64Nvme, Crc64Xz};
 use lanelock_testkit::{self as testkit, Rng, crc::CrcName};
-
-fn levels() -> Vec<AesLevel> {
-    for (name, requires) in AesLevel::known() {
-        if AesLevel::from_name(name).is_err() {
-            testkit::skip(&format!("level {name}: this processor lacks {requires}"));
-        }
-    }
-    AesLevel::available()
-}
+use support::{levels, random_splits};
 
 /// One of the four CRCs, of whatever width, as numbers of 64 bits.
 struct Kind {
@@ -133,13 +127,7 @@ fn pieces_resume_and_combine() {
                 let length = rng.below(range);
                 let data = rng.bytes(length);
                 let whole = (kind.pieces)(level, &[&data]);
-                let mut rest = &data[..];
-                let mut pieces = Vec::new();
-                while !rest.is_empty() {
-                    let (piece, after) = rest.split_at(rng.below(rest.len() + 1));
-                    pieces.push(piece);
-                    rest = after;
-                }
+                let pieces = random_splits(&mut rng, &data);
                 let at = format!("{level}: {:?}, {length} bytes", kind.name);
                 assert_eq!((kind.pieces)(level, &pieces), whole, "{at}, in pieces");
                 let (a, b) = data.split_at(rng.below(length + 1));

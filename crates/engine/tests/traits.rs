@@ -3,6 +3,8 @@
 #![cfg(all(feature = "aead", feature = "cipher", feature = "universal-hash"))]
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod support;
+
 use aes::cipher::{
     BlockCipherDecrypt, BlockCipherEncrypt, BlockModeDecrypt, BlockModeEncrypt, BlockSizeUser,
     InnerIvInit, KeyInit, KeyIvInit, StreamCipher, StreamCipherSeek, array::Array, consts::U16,
@@ -13,20 +15,12 @@ use aes_gcm_siv::AesGcmSiv;
 use ghash::universal_hash::{self, ParBlocks, Reset, UhfBackend, UhfClosure, UniversalHash};
 use lanelock::hash::{Ghash, Polyval};
 use lanelock::traits::Ctr;
-use lanelock::{Aes128, Aes192, Aes256, AesLevel, InOutBuf};
-use lanelock_testkit::{self as testkit, Rng};
+use lanelock::{Aes128, Aes192, Aes256, InOutBuf};
+use lanelock_testkit::Rng;
 use ocb3::Ocb3;
+use support::levels;
 
 type Block = Array<u8, U16>;
-
-fn levels() -> Vec<AesLevel> {
-    for (name, requires) in AesLevel::known() {
-        if AesLevel::from_name(name).is_err() {
-            testkit::skip(&format!("level {name}: this processor lacks {requires}"));
-        }
-    }
-    AesLevel::available()
-}
 
 fn blocks(rng: &mut Rng, count: usize) -> Vec<Block> {
     (0..count).map(|_| rng.array::<16>().into()).collect()

@@ -173,6 +173,12 @@ pub trait Blocks: Copy + sealed::Sealed {
     fn shift_left<const N: u32>(self, v: Self::V) -> Self::V;
     /// Each half of a block, as a little-endian number, shifted right by `N` bits.
     fn shift_right<const N: u32>(self, v: Self::V) -> Self::V;
+    /// Like [`shift_left`](Blocks::shift_left), block by block by the number of bits that stands in
+    /// both halves of the block of `counts`. 64 and more give zero.
+    fn shift_left_by(self, v: Self::V, counts: Self::V) -> Self::V;
+    /// Like [`shift_right`](Blocks::shift_right), with counts as
+    /// [`shift_left_by`](Blocks::shift_left_by) takes them.
+    fn shift_right_by(self, v: Self::V, counts: Self::V) -> Self::V;
 
     /// Twice each block: a little-endian polynomial over GF(2) times x, modulo
     /// x^128 + x^7 + x^2 + x + 1. `carries` comes from [`carries`](Blocks::carries) of the first block

@@ -232,6 +232,24 @@ impl<const W: usize> Blocks for Portable<W> {
     }
 
     #[inline(always)]
+    fn shift_left_by(self, v: [Block; W], counts: [Block; W]) -> [Block; W] {
+        core::array::from_fn(|i| {
+            let [count, _] = halves(&counts[i]);
+            let shift = |half: u64| if count < 64 { half << count } else { 0 };
+            from_halves(halves(&v[i]).map(shift))
+        })
+    }
+
+    #[inline(always)]
+    fn shift_right_by(self, v: [Block; W], counts: [Block; W]) -> [Block; W] {
+        core::array::from_fn(|i| {
+            let [count, _] = halves(&counts[i]);
+            let shift = |half: u64| if count < 64 { half >> count } else { 0 };
+            from_halves(halves(&v[i]).map(shift))
+        })
+    }
+
+    #[inline(always)]
     fn double(self, v: [Block; W], _: &mut [Block; W]) -> [Block; W] {
         v.map(|block| {
             let number = u128::from_le_bytes(block);

@@ -16,7 +16,7 @@ impl Kernel for All<'_> {
 
     #[inline(always)]
     fn run<S: Clmul>(self, s: S) -> Self::Out {
-        let mut out = vec![Vec::new(); 32];
+        let mut out = vec![Vec::new(); 37];
         let mut sums = [[0; 16]; 2];
         for at in (0..4).step_by(S::WIDTH) {
             let (a, b) = (s.load(&self.a[at..]), s.load(&self.b[at..]));
@@ -25,6 +25,9 @@ impl Kernel for All<'_> {
                 own[i] = &self.keys[at + i];
             }
             let each: Vec<&Block> = self.a[at..].iter().collect();
+            // Another count for each block.
+            let ends = s.and(s.bytes_down::<15>(a), s.splat_halves(63, 0));
+            let counts = s.xor(ends, s.swap_halves(ends));
             let results = [
                 s.xor(a, b),
                 s.and(a, b),
@@ -41,6 +44,11 @@ impl Kernel for All<'_> {
                 s.shift_left::<63>(a),
                 s.shift_right::<1>(a),
                 s.shift_right::<60>(a),
+                s.shift_left_by(a, s.splat_halves(0, 0)),
+                s.shift_left_by(a, counts),
+                s.shift_left_by(a, s.splat_halves(64, 64)),
+                s.shift_right_by(a, counts),
+                s.shift_right_by(a, s.splat_halves(1 << 32, 1 << 32)),
                 s.clmul_low(a, b),
                 s.clmul_high(a, b),
                 s.clmul_low_high(a, b),
@@ -73,7 +81,7 @@ impl Kernel for All<'_> {
                 sums[1][j] = sum[1][j];
             }
         }
-        out[29].extend(sums);
+        out[34].extend(sums);
         // Parts of every length, pieced together.
         let bytes = self.a.as_flattened();
         for length in 0..=64 {
@@ -98,10 +106,10 @@ impl Kernel for All<'_> {
             assert!(kept.as_flattened()[width..16 * S::WIDTH].iter().all(|b| *b == 0));
         }
         let bytes: Vec<u8> = self.a.as_flattened().to_vec();
-        out[30].extend(s.expand::<11>(&bytes[..16]));
-        out[30].extend(s.expand::<13>(&bytes[..24]));
-        out[30].extend(s.expand::<15>(&bytes[..32]));
-        out[31].push(s.inv_mix_columns(self.a[0]));
+        out[35].extend(s.expand::<11>(&bytes[..16]));
+        out[35].extend(s.expand::<13>(&bytes[..24]));
+        out[35].extend(s.expand::<15>(&bytes[..32]));
+        out[36].push(s.inv_mix_columns(self.a[0]));
         out
     }
 }

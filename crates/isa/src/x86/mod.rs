@@ -297,6 +297,18 @@ macro_rules! level {
             }
 
             #[inline(always)]
+            fn shift_left_by(self, v: $vector, counts: $vector) -> $vector {
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::shift_left_by(v, counts) }
+            }
+
+            #[inline(always)]
+            fn shift_right_by(self, v: $vector, counts: $vector) -> $vector {
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::shift_right_by(v, counts) }
+            }
+
+            #[inline(always)]
             fn double(self, v: $vector, carries: &mut $vector) -> $vector {
                 // SAFETY: the token proves the features.
                 unsafe { $leaf::double_blocks(v, carries) }

@@ -182,6 +182,18 @@ pub(super) fn shift_right<const N: u32>(v: __m128i) -> __m128i {
     _mm_srl_epi64(v, _mm_cvtsi32_si128(N as i32))
 }
 
+#[inline]
+#[target_feature(enable = "sse4.1")]
+pub(super) fn shift_left_by(v: __m128i, counts: __m128i) -> __m128i {
+    _mm_sll_epi64(v, counts)
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1")]
+pub(super) fn shift_right_by(v: __m128i, counts: __m128i) -> __m128i {
+    _mm_srl_epi64(v, counts)
+}
+
 /// Half *i* of `a` and half *j* of `b` are chosen by `HALVES` = *i* + 16 * *j*.
 #[inline]
 #[target_feature(enable = "pclmulqdq")]

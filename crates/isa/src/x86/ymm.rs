@@ -8,8 +8,9 @@ use core::arch::x86_64::{
     _mm256_clmulepi64_epi128, _mm256_cmpgt_epi8, _mm256_extracti128_si256, _mm256_inserti128_si256,
     _mm256_loadu_si256, _mm256_permute2x128_si256, _mm256_set_epi32, _mm256_set_epi64x,
     _mm256_set1_epi8, _mm256_set1_epi32, _mm256_setr_epi8, _mm256_setzero_si256,
-    _mm256_shuffle_epi8, _mm256_shuffle_epi32, _mm256_sll_epi64, _mm256_srai_epi32,
-    _mm256_srl_epi64, _mm256_storeu_si256, _mm256_xor_si256, _mm256_zextsi128_si256,
+    _mm256_shuffle_epi8, _mm256_shuffle_epi32, _mm256_sll_epi64, _mm256_sllv_epi64,
+    _mm256_srai_epi32, _mm256_srl_epi64, _mm256_srlv_epi64, _mm256_storeu_si256, _mm256_xor_si256,
+    _mm256_zextsi128_si256,
 };
 
 use crate::Block;
@@ -180,6 +181,18 @@ pub(super) fn shift_left<const N: u32>(v: __m256i) -> __m256i {
 #[expect(clippy::cast_possible_wrap, reason = "a count of bits")]
 pub(super) fn shift_right<const N: u32>(v: __m256i) -> __m256i {
     _mm256_srl_epi64(v, _mm_cvtsi32_si128(N as i32))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn shift_left_by(v: __m256i, counts: __m256i) -> __m256i {
+    _mm256_sllv_epi64(v, counts)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn shift_right_by(v: __m256i, counts: __m256i) -> __m256i {
+    _mm256_srlv_epi64(v, counts)
 }
 
 /// Half *i* of `a` and half *j* of `b` are chosen by `HALVES` = *i* + 16 * *j*.

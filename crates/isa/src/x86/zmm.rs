@@ -11,8 +11,8 @@ use core::arch::x86_64::{
     _mm512_loadu_si512, _mm512_mask_storeu_epi8, _mm512_maskz_loadu_epi8, _mm512_maskz_mov_epi8,
     _mm512_set_epi32, _mm512_set_epi64, _mm512_set1_epi32, _mm512_setzero_si512,
     _mm512_shuffle_epi8, _mm512_shuffle_epi32, _mm512_shuffle_i64x2, _mm512_slli_epi64,
-    _mm512_srai_epi32, _mm512_srli_epi64, _mm512_storeu_si512, _mm512_xor_si512,
-    _mm512_zextsi128_si512,
+    _mm512_sllv_epi64, _mm512_srai_epi32, _mm512_srli_epi64, _mm512_srlv_epi64,
+    _mm512_storeu_si512, _mm512_xor_si512, _mm512_zextsi128_si512,
 };
 
 use crate::Block;
@@ -200,6 +200,18 @@ pub(super) fn shift_left<const N: u32>(v: __m512i) -> __m512i {
 #[target_feature(enable = "avx512f")]
 pub(super) fn shift_right<const N: u32>(v: __m512i) -> __m512i {
     _mm512_srli_epi64::<N>(v)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn shift_left_by(v: __m512i, counts: __m512i) -> __m512i {
+    _mm512_sllv_epi64(v, counts)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn shift_right_by(v: __m512i, counts: __m512i) -> __m512i {
+    _mm512_srlv_epi64(v, counts)
 }
 
 /// Half *i* of `a` and half *j* of `b` are chosen by `HALVES` = *i* + 16 * *j*.

@@ -4,6 +4,7 @@
 //!   chosen then ([`AesLevel`]), zeroised on drop. Its methods are the modes for *one* buffer: ECB,
 //!   CBC, CTR and CBCS. What is parallel within one buffer (CBC and CBCS decryption, CTR) runs in
 //!   parallel.
+//!   [`Aes128Xts`] and its like encrypt sectors, [`Aes128KeyWrap`] and its like keys.
 //! - [`lanes`]: *many* buffers at once. CBC and CBCS encryption are serial within a buffer, so one
 //!   buffer leaves most of the processor idle; independent buffers fill it.
 //!
@@ -22,7 +23,9 @@
 //! # }
 //! ```
 //!
-//! These are confidentiality modes: none of them detects tampering.
+//! These are confidentiality modes: none of them detects tampering. [`aead`] has what does: GCM,
+//! GCM-SIV, CCM, OCB3 and AEGIS, for one message and for batches of short ones. [`hash`] has the
+//! universal hashes and CRCs.
 
 #![forbid(unsafe_code)]
 
@@ -39,8 +42,8 @@ mod usage;
 
 pub use ::inout::InOutBuf;
 pub use aes::{
-    Aes, Aes128, Aes128KeyWrap, Aes192, Aes192KeyWrap, Aes256, Aes256KeyWrap, CounterBits,
-    CtrStream, KeyWrap,
+    Aes, Aes128, Aes128KeyWrap, Aes128Xts, Aes192, Aes192KeyWrap, Aes192Xts, Aes256, Aes256KeyWrap,
+    Aes256Xts, CounterBits, CtrStream, KeyWrap, Xts,
 };
 pub use error::Error;
 pub use lanelock_isa::{AesLevel, Block, LevelError, last_level_run};

@@ -7,7 +7,7 @@ mod support;
 use lanelock::{
     AesLevel, Error,
     aead::{
-        Aead, Aes128Gcm, Aes128GcmSiv, Aes192Gcm, Aes256Gcm, Aes256GcmSiv,
+        Aes128Gcm, Aes128GcmSiv, Aes192Gcm, Aes256Gcm, Aes256GcmSiv,
         batch::{self, Batch, Message},
     },
 };

@@ -10,9 +10,7 @@ use std::{fs::File, os::unix::fs::FileExt};
 
 use lanelock::{
     Aes128, Aes192, Aes256, Aes256KeyWrap, CounterBits, CtrStream,
-    aead::{
-        Aead, Aegis128L, Aegis128X4, Aegis256, Aes128Gcm, Aes128Ocb3, Aes256Gcm, Aes256GcmSiv,
-    },
+    aead::{Aead, Aegis128L, Aegis128X4, Aegis256, Aes128Gcm, Aes128Ocb3, Aes256Gcm, Aes256GcmSiv},
     hash::{Ghash, Polyval},
 };
 
@@ -104,7 +102,7 @@ fn streams() {
 fn failed_openings() {
     let key = Aes256Gcm::new(&[7; 32]);
     let mut slot = Box::new(Some([0xa5_u8; 600]));
-    let data = slot.as_mut().unwrap();
+    let data = Option::as_mut(&mut slot).unwrap();
     let mut tag = [0; 16];
     key.seal(&[1; 12], b"", data, &mut tag).unwrap();
     tag[3] ^= 1;

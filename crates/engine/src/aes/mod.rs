@@ -20,6 +20,7 @@ pub(crate) use schedule::EncryptKey;
 
 pub use ctr::{CounterBits, CtrStream};
 pub use kw::{Aes128KeyWrap, Aes192KeyWrap, Aes256KeyWrap, KeyWrap};
+pub use xts::{Aes128Xts, Aes192Xts, Aes256Xts, Xts};
 
 use crate::inout::InOutBlocks;
 use schedule::Invert;

@@ -42,8 +42,9 @@ mod usage;
 
 pub use ::inout::InOutBuf;
 pub use aes::{
-    Aes, Aes128, Aes128KeyWrap, Aes128Xts, Aes192, Aes192KeyWrap, Aes192Xts, Aes256, Aes256KeyWrap,
-    Aes256Xts, CounterBits, CtrStream, KeyWrap, Xts,
+    Aes, Aes128, Aes128Cmac, Aes128KeyWrap, Aes128Xts, Aes192, Aes192Cmac, Aes192KeyWrap,
+    Aes192Xts, Aes256, Aes256Cmac, Aes256KeyWrap, Aes256Xts, Cmac, CmacStream, CounterBits,
+    CtrStream, KeyWrap, Xts,
 };
 pub use error::Error;
 pub use lanelock_isa::{AesLevel, Block, LevelError, last_level_run};

@@ -521,7 +521,7 @@ mod model {
     }
 
     /// `Update` of one lane; the message has two blocks if the state has eight.
-    pub(super) fn update(lane: &mut Vec<Block>, message: &[Block]) {
+    pub(super) fn update(lane: &mut [Block], message: &[Block]) {
         let (old, count) = (lane.clone(), lane.len());
         for i in 0..count {
             let mut round_key = old[i];

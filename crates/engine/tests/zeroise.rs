@@ -15,6 +15,7 @@ use lanelock::{
 };
 
 /// What lies in the memory of `slot`.
+#[expect(clippy::ref_option, reason = "its address counts")]
 fn look<T>(slot: &Option<T>) -> Vec<u8> {
     let mut bytes = vec![0; size_of_val(slot)];
     let address = core::ptr::from_ref(slot).addr() as u64;

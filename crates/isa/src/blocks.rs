@@ -240,6 +240,17 @@ pub trait Blocks: Copy + sealed::Sealed {
         v: [Self::V; N],
         keys: impl RoundKeys<Self>,
     ) -> [Self::V; N];
+    /// Encrypts two groups of `N` vectors, vector `i` of both with the keys of vector `i`: each of them is
+    /// read once.
+    #[inline(always)]
+    fn encrypt_two<const N: usize, const R: usize>(
+        self,
+        a: [Self::V; N],
+        b: [Self::V; N],
+        keys: impl RoundKeys<Self>,
+    ) -> [[Self::V; N]; 2] {
+        [self.encrypt::<N, R>(a, keys), self.encrypt::<N, R>(b, keys)]
+    }
     /// Like [`encrypt`](Blocks::encrypt), for vectors to which round key 0 has been added already.
     fn encrypt_whitened<const N: usize, const R: usize>(
         self,

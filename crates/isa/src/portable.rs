@@ -64,13 +64,13 @@ impl<const W: usize> Blocks for Portable<W> {
 
     #[inline(always)]
     fn gather<const N: usize>(self, row: Row<'_, '_, N>, vector: usize) -> [Block; W] {
-        row.read::<W>(vector).map(|block| *block)
+        core::array::from_fn(|lane| *row.read(vector, lane))
     }
 
     #[inline(always)]
     fn scatter<const N: usize>(self, v: [Block; W], row: &mut RowMut<'_, '_, N>, vector: usize) {
-        for (to, block) in row.write::<W>(vector).into_iter().zip(v) {
-            *to = block;
+        for (lane, block) in v.into_iter().enumerate() {
+            *row.write(vector, lane) = block;
         }
     }
 
@@ -81,18 +81,17 @@ impl<const W: usize> Blocks for Portable<W> {
         row: &mut RowMut<'_, '_, N>,
         count: usize,
     ) {
-        for (i, block) in v.into_iter().take(count).enumerate() {
-            *row.write_last(i) = block;
+        for (lane, block) in v.into_iter().take(count).enumerate() {
+            *row.write(N - 1, lane) = block;
         }
     }
 
     #[inline(always)]
     fn gather_square<const N: usize>(self, rows: Row<'_, '_, N>, vector: usize) -> [[Block; W]; 4] {
-        let lanes = rows.read_run::<W, W>(vector);
         let mut square = [[[0; 16]; W]; 4];
-        for (i, lane) in lanes.into_iter().enumerate() {
-            for (row, block) in square.iter_mut().zip(lane) {
-                row[i] = *block;
+        for lane in 0..W {
+            for (row, block) in square.iter_mut().zip(rows.read_run::<W>(vector, lane)) {
+                row[lane] = *block;
             }
         }
         square
@@ -105,9 +104,9 @@ impl<const W: usize> Blocks for Portable<W> {
         rows: &mut RowMut<'_, '_, N>,
         vector: usize,
     ) {
-        for (i, lane) in rows.write_run::<W, W>(vector).into_iter().enumerate() {
-            for (block, row) in lane.iter_mut().zip(v) {
-                *block = row[i];
+        for lane in 0..W {
+            for (block, row) in rows.write_run::<W>(vector, lane).iter_mut().zip(v) {
+                *block = row[lane];
             }
         }
     }
@@ -119,9 +118,9 @@ impl<const W: usize> Blocks for Portable<W> {
         rows: &mut RowMut<'_, '_, N>,
         count: usize,
     ) {
-        for i in 0..count.min(W) {
-            for (block, row) in rows.write_last_run::<W>(i).iter_mut().zip(v) {
-                *block = row[i];
+        for lane in 0..count.min(W) {
+            for (block, row) in rows.write_run::<W>(N - 1, lane).iter_mut().zip(v) {
+                *block = row[lane];
             }
         }
     }

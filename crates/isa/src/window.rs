@@ -150,25 +150,20 @@ pub struct Row<'w, 'd, const N: usize> {
 }
 
 impl<'w, const N: usize> Row<'w, '_, N> {
-    /// The first blocks of lanes 0 to `W - 1` of a vector.
+    /// The first block of lane `lane` of a vector.
     #[inline(always)]
-    pub(crate) fn read<const W: usize>(self, vector: usize) -> [&'w Block; W] {
-        self.read_run::<W, 1>(vector).map(|[block]| block)
+    pub(crate) fn read(self, vector: usize, lane: usize) -> &'w Block {
+        let [block] = self.read_run(vector, lane);
+        block
     }
 
-    /// The first `L` blocks of lanes 0 to `W - 1` of a vector.
+    /// The first `L` blocks of lane `lane` of a vector.
     #[inline(always)]
-    pub(crate) fn read_run<const W: usize, const L: usize>(
-        self,
-        vector: usize,
-    ) -> [&'w [Block; L]; W] {
+    pub(crate) fn read_run<const L: usize>(self, vector: usize, lane: usize) -> &'w [Block; L] {
         assert!(L <= self.count, "{FEW}");
-        let base = &self.window.base[vector];
-        core::array::from_fn(|i| {
-            // SAFETY: every base points to `blocks` borrowed blocks, `at + count` is at most
-            // `blocks`, and the shared borrow of the window keeps writers away.
-            unsafe { &*base[i].wrapping_add(self.at).cast() }
-        })
+        // SAFETY: every base points to `blocks` borrowed blocks, `at + count` is at most `blocks`, and
+        // the shared borrow of the window keeps writers away.
+        unsafe { &*self.window.base[vector][lane].wrapping_add(self.at).cast() }
     }
 }
 
@@ -183,46 +178,34 @@ pub struct RowMut<'w, 'd, const N: usize> {
 }
 
 impl<const N: usize> RowMut<'_, '_, N> {
-    /// The first blocks of all lanes of a full vector.
+    /// Proves once that all lanes of a vector have a buffer.
     #[inline(always)]
-    pub(crate) fn write<const W: usize>(&mut self, vector: usize) -> [&mut Block; W] {
-        self.write_run::<W, 1>(vector).map(|[block]| block)
+    pub(crate) fn assert_full(&self, vector: usize) {
+        assert!(vector + 1 < N || self.width <= self.window.in_last, "a lane without a buffer");
     }
 
-    /// The first `L` blocks of all lanes of a full vector.
+    /// The first block of lane `lane` of a vector.
     #[inline(always)]
-    pub(crate) fn write_run<const W: usize, const L: usize>(
-        &mut self,
-        vector: usize,
-    ) -> [&mut [Block; L]; W] {
-        assert!(L <= self.count, "{FEW}");
-        assert!(
-            W == self.width && (vector + 1 < N || W == self.window.in_last),
-            "a lane without a buffer"
-        );
-        let base = &self.window.base[vector];
-        core::array::from_fn(|i| {
-            // SAFETY: every base points to `blocks` borrowed blocks, and `at + count` is at most
-            // `blocks`; the mutable borrow keeps all others away; and all lanes of this vector have a
-            // buffer of their own, so no two results overlap.
-            unsafe { &mut *base[i].wrapping_add(self.at).cast() }
-        })
-    }
-
-    /// The first block of lane `lane` of the last vector.
-    #[inline(always)]
-    pub(crate) fn write_last(&mut self, lane: usize) -> &mut Block {
-        let [block] = self.write_last_run(lane);
+    pub(crate) fn write(&mut self, vector: usize, lane: usize) -> &mut Block {
+        let [block] = self.write_run(vector, lane);
         block
     }
 
-    /// The first `L` blocks of lane `lane` of the last vector.
+    /// The first `L` blocks of lane `lane` of a vector.
     #[inline(always)]
-    pub(crate) fn write_last_run<const L: usize>(&mut self, lane: usize) -> &mut [Block; L] {
+    pub(crate) fn write_run<const L: usize>(
+        &mut self,
+        vector: usize,
+        lane: usize,
+    ) -> &mut [Block; L] {
         assert!(L <= self.count, "{FEW}");
-        assert!(lane < self.window.in_last, "a lane without a buffer");
-        // SAFETY: as in `write_run`; the lane has a buffer, and this is the only reference into it.
-        unsafe { &mut *self.window.base[N - 1][lane].wrapping_add(self.at).cast() }
+        assert!(
+            lane < self.width && (vector + 1 < N || lane < self.window.in_last),
+            "a lane without a buffer"
+        );
+        // SAFETY: every base points to `blocks` borrowed blocks, and `at + count` is at most `blocks`;
+        // the lane has a buffer of its own, and the mutable borrow keeps all others away.
+        unsafe { &mut *self.window.base[vector][lane].wrapping_add(self.at).cast() }
     }
 }
 
@@ -241,11 +224,14 @@ mod tests {
         let mut buffers = buffers();
         let mut lanes: Vec<&mut [Block]> = buffers.iter_mut().map(|b| &mut b[..]).collect();
         let mut window = Window::<2>::new(2, 3, &mut lanes);
-        assert_eq!(window.row(2).read::<2>(0), [&[2; 16], &[12; 16]]);
-        assert_eq!(window.row(1).read::<2>(1), [&[21; 16], &[1; 16]], "padding reads as lane 0");
-        *window.row_mut(2, 0).write_last(0) = [99; 16];
-        window.row_mut(2, 0).write::<2>(0).into_iter().for_each(|block| *block = [98; 16]);
-        assert_eq!([buffers[0][0], buffers[1][0], buffers[2][0]], [[98; 16], [98; 16], [99; 16]]);
+        assert_eq!([0, 1].map(|lane| window.row(2).read(0, lane)), [&[2; 16], &[12; 16]]);
+        let last = [0, 1].map(|lane| window.row(1).read(1, lane));
+        assert_eq!(last, [&[21; 16], &[1; 16]], "padding reads as lane 0");
+        for (vector, lane) in [(0, 0), (0, 1), (1, 0)] {
+            *window.row_mut(2, 0).write(vector, lane) =
+                [97 + u8::try_from(2 * vector + lane).unwrap(); 16];
+        }
+        assert_eq!([buffers[0][0], buffers[1][0], buffers[2][0]], [[97; 16], [98; 16], [99; 16]]);
     }
 
     #[test]
@@ -253,22 +239,13 @@ mod tests {
         let mut buffers = buffers();
         let shared: Vec<&[Block]> = buffers.iter().map(|b| &b[..]).collect();
         let window = SharedWindow::<2>::new(2, 4, &shared);
-        assert_eq!(
-            window.rows(1, 2).read_run::<2, 2>(0),
-            [&[[1; 16], [2; 16]], &[[11; 16], [12; 16]]]
-        );
-        assert_eq!(
-            window.rows(2, 2).read_run::<2, 2>(1),
-            [&[[22; 16], [23; 16]], &[[2; 16], [3; 16]]]
-        );
+        assert_eq!(window.rows(1, 2).read_run(0, 1), &[[11; 16], [12; 16]]);
+        assert_eq!(window.rows(2, 2).read_run(1, 0), &[[22; 16], [23; 16]]);
+        assert_eq!(window.rows(2, 2).read_run(1, 1), &[[2; 16], [3; 16]], "padding is lane 0");
         let mut lanes: Vec<&mut [Block]> = buffers.iter_mut().map(|b| &mut b[..]).collect();
         let mut window = Window::<2>::new(2, 4, &mut lanes);
-        *window.rows_mut(2, 2, 2).write_last_run(0) = [[99; 16]; 2];
-        window
-            .rows_mut(2, 0, 3)
-            .write_run::<2, 3>(0)
-            .into_iter()
-            .for_each(|run| *run = [[98; 16]; 3]);
+        *window.rows_mut(2, 2, 2).write_run(1, 0) = [[99; 16]; 2];
+        *window.rows_mut(2, 0, 3).write_run(0, 1) = [[98; 16]; 3];
         assert_eq!(buffers[1], [[98; 16], [98; 16], [98; 16], [13; 16]]);
         assert_eq!(buffers[2], [[20; 16], [21; 16], [99; 16], [99; 16]]);
     }
@@ -288,15 +265,13 @@ mod tests {
     #[test]
     #[should_panic(expected = "more rows")]
     fn a_run_has_the_rows_asked_for() {
-        Window::<1>::new(1, 3, &mut [&mut buffers()[0][..]]).rows(0, 2).read_run::<1, 3>(0);
+        Window::<1>::new(1, 3, &mut [&mut buffers()[0][..]]).rows(0, 2).read_run::<3>(0, 0);
     }
 
     #[test]
     #[should_panic(expected = "more rows")]
     fn a_run_to_write_has_the_rows_asked_for() {
-        Window::<1>::new(1, 3, &mut [&mut buffers()[0][..]])
-            .rows_mut(1, 0, 2)
-            .write_last_run::<3>(0);
+        Window::<1>::new(1, 3, &mut [&mut buffers()[0][..]]).rows_mut(1, 0, 2).write_run::<3>(0, 0);
     }
 
     #[test]
@@ -320,12 +295,12 @@ mod tests {
     #[test]
     #[should_panic(expected = "a lane without a buffer")]
     fn padding_cannot_be_written() {
-        Window::<1>::new(2, 3, &mut [&mut buffers()[0][..]]).row_mut(2, 0).write::<2>(0);
+        Window::<1>::new(2, 3, &mut [&mut buffers()[0][..]]).row_mut(2, 0).assert_full(0);
     }
 
     #[test]
     #[should_panic(expected = "a lane without a buffer")]
     fn padding_cannot_be_written_singly() {
-        Window::<1>::new(2, 3, &mut [&mut buffers()[0][..]]).row_mut(2, 0).write_last(1);
+        Window::<1>::new(2, 3, &mut [&mut buffers()[0][..]]).row_mut(2, 0).write(0, 1);
     }
 }

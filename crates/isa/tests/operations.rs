@@ -319,13 +319,43 @@ impl Kernel for Chained<'_> {
     }
 }
 
+/// Two groups encrypted at once, and one after the other.
+struct Two<'a> {
+    a: &'a [Block; 4],
+    b: &'a [Block; 4],
+    keys: &'a [[Block; 11]; 4],
+}
+
+impl Kernel for Two<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<S: Clmul>(self, s: S) {
+        let (a, b) = (s.load(self.a), s.load(self.b));
+        let mut own = [&self.keys[0]; 4];
+        for (i, own) in own.iter_mut().enumerate() {
+            *own = &self.keys[i];
+        }
+        let [[c], [d]] = s.encrypt_two::<1, 11>([a], [b], OwnKeys(own));
+        let [e] = s.encrypt::<1, 11>([a], OwnKeys(own));
+        let [f] = s.encrypt::<1, 11>([b], OwnKeys(own));
+        let mut blocks = [[[0; 16]; 4]; 4];
+        s.store(c, &mut blocks[0]);
+        s.store(d, &mut blocks[1]);
+        s.store(e, &mut blocks[2]);
+        s.store(f, &mut blocks[3]);
+        assert_eq!(blocks[..2], blocks[2..]);
+    }
+}
+
 #[test]
-fn the_next_block_joins_the_last_round() {
+fn the_next_block_joins_the_last_round_and_two_groups_are_one_and_one() {
     let block = |i: usize| -> Block { core::array::from_fn(|j| ((i * 16 + j) * 89 % 251) as u8) };
     let keys = core::array::from_fn(|i| core::array::from_fn(|j| block(11 * i + j)));
     let (a, b) = ([1, 2, 3, 4].map(block), [5, 6, 7, 8].map(block));
     for level in AesLevel::available() {
         level.run(Chained { a: &a, b: &b, keys: &keys });
+        level.run(Two { a: &a, b: &b, keys: &keys });
     }
 }
 

@@ -4,6 +4,7 @@
 //! blocks of *different* messages share a vector. Keys, nonces, AAD and lengths may differ; one bad
 //! message does not disturb the others.
 
+pub use super::scheduler::{CompletedMessage, Operation, OwnedMessage};
 use crate::{Error, aead::Aead};
 
 /// One message of a batch.

@@ -15,6 +15,7 @@ mod gcm_siv;
 mod gcm_siv_wave;
 mod gcm_wave;
 mod ocb3;
+mod scheduler;
 mod stitch;
 mod wave;
 
@@ -22,6 +23,7 @@ pub use aegis::{
     Aegis, Aegis128L, Aegis128X2, Aegis128X4, Aegis256, Aegis256X2, Aegis256X4, AegisMacStream,
     AegisStream,
 };
+pub use ccm::{Aes128Ccm, Aes192Ccm, Aes256Ccm, Ccm, CcmOpener, CcmSealer, CcmStream};
 pub use gcm::{Aes128Gcm, Aes192Gcm, Aes256Gcm, Gcm, GcmStream};
 pub use gcm_siv::{Aes128GcmSiv, Aes256GcmSiv, GcmSiv};
 pub use ocb3::{Aes128Ocb3, Aes192Ocb3, Aes256Ocb3, Ocb3, Ocb3Stream};

@@ -1,1 +1,307 @@
 //! CMAC (NIST SP 800-38B, RFC 4493).
+//!
+//! CBC-MAC whose last block is added to a subkey: K1 if the block is whole, K2 if it had to be filled up.
+//! With L the encryption of the zero block, K1 = L * x and K2 = K1 * x in GF(2^128) (6.1).
+
+use core::fmt;
+
+use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, SameKey, wipe};
+use zeroize::ZeroizeOnDrop;
+
+use super::{EncryptKey, broadcast, default_level};
+use crate::{Error, aead::authenticate};
+
+/// CMAC with `R` round keys: [`Aes128Cmac`], [`Aes192Cmac`], [`Aes256Cmac`].
+///
+/// One message is one chain: 40 cycles a block and more. [`lanes::mac`](crate::lanes::mac) takes many at
+/// once. A key should be used for at most 2^48 messages (SP 800-38B, appendix B).
+///
+/// Zeroised on drop.
+#[derive(Clone)]
+pub struct Cmac<const R: usize> {
+    key: EncryptKey<R>,
+    /// K2 and K1.
+    subkeys: [Block; 2],
+}
+
+/// CMAC with a 128-bit key.
+pub type Aes128Cmac = Cmac<11>;
+/// CMAC with a 192-bit key.
+pub type Aes192Cmac = Cmac<13>;
+/// CMAC with a 256-bit key.
+pub type Aes256Cmac = Cmac<15>;
+
+macro_rules! constructors {
+    ($rounds:literal, $bytes:literal) => {
+        impl Cmac<$rounds> {
+            /// Expands `key` at the best level: see [`AesLevel::best`].
+            ///
+            /// # Panics
+            /// As [`Aes128::new`](crate::Aes128::new).
+            pub fn new(key: &[u8; $bytes]) -> Self {
+                Self::with_level(key, default_level())
+            }
+
+            /// Expands `key` at `level`.
+            pub fn with_level(key: &[u8; $bytes], level: AesLevel) -> Self {
+                Self::expand(key, level)
+            }
+        }
+    };
+}
+
+constructors!(11, 16);
+constructors!(13, 24);
+constructors!(15, 32);
+
+impl<const R: usize> Cmac<R> {
+    /// `key` has 4 * (R - 7) bytes.
+    fn expand(key: &[u8], level: AesLevel) -> Self {
+        let key = EncryptKey::expand(key, level);
+        let mut l = [0; 16];
+        key.encrypt_block(&mut l);
+        let k1 = double(l);
+        wipe(&mut l);
+        Self { key, subkeys: [double(k1), k1] }
+    }
+
+    /// The level that this key runs at.
+    pub fn level(&self) -> AesLevel {
+        self.key.level()
+    }
+
+    /// The MAC of `message`.
+    pub fn mac(&self, message: &[u8]) -> Block {
+        self.level().run(Whole { cmac: self, state: [0; 16], message })
+    }
+
+    /// Checks the MAC of `message`, in constant time.
+    ///
+    /// # Errors
+    /// [`Error::Authentication`] if it is wrong.
+    pub fn verify(&self, message: &[u8], mac: &Block) -> Result<(), Error> {
+        authenticate(&self.mac(message), mac, &mut [])
+    }
+
+    /// Checks a MAC of which only the first `N` bytes were sent, in constant time. `N` is 8 to 16: with
+    /// fewer bytes a forger guesses too well (SP 800-38B, A.2). It is part of the type, so that nobody
+    /// can shorten it on the way.
+    ///
+    /// # Errors
+    /// [`Error::Authentication`] if it is wrong.
+    pub fn verify_truncated<const N: usize>(
+        &self,
+        message: &[u8],
+        mac: &[u8; N],
+    ) -> Result<(), Error> {
+        const { assert!(8 <= N && N <= 16, "a truncated MAC has 8 to 16 bytes") }
+        authenticate(&self.mac(message)[..N], mac, &mut [])
+    }
+
+    /// The MAC of a message that comes piece by piece.
+    pub fn stream(&self) -> CmacStream<'_, R> {
+        CmacStream { cmac: self, state: [0; 16], last: [0; 16], filled: 0 }
+    }
+
+    pub(crate) fn key(&self) -> &EncryptKey<R> {
+        &self.key
+    }
+
+    /// The last block as the chain takes it: filled up, and added to a subkey. `last` is at most a block.
+    #[inline(always)]
+    pub(crate) fn last_block(&self, last: &[u8]) -> Block {
+        if let Ok(block) = last.try_into() {
+            return xor(block, &self.subkeys[1]);
+        }
+        let mut block = [0; 16];
+        block[..last.len()].copy_from_slice(last);
+        block[last.len()] = 0x80;
+        xor(&block, &self.subkeys[0])
+    }
+}
+
+impl<const R: usize> Drop for Cmac<R> {
+    fn drop(&mut self) {
+        wipe(self.subkeys.as_flattened_mut());
+    }
+}
+
+impl<const R: usize> ZeroizeOnDrop for Cmac<R> {}
+
+impl<const R: usize> fmt::Debug for Cmac<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Aes{}Cmac({})", (R - 7) * 32, self.level())
+    }
+}
+
+/// A message on its way through CMAC. Zeroised on drop.
+pub struct CmacStream<'k, const R: usize> {
+    cmac: &'k Cmac<R>,
+    state: Block,
+    /// The first `filled` bytes of the last block so far; it may be whole.
+    last: Block,
+    filled: usize,
+}
+
+impl<const R: usize> CmacStream<'_, R> {
+    /// More of the message.
+    pub fn update(&mut self, mut message: &[u8]) {
+        if self.filled > 0 {
+            let (head, rest) = message.split_at(message.len().min(16 - self.filled));
+            self.last[self.filled..][..head.len()].copy_from_slice(head);
+            self.filled += head.len();
+            message = rest;
+            if message.is_empty() {
+                return;
+            }
+            // More follows, so the block is whole and not the last.
+            absorb_blocks(&self.cmac.key, &mut self.state, &[self.last]);
+        }
+        let (blocks, last) = split_last(message);
+        absorb_blocks(&self.cmac.key, &mut self.state, blocks);
+        self.last[..last.len()].copy_from_slice(last);
+        self.filled = last.len();
+    }
+
+    /// The MAC of all of it.
+    pub fn finish(self) -> Block {
+        let message = &self.last[..self.filled];
+        self.cmac.level().run(Whole { cmac: self.cmac, state: self.state, message })
+    }
+
+    /// Checks the MAC of all of it, in constant time.
+    ///
+    /// # Errors
+    /// [`Error::Authentication`] if it is wrong.
+    pub fn verify(self, mac: &Block) -> Result<(), Error> {
+        authenticate(&self.finish(), mac, &mut [])
+    }
+}
+
+impl<const R: usize> Drop for CmacStream<'_, R> {
+    fn drop(&mut self) {
+        wipe(&mut self.state);
+        wipe(&mut self.last);
+    }
+}
+
+impl<const R: usize> fmt::Debug for CmacStream<'_, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CmacStream({:?})", self.cmac)
+    }
+}
+
+/// The blocks before the last one, and the last one, which need not be whole; empty if the message is.
+#[inline(always)]
+pub(crate) fn split_last(message: &[u8]) -> (&[Block], &[u8]) {
+    let (before, last) = message.split_at(message.len().saturating_sub(1) / 16 * 16);
+    (before.as_chunks().0, last)
+}
+
+/// The MAC of the rest of a message.
+struct Whole<'a, const R: usize> {
+    cmac: &'a Cmac<R>,
+    state: Block,
+    message: &'a [u8],
+}
+
+impl<const R: usize> Kernel for Whole<'_, R> {
+    type Out = Block;
+
+    #[inline(always)]
+    fn run<S: Clmul>(self, s: S) -> Block {
+        let s = s.narrow();
+        let Self { cmac, state, message } = self;
+        let keys = SameKey(broadcast(s, cmac.key.keys()));
+        let (blocks, last) = split_last(message);
+        let state = s.load(&[state]);
+        let state = absorb::<_, R>(s, cmac.key.keys(), keys, state, blocks);
+        let last = if let Ok(block) = last.try_into() {
+            s.xor(s.load(core::slice::from_ref(block)), s.load(&cmac.subkeys[1..]))
+        } else {
+            let subkey = s.xor(s.load(&cmac.subkeys[..1]), s.load(&END[last.len()..]));
+            s.xor(s.load_part(last), subkey)
+        };
+        let [state] = s.encrypt_xor::<1, R>([last], [state], keys);
+        let mut mac = [[0; 16]];
+        s.store(state, &mut mac);
+        mac[0]
+    }
+}
+
+/// The one bit that ends a message, behind 0 to 15 bytes.
+const END: [Block; 16] = {
+    let mut end = [[0; 16]; 16];
+    let mut at = 0;
+    while at < 16 {
+        end[at][at] = 0x80;
+        at += 1;
+    }
+    end
+};
+
+/// Takes `blocks` into the chain whose state is `state`.
+pub(crate) fn absorb_blocks<const R: usize>(
+    key: &EncryptKey<R>,
+    state: &mut Block,
+    blocks: &[Block],
+) {
+    if !blocks.is_empty() {
+        key.level().run(Absorb { keys: key.keys(), state, blocks });
+    }
+}
+
+struct Absorb<'a, const R: usize> {
+    keys: &'a [Block; R],
+    state: &'a mut Block,
+    blocks: &'a [Block],
+}
+
+impl<const R: usize> Kernel for Absorb<'_, R> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<S: Clmul>(self, s: S) {
+        let s = s.narrow();
+        let keys = SameKey(broadcast(s, self.keys));
+        let state = s.load(core::slice::from_ref(self.state));
+        let state = absorb::<_, R>(s, self.keys, keys, state, self.blocks);
+        s.store(state, core::slice::from_mut(self.state));
+    }
+}
+
+/// CBC-MAC of `blocks`, from `state` on. `schedule` is the same as `keys`.
+#[inline(always)]
+pub(crate) fn absorb<S: Blocks, const R: usize>(
+    s: S,
+    schedule: &[Block; R],
+    keys: SameKey<S::K, R>,
+    state: S::V,
+    blocks: &[Block],
+) -> S::V {
+    let Some((first, rest)) = blocks.split_first() else {
+        return state;
+    };
+    // Each block meets round key 0 ahead of its turn, and the last round of the block before.
+    let whitening = s.load(&schedule[..1]);
+    let first = s.xor(s.load(core::slice::from_ref(first)), whitening);
+    let mut v = s.xor(state, first);
+    for block in rest {
+        let next = s.xor(s.load(core::slice::from_ref(block)), whitening);
+        [v] = s.encrypt_whitened_xor::<1, R>([v], [next], keys);
+    }
+    let [v] = s.encrypt_whitened::<1, R>([v], keys);
+    v
+}
+
+/// `block` * x: a shift by one bit as a big-endian number, and 0x87 for the bit that falls off (5.3).
+fn double(block: Block) -> Block {
+    let number = u128::from_be_bytes(block);
+    let carry = 0_u128.wrapping_sub(number >> 127) & 0x87;
+    ((number << 1) ^ carry).to_be_bytes()
+}
+
+#[inline(always)]
+pub(crate) fn xor(a: &Block, b: &Block) -> Block {
+    (u128::from_ne_bytes(*a) ^ u128::from_ne_bytes(*b)).to_ne_bytes()
+}

@@ -4,7 +4,7 @@
 //! the suffix `_inout` from one buffer to another.
 
 mod cbc;
-mod cmac;
+pub(crate) mod cmac;
 pub(crate) mod ctr;
 pub(crate) mod ecb;
 mod kw;
@@ -18,6 +18,7 @@ use zeroize::ZeroizeOnDrop;
 
 pub(crate) use schedule::EncryptKey;
 
+pub use cmac::{Aes128Cmac, Aes192Cmac, Aes256Cmac, Cmac, CmacStream};
 pub use ctr::{CounterBits, CtrStream};
 pub use kw::{Aes128KeyWrap, Aes192KeyWrap, Aes256KeyWrap, KeyWrap};
 pub use xts::{Aes128Xts, Aes192Xts, Aes256Xts, Xts};

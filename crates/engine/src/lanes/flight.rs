@@ -1,47 +1,83 @@
 //! The lanes themselves: chains in flight, and the kernel that advances them.
 
-use core::mem;
+use core::marker::PhantomData;
 
 use lanelock_isa::{
-    Block, Blocks, Clmul, Kernel, LaneKeys, MOST_LANES, RoundKeys, SameKey, Window,
+    AesLevel, Block, Blocks, Clmul, Kernel, LaneKeys, MOST_LANES, RoundKeys, SameKey, wipe,
 };
-use zeroize::Zeroize;
 
-use crate::{aes::broadcast, inout::InOutBlocks};
+use super::{
+    kind::{Kind, Lane},
+    walk::{MOST_VECTORS, Squares, Steps, walk},
+};
+use crate::{Pattern, aes::broadcast};
 
-/// The most vectors in flight: `MOST_LANES` at four lanes a vector. The numbers of vectors that have a
-/// kernel (1, 2, 3, 4, 8) were chosen by the sweep `lanelock-lab lanes`, see `docs/performance.md`.
-const MOST_VECTORS: usize = 8;
-
-/// A chain to run: the blocks from its first encrypted one on, and where its state lives.
-pub(super) struct Chain<'d, 'k, const R: usize> {
-    /// The IV; in the end the last ciphertext block.
-    pub(super) state: &'d mut Block,
-    /// Complete runs to encrypt; in the end those that are left.
-    pub(super) runs: &'d mut usize,
+/// A chain to run: the blocks from the first that it takes on, and where its state lives.
+pub(crate) struct Chain<'s, 'k, D, const P: usize, const R: usize> {
+    /// The state before; in the end the state after.
+    pub(crate) state: &'s mut [Block; P],
+    /// Complete runs to take; in the end those that are left.
+    pub(crate) runs: &'s mut usize,
     /// At least `(runs - 1) * period + run` blocks.
-    pub(super) data: &'d mut [Block],
-    pub(super) keys: &'k [Block; R],
+    pub(crate) data: D,
+    pub(crate) keys: &'k [Block; R],
+}
+
+/// How the lanes are to be run.
+#[derive(Clone, Copy)]
+pub(crate) struct Flight {
+    pub(crate) level: AesLevel,
+    /// All chains have the same pattern.
+    pub(crate) pattern: Pattern,
+    /// Lanes to fill at most; `MOST_LANES` leaves it to the level.
+    pub(crate) most: usize,
+    /// Whether to stop once a lane has no successor, with the others half done, rather than run on
+    /// with fewer and fewer lanes.
+    pub(crate) stop_early: bool,
+}
+
+impl Flight {
+    /// All blocks of all chains.
+    pub(crate) fn whole(level: AesLevel) -> Self {
+        Self { level, pattern: Pattern::ALL, most: MOST_LANES, stop_early: false }
+    }
+
+    /// Runs `chains` through the lanes; `same_key` if they all have that one.
+    pub(crate) fn run<'s, 'd, 'k, K, const P: usize, const R: usize>(
+        self,
+        same_key: Option<&[Block; R]>,
+        chains: impl Iterator<Item = Chain<'s, 'k, K::Data<'d>, P, R>>,
+    ) where
+        K: Kind<P>,
+    {
+        let (flight, kind) = (self, PhantomData::<K>);
+        if let Some(key) = same_key {
+            self.level.run(RunLanes { chains, keys: OneKey(key), flight, kind });
+        } else {
+            self.level.run(RunLanes { chains, keys: KeyTable::new(), flight, kind });
+        }
+    }
 }
 
 /// Where the lanes find their round keys.
-pub(super) trait LaneKeySource<const R: usize> {
+trait LaneKeySource<const R: usize> {
     /// Lane `lane` now needs `keys`.
     fn set(&mut self, lane: usize, keys: &[Block; R]);
     /// The key of lane `from` moves to lane `to`.
     fn copy(&mut self, from: usize, to: usize);
     /// Advances lanes 0 to `used` - 1, which `N` vectors just hold.
-    fn advance<S: Blocks, const N: usize>(
+    fn advance<S: Blocks, K: Kind<P>, const N: usize, const P: usize>(
         &self,
         s: S,
-        lanes: &mut Lanes<'_>,
+        lanes: &mut Lanes<'_, '_, K, P>,
+        squares: &mut Squares<S::V>,
         used: usize,
         steps: Steps,
     );
 }
 
 /// All chains have the same key: it stays in registers.
-pub(super) struct OneKey<'k, const R: usize>(pub(super) &'k [Block; R]);
+struct OneKey<'k, const R: usize>(&'k [Block; R]);
 
 impl<const R: usize> LaneKeySource<R> for OneKey<'_, R> {
     #[inline(always)]
@@ -51,22 +87,25 @@ impl<const R: usize> LaneKeySource<R> for OneKey<'_, R> {
     fn copy(&mut self, _: usize, _: usize) {}
 
     #[inline(always)]
-    fn advance<S: Blocks, const N: usize>(
+    fn advance<S: Blocks, K: Kind<P>, const N: usize, const P: usize>(
         &self,
         s: S,
-        lanes: &mut Lanes<'_>,
+        lanes: &mut Lanes<'_, '_, K, P>,
+        squares: &mut Squares<S::V>,
         used: usize,
         steps: Steps,
     ) {
-        lanes.advance::<S, N, R>(s, SameKey(broadcast(s, self.0)), used, steps);
+        lanes.advance::<S, N, R>(s, SameKey(broadcast(s, self.0)), squares, used, steps);
     }
 }
 
-/// Chains with different keys: round keys of all lanes side by side, `table[round][lane]`.
-pub(super) struct KeyTable<const R: usize>([[Block; MOST_LANES]; R]);
+/// Chains with different keys: round keys of all lanes side by side, `table[round][lane]`. No vector of
+/// the table crosses a cache line: every step reads it all.
+#[repr(align(64))]
+struct KeyTable<const R: usize>([[Block; MOST_LANES]; R]);
 
 impl<const R: usize> KeyTable<R> {
-    pub(super) fn new() -> Self {
+    fn new() -> Self {
         Self([[[0; 16]; MOST_LANES]; R])
     }
 }
@@ -87,54 +126,39 @@ impl<const R: usize> LaneKeySource<R> for KeyTable<R> {
     }
 
     #[inline(always)]
-    fn advance<S: Blocks, const N: usize>(
+    fn advance<S: Blocks, K: Kind<P>, const N: usize, const P: usize>(
         &self,
         s: S,
-        lanes: &mut Lanes<'_>,
+        lanes: &mut Lanes<'_, '_, K, P>,
+        squares: &mut Squares<S::V>,
         used: usize,
         steps: Steps,
     ) {
-        lanes.advance::<S, N, R>(s, LaneKeys(&self.0), used, steps);
+        lanes.advance::<S, N, R>(s, LaneKeys(&self.0), squares, used, steps);
     }
 }
 
 impl<const R: usize> Drop for KeyTable<R> {
     fn drop(&mut self) {
-        self.0.as_flattened_mut().as_flattened_mut().zeroize();
-    }
-}
-
-/// How far to advance: `runs` runs of `run` blocks, their starts `period` blocks apart.
-#[derive(Clone, Copy)]
-pub(super) struct Steps {
-    runs: usize,
-    run: usize,
-    period: usize,
-}
-
-impl Steps {
-    /// The blocks from the first to the last encrypted one.
-    #[inline(always)]
-    fn blocks(self) -> usize {
-        (self.runs - 1) * self.period + self.run
+        wipe(self.0.as_flattened_mut().as_flattened_mut());
     }
 }
 
 /// The chains in flight: lanes 0 to `active` - 1 are in use.
-pub(super) struct Lanes<'d> {
-    data: [&'d mut [Block]; MOST_LANES],
-    state: [Block; MOST_LANES],
+struct Lanes<'s, 'd, K: Kind<P>, const P: usize> {
+    data: [K::Data<'d>; MOST_LANES],
+    state: [[Block; MOST_LANES]; P],
     runs: [usize; MOST_LANES],
     /// Where state and runs go in the end.
-    home: [Option<(&'d mut Block, &'d mut usize)>; MOST_LANES],
+    home: [Option<(&'s mut [Block; P], &'s mut usize)>; MOST_LANES],
     active: usize,
 }
 
-impl<'d> Lanes<'d> {
+impl<'s, 'd, K: Kind<P>, const P: usize> Lanes<'s, 'd, K, P> {
     fn new() -> Self {
         Self {
-            data: core::array::from_fn(|_| <&mut [Block]>::default()),
-            state: [[0; 16]; MOST_LANES],
+            data: core::array::from_fn(|_| K::Data::default()),
+            state: [[[0; 16]; MOST_LANES]; P],
             runs: [0; MOST_LANES],
             home: [const { None }; MOST_LANES],
             active: 0,
@@ -142,16 +166,17 @@ impl<'d> Lanes<'d> {
     }
 
     #[inline(always)]
-    #[expect(clippy::needless_pass_by_value, reason = "the lane takes the chain over")]
     fn put<const R: usize>(
         &mut self,
         lane: usize,
-        chain: Chain<'d, '_, R>,
+        chain: Chain<'s, '_, K::Data<'d>, P, R>,
         keys: &mut impl LaneKeySource<R>,
     ) {
         keys.set(lane, chain.keys);
         self.data[lane] = chain.data;
-        self.state[lane] = *chain.state;
+        for p in 0..P {
+            self.state[p][lane] = chain.state[p];
+        }
         self.runs[lane] = *chain.runs;
         self.home[lane] = Some((chain.state, chain.runs));
     }
@@ -160,7 +185,9 @@ impl<'d> Lanes<'d> {
     #[inline(always)]
     fn land(&mut self, lane: usize) {
         if let Some((state, runs)) = self.home[lane].take() {
-            *state = self.state[lane];
+            for p in 0..P {
+                state[p] = self.state[p][lane];
+            }
             *runs = self.runs[lane];
         }
     }
@@ -171,7 +198,9 @@ impl<'d> Lanes<'d> {
         self.active -= 1;
         let last = self.active;
         keys.copy(last, lane);
-        self.state[lane] = self.state[last];
+        for p in 0..P {
+            self.state[p][lane] = self.state[p][last];
+        }
         self.runs[lane] = self.runs[last];
         self.data.swap(lane, last);
         self.home.swap(lane, last);
@@ -183,127 +212,77 @@ impl<'d> Lanes<'d> {
         &mut self,
         s: S,
         keys: impl RoundKeys<S>,
+        squares: &mut Squares<S::V>,
         used: usize,
         steps: Steps,
     ) {
-        let mut window = Window::<N>::new(S::WIDTH, steps.blocks(), &mut self.data[..used]);
-        let mut state = [s.load(&self.state); N];
-        for i in 1..N {
-            state[i] = s.load(&self.state[i * S::WIDTH..]);
+        let mut state = [[s.zero(); N]; P];
+        for p in 0..P {
+            for i in 0..N {
+                state[p][i] = s.load(&self.state[p][i * S::WIDTH..]);
+            }
         }
-        // The common cases first: single blocks in a row of full vectors.
-        state = if steps.run > 1 {
-            walk::<S, N, R, false, false>(s, state, keys, &mut window, steps)
-        } else if used < N * S::WIDTH {
-            walk::<S, N, R, true, false>(s, state, keys, &mut window, steps)
-        } else {
-            walk::<S, N, R, true, true>(s, state, keys, &mut window, steps)
-        };
-        for i in 0..N {
-            s.store(state[i], &mut self.state[i * S::WIDTH..]);
+        let mut state = K::enter(s, state);
+        let full = used == N * S::WIDTH;
+        {
+            let mut window = Lane::window::<N>(S::WIDTH, steps.blocks(), &mut self.data[..used]);
+            walk::<S, K, _, N, P, R>(s, &mut state, keys, &mut window, squares, steps, full);
+        }
+        let state = K::leave(s, state);
+        for p in 0..P {
+            for i in 0..N {
+                s.store(state[p][i], &mut self.state[p][i * S::WIDTH..]);
+            }
         }
         for lane in 0..used {
-            let done = (steps.runs * steps.period).min(self.data[lane].len());
-            self.data[lane] = &mut mem::take(&mut self.data[lane])[done..];
+            self.data[lane].skip(steps.runs * steps.period);
             self.runs[lane] -= steps.runs;
         }
     }
 }
 
-/// Encrypts the steps of a window, `SINGLE` if runs are one block long, `FULL` if the lanes fill all
-/// `N` vectors: conditions that cost too much inside the loop.
-///
-/// The plaintext of the next step is gathered before the current one is encrypted, so that the
-/// gathers fill the gaps between the rounds.
-#[inline(always)]
-fn walk<S: Blocks, const N: usize, const R: usize, const SINGLE: bool, const FULL: bool>(
-    s: S,
-    mut state: [S::V; N],
-    keys: impl RoundKeys<S>,
-    window: &mut Window<'_, N>,
-    steps: Steps,
-) -> [S::V; N] {
-    let mut plain = gather::<S, N>(s, window, 0);
-    let (mut at, mut number) = (0, 0);
-    for _ in 0..steps.runs * steps.run {
-        let next = if SINGLE || number + 1 == steps.run {
-            number = 0;
-            at + 1 + steps.period - steps.run
-        } else {
-            number += 1;
-            at + 1
-        };
-        // Behind the last step there is nothing: gather anything that is there.
-        let next_plain = gather::<S, N>(s, window, next.min(steps.blocks() - 1));
-        state = s.encrypt_xor::<N, R>(plain, state, keys);
-        let in_last = window.in_last();
-        let mut row = window.row_mut(S::WIDTH, at);
-        for i in 0..N - 1 {
-            s.scatter(state[i], &mut row, i);
-        }
-        if FULL {
-            s.scatter(state[N - 1], &mut row, N - 1);
-        } else {
-            s.scatter_last(state[N - 1], &mut row, in_last);
-        }
-        (at, plain) = (next, next_plain);
-    }
-    state
+/// Runs the chains of a source through the lanes.
+struct RunLanes<I, Q, K, const P: usize, const R: usize> {
+    chains: I,
+    keys: Q,
+    flight: Flight,
+    kind: PhantomData<K>,
 }
 
-/// Block `at` of each lane.
-#[inline(always)]
-fn gather<S: Blocks, const N: usize>(s: S, window: &Window<'_, N>, at: usize) -> [S::V; N] {
-    let row = window.row(at);
-    let mut plain = [s.gather(row, 0); N];
-    for i in 1..N {
-        plain[i] = s.gather(row, i);
-    }
-    plain
-}
-
-/// Runs the chains of a source through the lanes. All have the same pattern.
-pub(super) struct RunLanes<I, K, const R: usize> {
-    pub(super) chains: I,
-    pub(super) keys: K,
-    pub(super) run: usize,
-    pub(super) period: usize,
-    /// Lanes to fill at most; `MOST_LANES` leaves it to the level.
-    pub(super) most: usize,
-    /// Whether to stop once a lane has no successor, with the others half done, rather than run on
-    /// with fewer and fewer lanes.
-    pub(super) stop_early: bool,
-}
-
-impl<'d, 'k, const R: usize, I, K> Kernel for RunLanes<I, K, R>
+impl<'s, 'd, 'k, K, I, Q, const P: usize, const R: usize> Kernel for RunLanes<I, Q, K, P, R>
 where
-    'k: 'd,
-    I: Iterator<Item = Chain<'d, 'k, R>>,
-    K: LaneKeySource<R>,
+    K: Kind<P>,
+    I: Iterator<Item = Chain<'s, 'k, K::Data<'d>, P, R>>,
+    Q: LaneKeySource<R>,
 {
     type Out = ();
 
     #[inline(always)]
     fn run<S: Clmul>(self, s: S) {
-        let Self { mut chains, mut keys, run, period, most, stop_early } = self;
-        let most = most.clamp(1, MOST_VECTORS * S::WIDTH);
-        let mut lanes = Lanes::new();
+        let Self { mut chains, mut keys, flight, .. } = self;
+        let (run, period) = (flight.pattern.run(), flight.pattern.period());
+        let most = flight.most.clamp(1, MOST_VECTORS * S::WIDTH);
+        let mut lanes = Lanes::<K, P>::new();
+        let mut squares = [[[s.zero(); MOST_VECTORS]; 4]; 2];
         while lanes.active < most
             && let Some(chain) = chains.next()
         {
             lanes.put(lanes.active, chain, &mut keys);
             lanes.active += 1;
         }
-        while lanes.active == most || lanes.active > 0 && !stop_early {
+        while lanes.active == most || lanes.active > 0 && !flight.stop_early {
             let used = lanes_for::<S>(lanes.active);
-            let runs = lanes.runs[..used].iter().copied().min().unwrap_or(0);
+            let mut runs = usize::MAX;
+            for lane in 0..used {
+                runs = runs.min(lanes.runs[lane]);
+            }
             let steps = Steps { runs, run, period };
             match used.div_ceil(S::WIDTH) {
-                8 => keys.advance::<S, 8>(s, &mut lanes, used, steps),
-                4 => keys.advance::<S, 4>(s, &mut lanes, used, steps),
-                3 => keys.advance::<S, 3>(s, &mut lanes, used, steps),
-                2 => keys.advance::<S, 2>(s, &mut lanes, used, steps),
-                _ => keys.advance::<S, 1>(s, &mut lanes, used, steps),
+                8 => keys.advance::<S, K, 8, P>(s, &mut lanes, &mut squares, used, steps),
+                4 => keys.advance::<S, K, 4, P>(s, &mut lanes, &mut squares, used, steps),
+                3 => keys.advance::<S, K, 3, P>(s, &mut lanes, &mut squares, used, steps),
+                2 => keys.advance::<S, K, 2, P>(s, &mut lanes, &mut squares, used, steps),
+                _ => keys.advance::<S, K, 1, P>(s, &mut lanes, &mut squares, used, steps),
             }
             // From the top, so that the lane that fills a gap has been looked at already.
             for lane in (0..used).rev() {
@@ -331,47 +310,5 @@ fn lanes_for<S: Blocks>(active: usize) -> usize {
         0..=3 => active,
         4..=7 => 4 * S::WIDTH,
         _ => 8 * S::WIDTH,
-    }
-}
-
-/// One chain: no lanes to fill.
-pub(super) struct RunOne<'a, 'i, 'o, const R: usize> {
-    pub(super) state: &'a mut Block,
-    pub(super) data: InOutBlocks<'i, 'o>,
-    pub(super) keys: &'a [Block; R],
-    pub(super) runs: usize,
-    pub(super) run: usize,
-    pub(super) period: usize,
-}
-
-impl<const R: usize> Kernel for RunOne<'_, '_, '_, R> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
-        let Self { state, mut data, keys, runs, run, period } = self;
-        let s = s.narrow();
-        let whitening = s.load(&keys[..1]);
-        let keys = SameKey(broadcast(s, keys));
-        let mut v = s.load(core::slice::from_ref(state));
-        // The next plaintext block meets round key 0 a step ahead, which leaves one operation between
-        // the end of a block and the first round of the next.
-        let mut early = s.xor(s.load(data.input()), whitening);
-        let (mut at, mut number) = (0, 0);
-        for left in (0..runs * run).rev() {
-            let next = if number + 1 < run {
-                number += 1;
-                at + 1
-            } else {
-                number = 0;
-                at + 1 + period - run
-            };
-            let next_early =
-                s.xor(s.load(&data.input()[if left > 0 { next } else { at }..]), whitening);
-            [v] = s.encrypt_whitened::<1, R>([s.xor(v, early)], keys);
-            s.store(v, &mut data.output()[at..]);
-            (at, early) = (next, next_early);
-        }
-        s.store(v, core::slice::from_mut(state));
     }
 }

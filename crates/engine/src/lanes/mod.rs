@@ -13,15 +13,29 @@
 //! number of lanes follows the number of chains.
 
 mod batch;
+mod each;
 mod flight;
+mod kind;
+mod mac;
+mod one;
+mod owned;
 mod scheduler;
+mod walk;
+mod work;
 
 pub(crate) use batch::encrypt_one;
 pub use batch::{Job, encrypt, encrypt_in_lanes};
+pub(crate) use each::encrypt_each;
+pub(crate) use flight::{Chain, Flight};
+pub(crate) use kind::{CcmText, Mac};
 pub use lanelock_isa::MOST_LANES;
-pub use scheduler::{Completed, Order, OwnedJob, Scheduler};
+pub use mac::{CmacRef, MacJob, mac};
+pub use owned::{Completed, MacCompleted, OwnedJob, OwnedMacJob};
+pub(crate) use scheduler::Run;
+pub use scheduler::{Order, Scheduler, Submit};
 
 use crate::{Aes128, Aes192, Aes256, AesLevel};
+use work::{Keys, Schedule};
 
 /// A reference to a key of any size.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +48,7 @@ pub enum KeyRef<'k> {
     Aes256(&'k Aes256),
 }
 
-impl KeyRef<'_> {
+impl<'k> KeyRef<'k> {
     /// The level of the key.
     pub fn level(self) -> AesLevel {
         match self {
@@ -42,6 +56,15 @@ impl KeyRef<'_> {
             Self::Aes192(key) => key.level(),
             Self::Aes256(key) => key.level(),
         }
+    }
+
+    fn keys(self) -> Keys<'k> {
+        let schedule = match self {
+            Self::Aes128(key) => Schedule::Aes128(key.encrypt_keys()),
+            Self::Aes192(key) => Schedule::Aes192(key.encrypt_keys()),
+            Self::Aes256(key) => Schedule::Aes256(key.encrypt_keys()),
+        };
+        Keys { schedule, level: self.level() }
     }
 }
 

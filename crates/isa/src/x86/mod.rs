@@ -79,24 +79,32 @@ macro_rules! level {
 
             #[inline(always)]
             fn load_strided(self, src: &[Block], at: usize, stride: usize) -> $vector {
+                let mut blocks = [&src[at]; $width];
+                for i in 0..$width {
+                    blocks[i] = &src[at + i * stride];
+                }
                 // SAFETY: the token proves the features.
-                unsafe { $leaf::gather(core::array::from_fn(|i| &src[at + i * stride])) }
+                unsafe { $leaf::gather(blocks) }
             }
 
             #[inline(always)]
             fn store_strided(self, v: $vector, dst: &mut [Block], at: usize, stride: usize) {
                 // SAFETY: the token proves the features.
                 let blocks: [__m128i; $width] = unsafe { $leaf::split(v) };
-                for (i, block) in blocks.into_iter().enumerate() {
+                for i in 0..$width {
                     // SAFETY: the token proves the features.
-                    unsafe { xmm::store_one(block, &mut dst[at + i * stride]) }
+                    unsafe { xmm::store_one(blocks[i], &mut dst[at + i * stride]) }
                 }
             }
 
             #[inline(always)]
             fn gather<const N: usize>(self, row: Row<'_, '_, N>, vector: usize) -> $vector {
+                let mut blocks = [row.read(vector, 0); $width];
+                for lane in 0..$width {
+                    blocks[lane] = row.read(vector, lane);
+                }
                 // SAFETY: the token proves the features.
-                unsafe { $leaf::gather(row.read(vector)) }
+                unsafe { $leaf::gather(blocks) }
             }
 
             #[inline(always)]
@@ -106,11 +114,12 @@ macro_rules! level {
                 row: &mut RowMut<'_, '_, N>,
                 vector: usize,
             ) {
+                row.assert_full(vector);
                 // SAFETY: the token proves the features.
                 let blocks: [__m128i; $width] = unsafe { $leaf::split(v) };
-                for (to, block) in row.write::<$width>(vector).into_iter().zip(blocks) {
+                for lane in 0..$width {
                     // SAFETY: the token proves the features.
-                    unsafe { xmm::store_one(block, to) }
+                    unsafe { xmm::store_one(blocks[lane], row.write(vector, lane)) }
                 }
             }
 
@@ -123,10 +132,10 @@ macro_rules! level {
             ) {
                 // SAFETY: the token proves the features.
                 let blocks: [__m128i; $width] = unsafe { $leaf::split(v) };
-                for (i, block) in blocks.into_iter().enumerate() {
-                    if i < count {
+                for lane in 0..$width {
+                    if lane < count {
                         // SAFETY: the token proves the features.
-                        unsafe { xmm::store_one(block, row.write_last(i)) }
+                        unsafe { xmm::store_one(blocks[lane], row.write(N - 1, lane)) }
                     }
                 }
             }
@@ -137,16 +146,17 @@ macro_rules! level {
                 rows: Row<'_, '_, N>,
                 vector: usize,
             ) -> [$vector; 4] {
-                let lanes = rows.read_run::<$width, $width>(vector);
                 let mut v = [self.zero(); $width];
-                for i in 0..$width {
+                for lane in 0..$width {
                     // SAFETY: the token proves the features.
-                    v[i] = unsafe { $leaf::load(lanes[i]) };
+                    v[lane] = unsafe { $leaf::load(rows.read_run(vector, lane)) };
                 }
                 // SAFETY: the token proves the features.
                 let turned = unsafe { $leaf::turn(v) };
                 let mut square = [turned[0]; 4];
-                square[..$width].copy_from_slice(&turned);
+                for i in 0..$width {
+                    square[i] = turned[i];
+                }
                 square
             }
 
@@ -157,11 +167,12 @@ macro_rules! level {
                 rows: &mut RowMut<'_, '_, N>,
                 vector: usize,
             ) {
+                rows.assert_full(vector);
                 // SAFETY: the token proves the features.
                 let lanes = unsafe { $leaf::turn(*part(&v)) };
-                for (to, v) in rows.write_run::<$width, $width>(vector).into_iter().zip(lanes) {
+                for lane in 0..$width {
                     // SAFETY: the token proves the features.
-                    unsafe { $leaf::store(v, to) }
+                    unsafe { $leaf::store(lanes[lane], rows.write_run(vector, lane)) }
                 }
             }
 
@@ -174,10 +185,10 @@ macro_rules! level {
             ) {
                 // SAFETY: the token proves the features.
                 let lanes = unsafe { $leaf::turn(*part(&v)) };
-                for (i, v) in lanes.into_iter().enumerate() {
-                    if i < count {
+                for lane in 0..$width {
+                    if lane < count {
                         // SAFETY: the token proves the features.
-                        unsafe { $leaf::store(v, rows.write_last_run(i)) }
+                        unsafe { $leaf::store(lanes[lane], rows.write_run(N - 1, lane)) }
                     }
                 }
             }
@@ -413,10 +424,41 @@ macro_rules! level {
                 mut v: [$vector; N],
                 keys: impl RoundKeys<Self>,
             ) -> [$vector; N] {
-                for (i, v) in v.iter_mut().enumerate() {
-                    *v = self.xor(*v, keys.get(self, 0, i));
+                for i in 0..N {
+                    v[i] = self.xor(v[i], keys.get(self, 0, i));
                 }
                 self.encrypt_whitened::<N, R>(v, keys)
+            }
+
+            #[inline(always)]
+            fn encrypt_two<const N: usize, const R: usize>(
+                self,
+                mut a: [$vector; N],
+                mut b: [$vector; N],
+                keys: impl RoundKeys<Self>,
+            ) -> [[$vector; N]; 2] {
+                for i in 0..N {
+                    let key = keys.get(self, 0, i);
+                    a[i] = self.xor(a[i], key);
+                    b[i] = self.xor(b[i], key);
+                }
+                for round in 1..R - 1 {
+                    for i in 0..N {
+                        let key = keys.get(self, round, i);
+                        // SAFETY: the token proves the features.
+                        a[i] = unsafe { $leaf::aesenc(a[i], key) };
+                        // SAFETY: the token proves the features.
+                        b[i] = unsafe { $leaf::aesenc(b[i], key) };
+                    }
+                }
+                for i in 0..N {
+                    let key = keys.get(self, R - 1, i);
+                    // SAFETY: the token proves the features.
+                    a[i] = unsafe { $leaf::aesenclast(a[i], key) };
+                    // SAFETY: the token proves the features.
+                    b[i] = unsafe { $leaf::aesenclast(b[i], key) };
+                }
+                [a, b]
             }
 
             #[inline(always)]
@@ -426,14 +468,14 @@ macro_rules! level {
                 keys: impl RoundKeys<Self>,
             ) -> [$vector; N] {
                 for round in 1..R - 1 {
-                    for (i, v) in v.iter_mut().enumerate() {
+                    for i in 0..N {
                         // SAFETY: the token proves the features.
-                        *v = unsafe { $leaf::aesenc(*v, keys.get(self, round, i)) };
+                        v[i] = unsafe { $leaf::aesenc(v[i], keys.get(self, round, i)) };
                     }
                 }
-                for (i, v) in v.iter_mut().enumerate() {
+                for i in 0..N {
                     // SAFETY: the token proves the features.
-                    *v = unsafe { $leaf::aesenclast(*v, keys.get(self, R - 1, i)) };
+                    v[i] = unsafe { $leaf::aesenclast(v[i], keys.get(self, R - 1, i)) };
                 }
                 v
             }
@@ -446,15 +488,15 @@ macro_rules! level {
                 keys: impl RoundKeys<Self>,
             ) -> [$vector; N] {
                 for round in 1..R - 1 {
-                    for (i, v) in v.iter_mut().enumerate() {
+                    for i in 0..N {
                         // SAFETY: the token proves the features.
-                        *v = unsafe { $leaf::aesenc(*v, keys.get(self, round, i)) };
+                        v[i] = unsafe { $leaf::aesenc(v[i], keys.get(self, round, i)) };
                     }
                 }
-                for (i, v) in v.iter_mut().enumerate() {
+                for i in 0..N {
                     let last = self.xor(keys.get(self, R - 1, i), next[i]);
                     // SAFETY: the token proves the features.
-                    *v = unsafe { $leaf::aesenclast(*v, last) };
+                    v[i] = unsafe { $leaf::aesenclast(v[i], last) };
                 }
                 v
             }
@@ -466,19 +508,19 @@ macro_rules! level {
                 keys: impl RoundKeys<Self>,
                 beside: &mut impl Beside<Self>,
             ) -> [$vector; N] {
-                for (i, v) in v.iter_mut().enumerate() {
-                    *v = self.xor(*v, keys.get(self, 0, i));
+                for i in 0..N {
+                    v[i] = self.xor(v[i], keys.get(self, 0, i));
                 }
                 for round in 1..R - 1 {
-                    for (i, v) in v.iter_mut().enumerate() {
+                    for i in 0..N {
                         // SAFETY: the token proves the features.
-                        *v = unsafe { $leaf::aesenc(*v, keys.get(self, round, i)) };
+                        v[i] = unsafe { $leaf::aesenc(v[i], keys.get(self, round, i)) };
                     }
                     beside.step(self, round);
                 }
-                for (i, v) in v.iter_mut().enumerate() {
+                for i in 0..N {
                     // SAFETY: the token proves the features.
-                    *v = unsafe { $leaf::aesenclast(*v, keys.get(self, R - 1, i)) };
+                    v[i] = unsafe { $leaf::aesenclast(v[i], keys.get(self, R - 1, i)) };
                 }
                 v
             }
@@ -489,18 +531,18 @@ macro_rules! level {
                 mut v: [$vector; N],
                 keys: impl RoundKeys<Self>,
             ) -> [$vector; N] {
-                for (i, v) in v.iter_mut().enumerate() {
-                    *v = self.xor(*v, keys.get(self, 0, i));
+                for i in 0..N {
+                    v[i] = self.xor(v[i], keys.get(self, 0, i));
                 }
                 for round in 1..R - 1 {
-                    for (i, v) in v.iter_mut().enumerate() {
+                    for i in 0..N {
                         // SAFETY: the token proves the features.
-                        *v = unsafe { $leaf::aesdec(*v, keys.get(self, round, i)) };
+                        v[i] = unsafe { $leaf::aesdec(v[i], keys.get(self, round, i)) };
                     }
                 }
-                for (i, v) in v.iter_mut().enumerate() {
+                for i in 0..N {
                     // SAFETY: the token proves the features.
-                    *v = unsafe { $leaf::aesdeclast(*v, keys.get(self, R - 1, i)) };
+                    v[i] = unsafe { $leaf::aesdeclast(v[i], keys.get(self, R - 1, i)) };
                 }
                 v
             }

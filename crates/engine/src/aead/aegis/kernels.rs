@@ -156,6 +156,7 @@ impl<C: Core, const D: usize> Lanes<D> for Absorb<'_, C, D> {
 }
 
 /// Encrypts or decrypts a piece of text that fills updates, and gives the keystream of the next.
+#[expect(clippy::struct_field_names, reason = "the text of the piece")]
 pub(super) struct Text<'a, 'i, 'o, C: Core, const D: usize, const ENCRYPT: bool> {
     pub(super) state: &'a mut State<C, D>,
     pub(super) text: InOutBlocks<'i, 'o>,

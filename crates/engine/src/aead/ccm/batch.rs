@@ -1,0 +1,176 @@
+//! Many messages: their chains side by side in lanes.
+//!
+//! Whole blocks of AAD and of text go through the lanes where they lie. The rest are single steps: the
+//! first blocks, partial blocks, the masks of the tags. Those of all messages go through AES together.
+
+use core::{array, cmp::Reverse};
+
+use lanelock_isa::{Block, wipe};
+
+use super::{Ccm, split_aad};
+use crate::{
+    AesLevel, Error,
+    aead::{authenticate, batch::Message},
+    aes::{EncryptKey, cmac::xor},
+    lanes::{CcmText, Chain, Flight, Mac, encrypt_each},
+};
+
+/// Seals or opens all messages.
+pub(super) fn run_all<const R: usize, const OPEN: bool>(messages: &mut [Message<'_, Ccm<R>>]) {
+    // Keys of several levels are rare.
+    for group in messages.chunk_by_mut(|a, b| a.key.level() == b.key.level()) {
+        run::<R, OPEN>(group);
+    }
+}
+
+/// A message on its way.
+struct Work<'m, 'k, const R: usize> {
+    key: &'k EncryptKey<R>,
+    /// The MAC, and the counter block of the next whole block of text.
+    state: [Block; 2],
+    /// Whole blocks of text that are left.
+    runs: usize,
+    blocks: &'m mut [Block],
+    /// The text behind the whole blocks.
+    last: &'m mut [u8],
+    /// The key stream for `last`.
+    stream: Block,
+    /// The key stream for the tag.
+    mask: Block,
+    aad: &'k [u8],
+    tag: Tag<'m>,
+}
+
+/// Where the tag goes or comes from.
+struct Tag<'m> {
+    bytes: &'m mut [u8],
+    result: &'m mut Result<(), Error>,
+}
+
+impl<'m, 'k, const R: usize> Work<'m, 'k, R> {
+    fn new(message: &'m mut Message<'k, Ccm<R>>) -> Option<Self> {
+        let Message { key, nonce, aad, data, tag, result } = message;
+        let start = match key.check(nonce, data.len(), tag.len()) {
+            Ok(start) => start,
+            Err(error) => {
+                *result = Err(error);
+                return None;
+            }
+        };
+        *result = Ok(());
+        let (blocks, last) = data.as_chunks_mut();
+        let runs = blocks.len();
+        Some(Self {
+            key: &key.key,
+            state: [start.first_block(aad.len() as u64), start.counter(1)],
+            runs,
+            blocks,
+            last,
+            stream: start.counter(1 + runs as u64),
+            mask: start.a0,
+            aad,
+            tag: Tag { bytes: tag, result },
+        })
+    }
+
+    fn key_if(&self, wanted: bool) -> Option<&'k EncryptKey<R>> {
+        wanted.then_some(self.key)
+    }
+
+    /// Encrypts or decrypts the partial block, and adds its plaintext to the MAC.
+    fn crypt_last<const OPEN: bool>(&mut self) {
+        for ((byte, stream), mac) in self.last.iter_mut().zip(&self.stream).zip(&mut self.state[0])
+        {
+            let input = *byte;
+            *byte ^= stream;
+            *mac ^= if OPEN { *byte } else { input };
+        }
+    }
+
+    fn finish<const OPEN: bool>(&mut self) {
+        let full = xor(&self.state[0], &self.mask);
+        let Tag { bytes, result } = &mut self.tag;
+        if OPEN {
+            **result = authenticate(&full[..bytes.len()], bytes, self.blocks.as_flattened_mut());
+            if result.is_err() {
+                self.last.fill(0);
+            }
+        } else {
+            bytes.copy_from_slice(&full[..bytes.len()]);
+        }
+        wipe(&mut self.stream);
+        wipe(&mut self.mask);
+    }
+}
+
+/// Seals or opens messages whose keys have one level.
+fn run<const R: usize, const OPEN: bool>(messages: &mut [Message<'_, Ccm<R>>]) {
+    let level = messages[0].key.level();
+    let mut works: Vec<_> = messages.iter_mut().filter_map(Work::new).collect();
+    let Some(first) = works.first() else { return };
+    let key = first.key;
+    let same = works.iter().all(|work| core::ptr::eq(work.key, key)).then(|| key.keys());
+    // Long ones first, so that the lanes end together.
+    works.sort_unstable_by_key(|work| Reverse(work.runs));
+    let works = &mut works[..];
+
+    encrypt_each(works, |work| Some(work.key), |work| &mut work.mask);
+    encrypt_each(works, |work| Some(work.key), |work| &mut work.state[0]);
+    add_aad(level, same, works);
+
+    let chains = works.iter_mut().filter(|work| work.runs > 0).map(|work| {
+        let Work { key, state, runs, blocks, .. } = work;
+        Chain { state, runs, data: &mut blocks[..], keys: key.keys() }
+    });
+    Flight::whole(level).run::<CcmText<OPEN>, 2, R>(same, chains);
+
+    if works.iter().any(|work| !work.last.is_empty()) {
+        encrypt_each(works, |work| work.key_if(!work.last.is_empty()), |work| &mut work.stream);
+        works.iter_mut().for_each(Work::crypt_last::<OPEN>);
+        encrypt_each(works, |work| work.key_if(!work.last.is_empty()), |work| &mut work.state[0]);
+    }
+    works.iter_mut().for_each(Work::finish::<OPEN>);
+}
+
+/// Takes the AAD into the MACs.
+fn add_aad<const R: usize>(
+    level: AesLevel,
+    same: Option<&[Block; R]>,
+    works: &mut [Work<'_, '_, R>],
+) {
+    if works.iter().all(|work| work.aad.is_empty()) {
+        return;
+    }
+    for work in works.iter_mut().filter(|work| !work.aad.is_empty()) {
+        let (first, _) = split_aad(work.aad);
+        work.state[0] = xor(&work.state[0], &first);
+    }
+    encrypt_each(works, |work| work.key_if(!work.aad.is_empty()), |work| &mut work.state[0]);
+    // Most AAD is a header that fits into that block.
+    if works.iter().all(|work| rest(work).is_empty()) {
+        return;
+    }
+    let mut runs: Vec<usize> = works.iter().map(|work| rest(work).len() / 16).collect();
+    let chains = works.iter_mut().zip(&mut runs).filter(|(_, runs)| **runs > 0);
+    let chains = chains.map(|(work, runs)| {
+        let (data, _) = rest(work).as_chunks();
+        Chain { state: array::from_mut(&mut work.state[0]), runs, data, keys: work.key.keys() }
+    });
+    Flight::whole(level).run::<Mac, 1, R>(same, chains);
+    for work in &mut *works {
+        let (_, last) = rest(work).as_chunks::<16>();
+        for (mac, byte) in work.state[0].iter_mut().zip(last) {
+            *mac ^= byte;
+        }
+    }
+    encrypt_each(
+        works,
+        |work| work.key_if(!rest(work).len().is_multiple_of(16)),
+        |work| &mut work.state[0],
+    );
+}
+
+/// The AAD behind its first block.
+fn rest<'k, const R: usize>(work: &Work<'_, 'k, R>) -> &'k [u8] {
+    if work.aad.is_empty() { &[] } else { split_aad(work.aad).1 }
+}

@@ -1,0 +1,129 @@
+//! One message: the chain of the MAC, and CTR beside it.
+
+use inout::InOutBuf;
+use lanelock_isa::{Block, Blocks, Clmul, Kernel, SameKey};
+
+use super::{Start, split_aad};
+use crate::{
+    aes::{EncryptKey, broadcast, cmac::absorb},
+    inout::InOutBlocks,
+};
+
+/// A whole message: returns the tag in full length.
+pub(super) struct OneShot<'a, 'i, 'o, const R: usize, const OPEN: bool> {
+    pub(super) key: &'a EncryptKey<R>,
+    pub(super) start: Start,
+    pub(super) aad: &'a [u8],
+    pub(super) data: InOutBuf<'i, 'o, u8>,
+}
+
+impl<const R: usize, const OPEN: bool> Kernel for OneShot<'_, '_, '_, R, OPEN> {
+    type Out = Block;
+
+    #[inline(always)]
+    fn run<S: Clmul>(self, s: S) -> Block {
+        let Self { key, start, aad, data } = self;
+        let s = s.narrow();
+        let keys = SameKey(broadcast(s, key.keys()));
+        let mut mac = s.load(&[start.first_block(aad.len() as u64)]);
+        [mac] = s.encrypt::<1, R>([mac], keys);
+        if !aad.is_empty() {
+            let (first, rest) = split_aad(aad);
+            [mac] = s.encrypt_xor::<1, R>([s.load(&[first])], [mac], keys);
+            let (blocks, last) = rest.as_chunks();
+            mac = absorb(s, key.keys(), keys, mac, blocks);
+            if !last.is_empty() {
+                [mac] = s.encrypt_xor::<1, R>([s.load_part(last)], [mac], keys);
+            }
+        }
+        let counter = s.lane_counters(s.load(&[start.counter(1)]));
+        let mut text = Text::<_, R> { s, schedule: key.keys(), keys, mac, counter };
+        let (blocks, mut last) = InOutBlocks::split(data);
+        text.blocks::<OPEN>(blocks);
+        if !last.is_empty() {
+            let (stream, bytes) = (text.stream(), last.len());
+            let input = s.load_part(last.get_in());
+            let output = s.xor(input, stream);
+            s.store_part(output, last.get_out());
+            let plain = if OPEN { s.keep(output, bytes) } else { input };
+            [text.mac] = s.encrypt_xor::<1, R>([plain], [text.mac], keys);
+        }
+        let [mask] = s.encrypt::<1, R>([s.load(&[start.a0])], keys);
+        let mut tag = [[0; 16]];
+        s.store(s.xor(text.mac, mask), &mut tag);
+        tag[0]
+    }
+}
+
+/// Text on its way through MAC and CTR.
+struct Text<'a, S: Blocks, const R: usize> {
+    s: S,
+    schedule: &'a [Block; R],
+    keys: SameKey<S::K, R>,
+    mac: S::V,
+    counter: S::V,
+}
+
+impl<S: Blocks, const R: usize> Text<'_, S, R> {
+    /// The next block of the key stream.
+    #[inline(always)]
+    fn stream(&mut self) -> S::V {
+        let counter = self.s.counter_blocks(self.counter);
+        self.counter = self.s.counters_add(self.counter, 1);
+        let [stream] = self.s.encrypt::<1, R>([counter], self.keys);
+        stream
+    }
+
+    /// Block `at`, encrypted or decrypted; returns what the MAC takes.
+    #[inline(always)]
+    fn crypt<const OPEN: bool>(&mut self, data: &mut InOutBlocks<'_, '_>, at: usize) -> S::V {
+        let s = self.s;
+        let input = s.load(&data.input()[at..]);
+        let output = s.xor(input, self.stream());
+        s.store(output, &mut data.output()[at..]);
+        if OPEN { output } else { input }
+    }
+
+    /// Whole blocks. As in [`absorb`], each meets round key 0 ahead of its turn, and the last round of the
+    /// block before. CTR is no part of the chain: the processor does it in the meantime.
+    #[inline(always)]
+    fn blocks<const OPEN: bool>(&mut self, mut data: InOutBlocks<'_, '_>) {
+        if data.is_empty() {
+            return;
+        }
+        let (s, keys) = (self.s, self.keys);
+        let whitening = s.load(&self.schedule[..1]);
+        let first = s.xor(self.crypt::<OPEN>(&mut data, 0), whitening);
+        let mut v = s.xor(self.mac, first);
+        for at in 1..data.len() {
+            let next = s.xor(self.crypt::<OPEN>(&mut data, at), whitening);
+            [v] = s.encrypt_whitened_xor::<1, R>([v], [next], keys);
+        }
+        [self.mac] = s.encrypt_whitened::<1, R>([v], keys);
+    }
+}
+
+/// Whole blocks of a message that comes piece by piece: MAC and counter go on.
+pub(super) struct Piece<'a, 'i, 'o, const R: usize, const OPEN: bool> {
+    pub(super) key: &'a EncryptKey<R>,
+    pub(super) mac: &'a mut Block,
+    pub(super) counter: &'a mut Block,
+    pub(super) data: InOutBlocks<'i, 'o>,
+}
+
+impl<const R: usize, const OPEN: bool> Kernel for Piece<'_, '_, '_, R, OPEN> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<S: Clmul>(self, s: S) {
+        let Self { key, mac, counter, data } = self;
+        let s = s.narrow();
+        let keys = SameKey(broadcast(s, key.keys()));
+        let first = s.lane_counters(s.load(core::slice::from_ref(counter)));
+        let before = s.load(core::slice::from_ref(mac));
+        let mut text = Text::<_, R> { s, schedule: key.keys(), keys, mac: before, counter: first };
+        text.blocks::<OPEN>(data);
+        s.store(text.mac, core::slice::from_mut(mac));
+        s.store(s.counter_blocks(text.counter), core::slice::from_mut(counter));
+    }
+}

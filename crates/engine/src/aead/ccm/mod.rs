@@ -1,0 +1,249 @@
+//! CCM (NIST SP 800-38C, RFC 3610).
+//!
+//! CBC-MAC over the lengths, the nonce, the AAD and the plaintext, and CTR over the text; the MAC itself
+//! is encrypted with the first counter block and is the tag. One message waits for the chain of the MAC,
+//! beside which CTR costs nothing; many messages fill the [`lanes`](crate::lanes).
+
+mod batch;
+mod message;
+mod stream;
+
+use core::fmt;
+
+use inout::InOutBuf;
+use lanelock_isa::{AesLevel, Block};
+
+pub use stream::{CcmOpener, CcmSealer, CcmStream};
+
+use super::{
+    Aead, authenticate,
+    batch::{Batch, Message},
+};
+use crate::{
+    Error,
+    aes::{EncryptKey, default_level},
+};
+use message::OneShot;
+
+/// AES-CCM with `R` round keys: [`Aes128Ccm`], [`Aes192Ccm`], [`Aes256Ccm`].
+///
+/// - Nonces: 7 to 13 bytes. The rest of 15 bytes holds the length of the text, so long nonces limit it:
+///   with 13 bytes less than 2^16 bytes, with 12 less than 2^24.
+/// - Tags: 16 bytes, or 4, 6, 8, 10, 12 or 14 by [`with_tag_length`](Self::with_tag_length).
+/// - A nonce must never be used twice. A key should do at most 2^61 blocks (SP 800-38C, 5.3).
+///
+/// Zeroised on drop.
+#[derive(Clone)]
+pub struct Ccm<const R: usize> {
+    key: EncryptKey<R>,
+    tag_length: usize,
+}
+
+/// CCM with a 128-bit key.
+pub type Aes128Ccm = Ccm<11>;
+/// CCM with a 192-bit key.
+pub type Aes192Ccm = Ccm<13>;
+/// CCM with a 256-bit key.
+pub type Aes256Ccm = Ccm<15>;
+
+macro_rules! constructors {
+    ($rounds:literal, $bytes:literal) => {
+        impl Ccm<$rounds> {
+            /// Expands `key` at the best level: see [`AesLevel::best`].
+            ///
+            /// # Panics
+            /// As [`Aes128::new`](crate::Aes128::new).
+            pub fn new(key: &[u8; $bytes]) -> Self {
+                Self::with_level(key, default_level())
+            }
+
+            /// Expands `key` at `level`.
+            pub fn with_level(key: &[u8; $bytes], level: AesLevel) -> Self {
+                Self { key: EncryptKey::expand(key, level), tag_length: 16 }
+            }
+        }
+
+        // Not for all `R` at once: so the kernels are compiled here, and not by every user.
+        impl Aead for Ccm<$rounds> {
+            fn tag_length(&self) -> usize {
+                self.tag_length
+            }
+
+            fn seal_inout(
+                &self,
+                nonce: &[u8],
+                aad: &[u8],
+                data: InOutBuf<'_, '_, u8>,
+                tag: &mut [u8],
+            ) -> Result<(), Error> {
+                let start = self.check(nonce, data.len(), tag.len())?;
+                let message = OneShot::<$rounds, false> { key: &self.key, start, aad, data };
+                let full = self.level().run(message);
+                tag.copy_from_slice(&full[..self.tag_length]);
+                Ok(())
+            }
+
+            fn open_inout(
+                &self,
+                nonce: &[u8],
+                aad: &[u8],
+                mut data: InOutBuf<'_, '_, u8>,
+                tag: &[u8],
+            ) -> Result<(), Error> {
+                let start = self.check(nonce, data.len(), tag.len())?;
+                let message =
+                    OneShot::<$rounds, true> { key: &self.key, start, aad, data: data.reborrow() };
+                let full = self.level().run(message);
+                authenticate(&full[..self.tag_length], tag, data.get_out())
+            }
+        }
+
+        impl Batch for Ccm<$rounds> {
+            fn seal_each(messages: &mut [Message<'_, Self>]) {
+                if let [Message { key, nonce, aad, data, tag, result }] = messages {
+                    *result = key.seal(nonce, aad, data, tag);
+                } else {
+                    batch::run_all::<$rounds, false>(messages);
+                }
+            }
+
+            fn open_each(messages: &mut [Message<'_, Self>]) {
+                if let [Message { key, nonce, aad, data, tag, result }] = messages {
+                    *result = key.open(nonce, aad, data, tag);
+                } else {
+                    batch::run_all::<$rounds, true>(messages);
+                }
+            }
+        }
+    };
+}
+
+constructors!(11, 16);
+constructors!(13, 24);
+constructors!(15, 32);
+
+impl<const R: usize> Ccm<R> {
+    /// The same key with tags of `bytes` bytes.
+    ///
+    /// # Errors
+    /// [`Error::TagLength`] if that is not 4, 6, 8, 10, 12, 14 or 16. Below 8 bytes a forger guesses too
+    /// well, unless the number of attempts is limited (SP 800-38C, appendix B).
+    pub fn with_tag_length(mut self, bytes: usize) -> Result<Self, Error> {
+        if !(4..=16).contains(&bytes) || !bytes.is_multiple_of(2) {
+            return Err(Error::TagLength);
+        }
+        self.tag_length = bytes;
+        Ok(self)
+    }
+
+    /// The level that this key runs at.
+    pub fn level(&self) -> AesLevel {
+        self.key.level()
+    }
+
+    /// Seals a message piece by piece. CCM has to know in advance how many bytes of AAD and of text will
+    /// come.
+    ///
+    /// # Errors
+    /// [`Error::NonceLength`], [`Error::MessageLength`].
+    pub fn sealer(
+        &self,
+        nonce: &[u8],
+        aad_length: u64,
+        text_length: u64,
+    ) -> Result<CcmSealer<'_, R>, Error> {
+        CcmSealer::new(self, nonce, aad_length, text_length)
+    }
+
+    /// Opens a message piece by piece: see [`sealer`](Self::sealer).
+    pub fn opener(
+        &self,
+        nonce: &[u8],
+        aad_length: u64,
+        text_length: u64,
+    ) -> Result<CcmOpener<'_, R>, Error> {
+        CcmOpener::new(self, nonce, aad_length, text_length)
+    }
+
+    fn check(&self, nonce: &[u8], text: usize, tag: usize) -> Result<Start, Error> {
+        if tag == self.tag_length {
+            Start::new(self, nonce, text as u64)
+        } else {
+            Err(Error::TagLength)
+        }
+    }
+}
+
+impl<const R: usize> fmt::Debug for Ccm<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Aes{}Ccm({})", (R - 7) * 32, self.level())
+    }
+}
+
+/// The block B0 of the MAC, still without its mark for AAD, and the counter block A0 (SP 800-38C, A.2.1
+/// and A.3).
+#[derive(Clone, Copy)]
+struct Start {
+    b0: Block,
+    a0: Block,
+}
+
+impl Start {
+    fn new<const R: usize>(key: &Ccm<R>, nonce: &[u8], text: u64) -> Result<Self, Error> {
+        if !(7..=13).contains(&nonce.len()) {
+            return Err(Error::NonceLength);
+        }
+        // The length of the text is a number of q bytes.
+        let q = 15 - nonce.len();
+        if q < 8 && text >> (8 * q) != 0 {
+            return Err(Error::MessageLength);
+        }
+        let mut a0 = [0; 16];
+        a0[0] = q.to_le_bytes()[0] - 1;
+        a0[1..=nonce.len()].copy_from_slice(nonce);
+        let flags = (key.tag_length.to_le_bytes()[0] - 2) / 2 * 8;
+        let b0 = u128::from_be_bytes(a0) | u128::from(flags) << 120 | u128::from(text);
+        Ok(Self { b0: b0.to_be_bytes(), a0 })
+    }
+
+    /// B0 of a message with so many bytes of AAD.
+    #[inline(always)]
+    fn first_block(&self, aad: u64) -> Block {
+        let mut b0 = self.b0;
+        b0[0] |= if aad > 0 { 0x40 } else { 0 };
+        b0
+    }
+
+    /// Counter block number `i`.
+    #[inline(always)]
+    fn counter(&self, i: u64) -> Block {
+        (u128::from_be_bytes(self.a0) | u128::from(i)).to_be_bytes()
+    }
+}
+
+/// How the length of the AAD is written before it (A.2.2), and in how many bytes: 2, 6 or 10.
+#[inline(always)]
+fn aad_header(aad: u64) -> (Block, usize) {
+    let mut header = [0; 16];
+    if aad < 0xff00 {
+        header[..2].copy_from_slice(&aad.to_be_bytes()[6..]);
+        (header, 2)
+    } else if aad >> 32 == 0 {
+        header[..2].copy_from_slice(&[0xff, 0xfe]);
+        header[2..6].copy_from_slice(&aad.to_be_bytes()[4..]);
+        (header, 6)
+    } else {
+        header[..2].copy_from_slice(&[0xff, 0xff]);
+        header[2..10].copy_from_slice(&aad.to_be_bytes());
+        (header, 10)
+    }
+}
+
+/// The first block of the AAD, which begins with its length, and the AAD behind that block.
+#[inline(always)]
+fn split_aad(aad: &[u8]) -> (Block, &[u8]) {
+    let (mut first, start) = aad_header(aad.len() as u64);
+    let (head, rest) = aad.split_at(aad.len().min(16 - start));
+    first[start..][..head.len()].copy_from_slice(head);
+    (first, rest)
+}

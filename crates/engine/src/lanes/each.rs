@@ -1,0 +1,97 @@
+//! One block of each of many messages, under the key of the message: steps that belong to no chain
+//! long enough for the lanes.
+
+use lanelock_isa::{Block, Blocks, Clmul, Kernel, OwnKeys, wipe};
+
+use crate::aes::EncryptKey;
+
+/// Blocks at a time.
+const GROUP: usize = 64;
+
+/// Vectors in flight, where keys differ.
+const VECTORS: usize = 4;
+
+/// Encrypts the block of each item under the key of the item; items without a key are left out. All
+/// keys have the same level.
+pub(crate) fn encrypt_each<'k, T, const R: usize>(
+    items: &mut [T],
+    key: impl Fn(&T) -> Option<&'k EncryptKey<R>>,
+    block: impl Fn(&mut T) -> &mut Block,
+) {
+    let Some(first) = items.iter().find_map(&key) else { return };
+    let mut blocks = [[0; 16]; GROUP];
+    let mut keys = [first; GROUP];
+    for group in items.chunks_mut(GROUP) {
+        let (mut count, mut same) = (0, true);
+        for item in &mut *group {
+            if let Some(key) = key(item) {
+                same &= core::ptr::eq(key, first);
+                keys[count] = key;
+                blocks[count] = *block(item);
+                count += 1;
+            }
+        }
+        let used = &mut blocks[..count];
+        if same {
+            first.encrypt_blocks(used);
+        } else {
+            first.level().run(Each { keys: &keys[..count], blocks: used });
+        }
+        let items = group.iter_mut().filter(|item| key(item).is_some());
+        for (item, from) in items.zip(used) {
+            *block(item) = *from;
+        }
+    }
+    wipe(blocks.as_flattened_mut());
+}
+
+/// Encrypts each block under the key beside it.
+struct Each<'a, 'k, const R: usize> {
+    keys: &'a [&'k EncryptKey<R>],
+    blocks: &'a mut [Block],
+}
+
+impl<const R: usize> Kernel for Each<'_, '_, R> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<S: Clmul>(self, s: S) {
+        let Self { keys, blocks } = self;
+        let mut at = 0;
+        while blocks.len() - at >= VECTORS * S::WIDTH {
+            group::<S, VECTORS, R>(s, &keys[at..], &mut blocks[at..]);
+            at += VECTORS * S::WIDTH;
+        }
+        while blocks.len() - at >= S::WIDTH {
+            group::<S, 1, R>(s, &keys[at..], &mut blocks[at..]);
+            at += S::WIDTH;
+        }
+        while at < blocks.len() {
+            group::<S::Narrow, 1, R>(s.narrow(), &keys[at..], &mut blocks[at..]);
+            at += 1;
+        }
+    }
+}
+
+/// The first `N * S::WIDTH` blocks.
+#[inline(always)]
+fn group<S: Blocks, const N: usize, const R: usize>(
+    s: S,
+    keys: &[&EncryptKey<R>],
+    blocks: &mut [Block],
+) {
+    // Lanes that no vector reaches repeat the first key.
+    let mut schedules = [keys[0].keys(); VECTORS * 4];
+    for lane in 0..N * S::WIDTH {
+        schedules[lane] = keys[lane].keys();
+    }
+    let blocks = &mut blocks[..N * S::WIDTH];
+    let mut v = [s.load(blocks); N];
+    for i in 1..N {
+        v[i] = s.load(&blocks[i * S::WIDTH..]);
+    }
+    v = s.encrypt::<N, R>(v, OwnKeys(schedules));
+    for i in 0..N {
+        s.store(v[i], &mut blocks[i * S::WIDTH..]);
+    }
+}

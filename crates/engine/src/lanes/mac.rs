@@ -1,0 +1,143 @@
+//! CMAC of many messages at once.
+//!
+//! The blocks before the last one of each message are chains in the lanes; the last ones, which all
+//! are single steps, go through AES together.
+
+use core::array;
+
+use lanelock_isa::{Block, MOST_LANES};
+
+use super::{
+    each::encrypt_each,
+    kind::Mac,
+    work::{Keys, Schedule, Work, run_all},
+};
+use crate::{
+    AesLevel,
+    aes::cmac::{Aes128Cmac, Aes192Cmac, Aes256Cmac, Cmac, split_last, xor},
+};
+
+/// A reference to a CMAC key of any size.
+#[derive(Clone, Copy, Debug)]
+pub enum CmacRef<'k> {
+    /// A 128-bit key.
+    Aes128(&'k Aes128Cmac),
+    /// A 192-bit key.
+    Aes192(&'k Aes192Cmac),
+    /// A 256-bit key.
+    Aes256(&'k Aes256Cmac),
+}
+
+impl<'k> CmacRef<'k> {
+    /// The level of the key.
+    pub fn level(self) -> AesLevel {
+        match self {
+            Self::Aes128(key) => key.level(),
+            Self::Aes192(key) => key.level(),
+            Self::Aes256(key) => key.level(),
+        }
+    }
+
+    pub(super) fn keys(self) -> Keys<'k> {
+        let schedule = match self {
+            Self::Aes128(key) => Schedule::Aes128(key.key().keys()),
+            Self::Aes192(key) => Schedule::Aes192(key.key().keys()),
+            Self::Aes256(key) => Schedule::Aes256(key.key().keys()),
+        };
+        Keys { schedule, level: self.level() }
+    }
+}
+
+macro_rules! from_key {
+    ($size:ident, $key:ident) => {
+        impl<'k> From<&'k $key> for CmacRef<'k> {
+            fn from(key: &'k $key) -> Self {
+                Self::$size(key)
+            }
+        }
+    };
+}
+
+from_key!(Aes128, Aes128Cmac);
+from_key!(Aes192, Aes192Cmac);
+from_key!(Aes256, Aes256Cmac);
+
+/// One message and its MAC.
+#[derive(Debug)]
+pub struct MacJob<'a> {
+    /// The key.
+    pub key: CmacRef<'a>,
+    /// The message.
+    pub message: &'a [u8],
+    /// After the run the MAC. Whatever is there before is overwritten.
+    pub mac: Block,
+}
+
+impl<'a> MacJob<'a> {
+    /// A job.
+    pub fn new(key: impl Into<CmacRef<'a>>, message: &'a [u8]) -> Self {
+        Self { key: key.into(), message, mac: [0; 16] }
+    }
+}
+
+/// Computes the MACs of all jobs, side by side in lanes.
+pub fn mac(jobs: &mut [MacJob<'_>]) {
+    if let [job] = jobs {
+        job.mac = match job.key {
+            CmacRef::Aes128(key) => key.mac(job.message),
+            CmacRef::Aes192(key) => key.mac(job.message),
+            CmacRef::Aes256(key) => key.mac(job.message),
+        };
+        return;
+    }
+    for job in &mut *jobs {
+        job.mac = [0; 16];
+    }
+    go_on(jobs);
+}
+
+/// Computes the MACs of jobs whose first blocks have been taken already: their states stand in `mac`.
+pub(super) fn go_on(jobs: &mut [MacJob<'_>]) {
+    let mut works: Vec<_> = jobs.iter_mut().filter_map(work).collect();
+    run_all(&mut works, MOST_LANES);
+    // Sizes and levels seldom change from job to job.
+    for group in jobs.chunk_by_mut(|a, b| a.key.keys().alike(b.key.keys())) {
+        match group[0].key {
+            CmacRef::Aes128(_) => finish(group, |key| match key {
+                CmacRef::Aes128(key) => Some(key),
+                _ => None,
+            }),
+            CmacRef::Aes192(_) => finish(group, |key| match key {
+                CmacRef::Aes192(key) => Some(key),
+                _ => None,
+            }),
+            CmacRef::Aes256(_) => finish(group, |key| match key {
+                CmacRef::Aes256(key) => Some(key),
+                _ => None,
+            }),
+        }
+    }
+}
+
+/// The blocks of a job before the last one, if there are any.
+fn work<'w>(job: &'w mut MacJob<'_>) -> Option<Work<'w, 'w, Mac, 1>> {
+    let (blocks, _) = split_last(job.message);
+    if blocks.is_empty() {
+        return None;
+    }
+    Some(Work::whole(job.key.keys(), array::from_mut(&mut job.mac), blocks))
+}
+
+/// Takes the last blocks, of jobs with keys of one size and level.
+fn finish<'k, const R: usize>(
+    jobs: &mut [MacJob<'k>],
+    key_of: impl Fn(CmacRef<'k>) -> Option<&'k Cmac<R>>,
+) {
+    for job in &mut *jobs {
+        if let Some(key) = key_of(job.key) {
+            let (_, last) = split_last(job.message);
+            job.mac = xor(&job.mac, &key.last_block(last));
+        }
+    }
+    encrypt_each(jobs, |job| key_of(job.key).map(Cmac::key), |job| &mut job.mac);
+}

@@ -1,0 +1,47 @@
+//! One chain of CBC or CBCS: no lanes to fill.
+
+use lanelock_isa::{Block, Blocks, Clmul, Kernel, SameKey};
+
+use crate::{aes::broadcast, inout::InOutBlocks};
+
+/// Encrypts `runs` runs of `run` blocks, their starts `period` blocks apart.
+pub(super) struct RunOne<'a, 'i, 'o, const R: usize> {
+    pub(super) state: &'a mut Block,
+    pub(super) data: InOutBlocks<'i, 'o>,
+    pub(super) keys: &'a [Block; R],
+    pub(super) runs: usize,
+    pub(super) run: usize,
+    pub(super) period: usize,
+}
+
+impl<const R: usize> Kernel for RunOne<'_, '_, '_, R> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<S: Clmul>(self, s: S) {
+        let Self { state, mut data, keys, runs, run, period } = self;
+        let s = s.narrow();
+        let whitening = s.load(&keys[..1]);
+        let keys = SameKey(broadcast(s, keys));
+        let mut v = s.load(core::slice::from_ref(state));
+        // The next plaintext block meets round key 0 a step ahead, which leaves one operation between
+        // the end of a block and the first round of the next.
+        let mut early = s.xor(s.load(data.input()), whitening);
+        let (mut at, mut number) = (0, 0);
+        for left in (0..runs * run).rev() {
+            let next = if number + 1 < run {
+                number += 1;
+                at + 1
+            } else {
+                number = 0;
+                at + 1 + period - run
+            };
+            let next_early =
+                s.xor(s.load(&data.input()[if left > 0 { next } else { at }..]), whitening);
+            [v] = s.encrypt_whitened::<1, R>([s.xor(v, early)], keys);
+            s.store(v, &mut data.output()[at..]);
+            (at, early) = (next, next_early);
+        }
+        s.store(v, core::slice::from_mut(state));
+    }
+}

@@ -1,0 +1,223 @@
+//! The walk over a window: all lanes side by side, step by step.
+//!
+//! Two ways lead through a window. *Row by row*: the next block of each lane is gathered, and what
+//! comes out is scattered again, one access for each lane. *Square by square*, where blocks lie side by
+//! side: a vector of blocks from each lane of a vector is turned in registers, one access for as many
+//! blocks as a vector holds.
+
+use lanelock_isa::{Blocks, RoundKeys};
+
+use super::kind::{Kind, LaneWindow};
+
+/// The most vectors in flight: `MOST_LANES` at four lanes a vector. The numbers of vectors that have a
+/// kernel (1, 2, 3, 4, 8) were chosen by the sweep `lanelock-lab lanes`, see `docs/performance.md`.
+pub(super) const MOST_VECTORS: usize = 8;
+
+/// Fewer squares than these are not worth their beginning and end.
+const FEW_SQUARES: usize = 3;
+
+/// How far to advance: `runs` runs of `run` blocks, their starts `period` blocks apart.
+#[derive(Clone, Copy)]
+pub(super) struct Steps {
+    pub(super) runs: usize,
+    pub(super) run: usize,
+    pub(super) period: usize,
+}
+
+impl Steps {
+    /// The blocks from the first to the last that is taken.
+    #[inline(always)]
+    pub(super) fn blocks(self) -> usize {
+        (self.runs - 1) * self.period + self.run
+    }
+}
+
+/// Squares on their way in and out: row *j* of the square of vector *i* is `[j][i]`. One half is in
+/// use, the other half is exchanged in the meantime.
+pub(super) type Squares<V> = [[[V; MOST_VECTORS]; 4]; 2];
+
+/// Takes the steps of a window. `full` if the lanes fill all `N` vectors.
+#[inline(always)]
+pub(super) fn walk<S, K, W, const N: usize, const P: usize, const R: usize>(
+    s: S,
+    state: &mut [[S::V; N]; P],
+    keys: impl RoundKeys<S>,
+    window: &mut W,
+    squares: &mut Squares<S::V>,
+    steps: Steps,
+    full: bool,
+) where
+    S: Blocks,
+    K: Kind<P>,
+    W: LaneWindow<N>,
+{
+    // The common cases first: single blocks in a row of full vectors.
+    if K::PATTERNS && steps.run < steps.period {
+        if steps.run > 1 {
+            by_rows::<S, K, W, N, P, R, false, false>(s, state, keys, window, 0, steps);
+        } else if full {
+            by_rows::<S, K, W, N, P, R, true, true>(s, state, keys, window, 0, steps);
+        } else {
+            by_rows::<S, K, W, N, P, R, true, false>(s, state, keys, window, 0, steps);
+        }
+    } else {
+        let blocks = steps.blocks();
+        let mut done = 0;
+        if S::WIDTH > 1 && blocks >= FEW_SQUARES * S::WIDTH {
+            let turns = blocks / S::WIDTH;
+            by_squares::<S, K, W, N, P, R>(s, state, keys, window, squares, turns);
+            done = turns * S::WIDTH;
+        }
+        if done < blocks {
+            let steps = Steps { runs: blocks - done, run: 1, period: 1 };
+            by_rows::<S, K, W, N, P, R, true, false>(s, state, keys, window, done, steps);
+        }
+    }
+}
+
+/// Takes steps from block `start` on, row by row. `SINGLE` if runs are one block long, `FULL` if the
+/// lanes fill all `N` vectors: conditions that cost too much inside the loop.
+///
+/// The blocks of the next step are gathered before the current one is taken, so that the gathers fill
+/// the gaps between the rounds.
+#[inline(always)]
+fn by_rows<
+    S,
+    K,
+    W,
+    const N: usize,
+    const P: usize,
+    const R: usize,
+    const SINGLE: bool,
+    const FULL: bool,
+>(
+    s: S,
+    state: &mut [[S::V; N]; P],
+    keys: impl RoundKeys<S>,
+    window: &mut W,
+    start: usize,
+    steps: Steps,
+) where
+    S: Blocks,
+    K: Kind<P>,
+    W: LaneWindow<N>,
+{
+    let last = start + steps.blocks() - 1;
+    let mut data = gather::<S, W, N>(s, window, start);
+    let (mut at, mut number) = (start, 0);
+    for _ in 0..steps.runs * steps.run {
+        let next = if SINGLE || number + 1 == steps.run {
+            number = 0;
+            at + 1 + steps.period - steps.run
+        } else {
+            number += 1;
+            at + 1
+        };
+        // Behind the last step there is nothing: gather anything that is there.
+        let next_data = gather::<S, W, N>(s, window, next.min(last));
+        let output = K::step::<S, N, R>(s, data, state, keys);
+        window.write_row::<S, FULL>(s, at, output);
+        (at, data) = (next, next_data);
+    }
+}
+
+/// Block `at` of each lane.
+#[inline(always)]
+fn gather<S: Blocks, W: LaneWindow<N>, const N: usize>(s: S, window: &W, at: usize) -> [S::V; N] {
+    let row = window.rows(at, 1);
+    let mut data = [s.gather(row, 0); N];
+    for i in 1..N {
+        data[i] = s.gather(row, i);
+    }
+    data
+}
+
+/// Takes the first `turns * S::WIDTH` steps, square by square.
+///
+/// While one half of `squares` goes through the steps, what came out of the other half is written and
+/// the next squares take its place, some vectors at each step.
+#[inline(always)]
+#[expect(
+    clippy::manual_memcpy,
+    reason = "a call that stays one would take vectors from the registers"
+)]
+fn by_squares<S, K, W, const N: usize, const P: usize, const R: usize>(
+    s: S,
+    state: &mut [[S::V; N]; P],
+    keys: impl RoundKeys<S>,
+    window: &mut W,
+    squares: &mut Squares<S::V>,
+    turns: usize,
+) where
+    S: Blocks,
+    K: Kind<P>,
+    W: LaneWindow<N>,
+{
+    let at_once = N.div_ceil(S::WIDTH);
+    for i in 0..N {
+        take(s, window, &mut squares[0], 0, i);
+    }
+    for turn in 0..turns {
+        let [even, odd] = &mut *squares;
+        let (now, other) = if turn % 2 == 0 { (even, odd) } else { (odd, even) };
+        for j in 0..S::WIDTH {
+            let mut data = [now[j][0]; N];
+            for i in 1..N {
+                data[i] = now[j][i];
+            }
+            let output = K::step::<S, N, R>(s, data, state, keys);
+            if W::WRITES {
+                for i in 0..N {
+                    now[j][i] = output[i];
+                }
+            }
+            for k in 0..at_once {
+                let i = j * at_once + k;
+                if i < N {
+                    if turn > 0 {
+                        put(s, window, other, turn - 1, i);
+                    }
+                    if turn + 1 < turns {
+                        take(s, window, other, turn + 1, i);
+                    }
+                }
+            }
+        }
+    }
+    for i in 0..N {
+        put(s, window, &squares[(turns - 1) % 2], turns - 1, i);
+    }
+}
+
+/// Reads square number `turn` of vector `i`.
+#[inline(always)]
+fn take<S: Blocks, W: LaneWindow<N>, const N: usize>(
+    s: S,
+    window: &W,
+    squares: &mut [[S::V; MOST_VECTORS]; 4],
+    turn: usize,
+    i: usize,
+) {
+    let square = s.gather_square(window.rows(turn * S::WIDTH, S::WIDTH), i);
+    for j in 0..S::WIDTH {
+        squares[j][i] = square[j];
+    }
+}
+
+/// Writes square number `turn` of vector `i`.
+#[inline(always)]
+fn put<S: Blocks, W: LaneWindow<N>, const N: usize>(
+    s: S,
+    window: &mut W,
+    squares: &[[S::V; MOST_VECTORS]; 4],
+    turn: usize,
+    i: usize,
+) {
+    if W::WRITES {
+        let mut square = [squares[0][i]; 4];
+        for j in 1..S::WIDTH {
+            square[j] = squares[j][i];
+        }
+        window.write_square(s, turn * S::WIDTH, i, square);
+    }
+}

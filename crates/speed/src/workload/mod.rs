@@ -150,6 +150,9 @@ pub const KINDS: &[Kind] = &[
     Kind::one("cbc", "decrypt", ALL, 16, runners::cbc_decrypt),
     Kind::many("cbcs", "encrypt", ALL, 16, runners::cbc_encrypt),
     Kind::one("cbcs", "decrypt", ALL, 16, runners::cbc_decrypt),
+    Kind::sectors("xts", "encrypt", ALL, 1, runners::xts).from(16),
+    Kind::sectors("xts", "decrypt", ALL, 1, runners::xts).from(16),
+    Kind::many("cmac", "mac", ALL, 1, runners::cmac),
     Kind::one("kw", "encrypt", ALL, 8, runners::kw).from(16),
     Kind::one("kw", "decrypt", ALL, 8, runners::kw).from(16),
     Kind::one("kwp", "encrypt", ALL, 1, runners::kwp),
@@ -159,6 +162,8 @@ pub const KINDS: &[Kind] = &[
     Kind::many("gcm", "open", ALL, 1, runners::gcm),
     Kind::many("gcm-siv", "seal", &[128, 256], 1, runners::gcm_siv),
     Kind::many("gcm-siv", "open", &[128, 256], 1, runners::gcm_siv),
+    Kind::many("ccm", "seal", ALL, 1, runners::ccm),
+    Kind::many("ccm", "open", ALL, 1, runners::ccm),
     Kind::one("ocb3", "seal", ALL, 1, runners::ocb3),
     Kind::one("ocb3", "open", ALL, 1, runners::ocb3),
     Kind::one("aegis-128l", "seal", &[128], 1, runners::aegis),
@@ -202,6 +207,19 @@ impl Kind {
     /// The same with a shortest message.
     const fn from(self, least: usize) -> Self {
         Self { least, ..self }
+    }
+
+    const fn sectors(
+        algorithm: &'static str,
+        operation: &'static str,
+        key_bits: &'static [u16],
+        unit: usize,
+        make: fn(&Workload, AesLevel) -> Runner,
+    ) -> Self {
+        Self {
+            streams: Streams::ManyOneKey,
+            ..Self::one(algorithm, operation, key_bits, unit, make)
+        }
     }
 
     const fn many(

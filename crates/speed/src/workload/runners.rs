@@ -6,18 +6,19 @@
 use std::hint::black_box;
 
 use lanelock::{
-    Aes128, Aes128KeyWrap, Aes192, Aes192KeyWrap, Aes256, Aes256KeyWrap, AesLevel, CounterBits,
-    Pattern,
+    Aes128, Aes128Cmac, Aes128KeyWrap, Aes128Xts, Aes192, Aes192Cmac, Aes192KeyWrap, Aes192Xts,
+    Aes256, Aes256Cmac, Aes256KeyWrap, Aes256Xts, AesLevel, CounterBits, Pattern,
     aead::{
-        Aead, Aegis128L, Aegis128X2, Aegis128X4, Aegis256, Aegis256X2, Aegis256X4, Aes128Gcm,
-        Aes128GcmSiv, Aes128Ocb3, Aes192Gcm, Aes192Ocb3, Aes256Gcm, Aes256GcmSiv, Aes256Ocb3,
+        Aead, Aegis128L, Aegis128X2, Aegis128X4, Aegis256, Aegis256X2, Aegis256X4, Aes128Ccm,
+        Aes128Gcm, Aes128GcmSiv, Aes128Ocb3, Aes192Ccm, Aes192Gcm, Aes192Ocb3, Aes256Ccm,
+        Aes256Gcm, Aes256GcmSiv, Aes256Ocb3,
         batch::{self, Batch, Message},
     },
     hash::{
         Ghash, Polyval,
         crc::{Crc32, Crc32c, Crc64Nvme, Crc64Xz},
     },
-    lanes::{self, Job, KeyRef},
+    lanes::{self, Job, KeyRef, MacJob},
 };
 
 use super::{Keys, Runner, Workload};
@@ -172,6 +173,54 @@ pub(super) fn cbc_decrypt(workload: &Workload, level: AesLevel) -> Runner {
     by_key!(workload, Aes = Aes128, Aes192, Aes256 => {
         let key = Aes::with_level(&key(0), level);
         Runner::new(move || key.cbcs_decrypt(&mut [0; 16], pattern, &mut data))
+    })
+}
+
+/// One data unit, or as many sectors as there are streams in one call.
+pub(super) fn xts(workload: &Workload, level: AesLevel) -> Runner {
+    let (size, streams) = (workload.size, workload.streams);
+    let encrypt = workload.operation == "encrypt";
+    let mut data = vec![0x5a; workload.bytes()];
+    by_key!(workload, Xts = Aes128Xts, Aes192Xts, Aes256Xts => {
+        let mut bytes = [0; _];
+        for (i, byte) in bytes.iter_mut().enumerate() {
+            *byte = i.to_le_bytes()[0];
+        }
+        let key = Xts::with_level(&bytes, level).expect("the halves differ");
+        Runner::new(move || {
+            let done = match (streams, encrypt) {
+                (1, true) => key.encrypt(black_box(&[0; 16]), &mut data),
+                (1, false) => key.decrypt(black_box(&[0; 16]), &mut data),
+                (_, true) => key.encrypt_sectors(black_box(0), size, &mut data),
+                (_, false) => key.decrypt_sectors(black_box(0), size, &mut data),
+            };
+            done.expect(FITS);
+        })
+    })
+}
+
+pub(super) fn cmac(workload: &Workload, level: AesLevel) -> Runner {
+    let buffers = workload.buffers();
+    let keys = if workload.keys == Keys::Each { workload.streams } else { 1 };
+    by_key!(workload, Cmac = Aes128Cmac, Aes192Cmac, Aes256Cmac => {
+        let keys: Vec<_> = (0..keys).map(|i| Cmac::with_level(&key(i), level)).collect();
+        Runner::new(move || match &buffers[..] {
+            [data] => {
+                black_box(keys[0].mac(black_box(data)));
+            }
+            many => {
+                let mut jobs: Vec<_> =
+                    many.iter().zip(keys.iter().cycle()).map(|(data, key)| MacJob::new(key, data)).collect();
+                lanes::mac(&mut jobs);
+                black_box(&jobs);
+            }
+        })
+    })
+}
+
+pub(super) fn ccm(workload: &Workload, level: AesLevel) -> Runner {
+    by_key!(workload, Ccm = Aes128Ccm, Aes192Ccm, Aes256Ccm => {
+        many(workload, 12, |i| Ccm::with_level(&key(i), level))
     })
 }
 

@@ -7,6 +7,7 @@ use lanelock::{
         Aead, Aegis128L, Aegis128X2, Aegis128X4, Aegis256, Aegis256X2, Aegis256X4, Aes128Gcm,
         Aes128GcmSiv, Aes128Ocb3, Aes192Gcm, Aes192Ocb3, Aes256Gcm, Aes256GcmSiv, Aes256Ocb3,
     },
+    aes::{Aes128KeyWrap, Aes192KeyWrap, Aes256KeyWrap},
     hash::{
         Ghash, Polyval,
         crc::{Crc32, Crc32c, Crc64Nvme, Crc64Xz},
@@ -93,11 +94,12 @@ fn blocks(data: &Data) -> Vec<Block> {
 
 /// The calls of a key size.
 macro_rules! calls {
-    ($name:ident, $aes:ident, $gcm:ident, $ocb3:ident) => {
+    ($name:ident, $aes:ident, $gcm:ident, $ocb3:ident, $wrap:ident) => {
         fn $name(row: &Row, data: &Data, level: AesLevel) -> Prepared {
             let encrypt = row.operation == "encrypt";
             let aes = || keys(data, |key| $aes::with_level(key, level));
             let gcm = || keys(data, |key| $gcm::with_level(key, level));
+            let wrap = || keys(data, |key| $wrap::with_level(key, level));
             match &row.algorithm[..] {
                 "ecb" => each(aes(), move |key, data, i| {
                     let buffer = &mut data.output[i];
@@ -123,6 +125,20 @@ macro_rules! calls {
                 }
                 "gcm" => aead(gcm(), row, 12),
                 "ocb3" => aead(keys(data, |key| $ocb3::with_level(key, level)), row, 12),
+                "kw" if encrypt => each(wrap(), |key, data, i| {
+                    key.wrap_to(&data.input[i], &mut data.output[i]).expect("room");
+                }),
+                "kw" => each(wrap(), |key, data, i| {
+                    let bytes = key.unwrap(&data.input[i]).expect("a wrapped key");
+                    data.output[i][..bytes.len()].copy_from_slice(&bytes);
+                }),
+                "kwp" if encrypt => each(wrap(), |key, data, i| {
+                    key.wrap_padded_to(&data.input[i], &mut data.output[i]).expect("room");
+                }),
+                "kwp" => each(wrap(), |key, data, i| {
+                    let bytes = key.unwrap_padded(&data.input[i]).expect("a wrapped key");
+                    data.output[i][..bytes.len()].copy_from_slice(&bytes);
+                }),
                 "gmac" => each(gcm(), |key, data, i| {
                     let (nonce, message) = (&data.nonces[i][..12], &data.input[i]);
                     key.mac(nonce, message, &mut data.tags[i]).expect("a short message");
@@ -133,9 +149,9 @@ macro_rules! calls {
     };
 }
 
-calls!(aes_128, Aes128, Aes128Gcm, Aes128Ocb3);
-calls!(aes_192, Aes192, Aes192Gcm, Aes192Ocb3);
-calls!(aes_256, Aes256, Aes256Gcm, Aes256Ocb3);
+calls!(aes_128, Aes128, Aes128Gcm, Aes128Ocb3, Aes128KeyWrap);
+calls!(aes_192, Aes192, Aes192Gcm, Aes192Ocb3, Aes192KeyWrap);
+calls!(aes_256, Aes256, Aes256Gcm, Aes256Ocb3, Aes256KeyWrap);
 
 fn aead<A: Aead + 'static>(keys: Vec<A>, row: &Row, nonce: usize) -> Prepared {
     if row.operation == "seal" {

@@ -122,18 +122,16 @@ crc!(
 /// The register `value` after `data`.
 #[inline]
 fn update(level: AesLevel, polynomial: &Polynomial, value: u64, data: &[u8]) -> u64 {
-    match level {
-        // Without an instruction for it a carry-less product costs more than tables.
-        AesLevel::Portable(_) => sliced(polynomial, value, data),
-        _ => {
-            let update = Update { polynomial, value, data };
-            match &polynomial.matrices {
-                Some(matrices) if data.len() >= WORTH_IT && matrices_are_fast(level) => {
-                    level.run(UpdateByMatrices { matrices, update })
-                }
-                _ => level.run(update),
-            }
+    // Without an instruction for it a carry-less product costs more than tables.
+    if let AesLevel::Portable(_) = level {
+        return sliced(polynomial, value, data);
+    }
+    let update = Update { polynomial, value, data };
+    match &polynomial.matrices {
+        Some(matrices) if data.len() >= WORTH_IT && matrices_are_fast(level) => {
+            level.run(UpdateByMatrices { matrices, update })
         }
+        _ => level.run(update),
     }
 }
 

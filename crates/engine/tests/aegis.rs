@@ -522,7 +522,7 @@ mod model {
 
     /// `Update` of one lane; the message has two blocks if the state has eight.
     pub(super) fn update(lane: &mut [Block], message: &[Block]) {
-        let (old, count) = (lane.clone(), lane.len());
+        let (old, count) = (lane.to_vec(), lane.len());
         for i in 0..count {
             let mut round_key = old[i];
             if i % 4 == 0 && i / 4 < message.len() {
@@ -595,7 +595,7 @@ mod model {
         }
 
         /// The updates of `Finalize` for one lane.
-        fn close(lane: &mut Vec<Block>, counted: &Block) {
+        fn close(lane: &mut [Block], counted: &Block) {
             let rate = if lane.len() == 8 { 2 } else { 1 };
             let t = xor(&lane[if rate == 2 { 2 } else { 3 }], counted);
             for _ in 0..7 {

@@ -16,7 +16,7 @@ pub enum Order {
 
 /// Collects jobs until the lanes are full, and runs them then.
 ///
-/// Jobs are [`OwnedJob`]s (CBC, CBCS), [`OwnedMacJob`]s (CMAC) or
+/// Jobs are [`OwnedJob`](super::OwnedJob)s (CBC, CBCS), [`OwnedMacJob`](super::OwnedMacJob)s (CMAC) or
 /// [`OwnedMessage`](crate::aead::batch::OwnedMessage)s (AEAD). A job may stay half done until enough
 /// others come: [`flush`](Self::flush) completes all at once. The scheduler holds at most
 /// [`capacity`](Self::capacity) jobs that are not completed.

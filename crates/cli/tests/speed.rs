@@ -148,6 +148,8 @@ fn wrong_arguments_say_what_is_right() {
         (&["aegis-256", "--key-bits", "128"], &["aegis-256", "--key-bits 256"]),
         (&["ctr", "--passes", "0"], &["1..=1000"]),
         (&["--plot", "speed.svg"], &["name algorithms"]),
+        (&["xts", "--lanes", "4", "--keys", "each"], &["xts has one key", "--keys"]),
+        (&["sweep", "xts", "--keys", "each"], &["xts has one key", "--keys"]),
         (&["sweep", "ctr"], &["ctr", "cbc"]),
         (&["sweep", "cbc", "--size", "17"], &["multiple of 16"]),
         (&["table1", "cbc"], &["cbc"]),

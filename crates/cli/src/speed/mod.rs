@@ -151,10 +151,7 @@ fn cannot(kinds: &[Kind], args: &SpeedArgs) -> Failure {
             );
         }
         if kinds.iter().all(|k| k.streams != Streams::Many) && Keys::from(args.keys) == Keys::Each {
-            return Failure::usage(
-                format!("{name} has one key for all messages"),
-                "leave --keys out",
-            );
+            return one_key(&kinds[0]);
         }
     }
     let given = |bits: &u16| *bits == 0 || args.key_bits.iter().any(|given| given.includes(*bits));
@@ -166,6 +163,11 @@ fn cannot(kinds: &[Kind], args: &SpeedArgs) -> Failure {
         );
     }
     wrong_size(&kinds[0])
+}
+
+fn one_key(kind: &Kind) -> Failure {
+    let name = kind.algorithm;
+    Failure::usage(format!("{name} has one key for all messages"), "leave --keys out")
 }
 
 fn wrong_size(kind: &Kind) -> Failure {

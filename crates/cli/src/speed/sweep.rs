@@ -4,10 +4,10 @@ use lanelock_speed::{
     limit::Limits,
     plot,
     row::Row,
-    workload::{KINDS, Kind, Streams, Workload},
+    workload::{KINDS, Keys, Kind, Streams, Workload},
 };
 
-use super::{Screen, args::SweepArgs, levels, object, wrong_size};
+use super::{Screen, args::SweepArgs, levels, object, one_key, wrong_size};
 use crate::failure::Failure;
 
 /// The numbers of lanes.
@@ -18,12 +18,17 @@ const NEAR: f64 = 1.02;
 
 pub(super) fn sweep(args: &SweepArgs) -> Result<(), Failure> {
     let levels = levels(&args.common, false)?;
-    let kinds: Vec<Vec<Workload>> = KINDS
-        .iter()
-        .filter(|kind| kind.streams != Streams::One)
-        .filter(|k| args.algorithms.is_empty() || args.algorithms.iter().any(|n| n == k.algorithm))
-        .map(|kind| workloads(kind, args))
-        .collect::<Result<_, _>>()?;
+    let named = |kind: &&Kind| args.algorithms.iter().any(|name| name == kind.algorithm);
+    let each = Keys::from(args.keys) == Keys::Each;
+    let mut kinds = Vec::new();
+    for kind in KINDS.iter().filter(|kind| args.algorithms.is_empty() || named(kind)) {
+        match kind.streams {
+            Streams::Many => kinds.push(workloads(kind, args)?),
+            Streams::ManyOneKey if !each => kinds.push(workloads(kind, args)?),
+            Streams::ManyOneKey if named(&kind) => return Err(one_key(kind)),
+            Streams::ManyOneKey | Streams::One => {}
+        }
+    }
     let screen = Screen::new(levels.len() * kinds.iter().map(Vec::len).sum::<usize>());
     if !args.common.json {
         let size = args.size;
@@ -59,8 +64,10 @@ pub(super) fn sweep(args: &SweepArgs) -> Result<(), Failure> {
 
 /// The workloads of a row of the table.
 fn workloads(kind: &Kind, args: &SweepArgs) -> Result<Vec<Workload>, Failure> {
-    let workload =
-        |lanes: &usize| kind.workload(kind.key_bits[0], args.size, *lanes, args.keys.into());
+    let workload = |lanes: &usize| {
+        let keys = if *lanes > 1 { args.keys.into() } else { Keys::One };
+        kind.workload(kind.key_bits[0], args.size, *lanes, keys)
+    };
     let workloads: Vec<_> = LANES.iter().map(workload).filter(Workload::exists).collect();
     if workloads.is_empty() { Err(wrong_size(kind)) } else { Ok(workloads) }
 }

@@ -91,6 +91,8 @@ pub trait Blocks: Copy + sealed::Sealed {
     type Pair: Clmul;
     /// Blocks in a vector.
     const WIDTH: usize;
+    /// Vectors of independent work that are worth having in flight: as many as fill the pipes, at most 8.
+    const VECTORS: usize;
 
     /// The narrow form of this level.
     fn narrow(self) -> Self::Narrow;

@@ -3,6 +3,9 @@
 //! Up to four blocks stand as eight *bit planes* of 64 bits: bit *j* of plane *b* is bit *b* of byte
 //! *j*, where byte *j* is byte *j* mod 16 of block *j* / 16. SubBytes is a Boolean circuit, so no
 //! memory address and no branch depends on data; ShiftRows and MixColumns are shifts and masks.
+//!
+//! Every kernel is compiled for this level too, and nearly all of its code would be copies of these
+//! functions: the large ones are calls, at a cost that a bit-sliced round hides.
 
 use crate::blocks::{Blocks, RoundKeys, sealed::Sealed};
 use crate::matrix::times_matrix;
@@ -29,52 +32,53 @@ impl<const W: usize> Blocks for Portable<W> {
     type Narrow = Portable<1>;
     type Pair = Portable<2>;
     const WIDTH: usize = W;
+    const VECTORS: usize = 1; // planes are wide, and all of a vector's work is independent
 
-    #[inline(always)]
+    #[inline]
     fn narrow(self) -> Portable<1> {
         Portable(())
     }
 
-    #[inline(always)]
+    #[inline]
     fn pair(self) -> Portable<2> {
         Portable(())
     }
 
-    #[inline(always)]
+    #[inline]
     fn load(self, src: &[Block]) -> [Block; W] {
         self.load_strided(src, 0, 1)
     }
 
-    #[inline(always)]
+    #[inline]
     fn store(self, v: [Block; W], dst: &mut [Block]) {
         dst[..W].copy_from_slice(&v);
     }
 
-    #[inline(always)]
+    #[inline]
     fn load_strided(self, src: &[Block], at: usize, stride: usize) -> [Block; W] {
         core::array::from_fn(|i| src[at + i * stride])
     }
 
-    #[inline(always)]
+    #[inline]
     fn store_strided(self, v: [Block; W], dst: &mut [Block], at: usize, stride: usize) {
         for (i, block) in v.into_iter().enumerate() {
             dst[at + i * stride] = block;
         }
     }
 
-    #[inline(always)]
+    #[inline]
     fn gather<const N: usize>(self, row: Row<'_, '_, N>, vector: usize) -> [Block; W] {
         core::array::from_fn(|lane| *row.read(vector, lane))
     }
 
-    #[inline(always)]
+    #[inline]
     fn scatter<const N: usize>(self, v: [Block; W], row: &mut RowMut<'_, '_, N>, vector: usize) {
         for (lane, block) in v.into_iter().enumerate() {
             *row.write(vector, lane) = block;
         }
     }
 
-    #[inline(always)]
+    #[inline]
     fn scatter_last<const N: usize>(
         self,
         v: [Block; W],
@@ -86,7 +90,7 @@ impl<const W: usize> Blocks for Portable<W> {
         }
     }
 
-    #[inline(always)]
+    #[inline]
     fn gather_square<const N: usize>(self, rows: Row<'_, '_, N>, vector: usize) -> [[Block; W]; 4] {
         let mut square = [[[0; 16]; W]; 4];
         for lane in 0..W {
@@ -97,7 +101,7 @@ impl<const W: usize> Blocks for Portable<W> {
         square
     }
 
-    #[inline(always)]
+    #[inline]
     fn scatter_square<const N: usize>(
         self,
         v: [[Block; W]; 4],
@@ -111,7 +115,7 @@ impl<const W: usize> Blocks for Portable<W> {
         }
     }
 
-    #[inline(always)]
+    #[inline]
     fn scatter_square_last<const N: usize>(
         self,
         v: [[Block; W]; 4],
@@ -125,70 +129,72 @@ impl<const W: usize> Blocks for Portable<W> {
         }
     }
 
-    #[inline(always)]
+    #[inline]
     fn load_each(self, blocks: &[&Block]) -> [Block; W] {
         core::array::from_fn(|i| *blocks[i])
     }
 
-    #[inline(always)]
+    #[inline]
     fn load_part(self, src: &[u8]) -> [Block; W] {
         let mut v = [[0; 16]; W];
         v.as_flattened_mut()[..src.len()].copy_from_slice(src);
         v
     }
 
-    #[inline(always)]
+    #[inline]
     fn store_part(self, v: [Block; W], dst: &mut [u8]) {
         dst.copy_from_slice(&v.as_flattened()[..dst.len()]);
     }
 
-    #[inline(always)]
+    #[inline]
     fn keep(self, v: [Block; W], bytes: usize) -> [Block; W] {
         self.load_part(&v.as_flattened()[..bytes.min(16 * W)])
     }
 
-    #[inline(always)]
+    #[inline]
     fn zero(self) -> [Block; W] {
         [[0; 16]; W]
     }
 
-    #[inline(always)]
+    #[inline]
     fn splat(self, block: &Block) -> [Block; W] {
         [*block; W]
     }
 
-    #[inline(always)]
+    #[inline]
     fn splat_halves(self, low: u64, high: u64) -> [Block; W] {
         [from_halves([low, high]); W]
     }
 
-    #[inline(always)]
+    #[inline]
     fn splat_narrow(self, [block]: [Block; 1]) -> [Block; W] {
         [block; W]
     }
 
-    #[inline(always)]
+    #[inline]
     fn last_narrow(self, v: [Block; W]) -> [Block; 1] {
         [v[W - 1]]
     }
 
-    #[inline(always)]
+    #[inline]
     fn in_first_lane(self, v: [Block; 1]) -> [Block; W] {
         core::array::from_fn(|i| if i == 0 { v[0] } else { [0; 16] })
     }
 
-    #[inline(always)]
+    #[inline]
     fn sum_lanes(self, v: [Block; W]) -> [Block; 1] {
         let sum = v.into_iter().fold(0, |sum, block| sum ^ u128::from_ne_bytes(block));
         [sum.to_ne_bytes()]
     }
 
-    #[inline(always)]
+    #[inline]
     fn and(self, a: [Block; W], b: [Block; W]) -> [Block; W] {
-        core::array::from_fn(|i| core::array::from_fn(|j| a[i][j] & b[i][j]))
+        core::array::from_fn(|i| {
+            (u128::from_ne_bytes(a[i]) & u128::from_ne_bytes(b[i])).to_ne_bytes()
+        })
     }
 
-    #[inline(always)]
+    #[inline]
     fn add_words(self, a: [Block; W], b: [Block; W]) -> [Block; W] {
         let add = |a: &Block, b: &Block| {
             let mut sum = *a;
@@ -200,37 +206,37 @@ impl<const W: usize> Blocks for Portable<W> {
         core::array::from_fn(|i| add(&a[i], &b[i]))
     }
 
-    #[inline(always)]
+    #[inline]
     fn reverse(self, v: [Block; W]) -> [Block; W] {
         v.map(|block| u128::from_le_bytes(block).to_be_bytes())
     }
 
-    #[inline(always)]
+    #[inline]
     fn swap_halves(self, v: [Block; W]) -> [Block; W] {
         v.map(|block| u128::from_le_bytes(block).rotate_left(64).to_le_bytes())
     }
 
-    #[inline(always)]
+    #[inline]
     fn bytes_up<const N: i32>(self, v: [Block; W]) -> [Block; W] {
         v.map(|block| (u128::from_le_bytes(block) << (8 * N)).to_le_bytes())
     }
 
-    #[inline(always)]
+    #[inline]
     fn bytes_down<const N: i32>(self, v: [Block; W]) -> [Block; W] {
         v.map(|block| (u128::from_le_bytes(block) >> (8 * N)).to_le_bytes())
     }
 
-    #[inline(always)]
+    #[inline]
     fn shift_left<const N: u32>(self, v: [Block; W]) -> [Block; W] {
         v.map(|block| from_halves(halves(&block).map(|half| half << N)))
     }
 
-    #[inline(always)]
+    #[inline]
     fn shift_right<const N: u32>(self, v: [Block; W]) -> [Block; W] {
         v.map(|block| from_halves(halves(&block).map(|half| half >> N)))
     }
 
-    #[inline(always)]
+    #[inline]
     fn shift_left_by(self, v: [Block; W], counts: [Block; W]) -> [Block; W] {
         core::array::from_fn(|i| {
             let [count, _] = halves(&counts[i]);
@@ -239,7 +245,7 @@ impl<const W: usize> Blocks for Portable<W> {
         })
     }
 
-    #[inline(always)]
+    #[inline]
     fn shift_right_by(self, v: [Block; W], counts: [Block; W]) -> [Block; W] {
         core::array::from_fn(|i| {
             let [count, _] = halves(&counts[i]);
@@ -248,7 +254,7 @@ impl<const W: usize> Blocks for Portable<W> {
         })
     }
 
-    #[inline(always)]
+    #[inline]
     fn double(self, v: [Block; W], _: &mut [Block; W]) -> [Block; W] {
         v.map(|block| {
             let number = u128::from_le_bytes(block);
@@ -256,75 +262,77 @@ impl<const W: usize> Blocks for Portable<W> {
         })
     }
 
-    #[inline(always)]
+    #[inline]
     fn carries(self, v: [Block; W]) -> [Block; W] {
         v
     }
 
-    #[inline(always)]
+    #[inline]
     fn xor(self, a: [Block; W], b: [Block; W]) -> [Block; W] {
-        core::array::from_fn(|i| core::array::from_fn(|j| a[i][j] ^ b[i][j]))
+        core::array::from_fn(|i| {
+            (u128::from_ne_bytes(a[i]) ^ u128::from_ne_bytes(b[i])).to_ne_bytes()
+        })
     }
 
-    #[inline(always)]
+    #[inline]
     fn shift_in(self, before: [Block; W], v: [Block; W]) -> [Block; W] {
         core::array::from_fn(|i| if i == 0 { before[W - 1] } else { v[i - 1] })
     }
 
-    #[inline(always)]
+    #[inline]
     fn in_last_lane(self, block: &Block) -> [Block; W] {
         [*block; W]
     }
 
-    #[inline(always)]
+    #[inline]
     fn last_lane(self, v: [Block; W]) -> Block {
         v[W - 1]
     }
 
-    #[inline(always)]
+    #[inline]
     fn counters(self, first: &Block) -> [Block; W] {
         core::array::from_fn(|i| add_low64(first, i as u64))
     }
 
-    #[inline(always)]
+    #[inline]
     fn lane_counters(self, blocks: [Block; W]) -> [Block; W] {
         blocks
     }
 
-    #[inline(always)]
+    #[inline]
     fn counters_add(self, c: [Block; W], n: u64) -> [Block; W] {
         core::array::from_fn(|i| add_low64(&c[i], n))
     }
 
-    #[inline(always)]
+    #[inline]
     fn counter_blocks(self, c: [Block; W]) -> [Block; W] {
         c
     }
 
-    #[inline(always)]
+    #[inline]
     fn key(self, key: &Block) -> Planes {
         slice(&[*key; W])
     }
 
-    #[inline(always)]
+    #[inline]
     fn lane_keys(self, keys: &[Block]) -> Planes {
         slice(&self.load(keys))
     }
 
-    #[inline(always)]
+    #[inline]
     fn as_keys(self, v: [Block; W]) -> Planes {
         slice(&v)
     }
 
-    #[inline(always)]
+    #[inline]
     fn round(self, v: [Block; W], key: [Block; W]) -> [Block; W] {
         let mut p = slice(&v);
-        encrypt_round(&mut p, true);
+        encrypt_round(&mut p, true, &[0; 8]);
         self.xor(unslice(&p), key)
     }
 
     /// As many vectors at once as the planes hold.
-    #[inline(always)]
+    #[inline]
     fn rounds<const N: usize>(
         self,
         mut v: [[Block; W]; N],
@@ -334,7 +342,7 @@ impl<const W: usize> Blocks for Portable<W> {
             let mut blocks = [[0; 16]; 4];
             blocks[..group.len()].copy_from_slice(group);
             let mut p = slice(&blocks);
-            encrypt_round(&mut p, true);
+            encrypt_round(&mut p, true, &[0; 8]);
             group.copy_from_slice(&unslice::<4>(&p)[..group.len()]);
         }
         for i in 0..N {
@@ -343,7 +351,7 @@ impl<const W: usize> Blocks for Portable<W> {
         v
     }
 
-    #[inline(always)]
+    #[inline]
     fn encrypt_xor<const N: usize, const R: usize>(
         self,
         x: [[Block; W]; N],
@@ -354,7 +362,7 @@ impl<const W: usize> Blocks for Portable<W> {
         self.encrypt::<N, R>(v, keys)
     }
 
-    #[inline(always)]
+    #[inline]
     fn encrypt<const N: usize, const R: usize>(
         self,
         v: [[Block; W]; N],
@@ -363,7 +371,7 @@ impl<const W: usize> Blocks for Portable<W> {
         encrypt::<W, N, R>(self, v, keys, true)
     }
 
-    #[inline(always)]
+    #[inline]
     fn encrypt_whitened<const N: usize, const R: usize>(
         self,
         v: [[Block; W]; N],
@@ -372,7 +380,7 @@ impl<const W: usize> Blocks for Portable<W> {
         encrypt::<W, N, R>(self, v, keys, false)
     }
 
-    #[inline(always)]
+    #[inline]
     fn decrypt<const N: usize, const R: usize>(
         self,
         mut v: [[Block; W]; N],
@@ -381,18 +389,15 @@ impl<const W: usize> Blocks for Portable<W> {
         for (i, v) in v.iter_mut().enumerate() {
             let mut p = slice(v);
             add_key(&mut p, &keys.get(self, 0, i));
-            for round in 1..R - 1 {
-                decrypt_round(&mut p, true);
-                add_key(&mut p, &keys.get(self, round, i));
+            for round in 1..R {
+                decrypt_round(&mut p, round < R - 1, &keys.get(self, round, i));
             }
-            decrypt_round(&mut p, false);
-            add_key(&mut p, &keys.get(self, R - 1, i));
             *v = unslice(&p);
         }
         v
     }
 
-    #[inline(always)]
+    #[inline]
     fn encrypt_begin<const N: usize, const R: usize>(
         self,
         v: [[Block; W]; N],
@@ -401,12 +406,12 @@ impl<const W: usize> Blocks for Portable<W> {
         self.encrypt::<N, R>(v, AllButLast::<_, R>(keys))
     }
 
-    #[inline(always)]
+    #[inline]
     fn encrypt_end(self, v: [Block; W], last: [Block; W]) -> [Block; W] {
         self.xor(v, last)
     }
 
-    #[inline(always)]
+    #[inline]
     fn decrypt_begin<const N: usize, const R: usize>(
         self,
         v: [[Block; W]; N],
@@ -415,12 +420,12 @@ impl<const W: usize> Blocks for Portable<W> {
         self.decrypt::<N, R>(v, AllButLast::<_, R>(keys))
     }
 
-    #[inline(always)]
+    #[inline]
     fn decrypt_end(self, v: [Block; W], last: [Block; W]) -> [Block; W] {
         self.xor(v, last)
     }
 
-    #[inline(always)]
+    #[inline]
     fn sub_last_words<const ROTATE: bool>(self, v: [Block; W], constant: u8) -> [Block; W] {
         v.map(|block| {
             let [.., a, b, c, d] = block;
@@ -430,12 +435,12 @@ impl<const W: usize> Blocks for Portable<W> {
         })
     }
 
-    #[inline(always)]
+    #[inline]
     fn expand<const R: usize>(self, key: &[u8]) -> [Block; R] {
         expand(key)
     }
 
-    #[inline(always)]
+    #[inline]
     fn inv_mix_columns(self, block: Block) -> Block {
         let mut p = slice(&[block]);
         inv_mix_columns(&mut p);
@@ -450,34 +455,34 @@ struct AllButLast<K, const R: usize>(K);
 impl<K: RoundKeys<Portable<W>>, const W: usize, const R: usize> RoundKeys<Portable<W>>
     for AllButLast<K, R>
 {
-    #[inline(always)]
+    #[inline]
     fn get(&self, s: Portable<W>, round: usize, vector: usize) -> Planes {
         if round == R - 1 { [0; 8] } else { self.0.get(s, round, vector) }
     }
 }
 
 impl<const W: usize> Clmul for Portable<W> {
-    #[inline(always)]
+    #[inline]
     fn clmul_low(self, a: [Block; W], b: [Block; W]) -> [Block; W] {
         core::array::from_fn(|i| clmul(halves(&a[i])[0], halves(&b[i])[0]))
     }
 
-    #[inline(always)]
+    #[inline]
     fn clmul_high(self, a: [Block; W], b: [Block; W]) -> [Block; W] {
         core::array::from_fn(|i| clmul(halves(&a[i])[1], halves(&b[i])[1]))
     }
 
-    #[inline(always)]
+    #[inline]
     fn clmul_low_high(self, a: [Block; W], b: [Block; W]) -> [Block; W] {
         core::array::from_fn(|i| clmul(halves(&a[i])[0], halves(&b[i])[1]))
     }
 
-    #[inline(always)]
+    #[inline]
     fn clmul_high_low(self, a: [Block; W], b: [Block; W]) -> [Block; W] {
         core::array::from_fn(|i| clmul(halves(&a[i])[1], halves(&b[i])[0]))
     }
 
-    #[inline(always)]
+    #[inline]
     fn times_matrix(self, v: [Block; W], matrix: [Block; W]) -> [Block; W] {
         core::array::from_fn(|i| times_matrix(&v[i], &matrix[i]))
     }
@@ -496,6 +501,7 @@ fn from_halves([low, high]: [u64; 2]) -> Block {
 
 /// The carry-less product. Its high half is the low half of the product of the reversed factors,
 /// reversed.
+#[inline(never)]
 fn clmul(a: u64, b: u64) -> Block {
     let high = clmul_low_half(a.reverse_bits(), b.reverse_bits()).reverse_bits() >> 1;
     from_halves([clmul_low_half(a, b), high])
@@ -518,6 +524,7 @@ fn clmul_low_half(a: u64, b: u64) -> u64 {
 }
 
 /// The key expansion of FIPS 197, 5.2.
+#[inline(never)]
 fn expand<const R: usize>(key: &[u8]) -> [Block; R] {
     let mut keys = [[0; 16]; R];
     let words = keys.as_flattened_mut().as_chunks_mut::<4>().0;
@@ -550,7 +557,7 @@ fn sub_word(word: [u8; 4]) -> [u8; 4] {
     [a, b, c, d]
 }
 
-#[inline(always)]
+#[inline]
 fn encrypt<const W: usize, const N: usize, const R: usize>(
     token: Portable<W>,
     mut v: [[Block; W]; N],
@@ -562,12 +569,9 @@ fn encrypt<const W: usize, const N: usize, const R: usize>(
         if whiten {
             add_key(&mut p, &keys.get(token, 0, i));
         }
-        for round in 1..R - 1 {
-            encrypt_round(&mut p, true);
-            add_key(&mut p, &keys.get(token, round, i));
+        for round in 1..R {
+            encrypt_round(&mut p, round < R - 1, &keys.get(token, round, i));
         }
-        encrypt_round(&mut p, false);
-        add_key(&mut p, &keys.get(token, R - 1, i));
         *v = unslice(&p);
     }
     v
@@ -591,6 +595,7 @@ fn transpose8(mut x: u64) -> u64 {
 }
 
 /// Blocks to bit planes; blocks beyond `W` are zero.
+#[inline(never)]
 fn slice<const W: usize>(blocks: &[Block; W]) -> Planes {
     let mut p = [0; 8];
     for (i, half) in blocks.as_flattened().as_chunks::<8>().0.iter().enumerate() {
@@ -603,6 +608,7 @@ fn slice<const W: usize>(blocks: &[Block; W]) -> Planes {
 }
 
 /// Bit planes to blocks.
+#[inline(never)]
 fn unslice<const W: usize>(p: &Planes) -> [Block; W] {
     let mut blocks = [[0; 16]; W];
     for (i, half) in blocks.as_flattened_mut().as_chunks_mut::<8>().0.iter_mut().enumerate() {
@@ -618,7 +624,8 @@ fn add_key(p: &mut Planes, key: &Planes) {
     }
 }
 
-fn encrypt_round(p: &mut Planes, mix: bool) {
+#[inline(never)]
+fn encrypt_round(p: &mut Planes, mix: bool, key: &Planes) {
     sub_bytes(p);
     for plane in p.iter_mut() {
         *plane = shift_rows(*plane);
@@ -626,9 +633,11 @@ fn encrypt_round(p: &mut Planes, mix: bool) {
     if mix {
         mix_columns(p);
     }
+    add_key(p, key);
 }
 
-fn decrypt_round(p: &mut Planes, mix: bool) {
+#[inline(never)]
+fn decrypt_round(p: &mut Planes, mix: bool, key: &Planes) {
     for plane in p.iter_mut() {
         *plane = inv_shift_rows(*plane);
     }
@@ -636,6 +645,7 @@ fn decrypt_round(p: &mut Planes, mix: bool) {
     if mix {
         inv_mix_columns(p);
     }
+    add_key(p, key);
 }
 
 /// Rotates every 16-bit group of `x` right by `n` bits: columns of one block by `n` / 4.

@@ -211,8 +211,13 @@ fn crypt<S: Clmul, const R: usize>(s: S, keys: SameKey<S::K, R>, wave: &mut Wave
     let start = s.xor(s.and(tag, s.splat_halves(u64::MAX, u64::MAX >> 1)), top);
     let mut row = 0;
     while row < wave.text_blocks {
-        match wave.text_blocks - row {
-            1 => rows::<S, 1, R>(s, keys, wave, at, row, start),
+        let left = wave.text_blocks - row;
+        if S::VECTORS == 1 || left == 1 {
+            rows::<S, 1, R>(s, keys, wave, at, row, start);
+            row += 1;
+            continue;
+        }
+        match left {
             2 => rows::<S, 2, R>(s, keys, wave, at, row, start),
             3 => rows::<S, 3, R>(s, keys, wave, at, row, start),
             _ => rows::<S, 4, R>(s, keys, wave, at, row, start),

@@ -164,8 +164,13 @@ impl<K: Keys<R>, const R: usize, const SEAL: bool> Kernel for GcmWave<'_, K, R, 
             let round_keys = keys.rounds(s, at);
             let mut row = 0;
             while row <= wave.text_blocks {
-                match wave.text_blocks + 1 - row {
-                    1 => rows::<S, 1, R>(s, round_keys, wave, at, row),
+                let left = wave.text_blocks + 1 - row;
+                if S::VECTORS == 1 || left == 1 {
+                    rows::<S, 1, R>(s, round_keys, wave, at, row);
+                    row += 1;
+                    continue;
+                }
+                match left {
                     2 => rows::<S, 2, R>(s, round_keys, wave, at, row),
                     3 => rows::<S, 3, R>(s, round_keys, wave, at, row),
                     _ => rows::<S, 4, R>(s, round_keys, wave, at, row),
@@ -214,12 +219,13 @@ fn rows<S: Clmul, const N: usize, const R: usize>(
 fn hash<S: Clmul, K: Keys<R>, const R: usize>(s: S, keys: &K, wave: &mut Wave) {
     let mut at = 0;
     while at < wave.used {
-        if wave.used - at <= S::WIDTH {
+        if S::VECTORS == 1 || wave.used - at <= S::WIDTH {
             hash_vectors::<S, K, 1, R>(s, keys, wave, at);
+            at += S::WIDTH;
         } else {
             hash_vectors::<S, K, 4, R>(s, keys, wave, at);
+            at += 4 * S::WIDTH;
         }
-        at += 4 * S::WIDTH;
     }
 }
 

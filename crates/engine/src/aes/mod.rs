@@ -150,8 +150,10 @@ impl<M: Mode, const R: usize> Kernel for InFlight<'_, '_, '_, M, R> {
         let Self { mode, keys, mut data } = self;
         if data.len() >= S::WIDTH {
             let keys = broadcast(s, keys);
-            let done = mode.groups::<S, FLIGHT, R>(s, SameKey(keys), data.reborrow());
-            (_, data) = data.split_at(done);
+            if S::VECTORS > 1 {
+                let done = mode.groups::<S, FLIGHT, R>(s, SameKey(keys), data.reborrow());
+                (_, data) = data.split_at(done);
+            }
             let done = mode.groups::<S, 1, R>(s, SameKey(keys), data.reborrow());
             (_, data) = data.split_at(done);
         }

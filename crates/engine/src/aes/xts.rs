@@ -297,7 +297,7 @@ impl<const R: usize, const ENCRYPT: bool> Kernel for Many<'_, '_, '_, R, ENCRYPT
             }
             encrypt_each::<S, R>(s, tweak_keys, masks);
             let (mut now, later) = data.split_at(masks.len() * size);
-            if size.is_multiple_of(group) {
+            if S::VECTORS > 1 && size.is_multiple_of(group) {
                 let (blocks, _) = InOutBlocks::split(now);
                 whole_groups::<S, R, ENCRYPT>(s, keys, masks, size / group, blocks);
             } else {
@@ -374,7 +374,7 @@ fn unit<S: Clmul, const R: usize, const ENCRYPT: bool>(
     let (mut data, last) = blocks.split_at(whole);
     if whole >= S::WIDTH {
         let mut masks = spread(s, s.splat_narrow(mask));
-        if whole >= FLIGHT * S::WIDTH {
+        if S::VECTORS > 1 && whole >= FLIGHT * S::WIDTH {
             let group = Group::<S, R, ENCRYPT>::new(s, keys);
             let mut t = fresh(s, masks);
             let mut done = 0;

@@ -46,11 +46,13 @@ impl Flight {
     pub(crate) fn run<'s, 'd, 'k, K, const P: usize, const R: usize>(
         self,
         same_key: Option<&[Block; R]>,
-        chains: impl Iterator<Item = Chain<'s, 'k, K::Data<'d>, P, R>>,
+        mut chains: impl Iterator<Item = Chain<'s, 'k, K::Data<'d>, P, R>>,
     ) where
         K: Kind<P>,
     {
         let (flight, kind) = (self, PhantomData::<K>);
+        // One kernel for all sources of chains: there are too many kernels already.
+        let chains: &mut dyn Iterator<Item = _> = &mut chains;
         if let Some(key) = same_key {
             self.level.run(RunLanes { chains, keys: OneKey(key), flight, kind });
         } else {
@@ -242,26 +244,26 @@ impl<'s, 'd, K: Kind<P>, const P: usize> Lanes<'s, 'd, K, P> {
 }
 
 /// Runs the chains of a source through the lanes.
-struct RunLanes<I, Q, K, const P: usize, const R: usize> {
-    chains: I,
+struct RunLanes<'c, C, Q, K, const R: usize> {
+    chains: &'c mut dyn Iterator<Item = C>,
     keys: Q,
     flight: Flight,
     kind: PhantomData<K>,
 }
 
-impl<'s, 'd, 'k, K, I, Q, const P: usize, const R: usize> Kernel for RunLanes<I, Q, K, P, R>
+impl<K, Q, const P: usize, const R: usize> Kernel
+    for RunLanes<'_, Chain<'_, '_, K::Data<'_>, P, R>, Q, K, R>
 where
     K: Kind<P>,
-    I: Iterator<Item = Chain<'s, 'k, K::Data<'d>, P, R>>,
     Q: LaneKeySource<R>,
 {
     type Out = ();
 
     #[inline(always)]
     fn run<S: Clmul>(self, s: S) {
-        let Self { mut chains, mut keys, flight, .. } = self;
+        let Self { chains, mut keys, flight, .. } = self;
         let (run, period) = (flight.pattern.run(), flight.pattern.period());
-        let most = flight.most.clamp(1, MOST_VECTORS * S::WIDTH);
+        let most = flight.most.clamp(1, S::VECTORS * S::WIDTH);
         let mut lanes = Lanes::<K, P>::new();
         let mut squares = [[[s.zero(); MOST_VECTORS]; 4]; 2];
         while lanes.active < most
@@ -277,12 +279,16 @@ where
                 runs = runs.min(lanes.runs[lane]);
             }
             let steps = Steps { runs, run, period };
-            match used.div_ceil(S::WIDTH) {
-                8 => keys.advance::<S, K, 8, P>(s, &mut lanes, &mut squares, used, steps),
-                4 => keys.advance::<S, K, 4, P>(s, &mut lanes, &mut squares, used, steps),
-                3 => keys.advance::<S, K, 3, P>(s, &mut lanes, &mut squares, used, steps),
-                2 => keys.advance::<S, K, 2, P>(s, &mut lanes, &mut squares, used, steps),
-                _ => keys.advance::<S, K, 1, P>(s, &mut lanes, &mut squares, used, steps),
+            if S::VECTORS == 1 {
+                keys.advance::<S, K, 1, P>(s, &mut lanes, &mut squares, used, steps);
+            } else {
+                match used.div_ceil(S::WIDTH) {
+                    8 => keys.advance::<S, K, 8, P>(s, &mut lanes, &mut squares, used, steps),
+                    4 => keys.advance::<S, K, 4, P>(s, &mut lanes, &mut squares, used, steps),
+                    3 => keys.advance::<S, K, 3, P>(s, &mut lanes, &mut squares, used, steps),
+                    2 => keys.advance::<S, K, 2, P>(s, &mut lanes, &mut squares, used, steps),
+                    _ => keys.advance::<S, K, 1, P>(s, &mut lanes, &mut squares, used, steps),
+                }
             }
             // From the top, so that the lane that fills a gap has been looked at already.
             for lane in (0..used).rev() {

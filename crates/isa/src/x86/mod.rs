@@ -54,6 +54,7 @@ macro_rules! level {
             type Narrow = AesNi;
             type Pair = $pair;
             const WIDTH: usize = $width;
+            const VECTORS: usize = 8;
 
             #[inline(always)]
             fn narrow(self) -> AesNi {

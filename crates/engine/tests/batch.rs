@@ -7,7 +7,8 @@ mod support;
 use lanelock::{
     AesLevel, Error,
     aead::{
-        Aes128Gcm, Aes128GcmSiv, Aes192Gcm, Aes256Gcm, Aes256GcmSiv,
+        Aes128Gcm, Aes128GcmSiv, Aes128Ocb3, Aes192Gcm, Aes192Ocb3, Aes256Gcm, Aes256GcmSiv,
+        Aes256Ocb3,
         batch::{self, Batch, Message},
     },
 };
@@ -109,6 +110,18 @@ fn gcm_siv() {
     at_every_level("gcm_siv", |rng, level| {
         check(rng, |rng| Aes128GcmSiv::with_level(&rng.array(), level), &[12]);
         check(rng, |rng| Aes256GcmSiv::with_level(&rng.array(), level), &[12]);
+    });
+}
+
+#[test]
+fn ocb3() {
+    at_every_level("ocb3", |rng, level| {
+        let nonces = [12, 12, 12, 1, 8, 15];
+        check(rng, |rng| Aes128Ocb3::with_level(&rng.array(), level), &nonces);
+        check(rng, |rng| Aes192Ocb3::with_level(&rng.array(), level), &[12]);
+        let short =
+            |rng: &mut Rng| Aes256Ocb3::with_level(&rng.array(), level).with_tag_length(8).unwrap();
+        check(rng, short, &nonces);
     });
 }
 

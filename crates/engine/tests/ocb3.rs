@@ -45,7 +45,10 @@ fn pieces_of_blocks(rng: &mut Rng, length: usize) -> Vec<usize> {
 }
 
 /// Seals and opens piece by piece: the result is that of all at once.
-fn check_pieces<const R: usize>(key: &Ocb3<R>, case: &AeadCase, rng: &mut Rng) {
+fn check_pieces<const R: usize>(key: &Ocb3<R>, case: &AeadCase, rng: &mut Rng)
+where
+    Ocb3<R>: Aead,
+{
     let what = format!("{} {} at {}, in pieces", case.source, case.name, key.level());
     let mut sealer = key.sealer(&case.nonce).expect(&what);
     let mut opener = key.opener(&case.nonce).expect(&what);
@@ -74,7 +77,10 @@ fn check_pieces<const R: usize>(key: &Ocb3<R>, case: &AeadCase, rng: &mut Rng) {
     assert_eq!(opener.finish(&tag).as_ref(), Ok(&case.plaintext), "{what}");
 }
 
-fn check<const R: usize>(key: Ocb3<R>, case: &AeadCase, rng: &mut Rng) {
+fn check<const R: usize>(key: Ocb3<R>, case: &AeadCase, rng: &mut Rng)
+where
+    Ocb3<R>: Aead,
+{
     let key = key.with_tag_length(case.tag.len()).unwrap();
     let what = format!("{} {} at {}", case.source, case.name, key.level());
     let AeadCase { nonce, aad, plaintext, .. } = case;
@@ -101,7 +107,10 @@ fn published_vectors() {
 }
 
 /// The iterated test of RFC 7253, appendix A.
-fn iterated<const R: usize>(key: &Ocb3<R>) -> Vec<u8> {
+fn iterated<const R: usize>(key: &Ocb3<R>) -> Vec<u8>
+where
+    Ocb3<R>: Aead,
+{
     let nonce = |number: u32| [[0; 8].as_slice(), &number.to_be_bytes()].concat();
     let mut sealed = Vec::new();
     for i in 0..128 {
@@ -131,13 +140,10 @@ fn the_iterated_test_of_the_rfc() {
 }
 
 /// A message at an odd place, in place and from one buffer to another, and forged.
-fn compare<const R: usize>(
-    soft: &Ocb3<R>,
-    hard: &Ocb3<R>,
-    rng: &mut Rng,
-    length: usize,
-    aad: usize,
-) {
+fn compare<const R: usize>(soft: &Ocb3<R>, hard: &Ocb3<R>, rng: &mut Rng, length: usize, aad: usize)
+where
+    Ocb3<R>: Aead,
+{
     let what = format!("{length} bytes, {aad} of AAD, {hard:?}");
     let nonce = rng.bytes(*rng.clone().pick(&[12, 12, 12, 1, 7, 15]));
     let (aad_at, offset) = (rng.below(64), rng.below(64));
@@ -169,7 +175,10 @@ fn compare<const R: usize>(
 }
 
 /// Every length; and of AAD too, with every length of text that a vector does not fill.
-fn compare_lengths<const R: usize>(soft: &Ocb3<R>, hard: &Ocb3<R>, rng: &mut Rng) {
+fn compare_lengths<const R: usize>(soft: &Ocb3<R>, hard: &Ocb3<R>, rng: &mut Rng)
+where
+    Ocb3<R>: Aead,
+{
     for length in (0..=1100).chain([2047, 2048, 4096 + 15]) {
         compare(soft, hard, rng, length, length % 77);
     }

@@ -280,7 +280,7 @@ pub(super) fn gcm_siv(workload: &Workload, level: AesLevel) -> Runner {
 
 pub(super) fn ocb3(workload: &Workload, level: AesLevel) -> Runner {
     by_key!(workload, Ocb3 = Aes128Ocb3, Aes192Ocb3, Aes256Ocb3 => {
-        aead(workload, 12, Ocb3::with_level(&key(0), level))
+        many(workload, 12, |i| Ocb3::with_level(&key(i), level))
     })
 }
 

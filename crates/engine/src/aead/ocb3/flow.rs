@@ -19,9 +19,6 @@ const FLIGHT: usize = 8;
 pub(super) trait Pass {
     fn blocks(&self) -> usize;
 
-    /// The round keys for it, from a schedule for its direction.
-    fn keys<S: Blocks, const R: usize>(s: S, schedule: &[Block; R]) -> Keys<'_, S, R>;
-
     /// Processes the group at block `at`, and adds what is to be summed up to `sum`.
     fn group<S: Clmul, const N: usize, const R: usize>(
         &mut self,
@@ -42,11 +39,6 @@ impl<const SEAL: bool> Pass for Text<'_, '_, SEAL> {
     }
 
     #[inline(always)]
-    fn keys<S: Blocks, const R: usize>(s: S, schedule: &[Block; R]) -> Keys<'_, S, R> {
-        Keys::for_text(s, schedule)
-    }
-
-    #[inline(always)]
     fn group<S: Clmul, const N: usize, const R: usize>(
         &mut self,
         at: usize,
@@ -58,14 +50,18 @@ impl<const SEAL: bool> Pass for Text<'_, '_, SEAL> {
         let mut data = self.0.reborrow().split_at(at).1.split_at(N * S::WIDTH).0;
         let mut v = load_group::<S, N>(s, &data, 0);
         for i in 0..N {
-            v[i] = offsets.add(v[i], i);
+            if SEAL {
+                *sum = s.xor(*sum, v[i]);
+            }
+            v[i] = s.xor(v[i], offsets.first(i));
         }
-        v = if SEAL { s.encrypt::<N, R>(v, keys) } else { s.decrypt::<N, R>(v, keys) };
+        v = if SEAL { s.encrypt_begin::<N, R>(v, keys) } else { s.decrypt_begin::<N, R>(v, keys) };
         for i in 0..N {
-            v[i] = offsets.add(v[i], i);
-            // What is sealed is read again: all the time in a register, it would be in the way.
-            let plain = if SEAL { s.load(&data.input()[i * S::WIDTH..]) } else { v[i] };
-            *sum = s.xor(*sum, plain);
+            let last = offsets.last(i);
+            v[i] = if SEAL { s.encrypt_end(v[i], last) } else { s.decrypt_end(v[i], last) };
+            if !SEAL {
+                *sum = s.xor(*sum, v[i]);
+            }
             s.store(v[i], &mut data.output()[i * S::WIDTH..]);
         }
     }
@@ -81,11 +77,6 @@ impl Pass for Aad<'_> {
     }
 
     #[inline(always)]
-    fn keys<S: Blocks, const R: usize>(s: S, schedule: &[Block; R]) -> Keys<'_, S, R> {
-        Keys::for_aad(s, schedule)
-    }
-
-    #[inline(always)]
     fn group<S: Clmul, const N: usize, const R: usize>(
         &mut self,
         at: usize,
@@ -97,38 +88,29 @@ impl Pass for Aad<'_> {
         let data = &self.0[at..][..N * S::WIDTH];
         let mut v = [s.load(data); N];
         for i in 0..N {
-            v[i] = offsets.add(s.load(&data[i * S::WIDTH..]), i);
+            v[i] = s.xor(s.load(&data[i * S::WIDTH..]), offsets.first(i));
         }
-        v = s.encrypt::<N, R>(v, keys);
+        v = s.encrypt_begin::<N, R>(v, keys);
         for i in 0..N {
-            *sum = s.xor(*sum, v[i]);
+            *sum = s.xor(*sum, s.encrypt_end(v[i], keys.last));
         }
     }
 }
 
-/// Round keys for blocks to which round key 0 is added with the offset.
+/// Round keys. Those at the ends go with the offsets: see [`Offsets`].
 #[derive(Clone, Copy)]
 pub(super) struct Keys<'k, S: Blocks, const R: usize> {
     schedule: &'k [Block; R],
     registers: [S::K; R],
     first: S::V,
-    last: S::K,
+    last: S::V,
 }
 
 impl<'k, S: Blocks, const R: usize> Keys<'k, S, R> {
-    /// For AAD: offsets are added before.
     #[inline(always)]
-    fn for_aad(s: S, schedule: &'k [Block; R]) -> Self {
-        let registers = broadcast(s, schedule);
-        Self { schedule, registers, first: s.splat(&schedule[0]), last: registers[R - 1] }
-    }
-
-    /// For text: offsets are added before and behind, and with them round key 0 each time; so it is in
-    /// the last round key as well.
-    #[inline(always)]
-    fn for_text(s: S, schedule: &'k [Block; R]) -> Self {
-        let keys = Self::for_aad(s, schedule);
-        Self { last: s.as_keys(s.xor(s.splat(&schedule[R - 1]), keys.first)), ..keys }
+    pub(super) fn new(s: S, schedule: &'k [Block; R]) -> Self {
+        let (first, last) = (s.splat(&schedule[0]), s.splat(&schedule[R - 1]));
+        Self { schedule, registers: broadcast(s, schedule), first, last }
     }
 }
 
@@ -137,8 +119,6 @@ impl<S: Blocks, const R: usize> RoundKeys<S> for Keys<'_, S, R> {
     fn get(&self, s: S, round: usize, _: usize) -> S::K {
         if round == 0 {
             s.key(&[0; 16])
-        } else if round == R - 1 {
-            self.last
         } else if S::WIDTH == 4 {
             self.registers[round]
         } else {
@@ -148,24 +128,36 @@ impl<S: Blocks, const R: usize> RoundKeys<S> for Keys<'_, S, R> {
     }
 }
 
-/// The offsets of a group of `N` vectors, xor round key 0.
+/// The offsets of a group of `N` vectors.
+///
+/// They go into the cipher with round key 0, and come out with the last one.
 #[derive(Clone, Copy)]
 pub(super) struct Offsets<'m, S: Blocks, const N: usize> {
     s: S,
     masks: &'m Masks,
-    /// What the offsets differ in from those of the first group of a message.
-    all: S::V,
+    /// What the offsets differ in from those of the first group of a message, xor the first and xor
+    /// the last round key.
+    all: [S::V; 2],
     /// The same in the last vector.
-    last: S::V,
+    end: [S::V; 2],
 }
 
 impl<S: Clmul, const N: usize> Offsets<'_, S, N> {
-    /// Adds the offsets of vector `i` to `v`.
+    /// The offsets of vector `i`, xor round key 0.
     #[inline(always)]
-    fn add(self, v: S::V, i: usize) -> S::V {
-        let Self { s, masks, all, last } = self;
-        let first = s.load(&masks.group[i * S::WIDTH..]);
-        s.xor(s.xor(v, first), if i == N - 1 { last } else { all })
+    fn first(self, i: usize) -> S::V {
+        self.of(i, if i == N - 1 { self.end[0] } else { self.all[0] })
+    }
+
+    /// The offsets of vector `i`, xor the last round key.
+    #[inline(always)]
+    fn last(self, i: usize) -> S::V {
+        self.of(i, if i == N - 1 { self.end[1] } else { self.all[1] })
+    }
+
+    #[inline(always)]
+    fn of(self, i: usize, group: S::V) -> S::V {
+        self.s.xor(self.s.load(&self.masks.group[i * S::WIDTH..]), group)
     }
 }
 
@@ -193,7 +185,7 @@ impl<'m, S: Clmul> Flow<'m, S> {
     #[inline(always)]
     pub(super) fn narrow(&self) -> Flow<'m, S::Narrow> {
         let Self { s, masks, blocks, .. } = *self;
-        let offset = s.narrow().load(&[s.last_lane(self.offset)]);
+        let offset = s.last_narrow(self.offset);
         Flow { s: s.narrow(), masks, offset, sum: s.sum_lanes(self.sum), blocks }
     }
 
@@ -217,18 +209,19 @@ impl<'m, S: Clmul> Flow<'m, S> {
         const LAST: [Block; 4] = [[0; 16], [0; 16], [0; 16], [0xff; 16]];
         let Self { s, masks, .. } = *self;
         let group = N * S::WIDTH;
-        // Round key 0 goes with the offsets, instead of needing an operation for every vector.
-        let mut all = s.xor(self.offset, keys.first);
+        let mut all = [s.xor(self.offset, keys.first), s.xor(self.offset, keys.last)];
         while end - at >= group {
             self.blocks += group as u64;
             let change = s.xor(s.splat(masks.l(group as u64)), s.splat(masks.l(self.blocks)));
-            let last = s.xor(all, s.and(change, s.load(&LAST[4 - S::WIDTH..])));
-            let offsets = Offsets::<S, N> { s, masks, all, last };
+            let in_last = s.and(change, s.load(&LAST[4 - S::WIDTH..]));
+            let ends = [s.xor(all[0], in_last), s.xor(all[1], in_last)];
+            let offsets = Offsets::<S, N> { s, masks, all, end: ends };
             data.group::<S, N, R>(at, keys, offsets, &mut self.sum);
-            all = s.xor(all, s.xor(s.splat(&masks.group[group - 1]), change));
+            let step = s.xor(s.splat(&masks.group[group - 1]), change);
+            all = [s.xor(all[0], step), s.xor(all[1], step)];
             at += group;
         }
-        self.offset = s.xor(all, keys.first);
+        self.offset = s.xor(all[0], keys.first);
         at
     }
 
@@ -253,11 +246,14 @@ impl<'m, S: Clmul> Flow<'m, S> {
         data: &mut P,
     ) -> Flow<'m, S::Narrow> {
         let end = data.blocks();
-        let at =
-            if end >= S::WIDTH { self.vectors::<P, R>(P::keys(self.s, schedule), data) } else { 0 };
+        let at = if end >= S::WIDTH {
+            self.vectors::<P, R>(Keys::new(self.s, schedule), data)
+        } else {
+            0
+        };
         let mut narrow = self.narrow();
         if S::WIDTH > 1 && at < end {
-            narrow.groups::<P, 1, R>(P::keys(narrow.s, schedule), data, at, end);
+            narrow.groups::<P, 1, R>(Keys::new(narrow.s, schedule), data, at, end);
         }
         narrow
     }
@@ -266,7 +262,7 @@ impl<'m, S: Clmul> Flow<'m, S> {
     #[inline(always)]
     pub(super) fn resume<P: Pass, const R: usize>(&mut self, schedule: &[Block; R], data: &mut P) {
         let (s, end) = (self.s, data.blocks());
-        let (keys, group) = (P::keys(s, schedule), FLIGHT * S::WIDTH);
+        let (keys, group) = (Keys::new(s, schedule), FLIGHT * S::WIDTH);
         let mut at = 0;
         while at < end {
             let (in_group, in_vector) = (self.place_in(group), self.place_in(S::WIDTH));
@@ -278,7 +274,7 @@ impl<'m, S: Clmul> Flow<'m, S> {
             } else {
                 let end = end.min(at + S::WIDTH - in_vector);
                 let mut narrow = self.narrow();
-                let keys = P::keys(s.narrow(), schedule);
+                let keys = Keys::new(s.narrow(), schedule);
                 at = narrow.groups::<P, 1, R>(keys, data, at, end);
                 *self = Self::widen(s, &narrow);
             }

@@ -3,6 +3,7 @@
 //! Each block is encrypted between two additions of its offset, and the plaintext blocks are added up
 //! to the checksum that becomes the tag: one call of AES a block, all of them independent.
 
+mod batch;
 mod flow;
 mod masks;
 mod stream;
@@ -69,6 +70,42 @@ macro_rules! constructors {
                 Self { aes, masks: Masks::new(l), tag_length: 16 }
             }
         }
+
+        // Not for all `R` at once: so the kernels are compiled here, and not by every user.
+        impl Aead for Ocb3<$rounds> {
+            fn tag_length(&self) -> usize {
+                self.tag_length
+            }
+
+            fn seal_inout(
+                &self,
+                nonce: &[u8],
+                aad: &[u8],
+                data: InOutBuf<'_, '_, u8>,
+                tag: &mut [u8],
+            ) -> Result<(), Error> {
+                self.check(nonce, aad, data.len(), tag.len())?;
+                let kernel = OneShot::<$rounds, true> { ocb: self, nonce, aad, data };
+                copy_tag(&self.level().run(kernel), tag);
+                Ok(())
+            }
+
+            fn open_inout(
+                &self,
+                nonce: &[u8],
+                aad: &[u8],
+                mut data: InOutBuf<'_, '_, u8>,
+                tag: &[u8],
+            ) -> Result<(), Error> {
+                self.check(nonce, aad, data.len(), tag.len())?;
+                let text = data.reborrow();
+                let kernel = OneShot::<$rounds, false> { ocb: self, nonce, aad, data: text };
+                let mut full = self.level().run(kernel);
+                let result = authenticate(&full[..tag.len()], tag, data.get_out());
+                wipe(&mut full);
+                result
+            }
+        }
     };
 }
 
@@ -122,37 +159,10 @@ impl<const R: usize> Ocb3<R> {
     }
 }
 
-impl<const R: usize> Aead for Ocb3<R> {
-    fn tag_length(&self) -> usize {
-        self.tag_length
-    }
-
-    fn seal_inout(
-        &self,
-        nonce: &[u8],
-        aad: &[u8],
-        data: InOutBuf<'_, '_, u8>,
-        tag: &mut [u8],
-    ) -> Result<(), Error> {
-        self.check(nonce, aad, data.len(), tag.len())?;
-        let full = self.level().run(OneShot::<R, true> { ocb: self, nonce, aad, data });
-        copy_tag(&full, tag);
-        Ok(())
-    }
-
-    fn open_inout(
-        &self,
-        nonce: &[u8],
-        aad: &[u8],
-        mut data: InOutBuf<'_, '_, u8>,
-        tag: &[u8],
-    ) -> Result<(), Error> {
-        self.check(nonce, aad, data.len(), tag.len())?;
-        let text = data.reborrow();
-        let mut full = self.level().run(OneShot::<R, false> { ocb: self, nonce, aad, data: text });
-        let result = authenticate(&full[..tag.len()], tag, data.get_out());
-        wipe(&mut full);
-        result
+impl<const R: usize> Ocb3<R> {
+    #[inline(always)]
+    fn round_keys(&self, decrypt: bool) -> &[Block; R] {
+        if decrypt { self.aes.decrypt_keys() } else { self.aes.encrypt_keys() }
     }
 }
 
@@ -218,6 +228,12 @@ fn little_endian(number: u128) -> [u64; 2] {
     [((number >> 64) as u64).swap_bytes(), (number as u64).swap_bytes()]
 }
 
+/// The block of these halves.
+#[inline(always)]
+fn block([low, high]: [u64; 2]) -> Block {
+    (u128::from(high) << 64 | u128::from(low)).to_le_bytes()
+}
+
 /// A one behind `bytes` bytes, and zeros.
 #[inline(always)]
 fn end_mark(bytes: usize) -> &'static Block {
@@ -245,7 +261,8 @@ impl<const R: usize, const SEAL: bool> Kernel for OneShot<'_, '_, '_, R, SEAL> {
 
     #[inline(always)]
     fn run<S: Clmul>(self, s: S) -> Block {
-        let Self { ocb: Ocb3 { aes, masks, tag_length }, nonce, aad, data } = self;
+        let Self { ocb, nonce, aad, data } = self;
+        let Ocb3 { aes, masks, tag_length } = ocb;
         let (n, encrypt) = (s.narrow(), aes.encrypt_keys());
         let nonce = format_nonce(nonce, *tag_length);
         let [low, high] = top(nonce);
@@ -266,8 +283,7 @@ impl<const R: usize, const SEAL: bool> Kernel for OneShot<'_, '_, '_, R, SEAL> {
         let [low, high] = first_offset(&ktop[0], nonce);
         let flow = Flow::new(s, masks, s.splat_halves(low, high));
         let (blocks, rest) = InOutBlocks::split(data);
-        let keys = if SEAL { encrypt } else { aes.decrypt_keys() };
-        let mut flow = flow.start(keys, &mut Text::<SEAL>(blocks));
+        let mut flow = flow.start(ocb.round_keys(!SEAL), &mut Text::<SEAL>(blocks));
         if !rest.is_empty() {
             partial::<S, R, SEAL>(s, &mut flow, encrypt, rest);
         }

@@ -6,7 +6,7 @@ use inout::InOutBuf;
 use lanelock_isa::{Block, Blocks, Clmul, Kernel, wipe};
 
 use super::{
-    MOST_BYTES, Ocb3, copy_tag, finish, first_offset,
+    MOST_BYTES, Ocb3, block, copy_tag, finish, first_offset,
     flow::{Aad, Flow, Pass, Text},
     format_nonce, hash_partial, partial, top,
 };
@@ -71,7 +71,7 @@ impl<'k, const R: usize> Ocb3Stream<'k, R> {
     fn crypt<const SEAL: bool>(&mut self, data: InOutBuf<'_, '_, u8>) {
         let Self { ocb, text, .. } = self;
         let (blocks, rest) = InOutBlocks::split(data);
-        let keys = if SEAL { ocb.aes.encrypt_keys() } else { ocb.aes.decrypt_keys() };
+        let keys = ocb.round_keys(!SEAL);
         let data = Text::<SEAL>(blocks);
         ocb.level().run(Resume { ocb, place: text, keys, data });
         if !rest.is_empty() {
@@ -198,11 +198,6 @@ impl<const R: usize> Kernel for Finish<'_, R> {
         }
         finish::<S::Narrow, R>(&load(n, ocb, text), keys, aad.sum)
     }
-}
-
-/// The block of these halves.
-fn block([low, high]: [u64; 2]) -> Block {
-    (u128::from(high) << 64 | u128::from(low)).to_le_bytes()
 }
 
 #[inline(always)]

@@ -99,6 +99,9 @@ pub trait Blocks: Copy + sealed::Sealed {
     /// The form of this level for pairs.
     fn pair(self) -> Self::Pair;
 
+    /// `v`, computed at this place: the compiler keeps all of these in the order of the program.
+    fn here(self, v: Self::V) -> Self::V;
+
     /// Loads the first `WIDTH` blocks of `src`.
     fn load(self, src: &[Block]) -> Self::V;
     /// Stores to the first `WIDTH` blocks of `dst`.

@@ -123,7 +123,7 @@ impl AesLevel {
     pub fn run<K: Kernel>(self, kernel: K) -> K::Out {
         record(self);
         match self {
-            Self::Portable(t) => kernel.run(t),
+            Self::Portable(t) => t.run(kernel),
             #[cfg(target_arch = "x86_64")]
             Self::AesNi(t) => t.run(kernel),
             #[cfg(target_arch = "x86_64")]
@@ -195,6 +195,7 @@ fn record(level: AesLevel) {
 }
 
 #[cfg(not(debug_assertions))]
+#[inline(always)]
 fn record(_: AesLevel) {}
 
 /// The level of the last kernel that this thread ran, so that tests can prove which code ran.

@@ -9,7 +9,7 @@
 
 use crate::blocks::{Blocks, RoundKeys, sealed::Sealed};
 use crate::matrix::times_matrix;
-use crate::{Block, Clmul, Row, RowMut};
+use crate::{Block, Clmul, Kernel, Row, RowMut};
 
 /// The token of the portable level, with `W` blocks a vector (1 to 4). Needs no instruction set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,6 +18,12 @@ pub struct Portable<const W: usize = 4>(());
 impl Portable {
     pub(crate) const fn new() -> Self {
         Self(())
+    }
+
+    /// Runs `kernel`; never inlined, so that its large frame is not that of the other levels.
+    #[inline(never)]
+    pub(crate) fn run<K: Kernel>(self, kernel: K) -> K::Out {
+        kernel.run(self)
     }
 }
 
@@ -42,6 +48,11 @@ impl<const W: usize> Blocks for Portable<W> {
     #[inline]
     fn pair(self) -> Portable<2> {
         Portable(())
+    }
+
+    #[inline]
+    fn here(self, v: [Block; W]) -> [Block; W] {
+        v
     }
 
     #[inline]

@@ -11,7 +11,7 @@ use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, SameKey};
 use zeroize::Zeroize;
 
 use super::{
-    Aead, Opener, Sealer, Stream, authenticate,
+    Aead, Opener, Sealer, Stream, authenticate, copy_tag,
     stitch::{Hashed, Text},
 };
 use crate::{
@@ -43,7 +43,7 @@ const MOST_AAD: u64 = (1 << 61) - 1;
 pub struct Gcm<const R: usize> {
     key: EncryptKey<R>,
     powers: Powers,
-    tag_length: usize,
+    pub(super) tag_length: usize,
 }
 
 /// GCM with a 128-bit key.
@@ -83,12 +83,12 @@ macro_rules! constructors {
                 &self,
                 nonce: &[u8],
                 aad: &[u8],
-                data: InOutBuf<'_, '_, u8>,
+                mut data: InOutBuf<'_, '_, u8>,
                 tag: &mut [u8],
             ) -> Result<(), Error> {
                 self.check(nonce, aad, data.len(), tag.len())?;
-                let full = self.run::<true>(nonce, aad, data);
-                tag.copy_from_slice(&full[..self.tag_length]);
+                let full = self.run::<true>(nonce, aad, &mut data);
+                copy_tag(&full, tag);
                 Ok(())
             }
 
@@ -100,7 +100,7 @@ macro_rules! constructors {
                 tag: &[u8],
             ) -> Result<(), Error> {
                 self.check(nonce, aad, data.len(), tag.len())?;
-                let full = self.run::<false>(nonce, aad, data.reborrow());
+                let full = self.run::<false>(nonce, aad, &mut data);
                 authenticate(&full[..self.tag_length], tag, data.get_out())
             }
         }
@@ -142,7 +142,12 @@ impl<const R: usize> Gcm<R> {
 
     /// Encrypts (`SEAL`) or decrypts, and returns the tag in full.
     #[inline]
-    fn run<const SEAL: bool>(&self, nonce: &[u8], aad: &[u8], data: InOutBuf<'_, '_, u8>) -> Block {
+    fn run<const SEAL: bool>(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        data: &mut InOutBuf<'_, '_, u8>,
+    ) -> Block {
         let level = self.level();
         let vector = 16 * level.width();
         match nonce.try_into() {
@@ -251,11 +256,14 @@ const fn hashed<const SEAL: bool>() -> Hashed {
 }
 
 /// A whole message. Returns the tag in full.
+///
+/// `data` is borrowed, here and in the other algorithms: two pointers that were just written one by one
+/// must not be copied as a vector, which would wait for them to reach the cache.
 struct OneShot<'a, 'i, 'o, const R: usize, const SEAL: bool> {
     gcm: &'a Gcm<R>,
     nonce: &'a [u8],
     aad: &'a [u8],
-    data: InOutBuf<'i, 'o, u8>,
+    data: &'a mut InOutBuf<'i, 'o, u8>,
 }
 
 impl<const R: usize, const SEAL: bool> Kernel for OneShot<'_, '_, '_, R, SEAL> {
@@ -263,7 +271,8 @@ impl<const R: usize, const SEAL: bool> Kernel for OneShot<'_, '_, '_, R, SEAL> {
 
     #[inline(always)]
     fn run<S: Clmul>(self, s: S) -> Block {
-        let Self { gcm: Gcm { key, powers, .. }, nonce, aad, mut data } = self;
+        let Self { gcm: Gcm { key, powers, .. }, nonce, aad, data } = self;
+        let mut data = data.reborrow();
         let n = s.narrow();
         let j0 = first_counter(s, powers, nonce);
         let lengths = n.splat_halves(data.len() as u64 * 8, aad.len() as u64 * 8);
@@ -298,7 +307,7 @@ struct Short<'a, 'i, 'o, const R: usize, const SEAL: bool> {
     gcm: &'a Gcm<R>,
     nonce: &'a [u8; 12],
     aad: &'a [u8],
-    data: InOutBuf<'i, 'o, u8>,
+    data: &'a mut InOutBuf<'i, 'o, u8>,
 }
 
 impl<const R: usize, const SEAL: bool> Kernel for Short<'_, '_, '_, R, SEAL> {
@@ -306,7 +315,7 @@ impl<const R: usize, const SEAL: bool> Kernel for Short<'_, '_, '_, R, SEAL> {
 
     #[inline(always)]
     fn run<S: Clmul>(self, s: S) -> Block {
-        let Self { gcm, nonce, aad, mut data } = self;
+        let Self { gcm, nonce, aad, data } = self;
         let n = s.narrow();
         let lengths = n.splat_halves(data.len() as u64 * 8, aad.len() as u64 * 8);
         let [a, b, c, d, e, f, g, h, rest @ ..] = *nonce;

@@ -10,7 +10,7 @@ use inout::InOutBuf;
 use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, SameKey, wipe};
 
 use super::{
-    Aead, authenticate,
+    Aead, authenticate, copy_tag,
     stitch::{Hashed, Text},
 };
 use crate::{
@@ -70,13 +70,18 @@ macro_rules! constructors {
                 &self,
                 nonce: &[u8],
                 aad: &[u8],
-                data: InOutBuf<'_, '_, u8>,
+                mut data: InOutBuf<'_, '_, u8>,
                 tag: &mut [u8],
             ) -> Result<(), Error> {
                 let nonce = Self::check(nonce, aad, data.len(), tag.len())?;
-                let seal =
-                    OneShot::<$rounds, true> { keys: self.keys(), nonce, aad, data, tag: [0; 16] };
-                tag.copy_from_slice(&self.level().run(seal));
+                let seal = OneShot::<$rounds, true> {
+                    keys: self.keys(),
+                    nonce,
+                    aad,
+                    data: &mut data,
+                    tag: [0; 16],
+                };
+                copy_tag(&self.level().run(seal), tag);
                 Ok(())
             }
 
@@ -90,12 +95,11 @@ macro_rules! constructors {
                 let nonce = Self::check(nonce, aad, data.len(), tag.len())?;
                 let mut start = [0; 16];
                 start.copy_from_slice(tag);
-                let text = data.reborrow();
                 let open = OneShot::<$rounds, false> {
                     keys: self.keys(),
                     nonce,
                     aad,
-                    data: text,
+                    data: &mut data,
                     tag: start,
                 };
                 let expected = self.level().run(open);
@@ -196,7 +200,7 @@ struct OneShot<'a, 'i, 'o, const R: usize, const SEAL: bool> {
     keys: &'a [Block; R],
     nonce: &'a [u8; 12],
     aad: &'a [u8],
-    data: InOutBuf<'i, 'o, u8>,
+    data: &'a mut InOutBuf<'i, 'o, u8>,
     /// The tag of the message to open.
     tag: Block,
 }
@@ -207,6 +211,7 @@ impl<const R: usize, const SEAL: bool> Kernel for OneShot<'_, '_, '_, R, SEAL> {
     #[inline(always)]
     fn run<S: Clmul>(self, s: S) -> Block {
         let Self { keys, nonce, aad, data, mut tag } = self;
+        let data = data.reborrow();
         let n = s.narrow();
         let derived = Derived::new(s, keys, nonce);
         let group = VECTORS * S::WIDTH * 16;

@@ -51,7 +51,7 @@ impl<S: Clmul, const REVERSED: bool> Beside<S> for HashBeside<'_, S, REVERSED> {
             if i == 0 {
                 v = s.xor(v, s.in_first_lane(self.y));
             }
-            self.sum.add(s, v, self.powers.at(s, i * S::WIDTH));
+            self.sum.add_here(s, v, self.powers.at(s, i * S::WIDTH));
         } else if i == VECTORS {
             self.y = self.sum.finish(s);
         }

@@ -51,6 +51,10 @@ pub(super) struct Wave {
     pub(super) whole: bool,
     /// Lanes in use.
     pub(super) used: usize,
+    /// The bytes of AAD and of text that `lengths` and `mask` of each lane are for.
+    bytes: [(usize, usize); LANES],
+    /// Rows of text that were ever in use.
+    touched: usize,
 }
 
 impl Wave {
@@ -66,23 +70,33 @@ impl Wave {
             text_blocks: 0,
             whole: true,
             used: 0,
+            bytes: [(usize::MAX, 0); LANES],
+            touched: 0,
         }
     }
 
     #[inline(always)]
     fn put<A: Waves>(&mut self, lane: usize, message: &Message<'_, A>) {
         let Message { nonce, aad, data, tag, .. } = message;
-        if let Some(nonce) = nonce.first_chunk::<12>() {
-            self.nonces[lane][..12].copy_from_slice(nonce);
+        if let ([first], &[a, b, c, d]) = nonce.as_chunks::<8>() {
+            let last = u32::from_le_bytes([a, b, c, d]);
+            let nonce = u128::from(last) << 64 | u128::from(u64::from_le_bytes(*first));
+            self.nonces[lane] = nonce.to_le_bytes();
         }
-        self.lengths[lane] = A::lengths(aad.len(), data.len()).to_le_bytes();
         spread(aad, &mut self.aad, lane);
-        let part = spread(data, &mut self.text, lane);
-        self.mask[lane] = match part {
-            0 => [0xff; 16],
-            part => (u128::MAX >> (8 * (16 - part))).to_le_bytes(),
-        };
+        spread(data, &mut self.text, lane);
+        let part = data.len() % 16;
         self.whole &= part == 0;
+        // Most batches are of one length.
+        let bytes = (aad.len(), data.len());
+        if self.bytes[lane] != bytes {
+            self.bytes[lane] = bytes;
+            self.lengths[lane] = A::lengths(aad.len(), data.len()).to_le_bytes();
+            self.mask[lane] = match part {
+                0 => [0xff; 16],
+                part => (u128::MAX >> (8 * (16 - part))).to_le_bytes(),
+            };
+        }
         if let Some(tag) = tag.first_chunk() {
             self.tags[lane] = *tag;
         }
@@ -93,7 +107,11 @@ impl Wave {
     fn take_sealed<A>(&self, lane: usize, message: &mut Message<'_, A>) {
         collect(&self.text, lane, message.data);
         let length = message.tag.len();
-        message.tag.copy_from_slice(&self.tags[lane][..length]);
+        if let Ok(tag) = <&mut Block>::try_from(&mut *message.tag) {
+            *tag = self.tags[lane];
+        } else {
+            message.tag.copy_from_slice(&self.tags[lane][..length]);
+        }
     }
 
     /// Brings the text of an opened message home, if its tag is right.
@@ -109,14 +127,15 @@ impl Wave {
 
 impl Drop for Wave {
     fn drop(&mut self) {
-        wipe(self.text.as_flattened_mut().as_flattened_mut());
+        let touched = self.touched.min(MOST_TEXT);
+        wipe(self.text[..touched].as_flattened_mut().as_flattened_mut());
         wipe(self.tags.as_flattened_mut());
     }
 }
 
-/// The blocks of `bytes` into a lane; returns how many bytes the last one has if it is not full.
+/// The blocks of `bytes` into a lane.
 #[inline(always)]
-fn spread(bytes: &[u8], rows: &mut [[Block; LANES]], lane: usize) -> usize {
+fn spread(bytes: &[u8], rows: &mut [[Block; LANES]], lane: usize) {
     let (blocks, rest) = bytes.as_chunks();
     for (row, block) in rows.iter_mut().zip(blocks) {
         row[lane] = *block;
@@ -126,7 +145,6 @@ fn spread(bytes: &[u8], rows: &mut [[Block; LANES]], lane: usize) -> usize {
         *block = [0; 16];
         block[..rest.len()].copy_from_slice(rest);
     }
-    rest.len()
 }
 
 /// The blocks of a lane into `bytes`.
@@ -150,9 +168,27 @@ pub(super) fn each<A: Waves, const SEAL: bool>(messages: &mut [Message<'_, A>]) 
         // Shape and place of those that can travel in a wave, as one number.
         let mut order = [0_u32; CHUNK];
         let mut count = 0;
+        // The last one that can: what is like it can too.
+        let mut like: Option<(&A, usize)> = None;
+        let (mut nonce_like, mut aad_like, mut data_like, mut tag_like) = (0, 0, 0, 0);
         for (place, message) in messages.iter_mut().enumerate() {
             let Message { key, nonce, aad, data, tag, result } = message;
+            if let Some((other, shape)) = like
+                && nonce.len() == nonce_like
+                && aad.len() == aad_like
+                && data.len() == data_like
+                && tag.len() == tag_like
+                && core::ptr::eq(other, *key)
+            {
+                *result = Ok(());
+                #[expect(clippy::cast_possible_truncation, reason = "17 bits")]
+                let number = (shape * CHUNK + place) as u32;
+                order[count] = number;
+                count += 1;
+                continue;
+            }
             *result = key.check(nonce, aad, data.len(), tag.len());
+            let lengths = (nonce.len(), aad.len(), data.len(), tag.len());
             let (aad, text) = (aad.len().div_ceil(16), data.len().div_ceil(16));
             if result.is_err() {
                 continue;
@@ -163,6 +199,8 @@ pub(super) fn each<A: Waves, const SEAL: bool>(messages: &mut [Message<'_, A>]) 
                 let number = (shape * CHUNK + place) as u32;
                 order[count] = number;
                 count += 1;
+                like = Some((key, shape));
+                (nonce_like, aad_like, data_like, tag_like) = lengths;
             } else {
                 alone::<A, SEAL>(message);
             }
@@ -209,6 +247,7 @@ fn together<A: Waves, const SEAL: bool>(
     (wave.whole, wave.used) = (true, group.len());
     wave.text_blocks = shape(group[0]) % 32;
     wave.aad_blocks = shape(group[0]) / 32 % 8;
+    wave.touched = wave.touched.max(wave.text_blocks);
     for (lane, number) in group.iter().enumerate() {
         let message = &messages[place(*number)];
         keys[lane] = message.key;

@@ -61,6 +61,15 @@ impl<V: Copy> Sum<V> {
         self.both = s.xor(self.both, s.clmul_low(a_both, b_both));
     }
 
+    /// [`add`](Self::add), computed at this place of the program.
+    #[inline(always)]
+    pub(crate) fn add_here<S: Clmul<V = V>>(&mut self, s: S, a: V, b: Factor<V>) {
+        self.add(s, a, b);
+        self.low = s.here(self.low);
+        self.both = s.here(self.both);
+        self.high = s.here(self.high);
+    }
+
     /// The element that all lanes together stand for.
     #[inline(always)]
     pub(crate) fn finish<S: Clmul<V = V>>(self, s: S) -> <S::Narrow as Blocks>::V {

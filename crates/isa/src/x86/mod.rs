@@ -5,6 +5,7 @@ mod ymm;
 mod zmm;
 
 use core::arch::x86_64::{__m128i, __m256i, __m512i};
+use core::mem::MaybeUninit;
 
 use crate::blocks::{Block, Blocks, Kernel, RoundKeys, sealed::Sealed};
 use crate::{Beside, Clmul, Row, RowMut};
@@ -28,17 +29,11 @@ macro_rules! level {
                 ($(std::arch::is_x86_feature_detected!($feature))&&+).then_some(Self(()))
             }
 
-            /// `v`, computed at this place: the compiler keeps these in the order of the program.
-            #[inline(always)]
-            fn here(self, v: $vector) -> $vector {
-                // SAFETY: the token proves the features.
-                unsafe { $leaf::here(v) }
-            }
-
             /// Runs `kernel` with this level's instructions.
             pub(crate) fn run<K: Kernel>(self, kernel: K) -> K::Out {
                 #[target_feature(enable = $enable)]
                 fn entry<K: Kernel>(token: $token, kernel: K) -> K::Out {
+                    align_stack();
                     kernel.run(token)
                 }
                 // SAFETY: a token exists only where `detect` found every feature enabled here.
@@ -64,6 +59,12 @@ macro_rules! level {
             #[inline(always)]
             fn pair(self) -> $pair {
                 $pair(())
+            }
+
+            #[inline(always)]
+            fn here(self, v: $vector) -> $vector {
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::here(v) }
             }
 
             #[inline(always)]
@@ -515,7 +516,9 @@ macro_rules! level {
                 for round in 1..R - 1 {
                     for i in 0..N {
                         // SAFETY: the token proves the features.
-                        v[i] = unsafe { $leaf::aesenc(v[i], keys.get(self, round, i)) };
+                        let next = unsafe { $leaf::aesenc(v[i], keys.get(self, round, i)) };
+                        // Otherwise the compiler takes one vector through all rounds, then the next.
+                        v[i] = self.here(next);
                     }
                     beside.step(self, round);
                 }
@@ -707,6 +710,22 @@ fn copy_part(blocks: &[Block], dst: &mut [u8]) {
     match blocks.as_flattened().get(..dst.len()) {
         Some(from) => dst.copy_from_slice(from),
         None => too_long(),
+    }
+}
+
+/// Aligns the stack of the function that this becomes part of. The compiler would do so for vectors
+/// that it keeps there, were it not too late when it finds that it has to: and then, for most places
+/// where a stack can begin, each access to them would cross a cache line.
+#[inline(always)]
+fn align_stack() {
+    #[repr(align(64))]
+    struct Line(#[expect(dead_code, reason = "only its place counts")] MaybeUninit<[u8; 64]>);
+    let line = Line(MaybeUninit::uninit());
+    // SAFETY: assembly without instructions does nothing.
+    unsafe {
+        core::arch::asm!(
+            "/* {0} */", in(reg) &raw const line, options(readonly, nostack, preserves_flags)
+        );
     }
 }
 

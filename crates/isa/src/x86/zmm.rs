@@ -12,7 +12,7 @@ use core::arch::x86_64::{
     _mm512_set_epi32, _mm512_set_epi64, _mm512_set1_epi32, _mm512_setzero_si512,
     _mm512_shuffle_epi8, _mm512_shuffle_epi32, _mm512_shuffle_i64x2, _mm512_slli_epi64,
     _mm512_sllv_epi64, _mm512_srai_epi32, _mm512_srli_epi64, _mm512_srlv_epi64,
-    _mm512_storeu_si512, _mm512_xor_si512, _mm512_zextsi128_si512,
+    _mm512_storeu_si512, _mm512_xor_si512, _mm512_zextsi128_si512, _mm512_zextsi256_si512,
 };
 
 use crate::Block;
@@ -238,6 +238,13 @@ pub(super) fn load_part(src: &[u8]) -> __m512i {
     if src.len() > 64 {
         super::too_long();
     }
+    // A read with a mask waits until what was just written has reached the cache, and so does a read
+    // of what was just written with a mask. Whole blocks, which are common, go without.
+    match src.as_chunks::<16>() {
+        ([a], []) => return _mm512_zextsi128_si512(super::xmm::load(&[*a])),
+        ([a, b], []) => return _mm512_zextsi256_si512(super::ymm::load(&[*a, *b])),
+        _ => {}
+    }
     let mask = first(src.len());
     // SAFETY: the mask selects bytes of the reference only; the others are neither read nor can
     // they fault.
@@ -249,6 +256,19 @@ pub(super) fn load_part(src: &[u8]) -> __m512i {
 pub(super) fn store_part(v: __m512i, dst: &mut [u8]) {
     if dst.len() > 64 {
         super::too_long();
+    }
+    match dst.as_chunks_mut::<16>() {
+        (blocks @ [_], []) => {
+            if let Ok(block) = blocks.try_into() {
+                return super::xmm::store(_mm512_castsi512_si128(v), block);
+            }
+        }
+        (blocks @ [_, _], []) => {
+            if let Ok(pair) = blocks.try_into() {
+                return super::ymm::store(_mm512_castsi512_si256(v), pair);
+            }
+        }
+        _ => {}
     }
     let mask = first(dst.len());
     // SAFETY: the mask selects bytes of the reference only; the others are neither written nor can

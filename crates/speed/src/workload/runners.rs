@@ -83,47 +83,60 @@ fn many<A: Batch + 'static>(
         return aead(workload, nonce, cipher(0));
     }
     let keys = if workload.keys == Keys::Each { workload.streams } else { 1 };
-    let keys: Vec<A> = (0..keys).map(cipher).collect();
-    let nonces: Vec<Vec<u8>> =
-        (0..workload.streams).map(|i| vec![i.to_le_bytes()[0]; nonce]).collect();
-    let mut texts = workload.buffers();
-    let mut tags = vec![vec![0; keys[0].tag_length()]; workload.streams];
-    let run = move |texts: &mut [Vec<u8>], tags: &mut [Vec<u8>], seal: bool| {
-        let keys = keys.iter().cycle();
-        let mut messages: Vec<_> = texts
-            .iter_mut()
-            .zip(tags)
-            .zip(black_box(&nonces))
-            .zip(keys)
-            .map(|(((text, tag), nonce), key)| Message::new(key, nonce, &[], text, tag))
-            .collect();
-        if seal {
-            batch::seal(&mut messages).expect(FITS);
-        } else {
-            batch::open(&mut messages).expect("the right tags");
+    // For ever: the messages, which borrow them, stay from call to call as in a program.
+    let keys: &'static [A] = Vec::leak((0..keys).map(cipher).collect());
+    let nonces: &'static [Vec<u8>] = Vec::leak(
+        (0..workload.streams).map(|i| vec![i.to_le_bytes()[0]; nonce]).collect::<Vec<_>>(),
+    );
+    let mut messages: Vec<Message<'static, A>> = workload
+        .buffers()
+        .into_iter()
+        .zip(nonces)
+        .zip(keys.iter().cycle())
+        .map(|((text, nonce), key)| {
+            Message::new(key, nonce, &[], Vec::leak(text), Vec::leak(vec![0; key.tag_length()]))
+        })
+        .collect();
+    let set_nonces = move |messages: &mut [Message<'static, A>]| {
+        for (message, nonce) in messages.iter_mut().zip(black_box(nonces)) {
+            message.nonce = nonce;
         }
     };
     if workload.operation == "seal" {
-        return Runner::new(move || run(&mut texts, &mut tags, true));
-    }
-    // A batch is opened in place, and there must be something to open again. With a stream cipher the
-    // text that was opened is itself the ciphertext of what it was opened from.
-    run(&mut texts, &mut tags, true);
-    let (sealed, sealed_tags) = (texts.clone(), tags.clone());
-    run(&mut texts, &mut tags, true);
-    if texts == workload.buffers() {
-        let mut tags = [tags, sealed_tags];
         return Runner::new(move || {
-            run(&mut texts, &mut tags[0], false);
-            tags.swap(0, 1);
+            set_nonces(&mut messages);
+            batch::seal(&mut messages).expect(FITS);
         });
     }
-    let mut tags = sealed_tags;
+    // A batch is opened in place, and there must be something to open again. With a stream cipher the
+    // text that was opened is itself the ciphertext of what it was opened from; only tags change.
+    let texts = |messages: &[Message<'static, A>]| -> Vec<_> {
+        messages.iter().map(|message| message.data.to_vec()).collect()
+    };
+    let tags = |messages: &[Message<'static, A>]| -> Vec<[u8; 16]> {
+        messages.iter().map(|message| *message.tag.first_chunk().expect("16 bytes")).collect()
+    };
+    let plain = texts(&messages);
+    batch::seal(&mut messages).expect(FITS);
+    let (sealed, sealed_tags) = (texts(&messages), tags(&messages));
+    batch::seal(&mut messages).expect(FITS);
+    let again = texts(&messages) != plain;
+    let first_tags = if again { sealed_tags.clone() } else { tags(&messages) };
+    let mut turns = [first_tags, sealed_tags];
     Runner::new(move || {
-        for (text, sealed) in texts.iter_mut().zip(&sealed) {
-            text.copy_from_slice(sealed);
+        if again {
+            for (message, sealed) in messages.iter_mut().zip(&sealed) {
+                message.data.copy_from_slice(sealed);
+            }
         }
-        run(&mut texts, &mut tags, false);
+        for (message, tag) in messages.iter_mut().zip(&turns[0]) {
+            if let Some(to) = message.tag.first_chunk_mut() {
+                *to = *tag;
+            }
+        }
+        turns.swap(0, 1);
+        set_nonces(&mut messages);
+        batch::open(&mut messages).expect("the right tags");
     })
 }
 

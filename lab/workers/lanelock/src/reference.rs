@@ -4,10 +4,14 @@
 use lanelock::{
     Aes128, Aes192, Aes256, AesLevel, Block, CounterBits, InOutBuf, Pattern,
     aead::{
-        Aead, Aegis128L, Aegis128X2, Aegis128X4, Aegis256, Aegis256X2, Aegis256X4, Aes128Gcm,
-        Aes128GcmSiv, Aes128Ocb3, Aes192Gcm, Aes192Ocb3, Aes256Gcm, Aes256GcmSiv, Aes256Ocb3,
+        Aead, Aegis128L, Aegis128X2, Aegis128X4, Aegis256, Aegis256X2, Aegis256X4, Aes128Ccm,
+        Aes128Gcm, Aes128GcmSiv, Aes128Ocb3, Aes192Ccm, Aes192Gcm, Aes192Ocb3, Aes256Ccm,
+        Aes256Gcm, Aes256GcmSiv, Aes256Ocb3,
     },
-    aes::{Aes128KeyWrap, Aes192KeyWrap, Aes256KeyWrap},
+    aes::{
+        Aes128Cmac, Aes128KeyWrap, Aes128Xts, Aes192Cmac, Aes192KeyWrap, Aes192Xts, Aes256Cmac,
+        Aes256KeyWrap, Aes256Xts,
+    },
     hash::{
         Ghash, Polyval,
         crc::{Crc32, Crc32c, Crc64Nvme, Crc64Xz},
@@ -94,7 +98,7 @@ fn blocks(data: &Data) -> Vec<Block> {
 
 /// The calls of a key size.
 macro_rules! calls {
-    ($name:ident, $aes:ident, $gcm:ident, $ocb3:ident, $wrap:ident) => {
+    ($name:ident, $aes:ident, $gcm:ident, $ocb3:ident, $ccm:ident, $xts:ident, $cmac:ident, $wrap:ident) => {
         fn $name(row: &Row, data: &Data, level: AesLevel) -> Prepared {
             let encrypt = row.operation == "encrypt";
             let aes = || keys(data, |key| $aes::with_level(key, level));
@@ -125,6 +129,22 @@ macro_rules! calls {
                 }
                 "gcm" => aead(gcm(), row, 12),
                 "ocb3" => aead(keys(data, |key| $ocb3::with_level(key, level)), row, 12),
+                "ccm" => aead(keys(data, |key| $ccm::with_level(key, level)), row, 13),
+                "xts" => {
+                    let xts = |key: &_| $xts::with_level(key, level).expect("two keys");
+                    each(keys(data, xts), move |key, data, i| {
+                        let (tweak, buffer) = (iv(data, i), &mut data.output[i]);
+                        let done = if encrypt {
+                            key.encrypt(&tweak, buffer)
+                        } else {
+                            key.decrypt(&tweak, buffer)
+                        };
+                        done.expect("a block or more");
+                    })
+                }
+                "cmac" => each(keys(data, |key| $cmac::with_level(key, level)), |key, data, i| {
+                    data.tags[i] = key.mac(&data.input[i]);
+                }),
                 "kw" if encrypt => each(wrap(), |key, data, i| {
                     key.wrap_to(&data.input[i], &mut data.output[i]).expect("room");
                 }),
@@ -149,9 +169,9 @@ macro_rules! calls {
     };
 }
 
-calls!(aes_128, Aes128, Aes128Gcm, Aes128Ocb3, Aes128KeyWrap);
-calls!(aes_192, Aes192, Aes192Gcm, Aes192Ocb3, Aes192KeyWrap);
-calls!(aes_256, Aes256, Aes256Gcm, Aes256Ocb3, Aes256KeyWrap);
+calls!(aes_128, Aes128, Aes128Gcm, Aes128Ocb3, Aes128Ccm, Aes128Xts, Aes128Cmac, Aes128KeyWrap);
+calls!(aes_192, Aes192, Aes192Gcm, Aes192Ocb3, Aes192Ccm, Aes192Xts, Aes192Cmac, Aes192KeyWrap);
+calls!(aes_256, Aes256, Aes256Gcm, Aes256Ocb3, Aes256Ccm, Aes256Xts, Aes256Cmac, Aes256KeyWrap);
 
 fn aead<A: Aead + 'static>(keys: Vec<A>, row: &Row, nonce: usize) -> Prepared {
     if row.operation == "seal" {

@@ -14,7 +14,7 @@ pub(super) struct OneShot<'a, 'i, 'o, const R: usize, const OPEN: bool> {
     pub(super) key: &'a EncryptKey<R>,
     pub(super) start: Start,
     pub(super) aad: &'a [u8],
-    pub(super) data: InOutBuf<'i, 'o, u8>,
+    pub(super) data: &'a mut InOutBuf<'i, 'o, u8>,
 }
 
 impl<const R: usize, const OPEN: bool> Kernel for OneShot<'_, '_, '_, R, OPEN> {
@@ -23,6 +23,7 @@ impl<const R: usize, const OPEN: bool> Kernel for OneShot<'_, '_, '_, R, OPEN> {
     #[inline(always)]
     fn run<S: Clmul>(self, s: S) -> Block {
         let Self { key, start, aad, data } = self;
+        let data = data.reborrow();
         let s = s.narrow();
         let keys = SameKey(broadcast(s, key.keys()));
         let mut mac = s.load(&[start.first_block(aad.len() as u64)]);

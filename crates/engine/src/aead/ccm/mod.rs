@@ -18,6 +18,7 @@ pub use stream::{CcmOpener, CcmSealer, CcmStream};
 use super::{
     Aead, authenticate,
     batch::{Batch, Message},
+    copy_tag,
 };
 use crate::{
     Error,
@@ -73,13 +74,13 @@ macro_rules! constructors {
                 &self,
                 nonce: &[u8],
                 aad: &[u8],
-                data: InOutBuf<'_, '_, u8>,
+                mut data: InOutBuf<'_, '_, u8>,
                 tag: &mut [u8],
             ) -> Result<(), Error> {
                 let start = self.check(nonce, data.len(), tag.len())?;
-                let message = OneShot::<$rounds, false> { key: &self.key, start, aad, data };
-                let full = self.level().run(message);
-                tag.copy_from_slice(&full[..self.tag_length]);
+                let message =
+                    OneShot::<$rounds, false> { key: &self.key, start, aad, data: &mut data };
+                copy_tag(&self.level().run(message), tag);
                 Ok(())
             }
 
@@ -92,7 +93,7 @@ macro_rules! constructors {
             ) -> Result<(), Error> {
                 let start = self.check(nonce, data.len(), tag.len())?;
                 let message =
-                    OneShot::<$rounds, true> { key: &self.key, start, aad, data: data.reborrow() };
+                    OneShot::<$rounds, true> { key: &self.key, start, aad, data: &mut data };
                 let full = self.level().run(message);
                 authenticate(&full[..self.tag_length], tag, data.get_out())
             }

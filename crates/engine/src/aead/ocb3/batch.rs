@@ -8,7 +8,7 @@
 use lanelock_isa::{Block, Blocks, Clmul, Kernel, RoundKeys, SameKey, wipe};
 
 use super::{
-    Ocb3, copy_tag, end_mark,
+    Ocb3, end_mark,
     flow::{Aad, Flow, Keys, Text},
     format_nonce,
     masks::Masks,
@@ -17,6 +17,7 @@ use crate::{
     aead::{
         Aead, authenticate,
         batch::{Batch, Message},
+        copy_tag,
     },
     aes::broadcast,
     inout::InOutBlocks,

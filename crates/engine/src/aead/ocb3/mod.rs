@@ -14,7 +14,7 @@ use inout::InOutBuf;
 use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, SameKey, wipe};
 use zeroize::ZeroizeOnDrop;
 
-use super::{Aead, Opener, Sealer, authenticate};
+use super::{Aead, Opener, Sealer, authenticate, copy_tag};
 use crate::{
     Aes, Error,
     aes::{broadcast, default_level},
@@ -81,11 +81,11 @@ macro_rules! constructors {
                 &self,
                 nonce: &[u8],
                 aad: &[u8],
-                data: InOutBuf<'_, '_, u8>,
+                mut data: InOutBuf<'_, '_, u8>,
                 tag: &mut [u8],
             ) -> Result<(), Error> {
                 self.check(nonce, aad, data.len(), tag.len())?;
-                let kernel = OneShot::<$rounds, true> { ocb: self, nonce, aad, data };
+                let kernel = OneShot::<$rounds, true> { ocb: self, nonce, aad, data: &mut data };
                 copy_tag(&self.level().run(kernel), tag);
                 Ok(())
             }
@@ -98,8 +98,7 @@ macro_rules! constructors {
                 tag: &[u8],
             ) -> Result<(), Error> {
                 self.check(nonce, aad, data.len(), tag.len())?;
-                let text = data.reborrow();
-                let kernel = OneShot::<$rounds, false> { ocb: self, nonce, aad, data: text };
+                let kernel = OneShot::<$rounds, false> { ocb: self, nonce, aad, data: &mut data };
                 let mut full = self.level().run(kernel);
                 let result = authenticate(&full[..tag.len()], tag, data.get_out());
                 wipe(&mut full);
@@ -175,16 +174,6 @@ impl<const R: usize> fmt::Debug for Ocb3<R> {
     }
 }
 
-/// The start of `full`, as long as `tag`.
-#[inline(always)]
-fn copy_tag(full: &Block, tag: &mut [u8]) {
-    if let Ok(tag) = <&mut Block>::try_from(&mut *tag) {
-        *tag = *full;
-    } else {
-        tag.copy_from_slice(&full[..tag.len()]);
-    }
-}
-
 /// The nonce as 4.2 formats it, as a number: the length of the tag in bits modulo 128, in 7 bits;
 /// zeros; a one; the nonce.
 #[inline(always)]
@@ -253,7 +242,7 @@ struct OneShot<'a, 'i, 'o, const R: usize, const SEAL: bool> {
     ocb: &'a Ocb3<R>,
     nonce: &'a [u8],
     aad: &'a [u8],
-    data: InOutBuf<'i, 'o, u8>,
+    data: &'a mut InOutBuf<'i, 'o, u8>,
 }
 
 impl<const R: usize, const SEAL: bool> Kernel for OneShot<'_, '_, '_, R, SEAL> {
@@ -262,6 +251,7 @@ impl<const R: usize, const SEAL: bool> Kernel for OneShot<'_, '_, '_, R, SEAL> {
     #[inline(always)]
     fn run<S: Clmul>(self, s: S) -> Block {
         let Self { ocb, nonce, aad, data } = self;
+        let data = data.reborrow();
         let Ocb3 { aes, masks, tag_length } = ocb;
         let (n, encrypt) = (s.narrow(), aes.encrypt_keys());
         let nonce = format_nonce(nonce, *tag_length);

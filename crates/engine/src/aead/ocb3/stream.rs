@@ -6,11 +6,15 @@ use inout::InOutBuf;
 use lanelock_isa::{Block, Blocks, Clmul, Kernel, wipe};
 
 use super::{
-    MOST_BYTES, Ocb3, block, copy_tag, finish, first_offset,
+    MOST_BYTES, Ocb3, block, finish, first_offset,
     flow::{Aad, Flow, Pass, Text},
     format_nonce, hash_partial, partial, top,
 };
-use crate::{Error, aead::Stream, inout::InOutBlocks};
+use crate::{
+    Error,
+    aead::{Stream, copy_tag},
+    inout::InOutBlocks,
+};
 
 /// A message that comes piece by piece: see [`Ocb3::sealer`].
 pub struct Ocb3Stream<'k, const R: usize> {

@@ -1,0 +1,460 @@
+//! Short GCM messages side by side, a lane for each, read and written where they are.
+//!
+//! Neighbours with the same lengths need no sorting, and their blocks no copies: vectors are gathered
+//! from the messages and scattered to them. Only a last block that is not full, AAD and nonces are
+//! laid side by side before. Other messages go alone.
+
+use core::ptr;
+
+use lanelock_isa::{Block, Clmul, Kernel, RoundKeys, SameKey, Window, wipe};
+
+use super::{
+    Aead, Gcm, authenticate,
+    batch::{Batch, Message},
+    copy_tag,
+};
+use crate::{
+    aes::broadcast,
+    hash::field::{Factor, multiply},
+};
+
+/// Not for all `R` at once: so the kernels are compiled here, and not by every user.
+macro_rules! batches {
+    ($rounds:literal) => {
+        impl Batch for Gcm<$rounds> {
+            fn seal_each(messages: &mut [Message<'_, Self>]) {
+                run_all::<$rounds, true>(messages);
+            }
+
+            fn open_each(messages: &mut [Message<'_, Self>]) {
+                run_all::<$rounds, false>(messages);
+            }
+        }
+    };
+}
+
+batches!(11);
+batches!(13);
+batches!(15);
+
+/// Lanes of a call.
+const LANES: usize = 16;
+
+/// The most blocks of text: with more, a message fills the vectors well enough alone.
+const MOST_TEXT: usize = 16;
+
+/// The same where every message has a key: then round keys are read anew for every two rows of blocks.
+const MOST_TEXT_KEY_EACH: usize = 2;
+
+/// Messages looked at together.
+const CHUNK: usize = 64;
+
+/// Vectors side by side.
+const VECTORS: usize = 4;
+
+/// A block of each message, and some that nobody reads: vectors may reach behind the last message.
+type Row = [Block; CHUNK + LANES];
+
+/// What is laid side by side.
+struct Rows {
+    nonces: Row,
+    aad: Row,
+    parts: Row,
+}
+
+impl Rows {
+    fn new() -> Self {
+        Self {
+            nonces: [[0; 16]; CHUNK + LANES],
+            aad: [[0; 16]; CHUNK + LANES],
+            parts: [[0; 16]; CHUNK + LANES],
+        }
+    }
+}
+
+/// Seals or opens runs of messages that are alike together, and the others one by one.
+#[inline(always)]
+fn run_all<const R: usize, const SEAL: bool>(messages: &mut [Message<'_, Gcm<R>>])
+where
+    Gcm<R>: Aead,
+{
+    let mut rows = Rows::new();
+    let mut rest = messages;
+    while let Some(run) = look(rest, &mut rows) {
+        let (now, later) = rest.split_at_mut(run.count);
+        rest = later;
+        if run.together() {
+            together::<R, SEAL>(now, run, &mut rows);
+        } else {
+            for Message { key, nonce, aad, data, tag, result } in now {
+                *result = if SEAL {
+                    key.seal(nonce, aad, data, tag)
+                } else {
+                    key.open(nonce, aad, data, tag)
+                };
+            }
+        }
+    }
+}
+
+/// Messages that are alike.
+#[derive(Clone, Copy)]
+struct Run {
+    shape: Shape,
+    count: usize,
+    one_key: bool,
+}
+
+/// The lengths that messages have in common, in bytes.
+#[derive(Clone, Copy)]
+struct Shape {
+    aad: usize,
+    text: usize,
+}
+
+impl Run {
+    /// Whether they gain from company.
+    #[inline(always)]
+    fn together(&self) -> bool {
+        let most = if self.one_key { MOST_TEXT } else { MOST_TEXT_KEY_EACH };
+        self.count > 1 && self.shape.aad <= 16 && self.shape.text <= 16 * most
+    }
+}
+
+/// The messages at the beginning that are alike, if any are left; laid side by side if they gain from
+/// company.
+#[inline(always)]
+fn look<const R: usize>(messages: &[Message<'_, Gcm<R>>], rows: &mut Rows) -> Option<Run> {
+    let first = messages.first()?;
+    let shape = Shape { aad: first.aad.len(), text: first.data.len() };
+    let mut run = Run { shape, count: 0, one_key: true };
+    for (message, nonce) in messages.iter().zip(&mut rows.nonces[..CHUNK]) {
+        let ([low], &[a, b, c, d]) = message.nonce.as_chunks::<8>() else { break };
+        if message.aad.len() != shape.aad
+            || message.data.len() != shape.text
+            || message.tag.len() != message.key.tag_length
+        {
+            break;
+        }
+        if !ptr::eq(message.key, first.key) {
+            if message.key.level() != first.key.level() {
+                break;
+            }
+            run.one_key = false;
+        }
+        let high = u32::from_le_bytes([a, b, c, d]);
+        *nonce = (u128::from(high) << 64 | u128::from(u64::from_le_bytes(*low))).to_le_bytes();
+        run.count += 1;
+    }
+    // What cannot be in any company goes alone, and so does what is wrong.
+    run.count = run.count.max(1);
+    if run.together() && shape.aad > 0 {
+        for (message, row) in messages.iter().zip(&mut rows.aad[..run.count]) {
+            *row = [0; 16];
+            row[..shape.aad].copy_from_slice(message.aad);
+        }
+    }
+    if run.together() && !shape.text.is_multiple_of(16) {
+        for (message, row) in messages.iter().zip(&mut rows.parts[..run.count]) {
+            let (_, part) = message.data.as_chunks::<16>();
+            *row = [0; 16];
+            row[..part.len()].copy_from_slice(part);
+        }
+    }
+    Some(run)
+}
+
+/// Seals or opens the messages of a run, `LANES` at a time.
+#[inline(always)]
+fn together<const R: usize, const SEAL: bool>(
+    messages: &mut [Message<'_, Gcm<R>>],
+    Run { shape, one_key, .. }: Run,
+    rows: &mut Rows,
+) {
+    let key = messages[0].key;
+    let level = key.level();
+    let mut start = 0;
+    for messages in messages.chunks_mut(LANES) {
+        if one_key {
+            let keys = OneKey(key);
+            level.run(Alike::<_, R, SEAL> { keys, shape, messages, rows, start });
+        } else {
+            let mut keys = [key; LANES];
+            for (key, message) in keys.iter_mut().zip(&*messages) {
+                *key = message.key;
+            }
+            let keys = KeyEach(&keys);
+            level.run(Alike::<_, R, SEAL> { keys, shape, messages, rows, start });
+        }
+        start += LANES;
+    }
+    if !shape.text.is_multiple_of(16) {
+        wipe(rows.parts.as_flattened_mut());
+    }
+}
+
+/// At most `LANES` messages, the first of which has number `start` in `rows`.
+struct Alike<'w, 'm, 'a, K, const R: usize, const SEAL: bool> {
+    keys: K,
+    shape: Shape,
+    messages: &'m mut [Message<'a, Gcm<R>>],
+    rows: &'w mut Rows,
+    start: usize,
+}
+
+impl<K: Keys<R>, const R: usize, const SEAL: bool> Kernel for Alike<'_, '_, '_, K, R, SEAL> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<S: Clmul>(self, s: S) {
+        let Self { keys, shape, messages, rows, start } = self;
+        let mut tags = [[0; 16]; LANES];
+        let used = messages.len();
+        {
+            let mut lanes: [&mut [Block]; LANES] = Default::default();
+            for (lane, message) in lanes.iter_mut().zip(&mut *messages) {
+                (*lane, _) = message.data.as_chunks_mut();
+            }
+            let mut at = 0;
+            while at < used {
+                let tags = &mut tags[at..];
+                if S::VECTORS > 1 && used - at >= VECTORS * S::WIDTH {
+                    let lanes = &mut lanes[at..at + VECTORS * S::WIDTH];
+                    Group::<S, VECTORS, R, SEAL> { s, shape, at, start: start + at }
+                        .run::<K, { 2 * VECTORS }>(&keys, lanes, rows, tags);
+                    at += VECTORS * S::WIDTH;
+                } else {
+                    let lanes = &mut lanes[at..used.min(at + S::WIDTH)];
+                    Group::<S, 1, R, SEAL> { s, shape, at, start: start + at }
+                        .run::<K, 2>(&keys, lanes, rows, tags);
+                    at += S::WIDTH;
+                }
+            }
+        }
+        for ((message, tag), part) in messages.iter_mut().zip(&tags).zip(&rows.parts[start..]) {
+            if !shape.text.is_multiple_of(16) {
+                let (_, rest) = message.data.as_chunks_mut::<16>();
+                rest.copy_from_slice(&part[..rest.len()]);
+            }
+            if SEAL {
+                copy_tag(tag, message.tag);
+                message.result = Ok(());
+            } else {
+                let tag = &tag[..message.tag.len().min(16)];
+                message.result = authenticate(tag, message.tag, message.data);
+            }
+        }
+        if !SEAL {
+            wipe(tags.as_flattened_mut());
+        }
+    }
+}
+
+/// The messages of `N` vectors: from lane `at` on, and from place `start` on in the rows.
+struct Group<S, const N: usize, const R: usize, const SEAL: bool> {
+    s: S,
+    shape: Shape,
+    at: usize,
+    start: usize,
+}
+
+impl<S: Clmul, const N: usize, const R: usize, const SEAL: bool> Group<S, N, R, SEAL> {
+    /// `M` is twice `N`: so many vectors go through AES together.
+    #[inline(always)]
+    fn run<K: Keys<R>, const M: usize>(
+        &self,
+        keys: &K,
+        lanes: &mut [&mut [Block]],
+        rows: &mut Rows,
+        tags: &mut [Block],
+    ) {
+        let Self { s, shape: Shape { aad, text }, at, start } = *self;
+        let round_keys = keys.rounds::<S, N>(s, at);
+        let whole = text / 16;
+        let last = text.div_ceil(16);
+        let mut window = Window::<N>::new(S::WIDTH, whole, lanes);
+        let mut h = [keys.factor(s, at); N];
+        let mut y = [s.zero(); N];
+        let mut nonce = [s.load(&rows.nonces[start..]); N];
+        for i in 1..N {
+            nonce[i] = s.load(&rows.nonces[start + i * S::WIDTH..]);
+            h[i] = keys.factor(s, at + i * S::WIDTH);
+        }
+        if aad > 0 {
+            for i in 0..N {
+                let v = s.load(&rows.aad[start + i * S::WIDTH..]);
+                y[i] = multiply(s, s.reverse(v), h[i]);
+            }
+        }
+        // Row 0 masks the tags, row 1 is for the first block of text.
+        let mut v = numbered::<S, N, M>(s, nonce, 0);
+        v = s.encrypt::<M, R>(v, round_keys);
+        let mut mask = nonce;
+        let mut stream = nonce;
+        for i in 0..N {
+            (mask[i], stream[i]) = (v[i], v[N + i]);
+        }
+        let mut row = 1;
+        while row <= last {
+            self.text(&mut window, rows, row, stream, h, &mut y);
+            row += 1;
+            if row < last {
+                v = numbered::<S, N, M>(s, nonce, row);
+                v = s.encrypt::<M, R>(v, round_keys);
+                let mut later = stream;
+                for i in 0..N {
+                    (stream[i], later[i]) = (v[i], v[N + i]);
+                }
+                self.text(&mut window, rows, row, stream, h, &mut y);
+                row += 1;
+                stream = later;
+            } else if row == last {
+                stream = s.encrypt::<N, R>(numbered::<S, N, N>(s, nonce, row), round_keys);
+            }
+        }
+        let lengths = s.splat_halves(text as u64 * 8, aad as u64 * 8);
+        for i in 0..N {
+            let hash = multiply(s, s.xor(y[i], lengths), h[i]);
+            s.store(s.xor(mask[i], s.reverse(hash)), &mut tags[i * S::WIDTH..]);
+        }
+    }
+
+    /// One row of text.
+    #[inline(always)]
+    fn text(
+        &self,
+        window: &mut Window<'_, N>,
+        rows: &mut Rows,
+        row: usize,
+        stream: [S::V; N],
+        h: [Factor<S::V>; N],
+        y: &mut [S::V; N],
+    ) {
+        let Self { s, shape, start, .. } = *self;
+        let mut output = stream;
+        if row <= shape.text / 16 {
+            let in_last = window.in_last();
+            let from = window.row(row - 1);
+            let mut text = stream;
+            for i in 0..N {
+                text[i] = s.gather(from, i);
+                output[i] = s.xor(text[i], stream[i]);
+            }
+            let mut to = window.row_mut(S::WIDTH, row - 1);
+            for i in 0..N {
+                if i < N - 1 || in_last == S::WIDTH {
+                    s.scatter(output[i], &mut to, i);
+                } else {
+                    s.scatter_last(output[i], &mut to, in_last);
+                }
+                let hashed = if SEAL { output[i] } else { text[i] };
+                y[i] = multiply(s, s.xor(y[i], s.reverse(hashed)), h[i]);
+            }
+        } else {
+            // The same bytes of every last block are text.
+            let bytes = shape.text % 16;
+            let keep = s.splat(&(u128::MAX >> (8 * (16 - bytes))).to_le_bytes());
+            for i in 0..N {
+                let place = &mut rows.parts[start + i * S::WIDTH..];
+                let text = s.load(place);
+                let output = s.and(s.xor(text, stream[i]), keep);
+                s.store(output, place);
+                let hashed = if SEAL { output } else { text };
+                y[i] = multiply(s, s.xor(y[i], s.reverse(hashed)), h[i]);
+            }
+        }
+    }
+}
+
+/// Counters of `M` / `N` rows from `row` on.
+#[inline(always)]
+fn numbered<S: Clmul, const N: usize, const M: usize>(
+    s: S,
+    nonce: [S::V; N],
+    row: usize,
+) -> [S::V; M] {
+    let mut v = [nonce[0]; M];
+    for i in 0..M {
+        v[i] = s.xor(nonce[i % N], s.splat(&NUMBERS[row + i / N]));
+    }
+    v
+}
+
+/// Where the lanes find their keys.
+trait Keys<const R: usize> {
+    /// The round keys of the lanes of the `N` vectors that start at lane `at`; vector number `N` of a
+    /// call has the lanes of vector 0 again, and so on.
+    fn rounds<S: Clmul, const N: usize>(&self, s: S, at: usize) -> impl RoundKeys<S>;
+    /// Their hash keys.
+    fn factor<S: Clmul>(&self, s: S, at: usize) -> Factor<S::V>;
+}
+
+/// All lanes have the same key.
+struct OneKey<'k, const R: usize>(&'k Gcm<R>);
+
+impl<const R: usize> Keys<R> for OneKey<'_, R> {
+    #[inline(always)]
+    fn rounds<S: Clmul, const N: usize>(&self, s: S, _: usize) -> impl RoundKeys<S> {
+        let (key, _) = self.0.parts();
+        SameKey(broadcast(s, key.keys()))
+    }
+
+    #[inline(always)]
+    fn factor<S: Clmul>(&self, s: S, _: usize) -> Factor<S::V> {
+        let (_, powers) = self.0.parts();
+        let [h, both] = powers.first();
+        Factor::with_both(s.splat(h), s.splat(both))
+    }
+}
+
+/// Every lane has a key of its own, and reads it where it is.
+struct KeyEach<'a, 'k, const R: usize>(&'a [&'k Gcm<R>; LANES]);
+
+impl<const R: usize> Keys<R> for KeyEach<'_, '_, R> {
+    #[inline(always)]
+    fn rounds<S: Clmul, const N: usize>(&self, _: S, at: usize) -> impl RoundKeys<S> {
+        let mut keys = [self.0[at].parts().0.keys(); LANES];
+        for i in 1..N * S::WIDTH {
+            keys[i] = self.0[at + i].parts().0.keys();
+        }
+        VectorKeys::<N, R>(keys)
+    }
+
+    #[inline(always)]
+    fn factor<S: Clmul>(&self, s: S, at: usize) -> Factor<S::V> {
+        let [mut h, mut both] = self.0[at].parts().1.first().map(|block| [block; 4]);
+        for i in 1..S::WIDTH {
+            [h[i], both[i]] = self.0[at + i].parts().1.first();
+        }
+        Factor::with_both(s.load_each(&h), s.load_each(&both))
+    }
+}
+
+/// The keys of the lanes of `N` vectors; the vectors of a call are rows of these.
+#[derive(Clone, Copy)]
+struct VectorKeys<'k, const N: usize, const R: usize>([&'k [Block; R]; LANES]);
+
+impl<S: Clmul, const N: usize, const R: usize> RoundKeys<S> for VectorKeys<'_, N, R> {
+    #[inline(always)]
+    fn get(&self, s: S, round: usize, vector: usize) -> S::K {
+        let at = vector % N * S::WIDTH;
+        let mut blocks = [&self.0[at][round]; 4];
+        for i in 1..S::WIDTH {
+            blocks[i] = &self.0[at + i][round];
+        }
+        s.as_keys(s.load_each(&blocks))
+    }
+}
+
+/// The counters 1 to `MOST_TEXT` + 1 behind an empty nonce.
+static NUMBERS: [Block; MOST_TEXT + 1] = {
+    let mut numbers = [[0; 16]; MOST_TEXT + 1];
+    let mut i = 0;
+    while i <= MOST_TEXT {
+        #[expect(clippy::cast_possible_truncation, reason = "17 at most")]
+        let number = i as u8 + 1;
+        numbers[i][15] = number;
+        i += 1;
+    }
+    numbers
+};

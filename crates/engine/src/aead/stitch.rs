@@ -47,6 +47,8 @@ impl<S: Clmul, const REVERSED: bool> Beside<S> for HashBeside<'_, S, REVERSED> {
     fn step(&mut self, s: S, round: usize) {
         let i = round - 1;
         if i < VECTORS {
+            // The first vector last: what it waits for, the hash so far, comes from the group before.
+            let i = (i + 1) % VECTORS;
             let mut v = convert::<S, REVERSED>(s, s.load(&self.text[i * S::WIDTH..]));
             if i == 0 {
                 v = s.xor(v, s.in_first_lane(self.y));

@@ -10,6 +10,20 @@ use core::mem::MaybeUninit;
 use crate::blocks::{Block, Blocks, Kernel, RoundKeys, sealed::Sealed};
 use crate::{Beside, Clmul, Row, RowMut};
 
+/// A loop over rounds, written out: what a step does beside a round may be more than the compiler
+/// unrolls, and then nothing stays in registers.
+macro_rules! each_round {
+    ($round:ident in 1..$end:expr, $body:block) => {
+        each_round!(@ $round, $end, $body, 1 2 3 4 5 6 7 8 9 10 11 12 13)
+    };
+    (@ $round:ident, $end:expr, $body:block, $($number:literal)*) => {
+        $(if $number < $end {
+            let $round = $number;
+            $body
+        })*
+    };
+}
+
 /// Makes a token: its detection, its entry and its [`Blocks`], all from one feature list.
 macro_rules! level {
     (
@@ -513,7 +527,7 @@ macro_rules! level {
                 for i in 0..N {
                     v[i] = self.xor(v[i], keys.get(self, 0, i));
                 }
-                for round in 1..R - 1 {
+                each_round!(round in 1..R - 1, {
                     for i in 0..N {
                         // SAFETY: the token proves the features.
                         let next = unsafe { $leaf::aesenc(v[i], keys.get(self, round, i)) };
@@ -521,7 +535,7 @@ macro_rules! level {
                         v[i] = self.here(next);
                     }
                     beside.step(self, round);
-                }
+                });
                 for i in 0..N {
                     // SAFETY: the token proves the features.
                     v[i] = unsafe { $leaf::aesenclast(v[i], keys.get(self, R - 1, i)) };

@@ -283,6 +283,8 @@ fn the_two_keys_differ() {
     }
 }
 
+type Call<'a> = &'a dyn Fn(&mut [u8]);
+
 #[test]
 fn the_level_asked_for_runs() {
     for level in levels() {
@@ -290,7 +292,6 @@ fn the_level_asked_for_runs() {
             Aes128Xts::with_level(&core::array::from_fn(|i| i.to_le_bytes()[0]), level).unwrap();
         let other = lanelock::Aes128::with_level(&[2; 16], portable());
         let mut data = [0; 1024];
-        type Call<'a> = &'a dyn Fn(&mut [u8]);
         let calls: [Call<'_>; 4] = [
             &|data| key.encrypt(&[0; 16], data).unwrap(),
             &|data| key.decrypt(&[0; 16], data).unwrap(),

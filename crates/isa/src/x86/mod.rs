@@ -486,7 +486,9 @@ macro_rules! level {
                 for round in 1..R - 1 {
                     for i in 0..N {
                         // SAFETY: the token proves the features.
-                        v[i] = unsafe { $leaf::aesenc(v[i], keys.get(self, round, i)) };
+                        let next = unsafe { $leaf::aesenc(v[i], keys.get(self, round, i)) };
+                        // Otherwise the compiler takes one vector through all rounds, then the next.
+                        v[i] = if N > 1 { self.here(next) } else { next };
                     }
                 }
                 for i in 0..N {
@@ -506,7 +508,9 @@ macro_rules! level {
                 for round in 1..R - 1 {
                     for i in 0..N {
                         // SAFETY: the token proves the features.
-                        v[i] = unsafe { $leaf::aesenc(v[i], keys.get(self, round, i)) };
+                        let next = unsafe { $leaf::aesenc(v[i], keys.get(self, round, i)) };
+                        // Otherwise the compiler takes one vector through all rounds, then the next.
+                        v[i] = if N > 1 { self.here(next) } else { next };
                     }
                 }
                 for i in 0..N {
@@ -555,7 +559,9 @@ macro_rules! level {
                 for round in 1..R - 1 {
                     for i in 0..N {
                         // SAFETY: the token proves the features.
-                        v[i] = unsafe { $leaf::aesdec(v[i], keys.get(self, round, i)) };
+                        let next = unsafe { $leaf::aesdec(v[i], keys.get(self, round, i)) };
+                        // Otherwise the compiler takes one vector through all rounds, then the next.
+                        v[i] = if N > 1 { self.here(next) } else { next };
                     }
                 }
                 for i in 0..N {

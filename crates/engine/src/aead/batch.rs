@@ -3,6 +3,10 @@
 //! A message of a few blocks cannot fill a vector, and waits for the latency of every round. Here
 //! blocks of *different* messages share a vector. Keys, nonces, AAD and lengths may differ; one bad
 //! message does not disturb the others.
+//!
+//! Equal lengths go best together. For GCM they have to be neighbours: sort messages of mixed lengths
+//! by length where their order is free. GCM messages above 256 bytes (32, where keys differ) fill the
+//! vectors alone.
 
 pub use super::scheduler::{CompletedMessage, Operation, OwnedMessage};
 use crate::{Error, aead::Aead};

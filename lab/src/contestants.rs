@@ -210,6 +210,11 @@ impl Contestant {
         self.ask(&format!("limit {row}")).ok()?.strip_prefix("cycles ")?.parse().ok()
     }
 
+    /// Starts the worker anew when it is next needed: it measures limits once.
+    pub fn forget(&mut self) {
+        self.worker = None;
+    }
+
     /// The core clock.
     pub fn gigahertz(&mut self) -> Option<f64> {
         self.ask("clock").ok()?.strip_prefix("gigahertz ")?.parse().ok()

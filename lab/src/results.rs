@@ -113,12 +113,14 @@ impl Results {
         fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
     }
 
-    /// Takes up a row with its limits.
+    /// Takes up a row with its limits; the lowest of those that were measured counts.
     pub fn add(&mut self, entry: &Entry, contestants: &mut [Contestant]) {
         let limits = &mut self.rows.entry(entry.row.to_string()).or_default().limits;
         for ours in contestants.iter_mut().filter(|c| c.best() || (c.ours() && entry.levels)) {
             if let Some(cycles) = ours.limit(&entry.row) {
-                limits.insert(ours.level().expect("ours").to_owned(), rounded(cycles));
+                let level = ours.level().expect("ours").to_owned();
+                let lowest = limits.entry(level).or_insert(f64::INFINITY);
+                *lowest = lowest.min(rounded(cycles));
             }
         }
     }

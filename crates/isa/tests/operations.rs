@@ -306,10 +306,7 @@ impl Kernel for Chained<'_> {
     #[inline(always)]
     fn run<S: Clmul>(self, s: S) {
         let (a, b) = (s.load(self.a), s.load(self.b));
-        let mut own = [&self.keys[0]; 4];
-        for (i, own) in own.iter_mut().enumerate() {
-            *own = &self.keys[i];
-        }
+        let own = self.keys.each_ref();
         let [v] = s.encrypt_whitened::<1, 11>([a], OwnKeys(own));
         let [w] = s.encrypt_whitened_xor::<1, 11>([a], [b], OwnKeys(own));
         let mut blocks = [[[0; 16]; 4]; 2];
@@ -332,10 +329,7 @@ impl Kernel for Two<'_> {
     #[inline(always)]
     fn run<S: Clmul>(self, s: S) {
         let (a, b) = (s.load(self.a), s.load(self.b));
-        let mut own = [&self.keys[0]; 4];
-        for (i, own) in own.iter_mut().enumerate() {
-            *own = &self.keys[i];
-        }
+        let own = self.keys.each_ref();
         let [[c], [d]] = s.encrypt_two::<1, 11>([a], [b], OwnKeys(own));
         let [e] = s.encrypt::<1, 11>([a], OwnKeys(own));
         let [f] = s.encrypt::<1, 11>([b], OwnKeys(own));
@@ -372,10 +366,7 @@ impl Kernel for Masked<'_> {
     #[inline(always)]
     fn run<S: Clmul>(self, s: S) {
         let (a, b) = (s.load(self.a), s.load(self.b));
-        let mut own = [&self.keys[0]; 4];
-        for (i, own) in own.iter_mut().enumerate() {
-            *own = &self.keys[i];
-        }
+        let own = self.keys.each_ref();
         let mut lasts = [[0; 16]; 4];
         for i in 0..S::WIDTH {
             lasts[i] = self.keys[i][10];

@@ -39,6 +39,21 @@ impl<'a, A: Aead> Message<'a, A> {
     ) -> Self {
         Self { key, nonce, aad, data, tag, result: Ok(()) }
     }
+
+    /// Seals or opens the message without company.
+    pub(super) fn alone<const SEAL: bool>(&mut self) {
+        let Self { key, nonce, aad, data, tag, result } = self;
+        *result =
+            if SEAL { key.seal(nonce, aad, data, tag) } else { key.open(nonce, aad, data, tag) };
+    }
+}
+
+/// A nonce of 12 bytes with four zero bytes behind it; of other nonces nothing.
+#[inline(always)]
+pub(super) fn nonce_block(nonce: &[u8]) -> Option<[u8; 16]> {
+    let ([low], &[a, b, c, d]) = nonce.as_chunks::<8>() else { return None };
+    let high = u32::from_le_bytes([a, b, c, d]);
+    Some((u128::from(high) << 64 | u128::from(u64::from_le_bytes(*low))).to_le_bytes())
 }
 
 /// An algorithm whose messages can share vectors.

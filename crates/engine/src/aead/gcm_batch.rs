@@ -10,7 +10,7 @@ use lanelock_isa::{Block, Clmul, Kernel, RoundKeys, SameKey, Window, wipe};
 
 use super::{
     Aead, Gcm, authenticate,
-    batch::{Batch, Message},
+    batch::{Batch, Message, nonce_block},
     copy_tag,
 };
 use crate::{
@@ -86,12 +86,8 @@ where
         if run.together() {
             together::<R, SEAL>(now, run, &mut rows);
         } else {
-            for Message { key, nonce, aad, data, tag, result } in now {
-                *result = if SEAL {
-                    key.seal(nonce, aad, data, tag)
-                } else {
-                    key.open(nonce, aad, data, tag)
-                };
+            for message in now {
+                message.alone::<SEAL>();
             }
         }
     }
@@ -129,7 +125,7 @@ fn look<const R: usize>(messages: &[Message<'_, Gcm<R>>], rows: &mut Rows) -> Op
     let shape = Shape { aad: first.aad.len(), text: first.data.len() };
     let mut run = Run { shape, count: 0, one_key: true };
     for (message, nonce) in messages.iter().zip(&mut rows.nonces[..CHUNK]) {
-        let ([low], &[a, b, c, d]) = message.nonce.as_chunks::<8>() else { break };
+        let Some(block) = nonce_block(message.nonce) else { break };
         if message.aad.len() != shape.aad
             || message.data.len() != shape.text
             || message.tag.len() != message.key.tag_length
@@ -142,8 +138,7 @@ fn look<const R: usize>(messages: &[Message<'_, Gcm<R>>], rows: &mut Rows) -> Op
             }
             run.one_key = false;
         }
-        let high = u32::from_le_bytes([a, b, c, d]);
-        *nonce = (u128::from(high) << 64 | u128::from(u64::from_le_bytes(*low))).to_le_bytes();
+        *nonce = block;
         run.count += 1;
     }
     // What cannot be in any company goes alone, and so does what is wrong.

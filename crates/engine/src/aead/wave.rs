@@ -7,7 +7,11 @@
 
 use lanelock_isa::{AesLevel, Block, wipe};
 
-use super::{Aead, authenticate, batch::Message};
+use super::{
+    Aead, authenticate,
+    batch::{Message, nonce_block},
+    copy_tag,
+};
 use crate::Error;
 
 /// The most messages of a wave.
@@ -78,10 +82,8 @@ impl Wave {
     #[inline(always)]
     fn put<A: Waves>(&mut self, lane: usize, message: &Message<'_, A>) {
         let Message { nonce, aad, data, tag, .. } = message;
-        if let ([first], &[a, b, c, d]) = nonce.as_chunks::<8>() {
-            let last = u32::from_le_bytes([a, b, c, d]);
-            let nonce = u128::from(last) << 64 | u128::from(u64::from_le_bytes(*first));
-            self.nonces[lane] = nonce.to_le_bytes();
+        if let Some(nonce) = nonce_block(nonce) {
+            self.nonces[lane] = nonce;
         }
         spread(aad, &mut self.aad, lane);
         spread(data, &mut self.text, lane);
@@ -106,12 +108,7 @@ impl Wave {
     #[inline(always)]
     fn take_sealed<A>(&self, lane: usize, message: &mut Message<'_, A>) {
         collect(&self.text, lane, message.data);
-        let length = message.tag.len();
-        if let Ok(tag) = <&mut Block>::try_from(&mut *message.tag) {
-            *tag = self.tags[lane];
-        } else {
-            message.tag.copy_from_slice(&self.tags[lane][..length]);
-        }
+        copy_tag(&self.tags[lane], message.tag);
     }
 
     /// Brings the text of an opened message home, if its tag is right.
@@ -202,7 +199,7 @@ pub(super) fn each<A: Waves, const SEAL: bool>(messages: &mut [Message<'_, A>]) 
                 like = Some((key, shape));
                 (nonce_like, aad_like, data_like, tag_like) = lengths;
             } else {
-                alone::<A, SEAL>(message);
+                message.alone::<SEAL>();
             }
         }
         let order = &mut order[..count];
@@ -212,7 +209,7 @@ pub(super) fn each<A: Waves, const SEAL: bool>(messages: &mut [Message<'_, A>]) 
         for group in order.chunk_by(|a, b| shape(*a) == shape(*b)) {
             for group in group.chunks(LANES) {
                 match group {
-                    [one] => alone::<A, SEAL>(&mut messages[place(*one)]),
+                    [one] => messages[place(*one)].alone::<SEAL>(),
                     _ => together::<A, SEAL>(messages, group, &mut wave),
                 }
             }
@@ -228,11 +225,6 @@ fn shape(number: u32) -> usize {
 #[inline(always)]
 fn place(number: u32) -> usize {
     number as usize % CHUNK
-}
-
-fn alone<A: Waves, const SEAL: bool>(message: &mut Message<'_, A>) {
-    let Message { key, nonce, aad, data, tag, result } = message;
-    *result = if SEAL { key.seal(nonce, aad, data, tag) } else { key.open(nonce, aad, data, tag) };
 }
 
 #[inline(always)]

@@ -101,16 +101,16 @@ macro_rules! constructors {
 
         impl Batch for Ccm<$rounds> {
             fn seal_each(messages: &mut [Message<'_, Self>]) {
-                if let [Message { key, nonce, aad, data, tag, result }] = messages {
-                    *result = key.seal(nonce, aad, data, tag);
+                if let [message] = messages {
+                    message.alone::<true>();
                 } else {
                     batch::run_all::<$rounds, false>(messages);
                 }
             }
 
             fn open_each(messages: &mut [Message<'_, Self>]) {
-                if let [Message { key, nonce, aad, data, tag, result }] = messages {
-                    *result = key.open(nonce, aad, data, tag);
+                if let [message] = messages {
+                    message.alone::<false>();
                 } else {
                     batch::run_all::<$rounds, true>(messages);
                 }

@@ -82,7 +82,7 @@ where
         for group in order.chunk_by(|a, b| shape(*a) == shape(*b)) {
             for group in group.chunks(LANES) {
                 match group {
-                    [one] => alone::<R, SEAL>(&mut messages[place(*one)]),
+                    [one] => messages[place(*one)].alone::<SEAL>(),
                     _ => together::<R, SEAL>(messages, group, &mut wave),
                 }
             }
@@ -98,14 +98,6 @@ fn shape(number: u32) -> usize {
 #[inline(always)]
 fn place(number: u32) -> usize {
     number as usize % CHUNK
-}
-
-fn alone<const R: usize, const SEAL: bool>(message: &mut Message<'_, Ocb3<R>>)
-where
-    Ocb3<R>: Aead,
-{
-    let Message { key, nonce, aad, data, tag, result } = message;
-    *result = if SEAL { key.seal(nonce, aad, data, tag) } else { key.open(nonce, aad, data, tag) };
 }
 
 #[inline(always)]

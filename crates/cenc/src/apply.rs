@@ -35,8 +35,8 @@ impl Cipher {
         Self { scheme, pattern: Pattern::ALL, key }
     }
 
-    /// Sets the pattern `crypt`:`skip` in blocks; `crypt` = 0 means no pattern. Schemes without a
-    /// pattern ignore it.
+    /// Sets the pattern `crypt`:`skip` in blocks; where either is 0 there is none, and every whole
+    /// block is encrypted. Schemes without a pattern ignore it.
     #[must_use]
     pub fn with_pattern(mut self, crypt: u8, skip: u8) -> Self {
         self.pattern = Pattern::new(crypt, skip);
@@ -45,7 +45,7 @@ impl Cipher {
 
     /// Encrypts the whole blocks of a last crypt run that is cut short, as Shaka Packager 3.8,
     /// Bento4 and GPAC do. Without it they stay clear, as clause 9.6.1 says and FFmpeg and mp4ff do. For
-    /// 1:9, and without pattern, there is no difference.
+    /// 1:9, for N:0, and without pattern, there is no difference.
     #[must_use]
     pub fn encrypt_truncated_runs(mut self) -> Self {
         self.pattern = self.pattern.encrypt_truncated_runs();
@@ -56,6 +56,18 @@ impl Cipher {
     pub fn scheme(&self) -> Scheme {
         self.scheme
     }
+}
+
+/// How many of the `protected` bytes of one protected range become ciphertext; the others stay
+/// clear: skipped blocks, a partial last block, a truncated crypt run.
+#[must_use]
+pub fn ciphertext_bytes(scheme: Scheme, pattern: Pattern, protected: u32) -> u32 {
+    let pattern = if scheme.has_pattern() { pattern } else { Pattern::ALL };
+    if scheme == Scheme::Cenc {
+        return protected;
+    }
+    let blocks = pattern.encrypted_blocks(protected as usize / 16);
+    u32::try_from(blocks * 16).unwrap_or(protected) // never more than `protected`
 }
 
 /// An access unit in a buffer.

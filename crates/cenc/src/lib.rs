@@ -33,5 +33,6 @@ mod apply;
 pub mod map;
 mod scheme;
 
-pub use apply::{AccessUnit, ApplyError, Cipher, decrypt, encrypt};
+pub use apply::{AccessUnit, ApplyError, Cipher, ciphertext_bytes, decrypt, encrypt};
+pub use lanelock::Pattern;
 pub use scheme::{Scheme, next_iv};

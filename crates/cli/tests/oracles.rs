@@ -348,7 +348,8 @@ fn av1_and_vp9_are_refused() {
 }
 
 /// Patterns other than 1:9, in both readings of truncated runs: ffmpeg leaves them clear, Shaka
-/// Packager 3.8 encrypts their whole blocks.
+/// Packager 3.8 encrypts their whole blocks. N:0 has none for Shaka Packager and for us; ffmpeg leaves
+/// its last blocks clear all the same.
 #[test]
 fn other_patterns() {
     let Some(ffmpeg) = ffmpeg() else { return skip("ffmpeg is not installed") };
@@ -369,6 +370,7 @@ fn other_patterns() {
                     }
                 };
                 for runs in ["clear", "encrypt"] {
+                    let ffmpeg_agrees = runs == "clear" && (!pattern.ends_with(":0") || pattern == "1:0");
                     let runs_as = ["--truncated-runs", runs];
                     let [encrypted, back] = ["encrypted.mp4", "back.mp4"].map(|n| dir.file(n));
                     let args = ["--key", &pair(), "--pattern", pattern];
@@ -378,8 +380,8 @@ fn other_patterns() {
                     support::succeed(command.args(["--quiet", "--key", &pair()]));
                     let ours = packets(&ffmpeg, &back, Read::File, None, "0").unwrap();
                     judge("we decrypt", compare(&ours, &clear));
-                    let theirs = match (runs, &packager) {
-                        ("clear", _) => packets(&ffmpeg, &encrypted, Read::Pipe, Some(KEY), "0"),
+                    let theirs = match (ffmpeg_agrees, &packager) {
+                        (true, _) => packets(&ffmpeg, &encrypted, Read::Pipe, Some(KEY), "0"),
                         (_, None) => continue,
                         (_, Some(packager)) => {
                             let keys = shaka_keys();
@@ -387,7 +389,7 @@ fn other_patterns() {
                                 .map(|theirs| joined(&ffmpeg, &theirs))
                         }
                     };
-                    let peer = if runs == "clear" { "ffmpeg" } else { "Shaka" };
+                    let peer = if ffmpeg_agrees { "ffmpeg" } else { "Shaka" };
                     let what = format!("{peer} decrypts");
                     judge(&what, theirs.and_then(|theirs| compare(&theirs, &clear)));
                 }

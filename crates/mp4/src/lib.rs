@@ -51,6 +51,7 @@ pub mod edit;
 mod error;
 mod fourcc;
 mod header;
+mod items;
 mod moof;
 mod moov;
 mod path;
@@ -63,9 +64,11 @@ mod writer;
 pub use boxes::{BoxRef, Children, MAX_DEPTH};
 pub use error::{Error, ErrorKind, Result};
 pub use fourcc::FourCc;
+pub use items::item_extents;
 pub use moof::{Base, Fragment, FragmentSamples, Run, TrackFragment};
 pub use moov::{
     CodecConfig, Edit, EsdsInfo, Media, Movie, Sample, SampleEntry, Samples, Track, TrackDefaults,
+    TrackKind,
 };
 pub use protection::{
     AuxCursor, AuxInfo, COMMON_SYSTEM_ID, EncryptionRuns, Iv, Protection, Pssh, SampleAux,

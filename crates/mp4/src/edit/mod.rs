@@ -18,4 +18,4 @@ pub use ftyp::fragmented_ftyp;
 pub use index::{patch_mfra, patch_sidx};
 pub use init::fragment_movie;
 pub use movie::{KeepPssh, ProtectTrack, protect_movie, unprotect_movie};
-pub use relocate::relocate_movie;
+pub use relocate::{relocate_meta, relocate_movie};

@@ -2,18 +2,35 @@
 
 use super::{movie::Chain, splice::Splice};
 use crate::{
-    ErrorKind, Movie, Result, Track,
+    BoxRef, ErrorKind, Movie, Result, Track,
+    items::moved_items,
     protection::Saio,
     source::Source,
     writer::{put_full_box, put32, put64},
 };
+
+/// Gives a file-level `meta` whose items (`iloc`) follow a change of the file. The box was at `offset`
+/// of the input; `map` gives the output offset of an input offset. The length stays.
+pub fn relocate_meta(
+    meta: &[u8],
+    offset: u64,
+    map: impl Fn(u64) -> Option<u64>,
+) -> Result<Vec<u8>> {
+    let root = BoxRef::root_of(meta, offset, b"meta")?;
+    let mut splice = Splice::new(root);
+    for (at, field) in moved_items(&root, map)? {
+        splice.overwrite(at, &field);
+    }
+    splice.finish()
+}
 
 /// Gives a `moov` whose chunk offsets follow a change of the file.
 ///
 /// `moov` will be at `new_offset` of the output. `map` gives the output offset of an input
 /// offset, told the length the new `moov` has: what lies behind `moov` depends on it. `stco`
 /// becomes `co64` in a track that needs it. `saio` offsets in `stbl` that point into `moov`
-/// move with it, others are mapped as well.
+/// move with it, others are mapped as well, and so are the places of items (`iloc`) of `meta` boxes
+/// in `moov`.
 pub fn relocate_movie(
     movie: &Movie,
     new_offset: u64,
@@ -109,6 +126,11 @@ fn write(
                 b"saio" => saios.push(Saio::from_box(child)?),
                 _ => {}
             }
+        }
+    }
+    for meta in movie.metas()? {
+        for (at, field) in moved_items(&meta, &map)? {
+            splice.overwrite(at, &field);
         }
     }
     let positions = splice.positions();

@@ -1,9 +1,11 @@
 //! `traf`: the part of one track in a movie fragment (ISO/IEC 14496-12, 8.8.6 and 8.8.7).
 
+use std::ops::Range;
+
 use super::trun::{FragmentSamples, Run, RunDefaults};
 use crate::{
     BoxRef, ErrorKind, FourCc, Movie, ReadAt, Result,
-    protection::{AuxBoxes, AuxInfo, EncryptionRuns, SeigMap, is_seig, refuse_compact},
+    protection::{AuxBoxes, AuxInfo, EncryptionRuns, SeigMap, aux_ranges, is_seig, refuse_compact},
     source::Reader,
 };
 
@@ -220,6 +222,13 @@ impl<'a> TrackFragment<'a> {
     pub fn aux_info<R: ReadAt + ?Sized>(&self, file: &R) -> Result<AuxInfo<'a>> {
         let runs = self.runs.iter().map(|run| run.sample_count);
         self.aux.info(self.place, self.base_offset, runs, file)
+    }
+
+    /// Where auxiliary information of the samples is in the file: of any type, as `saiz` and `saio`
+    /// say.
+    pub fn aux_ranges(&self, file_len: u64) -> Result<Vec<Range<u64>>> {
+        let counts = || self.runs.iter().map(|run| run.sample_count);
+        aux_ranges(&self.place, self.base_offset, counts, file_len)
     }
 
     /// Encryption parameters of the samples, as runs: `seig` groups over the `tenc` of the

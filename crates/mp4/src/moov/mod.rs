@@ -10,15 +10,17 @@ mod track;
 pub use codec::{CodecConfig, EsdsInfo};
 pub use entry::{Media, SampleEntry};
 pub use samples::{Sample, Samples};
-pub use track::{Edit, Track, TrackDefaults};
+pub use track::{Edit, Track, TrackDefaults, TrackKind};
 
 pub(crate) use entry::{
     children_offset as entry_children_offset, protected_format, sinf_of, sinf_position,
 };
 
+use std::ops::Range;
+
 use crate::{
-    BoxRef, ErrorKind, FourCc, Pssh, ReadAt, Result,
-    protection::{AuxInfo, EncryptionRuns, movie_runs},
+    BoxRef, ErrorKind, FourCc, Pssh, ReadAt, Result, item_extents,
+    protection::{AuxInfo, EncryptionRuns, aux_ranges, movie_runs},
 };
 
 /// A parsed `moov`, owner of its bytes.
@@ -178,6 +180,38 @@ impl Movie {
         let stbl = self.stbl(track)?;
         let aux = track.aux_boxes(&stbl)?;
         aux.info(stbl, 0, track.tables.chunk_samples(&self.bytes), file)
+    }
+
+    /// Where the auxiliary information of a progressive track's samples is in the file: of any type,
+    /// as `saiz` and `saio` say.
+    pub fn aux_ranges(&self, track: &Track, file_len: u64) -> Result<Vec<Range<u64>>> {
+        let track = self.own(track)?;
+        let counts = || track.tables.chunk_samples(&self.bytes);
+        aux_ranges(&self.stbl(track)?, 0, counts, file_len)
+    }
+
+    /// Ranges of the file that items of the movie and of its tracks occupy (`meta` with `iloc`).
+    pub fn item_extents(&self) -> Result<Vec<Range<u64>>> {
+        let mut extents = Vec::new();
+        for meta in self.metas()? {
+            extents.extend(item_extents(&meta)?);
+        }
+        Ok(extents)
+    }
+
+    /// The `meta` boxes of the movie and of its tracks.
+    pub(crate) fn metas(&self) -> Result<Vec<BoxRef<'_>>> {
+        let moov = self.root()?;
+        let mut metas = Vec::new();
+        for child in moov.children() {
+            let child = child?;
+            match &child.kind().0 {
+                b"meta" => metas.push(child),
+                b"trak" => metas.extend(child.child(b"meta")?),
+                _ => {}
+            }
+        }
+        Ok(metas)
     }
 
     /// Encryption parameters of a progressive track's samples, as runs.

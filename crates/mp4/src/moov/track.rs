@@ -45,6 +45,21 @@ impl TrackDefaults {
     }
 }
 
+/// What a track presents, by its handler (ISO/IEC 14496-12, 8.4.3, 12).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TrackKind {
+    /// `vide`, and what has the same sample entries: `pict` (image sequences), `auxv` (auxiliary
+    /// video, such as alpha or depth).
+    Video,
+    /// `soun`.
+    Audio,
+    /// Text, subtitles and captions: `text`, `sbtl`, `subt`, `clcp`.
+    Text,
+    /// Any other.
+    Other,
+}
+
 /// A track of a [`super::Movie`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -162,6 +177,16 @@ impl Track {
         moov.children_at(self.start - moov.payload_range().start)
             .next()
             .unwrap_or_else(|| Err(moov.error(ErrorKind::UnknownTrack { id: self.id })))
+    }
+
+    /// What the track presents.
+    pub fn kind(&self) -> TrackKind {
+        match &self.handler.0 {
+            b"vide" | b"pict" | b"auxv" => TrackKind::Video,
+            b"soun" => TrackKind::Audio,
+            b"text" | b"sbtl" | b"subt" | b"clcp" => TrackKind::Text,
+            _ => TrackKind::Other,
+        }
     }
 
     /// Samples in the sample tables; 0 in a fragmented file.

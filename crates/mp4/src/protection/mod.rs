@@ -2,6 +2,7 @@
 //! per sample group and per sample.
 
 mod aux_info;
+mod aux_ranges;
 mod encryption;
 mod groups;
 mod pssh;
@@ -17,6 +18,7 @@ pub use pssh::{COMMON_SYSTEM_ID, Pssh};
 pub use sinf::Protection;
 pub use table::{SampleAuxTable, SubsampleMode};
 
+pub(crate) use aux_ranges::aux_ranges;
 pub(crate) use groups::{Descriptions, SeigMap, is_seig, movie_runs, refuse_compact};
 pub(crate) use saiz_saio::{AuxBoxes, Saio, is_protection_aux};
 pub(crate) use senc::PIFF_SENC;

@@ -32,7 +32,7 @@ pub(crate) struct Saiz<'a> {
 }
 
 impl<'a> Saiz<'a> {
-    fn from_box(saiz: BoxRef<'a>) -> Result<Self> {
+    pub(crate) fn from_box(saiz: BoxRef<'a>) -> Result<Self> {
         let mut reader = saiz.reader();
         let (_, flags) = reader.version_upto(0)?;
         if flags & 1 != 0 {
@@ -57,7 +57,18 @@ impl<'a> Saiz<'a> {
         listed.copied().unwrap_or(self.default)
     }
 
-    fn total(&self) -> u64 {
+    /// Bytes of the information of these samples.
+    pub(crate) fn range_total(&self, samples: std::ops::Range<u64>) -> u64 {
+        let listed = u64::from(self.count);
+        let samples = samples.start.min(listed)..samples.end.min(listed);
+        match self.default {
+            0 => samples.map(|sample| u64::from(self.size(sample))).sum(),
+            size => (samples.end - samples.start) * u64::from(size),
+        }
+    }
+
+    /// Bytes of the information of all samples.
+    pub(crate) fn total(&self) -> u64 {
         match self.default {
             0 => self.table.iter().map(|&size| u64::from(size)).sum(),
             size => u64::from(size) * u64::from(self.count),
@@ -218,11 +229,7 @@ fn read_external<R: ReadAt + ?Sized>(
             })?;
             let first = sample;
             sample += u64::from(count);
-            let listed = u64::from(saiz.count);
-            match saiz.default {
-                0 => (first.min(listed)..sample.min(listed)).map(|i| u64::from(saiz.size(i))).sum(),
-                size => (sample.min(listed) - first.min(listed)) * u64::from(size),
-            }
+            saiz.range_total(first..sample)
         };
         let start = base
             .checked_add(saio.entry(number - 1))

@@ -46,6 +46,7 @@
 #![forbid(unsafe_code)]
 
 mod boxes;
+
 pub mod build;
 pub mod edit;
 mod error;
@@ -53,6 +54,7 @@ mod fourcc;
 mod header;
 mod moof;
 mod moov;
+mod nesting;
 mod path;
 mod protection;
 mod read_at;
@@ -60,13 +62,14 @@ mod source;
 mod top_level;
 mod writer;
 
-pub use boxes::{BoxRef, Children, MAX_DEPTH};
+pub use boxes::{BoxRef, Children};
 pub use error::{Error, ErrorKind, Result};
 pub use fourcc::FourCc;
 pub use moof::{Base, Fragment, FragmentSamples, Run, TrackFragment};
 pub use moov::{
     CodecConfig, Edit, EsdsInfo, Media, Movie, Sample, SampleEntry, Samples, Track, TrackDefaults,
 };
+pub use nesting::MAX_DEPTH;
 pub use protection::{
     AuxCursor, AuxInfo, COMMON_SYSTEM_ID, EncryptionRuns, Iv, Protection, Pssh, SampleAux,
     SampleAuxTable, Subsample, SubsampleMode, Subsamples, TrackEncryption,

@@ -8,7 +8,7 @@
 //!    them without allocating.
 //! 3. *Edit*: functions in [`edit`] take a view and give the bytes of a new box. They splice:
 //!    what they do not name, known or unknown, is copied byte for byte, and the sizes of the
-//!    enclosing boxes are set right. [`build`] makes boxes from nothing.
+//!    enclosing boxes are set right. [`compose`] makes boxes from nothing.
 //!
 //! Nothing in a file is believed. Counts are compared with the bytes that are left before
 //! anything is allocated, sums are taken in 64 bits, nesting is limited, and an [`Error`] says
@@ -46,8 +46,7 @@
 #![forbid(unsafe_code)]
 
 mod boxes;
-
-pub mod build;
+pub mod compose;
 pub mod edit;
 mod error;
 mod fourcc;

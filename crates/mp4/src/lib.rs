@@ -8,7 +8,7 @@
 //!    them without allocating.
 //! 3. *Edit*: functions in [`edit`] take a view and give the bytes of a new box. They splice:
 //!    what they do not name, known or unknown, is copied byte for byte, and the sizes of the
-//!    enclosing boxes are set right. [`build`] makes boxes from nothing.
+//!    enclosing boxes are set right. [`compose`] makes boxes from nothing.
 //!
 //! Nothing in a file is believed. Counts are compared with the bytes that are left before
 //! anything is allocated, sums are taken in 64 bits, nesting is limited, and an [`Error`] says
@@ -46,7 +46,7 @@
 #![forbid(unsafe_code)]
 
 mod boxes;
-pub mod build;
+pub mod compose;
 pub mod edit;
 mod error;
 mod fourcc;
@@ -54,6 +54,7 @@ mod header;
 mod items;
 mod moof;
 mod moov;
+mod nesting;
 mod path;
 mod protection;
 mod read_at;
@@ -61,7 +62,7 @@ mod source;
 mod top_level;
 mod writer;
 
-pub use boxes::{BoxRef, Children, MAX_DEPTH};
+pub use boxes::{BoxRef, Children};
 pub use error::{Error, ErrorKind, Result};
 pub use fourcc::FourCc;
 pub use items::item_extents;
@@ -70,6 +71,7 @@ pub use moov::{
     CodecConfig, Edit, EsdsInfo, Media, Movie, Sample, SampleEntry, Samples, Track, TrackDefaults,
     TrackKind,
 };
+pub use nesting::MAX_DEPTH;
 pub use protection::{
     AuxCursor, AuxInfo, COMMON_SYSTEM_ID, EncryptionRuns, Iv, Protection, Pssh, SampleAux,
     SampleAuxTable, Subsample, SubsampleMode, Subsamples, TrackEncryption,

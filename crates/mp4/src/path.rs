@@ -9,9 +9,8 @@ use std::ops::Range;
 
 use crate::{
     FourCc,
-    boxes::{MAX_DEPTH, children_offset},
     header::Header,
-    moov::entry_children_offset,
+    nesting::{MAX_DEPTH, children_offset, entry_children_offset},
 };
 
 struct Found {

@@ -235,8 +235,8 @@ fn top_level_and_indexes() {
     let sidx = top_level(&file).filter_map(Result::ok).find(|header| header.kind == b"sidx");
     let sidx = load(&file, &sidx.unwrap()).unwrap();
     let entries = [(0, 1000), (10, 2000)];
-    let track = lanelock_mp4::build::MfraTrack { track_id: 1, entries: &entries };
-    let mfra = lanelock_mp4::build::mfra(&[track]).unwrap();
+    let track = lanelock_mp4::compose::MfraTrack { track_id: 1, entries: &entries };
+    let mfra = lanelock_mp4::compose::mfra(&[track]).unwrap();
     let mut random = Random(0x1234_5678_9abc_def1);
     for _ in 0..3000 {
         let mut head = file[..4096].to_vec();

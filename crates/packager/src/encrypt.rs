@@ -6,7 +6,7 @@ use lanelock::AesLevel;
 use lanelock_cenc::Scheme;
 use lanelock_mp4::{
     FourCc, Fragment, Movie, Pssh,
-    build::{NewTrackFragment, moof},
+    compose::{NewTrackFragment, moof},
     edit::{
         Protect, ProtectTrack, RunOffsets, WriteAux, fragment_movie, fragmented_ftyp,
         protect_fragment, protect_movie,
@@ -119,7 +119,7 @@ impl<'a> Run<'a> {
         let moov = self.protect(&init, &protector)?;
         let mut head = match ftyp {
             Some(ftyp) => fragmented_ftyp(ftyp, &[]).map_err(container)?,
-            None => lanelock_mp4::build::ftyp(FourCc::new(b"iso6"), 0, &[FourCc::new(b"iso6")]),
+            None => lanelock_mp4::compose::ftyp(FourCc::new(b"iso6"), 0, &[FourCc::new(b"iso6")]),
         };
         head.extend_from_slice(&moov);
         if let Some(output) = self.pipeline.output {

@@ -3,7 +3,7 @@
 use std::{iter, ops::Range, sync::Arc};
 
 use lanelock_cenc::{AccessUnit, Cipher, map::Subsample};
-use lanelock_mp4::build::NewSample;
+use lanelock_mp4::compose::NewSample;
 
 use crate::{Error, Place, io::Input};
 

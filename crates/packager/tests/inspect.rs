@@ -10,7 +10,7 @@ use std::{
 
 use lanelock_mp4::{
     FourCc, Iv as StoredIv, Movie, Pssh, SampleAuxTable, Subsample, SubsampleMode, TrackEncryption,
-    build::{NewSample, NewTrackFragment, ftyp, moof},
+    compose::{NewSample, NewTrackFragment, ftyp, moof},
     edit::{ProtectTrack, WriteAux, fragment_movie, protect_movie},
     load, top_level,
 };

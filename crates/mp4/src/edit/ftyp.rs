@@ -1,6 +1,6 @@
 //! `ftyp` for a file that becomes fragmented (ISO/IEC 14496-12, 4.3).
 
-use crate::{BoxRef, FourCc, Result, build};
+use crate::{BoxRef, FourCc, Result, compose};
 
 /// Gives `ftyp` with the major brand and version of `ftyp` and its brands, plus `iso6` (movie
 /// fragments with default-base-is-moof and `tfdt`) and `extra`, each once.
@@ -16,7 +16,7 @@ pub fn fragmented_ftyp(ftyp: &[u8], extra: &[FourCc]) -> Result<Vec<u8>> {
             brands.push(*brand);
         }
     }
-    Ok(build::ftyp(major, minor, &brands))
+    Ok(compose::ftyp(major, minor, &brands))
 }
 
 #[cfg(test)]
@@ -25,7 +25,7 @@ mod tests {
 
     #[test]
     fn adds_brands_once() {
-        let old = build::ftyp(FourCc::new(b"isom"), 512, &[FourCc::new(b"isom")]);
+        let old = compose::ftyp(FourCc::new(b"isom"), 512, &[FourCc::new(b"isom")]);
         let new = fragmented_ftyp(&old, &[FourCc::new(b"cmfc"), FourCc::new(b"isom")]).unwrap();
         assert_eq!(new, b"\0\0\0\x1cftypisom\0\0\x02\0isomiso6cmfc");
         assert_eq!(fragmented_ftyp(&new, &[]).unwrap(), new);

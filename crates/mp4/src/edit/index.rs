@@ -126,7 +126,7 @@ fn patch_tfra(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::build::{MfraTrack, SidxReference, mfra, sidx};
+    use crate::compose::{MfraTrack, SidxReference, mfra, sidx};
 
     fn index() -> Vec<u8> {
         let reference =

@@ -12,9 +12,7 @@ pub use entry::{Media, SampleEntry};
 pub use samples::{Sample, Samples};
 pub use track::{Edit, Track, TrackDefaults, TrackKind};
 
-pub(crate) use entry::{
-    children_offset as entry_children_offset, protected_format, sinf_of, sinf_position,
-};
+pub(crate) use entry::{protected_format, sinf_of, sinf_position};
 
 use std::ops::Range;
 

@@ -6,7 +6,7 @@ use std::{path::PathBuf, process::Command};
 
 use lanelock_mp4::{
     BoxHeader, Fragment, Movie, Result, Sample,
-    build::{self, NewSample, NewTrackFragment},
+    compose::{self, NewSample, NewTrackFragment},
     edit::{WriteAux, fragment_movie, fragmented_ftyp},
     load, top_level,
 };
@@ -148,7 +148,7 @@ pub(crate) fn fragmented(file: &[u8]) -> Vec<u8> {
             payload_offset += chunk.iter().map(|sample| u64::from(sample.size)).sum::<u64>();
         }
         let sequence = u32::try_from(sequence).unwrap() + 1;
-        out.extend_from_slice(&build::moof(sequence, &trafs, &[]).unwrap());
+        out.extend_from_slice(&compose::moof(sequence, &trafs, &[]).unwrap());
         let mut payload = Vec::new();
         for samples in &tracks {
             for sample in samples.iter().skip(first).take(40) {

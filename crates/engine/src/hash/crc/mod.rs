@@ -12,7 +12,7 @@ use lanelock_isa::{AesLevel, matrices_are_fast};
 
 use crate::aes::default_level;
 use fold::Update;
-use matrix::{UpdateByMatrices, WORTH_IT};
+use matrix::{Matrices, UpdateByMatrices, WORTH_IT};
 use polynomial::Polynomial;
 
 macro_rules! crc {
@@ -28,9 +28,9 @@ macro_rules! crc {
         }
 
         impl $name {
-            const POLYNOMIAL: &Polynomial = {
-                static POLYNOMIAL: Polynomial = Polynomial::new($polynomial, <$value>::BITS);
-                &POLYNOMIAL
+            const CONSTANTS: &Constants = {
+                static CONSTANTS: Constants = Constants::new($polynomial, <$value>::BITS);
+                &CONSTANTS
             };
 
             /// The checksum of `data`, at the best level: see [`AesLevel::best`].
@@ -66,7 +66,7 @@ macro_rules! crc {
             /// Takes the next piece of the data.
             pub fn update(&mut self, data: &[u8]) {
                 let value = u64::from(self.register);
-                self.register = Self::narrow(update(self.level, Self::POLYNOMIAL, value, data));
+                self.register = Self::narrow(update(self.level, Self::CONSTANTS, value, data));
             }
 
             /// The checksum of the data up to here.
@@ -77,7 +77,7 @@ macro_rules! crc {
             /// The checksum of two pieces of data, from the checksum of each and the length of the
             /// second in bytes.
             pub const fn combine(first: $value, second: $value, second_len: u64) -> $value {
-                Self::narrow(Self::POLYNOMIAL.after_zeros(first as u64, second_len)) ^ second
+                Self::narrow(Self::CONSTANTS.polynomial.after_zeros(first as u64, second_len)) ^ second
             }
 
             #[allow(clippy::cast_possible_truncation, reason = "only 64 to 32 bits truncates")]
@@ -119,15 +119,32 @@ crc!(
     Crc64Xz, u64, 0xc96c_5795_d787_0f42
 );
 
+/// What is computed from the polynomial of a CRC, at compile time.
+struct Constants {
+    polynomial: Polynomial,
+    /// How to fold by matrices instead, if there are only 32 bits.
+    matrices: Option<Matrices>,
+}
+
+impl Constants {
+    /// `reflected` is the polynomial without the highest term, `bits` the width of the CRC.
+    const fn new(reflected: u64, bits: u32) -> Self {
+        let polynomial = Polynomial::new(reflected);
+        let matrices = if bits == 32 { Some(Matrices::new(&polynomial)) } else { None };
+        Self { polynomial, matrices }
+    }
+}
+
 /// The register `value` after `data`.
 #[inline]
-fn update(level: AesLevel, polynomial: &Polynomial, value: u64, data: &[u8]) -> u64 {
+fn update(level: AesLevel, constants: &Constants, value: u64, data: &[u8]) -> u64 {
+    let Constants { polynomial, matrices } = constants;
     // Without an instruction for it a carry-less product costs more than tables.
     if let AesLevel::Portable(_) = level {
         return sliced(polynomial, value, data);
     }
     let update = Update { polynomial, value, data };
-    match &polynomial.matrices {
+    match matrices {
         Some(matrices) if data.len() >= WORTH_IT && matrices_are_fast(level) => {
             level.run(UpdateByMatrices { matrices, update })
         }
@@ -162,13 +179,14 @@ mod tests {
     fn folding_on_the_portable_level_is_what_the_tables_say() {
         let level = AesLevel::from_name("portable").unwrap();
         let data: Vec<u8> = (0..4000_u32).map(|i| (i % 251) as u8).collect();
-        for polynomial in [Crc32::POLYNOMIAL, Crc32c::POLYNOMIAL, Crc64Nvme::POLYNOMIAL] {
+        for constants in [Crc32::CONSTANTS, Crc32c::CONSTANTS, Crc64Nvme::CONSTANTS] {
+            let Constants { polynomial, matrices } = constants;
             for length in (0..300).chain(760..1030).chain(1530..1540).chain(3990..=4000) {
                 let (value, data) = (0x0123_4567 * length as u64 % (1 << 32), &data[..length]);
                 let expected = sliced(polynomial, value, data);
                 let update = Update { polynomial, value, data };
                 assert_eq!(level.run(update), expected, "{length} bytes");
-                if let Some(matrices) = &polynomial.matrices
+                if let Some(matrices) = matrices
                     && length >= 768
                 {
                     let update = Update { polynomial, value, data };

@@ -3,7 +3,7 @@
 use std::{ffi::OsString, path::PathBuf};
 
 use clap::{ArgAction, Parser, Subcommand, ValueEnum};
-use lanelock_packager::{Layout, Scheme, Selector};
+use lanelock_packager::{Layout, Scheme, Selector, UnclaimedPolicy};
 use zeroize::Zeroizing;
 
 use crate::{pssh::unhex, speed::SpeedArgs};
@@ -147,9 +147,14 @@ pub(crate) struct KeyArgs {
 #[expect(clippy::struct_excessive_bools, reason = "the flags of a command line")]
 pub(crate) struct CommonArgs {
     /// The whole blocks of a crypt run that is cut short by the end of its range: clear (FFmpeg,
-    /// mp4ff) or encrypted (Shaka Packager, Bento4, GPAC). Patterns like 1:9 have none
+    /// mp4ff) or encrypted (Shaka Packager, Bento4, GPAC). Patterns like 1:9 and 10:0 have none
     #[arg(long, value_name = "HOW", default_value = "clear")]
     pub(crate) truncated_runs: TruncatedRuns,
+
+    /// Takes media data that no sample and no item refers to as they are: clear, and left out of new
+    /// fragments. Without this option they are an error
+    #[arg(long)]
+    pub(crate) keep_unclaimed: bool,
 
     /// Threads [default: one for each core, at most 4]
     #[arg(long, value_name = "N")]
@@ -170,6 +175,12 @@ pub(crate) struct CommonArgs {
     /// Shows no progress bar; there is one only if standard error is a terminal
     #[arg(long)]
     pub(crate) no_progress: bool,
+}
+
+impl CommonArgs {
+    pub(crate) fn unclaimed(&self) -> UnclaimedPolicy {
+        if self.keep_unclaimed { UnclaimedPolicy::Keep } else { UnclaimedPolicy::Refuse }
+    }
 }
 
 /// Says what a file is: tracks, codecs, protection, fragments.

@@ -137,6 +137,11 @@ impl Lines {
                 units::bytes(all),
             ),
         );
+        let ciphertext = protection.ciphertext_bytes;
+        if ciphertext != protected_bytes {
+            let percent = 100.0 * units::float(ciphertext) / units::float(all.max(1));
+            self.line("ciphertext", &format!("{} ({percent:.1} %)", units::bytes(ciphertext)));
+        }
         let ProtectionReport { with_subsamples, subsamples, most_subsamples, .. } = *protection;
         self.line(
             "subsamples",

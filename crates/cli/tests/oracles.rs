@@ -323,6 +323,73 @@ fn layout_keep() {
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
+/// Image sequences (`pict`) and auxiliary video (`auxv`) of every codec, scheme and layout. The
+/// decrypters know only `vide`, so the encrypted file says that when it is handed to them: what they
+/// decrypt with are the sample entries and the subsamples that were written for the other handler.
+#[test]
+fn handlers_of_video() {
+    let Some(ffmpeg) = ffmpeg() else { return skip("ffmpeg is not installed") };
+    let packager = shaka_packager();
+    if packager.is_none() {
+        skip("Shaka Packager is not installed");
+    }
+    let mut wrong = Vec::new();
+    for name in ["avc_slices", "hevc"] {
+        for (form, layout) in [
+            (Form::Progressive, "fragmented"),
+            (Form::Progressive, "keep"),
+            (Form::Fragmented, "fragmented"),
+        ] {
+            let dir = Dir::new();
+            let Some(clear) = clip(&ffmpeg, &dir, name, form) else { continue };
+            let packets_of_clear = clear_packets(&ffmpeg, name);
+            for (handler, scheme) in
+                ["pict", "auxv"].into_iter().flat_map(|handler| SCHEMES.map(|s| (handler, s)))
+            {
+                let mut judge = |what: &str, result: Result<(), String>| {
+                    if let Err(why) = result {
+                        let why = why.trim();
+                        wrong.push(format!(
+                            "{name} {form:?} {layout} {handler} {scheme}: {what}: {why}"
+                        ));
+                    }
+                };
+                let [input, encrypted, back] =
+                    ["in.mp4", "encrypted.mp4", "back.mp4"].map(|name| dir.file(name));
+                let bytes = fs::read(&clear).unwrap();
+                fs::write(&input, with_handler(bytes, b"vide", handler.as_bytes())).unwrap();
+                let args = ["--key", &pair(), "--layout", layout];
+                encrypt_with(&input, &encrypted, scheme, &args);
+                decrypt(&encrypted, &back, &pair());
+                let bytes = fs::read(&back).unwrap();
+                fs::write(&back, with_handler(bytes, handler.as_bytes(), b"vide")).unwrap();
+                let ours = packets(&ffmpeg, &back, Read::File, None, "0").unwrap();
+                judge("we decrypt", compare(&ours, &packets_of_clear));
+                let bytes = fs::read(&encrypted).unwrap();
+                fs::write(&encrypted, with_handler(bytes, handler.as_bytes(), b"vide")).unwrap();
+                let read = if layout == "keep" { Read::File } else { Read::Pipe };
+                let theirs = packets(&ffmpeg, &encrypted, read, Some(KEY), "0");
+                judge("ffmpeg decrypts", theirs.and_then(|it| compare(&it, &packets_of_clear)));
+                if let Some(packager) = packager.as_ref().filter(|_| layout != "keep") {
+                    let theirs = shaka_decrypts(packager, &dir, &encrypted, name, &shaka_keys());
+                    let theirs = theirs.map(|paths| joined(&ffmpeg, &paths));
+                    judge("Shaka decrypts", theirs.and_then(|it| compare(&it, &packets_of_clear)));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+/// The file with another handler type in the `hdlr` of its track.
+fn with_handler(mut bytes: Vec<u8>, from: &[u8], to: &[u8]) -> Vec<u8> {
+    // Size, type, version and flags, pre_defined, handler_type.
+    let is_hdlr = |window: &[u8]| &window[..4] == b"hdlr" && &window[12..] == from;
+    let at = bytes.windows(16).position(is_hdlr).unwrap() + 12;
+    bytes[at..at + 4].copy_from_slice(to);
+    bytes
+}
+
 /// Codecs whose rules are not written yet are refused, in every form, before anything is written.
 #[test]
 fn av1_and_vp9_are_refused() {
@@ -370,7 +437,8 @@ fn other_patterns() {
                     }
                 };
                 for runs in ["clear", "encrypt"] {
-                    let ffmpeg_agrees = runs == "clear" && (!pattern.ends_with(":0") || pattern == "1:0");
+                    let ffmpeg_agrees =
+                        runs == "clear" && (!pattern.ends_with(":0") || pattern == "1:0");
                     let runs_as = ["--truncated-runs", runs];
                     let [encrypted, back] = ["encrypted.mp4", "back.mp4"].map(|n| dir.file(n));
                     let args = ["--key", &pair(), "--pattern", pattern];

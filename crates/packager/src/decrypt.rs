@@ -11,6 +11,7 @@ use lanelock_mp4::{
 
 use crate::{
     DecryptOptions, Error, Key, Observer, Place, Summary, TrackSummary,
+    claims::Claims,
     encrypt::{outside, within},
     io::{Input, Output},
     keys::kid_text,
@@ -19,7 +20,7 @@ use crate::{
     plan::{Fragments, Stretches},
     skeleton::{Media, Skeleton},
     task::{Bytes, Kind, StretchSample, Task},
-    tracks::{Mapped, codec, fail},
+    tracks::{Mapped, TRUNCATED_RUNS, codec, fail, has_truncated_runs},
 };
 
 /// Decrypts `input` to `output`: all its protected tracks, in the layout that it has. What protection
@@ -41,6 +42,16 @@ pub fn decrypt(
         return Err(input.unsuitable("no track is encrypted: there is nothing to decrypt"));
     }
     let container = |error| input.container(error);
+    if movie.fragmented {
+        skeleton.refuse_items(&input)?;
+    }
+    let mut encryptions =
+        movie.tracks.iter().flat_map(|track| &track.entries).filter_map(|entry| {
+            entry.protection.as_ref().and_then(|protection| protection.encryption.as_ref())
+        });
+    if encryptions.any(has_truncated_runs) {
+        observer.warn(TRUNCATED_RUNS);
+    }
     let workers = workers(options.workers);
     let pipeline = Pipeline {
         input: &input,
@@ -51,31 +62,33 @@ pub fn decrypt(
     };
     let clear = unprotect_movie(movie, None, KeepPssh::No).map_err(container)?;
     let keyring = Keyring::new(&input, media, movie, options, level);
-    let (placement, fragments, tracks, times) = if movie.fragmented {
+    // Of a fragmented movie there is none here: its samples are in the fragments.
+    let aux = movie
+        .tracks
+        .iter()
+        .map(|track| movie.aux_info(track, &input.source))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(container)?;
+    let (placement, claims) = (Placement::new(0), Claims::of(&input, &skeleton)?);
+    let (placement, claims, fragments, keyring, times) = if movie.fragmented {
         let plan = Fragments::new(&input, clear);
-        let mapper = FragmentDecryptor { keyring, placement: Placement::new(0), fragments: 0 };
+        let mapper = FragmentDecryptor { keyring, placement, claims, fragments: 0 };
         let (done, times) = pipeline.run(plan, mapper)?;
-        (done.placement, done.fragments, done.keyring.summary(), times)
+        (done.placement, done.claims, done.fragments, done.keyring, times)
     } else {
-        let bytes = skeleton.replace_moov(&input, clear)?;
-        let aux = movie
-            .tracks
-            .iter()
-            .map(|track| movie.aux_info(track, &input.source))
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(container)?;
+        let replaced = skeleton.replacements(&input, clear)?;
         let progress = movie.tracks.iter().zip(&aux);
         let progress = progress.map(|(track, aux)| Progress::new(movie, track, aux.cursor()));
-        let mapper = StretchDecryptor {
-            keyring,
-            placement: Placement::new(0),
-            progress: progress.collect(),
-        };
-        let plan = Stretches::new(&input, movie, Some(bytes))?;
+        let mapper = StretchDecryptor { keyring, placement, claims, progress: progress.collect() };
+        let plan = Stretches::new(&input, movie, replaced)?;
         let (done, times) = pipeline.run(plan, mapper)?;
-        (done.placement, 0, done.keyring.summary(), times)
+        (done.placement, done.claims, 0, done.keyring, times)
     };
+    let unclaimed = claims.finish(options.unclaimed)?;
+    keyring.check_all_decrypted()?;
+    let tracks = keyring.summary();
     placement.write_indexes(&input, &output)?;
+    input.check_unchanged()?;
     output.finish(options.sync)?;
     Ok(Summary {
         bytes_in: input.len(),
@@ -83,6 +96,7 @@ pub fn decrypt(
         fragments,
         access_units: tracks.iter().map(|track| track.access_units).sum(),
         tracks,
+        unclaimed,
         level: level.to_string(),
         workers,
         seconds: start.elapsed().as_secs_f64(),
@@ -235,6 +249,21 @@ impl<'a> Keyring<'a> {
         Ok(ciphers.list.len() - 1)
     }
 
+    /// Refuses a protected track none of whose access units was decrypted: they would be passed on as
+    /// they are, under sample entries that call them clear.
+    fn check_all_decrypted(&self) -> Result<(), Error> {
+        for (track, (count, decrypted, _)) in self.movie.tracks.iter().zip(&self.seen) {
+            if track.is_protected() && *count > 0 && *decrypted == 0 {
+                let reason = format!(
+                    "it has a protected sample entry, yet none of its {count} access units is said to \
+                     be encrypted: either nothing is to be decrypted, or the file is damaged"
+                );
+                return Err(fail(self.input, track, reason));
+            }
+        }
+        Ok(())
+    }
+
     fn summary(&self) -> Vec<TrackSummary> {
         let tracks = self.movie.tracks.iter().zip(&self.seen);
         tracks
@@ -256,6 +285,7 @@ impl<'a> Keyring<'a> {
 struct FragmentDecryptor<'a> {
     keyring: Keyring<'a>,
     placement: Placement,
+    claims: Claims<'a>,
     fragments: u64,
 }
 
@@ -268,6 +298,7 @@ impl Map for FragmentDecryptor<'_> {
             let container = |error| input.container(error);
             let fragment = Fragment::parse(moof, *at, self.keyring.movie, input.len());
             let fragment = fragment.map_err(container)?;
+            self.claims.fragment(&fragment)?;
             let mut to = Mapped { units, subsamples, places };
             for traf in &fragment.tracks {
                 self.track(*at, traf, &spans[0], &mut ciphers, &mut to)?;
@@ -315,6 +346,7 @@ impl FragmentDecryptor<'_> {
 struct StretchDecryptor<'a> {
     keyring: Keyring<'a>,
     placement: Placement,
+    claims: Claims<'a>,
     /// Parallel to the tracks of the movie.
     progress: Vec<Progress<'a>>,
 }
@@ -365,6 +397,7 @@ impl Map for StretchDecryptor<'_> {
         if let Kind::Stretch(samples) = kind {
             let mut to = Mapped { units, subsamples, places };
             for &StretchSample { track, description_index, offset, size } in &*samples {
+                self.claims.claim(offset..offset.saturating_add(size.into()))?;
                 let progress = &mut self.progress[track];
                 let encryption = progress.next(description_index);
                 let scheme = self.keyring.scheme(track, description_index)?;

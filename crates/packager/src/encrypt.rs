@@ -5,7 +5,7 @@ use std::{ops::Range, path::Path, time::Instant};
 use lanelock::AesLevel;
 use lanelock_cenc::Scheme;
 use lanelock_mp4::{
-    FourCc, Fragment, Movie, Pssh,
+    FourCc, Fragment, Movie, Pssh, TrackFragment,
     compose::{NewTrackFragment, moof},
     edit::{
         Protect, ProtectTrack, RunOffsets, WriteAux, fragment_movie, fragmented_ftyp,
@@ -14,14 +14,15 @@ use lanelock_mp4::{
 };
 
 use crate::{
-    EncryptOptions, Error, Layout, Observer, Summary, Times,
+    EncryptOptions, Error, Iv, Layout, Observer, Summary, Times,
+    claims::Claims,
     io::{Input, Output},
     pipeline::{Direction, Map, Pipeline, workers},
     place::Placement,
     plan::{Fragments, NewFragments, Stretches},
     skeleton::Skeleton,
     task::{Bytes, Kind, NewTrack, StretchSample, Task},
-    tracks::{Mapped, Protector, Unit},
+    tracks::{Mapped, Protector, TRUNCATED_RUNS, Unit},
 };
 
 /// Encrypts `input` to `output`.
@@ -41,8 +42,21 @@ pub fn encrypt(
     let skeleton = Skeleton::read(&input)?;
     let movie = &skeleton.movie;
     let protector = Protector::new(&input, &skeleton.media, movie, options, level)?;
+    if movie.fragmented || options.layout == Layout::Fragmented {
+        skeleton.refuse_items(&input)?;
+    }
+    let alone = movie.fragmented && skeleton.fragments == 0 && skeleton.media.is_empty();
+    if alone && options.scheme == Scheme::Cbcs && options.iv == Iv::Random {
+        return Err(input.unsuitable(
+            "this is an initialization segment alone: under cbcs it holds the IV, which its segments \
+             must share; give it with --iv, or join the segments to it first (cat init.mp4 *.m4s)",
+        ));
+    }
     if options.scheme == Scheme::Cens {
         observer.warn("players differ in how they read cens; cbcs and cenc play everywhere");
+    }
+    if protector.has_truncated_runs() {
+        observer.warn(TRUNCATED_RUNS);
     }
     let workers = workers(options.workers);
     let run = Run {
@@ -65,19 +79,26 @@ pub fn encrypt(
     } else {
         run.keep(protector)?
     };
-    done.placement.write_indexes(&input, &output)?;
+    let unclaimed = done.claims.finish(options.unclaimed)?;
     let tracks = done.protector.summary(movie);
+    if !alone && tracks.iter().all(|track| track.access_units == 0) {
+        let reason = "none of the tracks to encrypt has an access unit: nothing would be protected";
+        return Err(input.unsuitable(reason));
+    }
+    done.placement.write_indexes(&input, &output)?;
     let summary = Summary {
         bytes_in: input.len(),
         bytes_out: done.placement.end(),
         fragments: done.fragments,
         access_units: tracks.iter().map(|track| track.access_units).sum(),
         tracks,
+        unclaimed,
         level: level.to_string(),
         workers,
         seconds: 0.0,
         times,
     };
+    input.check_unchanged()?;
     output.finish(options.sync)?;
     Ok(Summary { seconds: start.elapsed().as_secs_f64(), ..summary })
 }
@@ -108,11 +129,11 @@ impl<'a> Run<'a> {
     fn fragmented(&self, protector: Protector<'a>) -> Result<(Encryptor<'a>, Times), Error> {
         let moov = self.protect(&self.skeleton.movie, &protector)?;
         let plan = Fragments::new(self.input, moov);
-        self.pipeline.run(plan, self.encryptor(protector, Placement::new(0)))
+        self.pipeline.run(plan, self.encryptor(protector, Placement::new(0))?)
     }
 
     fn new_fragments(&self, protector: Protector<'a>) -> Result<(Encryptor<'a>, Times), Error> {
-        let Skeleton { movie, ftyp, .. } = self.skeleton;
+        let Skeleton { movie, ftyp, metas, .. } = self.skeleton;
         let container = |error| self.input.container(error);
         let init = fragment_movie(movie).map_err(container)?;
         let init = Movie::parse(init, movie.offset()).map_err(container)?;
@@ -122,12 +143,21 @@ impl<'a> Run<'a> {
             None => lanelock_mp4::compose::ftyp(FourCc::new(b"iso6"), 0, &[FourCc::new(b"iso6")]),
         };
         head.extend_from_slice(&moov);
+        for (header, meta) in metas {
+            let start = head.len();
+            head.extend_from_slice(meta);
+            if header.open_ended {
+                // Its size was "to the end of the file", where it is no longer.
+                let size = u32::try_from(meta.len()).unwrap_or(0);
+                head[start..start + 4].copy_from_slice(&size.to_be_bytes());
+            }
+        }
         if let Some(output) = self.pipeline.output {
             output.write(&head, 0)?;
         }
         let plan = NewFragments::new(self.input, movie, self.options.fragment_duration)?;
         let placement = Placement::new(head.len() as u64);
-        self.pipeline.run(plan, self.encryptor(protector, placement))
+        self.pipeline.run(plan, self.encryptor(protector, placement)?)
     }
 
     /// Two passes: `moov` holds the subsamples of all samples and may come first, so its size must
@@ -136,19 +166,25 @@ impl<'a> Run<'a> {
         let movie = &self.skeleton.movie;
         let second = protector.again();
         let first = Pipeline { output: None, ..self.pipeline };
-        let plan = Stretches::new(self.input, movie, None)?;
-        let (mapped, mut times) = first.run(plan, self.encryptor(protector, Placement::new(0)))?;
-        let bytes = self.protect(movie, &mapped.protector)?;
-        let bytes = self.skeleton.replace_moov(self.input, bytes)?;
-        let plan = Stretches::new(self.input, movie, Some(bytes))?;
-        let (done, more) = self.pipeline.run(plan, self.encryptor(second, Placement::new(0)))?;
+        let same = self.skeleton.replacements(self.input, movie.bytes().to_vec())?;
+        let plan = Stretches::new(self.input, movie, same)?;
+        let (mapped, mut times) = first.run(plan, self.encryptor(protector, Placement::new(0))?)?;
+        let moov = self.protect(movie, &mapped.protector)?;
+        let replaced = self.skeleton.replacements(self.input, moov)?;
+        let plan = Stretches::new(self.input, movie, replaced)?;
+        let (done, more) = self.pipeline.run(plan, self.encryptor(second, Placement::new(0))?)?;
         times.add(more);
         Ok((done, times))
     }
 
-    fn encryptor(&self, protector: Protector<'a>, placement: Placement) -> Encryptor<'a> {
-        let movie = &self.skeleton.movie;
-        Encryptor { input: self.input, movie, protector, placement, fragments: 0 }
+    fn encryptor(
+        &self,
+        protector: Protector<'a>,
+        placement: Placement,
+    ) -> Result<Encryptor<'a>, Error> {
+        let (input, movie) = (self.input, &self.skeleton.movie);
+        let claims = Claims::of(input, self.skeleton)?;
+        Ok(Encryptor { input, movie, protector, claims, placement, fragments: 0 })
     }
 
     /// Protects the tracks of a `moov`; samples that are mapped already get their auxiliary
@@ -175,6 +211,7 @@ struct Encryptor<'a> {
     input: &'a Input,
     movie: &'a Movie,
     protector: Protector<'a>,
+    claims: Claims<'a>,
     placement: Placement,
     fragments: u64,
 }
@@ -214,6 +251,8 @@ impl Encryptor<'_> {
         let container = |error| self.input.container(error);
         let fragment =
             Fragment::parse(moof, at, self.movie, self.input.len()).map_err(container)?;
+        self.claims.fragment(&fragment)?;
+        self.check_shared(&fragment)?;
         for track in self.protector.tracks.iter_mut().flatten() {
             track.aux.clear();
         }
@@ -262,6 +301,35 @@ impl Encryptor<'_> {
         protect_fragment(&fragment, &plans, &[], RunOffsets::Explicit, moved).map_err(container)
     }
 
+    /// Refuses a run whose bytes are also those of a track that is encrypted, or encrypted otherwise.
+    fn check_shared(&self, fragment: &Fragment<'_>) -> Result<(), Error> {
+        let mut runs: Vec<_> = fragment
+            .tracks
+            .iter()
+            .flat_map(|traf| traf.runs().iter().map(move |run| (run.offset, run.data_size, traf)))
+            .filter(|(_, size, _)| *size > 0)
+            .collect();
+        runs.sort_by_key(|(offset, ..)| *offset);
+        let is_encrypted =
+            |traf: &TrackFragment<'_>| self.protector.tracks[traf.track_index].is_some();
+        let mut end = (0, false);
+        for (offset, size, traf) in runs {
+            let encrypted = is_encrypted(traf);
+            if offset < end.0 && (encrypted || end.1) {
+                return Err(self.input.unsuitable(format!(
+                    "track {}: the samples at file offset {offset} share bytes with others, and some \
+                     of them are to be encrypted; remux the file first (ffmpeg -i IN -c copy OUT)",
+                    traf.track_id
+                )));
+            }
+            let run_end = offset.saturating_add(size);
+            if run_end > end.0 {
+                end = (run_end, encrypted || (offset < end.0 && end.1));
+            }
+        }
+        Ok(())
+    }
+
     /// Gives `moof` and the header of `mdat` for the samples in the buffer.
     fn new_fragment(
         &mut self,
@@ -279,6 +347,7 @@ impl Encryptor<'_> {
             starts.push(start as u64);
             for (sample, &offset) in new.samples.iter().zip(&new.offsets) {
                 let size = sample.size as usize;
+                self.claims.claim(offset..offset.saturating_add(sample.size.into()))?;
                 let unit = Unit {
                     track: new.track,
                     description_index: new.description_index,
@@ -327,6 +396,7 @@ impl Encryptor<'_> {
         to: &mut Mapped<'_>,
     ) -> Result<(), Error> {
         for &StretchSample { track, description_index, offset, size } in samples {
+            self.claims.claim(offset..offset.saturating_add(size.into()))?;
             let id = self.movie.tracks[track].id;
             let (start, size) = within(stretch, offset, size)
                 .ok_or_else(|| outside(self.input, stretch.start, id, offset))?;

@@ -18,6 +18,28 @@ use crate::Error;
 pub(crate) struct Input {
     pub(crate) path: PathBuf,
     pub(crate) source: FileSource,
+    opened: Version,
+}
+
+/// What changes when a file is written to, or replaced by another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Version {
+    device: u64,
+    inode: u64,
+    len: u64,
+    /// Seconds and nanoseconds.
+    modified: (i64, i64),
+}
+
+impl Version {
+    fn of(metadata: &fs::Metadata) -> Self {
+        Self {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            len: metadata.len(),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+        }
+    }
 }
 
 impl Input {
@@ -28,8 +50,31 @@ impl Input {
             return Err(Error::NotAFile { path: path.into() });
         }
         let file = fs::File::open(path).map_err(fail)?;
+        let opened = Version::of(&file.metadata().map_err(fail)?);
         let source = FileSource::new(file).map_err(fail)?;
-        Ok(Self { path: path.into(), source })
+        Ok(Self { path: path.into(), source, opened })
+    }
+
+    /// Refuses a file that was written to or replaced since it was opened: parts of it that were read
+    /// at different times may not belong together.
+    pub(crate) fn check_unchanged(&self) -> Result<(), Error> {
+        let fail = |source| Error::Read { path: self.path.clone(), source };
+        let open = Version::of(&self.source.file().metadata().map_err(fail)?);
+        let named = fs::metadata(&self.path).map(|metadata| Version::of(&metadata));
+        let how = if open.len != self.opened.len {
+            format!("its size went from {} to {} bytes", self.opened.len, open.len)
+        } else if open != self.opened {
+            "it was written to".to_owned()
+        } else {
+            match named {
+                Ok(named) if named == self.opened => return Ok(()),
+                Ok(_) => "another file took its place".to_owned(),
+                Err(_) => "it was removed or renamed".to_owned(),
+            }
+        };
+        Err(self.unsuitable(format!(
+            "it changed while it was read: {how}; wait until it is complete, then start again"
+        )))
     }
 
     pub(crate) fn len(&self) -> u64 {

@@ -10,6 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+mod claims;
 mod decrypt;
 mod encrypt;
 mod error;
@@ -25,6 +26,7 @@ mod summary;
 mod task;
 mod tracks;
 
+pub use claims::{UnclaimedMedia, UnclaimedPolicy, UnclaimedRange};
 pub use decrypt::decrypt;
 pub use encrypt::encrypt;
 pub use error::{Error, Place};

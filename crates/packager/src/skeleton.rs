@@ -1,10 +1,14 @@
 //! The bones of a file: what must be known before the first piece.
 
-use lanelock_mp4::{BoxHeader, Movie, edit::relocate_movie, load, top_level};
-
 use std::ops::Range;
 
-use crate::{Error, Place, io::Input};
+use lanelock_mp4::{
+    BoxHeader, BoxRef, Movie,
+    edit::{relocate_meta, relocate_movie},
+    item_extents, load, top_level,
+};
+
+use crate::{Error, Place, io::Input, plan::Replacement};
 
 /// The top-level boxes of a file that everything hangs on.
 pub(crate) struct Skeleton {
@@ -12,7 +16,13 @@ pub(crate) struct Skeleton {
     pub(crate) moov: BoxHeader,
     /// `ftyp`, whole.
     pub(crate) ftyp: Option<Vec<u8>>,
+    /// File-level `meta` boxes, whole.
+    pub(crate) metas: Vec<(BoxHeader, Vec<u8>)>,
     pub(crate) media: Media,
+    /// Ranges of the file that items occupy: pictures, for example, that a `meta` box describes.
+    pub(crate) items: Vec<Range<u64>>,
+    /// How many `moof` boxes there are.
+    pub(crate) fragments: u64,
 }
 
 /// Where media data may be: the payloads of `mdat`, in file order.
@@ -32,6 +42,39 @@ impl Media {
         }
         Err(input.unsuitable(format!("{place} is not inside an mdat box: the file is damaged")))
     }
+
+    /// Whether there are no media data at all.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.iter().all(Range::is_empty)
+    }
+
+    /// The range, and what lies between the `mdat` boxes where it begins or ends with one.
+    pub(crate) fn widen(&self, range: Range<u64>) -> Range<u64> {
+        let first = self.0.partition_point(|mdat| mdat.end <= range.start);
+        let start = match self.0.get(first) {
+            Some(mdat) if mdat.start < range.start => range.start,
+            _ => first.checked_sub(1).map_or(0, |before| self.0[before].end),
+        };
+        let last = self.0.partition_point(|mdat| mdat.end < range.end);
+        let end = match &self.0[last..] {
+            [mdat, ..] if mdat.start >= range.end => mdat.start,
+            [mdat, ..] if mdat.end > range.end => range.end,
+            [_, next, ..] => next.start,
+            _ => u64::MAX,
+        };
+        start..end
+    }
+
+    /// The parts of `range` that are media data.
+    pub(crate) fn parts(&self, range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
+        let first = self.0.partition_point(|mdat| mdat.end <= range.start);
+        let (start, end) = (range.start, range.end);
+        self.0[first..]
+            .iter()
+            .take_while(move |mdat| mdat.start < end)
+            .map(move |mdat| mdat.start.max(start)..mdat.end.min(end))
+            .filter(|part| !part.is_empty())
+    }
 }
 
 /// The most `mdat` boxes: far more than a fragment for each picture of a day.
@@ -42,6 +85,7 @@ impl Skeleton {
     pub(crate) fn read(input: &Input) -> Result<Self, Error> {
         let (mut found, mut ftyp, mut fragments) = (None, None, 0_u64);
         let mut media = Media::default();
+        let (mut metas, mut items) = (Vec::new(), Vec::new());
         for header in top_level(&input.source) {
             let header = header.map_err(|error| input.container(error))?;
             let load = |header| load(&input.source, header).map_err(|error| input.container(error));
@@ -55,6 +99,12 @@ impl Skeleton {
                     found = Some((movie.map_err(|error| input.container(error))?, header));
                 }
                 b"ftyp" if ftyp.is_none() => ftyp = Some(load(&header)?),
+                b"meta" => {
+                    let bytes = load(&header)?;
+                    let found = BoxRef::root(&bytes, header.offset).and_then(|b| item_extents(&b));
+                    items.extend(found.map_err(|error| input.container(error))?);
+                    metas.push((header, bytes));
+                }
                 b"moof" if found.is_none() => {
                     return Err(input.unsuitable(format!(
                         "moof at file offset {} without a moov before it: this is a media segment; \
@@ -87,19 +137,52 @@ impl Skeleton {
                 track.id
             )));
         }
-        Ok(Self { movie, moov, ftyp, media })
+        items.extend(movie.item_extents().map_err(|error| input.container(error))?);
+        Ok(Self { movie, moov, ftyp, metas, media, items, fragments })
     }
 
-    /// Sets the offsets right in `moov` bytes that take the place of the input's in a progressive
-    /// file: what lies behind moves by the difference of their lengths.
-    pub(crate) fn replace_moov(&self, input: &Input, bytes: Vec<u8>) -> Result<Vec<u8>, Error> {
+    /// The boxes of a progressive file that change with its `moov`: `moov` itself, and `meta` boxes
+    /// whose items move.
+    pub(crate) fn replacements(
+        &self,
+        input: &Input,
+        moov: Vec<u8>,
+    ) -> Result<Vec<Replacement>, Error> {
+        let container = |error| input.container(error);
         let (start, end) = (self.moov.offset, self.moov.end());
-        Movie::parse(bytes, start)
-            .and_then(|movie| {
-                relocate_movie(&movie, start, |at, len| {
-                    if at < end { Some(at) } else { at.checked_add(len)?.checked_sub(end - start) }
-                })
-            })
-            .map_err(|error| input.container(error))
+        // What lies behind `moov` moves by the difference of the lengths.
+        let moved = |at: u64, len: u64| {
+            if at < end { Some(at) } else { at.checked_add(len)?.checked_sub(end - start) }
+        };
+        let movie = Movie::parse(moov, start).map_err(container)?;
+        let moov = relocate_movie(&movie, start, moved).map_err(container)?;
+        let len = moov.len() as u64;
+        let mut replaced =
+            vec![Replacement { kind: self.moov.kind, range: start..end, bytes: moov }];
+        for (header, bytes) in &self.metas {
+            let bytes = relocate_meta(bytes, header.offset, |at| moved(at, len));
+            let bytes = bytes.map_err(container)?;
+            let range = header.offset..header.end();
+            replaced.push(Replacement { kind: header.kind, range, bytes });
+        }
+        replaced.sort_by_key(|replacement| replacement.range.start);
+        Ok(replaced)
+    }
+
+    /// Refuses items whose places in the file would be wrong in an output of fragments.
+    pub(crate) fn refuse_items(&self, input: &Input) -> Result<(), Error> {
+        let Some(item) = self.items.first() else { return Ok(()) };
+        let hint = if self.movie.fragmented {
+            "take them out first (ffmpeg -i IN -map 0 -c copy OUT)"
+        } else {
+            "keep the layout of the file (--layout keep), or take them out first (ffmpeg -i IN -map 0 \
+             -c copy OUT)"
+        };
+        Err(input.unsuitable(format!(
+            "a meta box has items in the media data ({} bytes at file offset {}), which would move; \
+             {hint}",
+            item.end - item.start,
+            item.start
+        )))
     }
 }

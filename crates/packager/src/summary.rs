@@ -4,8 +4,11 @@ use std::time::Instant;
 
 use serde::Serialize;
 
+use crate::UnclaimedMedia;
+
 /// The result of a run.
 #[derive(Clone, Debug, Default, Serialize)]
+#[non_exhaustive]
 pub struct Summary {
     /// Bytes of the input.
     pub bytes_in: u64,
@@ -17,6 +20,8 @@ pub struct Summary {
     pub access_units: u64,
     /// The tracks.
     pub tracks: Vec<TrackSummary>,
+    /// Media data that no sample and no item refers to, which were taken as they are.
+    pub unclaimed: UnclaimedMedia,
     /// The level that AES ran at.
     pub level: String,
     /// Workers.
@@ -29,6 +34,7 @@ pub struct Summary {
 
 /// What was done to a track.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct TrackSummary {
     /// The track ID.
     pub id: u32,
@@ -44,6 +50,7 @@ pub struct TrackSummary {
 
 /// Seconds of all workers together, by stage.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
+#[non_exhaustive]
 pub struct Times {
     /// Reading metadata and planning.
     pub plan: f64,

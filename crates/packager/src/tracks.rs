@@ -10,7 +10,7 @@ use lanelock_cenc::{
 };
 use lanelock_mp4::{
     FourCc, Iv as StoredIv, Movie, SampleAuxTable, SampleEntry, SubsampleMode, Track,
-    TrackEncryption,
+    TrackEncryption, TrackKind,
 };
 
 use crate::skeleton::Media;
@@ -33,7 +33,7 @@ pub(crate) struct Protected {
     pub(crate) id: u32,
     pub(crate) scheme: Scheme,
     pub(crate) encryption: TrackEncryption,
-    /// Whether access units have subsamples: video has, audio is protected whole.
+    /// Whether access units have subsamples, as the rules of their codec say.
     subsamples: bool,
     /// Index in the ciphers.
     cipher: usize,
@@ -102,23 +102,30 @@ impl<'a> Protector<'a> {
                 )));
             }
             keys.push((track.id, key));
-            let is_video = track.handler == b"vide";
-            let (encryption, iv) = encryption(options, key, is_video).map_err(fail)?;
             let mappers = track
                 .entries
                 .iter()
-                .map(|entry| mapper(options.scheme, entry, encryption.iv_size))
+                .map(|entry| mapper(options.scheme, entry))
                 .collect::<Result<Vec<_>, String>>()
                 .map_err(fail)?;
-            if mappers.is_empty() {
+            let Some(first) = mappers.first() else {
                 return Err(fail("it has no sample entry".into()));
+            };
+            let subsamples = first.has_subsamples();
+            if mappers.iter().any(|mapper| mapper.has_subsamples() != subsamples) {
+                let reason = "some of its sample entries are protected by subsamples and others \
+                              whole, which is not supported; give each codec a track of its own";
+                return Err(fail(reason.into()));
             }
-            let mode = if is_video { SubsampleMode::Present } else { SubsampleMode::Absent };
+            let (encryption, iv) = encryption(options, key, subsamples).map_err(fail)?;
+            let most = max_entries(encryption.iv_size);
+            let mappers = mappers.into_iter().map(|mapper| mapper.with_max_entries(most)).collect();
+            let mode = if subsamples { SubsampleMode::Present } else { SubsampleMode::Absent };
             tracks.push(Some(Protected {
                 id: track.id,
                 scheme: options.scheme,
                 encryption,
-                subsamples: is_video,
+                subsamples,
                 cipher: ciphers.len(),
                 mappers,
                 iv,
@@ -209,6 +216,11 @@ impl<'a> Protector<'a> {
         Ok(())
     }
 
+    /// Whether the pattern has runs that the end of a protected range can cut short.
+    pub(crate) fn has_truncated_runs(&self) -> bool {
+        self.tracks.iter().flatten().any(|track| has_truncated_runs(&track.encryption))
+    }
+
     /// What was done to each track.
     pub(crate) fn summary(&self, movie: &Movie) -> Vec<TrackSummary> {
         let protected = self.tracks.iter().map(Option::as_ref);
@@ -241,6 +253,17 @@ impl Protected {
     }
 }
 
+/// Whether a pattern has runs of several blocks that the end of a protected range can cut short.
+pub(crate) fn has_truncated_runs(encryption: &TrackEncryption) -> bool {
+    encryption.crypt_blocks > 1 && encryption.skip_blocks > 0
+}
+
+/// What to know about such a pattern.
+pub(crate) const TRUNCATED_RUNS: &str = "decrypters differ in how they read a pattern that encrypts \
+    several blocks in a row and leaves others clear: where the end of a protected range cuts a run \
+    short, FFmpeg and mp4ff leave its blocks clear, Shaka Packager, Bento4 and GPAC encrypt them \
+    (--truncated-runs chooses); 1:9 is read alike by all";
+
 /// The four-character code of a track's clear codec.
 pub(crate) fn codec(track: &Track) -> String {
     track.entries.first().map_or_else(|| "none".into(), |e| e.original_format.to_string())
@@ -252,12 +275,12 @@ pub(crate) fn fail(input: &Input, track: &Track, reason: String) -> Error {
 
 /// How particular a selector is that selects the track; none if it does not.
 fn rank(selector: &Selector, track: &Track) -> Option<u8> {
-    let handler = &track.handler.0;
+    let of_kind = |kind| (track.kind() == kind).then_some(1);
     match selector {
         Selector::Track(id) => (*id == track.id).then_some(2),
-        Selector::Video => (handler == b"vide").then_some(1),
-        Selector::Audio => (handler == b"soun").then_some(1),
-        Selector::Text => matches!(handler, b"text" | b"sbtl" | b"subt" | b"clcp").then_some(1),
+        Selector::Video => of_kind(TrackKind::Video),
+        Selector::Audio => of_kind(TrackKind::Audio),
+        Selector::Text => of_kind(TrackKind::Text),
         Selector::All => Some(0),
     }
 }
@@ -277,9 +300,9 @@ fn key_for<'o>(track: &Track, options: &'o EncryptOptions) -> Result<Option<&'o 
         (Some((rank, key)), clear) if clear.is_none_or(|clear| rank > clear) => Ok(Some(key)),
         (_, Some(_)) => Ok(None),
         _ => {
-            let kind = match &track.handler.0 {
-                b"vide" => "video".into(),
-                b"soun" => "audio".into(),
+            let kind = match track.kind() {
+                TrackKind::Video => "video".into(),
+                TrackKind::Audio => "audio".into(),
                 _ => track.id.to_string(),
             };
             Err(format!(
@@ -289,11 +312,12 @@ fn key_for<'o>(track: &Track, options: &'o EncryptOptions) -> Result<Option<&'o 
     }
 }
 
-/// The parameters of a track, and its first IV.
+/// The parameters of a track, and its first IV. Only what has subsamples has a pattern: access units
+/// that are protected whole have none (ISO/IEC 23001-7, 9.7).
 fn encryption(
     options: &EncryptOptions,
     key: &Key,
-    is_video: bool,
+    subsamples: bool,
 ) -> Result<(TrackEncryption, [u8; 16]), String> {
     let scheme = options.scheme;
     let mut bytes = [0; 16];
@@ -319,9 +343,9 @@ fn encryption(
     }
     let iv_size = if scheme == Scheme::Cbcs { 0 } else { u8::try_from(iv.len()).unwrap_or(16) };
     let (crypt_blocks, skip_blocks) =
-        if scheme.has_pattern() && is_video { options.pattern } else { (0, 0) };
+        if scheme.has_pattern() && subsamples { options.pattern } else { (0, 0) };
     if scheme.has_pattern()
-        && is_video
+        && subsamples
         && (crypt_blocks == 0 || crypt_blocks > 15 || skip_blocks > 15)
     {
         return Err(format!(
@@ -341,7 +365,7 @@ fn encryption(
 }
 
 /// The codec rules of a sample entry.
-fn mapper(scheme: Scheme, entry: &SampleEntry, iv_size: u8) -> Result<Mapper, String> {
+fn mapper(scheme: Scheme, entry: &SampleEntry) -> Result<Mapper, String> {
     let code = entry.format;
     let config = |kind: &[u8; 4]| {
         let config = entry.config.as_ref().filter(|config| config.kind == kind);
@@ -362,6 +386,5 @@ fn mapper(scheme: Scheme, entry: &SampleEntry, iv_size: u8) -> Result<Mapper, St
             ));
         }
     };
-    let mapper = mapper.map_err(|error| format!("its codec configuration: {error}"))?;
-    Ok(mapper.with_max_entries(max_entries(iv_size)))
+    mapper.map_err(|error| format!("its codec configuration: {error}"))
 }

@@ -210,7 +210,7 @@ fn keys() -> KeyMap {
 fn own_output_in_both_layouts() {
     for scheme in [Scheme::Cenc, Scheme::Cens, Scheme::Cbc1, Scheme::Cbcs] {
         for layout in [Layout::Fragmented, Layout::Keep] {
-            let options = EncryptOptions { layout, ..EncryptOptions::new(scheme, keys()) };
+            let options = EncryptOptions::new(scheme, keys()).with_layout(layout);
             let (clear, report) = encrypted(&options);
             assert_eq!(report.fragments.is_some(), layout == Layout::Fragmented);
             for (clear, track) in clear.tracks.iter().zip(&report.tracks) {
@@ -242,7 +242,7 @@ fn own_output_in_both_layouts() {
 fn the_first_iv_is_the_given_one() {
     let iv = Iv::Given((0xf0..0xf8).collect());
     let clear = vec![lanelock_packager::Selector::Audio];
-    let options = EncryptOptions { iv, clear, ..EncryptOptions::new(Scheme::Cenc, keys()) };
+    let options = EncryptOptions::new(Scheme::Cenc, keys()).with_iv(iv).with_clear(clear);
     let (_, report) = encrypted(&options);
     let protection = report.tracks[0].protection.as_ref().unwrap();
     assert_eq!(protection.first_iv.as_deref(), Some("f0f1f2f3f4f5f6f7"));

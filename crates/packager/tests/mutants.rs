@@ -52,7 +52,7 @@ fn encrypt_options(scheme: Scheme, layout: Layout, workers: usize) -> EncryptOpt
 }
 
 fn decrypt_options(workers: usize) -> DecryptOptions {
-    DecryptOptions { workers, ..DecryptOptions::new(vec![key()]) }
+    DecryptOptions::new(vec![key()]).with_workers(workers)
 }
 
 /// A file that mutants are made of.

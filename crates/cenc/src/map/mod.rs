@@ -123,6 +123,11 @@ impl Mapper {
         Self::of(Codec::FullSample)
     }
 
+    /// Whether access units have subsamples; without, they are protected whole.
+    pub const fn has_subsamples(&self) -> bool {
+        !matches!(self.codec, Codec::FullSample)
+    }
+
     /// The same mapper with another limit on entries per access unit; see [`max_entries`] (the
     /// function) for what `saiz` allows. New mappers allow 42: no per-sample IV.
     #[must_use]

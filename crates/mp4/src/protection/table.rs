@@ -38,8 +38,8 @@ impl SampleAuxTable {
         self.sizes.clear();
     }
 
-    /// Appends a sample. `iv` must have the table's IV size; `subsamples` are ignored in
-    /// [`SubsampleMode::Absent`].
+    /// Appends a sample. `iv` must have the table's IV size, and `subsamples` must be empty in
+    /// [`SubsampleMode::Absent`]: without them a reader would take the whole sample for protected.
     ///
     /// More than 255 bytes, what `saiz` can state, is [`ErrorKind::TooMuchAux`]: at most 39
     /// subsamples with an IV of 16 bytes, 40 with 8, 42 with none. The table is unchanged then.
@@ -48,6 +48,10 @@ impl SampleAuxTable {
         let fail = |kind| Error::new("senc".to_owned(), 0, kind);
         if iv.len() != usize::from(self.iv_size) {
             return Err(fail(ErrorKind::Sample { number, what: "IV of the wrong length" }));
+        }
+        if self.mode == SubsampleMode::Absent && !subsamples.is_empty() {
+            let what = "subsamples in a table that holds none";
+            return Err(fail(ErrorKind::Sample { number, what }));
         }
         let size = match self.mode {
             SubsampleMode::Absent => iv.len() as u64,
@@ -183,6 +187,14 @@ mod tests {
             assert!(matches!(error.kind(), ErrorKind::TooMuchAux { number: 2, .. }));
             assert_eq!(table.len(), 1);
         }
+    }
+
+    #[test]
+    fn subsamples_need_a_place() {
+        let mut table = SampleAuxTable::new(8, SubsampleMode::Absent);
+        assert!(table.push(&[0; 8], &[Subsample { clear: 1, protected: 16 }]).is_err());
+        assert!(table.is_empty());
+        table.push(&[0; 8], &[]).unwrap();
     }
 
     #[test]

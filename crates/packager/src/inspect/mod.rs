@@ -101,6 +101,9 @@ pub struct ProtectionReport {
     pub clear_bytes: u64,
     /// Protected bytes of subsamples, or of whole samples.
     pub protected_bytes: u64,
+    /// The bytes among them that are ciphertext: without skipped blocks, partial last blocks and
+    /// truncated crypt runs (ISO/IEC 23001-7, 9.6.1; some packagers encrypt the latter).
+    pub ciphertext_bytes: u64,
 }
 
 /// The fragments.

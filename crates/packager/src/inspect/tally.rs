@@ -2,10 +2,10 @@
 
 use std::{collections::HashSet, fmt::Write as _};
 
-use lanelock_cenc::Scheme;
+use lanelock_cenc::{Pattern, Scheme, ciphertext_bytes};
 use lanelock_mp4::{
     AuxCursor, AuxInfo, Media, Movie, Protection, SampleAux, SampleEntry, Track, TrackEncryption,
-    TrackFragment,
+    TrackFragment, TrackKind,
 };
 
 use super::{ProtectionReport, TrackReport, known, seconds};
@@ -21,6 +21,8 @@ pub(super) struct Tally<'a> {
     ticks: u64,
     /// Whether the protection of samples can be counted: there is one, and it is known.
     counted: bool,
+    /// The scheme of the first protected sample entry, if it is a known one.
+    scheme: Option<Scheme>,
     /// Whether pattern and IV are in the report.
     described: bool,
     /// The KIDs of the report.
@@ -51,8 +53,10 @@ impl<'a> Tally<'a> {
         };
         let counted = track.is_protected()
             && protections(track).all(|p| Scheme::from_fourcc(p.scheme_type.0).is_some());
-        let (described, kids) = (false, HashSet::new());
-        let mut this = Self { input, movie, track, report, ticks: 0, counted, described, kids };
+        let scheme = protections(track).find_map(|p| Scheme::from_fourcc(p.scheme_type.0));
+        let (described, kids, ticks) = (false, HashSet::new(), 0);
+        let mut this =
+            Self { input, movie, track, report, ticks, counted, scheme, described, kids };
         for protection in protections(track) {
             this.describe(protection.encryption.as_ref());
         }
@@ -158,19 +162,28 @@ impl<'a> Tally<'a> {
         if report.first_iv.is_none() && !iv.is_empty() {
             report.first_iv = Some(hex(iv));
         }
+        let pattern = encryption.map_or(Pattern::ALL, |encryption| {
+            Pattern::new(encryption.crypt_blocks, encryption.skip_blocks)
+        });
+        let scheme = self.scheme.unwrap_or(Scheme::Cenc);
+        let mut protect = |bytes: u32| {
+            let ciphertext = ciphertext_bytes(scheme, pattern, bytes);
+            report.protected_bytes = report.protected_bytes.saturating_add(bytes.into());
+            report.ciphertext_bytes = report.ciphertext_bytes.saturating_add(ciphertext.into());
+        };
         let Some(subsamples) = subsamples else {
-            report.protected_bytes = report.protected_bytes.saturating_add(size.into());
+            protect(size);
             return Ok(());
         };
-        let count = subsamples.len() as u64;
+        let (count, mut clear) = (subsamples.len() as u64, 0_u64);
+        for subsample in subsamples {
+            clear += u64::from(subsample.clear);
+            protect(subsample.protected);
+        }
+        report.clear_bytes = report.clear_bytes.saturating_add(clear);
         report.with_subsamples += 1;
         report.subsamples += count;
         report.most_subsamples = report.most_subsamples.max(count);
-        for subsample in subsamples {
-            report.clear_bytes = report.clear_bytes.saturating_add(subsample.clear.into());
-            report.protected_bytes =
-                report.protected_bytes.saturating_add(subsample.protected.into());
-        }
         Ok(())
     }
 }
@@ -183,7 +196,7 @@ fn kind(track: &Track) -> String {
     match &track.handler.0 {
         b"vide" => "video".into(),
         b"soun" => "audio".into(),
-        b"text" | b"sbtl" | b"subt" | b"clcp" => "text".into(),
+        _ if track.kind() == TrackKind::Text => "text".into(),
         _ => track.handler.to_string(),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{iter::Peekable, time::Duration};
 
-use lanelock_mp4::{Movie, Sample, Samples};
+use lanelock_mp4::{Movie, Sample, Samples, TrackKind};
 
 use crate::{
     Error,
@@ -21,7 +21,8 @@ pub(crate) struct NewFragments<'a> {
 }
 
 struct Source<'a> {
-    is_video: bool,
+    /// Whether its sync samples are where fragments begin: the smaller, the rather.
+    rank: u8,
     timescale: u64,
     samples: Peekable<Samples<'a>>,
 }
@@ -38,7 +39,12 @@ impl<'a> NewFragments<'a> {
             .map(|track| {
                 let samples = movie.samples(track, input.len());
                 Ok(Source {
-                    is_video: track.handler == b"vide",
+                    rank: match track.kind() {
+                        TrackKind::Video if track.handler == b"vide" => 0,
+                        // A single picture, such as a cover, says nothing about the others.
+                        TrackKind::Video if track.sample_count() > 1 => 1,
+                        _ => 2,
+                    },
                     timescale: u64::from(track.timescale).max(1),
                     samples: samples.map_err(|error| input.container(error))?.peekable(),
                 })
@@ -92,15 +98,14 @@ impl<'a> NewFragments<'a> {
         Ok((!taken.samples.is_empty()).then_some(taken))
     }
 
-    /// The track whose sync samples decide: video before all others.
+    /// The track whose sync samples decide where fragments begin: video before all others.
     fn leader(&mut self) -> Result<Option<usize>, Error> {
-        let mut leader = None;
+        let mut leader: Option<usize> = None;
         for track in 0..self.tracks.len() {
-            if self.peek(track)?.is_some() {
-                if self.tracks[track].is_video {
-                    return Ok(Some(track));
-                }
-                leader = leader.or(Some(track));
+            if self.peek(track)?.is_some()
+                && leader.is_none_or(|leader| self.tracks[track].rank < self.tracks[leader].rank)
+            {
+                leader = Some(track);
             }
         }
         Ok(leader)

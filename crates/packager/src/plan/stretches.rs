@@ -1,8 +1,8 @@
 //! Pieces of a progressive file that stays so: stretches of the file, cut between samples.
 
-use std::{collections::VecDeque, iter::Peekable};
+use std::{collections::VecDeque, iter::Peekable, ops::Range};
 
-use lanelock_mp4::{Movie, Samples};
+use lanelock_mp4::{FourCc, Movie, Samples};
 
 use super::{PIECE, copy};
 use crate::{
@@ -12,6 +12,14 @@ use crate::{
     task::{Kind, StretchSample, Task},
 };
 
+/// A metadata box of a progressive file, and the bytes that take its place.
+#[derive(Clone, Debug)]
+pub(crate) struct Replacement {
+    pub(crate) kind: FourCc,
+    pub(crate) range: Range<u64>,
+    pub(crate) bytes: Vec<u8>,
+}
+
 /// Cuts a progressive file in the order of its bytes.
 pub(crate) struct Stretches<'a> {
     input: &'a Input,
@@ -19,9 +27,8 @@ pub(crate) struct Stretches<'a> {
     tracks: Vec<Peekable<Samples<'a>>>,
     /// Where the next piece begins.
     at: u64,
-    /// What takes the place of `moov`; without it, `moov` is left out.
-    moov: Option<Vec<u8>>,
-    passed_moov: bool,
+    /// Boxes whose bytes are replaced, in file order.
+    replaced: VecDeque<Replacement>,
     queue: VecDeque<Task>,
 }
 
@@ -29,7 +36,7 @@ impl<'a> Stretches<'a> {
     pub(crate) fn new(
         input: &'a Input,
         movie: &'a Movie,
-        moov: Option<Vec<u8>>,
+        replaced: Vec<Replacement>,
     ) -> Result<Self, Error> {
         let tracks = movie
             .tracks
@@ -37,8 +44,8 @@ impl<'a> Stretches<'a> {
             .map(|track| Ok(movie.samples(track, input.len())?.peekable()))
             .collect::<Result<_, lanelock_mp4::Error>>()
             .map_err(|error| input.container(error))?;
-        let queue = VecDeque::new();
-        Ok(Self { input, movie, tracks, at: 0, moov, passed_moov: false, queue })
+        let (replaced, queue) = (replaced.into(), VecDeque::new());
+        Ok(Self { input, movie, tracks, at: 0, replaced, queue })
     }
 
     /// The sample that is next in the file, without taking it.
@@ -64,23 +71,15 @@ impl<'a> Stretches<'a> {
         Ok(first)
     }
 
-    fn moov_start(&self) -> u64 {
-        self.movie.offset()
-    }
-
-    fn moov_end(&self) -> u64 {
-        self.movie.offset() + self.movie.bytes().len() as u64
-    }
-
     /// Goes on to `end` without samples.
     fn skip_to(&mut self, end: u64) {
-        if !self.passed_moov && end >= self.moov_end() {
-            let at = self.moov_start();
-            copy(&mut self.queue, self.at..at);
-            let bytes = self.moov.take().unwrap_or_default();
-            self.queue.push_back(Task::new(Kind::Replace { at, bytes }, Vec::new()));
-            self.at = self.moov_end();
-            self.passed_moov = true;
+        while let Some(Replacement { range, bytes, .. }) =
+            self.replaced.pop_front_if(|next| next.range.end <= end)
+        {
+            copy(&mut self.queue, self.at..range.start);
+            let kind = Kind::Replace { at: range.start, bytes };
+            self.queue.push_back(Task::new(kind, Vec::new()));
+            self.at = range.end;
         }
         copy(&mut self.queue, self.at..end);
         self.at = end;
@@ -103,9 +102,10 @@ impl Plan for Stretches<'_> {
                     self.movie.tracks[sample.track].id, sample.offset
                 )));
             }
-            if sample.offset < self.moov_end() && end > self.moov_start() {
+            let inside = |b: &&Replacement| sample.offset < b.range.end && end > b.range.start;
+            if let Some(Replacement { kind, .. }) = self.replaced.iter().find(inside) {
                 return Err(self.input.unsuitable(format!(
-                    "the sample at file offset {} lies in the moov box",
+                    "the sample at file offset {} lies in the {kind} box",
                     sample.offset
                 )));
             }

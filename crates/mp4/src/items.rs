@@ -159,6 +159,7 @@ impl<'a> Locations<'a> {
 }
 
 #[cfg(test)]
+#[expect(clippy::single_range_in_vec_init, reason = "one extent")]
 mod tests {
     use super::*;
 

@@ -158,11 +158,14 @@ impl<'a> Run<'a> {
             .tracks
             .iter()
             .flatten()
-            .map(|track| ProtectTrack {
-                track_id: track.id,
-                scheme: FourCc(track.scheme.fourcc()),
-                encryption: track.encryption,
-                aux: (track.needs_aux() && !track.aux.is_empty()).then_some(&track.aux),
+            .map(|track| {
+                let scheme = FourCc(track.scheme.fourcc());
+                let plan = ProtectTrack::new(track.id, scheme, track.encryption);
+                if track.needs_aux() && !track.aux.is_empty() {
+                    plan.with_aux(&track.aux)
+                } else {
+                    plan
+                }
             })
             .collect();
         let pssh: Vec<&[u8]> = self.pssh.iter().map(Vec::as_slice).collect();
@@ -255,7 +258,7 @@ impl Encryptor<'_> {
                     Some(track) => track.write_aux(),
                     None => WriteAux::Nothing,
                 };
-                Protect { index, aux, seig: None }
+                Protect::new(index, aux)
             })
             .collect();
         let moved = self.placement.moved(at);
@@ -293,17 +296,16 @@ impl Encryptor<'_> {
         let trafs: Vec<_> = tracks
             .iter()
             .zip(starts)
-            .map(|(new, start)| NewTrackFragment {
-                track_id: self.movie.tracks[new.track].id,
-                decode_time: new.decode_time,
-                description_index: (new.description_index != 1).then_some(new.description_index),
-                samples: &new.samples,
-                payload_offset: 8 + start,
-                aux: match &self.protector.tracks[new.track] {
-                    Some(track) => track.write_aux(),
-                    None => WriteAux::Nothing,
-                },
-                seig: None,
+            .map(|(new, start)| {
+                let id = self.movie.tracks[new.track].id;
+                let mut traf = NewTrackFragment::new(id, new.decode_time, &new.samples, 8 + start);
+                if new.description_index != 1 {
+                    traf = traf.with_description_index(new.description_index);
+                }
+                match &self.protector.tracks[new.track] {
+                    Some(track) => traf.with_aux(track.write_aux()),
+                    None => traf,
+                }
             })
             .collect();
         self.fragments += 1;

@@ -329,15 +329,11 @@ fn encryption(
              clear"
         ));
     }
-    let encryption = TrackEncryption {
-        is_protected: true,
-        iv_size,
-        kid: key.kid,
-        crypt_blocks,
-        skip_blocks,
-        constant_iv: (iv_size == 0).then_some(stored),
+    let encryption = match iv_size {
+        0 => TrackEncryption::constant(key.kid, stored),
+        _ => TrackEncryption::per_sample(key.kid, iv_size),
     };
-    Ok((encryption, bytes))
+    Ok((encryption.with_pattern(crypt_blocks, skip_blocks), bytes))
 }
 
 /// The codec rules of a sample entry.

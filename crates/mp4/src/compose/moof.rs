@@ -7,7 +7,7 @@ use crate::{
     writer::{put_box, put_full_box, put32, put64},
 };
 
-/// One sample of a new fragment.
+/// One sample of a new fragment: the fields of a `trun` entry, which the standard fixes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewSample {
     /// Size in bytes.
@@ -29,6 +29,7 @@ impl From<crate::Sample> for NewSample {
 
 /// One track fragment to build, of a single run.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct NewTrackFragment<'a> {
     /// The track.
     pub track_id: u32,
@@ -45,6 +46,44 @@ pub struct NewTrackFragment<'a> {
     pub aux: WriteAux<'a>,
     /// Parameters of all samples, as a `seig` group.
     pub seig: Option<&'a TrackEncryption>,
+}
+
+impl<'a> NewTrackFragment<'a> {
+    /// A clear track fragment with the sample description of `trex`.
+    pub fn new(
+        track_id: u32,
+        decode_time: u64,
+        samples: &'a [NewSample],
+        payload_offset: u64,
+    ) -> Self {
+        Self {
+            track_id,
+            decode_time,
+            description_index: None,
+            samples,
+            payload_offset,
+            aux: WriteAux::Nothing,
+            seig: None,
+        }
+    }
+
+    /// Sets a sample description index other than that of `trex`.
+    #[must_use]
+    pub fn with_description_index(self, index: u32) -> Self {
+        Self { description_index: Some(index), ..self }
+    }
+
+    /// Sets the auxiliary information.
+    #[must_use]
+    pub fn with_aux(self, aux: WriteAux<'a>) -> Self {
+        Self { aux, ..self }
+    }
+
+    /// Sets the parameters of all samples, as a `seig` group.
+    #[must_use]
+    pub fn with_seig(self, seig: &'a TrackEncryption) -> Self {
+        Self { seig: Some(seig), ..self }
+    }
 }
 
 /// Builds a movie fragment: default-base-is-moof, `tfdt` version 1, one run per track.

@@ -29,6 +29,7 @@ pub enum WriteAux<'a> {
 
 /// How to protect one track fragment.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Protect<'a> {
     /// Index in [`Fragment::tracks`].
     pub index: usize,
@@ -39,11 +40,25 @@ pub struct Protect<'a> {
     pub seig: Option<&'a TrackEncryption>,
 }
 
+impl<'a> Protect<'a> {
+    /// Protects the track fragment at `index` with the parameters of its track.
+    pub fn new(index: usize, aux: WriteAux<'a>) -> Self {
+        Self { index, aux, seig: None }
+    }
+
+    /// Sets the parameters of all samples, as a `seig` group.
+    #[must_use]
+    pub fn with_seig(self, seig: &'a TrackEncryption) -> Self {
+        Self { seig: Some(seig), ..self }
+    }
+}
+
 /// What to do with runs that have no data offset of their own.
 ///
 /// A run without one continues where the previous run ended. Widely used readers take it for
 /// the start of the `moof` instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum RunOffsets {
     /// Leave them.
     Keep,

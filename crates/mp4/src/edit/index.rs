@@ -129,8 +129,7 @@ mod tests {
     use crate::compose::{MfraTrack, SidxReference, mfra, sidx};
 
     fn index() -> Vec<u8> {
-        let reference =
-            |size| SidxReference { size, duration: 10, starts_with_sap: true, sap_type: 1 };
+        let reference = |size| SidxReference::new(size, 10).with_sap(1);
         sidx(1, 1000, 0, 0, &[reference(100), reference(50)]).unwrap()
     }
 
@@ -157,7 +156,7 @@ mod tests {
     #[test]
     fn tfra_overflow() {
         let entries = [(0, 1000), (10, 2000)];
-        let old = mfra(&[MfraTrack { track_id: 1, entries: &entries }]).unwrap();
+        let old = mfra(&[MfraTrack::new(1, &entries)]).unwrap();
         let new = patch_mfra(&old, 9000, |at| Some(at + 5)).unwrap();
         assert_eq!(patch_mfra(&new, 9000, |at| Some(at - 5)).unwrap(), old);
         let error = patch_mfra(&old, 9000, |at| Some(at + (1 << 32))).unwrap_err();

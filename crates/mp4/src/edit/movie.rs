@@ -10,6 +10,7 @@ use crate::{
 
 /// How to protect one track of a movie.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct ProtectTrack<'a> {
     /// The track.
     pub track_id: u32,
@@ -22,8 +23,22 @@ pub struct ProtectTrack<'a> {
     pub aux: Option<&'a SampleAuxTable>,
 }
 
+impl<'a> ProtectTrack<'a> {
+    /// Protects the sample entries of a track, without auxiliary information in `stbl`.
+    pub fn new(track_id: u32, scheme: FourCc, encryption: TrackEncryption) -> Self {
+        Self { track_id, scheme, encryption, aux: None }
+    }
+
+    /// Puts the auxiliary information of a progressive file into `stbl`.
+    #[must_use]
+    pub fn with_aux(self, aux: &'a SampleAuxTable) -> Self {
+        Self { aux: Some(aux), ..self }
+    }
+}
+
 /// Which `pssh` boxes [`unprotect_movie`] and [`super::unprotect_fragment`] keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum KeepPssh {
     /// None.
     No,

@@ -88,8 +88,7 @@ impl SampleEntry {
                 child.once(&mut sinf)?;
             } else if this.config.is_none() && CONFIG_BOXES.iter().any(|kind| child.kind() == *kind)
             {
-                let (kind, data) = (child.kind(), child.payload().into());
-                this.config = Some(CodecConfig { kind, data });
+                this.config = Some(CodecConfig::new(child.kind(), child.payload()));
             }
         }
         if let Some(sinf) = sinf {

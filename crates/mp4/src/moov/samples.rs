@@ -9,7 +9,8 @@ use crate::{
     source::{Source, be32},
 };
 
-/// One sample, of a progressive track or of a fragment.
+/// One sample, of a progressive track or of a fragment: what the sample tables and `trun` can say
+/// of one, which the standard fixes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
     /// Absolute file offset of the first byte.

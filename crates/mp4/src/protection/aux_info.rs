@@ -8,7 +8,7 @@ use crate::{
     source::{be16, be32},
 };
 
-/// One subsample: clear bytes, then protected bytes.
+/// One subsample: clear bytes, then protected bytes, in the widths that ISO/IEC 23001-7 fixes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Subsample {
     /// Bytes left clear.
@@ -51,6 +51,7 @@ impl ExactSizeIterator for Subsamples<'_> {}
 
 /// Auxiliary information of one sample.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct SampleAux<'a> {
     /// The per-sample IV: empty, 8 or 16 bytes.
     pub iv: &'a [u8],

@@ -6,7 +6,7 @@ use crate::{
     writer::{put_box, put_full_box, put16, put32, put64},
 };
 
-/// Whether samples carry subsamples; decided once per `senc`.
+/// Whether samples carry subsamples; decided once per `senc`, by one flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SubsampleMode {
     /// Whole samples are protected: no subsample counts.

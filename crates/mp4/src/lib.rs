@@ -64,7 +64,7 @@ mod writer;
 pub use boxes::{BoxRef, Children};
 pub use error::{Error, ErrorKind, Result};
 pub use fourcc::{FourCc, FourCcError};
-pub use moof::{Base, Fragment, FragmentSamples, Run, TrackFragment};
+pub use moof::{Base, Fragment, FragmentSamples, TrackFragment, TrackRun};
 pub use moov::{
     CodecConfig, Edit, EsdsInfo, Media, Movie, Sample, SampleEntry, Samples, Track, TrackDefaults,
 };

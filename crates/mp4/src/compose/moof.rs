@@ -123,8 +123,8 @@ pub fn moof(sequence: u32, tracks: &[NewTrackFragment<'_>], pssh: &[&[u8]]) -> R
     Ok(out)
 }
 
-/// What of the samples goes where.
-struct Layout {
+/// Which fields of the samples `tfhd` states for all, and which `trun` lists one by one.
+struct TrafFields {
     duration: Option<u32>,
     size: Option<u32>,
     flags: Option<u32>,
@@ -133,7 +133,7 @@ struct Layout {
     negative: bool,
 }
 
-impl Layout {
+impl TrafFields {
     fn new(samples: &[NewSample]) -> Self {
         let shared = |get: fn(&NewSample) -> u32, samples: &[NewSample]| {
             let first = get(samples.first()?);
@@ -164,7 +164,7 @@ fn put_traf(
 ) -> std::result::Result<usize, ErrorKind> {
     let count = u32::try_from(track.samples.len())
         .map_err(|_| ErrorKind::Overflow { what: "sample_count" })?;
-    let layout = Layout::new(track.samples);
+    let layout = TrafFields::new(track.samples);
     let mut offset_at = 0;
     let mut saio = Ok(());
     put_box(out, *b"traf", |out| {
@@ -180,7 +180,7 @@ fn put_traf(
     Ok(offset_at)
 }
 
-fn put_tfhd(out: &mut Vec<u8>, track: &NewTrackFragment<'_>, layout: &Layout) {
+fn put_tfhd(out: &mut Vec<u8>, track: &NewTrackFragment<'_>, layout: &TrafFields) {
     let fields = [
         (0x2, track.description_index),
         (0x8, layout.duration),
@@ -195,7 +195,7 @@ fn put_tfhd(out: &mut Vec<u8>, track: &NewTrackFragment<'_>, layout: &Layout) {
     });
 }
 
-fn put_trun(out: &mut Vec<u8>, samples: &[NewSample], count: u32, layout: &Layout) -> usize {
+fn put_trun(out: &mut Vec<u8>, samples: &[NewSample], count: u32, layout: &TrafFields) -> usize {
     let mut flags = 0x1;
     for (flag, present) in [
         (0x4, layout.first_flags.is_some()),

@@ -70,7 +70,7 @@ pub fn protect_movie(
         let Some(plan) = tracks.iter().find(|plan| plan.track_id == track.id) else {
             continue;
         };
-        let boxes = Chain::new(movie, track)?;
+        let boxes = TrackBoxes::new(movie, track)?;
         protect_entries(&mut splice, track, &boxes, plan)?;
         if let Some(aux) = plan.aux {
             let at = append_aux(&mut splice, track, &boxes, aux)?;
@@ -110,7 +110,7 @@ pub fn unprotect_movie(
             continue;
         }
         any = true;
-        let boxes = Chain::new(movie, track)?;
+        let boxes = TrackBoxes::new(movie, track)?;
         for entry in boxes.stsd.children() {
             let entry = entry?;
             let Some(sinf) = sinf_of(&entry, track.handler, boxes.stsd.payload()[0])? else {
@@ -153,13 +153,13 @@ pub(crate) fn is_protection_box(child: &BoxRef<'_>) -> bool {
 }
 
 /// The boxes from `moov` down to `stsd` of one track.
-pub(super) struct Chain<'a> {
+pub(super) struct TrackBoxes<'a> {
     pub(super) outer: [BoxRef<'a>; 4],
     pub(super) stbl: BoxRef<'a>,
     pub(super) stsd: BoxRef<'a>,
 }
 
-impl<'a> Chain<'a> {
+impl<'a> TrackBoxes<'a> {
     pub(super) fn new(movie: &'a Movie, track: &Track) -> Result<Self> {
         let moov = movie.root()?;
         let trak = track.trak(&moov)?;
@@ -181,7 +181,7 @@ impl<'a> Chain<'a> {
 fn protect_entries(
     splice: &mut Splice<'_>,
     track: &Track,
-    boxes: &Chain<'_>,
+    boxes: &TrackBoxes<'_>,
     plan: &ProtectTrack<'_>,
 ) -> Result<()> {
     if track.is_protected() {
@@ -219,7 +219,7 @@ struct Placed {
 fn append_aux(
     splice: &mut Splice<'_>,
     track: &Track,
-    boxes: &Chain<'_>,
+    boxes: &TrackBoxes<'_>,
     aux: &SampleAuxTable,
 ) -> Result<Placed> {
     for child in boxes.stbl.children() {

@@ -1,6 +1,6 @@
 //! Moving the media of a progressive file: chunk offsets, and `saio` in `stbl`.
 
-use super::{movie::Chain, splice::Splice};
+use super::{movie::TrackBoxes, splice::Splice};
 use crate::{
     ErrorKind, Movie, Result, Track,
     protection::Saio,
@@ -84,7 +84,7 @@ fn write(
         for index in 0..count {
             offsets.push(chunk(movie, track, index, &map)?);
         }
-        let boxes = Chain::new(movie, track)?;
+        let boxes = TrackBoxes::new(movie, track)?;
         for child in boxes.stbl.children() {
             let child = child?;
             match &child.kind().0 {

@@ -4,7 +4,7 @@ mod traf;
 mod trun;
 
 pub use traf::{Base, TrackFragment};
-pub use trun::{FragmentSamples, Run};
+pub use trun::{FragmentSamples, TrackRun};
 
 use crate::{BoxRef, ErrorKind, FourCc, Movie, Pssh, Result};
 

@@ -1,6 +1,6 @@
 //! `traf`: the part of one track in a movie fragment (ISO/IEC 14496-12, 8.8.6 and 8.8.7).
 
-use super::trun::{FragmentSamples, Run, RunDefaults};
+use super::trun::{FragmentSamples, RunDefaults, TrackRun};
 use crate::{
     BoxRef, ErrorKind, FourCc, Movie, ReadAt, Result,
     protection::{AuxBoxes, AuxInfo, EncryptionRuns, SeigMap, is_seig, refuse_compact},
@@ -55,7 +55,7 @@ pub struct TrackFragment<'a> {
     pub(crate) data_end: u64,
     /// Position of an explicit base in the `moof`.
     pub(crate) base_at: Option<usize>,
-    pub(crate) runs: Vec<Run<'a>>,
+    pub(crate) runs: Vec<TrackRun<'a>>,
     pub(crate) aux: AuxBoxes<'a>,
     pub(crate) has_seig: bool,
     seig: SeigMap<'a>,
@@ -105,7 +105,8 @@ impl<'a> TrackFragment<'a> {
             if child.kind() != b"trun" {
                 continue;
             }
-            let run = Run::from_box(child, this.base_offset, this.data_end, defaults, file_len)?;
+            let run =
+                TrackRun::from_box(child, this.base_offset, this.data_end, defaults, file_len)?;
             this.data_end = run.end();
             this.sample_count += u64::from(run.sample_count);
             this.data_size =
@@ -200,7 +201,7 @@ impl<'a> TrackFragment<'a> {
     }
 
     /// Runs of contiguous samples.
-    pub fn runs(&self) -> &[Run<'a>] {
+    pub fn runs(&self) -> &[TrackRun<'a>] {
         &self.runs
     }
 

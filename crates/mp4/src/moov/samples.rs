@@ -47,8 +47,8 @@ pub struct Samples<'a> {
     file_len: u64,
     /// Next sample, from 0.
     index: u32,
-    times: Runs,
-    compositions: Option<Runs>,
+    times: RunLengths,
+    compositions: Option<RunLengths>,
     next_sync: u32,
     chunk: u32,
     chunk_entry: u32,
@@ -73,8 +73,8 @@ impl<'a> Samples<'a> {
             tables,
             file_len,
             index: 0,
-            times: Runs::new(tables.stts),
-            compositions: tables.ctts.map(Runs::new),
+            times: RunLengths::new(tables.stts),
+            compositions: tables.ctts.map(RunLengths::new),
             next_sync: 0,
             chunk: 0,
             chunk_entry: 0,
@@ -188,14 +188,14 @@ impl Iterator for Samples<'_> {
 
 /// Run-length table of (count, value): `stts` and `ctts`.
 #[derive(Clone, Copy, Debug)]
-struct Runs {
+struct RunLengths {
     table: Table,
     entry: u32,
     left: u32,
     value: u32,
 }
 
-impl Runs {
+impl RunLengths {
     fn new(table: Table) -> Self {
         Self { table, entry: 0, left: 0, value: 0 }
     }

@@ -2,7 +2,7 @@
 //! `saiz` and `saio` say where it is.
 
 use super::{
-    aux_info::{AuxInfo, Layout},
+    aux_info::{AuxInfo, AuxLayout},
     saiz_saio::{Saio, Saiz, is_protection_aux},
     senc::{PIFF_SENC, Senc},
 };
@@ -82,15 +82,15 @@ impl<'a> AuxBoxes<'a> {
         file: &R,
     ) -> Result<AuxInfo<'a>> {
         if let Some(senc) = self.senc().filter(|senc| senc.count > 0) {
-            let layout = Layout::Senc { subsamples: senc.subsamples, start: senc.entries.start };
+            let layout = AuxLayout::Senc { subsamples: senc.subsamples, start: senc.entries.start };
             return Ok(AuxInfo::new(senc.bytes().into(), layout, senc.place));
         }
         match (&self.saiz, &self.saio) {
             (Some(saiz), Some(saio)) if saiz.total() > 0 => {
                 let bytes = read_external(saiz, saio, base, runs, file)?;
-                Ok(AuxInfo::new(bytes.into(), Layout::Sized(*saiz), saio.place))
+                Ok(AuxInfo::new(bytes.into(), AuxLayout::Sized(*saiz), saio.place))
             }
-            _ => Ok(AuxInfo::new([].as_slice().into(), Layout::Absent, parent)),
+            _ => Ok(AuxInfo::new([].as_slice().into(), AuxLayout::Absent, parent)),
         }
     }
 }

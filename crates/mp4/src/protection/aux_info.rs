@@ -61,7 +61,7 @@ pub struct SampleAux<'a> {
 
 /// How entries are delimited.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Layout<'a> {
+pub(crate) enum AuxLayout<'a> {
     /// There is no information.
     Absent,
     /// Entries of a `senc`, the first of them at `start` of the top-level box.
@@ -74,18 +74,18 @@ pub(crate) enum Layout<'a> {
 #[derive(Clone, Debug)]
 pub struct AuxInfo<'a> {
     bytes: Cow<'a, [u8]>,
-    layout: Layout<'a>,
+    layout: AuxLayout<'a>,
     place: BoxRef<'a>,
 }
 
 impl<'a> AuxInfo<'a> {
-    pub(crate) fn new(bytes: Cow<'a, [u8]>, layout: Layout<'a>, place: BoxRef<'a>) -> Self {
+    pub(crate) fn new(bytes: Cow<'a, [u8]>, layout: AuxLayout<'a>, place: BoxRef<'a>) -> Self {
         Self { bytes, layout, place }
     }
 
     /// Whether there is none, as for constant IVs over whole samples.
     pub fn is_absent(&self) -> bool {
-        matches!(self.layout, Layout::Absent)
+        matches!(self.layout, AuxLayout::Absent)
     }
 
     /// Begins at the first sample.
@@ -113,13 +113,13 @@ impl<'a> AuxCursor<'a> {
         self.sample += 1;
         let iv_len = usize::from(iv_size);
         let (iv, subsamples) = match &self.info.layout {
-            Layout::Absent if iv_size == 0 => (&[][..], None),
-            Layout::Absent => return Err(self.error(ErrorKind::MissingAux)),
-            Layout::Senc { subsamples, .. } => {
+            AuxLayout::Absent if iv_size == 0 => (&[][..], None),
+            AuxLayout::Absent => return Err(self.error(ErrorKind::MissingAux)),
+            AuxLayout::Senc { subsamples, .. } => {
                 let iv = self.take(iv_len, "IV")?;
                 (iv, subsamples.then(|| self.subsamples()).transpose()?)
             }
-            Layout::Sized(saiz) => {
+            AuxLayout::Sized(saiz) => {
                 let size = usize::from(saiz.size(index));
                 if size == 0 && iv_size == 0 {
                     (&[][..], None)
@@ -179,7 +179,7 @@ impl<'a> AuxCursor<'a> {
     #[cold]
     fn error(&self, kind: ErrorKind) -> Error {
         match self.info.layout {
-            Layout::Senc { start, .. } => self.info.place.error_at(start + self.at, kind),
+            AuxLayout::Senc { start, .. } => self.info.place.error_at(start + self.at, kind),
             _ => self.info.place.error(kind),
         }
     }

@@ -1,5 +1,5 @@
-//! Which boxes hold boxes, and where the first of these begins: what a walk down the tree has to
-//! know, and the naming of a place in an error message too.
+//! Which boxes are containers, and where in their payload the first child begins. Parsing needs
+//! this to walk down the tree, and error messages to name the path of a box.
 
 use crate::{FourCc, header::Header};
 

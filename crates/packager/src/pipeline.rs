@@ -30,8 +30,7 @@ use crate::{
 /// A piece with more bytes than this goes on in parts.
 const LARGE: u64 = 4 << 20;
 
-/// The most workers that are chosen without being asked for: beyond, the writes to one file wait for
-/// one another.
+/// The most workers by default: with more, the writes to the one output file wait for one another.
 const MOST_WORKERS: usize = 4;
 
 /// Yields the pieces in file order.
@@ -264,7 +263,7 @@ impl<P, M> Shared<P, M> {
     /// Ends all workers.
     fn halt(&self) {
         self.stop.store(true, Ordering::Relaxed);
-        // With the lock, so that nobody is between looking at `stop` and waiting.
+        // Under the lock: a worker that has read `stop` but does not wait yet would miss the signal.
         drop(lock(&self.mapping));
         self.turned.notify_all();
     }
@@ -279,7 +278,7 @@ impl<P, M> Shared<P, M> {
     }
 }
 
-/// Ends the other workers when its own panics: they would wait for its turn for ever.
+/// Stops the other workers when this one panics: they would wait for its ticket for ever.
 struct Alarm<'s, P, M>(&'s Shared<P, M>);
 
 impl<P, M> Drop for Alarm<'_, P, M> {

@@ -43,7 +43,7 @@ impl Placement {
             }
             Kind::Index { at, bytes } => {
                 self.indexes.push((*at, self.next, bytes.clone()));
-                // Zeros until it is known what to write.
+                // Zeros keep the room: `write_indexes` fills them in when all offsets are known.
                 task.head = vec![0; bytes.len()];
                 Some(*at)
             }

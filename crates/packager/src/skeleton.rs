@@ -1,4 +1,5 @@
-//! The bones of a file: what must be known before the first piece.
+//! What must be known of a file before its first piece is processed: `moov`, `ftyp`, and where media
+//! data may be.
 
 use lanelock_mp4::{BoxHeader, Movie, edit::relocate_movie, load, top_level};
 
@@ -6,7 +7,7 @@ use std::ops::Range;
 
 use crate::{Error, Place, io::Input};
 
-/// The top-level boxes of a file that everything hangs on.
+/// The top-level boxes of a file that every later step needs.
 pub(crate) struct Skeleton {
     pub(crate) movie: Movie,
     pub(crate) moov: BoxHeader,
@@ -78,7 +79,8 @@ impl Skeleton {
                 "moof boxes, but no mvex in moov: neither a progressive nor a fragmented file";
             return Err(input.unsuitable(reason));
         }
-        // Samples that moov lists would be passed over, and stay as they are.
+        // The plan for fragmented files does not visit samples that moov lists: they would be copied
+        // unprotected.
         let hybrid = movie.tracks.iter().find(|track| movie.fragmented && track.sample_count() > 0);
         if let Some(track) = hybrid {
             return Err(input.unsuitable(format!(

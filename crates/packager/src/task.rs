@@ -92,7 +92,8 @@ impl Task {
         self.spans.iter().map(|span| span.end - span.start).sum()
     }
 
-    /// The same for a buffer; where it does not fit, neither does the buffer.
+    /// The same as the size of a buffer. The largest `usize` stands for sizes beyond it, which no
+    /// buffer can have.
     pub(crate) fn buffer_len(&self) -> usize {
         usize::try_from(self.len()).unwrap_or(usize::MAX)
     }
@@ -126,7 +127,7 @@ impl Task {
         };
         for unit in order {
             let range = &units[unit].range;
-            // Between units, whole parts without any.
+            // No unit spans `range.start`: it is a place to cut, once the part is large enough.
             if range.start >= end && range.start - start >= PART {
                 cut(start..range.start, &mut inside);
                 start = range.start;
@@ -134,7 +135,7 @@ impl Task {
             inside.push(unit);
             end = end.max(range.end);
         }
-        // Behind the last unit, and where there is none, any cut will do.
+        // Bytes behind the last unit may be cut anywhere.
         while len - start > 0 {
             let next = len.min(end.max(start + PART));
             cut(start..next, &mut inside);

@@ -235,7 +235,8 @@ fn put_trun(out: &mut Vec<u8>, samples: &[NewSample], count: u32, layout: &TrafF
     offset_at
 }
 
-/// The `moof` begins at 0 of `out`, so positions there are what `saio` wants.
+/// `saio` offsets count from the first byte of the `moof` (default-base-is-moof), which is byte 0
+/// of `out`: a position in `out` is the offset.
 fn put_aux(
     out: &mut Vec<u8>,
     aux: WriteAux<'_>,

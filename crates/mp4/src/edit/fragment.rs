@@ -1,8 +1,8 @@
 //! Protecting, unprotecting and moving `moof`.
 //!
-//! Growing a `moof` moves the data behind it. Where things will be is settled before a byte
-//! is written, by this rule: what lies before the end of the old `moof` moves as the `moof`
-//! itself does, what lies behind moves by its growth on top of that.
+//! Growing a `moof` moves the data behind it. All new offsets are computed before a byte is
+//! written: data in front of the end of the old `moof` moves by as much as the `moof` does, data
+//! behind it moves by that plus the growth of the `moof`.
 
 use super::{
     movie::{KeepPssh, is_protection_box},
@@ -358,7 +358,7 @@ impl Moves {
         Ok(())
     }
 
-    /// Sets the offsets of `saio` boxes that stay right, whatever they are about.
+    /// Moves the offsets of the `saio` boxes that stay, whatever auxiliary information they point to.
     fn patch_saios(
         &self,
         splice: &mut Splice<'_>,

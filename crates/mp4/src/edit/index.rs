@@ -9,9 +9,9 @@ use crate::{
 /// Gives a `sidx` (ISO/IEC 14496-12, 8.16.3) whose references follow a change of offsets.
 ///
 /// The box was at `old_offset` of the input and will be at `new_offset` of the output. `map`
-/// gives the output offset of an input offset; it is asked for the beginning of every
-/// referenced range and for the end of the last one, and may answer `None` for an offset it
-/// does not know, which is an error.
+/// gives the output offset of an input offset; it is called with the beginning of every
+/// referenced range and with the end of the last one. `None` stands for an offset at which no
+/// box begins or ends, and is an error here.
 pub fn patch_sidx(
     sidx: &[u8],
     old_offset: u64,
@@ -71,8 +71,8 @@ pub fn patch_sidx(
     splice.finish()
 }
 
-/// Gives a `mfra` (ISO/IEC 14496-12, 8.8.9) whose `tfra` entries point to where `map` says the
-/// `moof` boxes are in the output. The length, and so `mfro`, stays.
+/// Gives a `mfra` (ISO/IEC 14496-12, 8.8.9) whose `tfra` entries point to where the `moof`
+/// boxes are in the output, by `map`. The length, and so `mfro`, stays.
 ///
 /// A `tfra` of version 0 cannot hold offsets above 4 GiB: [`ErrorKind::Overflow`].
 pub fn patch_mfra(

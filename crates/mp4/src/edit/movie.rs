@@ -65,7 +65,7 @@ pub fn protect_movie(
     if let Some(pair) = ids.windows(2).find(|pair| pair[0] == pair[1]) {
         return Err(root.error(ErrorKind::DuplicateTrack { id: pair[0] }));
     }
-    // In file order, so that positions of later tracks know the growth of earlier ones.
+    // In file order, so that positions in later tracks can take the growth of earlier ones in.
     for track in &movie.tracks {
         let Some(plan) = tracks.iter().find(|plan| plan.track_id == track.id) else {
             continue;

@@ -11,7 +11,8 @@ use crate::{
 /// Gives a `moov` whose chunk offsets follow a change of the file.
 ///
 /// `moov` will be at `new_offset` of the output. `map` gives the output offset of an input
-/// offset, told the length the new `moov` has: what lies behind `moov` depends on it. `stco`
+/// offset; its second argument is the length of the new `moov`, by whose growth all that lies
+/// behind it moves. `stco`
 /// becomes `co64` in a track that needs it. `saio` offsets in `stbl` that point into `moov`
 /// move with it, others are mapped as well.
 pub fn relocate_movie(

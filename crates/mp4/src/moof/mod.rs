@@ -64,7 +64,7 @@ impl<'a> Fragment<'a> {
         self.root.bytes()
     }
 
-    /// The root box, for walking on one's own.
+    /// The root box, for reading boxes that this crate does not.
     pub fn root(&self) -> BoxRef<'a> {
         self.root
     }

@@ -195,7 +195,7 @@ impl<'a> TrackFragment<'a> {
         field(&mut reader, DEFAULT_FLAGS, &mut defaults.flags, "default_sample_flags")
     }
 
-    /// The `traf` box, for walking on one's own.
+    /// The `traf` box, for reading boxes that this crate does not.
     pub fn boxed(&self) -> BoxRef<'a> {
         self.place
     }

@@ -108,7 +108,8 @@ impl<'a> Samples<'a> {
             size,
             decode_time: self.decode_time,
             duration,
-            // Version 0 is unsigned by the letter, yet files carry negative offsets in it.
+            // `ctts` of version 0 is unsigned by the standard (8.6.1.3), but there are files with negative
+            // offsets in it.
             composition_offset: composition.unwrap_or_default().cast_signed(),
             flags: if sync { Sample::SYNC } else { Sample::NON_SYNC },
             sync,

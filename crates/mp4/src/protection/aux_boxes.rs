@@ -18,7 +18,7 @@ pub(crate) struct AuxBoxes<'a> {
 }
 
 impl<'a> AuxBoxes<'a> {
-    /// Takes `child` if it is one of ours.
+    /// Keeps `child` if it is a `senc`, or a `saiz` or `saio` of Common Encryption.
     pub(crate) fn take(&mut self, child: BoxRef<'a>) -> Result<()> {
         fn once<T>(slot: &mut Option<T>, child: &BoxRef<'_>, value: T) -> Result<()> {
             match slot.replace(value) {
@@ -113,7 +113,8 @@ fn read_external<R: ReadAt + ?Sized>(
     if entries == 0 {
         return Err(saio.place.error(ErrorKind::Invalid("`saio` without offsets")));
     }
-    // Entries may overlap in a hostile file; their sum is bounded all the same.
+    // Entries may overlap, so that each of them being inside the file does not bound their sum:
+    // a small hostile file could ask for gigabytes.
     if total > file_len {
         return Err(outside(1, base, total));
     }

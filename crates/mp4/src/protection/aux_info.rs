@@ -135,7 +135,7 @@ impl<'a> AuxCursor<'a> {
                 }
             }
         };
-        // No subsamples at all means the whole sample, in files as they are.
+        // A `subsample_count` of 0 occurs in files, and means that the whole sample is protected.
         let subsamples = subsamples.filter(|subsamples| subsamples.len() > 0);
         if let Some(subsamples) = &subsamples {
             let (covered, size) = (subsamples.total(), u64::from(sample_size));

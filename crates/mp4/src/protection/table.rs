@@ -32,7 +32,7 @@ impl SampleAuxTable {
         Self { iv_size, mode, payload: Vec::new(), sizes: Vec::new() }
     }
 
-    /// Forgets the samples, keeps the memory.
+    /// Removes the samples, keeps the memory.
     pub fn clear(&mut self) {
         self.payload.clear();
         self.sizes.clear();

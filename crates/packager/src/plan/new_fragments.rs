@@ -118,7 +118,8 @@ impl Plan for NewFragments<'_> {
             let age = u128::from(sample.decode_time - start.min(sample.decode_time));
             sample.decode_time == start || !sample.sync || age < ticks
         })?;
-        // Where the leader goes on is where the others end; if it does not, they all run out.
+        // The fragment ends at the leader's next sync sample: the other tracks give their samples up to
+        // that time. After the leader's last, they give all that is left.
         let end = self.peek(leader)?.map(|sample| sample.decode_time);
         let mut tracks: Vec<NewTrack> = led.into_iter().collect();
         for track in 0..self.tracks.len() {

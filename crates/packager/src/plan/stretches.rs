@@ -55,7 +55,8 @@ impl<'a> Stretches<'a> {
                 let size = sample.size;
                 let sample = StretchSample { track, description_index, offset, size };
                 if size == 0 {
-                    // Nowhere in the file, but counted: next in any order.
+                    // A sample without bytes may have any offset, but has auxiliary information like all
+                    // others: it comes where the plan stands.
                     return Ok(Some(StretchSample { offset: self.at, ..sample }));
                 }
                 first = Some(sample);

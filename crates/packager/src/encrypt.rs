@@ -16,12 +16,12 @@ use lanelock_mp4::{
 use crate::{
     EncryptOptions, Error, Layout, Observer, Summary, Times,
     io::{Input, Output},
-    pipeline::{Direction, Map, Pipeline, workers},
+    pipeline::{CryptStage, Map, Pipeline, workers},
     place::Placement,
     plan::{Fragments, NewFragments, Stretches},
     skeleton::Skeleton,
-    task::{Bytes, Kind, NewTrack, StretchSample, Task},
-    tracks::{Mapped, Protector, Unit},
+    task::{Bytes, NewTrack, StretchSample, Task, TaskKind},
+    tracks::{Mapped, Protector, UnitToMap},
 };
 
 /// Encrypts `input` to `output`.
@@ -45,11 +45,11 @@ pub fn encrypt(
         observer.warn("players differ in how they read cens; cbcs and cenc play everywhere");
     }
     let workers = workers(options.workers);
-    let run = Run {
+    let run = EncryptRun {
         pipeline: Pipeline {
             input: &input,
             output: Some(&output),
-            direction: Direction::Encrypt,
+            direction: CryptStage::Encrypt,
             observer,
             workers,
         },
@@ -96,7 +96,7 @@ fn pssh(options: &EncryptOptions, protector: &Protector<'_>) -> Result<Vec<Vec<u
     Ok(boxes)
 }
 
-struct Run<'a> {
+struct EncryptRun<'a> {
     pipeline: Pipeline<'a>,
     input: &'a Input,
     skeleton: &'a Skeleton,
@@ -104,7 +104,7 @@ struct Run<'a> {
     options: &'a EncryptOptions,
 }
 
-impl<'a> Run<'a> {
+impl<'a> EncryptRun<'a> {
     fn fragmented(&self, protector: Protector<'a>) -> Result<(Encryptor<'a>, Times), Error> {
         let moov = self.protect(&self.skeleton.movie, &protector)?;
         let plan = Fragments::new(self.input, moov);
@@ -189,15 +189,15 @@ impl Map for Encryptor<'_> {
         let Task { kind, spans, units, subsamples, places, head, .. } = task;
         let mut to = Mapped { units, subsamples, places };
         match kind {
-            Kind::Fragment { at, moof } => {
+            TaskKind::Fragment { at, moof } => {
                 *head = self.fragment(*at, moof, &spans[0], bytes, &mut to)?;
                 self.fragments += 1;
             }
-            Kind::NewFragment(tracks) => {
+            TaskKind::NewFragment(tracks) => {
                 *head = self.new_fragment(tracks, len, bytes, &mut to)?;
             }
-            Kind::Stretch(samples) => self.stretch(samples, &spans[0], bytes, &mut to)?,
-            Kind::Copy | Kind::Replace { .. } | Kind::Index { .. } => {}
+            TaskKind::Stretch(samples) => self.stretch(samples, &spans[0], bytes, &mut to)?,
+            TaskKind::Copy | TaskKind::Replace { .. } | TaskKind::Index { .. } => {}
         }
         self.placement.place(task);
         Ok(())
@@ -246,7 +246,7 @@ impl Encryptor<'_> {
                 let (start, size) = within(body, offset, sample.size)
                     .ok_or_else(|| outside(self.input, at, traf.track_id, offset))?;
                 let bytes = bytes.at(self.input, start, offset, size)?;
-                let unit = Unit { track, description_index, offset, start, bytes };
+                let unit = UnitToMap { track, description_index, offset, start, bytes };
                 self.protector.unit(&unit, to)?;
             }
             plans.push((index, track));
@@ -282,7 +282,7 @@ impl Encryptor<'_> {
             starts.push(start as u64);
             for (sample, &offset) in new.samples.iter().zip(&new.offsets) {
                 let size = sample.size as usize;
-                let unit = Unit {
+                let unit = UnitToMap {
                     track: new.track,
                     description_index: new.description_index,
                     offset,
@@ -333,7 +333,7 @@ impl Encryptor<'_> {
             let (start, size) = within(stretch, offset, size)
                 .ok_or_else(|| outside(self.input, stretch.start, id, offset))?;
             let bytes = bytes.at(self.input, start, offset, size)?;
-            let unit = Unit { track, description_index, offset, start, bytes };
+            let unit = UnitToMap { track, description_index, offset, start, bytes };
             self.protector.unit(&unit, to)?;
         }
         Ok(())

@@ -46,7 +46,7 @@ pub(crate) trait Map: Send {
 
 /// What the AES stage does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Direction {
+pub(crate) enum CryptStage {
     Encrypt,
     Decrypt,
 }
@@ -56,7 +56,7 @@ pub(crate) struct Pipeline<'a> {
     pub(crate) input: &'a Input,
     /// Without one, the pieces are only mapped.
     pub(crate) output: Option<&'a Output>,
-    pub(crate) direction: Direction,
+    pub(crate) direction: CryptStage,
     pub(crate) observer: &'a dyn Observer,
     pub(crate) workers: usize,
 }
@@ -209,8 +209,8 @@ impl Pipeline<'_> {
         use lanelock_cenc::ApplyError as E;
         let Task { units, subsamples, ciphers, places, .. } = task;
         let result = match self.direction {
-            Direction::Encrypt => lanelock_cenc::encrypt(buffer, units, subsamples, ciphers),
-            Direction::Decrypt => lanelock_cenc::decrypt(buffer, units, subsamples, ciphers),
+            CryptStage::Encrypt => lanelock_cenc::encrypt(buffer, units, subsamples, ciphers),
+            CryptStage::Decrypt => lanelock_cenc::decrypt(buffer, units, subsamples, ciphers),
         };
         result.map_err(|source| {
             let (E::OutOfBuffer { unit }

@@ -13,14 +13,14 @@ pub(crate) struct Skeleton {
     pub(crate) moov: BoxHeader,
     /// `ftyp`, whole.
     pub(crate) ftyp: Option<Vec<u8>>,
-    pub(crate) media: Media,
+    pub(crate) media: MediaRanges,
 }
 
 /// Where media data may be: the payloads of `mdat`, in file order.
 #[derive(Default)]
-pub(crate) struct Media(Vec<Range<u64>>);
+pub(crate) struct MediaRanges(Vec<Range<u64>>);
 
-impl Media {
+impl MediaRanges {
     /// Refuses a sample that is not inside one `mdat`: encrypting it would change box headers.
     pub(crate) fn check(&self, input: &Input, place: Place, size: u64) -> Result<(), Error> {
         let after = self.0.partition_point(|range| range.end <= place.offset);
@@ -42,7 +42,7 @@ impl Skeleton {
     /// Walks the headers of the whole file, so that a truncated one is refused before any work.
     pub(crate) fn read(input: &Input) -> Result<Self, Error> {
         let (mut found, mut ftyp, mut fragments) = (None, None, 0_u64);
-        let mut media = Media::default();
+        let mut media = MediaRanges::default();
         for header in top_level(&input.source) {
             let header = header.map_err(|error| input.container(error))?;
             let load = |header| load(&input.source, header).map_err(|error| input.container(error));

@@ -15,7 +15,7 @@ const PART: usize = 1 << 20;
 pub(crate) struct Task {
     /// What to read, side by side into one buffer.
     pub(crate) spans: Vec<Range<u64>>,
-    pub(crate) kind: Kind,
+    pub(crate) kind: TaskKind,
     /// Access units to encrypt or decrypt, filled in by the map stage like all that follows.
     pub(crate) units: Vec<AccessUnit>,
     pub(crate) subsamples: Vec<Subsample>,
@@ -30,7 +30,7 @@ pub(crate) struct Task {
 
 /// What a piece is.
 #[derive(Debug)]
-pub(crate) enum Kind {
+pub(crate) enum TaskKind {
     /// Bytes that stay as they are.
     Copy,
     /// Bytes that take the place of the metadata box at `at`.
@@ -70,11 +70,11 @@ pub(crate) struct StretchSample {
 
 impl Task {
     /// A piece that reads one range.
-    pub(crate) fn of(kind: Kind, range: Range<u64>) -> Self {
+    pub(crate) fn of(kind: TaskKind, range: Range<u64>) -> Self {
         Self::new(kind, iter::once(range).collect())
     }
 
-    pub(crate) fn new(kind: Kind, spans: Vec<Range<u64>>) -> Self {
+    pub(crate) fn new(kind: TaskKind, spans: Vec<Range<u64>>) -> Self {
         Self {
             spans,
             kind,
@@ -108,7 +108,7 @@ impl Task {
         let (mut start, mut end) = (0, 0);
         let mut inside: Vec<usize> = Vec::new();
         let mut cut = |range: Range<usize>, inside: &mut Vec<usize>| {
-            let mut part = Self::new(Kind::Copy, cut_spans(&spans, range.clone()));
+            let mut part = Self::new(TaskKind::Copy, cut_spans(&spans, range.clone()));
             part.ciphers = ciphers.clone();
             part.out = out + range.start as u64;
             for unit in inside.drain(..) {
@@ -238,7 +238,7 @@ mod tests {
     fn parts_are_the_piece() {
         let mut rng = Rng::from_env("parts_are_the_piece");
         for _ in 0..200 {
-            let mut task = Task::new(Kind::Copy, Vec::new());
+            let mut task = Task::new(TaskKind::Copy, Vec::new());
             task.out = 1000;
             let (mut at, units) = (0, rng.below(40));
             for number in 0..units {

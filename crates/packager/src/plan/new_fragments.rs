@@ -8,19 +8,19 @@ use crate::{
     Error,
     io::Input,
     pipeline::Plan,
-    task::{Kind, NewTrack, Task},
+    task::{NewTrack, Task, TaskKind},
 };
 
 /// Cuts a progressive file into fragments that begin at sync samples.
 pub(crate) struct NewFragments<'a> {
     input: &'a Input,
-    tracks: Vec<Source<'a>>,
+    tracks: Vec<SourceTrack<'a>>,
     duration: Duration,
     /// Bytes of samples so far: more than the file has means that samples share bytes.
     bytes: u64,
 }
 
-struct Source<'a> {
+struct SourceTrack<'a> {
     is_video: bool,
     timescale: u64,
     samples: Peekable<Samples<'a>>,
@@ -37,7 +37,7 @@ impl<'a> NewFragments<'a> {
             .iter()
             .map(|track| {
                 let samples = movie.samples(track, input.len());
-                Ok(Source {
+                Ok(SourceTrack {
                     is_video: track.handler == b"vide",
                     timescale: u64::from(track.timescale).max(1),
                     samples: samples.map_err(|error| input.container(error))?.peekable(),
@@ -145,6 +145,6 @@ impl Plan for NewFragments<'_> {
                 }
             }
         }
-        Ok(Some(Task::new(Kind::NewFragment(tracks), spans)))
+        Ok(Some(Task::new(TaskKind::NewFragment(tracks), spans)))
     }
 }

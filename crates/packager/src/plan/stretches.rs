@@ -9,7 +9,7 @@ use crate::{
     Error,
     io::Input,
     pipeline::Plan,
-    task::{Kind, StretchSample, Task},
+    task::{StretchSample, Task, TaskKind},
 };
 
 /// Cuts a progressive file in the order of its bytes.
@@ -79,7 +79,7 @@ impl<'a> Stretches<'a> {
             let at = self.moov_start();
             copy(&mut self.queue, self.at..at);
             let bytes = self.moov.take().unwrap_or_default();
-            self.queue.push_back(Task::new(Kind::Replace { at, bytes }, Vec::new()));
+            self.queue.push_back(Task::new(TaskKind::Replace { at, bytes }, Vec::new()));
             self.at = self.moov_end();
             self.passed_moov = true;
         }
@@ -127,7 +127,7 @@ impl Plan for Stretches<'_> {
                 self.skip_to(self.input.len());
             }
         } else {
-            self.queue.push_back(Task::of(Kind::Stretch(samples), start..self.at));
+            self.queue.push_back(Task::of(TaskKind::Stretch(samples), start..self.at));
         }
         Ok(self.queue.pop_front())
     }

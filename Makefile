@@ -20,7 +20,7 @@ lint: ## clippy with warnings denied
 fmt: ## format the Rust code
 	cargo fmt --all
 
-check-layers: ## no crate uses what is beside or above it
+check-layers: ## no crate uses what is beside or above it, no files one another in a circle
 	@tools/check-layers
 
 asmcheck: ## the SIMD kernels are compiled as they are meant to be

@@ -10,7 +10,7 @@
 //!    what they do not name, known or unknown, is copied byte for byte, and the sizes of the
 //!    enclosing boxes are set right. [`compose`] makes boxes from nothing.
 //!
-//! Nothing in a file is believed. Counts are compared with the bytes that are left before
+//! Every file is treated as hostile. Counts are compared with the bytes that are left before
 //! anything is allocated, sums are taken in 64 bits, nesting is limited, and an [`Error`] says
 //! what is wrong, in which box (`moov/trak[1]/mdia/minf/stbl/stsz`) and at which byte.
 //!
@@ -64,9 +64,9 @@ mod writer;
 
 pub use boxes::{BoxRef, Children};
 pub use error::{Error, ErrorKind, Result};
-pub use fourcc::FourCc;
+pub use fourcc::{FourCc, FourCcError};
 pub use items::item_extents;
-pub use moof::{Base, Fragment, FragmentSamples, Run, TrackFragment};
+pub use moof::{Base, Fragment, FragmentSamples, TrackFragment, TrackRun};
 pub use moov::{
     CodecConfig, Edit, EsdsInfo, Media, Movie, Sample, SampleEntry, Samples, Track, TrackDefaults,
     TrackKind,

@@ -1,5 +1,5 @@
-//! Which boxes hold boxes, and where the first of these begins: what a walk down the tree has to
-//! know, and the naming of a place in an error message too.
+//! Which boxes are containers, and where in their payload the first child begins. Parsing needs
+//! this to walk down the tree, and error messages to name the path of a box.
 
 use crate::{FourCc, header::Header};
 
@@ -30,15 +30,15 @@ pub(crate) fn entry_children_offset(
     payload: &[u8],
 ) -> Option<usize> {
     match family(handler) {
-        Family::Visual => Some(78),
+        EntryFamily::Visual => Some(78),
         // QuickTime's versions 1 and 2 have more fields; ISO's version 1 has none and
         // demands an `stsd` of version 1.
-        Family::Audio => Some(match payload.get(8..10) {
+        EntryFamily::Audio => Some(match payload.get(8..10) {
             Some([0, 1]) if stsd_version == 0 => 44,
             Some([0, 2]) if stsd_version == 0 => 64,
             _ => 28,
         }),
-        Family::Other => match &format.0 {
+        EntryFamily::Other => match &format.0 {
             b"wvtt" | b"c608" | b"c708" | b"mp4s" => Some(8),
             b"tx3g" => Some(38),
             b"sbtt" | b"stxt" | b"mett" => after_strings(payload, 2),
@@ -54,18 +54,18 @@ pub(crate) fn entry_children_offset(
 }
 
 /// Which fixed fields a sample entry has.
-pub(crate) enum Family {
+pub(crate) enum EntryFamily {
     Visual,
     Audio,
     Other,
 }
 
 /// The fields of the entries of a track with this handler.
-pub(crate) fn family(handler: FourCc) -> Family {
+pub(crate) fn family(handler: FourCc) -> EntryFamily {
     match &handler.0 {
-        b"vide" | b"pict" | b"auxv" => Family::Visual,
-        b"soun" => Family::Audio,
-        _ => Family::Other,
+        b"vide" | b"pict" | b"auxv" => EntryFamily::Visual,
+        b"soun" => EntryFamily::Audio,
+        _ => EntryFamily::Other,
     }
 }
 

@@ -72,7 +72,7 @@ impl Random {
 }
 
 fn encryption() -> TrackEncryption {
-    TrackEncryption { is_protected: true, iv_size: 8, ..TrackEncryption::default() }
+    TrackEncryption::per_sample([0; 16], 8)
 }
 
 /// Does everything that can be done with a movie; gives how far it got.
@@ -104,11 +104,9 @@ fn exercise_movie(bytes: Vec<u8>, offset: u64, file: &[u8]) -> bool {
         .tracks
         .iter()
         .zip(&tables)
-        .map(|(track, table)| ProtectTrack {
-            track_id: track.id,
-            scheme: FourCc::new(b"cenc"),
-            encryption: encryption(),
-            aux: (!movie.fragmented).then_some(table),
+        .map(|(track, table)| {
+            let plan = ProtectTrack::new(track.id, FourCc::new(b"cenc"), encryption());
+            if movie.fragmented { plan } else { plan.with_aux(table) }
         })
         .collect();
     let pssh = Pssh::common(&[]);
@@ -158,11 +156,7 @@ fn exercise_fragment(bytes: &[u8], offset: u64, movie: &Movie, file: &[u8]) -> b
     let plans: Vec<_> = tables
         .iter()
         .enumerate()
-        .map(|(index, table)| Protect {
-            index,
-            aux: WriteAux::Full(table),
-            seig: Some(&encryption),
-        })
+        .map(|(index, table)| Protect::new(index, WriteAux::Full(table)).with_seig(&encryption))
         .collect();
     let protected =
         |fragment: &Fragment<'_>| protect_fragment(fragment, &plans, &[], RunOffsets::Keep, 0);
@@ -235,7 +229,7 @@ fn top_level_and_indexes() {
     let sidx = top_level(&file).filter_map(Result::ok).find(|header| header.kind == b"sidx");
     let sidx = load(&file, &sidx.unwrap()).unwrap();
     let entries = [(0, 1000), (10, 2000)];
-    let track = lanelock_mp4::compose::MfraTrack { track_id: 1, entries: &entries };
+    let track = lanelock_mp4::compose::MfraTrack::new(1, &entries);
     let mfra = lanelock_mp4::compose::mfra(&[track]).unwrap();
     let mut random = Random(0x1234_5678_9abc_def1);
     for _ in 0..3000 {

@@ -21,23 +21,11 @@ use lanelock_mp4::{
 };
 
 fn cbcs() -> TrackEncryption {
-    TrackEncryption {
-        is_protected: true,
-        iv_size: 0,
-        kid: *b"0123456789abcdef",
-        crypt_blocks: 1,
-        skip_blocks: 9,
-        constant_iv: Iv::new(&[3; 16]),
-    }
+    TrackEncryption::constant(*b"0123456789abcdef", Iv::new(&[3; 16]).unwrap()).with_pattern(1, 9)
 }
 
 fn cenc() -> TrackEncryption {
-    TrackEncryption {
-        is_protected: true,
-        iv_size: 8,
-        kid: *b"0123456789abcdef",
-        ..TrackEncryption::default()
-    }
+    TrackEncryption::per_sample(*b"0123456789abcdef", 8)
 }
 
 /// One subsample over each sample, two for even ones.
@@ -55,8 +43,7 @@ fn table(samples: impl Iterator<Item = Sample>, iv_size: u8) -> SampleAuxTable {
 }
 
 fn protection<'a>(movie: &Movie, scheme: &[u8; 4], e: TrackEncryption) -> Vec<ProtectTrack<'a>> {
-    let plan =
-        |id| ProtectTrack { track_id: id, scheme: FourCc::new(scheme), encryption: e, aux: None };
+    let plan = |id| ProtectTrack::new(id, FourCc::new(scheme), e);
     movie.tracks.iter().map(|track| plan(track.id)).collect()
 }
 
@@ -174,7 +161,8 @@ fn text_entries() {
 /// Protects every track of every fragment and checks all there is to check.
 fn protect_all(file: &[u8], explicit: RunOffsets, moved: i64) {
     let pssh = Pssh::common(&[*b"0123456789abcdef"]);
-    let rotation = TrackEncryption { kid: [9; 16], ..cbcs() };
+    let mut rotation = cbcs();
+    rotation.kid = [9; 16];
     each_fragment(file, |movie, fragment| {
         for (seig, iv_size) in [(None, 8), (Some(&rotation), 0)] {
             let tables: Vec<_> =
@@ -182,7 +170,10 @@ fn protect_all(file: &[u8], explicit: RunOffsets, moved: i64) {
             let plans: Vec<_> = tables
                 .iter()
                 .enumerate()
-                .map(|(index, table)| Protect { index, aux: WriteAux::Full(table), seig })
+                .map(|(index, table)| {
+                    let plan = Protect::new(index, WriteAux::Full(table));
+                    seig.map_or(plan, |seig| plan.with_seig(seig))
+                })
                 .collect();
             let bytes = protect_fragment(&fragment, &plans, &[&pssh.raw], explicit, moved).unwrap();
             let offset = fragment.offset().checked_add_signed(moved).unwrap();
@@ -303,7 +294,7 @@ fn second_run_without_data_offset_continues_the_first() {
     assert_eq!(offsets(&old), [1500, 1600, 1700, 1800, 1900, 1400, 1500]);
     let table = table(old.tracks[0].samples(), 8);
     for explicit in [RunOffsets::Keep, RunOffsets::Explicit] {
-        let plan = [Protect { index: 0, aux: WriteAux::Full(&table), seig: None }];
+        let plan = [Protect::new(0, WriteAux::Full(&table))];
         let bytes = protect_fragment(&old, &plan, &[], explicit, 50).unwrap();
         let new = Fragment::parse(&bytes, 1050, &movie, 10_000).unwrap();
         let shift = (bytes.len() - moof.len()) as u64 + 50;
@@ -334,7 +325,7 @@ fn bases_of_several_track_fragments() {
     };
     assert_eq!(starts(&old), [1500, 1730, 1830]);
     let pssh = Pssh::common(&[]);
-    let plan = [Protect { index: 1, aux: WriteAux::EmptySenc, seig: None }];
+    let plan = [Protect::new(1, WriteAux::EmptySenc)];
     let bytes = protect_fragment(&old, &plan, &[&pssh.raw], RunOffsets::Keep, 5).unwrap();
     let new = Fragment::parse(&bytes, 1005, &movie, 10_000).unwrap();
     let shift = 5 + (bytes.len() - moof.len()) as u64;
@@ -342,7 +333,7 @@ fn bases_of_several_track_fragments() {
     assert_eq!(unprotect_fragment(&new, None, KeepPssh::No, -5).unwrap(), moof);
     // Such a base is out of reach of an unsigned `saio` offset.
     let table = table(old.tracks[1].samples(), 8);
-    let plan = [Protect { index: 1, aux: WriteAux::Full(&table), seig: None }];
+    let plan = [Protect::new(1, WriteAux::Full(&table))];
     assert!(protect_fragment(&old, &plan, &[], RunOffsets::Keep, 0).is_err());
 }
 
@@ -356,7 +347,7 @@ fn explicit_bases_before_and_behind() {
         let old = Fragment::parse(&moof, 1000, &movie, 10_000).unwrap();
         let start = u64::from(base + offset);
         assert_eq!(old.tracks[0].runs()[0].offset, start);
-        let plan = [Protect { index: 0, aux: WriteAux::EmptySenc, seig: None }];
+        let plan = [Protect::new(0, WriteAux::EmptySenc)];
         let bytes = protect_fragment(&old, &plan, &[], RunOffsets::Keep, 50).unwrap();
         let new = Fragment::parse(&bytes, 1050, &movie, 10_000).unwrap();
         let growth = if behind { (bytes.len() - moof.len()) as u64 } else { 0 };
@@ -383,7 +374,7 @@ fn foreign_boxes_and_aux_types_stay() {
     let moof = mk(b"moof", &[&full(b"mfhd", &[0, 1]), &first, &second]);
     let old = Fragment::parse(&moof, 1000, &movie, 10_000).unwrap();
     assert!(!old.tracks[1].has_protection_boxes());
-    let plan = [Protect { index: 0, aux: WriteAux::EmptySenc, seig: None }];
+    let plan = [Protect::new(0, WriteAux::EmptySenc)];
     let bytes = protect_fragment(&old, &plan, &[], RunOffsets::Keep, 0).unwrap();
     let (a, b) = (find(&moof, b"saio"), find(&bytes, b"saio"));
     let value =

@@ -55,7 +55,7 @@ fn one_fragment() {
     };
     time("fill the aux table", &mut fill);
     time("protect", &mut || {
-        let plan = [Protect { index: 0, aux: WriteAux::Full(&table), seig: None }];
+        let plan = [Protect::new(0, WriteAux::Full(&table))];
         black_box(protect_fragment(&fragment, &plan, &[], RunOffsets::Keep, 5).unwrap());
     });
     let protected = parse(&moof);

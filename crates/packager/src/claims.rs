@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::{
     Error,
     io::Input,
-    skeleton::{Media, Skeleton},
+    skeleton::{MediaRanges, Skeleton},
 };
 
 /// Gaps of fewer bytes are never reported: a box header has 8.
@@ -38,7 +38,7 @@ pub enum UnclaimedPolicy {
     Keep,
 }
 
-/// Media data that no sample and no item refers to.
+/// MediaRanges data that no sample and no item refers to.
 #[derive(Clone, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct UnclaimedMedia {
@@ -65,7 +65,7 @@ pub struct UnclaimedRange {
 /// The ranges of the input that something refers to.
 pub(crate) struct Claims<'a> {
     input: &'a Input,
-    media: &'a Media,
+    media: &'a MediaRanges,
     /// Start and end of ranges that neither touch nor overlap. What lies between the `mdat` boxes
     /// counts as claimed, so that fragments side by side become one range.
     ranges: BTreeMap<u64, u64>,

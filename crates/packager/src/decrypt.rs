@@ -15,11 +15,11 @@ use crate::{
     encrypt::{outside, within},
     io::{Input, Output},
     keys::kid_text,
-    pipeline::{Direction, Map, Pipeline, workers},
+    pipeline::{CryptStage, Map, Pipeline, workers},
     place::Placement,
     plan::{Fragments, Stretches},
-    skeleton::{Media, Skeleton},
-    task::{Bytes, Kind, StretchSample, Task},
+    skeleton::{MediaRanges, Skeleton},
+    task::{Bytes, StretchSample, Task, TaskKind},
     tracks::{Mapped, TRUNCATED_RUNS, codec, fail, has_truncated_runs},
 };
 
@@ -56,7 +56,7 @@ pub fn decrypt(
     let pipeline = Pipeline {
         input: &input,
         output: Some(&output),
-        direction: Direction::Decrypt,
+        direction: CryptStage::Decrypt,
         observer,
         workers,
     };
@@ -107,7 +107,7 @@ pub fn decrypt(
 /// The keys, and what has been decrypted with them.
 struct Keyring<'a> {
     input: &'a Input,
-    media: &'a Media,
+    media: &'a MediaRanges,
     movie: &'a Movie,
     options: &'a DecryptOptions,
     level: AesLevel,
@@ -117,7 +117,7 @@ struct Keyring<'a> {
 
 /// The ciphers of a piece, and what each is for.
 #[derive(Default)]
-struct Ciphers {
+struct CipherList {
     list: Vec<Cipher>,
     names: Vec<([u8; 16], Scheme, u8, u8)>,
 }
@@ -135,7 +135,7 @@ struct Encrypted<'b> {
 impl<'a> Keyring<'a> {
     fn new(
         input: &'a Input,
-        media: &'a Media,
+        media: &'a MediaRanges,
         movie: &'a Movie,
         options: &'a DecryptOptions,
         level: AesLevel,
@@ -167,7 +167,7 @@ impl<'a> Keyring<'a> {
         &mut self,
         sample: &Encrypted<'_>,
         aux: &mut AuxCursor<'_>,
-        ciphers: &mut Ciphers,
+        ciphers: &mut CipherList,
         task: &mut Mapped<'_>,
     ) -> Result<(), Error> {
         let track = &self.movie.tracks[sample.track];
@@ -225,7 +225,7 @@ impl<'a> Keyring<'a> {
         scheme: Scheme,
         encryption: &TrackEncryption,
         track: usize,
-        ciphers: &mut Ciphers,
+        ciphers: &mut CipherList,
     ) -> Result<usize, Error> {
         let TrackEncryption { kid, crypt_blocks, skip_blocks, .. } = *encryption;
         let name = (kid, scheme, crypt_blocks, skip_blocks);
@@ -292,8 +292,8 @@ struct FragmentDecryptor<'a> {
 impl Map for FragmentDecryptor<'_> {
     fn map(&mut self, task: &mut Task, _: &mut Bytes<'_>) -> Result<(), Error> {
         let Task { kind, spans, units, subsamples, places, head, .. } = task;
-        let mut ciphers = Ciphers::default();
-        if let Kind::Fragment { at, moof } = kind {
+        let mut ciphers = CipherList::default();
+        if let TaskKind::Fragment { at, moof } = kind {
             let input = self.keyring.input;
             let container = |error| input.container(error);
             let fragment = Fragment::parse(moof, *at, self.keyring.movie, input.len());
@@ -319,7 +319,7 @@ impl FragmentDecryptor<'_> {
         at: u64,
         traf: &TrackFragment<'_>,
         body: &Range<u64>,
-        ciphers: &mut Ciphers,
+        ciphers: &mut CipherList,
         to: &mut Mapped<'_>,
     ) -> Result<(), Error> {
         let (input, movie) = (self.keyring.input, self.keyring.movie);
@@ -355,11 +355,11 @@ struct StretchDecryptor<'a> {
 struct Progress<'a> {
     aux: AuxCursor<'a>,
     /// For each sample entry, the parameters if a sample uses that one.
-    runs: Vec<Runs<'a>>,
+    runs: Vec<ParameterRuns<'a>>,
 }
 
 /// Parameters, sample by sample.
-struct Runs<'a> {
+struct ParameterRuns<'a> {
     rest: EncryptionRuns<'a>,
     current: Option<&'a TrackEncryption>,
     left: u64,
@@ -367,7 +367,7 @@ struct Runs<'a> {
 
 impl<'a> Progress<'a> {
     fn new(movie: &'a Movie, track: &'a Track, aux: AuxCursor<'a>) -> Self {
-        let runs = (1..).zip(&track.entries).map(|(index, _)| Runs {
+        let runs = (1..).zip(&track.entries).map(|(index, _)| ParameterRuns {
             rest: movie.encryption_runs(track, index),
             current: None,
             left: 0,
@@ -393,8 +393,8 @@ impl<'a> Progress<'a> {
 impl Map for StretchDecryptor<'_> {
     fn map(&mut self, task: &mut Task, _: &mut Bytes<'_>) -> Result<(), Error> {
         let Task { kind, spans, units, subsamples, places, .. } = task;
-        let mut ciphers = Ciphers::default();
-        if let Kind::Stretch(samples) = kind {
+        let mut ciphers = CipherList::default();
+        if let TaskKind::Stretch(samples) = kind {
             let mut to = Mapped { units, subsamples, places };
             for &StretchSample { track, description_index, offset, size } in &*samples {
                 self.claims.claim(offset..offset.saturating_add(size.into()))?;

@@ -17,12 +17,12 @@ use crate::{
     EncryptOptions, Error, Iv, Layout, Observer, Summary, Times,
     claims::Claims,
     io::{Input, Output},
-    pipeline::{Direction, Map, Pipeline, workers},
+    pipeline::{CryptStage, Map, Pipeline, workers},
     place::Placement,
     plan::{Fragments, NewFragments, Stretches},
     skeleton::Skeleton,
-    task::{Bytes, Kind, NewTrack, StretchSample, Task},
-    tracks::{Mapped, Protector, TRUNCATED_RUNS, Unit},
+    task::{Bytes, NewTrack, StretchSample, Task, TaskKind},
+    tracks::{Mapped, Protector, TRUNCATED_RUNS, UnitToMap},
 };
 
 /// Encrypts `input` to `output`.
@@ -59,11 +59,11 @@ pub fn encrypt(
         observer.warn(TRUNCATED_RUNS);
     }
     let workers = workers(options.workers);
-    let run = Run {
+    let run = EncryptRun {
         pipeline: Pipeline {
             input: &input,
             output: Some(&output),
-            direction: Direction::Encrypt,
+            direction: CryptStage::Encrypt,
             observer,
             workers,
         },
@@ -117,7 +117,7 @@ fn pssh(options: &EncryptOptions, protector: &Protector<'_>) -> Result<Vec<Vec<u
     Ok(boxes)
 }
 
-struct Run<'a> {
+struct EncryptRun<'a> {
     pipeline: Pipeline<'a>,
     input: &'a Input,
     skeleton: &'a Skeleton,
@@ -125,7 +125,7 @@ struct Run<'a> {
     options: &'a EncryptOptions,
 }
 
-impl<'a> Run<'a> {
+impl<'a> EncryptRun<'a> {
     fn fragmented(&self, protector: Protector<'a>) -> Result<(Encryptor<'a>, Times), Error> {
         let moov = self.protect(&self.skeleton.movie, &protector)?;
         let plan = Fragments::new(self.input, moov);
@@ -194,11 +194,14 @@ impl<'a> Run<'a> {
             .tracks
             .iter()
             .flatten()
-            .map(|track| ProtectTrack {
-                track_id: track.id,
-                scheme: FourCc(track.scheme.fourcc()),
-                encryption: track.encryption,
-                aux: (track.needs_aux() && !track.aux.is_empty()).then_some(&track.aux),
+            .map(|track| {
+                let scheme = FourCc(track.scheme.fourcc());
+                let plan = ProtectTrack::new(track.id, scheme, track.encryption);
+                if track.needs_aux() && !track.aux.is_empty() {
+                    plan.with_aux(&track.aux)
+                } else {
+                    plan
+                }
             })
             .collect();
         let pssh: Vec<&[u8]> = self.pssh.iter().map(Vec::as_slice).collect();
@@ -223,15 +226,15 @@ impl Map for Encryptor<'_> {
         let Task { kind, spans, units, subsamples, places, head, .. } = task;
         let mut to = Mapped { units, subsamples, places };
         match kind {
-            Kind::Fragment { at, moof } => {
+            TaskKind::Fragment { at, moof } => {
                 *head = self.fragment(*at, moof, &spans[0], bytes, &mut to)?;
                 self.fragments += 1;
             }
-            Kind::NewFragment(tracks) => {
+            TaskKind::NewFragment(tracks) => {
                 *head = self.new_fragment(tracks, len, bytes, &mut to)?;
             }
-            Kind::Stretch(samples) => self.stretch(samples, &spans[0], bytes, &mut to)?,
-            Kind::Copy | Kind::Replace { .. } | Kind::Index { .. } => {}
+            TaskKind::Stretch(samples) => self.stretch(samples, &spans[0], bytes, &mut to)?,
+            TaskKind::Copy | TaskKind::Replace { .. } | TaskKind::Index { .. } => {}
         }
         self.placement.place(task);
         Ok(())
@@ -282,7 +285,7 @@ impl Encryptor<'_> {
                 let (start, size) = within(body, offset, sample.size)
                     .ok_or_else(|| outside(self.input, at, traf.track_id, offset))?;
                 let bytes = bytes.at(self.input, start, offset, size)?;
-                let unit = Unit { track, description_index, offset, start, bytes };
+                let unit = UnitToMap { track, description_index, offset, start, bytes };
                 self.protector.unit(&unit, to)?;
             }
             plans.push((index, track));
@@ -294,7 +297,7 @@ impl Encryptor<'_> {
                     Some(track) => track.write_aux(),
                     None => WriteAux::Nothing,
                 };
-                Protect { index, aux, seig: None }
+                Protect::new(index, aux)
             })
             .collect();
         let moved = self.placement.moved(at);
@@ -348,7 +351,7 @@ impl Encryptor<'_> {
             for (sample, &offset) in new.samples.iter().zip(&new.offsets) {
                 let size = sample.size as usize;
                 self.claims.claim(offset..offset.saturating_add(sample.size.into()))?;
-                let unit = Unit {
+                let unit = UnitToMap {
                     track: new.track,
                     description_index: new.description_index,
                     offset,
@@ -362,17 +365,16 @@ impl Encryptor<'_> {
         let trafs: Vec<_> = tracks
             .iter()
             .zip(starts)
-            .map(|(new, start)| NewTrackFragment {
-                track_id: self.movie.tracks[new.track].id,
-                decode_time: new.decode_time,
-                description_index: (new.description_index != 1).then_some(new.description_index),
-                samples: &new.samples,
-                payload_offset: 8 + start,
-                aux: match &self.protector.tracks[new.track] {
-                    Some(track) => track.write_aux(),
-                    None => WriteAux::Nothing,
-                },
-                seig: None,
+            .map(|(new, start)| {
+                let id = self.movie.tracks[new.track].id;
+                let mut traf = NewTrackFragment::new(id, new.decode_time, &new.samples, 8 + start);
+                if new.description_index != 1 {
+                    traf = traf.with_description_index(new.description_index);
+                }
+                match &self.protector.tracks[new.track] {
+                    Some(track) => traf.with_aux(track.write_aux()),
+                    None => traf,
+                }
             })
             .collect();
         self.fragments += 1;
@@ -401,7 +403,7 @@ impl Encryptor<'_> {
             let (start, size) = within(stretch, offset, size)
                 .ok_or_else(|| outside(self.input, stretch.start, id, offset))?;
             let bytes = bytes.at(self.input, start, offset, size)?;
-            let unit = Unit { track, description_index, offset, start, bytes };
+            let unit = UnitToMap { track, description_index, offset, start, bytes };
             self.protector.unit(&unit, to)?;
         }
         Ok(())

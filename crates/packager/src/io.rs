@@ -45,7 +45,7 @@ impl Version {
 impl Input {
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
         let fail = |source| Error::Read { path: path.into(), source };
-        // Asked before opening: opening a FIFO would wait for a writer.
+        // The type of the file is checked before opening: to open a FIFO blocks until there is a writer.
         if !fs::metadata(path).map_err(fail)?.is_file() {
             return Err(Error::NotAFile { path: path.into() });
         }
@@ -109,8 +109,9 @@ impl Input {
 pub(crate) struct Output {
     path: PathBuf,
     file: NamedTempFile,
-    /// The kernel writes to a file under a lock of the file, and waits for it by spinning: waiting
-    /// here instead takes a third off the CPU time, at the same speed.
+    /// Held while writing. The kernel lets one thread at a time write to a file (the lock of its
+    /// inode), and the others spin: to wait here instead takes a third off the CPU time, at the same
+    /// speed.
     writing: Mutex<()>,
 }
 
@@ -141,7 +142,7 @@ impl Output {
             .suffix(".part")
             .permissions(Permissions::from_mode(0o666)) // less the umask, like any new file
             .tempfile_in(directory)
-            // The kind alone: the name of the temporary file helps nobody.
+            // Only the kind of the error: its text names the temporary file, which the user did not choose.
             .map_err(|error| fail(error.kind().into()))?;
         Ok(Self { path: path.into(), file, writing: Mutex::new(()) })
     }

@@ -30,8 +30,7 @@ use crate::{
 /// A piece with more bytes than this goes on in parts.
 const LARGE: u64 = 4 << 20;
 
-/// The most workers that are chosen without being asked for: beyond, the writes to one file wait for
-/// one another.
+/// The most workers by default: with more, the writes to the one output file wait for one another.
 const MOST_WORKERS: usize = 4;
 
 /// Yields the pieces in file order.
@@ -47,7 +46,7 @@ pub(crate) trait Map: Send {
 
 /// What the AES stage does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Direction {
+pub(crate) enum CryptStage {
     Encrypt,
     Decrypt,
 }
@@ -57,7 +56,7 @@ pub(crate) struct Pipeline<'a> {
     pub(crate) input: &'a Input,
     /// Without one, the pieces are only mapped.
     pub(crate) output: Option<&'a Output>,
-    pub(crate) direction: Direction,
+    pub(crate) direction: CryptStage,
     pub(crate) observer: &'a dyn Observer,
     pub(crate) workers: usize,
 }
@@ -210,8 +209,8 @@ impl Pipeline<'_> {
         use lanelock_cenc::ApplyError as E;
         let Task { units, subsamples, ciphers, places, .. } = task;
         let result = match self.direction {
-            Direction::Encrypt => lanelock_cenc::encrypt(buffer, units, subsamples, ciphers),
-            Direction::Decrypt => lanelock_cenc::decrypt(buffer, units, subsamples, ciphers),
+            CryptStage::Encrypt => lanelock_cenc::encrypt(buffer, units, subsamples, ciphers),
+            CryptStage::Decrypt => lanelock_cenc::decrypt(buffer, units, subsamples, ciphers),
         };
         result.map_err(|source| {
             let (E::OutOfBuffer { unit }
@@ -264,7 +263,7 @@ impl<P, M> Shared<P, M> {
     /// Ends all workers.
     fn halt(&self) {
         self.stop.store(true, Ordering::Relaxed);
-        // With the lock, so that nobody is between looking at `stop` and waiting.
+        // Under the lock: a worker that has read `stop` but does not wait yet would miss the signal.
         drop(lock(&self.mapping));
         self.turned.notify_all();
     }
@@ -279,7 +278,7 @@ impl<P, M> Shared<P, M> {
     }
 }
 
-/// Ends the other workers when its own panics: they would wait for its turn for ever.
+/// Stops the other workers when this one panics: they would wait for its ticket for ever.
 struct Alarm<'s, P, M>(&'s Shared<P, M>);
 
 impl<P, M> Drop for Alarm<'_, P, M> {

@@ -1,4 +1,5 @@
-//! The bones of a file: what must be known before the first piece.
+//! What must be known of a file before its first piece is processed: `moov`, `ftyp`, and where media
+//! data may be.
 
 use std::ops::Range;
 
@@ -10,7 +11,7 @@ use lanelock_mp4::{
 
 use crate::{Error, Place, io::Input, plan::Replacement};
 
-/// The top-level boxes of a file that everything hangs on.
+/// The top-level boxes of a file that every later step needs.
 pub(crate) struct Skeleton {
     pub(crate) movie: Movie,
     pub(crate) moov: BoxHeader,
@@ -18,7 +19,7 @@ pub(crate) struct Skeleton {
     pub(crate) ftyp: Option<Vec<u8>>,
     /// File-level `meta` boxes, whole.
     pub(crate) metas: Vec<(BoxHeader, Vec<u8>)>,
-    pub(crate) media: Media,
+    pub(crate) media: MediaRanges,
     /// Ranges of the file that items occupy: pictures, for example, that a `meta` box describes.
     pub(crate) items: Vec<Range<u64>>,
     /// How many `moof` boxes there are.
@@ -27,9 +28,9 @@ pub(crate) struct Skeleton {
 
 /// Where media data may be: the payloads of `mdat`, in file order.
 #[derive(Default)]
-pub(crate) struct Media(Vec<Range<u64>>);
+pub(crate) struct MediaRanges(Vec<Range<u64>>);
 
-impl Media {
+impl MediaRanges {
     /// Refuses a sample that is not inside one `mdat`: encrypting it would change box headers.
     pub(crate) fn check(&self, input: &Input, place: Place, size: u64) -> Result<(), Error> {
         let after = self.0.partition_point(|range| range.end <= place.offset);
@@ -84,7 +85,7 @@ impl Skeleton {
     /// Walks the headers of the whole file, so that a truncated one is refused before any work.
     pub(crate) fn read(input: &Input) -> Result<Self, Error> {
         let (mut found, mut ftyp, mut fragments) = (None, None, 0_u64);
-        let mut media = Media::default();
+        let mut media = MediaRanges::default();
         let (mut metas, mut items) = (Vec::new(), Vec::new());
         for header in top_level(&input.source) {
             let header = header.map_err(|error| input.container(error))?;
@@ -128,7 +129,8 @@ impl Skeleton {
                 "moof boxes, but no mvex in moov: neither a progressive nor a fragmented file";
             return Err(input.unsuitable(reason));
         }
-        // Samples that moov lists would be passed over, and stay as they are.
+        // The plan for fragmented files does not visit samples that moov lists: they would be copied
+        // unprotected.
         let hybrid = movie.tracks.iter().find(|track| movie.fragmented && track.sample_count() > 0);
         if let Some(track) = hybrid {
             return Err(input.unsuitable(format!(

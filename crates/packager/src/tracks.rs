@@ -13,7 +13,7 @@ use lanelock_mp4::{
     TrackEncryption, TrackKind,
 };
 
-use crate::skeleton::Media;
+use crate::skeleton::MediaRanges;
 use crate::{
     EncryptOptions, Error, Iv, Key, Place, Selector, TrackSummary, io::Input, keys::kid_text,
 };
@@ -21,15 +21,15 @@ use crate::{
 /// The tracks of a movie while it is encrypted.
 pub(crate) struct Protector<'a> {
     input: &'a Input,
-    media: &'a Media,
+    media: &'a MediaRanges,
     /// Parallel to the tracks of the movie; none for those that stay clear.
-    pub(crate) tracks: Vec<Option<Protected>>,
+    pub(crate) tracks: Vec<Option<ProtectedTrack>>,
     pub(crate) ciphers: Arc<[Cipher]>,
 }
 
 /// A track that is encrypted.
 #[derive(Clone)]
-pub(crate) struct Protected {
+pub(crate) struct ProtectedTrack {
     pub(crate) id: u32,
     pub(crate) scheme: Scheme,
     pub(crate) encryption: TrackEncryption,
@@ -57,7 +57,7 @@ pub(crate) struct Mapped<'t> {
 }
 
 /// An access unit to map.
-pub(crate) struct Unit<'b> {
+pub(crate) struct UnitToMap<'b> {
     /// Index in the tracks of the movie.
     pub(crate) track: usize,
     pub(crate) description_index: u32,
@@ -72,13 +72,13 @@ impl<'a> Protector<'a> {
     /// Finds key, codec rules and IV for every track, or says which one is missing.
     pub(crate) fn new(
         input: &'a Input,
-        media: &'a Media,
+        media: &'a MediaRanges,
         movie: &Movie,
         options: &EncryptOptions,
         level: AesLevel,
     ) -> Result<Self, Error> {
         let mut ciphers = Vec::new();
-        let mut tracks: Vec<Option<Protected>> = Vec::with_capacity(movie.tracks.len());
+        let mut tracks: Vec<Option<ProtectedTrack>> = Vec::with_capacity(movie.tracks.len());
         let mut keys: Vec<(u32, &Key)> = Vec::new();
         for track in &movie.tracks {
             let fail = |reason: String| fail(input, track, reason);
@@ -121,7 +121,7 @@ impl<'a> Protector<'a> {
             let most = max_entries(encryption.iv_size);
             let mappers = mappers.into_iter().map(|mapper| mapper.with_max_entries(most)).collect();
             let mode = if subsamples { SubsampleMode::Present } else { SubsampleMode::Absent };
-            tracks.push(Some(Protected {
+            tracks.push(Some(ProtectedTrack {
                 id: track.id,
                 scheme: options.scheme,
                 encryption,
@@ -167,7 +167,7 @@ impl<'a> Protector<'a> {
 
     /// Maps an access unit, and gives it its IV and its auxiliary information. Units of a track come
     /// in decoding order. Those of clear tracks are passed over.
-    pub(crate) fn unit(&mut self, unit: &Unit<'_>, to: &mut Mapped<'_>) -> Result<(), Error> {
+    pub(crate) fn unit(&mut self, unit: &UnitToMap<'_>, to: &mut Mapped<'_>) -> Result<(), Error> {
         let Some(track) = &mut self.tracks[unit.track] else { return Ok(()) };
         track.count += 1;
         let place = Place { track: track.id, access_unit: track.count, offset: unit.offset };
@@ -239,7 +239,7 @@ impl<'a> Protector<'a> {
     }
 }
 
-impl Protected {
+impl ProtectedTrack {
     /// How the auxiliary information is written into a fragment: a constant IV over whole samples
     /// needs none, and an empty `senc` is what all players take for that.
     pub(crate) fn write_aux(&self) -> lanelock_mp4::edit::WriteAux<'_> {
@@ -353,15 +353,11 @@ fn encryption(
              clear"
         ));
     }
-    let encryption = TrackEncryption {
-        is_protected: true,
-        iv_size,
-        kid: key.kid,
-        crypt_blocks,
-        skip_blocks,
-        constant_iv: (iv_size == 0).then_some(stored),
+    let encryption = match iv_size {
+        0 => TrackEncryption::constant(key.kid, stored),
+        _ => TrackEncryption::per_sample(key.kid, iv_size),
     };
-    Ok((encryption, bytes))
+    Ok((encryption.with_pattern(crypt_blocks, skip_blocks), bytes))
 }
 
 /// The codec rules of a sample entry.

@@ -255,12 +255,7 @@ fn protected_moov(scheme: [u8; 4], encryption: TrackEncryption) -> Vec<u8> {
     let moov = top_level(&file).map(Result::unwrap).find(|header| header.kind == b"moov").unwrap();
     let movie = Movie::parse(load(&file, &moov).unwrap(), moov.offset).unwrap();
     let movie = Movie::parse(fragment_movie(&movie).unwrap(), 0).unwrap();
-    let track = ProtectTrack {
-        track_id: movie.tracks[0].id,
-        scheme: FourCc(scheme),
-        encryption,
-        aux: None,
-    };
+    let track = ProtectTrack::new(movie.tracks[0].id, FourCc(scheme), encryption);
     let widevine = Pssh::new(WIDEVINE, &[], b"data");
     protect_movie(&movie, &[track], &[&widevine.raw]).unwrap()
 }
@@ -270,7 +265,7 @@ const WIDEVINE: [u8; 16] = [
 ];
 
 fn cenc(kid: u8) -> TrackEncryption {
-    TrackEncryption { is_protected: true, iv_size: 8, kid: [kid; 16], ..Default::default() }
+    TrackEncryption::per_sample([kid; 16], 8)
 }
 
 /// A fragmented file with fragments of two samples of 100 and 50 bytes; `seig` of each.
@@ -286,15 +281,10 @@ fn built(moov: Vec<u8>, fragments: &[Option<TrackEncryption>]) -> Vec<u8> {
         let subsample = |clear, protected| Subsample { clear, protected };
         aux.push(iv, &[subsample(10, 40), subsample(5, 45)]).unwrap();
         aux.push(iv, &[]).unwrap();
-        let traf = NewTrackFragment {
-            track_id: 1,
-            decode_time: 0,
-            description_index: None,
-            samples: &samples,
-            payload_offset: 0,
-            aux: WriteAux::Full(&aux),
-            seig: seig.as_ref(),
-        };
+        let mut traf = NewTrackFragment::new(1, 0, &samples, 0).with_aux(WriteAux::Full(&aux));
+        if let Some(seig) = seig {
+            traf = traf.with_seig(seig);
+        }
         let rotated = Pssh::common(&[seig.map_or([1; 16], |seig| seig.kid)]);
         file.extend(moof(number.into(), &[traf], &[&rotated.raw]).unwrap());
         file.extend([0, 0, 0, 158]);
@@ -348,25 +338,13 @@ fn rotated_keys_and_clear_groups() {
 #[test]
 fn constant_iv_of_a_group() {
     let moov = protected_moov(*b"cbcs", TrackEncryption::default());
-    let group = TrackEncryption {
-        crypt_blocks: 5,
-        skip_blocks: 5,
-        constant_iv: StoredIv::new(&[0xab; 16]),
-        iv_size: 0,
-        ..cenc(9)
-    };
+    let iv = StoredIv::new(&[0xab; 16]).unwrap();
+    let group = TrackEncryption::constant([9; 16], iv).with_pattern(5, 5);
     let mut file = ftyp(FourCc::new(b"iso6"), 7, &[]);
     file.extend(moov);
     let samples = [NewSample { size: 32, duration: 1, flags: 0, composition_offset: 0 }];
-    let traf = NewTrackFragment {
-        track_id: 1,
-        decode_time: 0,
-        description_index: None,
-        samples: &samples,
-        payload_offset: 0,
-        aux: WriteAux::EmptySenc,
-        seig: Some(&group),
-    };
+    let traf =
+        NewTrackFragment::new(1, 0, &samples, 0).with_aux(WriteAux::EmptySenc).with_seig(&group);
     file.extend(moof(1, &[traf], &[]).unwrap());
     file.extend(b"\0\0\0\x28mdat");
     file.extend([0; 32]);

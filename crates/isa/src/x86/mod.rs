@@ -7,8 +7,8 @@ mod zmm;
 use core::arch::x86_64::{__m128i, __m256i, __m512i};
 use core::mem::MaybeUninit;
 
-use crate::blocks::{Block, Blocks, Kernel, RoundKeys, sealed::Sealed};
-use crate::{Beside, Clmul, Row, RowMut};
+use crate::blocks::{Blocks, Kernel, RoundKeys, sealed::Sealed};
+use crate::{Beside, Block, Clmul, Row, RowMut};
 
 /// A loop over rounds, written out: what a step does beside a round may be more than the compiler
 /// unrolls, and then nothing stays in registers.

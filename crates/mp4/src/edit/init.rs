@@ -1,6 +1,6 @@
 //! From a progressive `moov` to the `moov` of an initialization segment.
 
-use super::{movie::Chain, splice::Splice};
+use super::{movie::TrackBoxes, splice::Splice};
 use crate::{
     BoxRef, ErrorKind, Movie, Result,
     writer::{put_box, put_full_box, put32, put64},
@@ -20,7 +20,7 @@ pub fn fragment_movie(movie: &Movie) -> Result<Vec<u8>> {
     let mut splice = Splice::new(root);
     clear_duration(&mut splice, &root.require(b"mvhd")?, 4)?;
     for track in &movie.tracks {
-        let boxes = Chain::new(movie, track)?;
+        let boxes = TrackBoxes::new(movie, track)?;
         let [_, trak, mdia, _] = boxes.outer;
         clear_duration(&mut splice, &trak.require(b"tkhd")?, 8)?;
         clear_duration(&mut splice, &mdia.require(b"mdhd")?, 4)?;

@@ -1,6 +1,6 @@
 //! Moving the media of a progressive file: chunk offsets, and `saio` in `stbl`.
 
-use super::{movie::Chain, splice::Splice};
+use super::{movie::TrackBoxes, splice::Splice};
 use crate::{
     BoxRef, ErrorKind, Movie, Result, Track,
     items::moved_items,
@@ -27,7 +27,8 @@ pub fn relocate_meta(
 /// Gives a `moov` whose chunk offsets follow a change of the file.
 ///
 /// `moov` will be at `new_offset` of the output. `map` gives the output offset of an input
-/// offset, told the length the new `moov` has: what lies behind `moov` depends on it. `stco`
+/// offset; its second argument is the length of the new `moov`, by whose growth all that lies
+/// behind it moves. `stco`
 /// becomes `co64` in a track that needs it. `saio` offsets in `stbl` that point into `moov`
 /// move with it, others are mapped as well, and so are the places of items (`iloc`) of `meta` boxes
 /// in `moov`.
@@ -101,7 +102,7 @@ fn write(
         for index in 0..count {
             offsets.push(chunk(movie, track, index, &map)?);
         }
-        let boxes = Chain::new(movie, track)?;
+        let boxes = TrackBoxes::new(movie, track)?;
         for child in boxes.stbl.children() {
             let child = child?;
             match &child.kind().0 {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::trun::{FragmentSamples, Run, RunDefaults};
+use super::trun::{FragmentSamples, RunDefaults, TrackRun};
 use crate::{
     BoxRef, ErrorKind, FourCc, Movie, ReadAt, Result,
     protection::{AuxBoxes, AuxInfo, EncryptionRuns, SeigMap, aux_ranges, is_seig, refuse_compact},
@@ -57,7 +57,7 @@ pub struct TrackFragment<'a> {
     pub(crate) data_end: u64,
     /// Position of an explicit base in the `moof`.
     pub(crate) base_at: Option<usize>,
-    pub(crate) runs: Vec<Run<'a>>,
+    pub(crate) runs: Vec<TrackRun<'a>>,
     pub(crate) aux: AuxBoxes<'a>,
     pub(crate) has_seig: bool,
     seig: SeigMap<'a>,
@@ -107,7 +107,8 @@ impl<'a> TrackFragment<'a> {
             if child.kind() != b"trun" {
                 continue;
             }
-            let run = Run::from_box(child, this.base_offset, this.data_end, defaults, file_len)?;
+            let run =
+                TrackRun::from_box(child, this.base_offset, this.data_end, defaults, file_len)?;
             this.data_end = run.end();
             this.sample_count += u64::from(run.sample_count);
             this.data_size =
@@ -196,13 +197,13 @@ impl<'a> TrackFragment<'a> {
         field(&mut reader, DEFAULT_FLAGS, &mut defaults.flags, "default_sample_flags")
     }
 
-    /// The `traf` box, for walking on one's own.
+    /// The `traf` box, for reading boxes that this crate does not.
     pub fn boxed(&self) -> BoxRef<'a> {
         self.place
     }
 
     /// Runs of contiguous samples.
-    pub fn runs(&self) -> &[Run<'a>] {
+    pub fn runs(&self) -> &[TrackRun<'a>] {
         &self.runs
     }
 

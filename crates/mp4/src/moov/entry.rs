@@ -3,7 +3,7 @@
 use super::codec::{CONFIG_BOXES, CodecConfig};
 use crate::{
     BoxRef, ErrorKind, FourCc, Result,
-    nesting::{Family, entry_children_offset, family},
+    nesting::{EntryFamily, entry_children_offset, family},
     protection::Protection,
     source::be16,
 };
@@ -57,11 +57,11 @@ impl SampleEntry {
         let data_reference_index = reader.u16("data_reference_index")?;
         let payload = entry.payload();
         let media = match family(handler) {
-            Family::Visual => {
+            EntryFamily::Visual => {
                 reader.bytes(70, "visual sample entry")?;
                 Media::Video { width: be16(payload, 24), height: be16(payload, 26) }
             }
-            Family::Audio => {
+            EntryFamily::Audio => {
                 reader.bytes(20, "audio sample entry")?;
                 Media::Audio {
                     channels: be16(payload, 16),
@@ -69,7 +69,7 @@ impl SampleEntry {
                     sample_rate: u32::from(be16(payload, 24)),
                 }
             }
-            Family::Other => Media::Other,
+            EntryFamily::Other => Media::Other,
         };
         let format = entry.kind();
         let mut this = Self {
@@ -88,8 +88,7 @@ impl SampleEntry {
                 child.once(&mut sinf)?;
             } else if this.config.is_none() && CONFIG_BOXES.iter().any(|kind| child.kind() == *kind)
             {
-                let (kind, data) = (child.kind(), child.payload().into());
-                this.config = Some(CodecConfig { kind, data });
+                this.config = Some(CodecConfig::new(child.kind(), child.payload()));
             }
         }
         if let Some(sinf) = sinf {

@@ -152,7 +152,7 @@ impl Movie {
         self.tracks.get(self.track_index(id)?)
     }
 
-    /// The root box, for walking on one's own.
+    /// The root box, for reading boxes that this crate does not.
     pub fn root(&self) -> Result<BoxRef<'_>> {
         BoxRef::root(&self.bytes, self.offset)
     }
@@ -229,7 +229,8 @@ impl Movie {
         movie_runs(&self.bytes, track.seig_sbgp, default, track.seig.as_ref(), count)
     }
 
-    /// The track of this id here: positions in a track of another movie would mean nothing.
+    /// The track with this id in this movie: a [`Track`] holds byte positions, which are valid only
+    /// in the `moov` that it was parsed from.
     fn own(&self, track: &Track) -> Result<&Track> {
         let (id, moov) = (track.id, self.root()?);
         self.track(id).ok_or_else(|| moov.error(ErrorKind::UnknownTrack { id }))

@@ -9,7 +9,8 @@ use crate::{
     source::{Source, be32},
 };
 
-/// One sample, of a progressive track or of a fragment.
+/// One sample, of a progressive track or of a fragment: what the sample tables and `trun` can say
+/// of one, which the standard fixes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
     /// Absolute file offset of the first byte.
@@ -46,8 +47,8 @@ pub struct Samples<'a> {
     file_len: u64,
     /// Next sample, from 0.
     index: u32,
-    times: Runs,
-    compositions: Option<Runs>,
+    times: RunLengths,
+    compositions: Option<RunLengths>,
     next_sync: u32,
     chunk: u32,
     chunk_entry: u32,
@@ -72,8 +73,8 @@ impl<'a> Samples<'a> {
             tables,
             file_len,
             index: 0,
-            times: Runs::new(tables.stts),
-            compositions: tables.ctts.map(Runs::new),
+            times: RunLengths::new(tables.stts),
+            compositions: tables.ctts.map(RunLengths::new),
             next_sync: 0,
             chunk: 0,
             chunk_entry: 0,
@@ -107,7 +108,8 @@ impl<'a> Samples<'a> {
             size,
             decode_time: self.decode_time,
             duration,
-            // Version 0 is unsigned by the letter, yet files carry negative offsets in it.
+            // `ctts` of version 0 is unsigned by the standard (8.6.1.3), but there are files with negative
+            // offsets in it.
             composition_offset: composition.unwrap_or_default().cast_signed(),
             flags: if sync { Sample::SYNC } else { Sample::NON_SYNC },
             sync,
@@ -187,14 +189,14 @@ impl Iterator for Samples<'_> {
 
 /// Run-length table of (count, value): `stts` and `ctts`.
 #[derive(Clone, Copy, Debug)]
-struct Runs {
+struct RunLengths {
     table: Table,
     entry: u32,
     left: u32,
     value: u32,
 }
 
-impl Runs {
+impl RunLengths {
     fn new(table: Table) -> Self {
         Self { table, entry: 0, left: 0, value: 0 }
     }

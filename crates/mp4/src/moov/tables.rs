@@ -75,7 +75,7 @@ impl Sizes {
         }
         let count = reader.u32("sample_count")?;
         let at = reader.position();
-        // Halves of bytes are counted up to whole ones.
+        // An odd number of 4-bit sizes ends with four bits of padding.
         let bytes = (u64::from(count) * u64::from(bits)).div_ceil(8);
         if bytes > reader.left() as u64 {
             return Err(reader.error(ErrorKind::Count {

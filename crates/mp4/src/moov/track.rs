@@ -6,7 +6,7 @@ use crate::{
     protection::{AuxBoxes, Descriptions, SeigMap, is_seig, refuse_compact},
 };
 
-/// One entry of an edit list (ISO/IEC 14496-12, 8.6.6).
+/// One entry of an edit list: the fields that ISO/IEC 14496-12, 8.6.6, fixes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edit {
     /// Duration in movie timescale.
@@ -17,7 +17,7 @@ pub struct Edit {
     pub media_rate: u32,
 }
 
-/// Defaults of `trex` (ISO/IEC 14496-12, 8.8.3).
+/// Defaults of `trex`: the fields that ISO/IEC 14496-12, 8.8.3, fixes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrackDefaults {
     /// Sample description index, from 1.

@@ -2,7 +2,7 @@
 //! `saiz` and `saio` say where it is.
 
 use super::{
-    aux_info::{AuxInfo, Layout},
+    aux_info::{AuxInfo, AuxLayout},
     saiz_saio::{Saio, Saiz, is_protection_aux},
     senc::{PIFF_SENC, Senc},
 };
@@ -18,7 +18,7 @@ pub(crate) struct AuxBoxes<'a> {
 }
 
 impl<'a> AuxBoxes<'a> {
-    /// Takes `child` if it is one of ours.
+    /// Keeps `child` if it is a `senc`, or a `saiz` or `saio` of Common Encryption.
     pub(crate) fn take(&mut self, child: BoxRef<'a>) -> Result<()> {
         fn once<T>(slot: &mut Option<T>, child: &BoxRef<'_>, value: T) -> Result<()> {
             match slot.replace(value) {
@@ -82,15 +82,15 @@ impl<'a> AuxBoxes<'a> {
         file: &R,
     ) -> Result<AuxInfo<'a>> {
         if let Some(senc) = self.senc().filter(|senc| senc.count > 0) {
-            let layout = Layout::Senc { subsamples: senc.subsamples, start: senc.entries.start };
+            let layout = AuxLayout::Senc { subsamples: senc.subsamples, start: senc.entries.start };
             return Ok(AuxInfo::new(senc.bytes().into(), layout, senc.place));
         }
         match (&self.saiz, &self.saio) {
             (Some(saiz), Some(saio)) if saiz.total() > 0 => {
                 let bytes = read_external(saiz, saio, base, runs, file)?;
-                Ok(AuxInfo::new(bytes.into(), Layout::Sized(*saiz), saio.place))
+                Ok(AuxInfo::new(bytes.into(), AuxLayout::Sized(*saiz), saio.place))
             }
-            _ => Ok(AuxInfo::new([].as_slice().into(), Layout::Absent, parent)),
+            _ => Ok(AuxInfo::new([].as_slice().into(), AuxLayout::Absent, parent)),
         }
     }
 }
@@ -113,7 +113,8 @@ fn read_external<R: ReadAt + ?Sized>(
     if entries == 0 {
         return Err(saio.place.error(ErrorKind::Invalid("`saio` without offsets")));
     }
-    // Entries may overlap in a hostile file; their sum is bounded all the same.
+    // Entries may overlap, so that each of them being inside the file does not bound their sum:
+    // a small hostile file could ask for gigabytes.
     if total > file_len {
         return Err(outside(1, base, total));
     }

@@ -52,8 +52,9 @@ impl fmt::Debug for Iv {
     }
 }
 
-/// Parameters of a `tenc` box or of a `seig` sample group entry.
+/// Parameters of a `tenc` box or of a `seig` sample group entry; by default, of clear samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct TrackEncryption {
     /// Whether the samples are protected.
     pub is_protected: bool,
@@ -70,6 +71,22 @@ pub struct TrackEncryption {
 }
 
 impl TrackEncryption {
+    /// Protected samples that carry an IV of `iv_size` bytes each: 8 or 16.
+    pub fn per_sample(kid: [u8; 16], iv_size: u8) -> Self {
+        Self { is_protected: true, iv_size, kid, ..Self::default() }
+    }
+
+    /// Protected samples that share one IV.
+    pub fn constant(kid: [u8; 16], iv: Iv) -> Self {
+        Self { is_protected: true, kid, constant_iv: Some(iv), ..Self::default() }
+    }
+
+    /// Sets the pattern, in blocks of 16 bytes: encrypted, then clear.
+    #[must_use]
+    pub fn with_pattern(self, crypt_blocks: u8, skip_blocks: u8) -> Self {
+        Self { crypt_blocks, skip_blocks, ..self }
+    }
+
     /// Reads a `tenc` box, version 0 or 1.
     pub(crate) fn from_box(tenc: &BoxRef<'_>) -> Result<Self> {
         let mut reader = tenc.reader();

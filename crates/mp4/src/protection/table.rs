@@ -6,7 +6,7 @@ use crate::{
     writer::{put_box, put_full_box, put16, put32, put64},
 };
 
-/// Whether samples carry subsamples; decided once per `senc`.
+/// Whether samples carry subsamples; decided once per `senc`, by one flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SubsampleMode {
     /// Whole samples are protected: no subsample counts.
@@ -32,7 +32,7 @@ impl SampleAuxTable {
         Self { iv_size, mode, payload: Vec::new(), sizes: Vec::new() }
     }
 
-    /// Forgets the samples, keeps the memory.
+    /// Removes the samples, keeps the memory.
     pub fn clear(&mut self) {
         self.payload.clear();
         self.sizes.clear();

@@ -7,7 +7,7 @@ use std::{path::PathBuf, process::Command};
 use lanelock_mp4::{
     BoxHeader, Fragment, Movie, Result, Sample,
     compose::{self, NewSample, NewTrackFragment},
-    edit::{WriteAux, fragment_movie, fragmented_ftyp},
+    edit::{fragment_movie, fragmented_ftyp},
     load, top_level,
 };
 
@@ -136,15 +136,8 @@ pub(crate) fn fragmented(file: &[u8]) -> Vec<u8> {
         let mut trafs = Vec::new();
         for ((track, samples), chunk) in movie.tracks.iter().zip(&tracks).zip(&chunks) {
             let Some(sample) = samples.get(first) else { continue };
-            trafs.push(NewTrackFragment {
-                track_id: track.id,
-                decode_time: sample.decode_time,
-                description_index: None,
-                samples: chunk,
-                payload_offset,
-                aux: WriteAux::Nothing,
-                seig: None,
-            });
+            let time = sample.decode_time;
+            trafs.push(NewTrackFragment::new(track.id, time, chunk, payload_offset));
             payload_offset += chunk.iter().map(|sample| u64::from(sample.size)).sum::<u64>();
         }
         let sequence = u32::try_from(sequence).unwrap() + 1;

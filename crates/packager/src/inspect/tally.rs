@@ -71,7 +71,7 @@ impl<'a> Tally<'a> {
         let aux = self.counted.then(|| movie.aux_info(track, &input.source));
         let aux = aux.transpose().map_err(container)?;
         let mut cursor = aux.as_ref().map(AuxInfo::cursor);
-        // There is no sample entry number 0: what comes are the groups alone.
+        // Description indices count from 1, so 0 has no `tenc`: the runs are of sample groups alone.
         for (count, group) in movie.encryption_runs(track, 0) {
             self.describe(group);
             for sample in samples.by_ref().take(usize::try_from(count).unwrap_or(usize::MAX)) {
@@ -116,7 +116,7 @@ impl<'a> Tally<'a> {
         self.report
     }
 
-    /// Sums stop at the largest number: samples of a hostile file may share bytes without end.
+    /// Sums saturate: in a hostile file, any number of samples may share the same bytes.
     fn add(&mut self, samples: u64, bytes: u64, ticks: u64) {
         self.report.access_units = self.report.access_units.saturating_add(samples);
         self.report.bytes = self.report.bytes.saturating_add(bytes);
@@ -203,7 +203,7 @@ fn kind(track: &Track) -> String {
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}"); // a String never refuses
+        let _ = write!(text, "{byte:02x}"); // writing to a String cannot fail
         text
     })
 }

@@ -9,7 +9,7 @@ use crate::{
     Error,
     io::Input,
     pipeline::Plan,
-    task::{Kind, Task},
+    task::{Task, TaskKind},
 };
 
 /// The most bytes of a `moof`: its structures take a multiple of that in memory.
@@ -47,7 +47,7 @@ impl<'a> Fragments<'a> {
             end = next.end();
             self.boxes.next();
         }
-        Ok(Task::of(Kind::Fragment { at, moof }, header.end()..end))
+        Ok(Task::of(TaskKind::Fragment { at, moof }, header.end()..end))
     }
 }
 
@@ -64,12 +64,12 @@ impl Plan for Fragments<'_> {
                 b"moof" => return self.fragment(&header).map(Some),
                 b"moov" => {
                     let bytes = self.moov.take().unwrap_or_default();
-                    return Ok(Some(Task::new(Kind::Replace { at, bytes }, Vec::new())));
+                    return Ok(Some(Task::new(TaskKind::Replace { at, bytes }, Vec::new())));
                 }
                 b"sidx" | b"mfra" => {
                     let bytes = load(&self.input.source, &header)
                         .map_err(|error| self.input.container(error))?;
-                    return Ok(Some(Task::new(Kind::Index { at, bytes }, Vec::new())));
+                    return Ok(Some(Task::new(TaskKind::Index { at, bytes }, Vec::new())));
                 }
                 b"ssix" => {
                     return Err(self.input.unsuitable(format!(

@@ -8,19 +8,19 @@ use crate::{
     Error,
     io::Input,
     pipeline::Plan,
-    task::{Kind, NewTrack, Task},
+    task::{NewTrack, Task, TaskKind},
 };
 
 /// Cuts a progressive file into fragments that begin at sync samples.
 pub(crate) struct NewFragments<'a> {
     input: &'a Input,
-    tracks: Vec<Source<'a>>,
+    tracks: Vec<SourceTrack<'a>>,
     duration: Duration,
     /// Bytes of samples so far: more than the file has means that samples share bytes.
     bytes: u64,
 }
 
-struct Source<'a> {
+struct SourceTrack<'a> {
     /// Whether its sync samples are where fragments begin: the smaller, the rather.
     rank: u8,
     timescale: u64,
@@ -38,7 +38,7 @@ impl<'a> NewFragments<'a> {
             .iter()
             .map(|track| {
                 let samples = movie.samples(track, input.len());
-                Ok(Source {
+                Ok(SourceTrack {
                     rank: match track.kind() {
                         TrackKind::Video if track.handler == b"vide" => 0,
                         // A single picture, such as a cover, says nothing about the others.
@@ -123,7 +123,8 @@ impl Plan for NewFragments<'_> {
             let age = u128::from(sample.decode_time - start.min(sample.decode_time));
             sample.decode_time == start || !sample.sync || age < ticks
         })?;
-        // Where the leader goes on is where the others end; if it does not, they all run out.
+        // The fragment ends at the leader's next sync sample: the other tracks give their samples up to
+        // that time. After the leader's last, they give all that is left.
         let end = self.peek(leader)?.map(|sample| sample.decode_time);
         let mut tracks: Vec<NewTrack> = led.into_iter().collect();
         for track in 0..self.tracks.len() {
@@ -149,6 +150,6 @@ impl Plan for NewFragments<'_> {
                 }
             }
         }
-        Ok(Some(Task::new(Kind::NewFragment(tracks), spans)))
+        Ok(Some(Task::new(TaskKind::NewFragment(tracks), spans)))
     }
 }

@@ -9,7 +9,7 @@ use crate::{
     Error,
     io::Input,
     pipeline::Plan,
-    task::{Kind, StretchSample, Task},
+    task::{StretchSample, Task, TaskKind},
 };
 
 /// A metadata box of a progressive file, and the bytes that take its place.
@@ -62,7 +62,8 @@ impl<'a> Stretches<'a> {
                 let size = sample.size;
                 let sample = StretchSample { track, description_index, offset, size };
                 if size == 0 {
-                    // Nowhere in the file, but counted: next in any order.
+                    // A sample without bytes may have any offset, but has auxiliary information like all
+                    // others: it comes where the plan stands.
                     return Ok(Some(StretchSample { offset: self.at, ..sample }));
                 }
                 first = Some(sample);
@@ -77,7 +78,7 @@ impl<'a> Stretches<'a> {
             self.replaced.pop_front_if(|next| next.range.end <= end)
         {
             copy(&mut self.queue, self.at..range.start);
-            let kind = Kind::Replace { at: range.start, bytes };
+            let kind = TaskKind::Replace { at: range.start, bytes };
             self.queue.push_back(Task::new(kind, Vec::new()));
             self.at = range.end;
         }
@@ -126,7 +127,7 @@ impl Plan for Stretches<'_> {
                 self.skip_to(self.input.len());
             }
         } else {
-            self.queue.push_back(Task::of(Kind::Stretch(samples), start..self.at));
+            self.queue.push_back(Task::of(TaskKind::Stretch(samples), start..self.at));
         }
         Ok(self.queue.pop_front())
     }

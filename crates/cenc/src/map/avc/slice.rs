@@ -7,7 +7,7 @@ use super::sps::{PictureOrder, Sps};
 use crate::map::bits::{BitReader, ceil_log2};
 use crate::map::error::Fault;
 
-/// What the NAL header says to the slice header.
+/// The fields of the NAL unit header that the syntax of the slice header depends on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NalHeader {
     /// `nal_ref_idc`.
@@ -73,8 +73,8 @@ pub(super) fn header<'s>(
     Ok(pps)
 }
 
-/// Slice data coded with CABAC begins with one-bits up to a byte border (clause 7.3.4). Anything
-/// else there means that the header was not what it seemed.
+/// Slice data coded with CABAC begins with one-bits up to a byte border (clause 7.3.4). Any
+/// other bits mean that the header was parsed wrongly.
 pub(super) fn check_cabac_alignment(r: &BitReader<'_>) -> Result<(), Fault> {
     let (rest, bits) = r.rest_of_byte();
     if rest == (1 << bits) - 1 { Ok(()) } else { Err(Fault::Invalid("cabac_alignment_one_bit")) }

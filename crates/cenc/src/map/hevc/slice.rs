@@ -39,8 +39,8 @@ pub(super) fn header(r: &mut BitReader<'_>, nal_type: u8, sets: &Sets) -> Result
     read_alignment(r)
 }
 
-/// `byte_alignment()`: a one and zeros. Anything else means that the header was not what it
-/// seemed.
+/// `byte_alignment()`: a one and zeros. Any other bits mean that the header was parsed
+/// wrongly.
 fn read_alignment(r: &mut BitReader<'_>) -> Result<(), Fault> {
     let one = r.flag()?;
     let (rest, _) = r.rest_of_byte();

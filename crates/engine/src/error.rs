@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use lanelock_isa::LevelError;
+
 /// An error of the engine. It carries no secret and no text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
@@ -28,6 +30,9 @@ pub enum Error {
     Authentication,
     /// The key has done all that it safely can: see [`KeyUsage`](crate::KeyUsage).
     KeyExhausted,
+    /// The instruction-set level asked for, mostly by `LANELOCK_LEVEL`, is unknown or not available:
+    /// [`LevelError`] says which, and which ones there are.
+    Level,
 }
 
 impl fmt::Display for Error {
@@ -43,8 +48,17 @@ impl fmt::Display for Error {
             Self::AadLength => "the additional authenticated data is too long",
             Self::Authentication => "the message is not authentic",
             Self::KeyExhausted => "the key has reached its usage limit",
+            Self::Level => {
+                "the instruction-set level asked for (LANELOCK_LEVEL) is unknown or not available"
+            }
         })
     }
 }
 
 impl core::error::Error for Error {}
+
+impl From<LevelError> for Error {
+    fn from(_: LevelError) -> Self {
+        Self::Level
+    }
+}

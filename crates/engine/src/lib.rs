@@ -12,7 +12,7 @@
 //! use lanelock::{Aes128, lanes::{self, Job}, Pattern};
 //!
 //! # fn main() -> Result<(), lanelock::Error> {
-//! let key = Aes128::new(&[7; 16]);
+//! let key = Aes128::new(&[7; 16])?;
 //! let mut units = vec![vec![0_u8; 1000]; 50]; // access units to protect with CBCS 1:9
 //! let mut jobs: Vec<_> = units
 //!     .iter_mut()

@@ -12,7 +12,7 @@ use crate::Error;
 /// ```
 /// use lanelock::{KeyUsage, aead::{Aead, Aes128Gcm}};
 /// # fn main() -> Result<(), lanelock::Error> {
-/// let (key, usage) = (Aes128Gcm::new(&[7; 16]), KeyUsage::random_nonces());
+/// let (key, usage) = (Aes128Gcm::new(&[7; 16])?, KeyUsage::random_nonces());
 /// usage.take(1)?; // an error once the key has done 2^32 messages
 /// let sealed = key.seal_vec(&[1; 12], b"", b"message")?;
 /// # Ok(())

@@ -428,16 +428,16 @@ fn lengths_that_do_not_fit_are_errors() {
         }
     }
     for wrong in [0, 8, 12, 15, 17, 24, 31, 33] {
-        let error = Aegis128L::new(&[1; 16]).with_tag_length(wrong).unwrap_err();
+        let error = Aegis128L::new(&[1; 16]).unwrap().with_tag_length(wrong).unwrap_err();
         assert_eq!(error, Error::TagLength, "{wrong}");
     }
-    assert_eq!(Aegis256::new(&[1; 32]).tag_length(), 32);
+    assert_eq!(Aegis256::new(&[1; 32]).unwrap().tag_length(), 32);
 }
 
 /// AAD comes before the text.
 #[test]
 fn late_aad_is_an_error() {
-    let key = Aegis128L::new(&[1; 16]);
+    let key = Aegis128L::new(&[1; 16]).unwrap();
     let mut sealer = key.sealer(&[2; 16]).unwrap();
     sealer.aad(b"in time").unwrap();
     sealer.update(&mut []).unwrap();

@@ -95,7 +95,7 @@ fn batches_give_the_serial_answer() {
 #[test]
 fn fifty_thousand_chains() {
     let mut rng = Rng::from_env("fifty_thousand_chains");
-    let key = Aes128::new(&rng.array());
+    let key = Aes128::new(&rng.array()).unwrap();
     let pattern = Pattern::new(1, 9);
     let mut data: Vec<Vec<u8>> = (0..50_000)
         .map(|number| {
@@ -162,7 +162,7 @@ fn schedulers_give_the_serial_answer() {
 /// Short jobs leave before a long one that was there first.
 #[test]
 fn short_jobs_overtake() {
-    let key = Aes128::new(&[0; 16]);
+    let key = Aes128::new(&[0; 16]).unwrap();
     let mut scheduler = Scheduler::new(Order::Finished);
     let mut left = Vec::new();
     for tag in 0..200 {

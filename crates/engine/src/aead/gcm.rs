@@ -7,7 +7,7 @@
 use core::fmt;
 
 use inout::InOutBuf;
-use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, SameKey};
+use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, LevelError, SameKey};
 use zeroize::Zeroize;
 
 use super::{
@@ -58,10 +58,10 @@ macro_rules! constructors {
         impl Gcm<$rounds> {
             /// Expands `key` at the best level: see [`AesLevel::best`].
             ///
-            /// # Panics
+            /// # Errors
             /// As [`Aes128::new`](crate::Aes128::new).
-            pub fn new(key: &[u8; $bytes]) -> Self {
-                Self::with_level(key, default_level())
+            pub fn new(key: &[u8; $bytes]) -> Result<Self, LevelError> {
+                Ok(Self::with_level(key, default_level()?))
             }
 
             /// Expands `key` at `level`.

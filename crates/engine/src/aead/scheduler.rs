@@ -20,7 +20,8 @@ pub enum Operation {
 ///
 /// ```
 /// # use lanelock::{aead::{Aes128Ccm, batch::{Operation, OwnedMessage}}, lanes::{Order, Scheduler}};
-/// let key = Aes128Ccm::new(&[1; 16]);
+/// # fn main() -> Result<(), lanelock::LevelError> {
+/// let key = Aes128Ccm::new(&[1; 16])?;
 /// let mut scheduler = Scheduler::new(Order::Submitted);
 /// let mut done = Vec::new();
 /// for number in 0..100_u64 {
@@ -35,6 +36,8 @@ pub enum Operation {
 /// done.extend(core::iter::from_fn(|| scheduler.completed()));
 /// assert!(done.iter().all(|message| message.result.is_ok()));
 /// assert!(done.iter().map(|message| message.tag).eq(0..100));
+/// # Ok(())
+/// # }
 /// ```
 #[derive(Debug)]
 pub struct OwnedMessage<'k, A, N, D, B, T> {

@@ -5,7 +5,7 @@
 
 use core::fmt;
 
-use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, SameKey, wipe};
+use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, LevelError, SameKey, wipe};
 use zeroize::ZeroizeOnDrop;
 
 use super::{EncryptKey, broadcast, default_level};
@@ -36,10 +36,10 @@ macro_rules! constructors {
         impl Cmac<$rounds> {
             /// Expands `key` at the best level: see [`AesLevel::best`].
             ///
-            /// # Panics
+            /// # Errors
             /// As [`Aes128::new`](crate::Aes128::new).
-            pub fn new(key: &[u8; $bytes]) -> Self {
-                Self::with_level(key, default_level())
+            pub fn new(key: &[u8; $bytes]) -> Result<Self, LevelError> {
+                Ok(Self::with_level(key, default_level()?))
             }
 
             /// Expands `key` at `level`.

@@ -4,11 +4,11 @@
 
 use core::fmt;
 
-use lanelock_isa::{AesLevel, Block, wipe};
+use lanelock_isa::{AesLevel, Block, LevelError, wipe};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-use super::Aes;
+use super::{Aes, default_level};
 use crate::{Aes128, Aes192, Aes256, Error};
 
 /// The check value of KW (RFC 3394, 2.2.3.1).
@@ -44,10 +44,10 @@ macro_rules! constructors {
         impl KeyWrap<$rounds> {
             /// Expands `key` at the best level: see [`AesLevel::best`].
             ///
-            /// # Panics
+            /// # Errors
             /// As [`Aes128::new`](crate::Aes128::new).
-            pub fn new(key: &[u8; $bytes]) -> Self {
-                Self($aes::new(key))
+            pub fn new(key: &[u8; $bytes]) -> Result<Self, LevelError> {
+                Ok(Self::with_level(key, default_level()?))
             }
 
             /// Expands `key` at `level`.

@@ -58,12 +58,10 @@ macro_rules! constructors {
             /// best level: see [`AesLevel::best`].
             ///
             /// # Errors
-            /// [`Error::EqualKeys`] if the halves are equal.
-            ///
-            /// # Panics
-            /// If the environment variable `LANELOCK_LEVEL` names a level that is not available.
+            /// [`Error::EqualKeys`] if the halves are equal, [`Error::Level`] as
+            /// [`Aes128::new`](crate::Aes128::new).
             pub fn new(key: &[u8; $bytes]) -> Result<Self, Error> {
-                Self::with_level(key, default_level())
+                Self::with_level(key, default_level()?)
             }
 
             /// Expands `key` at `level`.

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel};
+use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, LevelError};
 use zeroize::Zeroize;
 
 use super::field::{Powers, convert, hash_bytes, times_x};
@@ -28,10 +28,10 @@ pub type Polyval = UniversalHash<false>;
 impl Ghash {
     /// A hash with key `h`, at the best level: see [`AesLevel::best`].
     ///
-    /// # Panics
+    /// # Errors
     /// As [`Aes128::new`](crate::Aes128::new).
-    pub fn new(h: &Block) -> Self {
-        Self::with_level(h, default_level())
+    pub fn new(h: &Block) -> Result<Self, LevelError> {
+        Ok(Self::with_level(h, default_level()?))
     }
 
     /// A hash with key `h` at `level`.
@@ -45,10 +45,10 @@ impl Ghash {
 impl Polyval {
     /// A hash with key `h`, at the best level: see [`AesLevel::best`].
     ///
-    /// # Panics
+    /// # Errors
     /// As [`Aes128::new`](crate::Aes128::new).
-    pub fn new(h: &Block) -> Self {
-        Self::with_level(h, default_level())
+    pub fn new(h: &Block) -> Result<Self, LevelError> {
+        Ok(Self::with_level(h, default_level()?))
     }
 
     /// A hash with key `h` at `level`.

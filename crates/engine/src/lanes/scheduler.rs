@@ -23,7 +23,8 @@ pub enum Order {
 ///
 /// ```
 /// # use lanelock::{Aes128, Pattern, lanes::{Order, OwnedJob, Scheduler}};
-/// let key = Aes128::new(&[1; 16]);
+/// # fn main() -> Result<(), lanelock::LevelError> {
+/// let key = Aes128::new(&[1; 16])?;
 /// let mut scheduler = Scheduler::new(Order::Submitted);
 /// let mut done = Vec::new();
 /// for number in 0..100 {
@@ -34,6 +35,8 @@ pub enum Order {
 /// scheduler.flush();
 /// done.extend(core::iter::from_fn(|| scheduler.completed()));
 /// assert!(done.iter().map(|job| job.tag).eq(0..100));
+/// # Ok(())
+/// # }
 /// ```
 pub struct Scheduler<J: Submit> {
     order: Order,

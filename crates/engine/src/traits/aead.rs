@@ -7,9 +7,12 @@ use ::aead::{
 };
 use inout::InOutBuf;
 
-use crate::aead::{
-    Aead, Aegis128L, Aegis128X2, Aegis128X4, Aegis256, Aegis256X2, Aegis256X4, Aes128Gcm,
-    Aes128GcmSiv, Aes128Ocb3, Aes192Gcm, Aes192Ocb3, Aes256Gcm, Aes256GcmSiv, Aes256Ocb3,
+use crate::{
+    aead::{
+        Aead, Aegis128L, Aegis128X2, Aegis128X4, Aegis256, Aegis256X2, Aegis256X4, Aes128Gcm,
+        Aes128GcmSiv, Aes128Ocb3, Aes192Gcm, Aes192Ocb3, Aes256Gcm, Aes256GcmSiv, Aes256Ocb3,
+    },
+    aes::detected_level,
 };
 
 /// A key with tags of another length gives an error: the type says how long they are.
@@ -22,7 +25,7 @@ macro_rules! aead {
 
             impl KeyInit for $name {
                 fn new(key: &Key<Self>) -> Self {
-                    Self::new(key.as_ref())
+                    Self::with_level(key.as_ref(), detected_level())
                 }
             }
 

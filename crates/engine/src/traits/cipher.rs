@@ -17,7 +17,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::{
     Aes, CounterBits,
-    aes::{FLIGHT, Mode, broadcast, ecb::Ecb},
+    aes::{FLIGHT, Mode, broadcast, detected_level, ecb::Ecb},
     inout::InOutBlocks,
 };
 
@@ -29,7 +29,7 @@ macro_rules! keys {
 
         impl KeyInit for Aes<$rounds> {
             fn new(key: &Key<Self>) -> Self {
-                Self::new(key.as_ref())
+                Self::with_level(key.as_ref(), detected_level())
             }
         }
 

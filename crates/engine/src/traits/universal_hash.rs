@@ -7,7 +7,10 @@ use ::universal_hash::{
 };
 use hybrid_array::Array;
 
-use crate::hash::{Ghash, Polyval, UniversalHash};
+use crate::{
+    aes::detected_level,
+    hash::{Ghash, Polyval, UniversalHash},
+};
 
 impl<const REVERSED: bool> KeySizeUser for UniversalHash<REVERSED> {
     type KeySize = U16;
@@ -15,13 +18,13 @@ impl<const REVERSED: bool> KeySizeUser for UniversalHash<REVERSED> {
 
 impl KeyInit for Ghash {
     fn new(key: &Key<Self>) -> Self {
-        Self::new(key.as_ref())
+        Self::with_level(key.as_ref(), detected_level())
     }
 }
 
 impl KeyInit for Polyval {
     fn new(key: &Key<Self>) -> Self {
-        Self::new(key.as_ref())
+        Self::with_level(key.as_ref(), detected_level())
     }
 }
 

@@ -11,7 +11,7 @@ mod stream;
 use core::fmt;
 
 use inout::InOutBuf;
-use lanelock_isa::{AesLevel, Block};
+use lanelock_isa::{AesLevel, Block, LevelError};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::{Aead, LONGEST_TAG, Opener, Sealer, authenticate};
@@ -38,7 +38,7 @@ pub use stream::{AegisMacStream, AegisStream};
 /// use lanelock::aead::{Aead, Aegis128X4};
 ///
 /// # fn main() -> Result<(), lanelock::Error> {
-/// let key = Aegis128X4::new(&[7; 16]);
+/// let key = Aegis128X4::new(&[7; 16])?;
 /// let sealed = key.seal_vec(&[1; 16], b"header", b"message")?;
 /// assert_eq!(sealed.len(), 7 + 32);
 /// assert_eq!(key.open_vec(&[1; 16], b"header", &sealed)?, b"message");
@@ -74,11 +74,10 @@ macro_rules! constructors {
         impl<const D: usize> Aegis<$bits, D> {
             /// A key at the best level: see [`AesLevel::best`].
             ///
-            /// # Panics
-            /// If the environment variable `LANELOCK_LEVEL` names a level that is not available;
-            /// programs that want an error call [`AesLevel::best`] first.
-            pub fn new(key: &[u8; $bytes]) -> Self {
-                Self::with_level(key, default_level())
+            /// # Errors
+            /// As [`Aes128::new`](crate::Aes128::new).
+            pub fn new(key: &[u8; $bytes]) -> Result<Self, LevelError> {
+                Ok(Self::with_level(key, default_level()?))
             }
 
             /// A key at `level`: for tests and benchmarks, or where the level is policy.

@@ -11,7 +11,7 @@ mod stream;
 use core::fmt;
 
 use inout::InOutBuf;
-use lanelock_isa::{AesLevel, Block};
+use lanelock_isa::{AesLevel, Block, LevelError};
 
 pub use stream::{CcmOpener, CcmSealer, CcmStream};
 
@@ -52,10 +52,10 @@ macro_rules! constructors {
         impl Ccm<$rounds> {
             /// Expands `key` at the best level: see [`AesLevel::best`].
             ///
-            /// # Panics
+            /// # Errors
             /// As [`Aes128::new`](crate::Aes128::new).
-            pub fn new(key: &[u8; $bytes]) -> Self {
-                Self::with_level(key, default_level())
+            pub fn new(key: &[u8; $bytes]) -> Result<Self, LevelError> {
+                Ok(Self::with_level(key, default_level()?))
             }
 
             /// Expands `key` at `level`.

@@ -11,7 +11,7 @@ mod stream;
 use core::fmt;
 
 use inout::InOutBuf;
-use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, SameKey, wipe};
+use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, LevelError, SameKey, wipe};
 use zeroize::ZeroizeOnDrop;
 
 use super::{Aead, Opener, Sealer, authenticate, copy_tag};
@@ -56,10 +56,10 @@ macro_rules! constructors {
         impl Ocb3<$rounds> {
             /// Expands `key` at the best level: see [`AesLevel::best`].
             ///
-            /// # Panics
+            /// # Errors
             /// As [`Aes128::new`](crate::Aes128::new).
-            pub fn new(key: &[u8; $bytes]) -> Self {
-                Self::with_level(key, default_level())
+            pub fn new(key: &[u8; $bytes]) -> Result<Self, LevelError> {
+                Ok(Self::with_level(key, default_level()?))
             }
 
             /// Expands `key` at `level`.

@@ -35,6 +35,7 @@ mod error;
 pub mod hash;
 mod inout;
 pub mod lanes;
+mod length;
 mod pattern;
 #[cfg(any(feature = "aead", feature = "cipher", feature = "universal-hash"))]
 pub mod traits;

@@ -28,11 +28,13 @@ pub use gcm::{Aes128Gcm, Aes192Gcm, Aes256Gcm, Gcm, GcmStream};
 pub use gcm_siv::{Aes128GcmSiv, Aes256GcmSiv, GcmSiv};
 pub use ocb3::{Aes128Ocb3, Aes192Ocb3, Aes256Ocb3, Ocb3, Ocb3Stream};
 
+use core::fmt;
+
 use inout::InOutBuf;
 use subtle::{Choice, ConstantTimeEq};
 use zeroize::{Zeroize, Zeroizing};
 
-use crate::Error;
+use crate::{Error, length::Length};
 
 /// Authenticated encryption with associated data (AAD).
 ///
@@ -239,7 +241,6 @@ impl<S: Stream> Sealer<S> {
 
 /// Opens one message piece by piece: first all AAD, then the text, then the tag. The plaintext is
 /// kept until the tag has been checked, so a message takes as much memory as it is long.
-#[derive(Debug)]
 #[expect(private_bounds, reason = "only the algorithms here make one")]
 pub struct Opener<S: Stream> {
     stream: S,
@@ -303,5 +304,16 @@ impl<S: Stream> Opener<S> {
         self.stream.finish(expected);
         authenticate(expected, tag, &mut self.plaintext)?;
         Ok(core::mem::take(&mut self.plaintext))
+    }
+}
+
+impl<S: Stream + fmt::Debug> fmt::Debug for Opener<S> {
+    /// The length of the plaintext up to here, never its bytes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Opener")
+            .field("stream", &self.stream)
+            .field("tag_length", &self.tag_length)
+            .field("plaintext", &Length::of(&*self.plaintext))
+            .finish_non_exhaustive()
     }
 }

@@ -1,9 +1,12 @@
 //! Messages with buffers of their own, for the scheduler of the lanes.
 
+use core::fmt;
+
 use super::batch::{Batch, Message};
 use crate::{
     Error,
     lanes::{Run, Submit},
+    length::Length,
 };
 
 /// What to do with a message.
@@ -39,7 +42,6 @@ pub enum Operation {
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug)]
 pub struct OwnedMessage<'k, A, N, D, B, T> {
     /// The key.
     pub key: &'k A,
@@ -56,7 +58,6 @@ pub struct OwnedMessage<'k, A, N, D, B, T> {
 }
 
 /// A message that is done.
-#[derive(Debug)]
 pub struct CompletedMessage<B, T> {
     /// The text and behind it the tag; if the message is not authentic, the text is zeroed.
     pub data: B,
@@ -142,5 +143,37 @@ impl<A, N, D, B, T> From<RunningMessage<'_, A, N, D, B, T>> for CompletedMessage
     fn from(running: RunningMessage<'_, A, N, D, B, T>) -> Self {
         let OwnedMessage { data, tag, .. } = running.message;
         Self { data, result: running.result, tag }
+    }
+}
+
+impl<A, N, D, B, T> fmt::Debug for OwnedMessage<'_, A, N, D, B, T>
+where
+    A: fmt::Debug,
+    N: AsRef<[u8]>,
+    D: AsRef<[u8]>,
+    B: AsRef<[u8]>,
+    T: fmt::Debug,
+{
+    /// The lengths of nonce, AAD and text, never their bytes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OwnedMessage")
+            .field("key", self.key)
+            .field("operation", &self.operation)
+            .field("nonce", &Length::of(&self.nonce))
+            .field("aad", &Length::of(&self.aad))
+            .field("data", &Length::of(&self.data))
+            .field("tag", &self.tag)
+            .finish()
+    }
+}
+
+impl<B: AsRef<[u8]>, T: fmt::Debug> fmt::Debug for CompletedMessage<B, T> {
+    /// The length of the text, never its bytes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CompletedMessage")
+            .field("data", &Length::of(&self.data))
+            .field("result", &self.result)
+            .field("tag", &self.tag)
+            .finish()
     }
 }

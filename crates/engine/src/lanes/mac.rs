@@ -3,7 +3,7 @@
 //! The blocks before the last one of each message are chains in the lanes; the last ones, which all
 //! are single steps, go through AES together.
 
-use core::array;
+use core::{array, fmt};
 
 use lanelock_isa::{Block, MOST_LANES};
 
@@ -15,6 +15,7 @@ use super::{
 use crate::{
     AesLevel,
     aes::cmac::{Aes128Cmac, Aes192Cmac, Aes256Cmac, Cmac, split_last, xor},
+    length::Length,
 };
 
 /// A reference to a CMAC key of any size.
@@ -63,7 +64,6 @@ from_key!(Aes192, Aes192Cmac);
 from_key!(Aes256, Aes256Cmac);
 
 /// One message and its MAC.
-#[derive(Debug)]
 pub struct MacJob<'a> {
     /// The key.
     pub key: CmacRef<'a>,
@@ -77,6 +77,16 @@ impl<'a> MacJob<'a> {
     /// A job.
     pub fn new(key: impl Into<CmacRef<'a>>, message: &'a [u8]) -> Self {
         Self { key: key.into(), message, mac: [0; 16] }
+    }
+}
+
+impl fmt::Debug for MacJob<'_> {
+    /// The length of the message, never its bytes, nor the MAC, which might be a secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MacJob")
+            .field("key", &self.key)
+            .field("message", &Length::of(self.message))
+            .finish_non_exhaustive()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Jobs with buffers of their own, for the [`Scheduler`](super::Scheduler).
 
-use core::array;
+use core::{array, fmt};
 
 use lanelock_isa::{Block, MOST_LANES};
 
@@ -12,11 +12,10 @@ use super::{
     scheduler::{Run, Submit},
     work::{Work, group, run_group},
 };
-use crate::{Pattern, aes::cmac::split_last};
+use crate::{Pattern, aes::cmac::split_last, length::Length};
 
 /// A job that owns its buffer. Its fields are those of [`Job`], and `tag` is whatever the caller wants
 /// back with the result.
-#[derive(Debug)]
 pub struct OwnedJob<'k, B, T> {
     /// The key.
     pub key: KeyRef<'k>,
@@ -31,7 +30,6 @@ pub struct OwnedJob<'k, B, T> {
 }
 
 /// A job that is done.
-#[derive(Debug)]
 pub struct Completed<B, T> {
     /// The encrypted bytes.
     pub data: B,
@@ -115,7 +113,6 @@ impl<B, T> From<RunningJob<'_, B, T>> for Completed<B, T> {
 
 /// A message that owns its buffer. Its fields are those of [`MacJob`], and `tag` is whatever the caller
 /// wants back with the result.
-#[derive(Debug)]
 pub struct OwnedMacJob<'k, B, T> {
     /// The key.
     pub key: CmacRef<'k>,
@@ -126,7 +123,6 @@ pub struct OwnedMacJob<'k, B, T> {
 }
 
 /// A message whose MAC is known.
-#[derive(Debug)]
 pub struct MacCompleted<B, T> {
     /// The message.
     pub message: B,
@@ -199,5 +195,48 @@ impl<B, T> From<RunningMac<'_, B, T>> for MacCompleted<B, T> {
     fn from(running: RunningMac<'_, B, T>) -> Self {
         let OwnedMacJob { message, tag, .. } = running.job;
         Self { message, mac: running.state, tag }
+    }
+}
+
+impl<B: AsRef<[u8]>, T: fmt::Debug> fmt::Debug for OwnedJob<'_, B, T> {
+    /// The length of the text, never its bytes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OwnedJob")
+            .field("key", &self.key)
+            .field("pattern", &self.pattern)
+            .field("data", &Length::of(&self.data))
+            .field("tag", &self.tag)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<B: AsRef<[u8]>, T: fmt::Debug> fmt::Debug for Completed<B, T> {
+    /// The length of the text, never its bytes: those that no block takes are still clear.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Completed")
+            .field("data", &Length::of(&self.data))
+            .field("tag", &self.tag)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<B: AsRef<[u8]>, T: fmt::Debug> fmt::Debug for OwnedMacJob<'_, B, T> {
+    /// The length of the message, never its bytes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OwnedMacJob")
+            .field("key", &self.key)
+            .field("message", &Length::of(&self.message))
+            .field("tag", &self.tag)
+            .finish()
+    }
+}
+
+impl<B: AsRef<[u8]>, T: fmt::Debug> fmt::Debug for MacCompleted<B, T> {
+    /// The length of the message, never its bytes, nor the MAC, which might be a secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MacCompleted")
+            .field("message", &Length::of(&self.message))
+            .field("tag", &self.tag)
+            .finish_non_exhaustive()
     }
 }

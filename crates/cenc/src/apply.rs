@@ -9,7 +9,8 @@
 //! | `cbc1` | chain starts with the IV | chain goes on | clear |
 //! | `cbcs` | chain starts with the IV | chain and pattern restart | clear |
 //!
-//! Only the low 64 bits of a counter block count; they wrap without carry.
+//! Only the low 64 bits of a counter block count; they wrap without carry (9.3). An access unit, which
+//! fits the memory, has fewer blocks than they have values.
 
 use core::ops::Range;
 
@@ -264,8 +265,9 @@ fn apply_counters(ranges: &mut [Protected<'_>], ciphers: &[Cipher]) {
             match scheme {
                 Scheme::Cenc => stream.apply(range.data),
                 Scheme::Cens => stream.apply_pattern(*pattern, range.data),
-                Scheme::Cbc1 | Scheme::Cbcs => {}
+                Scheme::Cbc1 | Scheme::Cbcs => Ok(()),
             }
+            .expect("a unit in memory has fewer blocks than a counter of 64 bits has values");
         }
     }
 }

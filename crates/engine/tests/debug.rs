@@ -150,8 +150,7 @@ fn streams() {
     let text: [u8; 100] = marked();
     let key = Aes128::new(&marked()).unwrap();
     let mut stream = CtrStream::new(&key, CounterBits::Bits64, marked());
-    let mut stream_bytes = [0; 5];
-    stream.apply(&mut stream_bytes);
+    stream.apply(&mut [0; 5]).unwrap();
     silent(&stream);
 
     let cmac = Aes128Cmac::new(&marked()).unwrap();

@@ -229,7 +229,8 @@ impl<const R: usize, const BITS: u32> Ctr<R, BITS> {
     /// Makes one block of which `used` bytes are used at once.
     fn make_block(&mut self, used: usize) {
         self.block = [0; 16];
-        self.key.ctr(Self::COUNTER, &mut self.counter, &mut self.block);
+        let block = self.block.as_mut_slice();
+        self.key.ctr_go_on(Self::COUNTER, &mut self.counter, block.into());
         self.made = self.made.wrapping_add(1);
         self.left = 16 - used;
     }
@@ -264,7 +265,7 @@ impl<const R: usize, const BITS: u32> StreamCipher for Ctr<R, BITS> {
         self.left -= begun;
         let whole = rest.len() / 16;
         let (blocks, mut partial) = rest.split_at(16 * whole);
-        self.key.ctr_inout(Self::COUNTER, &mut self.counter, blocks);
+        self.key.ctr_go_on(Self::COUNTER, &mut self.counter, blocks);
         self.made = self.made.wrapping_add(whole as u128);
         if !partial.is_empty() {
             let used = partial.len();

@@ -51,3 +51,4 @@ pub use error::Error;
 pub use lanelock_isa::{AesLevel, Block, LevelError, last_level_run};
 pub use pattern::Pattern;
 pub use usage::KeyUsage;
+pub use zeroize::Zeroizing;

@@ -36,7 +36,8 @@ const MOST_AAD: u64 = (1 << 61) - 1;
 /// - Tags: 16 bytes, or 12 to 15 by [`with_tag_length`](Self::with_tag_length).
 /// - Text: at most 2^36 - 32 bytes. AAD: less than 2^61 bytes.
 /// - Two messages with one nonce give the authentication key away. With random nonces of 12 bytes a key
-///   should seal at most 2^32 messages: [`KeyUsage`](crate::KeyUsage) counts them.
+///   must seal at most 2^32 messages (8.3): attach [`KeyUsage::random_nonces`](crate::KeyUsage) by
+///   [`with_usage`](Aead::with_usage).
 ///
 /// Zeroised on drop.
 #[derive(Clone)]

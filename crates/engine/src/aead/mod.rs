@@ -14,6 +14,7 @@ mod gcm;
 mod gcm_batch;
 mod gcm_siv;
 mod gcm_siv_wave;
+mod metered;
 mod ocb3;
 mod scheduler;
 mod stitch;
@@ -26,6 +27,7 @@ pub use aegis::{
 pub use ccm::{Aes128Ccm, Aes192Ccm, Aes256Ccm, Ccm, CcmOpener, CcmSealer, CcmStream};
 pub use gcm::{Aes128Gcm, Aes192Gcm, Aes256Gcm, Gcm, GcmStream};
 pub use gcm_siv::{Aes128GcmSiv, Aes256GcmSiv, GcmSiv};
+pub use metered::Metered;
 pub use ocb3::{Aes128Ocb3, Aes192Ocb3, Aes256Ocb3, Ocb3, Ocb3Stream};
 
 use core::fmt;
@@ -34,7 +36,7 @@ use inout::InOutBuf;
 use subtle::{Choice, ConstantTimeEq};
 use zeroize::{Zeroize, Zeroizing};
 
-use crate::{Error, length::Length};
+use crate::{Error, KeyUsage, length::Length};
 
 /// Authenticated encryption with associated data (AAD).
 ///
@@ -68,6 +70,14 @@ pub trait Aead {
         data: InOutBuf<'_, '_, u8>,
         tag: &[u8],
     ) -> Result<(), Error>;
+
+    /// This key, which refuses to seal more than `usage` allows.
+    fn with_usage(self, usage: KeyUsage) -> Metered<Self>
+    where
+        Self: Sized,
+    {
+        Metered::new(self, usage)
+    }
 
     /// Encrypts `data` in place and writes the tag: see [`seal_inout`](Self::seal_inout).
     fn seal(&self, nonce: &[u8], aad: &[u8], data: &mut [u8], tag: &mut [u8]) -> Result<(), Error> {

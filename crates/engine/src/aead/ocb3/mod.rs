@@ -34,7 +34,8 @@ const MOST_BYTES: u64 = 16 * MOST_BLOCKS;
 /// - Tags: 16 bytes, or 8 or 12 by [`with_tag_length`](Self::with_tag_length). Tags of one length are
 ///   not the beginning of longer ones.
 /// - A key must not process more than 2^48 blocks (4 PiB), text and AAD of all messages together (RFC
-///   7253, 5.1). A message of more than that is refused; the sum of many is left to the caller.
+///   7253, 5.1). A message of more than that is refused; the sum of many is counted by a
+///   [`KeyUsage`](crate::KeyUsage) with that limit of blocks.
 ///
 /// Zeroised on drop.
 #[derive(Clone)]

@@ -41,13 +41,13 @@ mod pattern;
 pub mod traits;
 mod usage;
 
-pub use ::inout::InOutBuf;
 pub use aes::{
     Aes, Aes128, Aes128Cmac, Aes128KeyWrap, Aes128Xts, Aes192, Aes192Cmac, Aes192KeyWrap,
     Aes192Xts, Aes256, Aes256Cmac, Aes256KeyWrap, Aes256Xts, Cmac, CmacStream, CounterBits,
     CtrStream, KeyWrap, Xts,
 };
 pub use error::Error;
+pub use inout::InOut;
 pub use lanelock_isa::{AesLevel, Block, LevelError, last_level_run};
 pub use pattern::Pattern;
 pub use usage::KeyUsage;

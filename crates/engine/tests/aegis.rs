@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "tests")]
 
 use lanelock::{
-    AesLevel, Block, Error, InOutBuf,
+    AesLevel, Block, Error, InOut,
     aead::{Aead, Aegis128L, Aegis128X2, Aegis128X4, Aegis256, Aegis256X2, Aegis256X4},
     last_level_run,
 };
@@ -294,12 +294,12 @@ fn every_level_is_the_portable_one() {
                 tag = [0; 32];
                 let (input, mut output) = (around(&text, from), testkit::pattern(length + 128));
                 let data =
-                    InOutBuf::new(&input[from..][..length], &mut output[to..][..length]).unwrap();
+                    InOut::new(&input[from..][..length], &mut output[to..][..length]).unwrap();
                 key.seal_inout(&nonce, &aad, data, &mut tag).unwrap();
                 assert!(output == around(ciphertext, to) && tag == *expected_tag, "{at}: seal to");
                 let (input, mut output) = (output, testkit::pattern(length + 128));
                 let data =
-                    InOutBuf::new(&input[to..][..length], &mut output[from..][..length]).unwrap();
+                    InOut::new(&input[to..][..length], &mut output[from..][..length]).unwrap();
                 key.open_inout(&nonce, &aad, data, &tag).unwrap();
                 assert!(output == around(&text, from), "{at}: open to");
                 assert!(last_level_run().is_none_or(|ran| ran == level), "{at}: another level ran");

@@ -5,7 +5,7 @@
 mod support;
 
 use lanelock::{
-    AesLevel, Error, InOutBuf,
+    AesLevel, Error, InOut,
     aead::{
         Aead, Aes128Ccm, Aes192Ccm, Aes256Ccm, Ccm,
         batch::{self, CompletedMessage, Message, Operation, OwnedMessage},
@@ -529,7 +529,7 @@ fn a_failed_opening_leaves_nothing() {
             assert_eq!(opened, Err(Error::Authentication));
             assert_eq!(output, vec![0; length], "{level}");
             let (data, tag) = sealed.split_at_mut(length);
-            assert!(key.open_inout(&[1; 12], b"aad", InOutBuf::from(&mut *data), tag).is_err());
+            assert!(key.open_inout(&[1; 12], b"aad", InOut::from(&mut *data), tag).is_err());
             assert_eq!(data, vec![0; length], "{level}");
         }
     }

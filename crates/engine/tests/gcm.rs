@@ -5,7 +5,7 @@
 mod support;
 
 use lanelock::{
-    Aes128, AesLevel, Error, InOutBuf,
+    Aes128, AesLevel, Error, InOut,
     aead::{Aead, Aes128Gcm, Aes192Gcm, Aes256Gcm, Gcm},
     hash::{Ghash, Polyval},
 };
@@ -151,7 +151,7 @@ where
         let plain = data.clone();
         let mut expected = vec![0; length];
         let (mut tag, mut other) = ([0; 16], [0; 16]);
-        let from = InOutBuf::new(&plain[offset..][..length], &mut expected).unwrap();
+        let from = InOut::new(&plain[offset..][..length], &mut expected).unwrap();
         soft.seal_inout(&nonce, &aad, from, &mut tag).unwrap();
         hard.seal(&nonce, &aad, &mut data[offset..][..length], &mut other).unwrap();
         assert_eq!(data[offset..][..length], expected, "{length} bytes at {}", hard.level());
@@ -161,7 +161,7 @@ where
         hard.open(&nonce, &aad, &mut data[offset..][..length], &tag).unwrap();
         assert_eq!(data, plain, "{length} bytes at {}", hard.level());
         let mut opened = vec![0x55; length];
-        let from = InOutBuf::new(&expected[..], &mut opened).unwrap();
+        let from = InOut::new(&expected[..], &mut opened).unwrap();
         tag[rng.below(16)] ^= 1 << rng.below(8);
         assert_eq!(hard.open_inout(&nonce, &aad, from, &tag), Err(Error::Authentication));
         assert_eq!(opened, vec![0; length]);

@@ -5,7 +5,7 @@
 mod support;
 
 use lanelock::{
-    AesLevel, Error, InOutBuf,
+    AesLevel, Error, InOut,
     aead::{Aead, Aes128Ocb3, Aes192Ocb3, Aes256Ocb3, Ocb3},
 };
 use lanelock_testkit::{self as testkit, AeadCase, Rng};
@@ -154,7 +154,7 @@ where
     let mut expected = vec![0; length];
     let mut tag = vec![0; soft.tag_length()];
     let mut other = tag.clone();
-    let from = InOutBuf::new(&plain[offset..][..length], &mut expected).unwrap();
+    let from = InOut::new(&plain[offset..][..length], &mut expected).unwrap();
     soft.seal_inout(&nonce, aad, from, &mut tag).unwrap();
     hard.seal(&nonce, aad, &mut data[offset..][..length], &mut other).unwrap();
     assert_eq!(data[offset..][..length], expected, "{what}");
@@ -164,10 +164,10 @@ where
     hard.open(&nonce, aad, &mut data[offset..][..length], &tag).unwrap();
     assert_eq!(data, plain, "{what}");
     let mut opened = vec![0x55; length];
-    let from = InOutBuf::new(&expected[..], &mut opened).unwrap();
+    let from = InOut::new(&expected[..], &mut opened).unwrap();
     hard.open_inout(&nonce, aad, from, &tag).unwrap();
     assert_eq!(opened, plain[offset..][..length], "{what}");
-    let from = InOutBuf::new(&expected[..], &mut opened).unwrap();
+    let from = InOut::new(&expected[..], &mut opened).unwrap();
     let bit = rng.below(8 * tag.len());
     tag[bit / 8] ^= 1 << (bit % 8);
     assert_eq!(hard.open_inout(&nonce, aad, from, &tag), Err(Error::Authentication), "{what}");

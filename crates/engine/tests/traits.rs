@@ -7,7 +7,8 @@ mod support;
 
 use aes::cipher::{
     BlockCipherDecrypt, BlockCipherEncrypt, BlockModeDecrypt, BlockModeEncrypt, BlockSizeUser,
-    InnerIvInit, KeyInit, KeyIvInit, StreamCipher, StreamCipherSeek, array::Array, consts::U16,
+    InOutBuf, InnerIvInit, KeyInit, KeyIvInit, StreamCipher, StreamCipherSeek, array::Array,
+    consts::U16,
 };
 use aes_gcm::AesGcm;
 use aes_gcm::aead::{Aead, AeadInOut, Nonce, Payload, consts::U12};
@@ -15,7 +16,7 @@ use aes_gcm_siv::AesGcmSiv;
 use ghash::universal_hash::{self, ParBlocks, Reset, UhfBackend, UhfClosure, UniversalHash};
 use lanelock::hash::{Ghash, Polyval};
 use lanelock::traits::Ctr;
-use lanelock::{Aes128, Aes192, Aes256, InOutBuf};
+use lanelock::{Aes128, Aes192, Aes256};
 use lanelock_testkit::Rng;
 use ocb3::Ocb3;
 use support::levels;

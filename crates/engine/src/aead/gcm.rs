@@ -6,7 +6,6 @@
 
 use core::fmt;
 
-use inout::InOutBuf;
 use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, LevelError, SameKey};
 use zeroize::Zeroize;
 
@@ -21,7 +20,7 @@ use crate::{
         field::{Powers, Run, Sum, VECTORS, convert, hash_bytes, times_x},
         universal::State,
     },
-    inout::InOutBlocks,
+    inout::{InOut, InOutBlocks},
 };
 
 /// The most bytes of text: 2^39 - 256 bits (5.2.1.1).
@@ -84,7 +83,7 @@ macro_rules! constructors {
                 &self,
                 nonce: &[u8],
                 aad: &[u8],
-                mut data: InOutBuf<'_, '_, u8>,
+                mut data: InOut<'_, '_>,
                 tag: &mut [u8],
             ) -> Result<(), Error> {
                 self.check(nonce, aad, data.len(), tag.len())?;
@@ -97,7 +96,7 @@ macro_rules! constructors {
                 &self,
                 nonce: &[u8],
                 aad: &[u8],
-                mut data: InOutBuf<'_, '_, u8>,
+                mut data: InOut<'_, '_>,
                 tag: &[u8],
             ) -> Result<(), Error> {
                 self.check(nonce, aad, data.len(), tag.len())?;
@@ -143,12 +142,7 @@ impl<const R: usize> Gcm<R> {
 
     /// Encrypts (`SEAL`) or decrypts, and returns the tag in full.
     #[inline]
-    fn run<const SEAL: bool>(
-        &self,
-        nonce: &[u8],
-        aad: &[u8],
-        data: &mut InOutBuf<'_, '_, u8>,
-    ) -> Block {
+    fn run<const SEAL: bool>(&self, nonce: &[u8], aad: &[u8], data: &mut InOut<'_, '_>) -> Block {
         let level = self.level();
         let vector = 16 * level.width();
         match nonce.try_into() {
@@ -264,7 +258,7 @@ struct OneShot<'a, 'i, 'o, const R: usize, const SEAL: bool> {
     gcm: &'a Gcm<R>,
     nonce: &'a [u8],
     aad: &'a [u8],
-    data: &'a mut InOutBuf<'i, 'o, u8>,
+    data: &'a mut InOut<'i, 'o>,
 }
 
 impl<const R: usize, const SEAL: bool> Kernel for OneShot<'_, '_, '_, R, SEAL> {
@@ -308,7 +302,7 @@ struct Short<'a, 'i, 'o, const R: usize, const SEAL: bool> {
     gcm: &'a Gcm<R>,
     nonce: &'a [u8; 12],
     aad: &'a [u8],
-    data: &'a mut InOutBuf<'i, 'o, u8>,
+    data: &'a mut InOut<'i, 'o>,
 }
 
 impl<const R: usize, const SEAL: bool> Kernel for Short<'_, '_, '_, R, SEAL> {
@@ -380,7 +374,7 @@ struct Piece<'a, 'i, 'o, const R: usize, const SEAL: bool> {
     gcm: &'a Gcm<R>,
     counter: &'a mut Block,
     hash: &'a mut Block,
-    data: InOutBuf<'i, 'o, u8>,
+    data: InOut<'i, 'o>,
 }
 
 impl<const R: usize, const SEAL: bool> Kernel for Piece<'_, '_, '_, R, SEAL> {
@@ -450,7 +444,7 @@ impl<'k, const R: usize> GcmStream<'k, R> {
         self.hash.update(&self.gcm.powers, self.gcm.level(), bytes);
     }
 
-    fn crypt<const SEAL: bool>(&mut self, data: InOutBuf<'_, '_, u8>) {
+    fn crypt<const SEAL: bool>(&mut self, data: InOut<'_, '_>) {
         if self.text_bytes == 0 {
             self.hash.pad(&self.gcm.powers, self.gcm.level());
         }
@@ -475,7 +469,7 @@ impl<'k, const R: usize> GcmStream<'k, R> {
     }
 
     /// At most the bytes that are left of the current block.
-    fn crypt_part<const SEAL: bool>(&mut self, mut data: InOutBuf<'_, '_, u8>) {
+    fn crypt_part<const SEAL: bool>(&mut self, mut data: InOut<'_, '_>) {
         if data.is_empty() {
             return;
         }
@@ -497,11 +491,11 @@ impl<const R: usize> Stream for GcmStream<'_, R> {
         self.update_hash(aad);
     }
 
-    fn encrypt(&mut self, data: InOutBuf<'_, '_, u8>) {
+    fn encrypt(&mut self, data: InOut<'_, '_>) {
         self.crypt::<true>(data);
     }
 
-    fn decrypt(&mut self, data: InOutBuf<'_, '_, u8>) {
+    fn decrypt(&mut self, data: InOut<'_, '_>) {
         self.crypt::<false>(data);
     }
 

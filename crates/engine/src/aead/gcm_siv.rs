@@ -6,7 +6,6 @@
 
 use core::fmt;
 
-use inout::InOutBuf;
 use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, LevelError, SameKey, wipe};
 
 use super::{
@@ -17,7 +16,7 @@ use crate::{
     Error,
     aes::{EncryptKey, broadcast, default_level},
     hash::field::{Powers, Run, VECTORS, hash_bytes},
-    inout::InOutBlocks,
+    inout::{InOut, InOutBlocks},
 };
 
 /// The most bytes of text, and of AAD (clause 6).
@@ -70,7 +69,7 @@ macro_rules! constructors {
                 &self,
                 nonce: &[u8],
                 aad: &[u8],
-                mut data: InOutBuf<'_, '_, u8>,
+                mut data: InOut<'_, '_>,
                 tag: &mut [u8],
             ) -> Result<(), Error> {
                 let nonce = Self::check(nonce, aad, data.len(), tag.len())?;
@@ -89,7 +88,7 @@ macro_rules! constructors {
                 &self,
                 nonce: &[u8],
                 aad: &[u8],
-                mut data: InOutBuf<'_, '_, u8>,
+                mut data: InOut<'_, '_>,
                 tag: &[u8],
             ) -> Result<(), Error> {
                 let nonce = Self::check(nonce, aad, data.len(), tag.len())?;
@@ -200,7 +199,7 @@ struct OneShot<'a, 'i, 'o, const R: usize, const SEAL: bool> {
     keys: &'a [Block; R],
     nonce: &'a [u8; 12],
     aad: &'a [u8],
-    data: &'a mut InOutBuf<'i, 'o, u8>,
+    data: &'a mut InOut<'i, 'o>,
     /// The tag of the message to open.
     tag: Block,
 }

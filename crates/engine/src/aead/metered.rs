@@ -1,12 +1,10 @@
 //! A key that stops at its limits.
 
-use inout::InOutBuf;
-
 use super::{
     Aead,
     batch::{Batch, Message},
 };
-use crate::{Error, KeyUsage};
+use crate::{Error, KeyUsage, inout::InOut};
 
 /// A key of any algorithm, and how often it may be used: made by [`Aead::with_usage`].
 ///
@@ -39,7 +37,7 @@ impl<A: Aead> Aead for Metered<A> {
         &self,
         nonce: &[u8],
         aad: &[u8],
-        data: InOutBuf<'_, '_, u8>,
+        data: InOut<'_, '_>,
         tag: &mut [u8],
     ) -> Result<(), Error> {
         self.usage.take_message(data.len() as u64, aad.len() as u64)?;
@@ -50,7 +48,7 @@ impl<A: Aead> Aead for Metered<A> {
         &self,
         nonce: &[u8],
         aad: &[u8],
-        data: InOutBuf<'_, '_, u8>,
+        data: InOut<'_, '_>,
         tag: &[u8],
     ) -> Result<(), Error> {
         self.key.open_inout(nonce, aad, data, tag)

@@ -32,11 +32,10 @@ pub use ocb3::{Aes128Ocb3, Aes192Ocb3, Aes256Ocb3, Ocb3, Ocb3Stream};
 
 use core::fmt;
 
-use inout::InOutBuf;
 use subtle::{Choice, ConstantTimeEq};
 use zeroize::{Zeroize, Zeroizing};
 
-use crate::{Error, KeyUsage, length::Length};
+use crate::{Error, KeyUsage, inout::InOut, length::Length};
 
 /// Authenticated encryption with associated data (AAD).
 ///
@@ -54,7 +53,7 @@ pub trait Aead {
         &self,
         nonce: &[u8],
         aad: &[u8],
-        data: InOutBuf<'_, '_, u8>,
+        data: InOut<'_, '_>,
         tag: &mut [u8],
     ) -> Result<(), Error>;
 
@@ -67,7 +66,7 @@ pub trait Aead {
         &self,
         nonce: &[u8],
         aad: &[u8],
-        data: InOutBuf<'_, '_, u8>,
+        data: InOut<'_, '_>,
         tag: &[u8],
     ) -> Result<(), Error>;
 
@@ -105,7 +104,7 @@ pub trait Aead {
         if tag.len() != self.tag_length() {
             return Err(Error::OutputLength);
         }
-        let data = InOutBuf::new(plaintext, text).map_err(|_| Error::OutputLength)?;
+        let data = InOut::new(plaintext, text)?;
         self.seal_inout(nonce, aad, data, tag)
     }
 
@@ -122,7 +121,7 @@ pub trait Aead {
     ) -> Result<(), Error> {
         let length = sealed.len().checked_sub(self.tag_length()).ok_or(Error::Authentication)?;
         let (text, tag) = sealed.split_at(length);
-        let data = InOutBuf::new(text, plaintext).map_err(|_| Error::OutputLength)?;
+        let data = InOut::new(text, plaintext)?;
         self.open_inout(nonce, aad, data, tag)
     }
 
@@ -179,9 +178,9 @@ pub(crate) trait Stream {
     /// More AAD. All of it comes before the text.
     fn aad(&mut self, aad: &[u8]);
     /// Encrypts more text, and authenticates it.
-    fn encrypt(&mut self, data: InOutBuf<'_, '_, u8>);
+    fn encrypt(&mut self, data: InOut<'_, '_>);
     /// Decrypts more text, and authenticates it.
-    fn decrypt(&mut self, data: InOutBuf<'_, '_, u8>);
+    fn decrypt(&mut self, data: InOut<'_, '_>);
     /// The most bytes of text that may still come.
     fn text_left(&self) -> u64;
     /// The tag over all of it, cut to the length of `tag`.
@@ -227,7 +226,7 @@ impl<S: Stream> Sealer<S> {
     }
 
     /// [`update`](Self::update), in place or from one buffer to another.
-    pub fn update_inout(&mut self, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+    pub fn update_inout(&mut self, data: InOut<'_, '_>) -> Result<(), Error> {
         if data.len() as u64 > self.stream.text_left() {
             return Err(Error::MessageLength);
         }
@@ -296,7 +295,7 @@ impl<S: Stream> Opener<S> {
         }
         self.plaintext.resize(needed, 0);
         let output = &mut self.plaintext[start..];
-        let data = InOutBuf::new(ciphertext, output).map_err(|_| Error::OutputLength)?;
+        let data = InOut::new(ciphertext, output)?;
         self.stream.decrypt(data);
         Ok(())
     }

@@ -6,13 +6,12 @@
 //! `REVERSED` is the order of GCM: counters in the last word, big-endian; hashed blocks reversed. In
 //! GCM-SIV counters are in the first word, little-endian.
 
-use inout::InOutBuf;
 use lanelock_isa::{Beside, Block, Blocks, Clmul, SameKey};
 
 use crate::{
     aes::{broadcast, ecb::load_group},
     hash::field::{Factors, Powers, Run, Sum, VECTORS, convert, hash_group},
-    inout::InOutBlocks,
+    inout::{InOut, InOutBlocks},
 };
 
 /// What is hashed of the text.
@@ -133,12 +132,7 @@ impl<'a, S: Clmul, const R: usize, const REVERSED: bool> Text<'a, S, R, REVERSED
 
     /// The rest of the text, less than a group, hashed in `run`.
     #[inline(always)]
-    pub(super) fn rest(
-        &mut self,
-        hashed: Hashed,
-        run: &mut Run<'_, S>,
-        mut data: InOutBuf<'_, '_, u8>,
-    ) {
+    pub(super) fn rest(&mut self, hashed: Hashed, run: &mut Run<'_, S>, mut data: InOut<'_, '_>) {
         let s = self.s;
         let mut at = 0;
         while at < data.len() {

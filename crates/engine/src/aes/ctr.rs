@@ -6,12 +6,14 @@
 
 use core::fmt;
 
-use inout::InOutBuf;
 use lanelock_isa::{Block, Clmul, SameKey};
 use zeroize::Zeroize;
 
 use super::{Aes, EncryptKey, InFlight, Mode, ecb::load_group};
-use crate::{Error, Pattern, inout::InOutBlocks};
+use crate::{
+    Error, Pattern,
+    inout::{InOut, InOutBlocks},
+};
 
 /// How many low bits of the counter block count, modulo 2 to their number; the others never change.
 ///
@@ -119,7 +121,7 @@ impl<const R: usize> Aes<R> {
         &self,
         bits: CounterBits,
         counter: &Block,
-        data: InOutBuf<'_, '_, u8>,
+        data: InOut<'_, '_>,
     ) -> Result<(), Error> {
         bits.check(data.len())?;
         self.ctr_go_on(bits, &mut counter.clone(), data);
@@ -128,19 +130,14 @@ impl<const R: usize> Aes<R> {
 
     /// The key stream that starts at block `counter`, which moves on by the blocks used, a last partial
     /// one included. The caller counts them.
-    pub(crate) fn ctr_go_on(
-        &self,
-        bits: CounterBits,
-        counter: &mut Block,
-        data: InOutBuf<'_, '_, u8>,
-    ) {
+    pub(crate) fn ctr_go_on(&self, bits: CounterBits, counter: &mut Block, data: InOut<'_, '_>) {
         self.encrypt.ctr(bits, counter, data);
     }
 }
 
 impl<const R: usize> EncryptKey<R> {
     /// See [`Aes::ctr_go_on`].
-    pub(crate) fn ctr(&self, bits: CounterBits, counter: &mut Block, data: InOutBuf<'_, '_, u8>) {
+    pub(crate) fn ctr(&self, bits: CounterBits, counter: &mut Block, data: InOut<'_, '_>) {
         let (mut blocks, mut rest) = InOutBlocks::split(data);
         while !blocks.is_empty() {
             let n = blocks.len().min(bits.until_wrap(counter));

@@ -9,13 +9,15 @@
 
 use core::fmt;
 
-use inout::InOutBuf;
 use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, SameKey, wipe};
 use subtle::ConstantTimeEq;
 use zeroize::ZeroizeOnDrop;
 
 use super::{Aes, EncryptKey, FLIGHT, broadcast, default_level, ecb::load_group};
-use crate::{Error, inout::InOutBlocks};
+use crate::{
+    Error,
+    inout::{InOut, InOutBlocks},
+};
 
 /// A pair of AES keys for XTS, with `R` round keys each: [`Aes128Xts`], [`Aes256Xts`].
 ///
@@ -79,19 +81,19 @@ macro_rules! constructors {
         }
 
         impl DataUnits for Xts<$rounds> {
-            fn encrypt_one(&self, tweak: &Block, data: InOutBuf<'_, '_, u8>) {
+            fn encrypt_one(&self, tweak: &Block, data: InOut<'_, '_>) {
                 self.one::<true>(self.data.encrypt_keys(), tweak, data);
             }
 
-            fn decrypt_one(&self, tweak: &Block, data: InOutBuf<'_, '_, u8>) {
+            fn decrypt_one(&self, tweak: &Block, data: InOut<'_, '_>) {
                 self.one::<false>(self.data.decrypt_keys(), tweak, data);
             }
 
-            fn encrypt_many(&self, first: u128, size: usize, data: InOutBuf<'_, '_, u8>) {
+            fn encrypt_many(&self, first: u128, size: usize, data: InOut<'_, '_>) {
                 self.many::<true>(self.data.encrypt_keys(), first, size, data);
             }
 
-            fn decrypt_many(&self, first: u128, size: usize, data: InOutBuf<'_, '_, u8>) {
+            fn decrypt_many(&self, first: u128, size: usize, data: InOut<'_, '_>) {
                 self.many::<false>(self.data.decrypt_keys(), first, size, data);
             }
         }
@@ -100,10 +102,10 @@ macro_rules! constructors {
 
 /// The kernels. Not for all `R` at once: so they are compiled here, and not by every user.
 trait DataUnits {
-    fn encrypt_one(&self, tweak: &Block, data: InOutBuf<'_, '_, u8>);
-    fn decrypt_one(&self, tweak: &Block, data: InOutBuf<'_, '_, u8>);
-    fn encrypt_many(&self, first: u128, size: usize, data: InOutBuf<'_, '_, u8>);
-    fn decrypt_many(&self, first: u128, size: usize, data: InOutBuf<'_, '_, u8>);
+    fn encrypt_one(&self, tweak: &Block, data: InOut<'_, '_>);
+    fn decrypt_one(&self, tweak: &Block, data: InOut<'_, '_>);
+    fn encrypt_many(&self, first: u128, size: usize, data: InOut<'_, '_>);
+    fn decrypt_many(&self, first: u128, size: usize, data: InOut<'_, '_>);
 }
 
 constructors!(11, 32);
@@ -117,12 +119,7 @@ impl<const R: usize> Xts<R> {
     }
 
     #[inline(always)]
-    fn one<const ENCRYPT: bool>(
-        &self,
-        keys: &[Block; R],
-        tweak: &Block,
-        data: InOutBuf<'_, '_, u8>,
-    ) {
+    fn one<const ENCRYPT: bool>(&self, keys: &[Block; R], tweak: &Block, data: InOut<'_, '_>) {
         self.level().run(One::<R, ENCRYPT> { tweak_keys: self.tweak.keys(), keys, tweak, data });
     }
 
@@ -132,7 +129,7 @@ impl<const R: usize> Xts<R> {
         keys: &[Block; R],
         first: u128,
         size: usize,
-        data: InOutBuf<'_, '_, u8>,
+        data: InOut<'_, '_>,
     ) {
         let tweak_keys = self.tweak.keys();
         self.level().run(Many::<R, ENCRYPT> { tweak_keys, keys, first, size, data });
@@ -154,7 +151,7 @@ where
     }
 
     /// [`encrypt`](Self::encrypt), in place or from one buffer to another.
-    pub fn encrypt_inout(&self, tweak: &Block, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+    pub fn encrypt_inout(&self, tweak: &Block, data: InOut<'_, '_>) -> Result<(), Error> {
         check(data.len())?;
         self.encrypt_one(tweak, data);
         Ok(())
@@ -169,7 +166,7 @@ where
     }
 
     /// [`decrypt`](Self::decrypt), in place or from one buffer to another.
-    pub fn decrypt_inout(&self, tweak: &Block, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+    pub fn decrypt_inout(&self, tweak: &Block, data: InOut<'_, '_>) -> Result<(), Error> {
         check(data.len())?;
         self.decrypt_one(tweak, data);
         Ok(())
@@ -195,7 +192,7 @@ where
         &self,
         first_sector: u128,
         sector_size: usize,
-        data: InOutBuf<'_, '_, u8>,
+        data: InOut<'_, '_>,
     ) -> Result<(), Error> {
         check_sectors(sector_size, data.len())?;
         self.encrypt_many(first_sector, sector_size, data);
@@ -220,7 +217,7 @@ where
         &self,
         first_sector: u128,
         sector_size: usize,
-        data: InOutBuf<'_, '_, u8>,
+        data: InOut<'_, '_>,
     ) -> Result<(), Error> {
         check_sectors(sector_size, data.len())?;
         self.decrypt_many(first_sector, sector_size, data);
@@ -251,7 +248,7 @@ struct One<'a, 'i, 'o, const R: usize, const ENCRYPT: bool> {
     tweak_keys: &'a [Block; R],
     keys: &'a [Block; R],
     tweak: &'a Block,
-    data: InOutBuf<'i, 'o, u8>,
+    data: InOut<'i, 'o>,
 }
 
 impl<const R: usize, const ENCRYPT: bool> Kernel for One<'_, '_, '_, R, ENCRYPT> {
@@ -272,7 +269,7 @@ struct Many<'a, 'i, 'o, const R: usize, const ENCRYPT: bool> {
     keys: &'a [Block; R],
     first: u128,
     size: usize,
-    data: InOutBuf<'i, 'o, u8>,
+    data: InOut<'i, 'o>,
 }
 
 /// Tweaks that are encrypted together: as many blocks as the widest group.
@@ -364,7 +361,7 @@ fn unit<S: Clmul, const R: usize, const ENCRYPT: bool>(
     s: S,
     keys: &[Block; R],
     mut mask: <S::Narrow as Blocks>::V,
-    data: InOutBuf<'_, '_, u8>,
+    data: InOut<'_, '_>,
 ) {
     let n = s.narrow();
     let (blocks, rest) = InOutBlocks::split(data);
@@ -559,7 +556,7 @@ fn steal<S: Clmul, const R: usize, const ENCRYPT: bool>(
     keys: SameKey<S::K, R>,
     t: S::V,
     mut last: InOutBlocks<'_, '_>,
-    mut rest: InOutBuf<'_, '_, u8>,
+    mut rest: InOut<'_, '_>,
 ) {
     let next = next_vector(s, t);
     let (first, second) = if ENCRYPT { (t, next) } else { (next, t) };

@@ -43,7 +43,7 @@ macro_rules! aead {
                     buffer: InOutBuf<'_, '_, u8>,
                 ) -> Result<Tag<Self>, Error> {
                     let mut tag = Tag::<Self>::default();
-                    self.seal_inout(nonce, associated_data, buffer, &mut tag).map_err(|_| Error)?;
+                    self.seal_inout(nonce, associated_data, buffer.into(), &mut tag).map_err(|_| Error)?;
                     Ok(tag)
                 }
 
@@ -54,7 +54,7 @@ macro_rules! aead {
                     buffer: InOutBuf<'_, '_, u8>,
                     tag: &Tag<Self>,
                 ) -> Result<(), Error> {
-                    self.open_inout(nonce, associated_data, buffer, tag).map_err(|_| Error)
+                    self.open_inout(nonce, associated_data, buffer.into(), tag).map_err(|_| Error)
                 }
             }
         )+

@@ -141,7 +141,7 @@ impl<S: Clmul, const R: usize, const ENCRYPT: bool> ParBlocksSizeUser
 impl<S: Clmul, const R: usize> BlockCipherEncBackend for Backend<'_, S, R, true> {
     #[inline(always)]
     fn encrypt_block(&self, block: InOut<'_, '_, Array<u8, U16>>) {
-        self.singles(InOutBlocks::split(block.into_buf()).0);
+        self.singles(InOutBlocks::split(block.into_buf().into()).0);
     }
 
     #[inline(always)]
@@ -158,7 +158,7 @@ impl<S: Clmul, const R: usize> BlockCipherEncBackend for Backend<'_, S, R, true>
 impl<S: Clmul, const R: usize> BlockCipherDecBackend for Backend<'_, S, R, false> {
     #[inline(always)]
     fn decrypt_block(&self, block: InOut<'_, '_, Array<u8, U16>>) {
-        self.singles(InOutBlocks::split(block.into_buf()).0);
+        self.singles(InOutBlocks::split(block.into_buf().into()).0);
     }
 
     #[inline(always)]
@@ -265,7 +265,7 @@ impl<const R: usize, const BITS: u32> StreamCipher for Ctr<R, BITS> {
         self.left -= begun;
         let whole = rest.len() / 16;
         let (blocks, mut partial) = rest.split_at(16 * whole);
-        self.key.ctr_go_on(Self::COUNTER, &mut self.counter, blocks);
+        self.key.ctr_go_on(Self::COUNTER, &mut self.counter, blocks.into());
         self.made = self.made.wrapping_add(whole as u128);
         if !partial.is_empty() {
             let used = partial.len();

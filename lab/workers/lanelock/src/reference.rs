@@ -2,7 +2,7 @@
 //! compared with.
 
 use lanelock::{
-    Aes128, Aes192, Aes256, AesLevel, Block, CounterBits, InOutBuf, Pattern,
+    Aes128, Aes192, Aes256, AesLevel, Block, CounterBits, InOut, Pattern,
     aead::{
         Aead, Aegis128L, Aegis128X2, Aegis128X4, Aegis256, Aegis256X2, Aegis256X4, Aes128Ccm,
         Aes128Gcm, Aes128GcmSiv, Aes128Ocb3, Aes192Ccm, Aes192Gcm, Aes192Ocb3, Aes256Ccm,
@@ -183,7 +183,7 @@ fn aead<A: Aead + 'static>(keys: Vec<A>, row: &Row, nonce: usize) -> Prepared {
     } else {
         each(keys, move |key, data, i| {
             let nonce = &data.nonces[i][..nonce];
-            let buffer = InOutBuf::new(&data.input[i], &mut data.output[i]).expect("one length");
+            let buffer = InOut::new(&data.input[i], &mut data.output[i]).expect("one length");
             key.open_inout(nonce, &[], buffer, &data.tags[i]).expect("a good tag");
         })
     }

@@ -5,11 +5,10 @@
 //! that do not wait for each other already fill the units, and more words than there are registers
 //! would go through memory.
 
-use inout::InOutBuf;
 use lanelock_isa::{Block, Blocks, Clmul, Kernel};
 
 use super::family::Core;
-use crate::inout::InOutBlocks;
+use crate::inout::{InOut, InOutBlocks};
 
 /// Work on the state of `D` lanes, done for some of them at a time.
 pub(super) trait Lanes<const D: usize> {
@@ -65,7 +64,7 @@ pub(super) struct Message<'a, 'i, 'o, C: Core, const D: usize, const ENCRYPT: bo
     /// What fills updates.
     pub(super) text: InOutBlocks<'i, 'o>,
     /// What does not.
-    pub(super) rest: InOutBuf<'i, 'o, u8>,
+    pub(super) rest: InOut<'i, 'o>,
     pub(super) lengths: Lengths,
     pub(super) long: bool,
     pub(super) tag: [Block; 2],
@@ -400,7 +399,7 @@ fn crypt<C: Core, S: Blocks, const D: usize, const ENCRYPT: bool>(
 fn crypt_rest<C: Core, S: Blocks, const D: usize, const ENCRYPT: bool>(
     s: S,
     v: C::Words<S::V>,
-    mut rest: InOutBuf<'_, '_, u8>,
+    mut rest: InOut<'_, '_>,
     lane: usize,
 ) -> C::Words<S::V> {
     if rest.is_empty() {

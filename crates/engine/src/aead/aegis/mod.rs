@@ -10,12 +10,15 @@ mod stream;
 
 use core::fmt;
 
-use inout::InOutBuf;
 use lanelock_isa::{AesLevel, Block, LevelError};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::{Aead, LONGEST_TAG, Opener, Sealer, authenticate};
-use crate::{Error, aes::default_level, inout::InOutBlocks};
+use crate::{
+    Error,
+    aes::default_level,
+    inout::{InOut, InOutBlocks},
+};
 use family::{Core, Family};
 use kernels::{InLanes, Lengths, Mac, MacParts, Message};
 
@@ -176,7 +179,7 @@ where
         &self,
         nonce: &[u8],
         aad: &[u8],
-        data: InOutBuf<'_, '_, u8>,
+        data: InOut<'_, '_>,
     ) -> Result<[Block; 2], Error> {
         let nonce = parse_nonce::<BITS>(nonce)?;
         let lengths = Lengths([
@@ -211,7 +214,7 @@ where
         &self,
         nonce: &[u8],
         aad: &[u8],
-        data: InOutBuf<'_, '_, u8>,
+        data: InOut<'_, '_>,
         tag: &mut [u8],
     ) -> Result<(), Error> {
         if tag.len() != self.tag_length {
@@ -226,7 +229,7 @@ where
         &self,
         nonce: &[u8],
         aad: &[u8],
-        mut data: InOutBuf<'_, '_, u8>,
+        mut data: InOut<'_, '_>,
         tag: &[u8],
     ) -> Result<(), Error> {
         if tag.len() != self.tag_length {

@@ -2,7 +2,6 @@
 
 use core::fmt;
 
-use inout::InOutBuf;
 use lanelock_isa::AesLevel;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
@@ -16,7 +15,7 @@ use super::{
 use crate::{
     Error,
     aead::{LONGEST_TAG, Stream, authenticate},
-    inout::InOutBlocks,
+    inout::{InOut, InOutBlocks},
 };
 
 /// One message on its way through AEGIS, driven by a [`Sealer`](crate::aead::Sealer) or an
@@ -50,7 +49,7 @@ where
         }
     }
 
-    fn crypt<const ENCRYPT: bool>(&mut self, mut data: InOutBuf<'_, '_, u8>) {
+    fn crypt<const ENCRYPT: bool>(&mut self, mut data: InOut<'_, '_>) {
         if !self.in_text {
             self.pieces.pad();
             self.in_text = true;
@@ -77,11 +76,11 @@ where
     }
 
     /// Encrypts or decrypts at most what is left of an update.
-    fn crypt_bytes<const ENCRYPT: bool>(&mut self, data: InOutBuf<'_, '_, u8>) {
+    fn crypt_bytes<const ENCRYPT: bool>(&mut self, data: InOut<'_, '_>) {
         let count = data.len();
         let keystream = &bytes::<Family<BITS>, D>(&self.keystream)[self.pieces.filled..];
         let plaintext = self.pieces.space();
-        for ((mut byte, z), plain) in data.into_iter().zip(keystream).zip(plaintext) {
+        for ((mut byte, z), plain) in data.into_bytes().zip(keystream).zip(plaintext) {
             let (input, output) = (*byte.get_in(), *byte.get_in() ^ z);
             *plain = if ENCRYPT { input } else { output };
             *byte.get_out() = output;
@@ -99,11 +98,11 @@ where
         self.pieces.absorb(aad);
     }
 
-    fn encrypt(&mut self, data: InOutBuf<'_, '_, u8>) {
+    fn encrypt(&mut self, data: InOut<'_, '_>) {
         self.crypt::<true>(data);
     }
 
-    fn decrypt(&mut self, data: InOutBuf<'_, '_, u8>) {
+    fn decrypt(&mut self, data: InOut<'_, '_>) {
         self.crypt::<false>(data);
     }
 

@@ -1,12 +1,11 @@
 //! One message: the chain of the MAC, and CTR beside it.
 
-use inout::InOutBuf;
 use lanelock_isa::{Block, Blocks, Clmul, Kernel, SameKey};
 
 use super::{Start, split_aad};
 use crate::{
     aes::{EncryptKey, broadcast, cmac::absorb},
-    inout::InOutBlocks,
+    inout::{InOut, InOutBlocks},
 };
 
 /// A whole message: returns the tag in full length.
@@ -14,7 +13,7 @@ pub(super) struct OneShot<'a, 'i, 'o, const R: usize, const OPEN: bool> {
     pub(super) key: &'a EncryptKey<R>,
     pub(super) start: Start,
     pub(super) aad: &'a [u8],
-    pub(super) data: &'a mut InOutBuf<'i, 'o, u8>,
+    pub(super) data: &'a mut InOut<'i, 'o>,
 }
 
 impl<const R: usize, const OPEN: bool> Kernel for OneShot<'_, '_, '_, R, OPEN> {

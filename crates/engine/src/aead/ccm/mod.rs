@@ -10,7 +10,6 @@ mod stream;
 
 use core::fmt;
 
-use inout::InOutBuf;
 use lanelock_isa::{AesLevel, Block, LevelError};
 
 pub use stream::{CcmOpener, CcmSealer, CcmStream};
@@ -23,6 +22,7 @@ use super::{
 use crate::{
     Error,
     aes::{EncryptKey, default_level},
+    inout::InOut,
 };
 use message::OneShot;
 
@@ -74,7 +74,7 @@ macro_rules! constructors {
                 &self,
                 nonce: &[u8],
                 aad: &[u8],
-                mut data: InOutBuf<'_, '_, u8>,
+                mut data: InOut<'_, '_>,
                 tag: &mut [u8],
             ) -> Result<(), Error> {
                 let start = self.check(nonce, data.len(), tag.len())?;
@@ -88,7 +88,7 @@ macro_rules! constructors {
                 &self,
                 nonce: &[u8],
                 aad: &[u8],
-                mut data: InOutBuf<'_, '_, u8>,
+                mut data: InOut<'_, '_>,
                 tag: &[u8],
             ) -> Result<(), Error> {
                 let start = self.check(nonce, data.len(), tag.len())?;

@@ -10,7 +10,6 @@ mod stream;
 
 use core::fmt;
 
-use inout::InOutBuf;
 use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, LevelError, SameKey, wipe};
 use zeroize::ZeroizeOnDrop;
 
@@ -18,7 +17,7 @@ use super::{Aead, Opener, Sealer, authenticate, copy_tag};
 use crate::{
     Aes, Error,
     aes::{broadcast, default_level},
-    inout::InOutBlocks,
+    inout::{InOut, InOutBlocks},
 };
 use flow::{Aad, Flow, Text};
 use masks::{MOST_BLOCKS, Masks};
@@ -82,7 +81,7 @@ macro_rules! constructors {
                 &self,
                 nonce: &[u8],
                 aad: &[u8],
-                mut data: InOutBuf<'_, '_, u8>,
+                mut data: InOut<'_, '_>,
                 tag: &mut [u8],
             ) -> Result<(), Error> {
                 self.check(nonce, aad, data.len(), tag.len())?;
@@ -95,7 +94,7 @@ macro_rules! constructors {
                 &self,
                 nonce: &[u8],
                 aad: &[u8],
-                mut data: InOutBuf<'_, '_, u8>,
+                mut data: InOut<'_, '_>,
                 tag: &[u8],
             ) -> Result<(), Error> {
                 self.check(nonce, aad, data.len(), tag.len())?;
@@ -243,7 +242,7 @@ struct OneShot<'a, 'i, 'o, const R: usize, const SEAL: bool> {
     ocb: &'a Ocb3<R>,
     nonce: &'a [u8],
     aad: &'a [u8],
-    data: &'a mut InOutBuf<'i, 'o, u8>,
+    data: &'a mut InOut<'i, 'o>,
 }
 
 impl<const R: usize, const SEAL: bool> Kernel for OneShot<'_, '_, '_, R, SEAL> {
@@ -288,7 +287,7 @@ fn partial<S: Clmul, const R: usize, const SEAL: bool>(
     s: S,
     flow: &mut Flow<'_, S::Narrow>,
     keys: &[Block; R],
-    mut rest: InOutBuf<'_, '_, u8>,
+    mut rest: InOut<'_, '_>,
 ) {
     let n = s.narrow();
     flow.offset = n.xor(flow.offset, n.load(&[flow.masks.partial]));

@@ -2,7 +2,6 @@
 
 use core::fmt;
 
-use inout::InOutBuf;
 use lanelock_isa::{Block, Blocks, Clmul, Kernel, wipe};
 
 use super::{
@@ -13,7 +12,7 @@ use super::{
 use crate::{
     Error,
     aead::{Stream, copy_tag},
-    inout::InOutBlocks,
+    inout::{InOut, InOutBlocks},
 };
 
 /// A message that comes piece by piece: see [`Ocb3::sealer`].
@@ -72,7 +71,7 @@ impl<'k, const R: usize> Ocb3Stream<'k, R> {
         ocb.level().run(Resume { ocb, place: aad, keys, data: Aad(blocks) });
     }
 
-    fn crypt<const SEAL: bool>(&mut self, data: InOutBuf<'_, '_, u8>) {
+    fn crypt<const SEAL: bool>(&mut self, data: InOut<'_, '_>) {
         let Self { ocb, text, .. } = self;
         let (blocks, rest) = InOutBlocks::split(data);
         let keys = ocb.round_keys(!SEAL);
@@ -108,11 +107,11 @@ impl<const R: usize> Stream for Ocb3Stream<'_, R> {
         }
     }
 
-    fn encrypt(&mut self, data: InOutBuf<'_, '_, u8>) {
+    fn encrypt(&mut self, data: InOut<'_, '_>) {
         self.crypt::<true>(data);
     }
 
-    fn decrypt(&mut self, data: InOutBuf<'_, '_, u8>) {
+    fn decrypt(&mut self, data: InOut<'_, '_>) {
         self.crypt::<false>(data);
     }
 
@@ -166,7 +165,7 @@ impl<P: Pass, const R: usize> Kernel for Resume<'_, P, R> {
 struct Partial<'a, 'i, 'o, const R: usize, const SEAL: bool> {
     ocb: &'a Ocb3<R>,
     place: &'a mut Place,
-    rest: InOutBuf<'i, 'o, u8>,
+    rest: InOut<'i, 'o>,
 }
 
 impl<const R: usize, const SEAL: bool> Kernel for Partial<'_, '_, '_, R, SEAL> {

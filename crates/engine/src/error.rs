@@ -8,8 +8,6 @@ use lanelock_isa::LevelError;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// A key must have 16, 24 or 32 bytes; for XTS twice 16 or 32.
-    KeyLength,
     /// The two keys of XTS must differ (NIST SP 800-38E, FIPS 140 implementation guidance A.9).
     EqualKeys,
     /// The data of ECB and CBC must be whole blocks of 16 bytes.
@@ -38,7 +36,6 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::KeyLength => "the key has a length that the algorithm does not take",
             Self::EqualKeys => "the two keys of XTS must differ",
             Self::PartialBlock => "the data must be whole blocks of 16 bytes",
             Self::NonceLength => "the nonce has a length that the algorithm does not take",

@@ -30,7 +30,7 @@
 #![forbid(unsafe_code)]
 
 pub mod aead;
-pub mod aes;
+mod aes;
 mod error;
 pub mod hash;
 mod inout;

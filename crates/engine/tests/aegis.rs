@@ -109,7 +109,7 @@ key!(Aegis128L, Aegis128X2, Aegis128X4, Aegis256, Aegis256X2, Aegis256X4);
 /// Every level that this processor has; the others are named as skipped.
 fn levels() -> Vec<AesLevel> {
     for (name, requires) in AesLevel::known() {
-        if AesLevel::from_name(name).is_err() {
+        if name.parse::<AesLevel>().is_err() {
             testkit::skip(&format!("level {name}: this processor lacks {requires}"));
         }
     }
@@ -117,7 +117,7 @@ fn levels() -> Vec<AesLevel> {
 }
 
 fn portable() -> AesLevel {
-    AesLevel::from_name("portable").unwrap()
+    "portable".parse::<AesLevel>().unwrap()
 }
 
 /// Bytes of a key and of a nonce.

@@ -27,7 +27,7 @@ fn vectors() -> Vec<AeadCase> {
 }
 
 fn portable() -> AesLevel {
-    AesLevel::from_name("portable").unwrap()
+    "portable".parse::<AesLevel>().unwrap()
 }
 
 /// Keys of one size.
@@ -374,14 +374,9 @@ fn schedulers_give_the_serial_answer() {
                     _ => (Operation::Seal, plain, Ok(())),
                 };
                 expected.push((result, operation, sealed, text));
-                done.extend(scheduler.submit(OwnedMessage {
-                    key,
-                    operation,
-                    nonce,
-                    aad,
-                    data,
-                    tag,
-                }));
+                done.extend(
+                    scheduler.submit(OwnedMessage::new(key, operation, nonce, aad, data, tag)),
+                );
                 assert!(scheduler.waiting() <= scheduler.capacity());
                 if rng.one_in(50) {
                     scheduler.flush();
@@ -394,7 +389,7 @@ fn schedulers_give_the_serial_answer() {
             if order == Order::Submitted {
                 assert!(done.iter().map(|job| job.tag).eq(0..count), "out of order");
             }
-            for CompletedMessage { data, result, tag } in done {
+            for CompletedMessage { data, result, tag, .. } in done {
                 let what = format!("{level}, round {round}, {order:?}, job {tag}");
                 let (expected, operation, sealed, text) = &expected[tag];
                 assert_eq!(result, *expected, "{what}");

@@ -107,8 +107,7 @@ fn jobs() {
     // Less than a block stays clear: it is still in the job when that is done.
     let mut scheduler = Scheduler::new(Order::Submitted);
     let data = marked::<15>().to_vec();
-    let job =
-        OwnedJob { key: (&key).into(), iv: [0; 16], pattern: Pattern::ALL, data, tag: "name" };
+    let job = OwnedJob::new(&key, [0; 16], Pattern::ALL, data, "name");
     silent_about(&job, 15);
     let early = scheduler.submit(job);
     silent(&scheduler);
@@ -117,7 +116,7 @@ fn jobs() {
     silent_about(&early.or_else(|| scheduler.completed()).unwrap(), 15);
 
     let mut scheduler = Scheduler::new(Order::Submitted);
-    let job = OwnedMacJob { key: (&cmac).into(), message: marked::<100>(), tag: 1 };
+    let job = OwnedMacJob::new(&cmac, marked::<100>(), 1);
     silent_about(&job, 100);
     let early = scheduler.submit(job);
     silent(&scheduler);
@@ -133,8 +132,7 @@ fn messages() {
     silent_about(&Message::new(&key, &nonce, &aad, &mut data, &mut tag), 100);
 
     let sealed = key.seal_vec(&nonce, &aad, &marked::<100>()).unwrap();
-    let operation = Operation::Open;
-    let message = OwnedMessage { key: &key, operation, nonce, aad, data: sealed, tag: 1 };
+    let message = OwnedMessage::new(&key, Operation::Open, nonce, aad, sealed, 1);
     let mut scheduler = Scheduler::new(Order::Finished);
     silent_about(&message, 116);
     let early = scheduler.submit(message);

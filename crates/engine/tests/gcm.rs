@@ -171,7 +171,7 @@ where
 #[test]
 fn levels_agree() {
     let mut rng = Rng::from_env("levels_agree");
-    let soft = AesLevel::from_name("portable").unwrap();
+    let soft = "portable".parse::<AesLevel>().unwrap();
     for hard in levels() {
         let key = rng.bytes(32);
         for length in [16, 24, 32] {

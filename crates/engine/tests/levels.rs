@@ -8,7 +8,7 @@ use lanelock_testkit::{self as testkit, Rng};
 /// The levels to compare with the portable one; the others are named as skipped.
 fn levels() -> Vec<AesLevel> {
     for (name, requires) in AesLevel::known() {
-        if AesLevel::from_name(name).is_err() {
+        if name.parse::<AesLevel>().is_err() {
             testkit::skip(&format!("level {name}: this processor lacks {requires}"));
         }
     }
@@ -16,7 +16,7 @@ fn levels() -> Vec<AesLevel> {
 }
 
 fn portable() -> AesLevel {
-    AesLevel::from_name("portable").unwrap()
+    "portable".parse::<AesLevel>().unwrap()
 }
 
 /// Runs `op` on a piece of a buffer that starts at `offset`, at two levels, and compares the whole

@@ -76,8 +76,7 @@ fn batches_stop_at_the_limit<A: Batch>(plain: A) {
 
     let mut scheduler = Scheduler::new(Order::Submitted);
     let data = vec![5; 56];
-    let operation = Operation::Seal;
-    let message = OwnedMessage { key: &key, operation, nonce: [9; 12], aad: [], data, tag: () };
+    let message = OwnedMessage::new(&key, Operation::Seal, [9; 12], [], data, ());
     let early = scheduler.submit(message);
     scheduler.flush();
     let done = early.or_else(|| scheduler.completed()).unwrap();

@@ -23,7 +23,7 @@ macro_rules! with_key {
 fn for_every_level(cases: &[CipherCase], check: impl Fn(AesLevel, &CipherCase)) {
     assert!(!cases.is_empty(), "no cases");
     for (name, requires) in AesLevel::known() {
-        match AesLevel::from_name(name) {
+        match name.parse::<AesLevel>() {
             Ok(level) => cases.iter().for_each(|case| check(level, case)),
             Err(_) => testkit::skip(&format!("level {name}: this processor lacks {requires}")),
         }

@@ -67,7 +67,7 @@ fn with_level(key: &[u8], level: AesLevel) -> Result<Box<dyn Unit>, Error> {
 }
 
 fn portable() -> AesLevel {
-    AesLevel::from_name("portable").unwrap()
+    "portable".parse::<AesLevel>().unwrap()
 }
 
 /// A key size in turn.

@@ -182,7 +182,7 @@ fn levels(args: &SpeedCommonArgs, all: bool) -> Result<Vec<AesLevel>, Failure> {
     let level = match args.level.as_deref() {
         Some("all") => return Ok(AesLevel::available()),
         None if all => return Ok(AesLevel::available()),
-        Some(name) => AesLevel::from_name(name),
+        Some(name) => name.parse::<AesLevel>(),
         None => AesLevel::best(),
     };
     Ok(vec![level.map_err(Error::from)?])

@@ -14,6 +14,7 @@ pub use super::scheduler::{CompletedMessage, Operation, OwnedMessage};
 use crate::{Error, aead::Aead, length::Length};
 
 /// One message of a batch.
+#[non_exhaustive]
 pub struct Message<'a, A> {
     /// The key.
     pub key: &'a A,

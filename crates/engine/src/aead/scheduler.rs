@@ -31,8 +31,7 @@ pub enum Operation {
 ///     let mut nonce = [0; 12];
 ///     nonce[4..].copy_from_slice(&number.to_be_bytes());
 ///     let data = vec![0; 100 + 16]; // the text, and room for the tag
-///     let operation = Operation::Seal;
-///     let message = OwnedMessage { key: &key, operation, nonce, aad: [23], data, tag: number };
+///     let message = OwnedMessage::new(&key, Operation::Seal, nonce, [23], data, number);
 ///     done.extend(scheduler.submit(message));
 /// }
 /// scheduler.flush();
@@ -42,6 +41,7 @@ pub enum Operation {
 /// # Ok(())
 /// # }
 /// ```
+#[non_exhaustive]
 pub struct OwnedMessage<'k, A, N, D, B, T> {
     /// The key.
     pub key: &'k A,
@@ -57,7 +57,15 @@ pub struct OwnedMessage<'k, A, N, D, B, T> {
     pub tag: T,
 }
 
+impl<'k, A, N, D, B, T> OwnedMessage<'k, A, N, D, B, T> {
+    /// A message. Behind the text, `data` has the tag, or room for it.
+    pub fn new(key: &'k A, operation: Operation, nonce: N, aad: D, data: B, tag: T) -> Self {
+        Self { key, operation, nonce, aad, data, tag }
+    }
+}
+
 /// A message that is done.
+#[non_exhaustive]
 pub struct CompletedMessage<B, T> {
     /// The text and behind it the tag; if the message is not authentic, the text is zeroed.
     pub data: B,

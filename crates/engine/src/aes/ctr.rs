@@ -21,6 +21,7 @@ use crate::{
 /// *number* of blocks from one start must not exceed the number of values: that is
 /// [`Error::MessageLength`], since the key stream would repeat.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum CounterBits {
     /// 32 bits: GCM (NIST SP 800-38D), RFC 3686.
     Bits32,

@@ -14,6 +14,7 @@ use crate::{Aes, Pattern, inout::InOutBlocks, length::Length};
 
 /// One chain to encrypt: CBC over the blocks of `data` that `pattern` selects. Bytes that it does not
 /// select, and bytes after the last whole block, stay as they are.
+#[non_exhaustive]
 pub struct Job<'a> {
     /// The key.
     pub key: KeyRef<'a>,

@@ -64,6 +64,7 @@ from_key!(Aes192, Aes192Cmac);
 from_key!(Aes256, Aes256Cmac);
 
 /// One message and its MAC.
+#[non_exhaustive]
 pub struct MacJob<'a> {
     /// The key.
     pub key: CmacRef<'a>,

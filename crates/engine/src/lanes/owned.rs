@@ -16,6 +16,7 @@ use crate::{Pattern, aes::cmac::split_last, length::Length};
 
 /// A job that owns its buffer. Its fields are those of [`Job`], and `tag` is whatever the caller wants
 /// back with the result.
+#[non_exhaustive]
 pub struct OwnedJob<'k, B, T> {
     /// The key.
     pub key: KeyRef<'k>,
@@ -29,7 +30,15 @@ pub struct OwnedJob<'k, B, T> {
     pub tag: T,
 }
 
+impl<'k, B, T> OwnedJob<'k, B, T> {
+    /// A job.
+    pub fn new(key: impl Into<KeyRef<'k>>, iv: Block, pattern: Pattern, data: B, tag: T) -> Self {
+        Self { key: key.into(), iv, pattern, data, tag }
+    }
+}
+
 /// A job that is done.
+#[non_exhaustive]
 pub struct Completed<B, T> {
     /// The encrypted bytes.
     pub data: B,
@@ -113,6 +122,7 @@ impl<B, T> From<RunningJob<'_, B, T>> for Completed<B, T> {
 
 /// A message that owns its buffer. Its fields are those of [`MacJob`], and `tag` is whatever the caller
 /// wants back with the result.
+#[non_exhaustive]
 pub struct OwnedMacJob<'k, B, T> {
     /// The key.
     pub key: CmacRef<'k>,
@@ -122,7 +132,15 @@ pub struct OwnedMacJob<'k, B, T> {
     pub tag: T,
 }
 
+impl<'k, B, T> OwnedMacJob<'k, B, T> {
+    /// A job.
+    pub fn new(key: impl Into<CmacRef<'k>>, message: B, tag: T) -> Self {
+        Self { key: key.into(), message, tag }
+    }
+}
+
 /// A message whose MAC is known.
+#[non_exhaustive]
 pub struct MacCompleted<B, T> {
     /// The message.
     pub message: B,

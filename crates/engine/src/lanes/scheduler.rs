@@ -7,6 +7,7 @@ use lanelock_isa::MOST_LANES;
 
 /// The order in which jobs leave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Order {
     /// As they were submitted.
     Submitted,
@@ -30,7 +31,7 @@ pub enum Order {
 /// for number in 0..100 {
 ///     let data = vec![0_u8; 500 + number];
 ///     let pattern = Pattern::new(1, 9);
-///     done.extend(scheduler.submit(OwnedJob { key: (&key).into(), iv: [0; 16], pattern, data, tag: number }));
+///     done.extend(scheduler.submit(OwnedJob::new(&key, [0; 16], pattern, data, number)));
 /// }
 /// scheduler.flush();
 /// done.extend(core::iter::from_fn(|| scheduler.completed()));

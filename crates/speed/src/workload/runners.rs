@@ -14,10 +14,7 @@ use lanelock::{
         Aes256Gcm, Aes256GcmSiv, Aes256Ocb3,
         batch::{self, Batch, Message},
     },
-    hash::{
-        Ghash, Polyval,
-        crc::{Crc32, Crc32c, Crc64Nvme, Crc64Xz},
-    },
+    hash::{Crc32, Crc32c, Crc64Nvme, Crc64Xz, Ghash, Polyval},
     lanes::{self, Job, KeyRef, MacJob},
 };
 

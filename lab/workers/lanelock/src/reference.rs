@@ -2,20 +2,14 @@
 //! compared with.
 
 use lanelock::{
-    Aes128, Aes192, Aes256, AesLevel, Block, CounterBits, InOut, Pattern,
+    Aes128, Aes128Cmac, Aes128KeyWrap, Aes128Xts, Aes192, Aes192Cmac, Aes192KeyWrap, Aes192Xts,
+    Aes256, Aes256Cmac, Aes256KeyWrap, Aes256Xts, AesLevel, Block, CounterBits, InOut, Pattern,
     aead::{
         Aead, Aegis128L, Aegis128X2, Aegis128X4, Aegis256, Aegis256X2, Aegis256X4, Aes128Ccm,
         Aes128Gcm, Aes128GcmSiv, Aes128Ocb3, Aes192Ccm, Aes192Gcm, Aes192Ocb3, Aes256Ccm,
         Aes256Gcm, Aes256GcmSiv, Aes256Ocb3,
     },
-    aes::{
-        Aes128Cmac, Aes128KeyWrap, Aes128Xts, Aes192Cmac, Aes192KeyWrap, Aes192Xts, Aes256Cmac,
-        Aes256KeyWrap, Aes256Xts,
-    },
-    hash::{
-        Ghash, Polyval,
-        crc::{Crc32, Crc32c, Crc64Nvme, Crc64Xz},
-    },
+    hash::{Crc32, Crc32c, Crc64Nvme, Crc64Xz, Ghash, Polyval},
 };
 use lanelock_lab_common::{Data, Prepared, Row, call};
 

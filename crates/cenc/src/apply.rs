@@ -185,7 +185,7 @@ pub fn decrypt(
 }
 
 /// A protected range.
-struct Protected<'b> {
+struct ProtectedRange<'b> {
     data: &'b mut [u8],
     iv: [u8; 16],
     cipher: usize,
@@ -200,7 +200,7 @@ fn split<'b>(
     units: &[AccessUnit],
     subsamples: &[Subsample],
     ciphers: &[Cipher],
-) -> Result<Vec<Protected<'b>>, ApplyError> {
+) -> Result<Vec<ProtectedRange<'b>>, ApplyError> {
     for (unit, AccessUnit { range, subsamples: list, cipher, .. }) in units.iter().enumerate() {
         if range.start > range.end || range.end > buffer.len() {
             return Err(ApplyError::OutOfBuffer { unit });
@@ -240,14 +240,14 @@ fn split<'b>(
         let (iv, cipher) = (*iv, *cipher);
         if list.is_empty() {
             let data = cut(range.start, range.len());
-            ranges.push(Protected { data, iv, cipher, unit, number: 0 });
+            ranges.push(ProtectedRange { data, iv, cipher, unit, number: 0 });
         }
         let (mut at, mut number) = (range.start, 0);
         for Subsample { clear, protected } in &subsamples[list.clone()] {
             let (start, len) = (at + usize::from(*clear), *protected as usize);
             if len > 0 {
                 let data = cut(start, len);
-                ranges.push(Protected { data, iv, cipher, unit, number });
+                ranges.push(ProtectedRange { data, iv, cipher, unit, number });
                 number += 1;
             }
             at = start + len;
@@ -257,7 +257,7 @@ fn split<'b>(
 }
 
 /// Applies the key streams of the CTR schemes: encryption and decryption are the same.
-fn apply_counters(ranges: &mut [Protected<'_>], ciphers: &[Cipher]) {
+fn apply_counters(ranges: &mut [ProtectedRange<'_>], ciphers: &[Cipher]) {
     for unit in ranges.chunk_by_mut(|a, b| a.unit == b.unit) {
         let Cipher { scheme, pattern, key } = &ciphers[unit[0].cipher];
         let mut stream = CtrStream::new(key, CounterBits::Bits64, unit[0].iv);

@@ -10,12 +10,12 @@ use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, LevelError, SameKey, 
 
 use super::{
     Aead, authenticate, copy_tag,
-    stitch::{Hashed, Text},
+    stitch::{Hashed, StitchedText},
 };
 use crate::{
     Error,
     aes::{EncryptKey, broadcast, default_level},
-    hash::field::{Powers, Run, VECTORS, hash_bytes},
+    hash::field::{Powers, ProductRun, VECTORS, hash_bytes},
     inout::{InOut, InOutBlocks},
 };
 
@@ -73,7 +73,7 @@ macro_rules! constructors {
                 tag: &mut [u8],
             ) -> Result<(), Error> {
                 let nonce = Self::check(nonce, aad, data.len(), tag.len())?;
-                let seal = OneShot::<$rounds, true> {
+                let seal = GcmSivOneShot::<$rounds, true> {
                     keys: self.keys(),
                     nonce,
                     aad,
@@ -94,7 +94,7 @@ macro_rules! constructors {
                 let nonce = Self::check(nonce, aad, data.len(), tag.len())?;
                 let mut start = [0; 16];
                 start.copy_from_slice(tag);
-                let open = OneShot::<$rounds, false> {
+                let open = GcmSivOneShot::<$rounds, false> {
                     keys: self.keys(),
                     nonce,
                     aad,
@@ -195,7 +195,7 @@ impl<const R: usize> Drop for Derived<R> {
 }
 
 /// A whole message. Returns the tag.
-struct OneShot<'a, 'i, 'o, const R: usize, const SEAL: bool> {
+struct GcmSivOneShot<'a, 'i, 'o, const R: usize, const SEAL: bool> {
     keys: &'a [Block; R],
     nonce: &'a [u8; 12],
     aad: &'a [u8],
@@ -204,7 +204,7 @@ struct OneShot<'a, 'i, 'o, const R: usize, const SEAL: bool> {
     tag: Block,
 }
 
-impl<const R: usize, const SEAL: bool> Kernel for OneShot<'_, '_, '_, R, SEAL> {
+impl<const R: usize, const SEAL: bool> Kernel for GcmSivOneShot<'_, '_, '_, R, SEAL> {
     type Out = Block;
 
     #[inline(always)]
@@ -226,34 +226,39 @@ impl<const R: usize, const SEAL: bool> Kernel for OneShot<'_, '_, '_, R, SEAL> {
         let mut y = n.zero();
         let mut run;
         if total <= VECTORS * S::WIDTH {
-            run = Run::new(s, &powers, total, y);
+            run = ProductRun::new(s, &powers, total, y);
             run.add_bytes::<false>(aad);
         } else {
             y = hash_bytes::<S, false>(s, &powers, y, aad);
             if SEAL {
                 y = hash_bytes::<S, false>(s, &powers, y, groups.input().as_flattened());
             } else {
-                let mut text =
-                    Text::<S, R, false>::new(s, &derived.encrypt, &powers, start(s, tag, 0));
+                let mut text = StitchedText::<S, R, false>::new(
+                    s,
+                    &derived.encrypt,
+                    &powers,
+                    start(s, tag, 0),
+                );
                 text.y = y;
                 text.groups(Hashed::Output, &mut groups);
                 y = text.y;
             }
-            run = Run::new(s, &powers, rest.len().div_ceil(16) + 1, y);
+            run = ProductRun::new(s, &powers, rest.len().div_ceil(16) + 1, y);
         }
         if SEAL {
             run.add_bytes::<false>(rest.get_in());
         } else {
             let done = groups.len();
             let counter = start(s, tag, done);
-            let mut text = Text::<S, R, false>::new(s, &derived.encrypt, &powers, counter);
+            let mut text = StitchedText::<S, R, false>::new(s, &derived.encrypt, &powers, counter);
             text.rest(Hashed::Output, &mut run, rest);
             return finish(n, &derived, run, lengths, nonce);
         }
         tag = finish(n, &derived, run, lengths, nonce);
-        let mut text = Text::<S, R, false>::new(s, &derived.encrypt, &powers, start(s, tag, 0));
+        let mut text =
+            StitchedText::<S, R, false>::new(s, &derived.encrypt, &powers, start(s, tag, 0));
         text.groups(Hashed::Nothing, &mut groups);
-        let mut nothing = Run::new(s, &powers, 1, n.zero());
+        let mut nothing = ProductRun::new(s, &powers, 1, n.zero());
         text.rest(Hashed::Nothing, &mut nothing, rest);
         tag
     }
@@ -274,7 +279,7 @@ pub(super) fn start<S: Clmul>(s: S, tag: Block, blocks: usize) -> <S::Narrow as 
 fn finish<N: Clmul, S: Clmul<Narrow = N>, const R: usize>(
     n: N,
     derived: &Derived<R>,
-    mut run: Run<'_, S>,
+    mut run: ProductRun<'_, S>,
     lengths: N::V,
     nonce: &[u8; 12],
 ) -> Block {

@@ -5,7 +5,7 @@ use core::fmt;
 use super::batch::{Batch, Message};
 use crate::{
     Error,
-    lanes::{Run, Submit},
+    lanes::{RunJobs, Submit},
     length::Length,
 };
 
@@ -110,7 +110,7 @@ where
     type Completed = CompletedMessage<B, T>;
 }
 
-impl<'k, A, N, D, B, T> Run for OwnedMessage<'k, A, N, D, B, T>
+impl<'k, A, N, D, B, T> RunJobs for OwnedMessage<'k, A, N, D, B, T>
 where
     A: Batch,
     N: AsRef<[u8]>,

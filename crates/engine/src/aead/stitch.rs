@@ -10,7 +10,7 @@ use lanelock_isa::{Beside, Block, Blocks, Clmul, SameKey};
 
 use crate::{
     aes::{broadcast, ecb::load_group},
-    hash::field::{Factors, Powers, Run, Sum, VECTORS, convert, hash_group},
+    hash::field::{Factors, Powers, ProductRun, Sum, VECTORS, convert, hash_group},
     inout::{InOut, InOutBlocks},
 };
 
@@ -60,7 +60,7 @@ impl<S: Clmul, const REVERSED: bool> Beside<S> for HashBeside<'_, S, REVERSED> {
 }
 
 /// Text on its way through CTR and the hash.
-pub(super) struct Text<'a, S: Clmul, const R: usize, const REVERSED: bool> {
+pub(super) struct StitchedText<'a, S: Clmul, const R: usize, const REVERSED: bool> {
     s: S,
     keys: SameKey<S::K, R>,
     powers: &'a Powers,
@@ -70,7 +70,7 @@ pub(super) struct Text<'a, S: Clmul, const R: usize, const REVERSED: bool> {
     pub(super) y: <S::Narrow as Blocks>::V,
 }
 
-impl<'a, S: Clmul, const R: usize, const REVERSED: bool> Text<'a, S, R, REVERSED> {
+impl<'a, S: Clmul, const R: usize, const REVERSED: bool> StitchedText<'a, S, R, REVERSED> {
     /// Text whose first counter is the one behind `counter`, which has its number in the first word.
     #[inline(always)]
     pub(super) fn new(
@@ -132,7 +132,12 @@ impl<'a, S: Clmul, const R: usize, const REVERSED: bool> Text<'a, S, R, REVERSED
 
     /// The rest of the text, less than a group, hashed in `run`.
     #[inline(always)]
-    pub(super) fn rest(&mut self, hashed: Hashed, run: &mut Run<'_, S>, mut data: InOut<'_, '_>) {
+    pub(super) fn rest(
+        &mut self,
+        hashed: Hashed,
+        run: &mut ProductRun<'_, S>,
+        mut data: InOut<'_, '_>,
+    ) {
         let s = self.s;
         let mut at = 0;
         while at < data.len() {

@@ -13,12 +13,12 @@ use crate::{
 };
 
 /// CBC decryption of the blocks at 0, `stride`, 2 * `stride`, ...
-struct Decrypt {
+struct CbcDecrypt {
     before: Block,
     stride: usize,
 }
 
-impl Mode for Decrypt {
+impl Mode for CbcDecrypt {
     #[inline(always)]
     fn groups<S: Clmul, const N: usize, const R: usize>(
         &mut self,
@@ -113,7 +113,7 @@ impl<const R: usize> Aes<R> {
     }
 
     fn decrypt_strided(&self, iv: &mut Block, stride: usize, data: InOutBlocks<'_, '_>) {
-        let mut mode = Decrypt { before: *iv, stride };
+        let mut mode = CbcDecrypt { before: *iv, stride };
         self.level().run(InFlight { mode: &mut mode, keys: self.decrypt_keys(), data });
         *iv = mode.before;
     }

@@ -247,17 +247,17 @@ pub(crate) fn absorb_blocks<const R: usize>(
     blocks: &[Block],
 ) {
     if !blocks.is_empty() {
-        key.level().run(Absorb { keys: key.keys(), state, blocks });
+        key.level().run(AbsorbBlocks { keys: key.keys(), state, blocks });
     }
 }
 
-struct Absorb<'a, const R: usize> {
+struct AbsorbBlocks<'a, const R: usize> {
     keys: &'a [Block; R],
     state: &'a mut Block,
     blocks: &'a [Block],
 }
 
-impl<const R: usize> Kernel for Absorb<'_, R> {
+impl<const R: usize> Kernel for AbsorbBlocks<'_, R> {
     type Out = ();
 
     #[inline(always)]

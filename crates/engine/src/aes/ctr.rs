@@ -68,11 +68,11 @@ impl CounterBits {
 }
 
 /// Exclusive or of `data` with the key stream that starts at `counter`. The counter does not wrap.
-struct Ctr {
+struct CtrMode {
     counter: Block,
 }
 
-impl Mode for Ctr {
+impl Mode for CtrMode {
     #[inline(always)]
     fn groups<S: Clmul, const N: usize, const R: usize>(
         &mut self,
@@ -143,7 +143,7 @@ impl<const R: usize> EncryptKey<R> {
         while !blocks.is_empty() {
             let n = blocks.len().min(bits.until_wrap(counter));
             let (now, later) = blocks.split_at(n);
-            let mode = &mut Ctr { counter: *counter };
+            let mode = &mut CtrMode { counter: *counter };
             self.level().run(InFlight { mode, keys: self.keys(), data: now });
             bits.add(counter, n as u128);
             blocks = later;

@@ -339,7 +339,7 @@ fn whole_groups<S: Clmul, const R: usize, const ENCRYPT: bool>(
     groups: usize,
     mut data: InOutBlocks<'_, '_>,
 ) {
-    let group = Group::<S, R, ENCRYPT>::new(s, keys);
+    let group = XtsGroup::<S, R, ENCRYPT>::new(s, keys);
     let Some((first, later)) = masks.split_first() else { return };
     let mut t = fresh(s, spread(s, s.splat(first)));
     let mut done = 0;
@@ -370,7 +370,7 @@ fn unit<S: Clmul, const R: usize, const ENCRYPT: bool>(
     if whole >= S::WIDTH {
         let mut masks = spread(s, s.splat_narrow(mask));
         if S::VECTORS > 1 && whole >= FLIGHT * S::WIDTH {
-            let group = Group::<S, R, ENCRYPT>::new(s, keys);
+            let group = XtsGroup::<S, R, ENCRYPT>::new(s, keys);
             let mut t = fresh(s, masks);
             let mut done = 0;
             while data.len() - done >= FLIGHT * S::WIDTH {
@@ -409,12 +409,12 @@ macro_rules! each_vector {
 const _: () = assert!(FLIGHT == 8);
 
 /// The keys of groups of `FLIGHT` vectors.
-struct Group<S: Blocks, const R: usize, const ENCRYPT: bool> {
+struct XtsGroup<S: Blocks, const R: usize, const ENCRYPT: bool> {
     keys: SameKey<S::K, R>,
     last: S::V,
 }
 
-impl<S: Clmul, const R: usize, const ENCRYPT: bool> Group<S, R, ENCRYPT> {
+impl<S: Clmul, const R: usize, const ENCRYPT: bool> XtsGroup<S, R, ENCRYPT> {
     #[inline(always)]
     fn new(s: S, keys: &[Block; R]) -> Self {
         Self { keys: SameKey(broadcast(s, keys)), last: s.splat(&keys[R - 1]) }

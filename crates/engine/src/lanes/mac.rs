@@ -9,8 +9,8 @@ use lanelock_isa::{Block, MOST_LANES};
 
 use super::{
     each::encrypt_each,
-    kind::Mac,
-    work::{Keys, Schedule, Work, run_all},
+    kind::CmacBlocks,
+    work::{JobKeys, Schedule, Work, run_all},
 };
 use crate::{
     AesLevel,
@@ -39,13 +39,13 @@ impl<'k> CmacRef<'k> {
         }
     }
 
-    pub(super) fn keys(self) -> Keys<'k> {
+    pub(super) fn keys(self) -> JobKeys<'k> {
         let schedule = match self {
             Self::Aes128(key) => Schedule::Aes128(key.key().keys()),
             Self::Aes192(key) => Schedule::Aes192(key.key().keys()),
             Self::Aes256(key) => Schedule::Aes256(key.key().keys()),
         };
-        Keys { schedule, level: self.level() }
+        JobKeys { schedule, level: self.level() }
     }
 }
 
@@ -131,7 +131,7 @@ pub(super) fn go_on(jobs: &mut [MacJob<'_>]) {
 }
 
 /// The blocks of a job before the last one, if there are any.
-fn work<'w>(job: &'w mut MacJob<'_>) -> Option<Work<'w, 'w, Mac, 1>> {
+fn work<'w>(job: &'w mut MacJob<'_>) -> Option<Work<'w, 'w, CmacBlocks, 1>> {
     let (blocks, _) = split_last(job.message);
     if blocks.is_empty() {
         return None;

@@ -7,9 +7,9 @@ use lanelock_isa::{Block, MOST_LANES};
 use super::{
     CmacRef, Job, KeyRef, MacJob,
     batch::encrypt,
-    kind::{Cbc, Mac},
+    kind::{Cbc, CmacBlocks},
     mac::go_on,
-    scheduler::{Run, Submit},
+    scheduler::{RunJobs, Submit},
     work::{Work, group, run_group},
 };
 use crate::{Pattern, aes::cmac::split_last, length::Length};
@@ -77,7 +77,7 @@ impl<B: AsMut<[u8]>, T> Submit for OwnedJob<'_, B, T> {
     type Completed = Completed<B, T>;
 }
 
-impl<'k, B: AsMut<[u8]>, T> Run for OwnedJob<'k, B, T> {
+impl<'k, B: AsMut<[u8]>, T> RunJobs for OwnedJob<'k, B, T> {
     type Running = RunningJob<'k, B, T>;
 
     fn start(mut self) -> Self::Running {
@@ -159,7 +159,7 @@ pub(crate) struct RunningMac<'k, B, T> {
 }
 
 impl<'k, B: AsRef<[u8]>, T> RunningMac<'k, B, T> {
-    fn work(&mut self) -> Work<'_, 'k, Mac, 1> {
+    fn work(&mut self) -> Work<'_, 'k, CmacBlocks, 1> {
         let blocks = &split_last(self.job.message.as_ref()).0[self.done..];
         Work::whole(self.job.key.keys(), array::from_mut(&mut self.state), blocks)
     }
@@ -174,7 +174,7 @@ impl<B: AsRef<[u8]>, T> Submit for OwnedMacJob<'_, B, T> {
     type Completed = MacCompleted<B, T>;
 }
 
-impl<'k, B: AsRef<[u8]>, T> Run for OwnedMacJob<'k, B, T> {
+impl<'k, B: AsRef<[u8]>, T> RunJobs for OwnedMacJob<'k, B, T> {
     type Running = RunningMac<'k, B, T>;
 
     fn start(self) -> Self::Running {

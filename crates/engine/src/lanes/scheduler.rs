@@ -54,13 +54,13 @@ struct Slot<J: Submit> {
 /// A job that a scheduler takes: [`OwnedJob`](super::OwnedJob), [`OwnedMacJob`](super::OwnedMacJob),
 /// [`OwnedMessage`](crate::aead::batch::OwnedMessage).
 #[expect(private_bounds, reason = "only the jobs of this crate")]
-pub trait Submit: Run {
+pub trait Submit: RunJobs {
     /// The job when it is done.
     type Completed: From<Self::Running>;
 }
 
 /// How the jobs of a kind are run.
-pub(crate) trait Run: Sized {
+pub(crate) trait RunJobs: Sized {
     /// The job on its way.
     type Running;
 

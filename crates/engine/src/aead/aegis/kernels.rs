@@ -57,7 +57,7 @@ pub(super) type Absorbed<C, const D: usize> = <C as Core>::Rate<[Block; D]>;
 pub(super) struct Lengths(pub(super) [u64; 2]);
 
 /// Seals or opens a message and returns its tag.
-pub(super) struct Message<'a, 'i, 'o, C: Core, const D: usize, const ENCRYPT: bool> {
+pub(super) struct AegisMessage<'a, 'i, 'o, C: Core, const D: usize, const ENCRYPT: bool> {
     pub(super) key: &'a C::Key,
     pub(super) nonce: &'a C::Key,
     pub(super) aad: &'a [u8],
@@ -70,7 +70,9 @@ pub(super) struct Message<'a, 'i, 'o, C: Core, const D: usize, const ENCRYPT: bo
     pub(super) tag: [Block; 2],
 }
 
-impl<C: Core, const D: usize, const ENCRYPT: bool> Lanes<D> for Message<'_, '_, '_, C, D, ENCRYPT> {
+impl<C: Core, const D: usize, const ENCRYPT: bool> Lanes<D>
+    for AegisMessage<'_, '_, '_, C, D, ENCRYPT>
+{
     type Out = [Block; 2];
 
     #[inline(always)]

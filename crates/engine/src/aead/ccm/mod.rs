@@ -24,7 +24,7 @@ use crate::{
     aes::{EncryptKey, default_level},
     inout::InOut,
 };
-use message::OneShot;
+use message::CcmOneShot;
 
 /// AES-CCM with `R` round keys: [`Aes128Ccm`], [`Aes192Ccm`], [`Aes256Ccm`].
 ///
@@ -79,7 +79,7 @@ macro_rules! constructors {
             ) -> Result<(), Error> {
                 let start = self.check(nonce, data.len(), tag.len())?;
                 let message =
-                    OneShot::<$rounds, false> { key: &self.key, start, aad, data: &mut data };
+                    CcmOneShot::<$rounds, false> { key: &self.key, start, aad, data: &mut data };
                 copy_tag(&self.level().run(message), tag);
                 Ok(())
             }
@@ -93,7 +93,7 @@ macro_rules! constructors {
             ) -> Result<(), Error> {
                 let start = self.check(nonce, data.len(), tag.len())?;
                 let message =
-                    OneShot::<$rounds, true> { key: &self.key, start, aad, data: &mut data };
+                    CcmOneShot::<$rounds, true> { key: &self.key, start, aad, data: &mut data };
                 let full = self.level().run(message);
                 authenticate(&full[..self.tag_length], tag, data.get_out())
             }

@@ -4,7 +4,7 @@ use core::fmt;
 
 use lanelock_isa::{Block, wipe};
 
-use super::{Ccm, Start, aad_header, message::Piece};
+use super::{Ccm, Start, aad_header, message::CcmPiece};
 use crate::{
     Error,
     aead::{Opener, Sealer, Stream},
@@ -93,7 +93,7 @@ impl<'k, const R: usize> CcmStream<'k, R> {
         let (blocks, last) = InOutBlocks::split(rest);
         if !blocks.is_empty() {
             let (key, mac, counter) = (&self.key.key, &mut self.mac, &mut self.counter);
-            key.level().run(Piece::<R, OPEN> { key, mac, counter, data: blocks });
+            key.level().run(CcmPiece::<R, OPEN> { key, mac, counter, data: blocks });
         }
         if !last.is_empty() {
             self.stream = self.counter;

@@ -19,7 +19,7 @@ use crate::{
     aes::{broadcast, default_level},
     inout::{InOut, InOutBlocks},
 };
-use flow::{Aad, Flow, Text};
+use flow::{Aad, Flow, Ocb3Text};
 use masks::{MOST_BLOCKS, Masks};
 
 pub use stream::Ocb3Stream;
@@ -85,7 +85,8 @@ macro_rules! constructors {
                 tag: &mut [u8],
             ) -> Result<(), Error> {
                 self.check(nonce, aad, data.len(), tag.len())?;
-                let kernel = OneShot::<$rounds, true> { ocb: self, nonce, aad, data: &mut data };
+                let kernel =
+                    Ocb3OneShot::<$rounds, true> { ocb: self, nonce, aad, data: &mut data };
                 copy_tag(&self.level().run(kernel), tag);
                 Ok(())
             }
@@ -98,7 +99,8 @@ macro_rules! constructors {
                 tag: &[u8],
             ) -> Result<(), Error> {
                 self.check(nonce, aad, data.len(), tag.len())?;
-                let kernel = OneShot::<$rounds, false> { ocb: self, nonce, aad, data: &mut data };
+                let kernel =
+                    Ocb3OneShot::<$rounds, false> { ocb: self, nonce, aad, data: &mut data };
                 let mut full = self.level().run(kernel);
                 let result = authenticate(&full[..tag.len()], tag, data.get_out());
                 wipe(&mut full);
@@ -238,14 +240,14 @@ fn end_mark(bytes: usize) -> &'static Block {
 }
 
 /// A whole message. Returns the tag in full.
-struct OneShot<'a, 'i, 'o, const R: usize, const SEAL: bool> {
+struct Ocb3OneShot<'a, 'i, 'o, const R: usize, const SEAL: bool> {
     ocb: &'a Ocb3<R>,
     nonce: &'a [u8],
     aad: &'a [u8],
     data: &'a mut InOut<'i, 'o>,
 }
 
-impl<const R: usize, const SEAL: bool> Kernel for OneShot<'_, '_, '_, R, SEAL> {
+impl<const R: usize, const SEAL: bool> Kernel for Ocb3OneShot<'_, '_, '_, R, SEAL> {
     type Out = Block;
 
     #[inline(always)]
@@ -273,7 +275,7 @@ impl<const R: usize, const SEAL: bool> Kernel for OneShot<'_, '_, '_, R, SEAL> {
         let [low, high] = first_offset(&ktop[0], nonce);
         let flow = Flow::new(s, masks, s.splat_halves(low, high));
         let (blocks, rest) = InOutBlocks::split(data);
-        let mut flow = flow.start(ocb.round_keys(!SEAL), &mut Text::<SEAL>(blocks));
+        let mut flow = flow.start(ocb.round_keys(!SEAL), &mut Ocb3Text::<SEAL>(blocks));
         if !rest.is_empty() {
             partial::<S, R, SEAL>(s, &mut flow, encrypt, rest);
         }

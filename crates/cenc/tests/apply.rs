@@ -36,8 +36,8 @@ impl Track {
     }
 
     fn cipher(self) -> Cipher {
-        let cipher =
-            Cipher::new(self.scheme, Aes128::new(&self.key)).with_pattern(self.crypt, self.skip);
+        let cipher = Cipher::new(self.scheme, Aes128::new(&self.key).unwrap())
+            .with_pattern(self.crypt, self.skip);
         if self.truncated { cipher.encrypt_truncated_runs() } else { cipher }
     }
 

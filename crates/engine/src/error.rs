@@ -2,12 +2,12 @@
 
 use core::fmt;
 
+use lanelock_isa::LevelError;
+
 /// An error of the engine. It carries no secret and no text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// A key must have 16, 24 or 32 bytes; for XTS twice 16 or 32.
-    KeyLength,
     /// The two keys of XTS must differ (NIST SP 800-38E, FIPS 140 implementation guidance A.9).
     EqualKeys,
     /// The data of ECB and CBC must be whole blocks of 16 bytes.
@@ -28,12 +28,14 @@ pub enum Error {
     Authentication,
     /// The key has done all that it safely can: see [`KeyUsage`](crate::KeyUsage).
     KeyExhausted,
+    /// The instruction-set level asked for, mostly by `LANELOCK_LEVEL`, is unknown or not available:
+    /// [`LevelError`] says which, and which ones there are.
+    Level,
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::KeyLength => "the key has a length that the algorithm does not take",
             Self::EqualKeys => "the two keys of XTS must differ",
             Self::PartialBlock => "the data must be whole blocks of 16 bytes",
             Self::NonceLength => "the nonce has a length that the algorithm does not take",
@@ -43,8 +45,17 @@ impl fmt::Display for Error {
             Self::AadLength => "the additional authenticated data is too long",
             Self::Authentication => "the message is not authentic",
             Self::KeyExhausted => "the key has reached its usage limit",
+            Self::Level => {
+                "the instruction-set level asked for (LANELOCK_LEVEL) is unknown or not available"
+            }
         })
     }
 }
 
 impl core::error::Error for Error {}
+
+impl From<LevelError> for Error {
+    fn from(_: LevelError) -> Self {
+        Self::Level
+    }
+}

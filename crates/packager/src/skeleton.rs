@@ -4,12 +4,12 @@
 use std::ops::Range;
 
 use lanelock_mp4::{
-    BoxHeader, BoxRef, Movie,
+    BoxHeader, BoxRef, FourCc, Movie,
     edit::{relocate_meta, relocate_movie},
     item_extents, load, top_level,
 };
 
-use crate::{Error, Place, io::Input, plan::Replacement};
+use crate::{Error, Place, io::Input};
 
 /// The top-level boxes of a file that every later step needs.
 pub(crate) struct Skeleton {
@@ -24,6 +24,14 @@ pub(crate) struct Skeleton {
     pub(crate) items: Vec<Range<u64>>,
     /// How many `moof` boxes there are.
     pub(crate) fragments: u64,
+}
+
+/// A metadata box of a progressive file, and the bytes that take its place.
+#[derive(Clone, Debug)]
+pub(crate) struct Replacement {
+    pub(crate) kind: FourCc,
+    pub(crate) range: Range<u64>,
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// Where media data may be: the payloads of `mdat`, in file order.

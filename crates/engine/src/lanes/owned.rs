@@ -1,22 +1,22 @@
 //! Jobs with buffers of their own, for the [`Scheduler`](super::Scheduler).
 
-use core::array;
+use core::{array, fmt};
 
 use lanelock_isa::{Block, MOST_LANES};
 
 use super::{
     CmacRef, Job, KeyRef, MacJob,
     batch::encrypt,
-    kind::{Cbc, Mac},
+    kind::{Cbc, CmacBlocks},
     mac::go_on,
-    scheduler::{Run, Submit},
+    scheduler::{RunJobs, Submit},
     work::{Work, group, run_group},
 };
-use crate::{Pattern, aes::cmac::split_last};
+use crate::{Pattern, aes::cmac::split_last, length::Length};
 
 /// A job that owns its buffer. Its fields are those of [`Job`], and `tag` is whatever the caller wants
 /// back with the result.
-#[derive(Debug)]
+#[non_exhaustive]
 pub struct OwnedJob<'k, B, T> {
     /// The key.
     pub key: KeyRef<'k>,
@@ -30,8 +30,15 @@ pub struct OwnedJob<'k, B, T> {
     pub tag: T,
 }
 
+impl<'k, B, T> OwnedJob<'k, B, T> {
+    /// A job.
+    pub fn new(key: impl Into<KeyRef<'k>>, iv: Block, pattern: Pattern, data: B, tag: T) -> Self {
+        Self { key: key.into(), iv, pattern, data, tag }
+    }
+}
+
 /// A job that is done.
-#[derive(Debug)]
+#[non_exhaustive]
 pub struct Completed<B, T> {
     /// The encrypted bytes.
     pub data: B,
@@ -70,7 +77,7 @@ impl<B: AsMut<[u8]>, T> Submit for OwnedJob<'_, B, T> {
     type Completed = Completed<B, T>;
 }
 
-impl<'k, B: AsMut<[u8]>, T> Run for OwnedJob<'k, B, T> {
+impl<'k, B: AsMut<[u8]>, T> RunJobs for OwnedJob<'k, B, T> {
     type Running = RunningJob<'k, B, T>;
 
     fn start(mut self) -> Self::Running {
@@ -115,7 +122,7 @@ impl<B, T> From<RunningJob<'_, B, T>> for Completed<B, T> {
 
 /// A message that owns its buffer. Its fields are those of [`MacJob`], and `tag` is whatever the caller
 /// wants back with the result.
-#[derive(Debug)]
+#[non_exhaustive]
 pub struct OwnedMacJob<'k, B, T> {
     /// The key.
     pub key: CmacRef<'k>,
@@ -125,8 +132,15 @@ pub struct OwnedMacJob<'k, B, T> {
     pub tag: T,
 }
 
+impl<'k, B, T> OwnedMacJob<'k, B, T> {
+    /// A job.
+    pub fn new(key: impl Into<CmacRef<'k>>, message: B, tag: T) -> Self {
+        Self { key: key.into(), message, tag }
+    }
+}
+
 /// A message whose MAC is known.
-#[derive(Debug)]
+#[non_exhaustive]
 pub struct MacCompleted<B, T> {
     /// The message.
     pub message: B,
@@ -145,7 +159,7 @@ pub(crate) struct RunningMac<'k, B, T> {
 }
 
 impl<'k, B: AsRef<[u8]>, T> RunningMac<'k, B, T> {
-    fn work(&mut self) -> Work<'_, 'k, Mac, 1> {
+    fn work(&mut self) -> Work<'_, 'k, CmacBlocks, 1> {
         let blocks = &split_last(self.job.message.as_ref()).0[self.done..];
         Work::whole(self.job.key.keys(), array::from_mut(&mut self.state), blocks)
     }
@@ -160,7 +174,7 @@ impl<B: AsRef<[u8]>, T> Submit for OwnedMacJob<'_, B, T> {
     type Completed = MacCompleted<B, T>;
 }
 
-impl<'k, B: AsRef<[u8]>, T> Run for OwnedMacJob<'k, B, T> {
+impl<'k, B: AsRef<[u8]>, T> RunJobs for OwnedMacJob<'k, B, T> {
     type Running = RunningMac<'k, B, T>;
 
     fn start(self) -> Self::Running {
@@ -199,5 +213,48 @@ impl<B, T> From<RunningMac<'_, B, T>> for MacCompleted<B, T> {
     fn from(running: RunningMac<'_, B, T>) -> Self {
         let OwnedMacJob { message, tag, .. } = running.job;
         Self { message, mac: running.state, tag }
+    }
+}
+
+impl<B: AsRef<[u8]>, T: fmt::Debug> fmt::Debug for OwnedJob<'_, B, T> {
+    /// The length of the text, never its bytes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OwnedJob")
+            .field("key", &self.key)
+            .field("pattern", &self.pattern)
+            .field("data", &Length::of(&self.data))
+            .field("tag", &self.tag)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<B: AsRef<[u8]>, T: fmt::Debug> fmt::Debug for Completed<B, T> {
+    /// The length of the text, never its bytes: those that no block takes are still clear.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Completed")
+            .field("data", &Length::of(&self.data))
+            .field("tag", &self.tag)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<B: AsRef<[u8]>, T: fmt::Debug> fmt::Debug for OwnedMacJob<'_, B, T> {
+    /// The length of the message, never its bytes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OwnedMacJob")
+            .field("key", &self.key)
+            .field("message", &Length::of(&self.message))
+            .field("tag", &self.tag)
+            .finish()
+    }
+}
+
+impl<B: AsRef<[u8]>, T: fmt::Debug> fmt::Debug for MacCompleted<B, T> {
+    /// The length of the message, never its bytes, nor the MAC, which might be a secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MacCompleted")
+            .field("message", &Length::of(&self.message))
+            .field("tag", &self.tag)
+            .finish_non_exhaustive()
     }
 }

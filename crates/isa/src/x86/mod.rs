@@ -739,8 +739,8 @@ fn copy_part(blocks: &[Block], dst: &mut [u8]) {
 #[inline(always)]
 fn align_stack() {
     #[repr(align(64))]
-    struct Line(#[expect(dead_code, reason = "only its place counts")] MaybeUninit<[u8; 64]>);
-    let line = Line(MaybeUninit::uninit());
+    struct CacheLine(#[expect(dead_code, reason = "only its place counts")] MaybeUninit<[u8; 64]>);
+    let line = CacheLine(MaybeUninit::uninit());
     // SAFETY: assembly without instructions does nothing.
     unsafe {
         core::arch::asm!(

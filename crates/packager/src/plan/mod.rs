@@ -6,7 +6,7 @@ mod stretches;
 
 pub(crate) use fragments::Fragments;
 pub(crate) use new_fragments::NewFragments;
-pub(crate) use stretches::{Replacement, Stretches};
+pub(crate) use stretches::Stretches;
 
 use std::{collections::VecDeque, ops::Range};
 

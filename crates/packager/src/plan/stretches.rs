@@ -1,24 +1,17 @@
 //! Pieces of a progressive file that stays so: stretches of the file, cut between samples.
 
-use std::{collections::VecDeque, iter::Peekable, ops::Range};
+use std::{collections::VecDeque, iter::Peekable};
 
-use lanelock_mp4::{FourCc, Movie, Samples};
+use lanelock_mp4::{Movie, Samples};
 
 use super::{PIECE, copy};
 use crate::{
     Error,
     io::Input,
     pipeline::Plan,
+    skeleton::Replacement,
     task::{StretchSample, Task, TaskKind},
 };
-
-/// A metadata box of a progressive file, and the bytes that take its place.
-#[derive(Clone, Debug)]
-pub(crate) struct Replacement {
-    pub(crate) kind: FourCc,
-    pub(crate) range: Range<u64>,
-    pub(crate) bytes: Vec<u8>,
-}
 
 /// Cuts a progressive file in the order of its bytes.
 pub(crate) struct Stretches<'a> {

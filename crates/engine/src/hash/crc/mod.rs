@@ -8,7 +8,7 @@ mod polynomial;
 
 use core::fmt;
 
-use lanelock_isa::{AesLevel, matrices_are_fast};
+use lanelock_isa::{AesLevel, LevelError, matrices_are_fast};
 
 use crate::aes::default_level;
 use fold::Update;
@@ -34,18 +34,21 @@ macro_rules! crc {
             };
 
             /// The checksum of `data`, at the best level: see [`AesLevel::best`].
-            pub fn checksum(data: &[u8]) -> $value {
-                let mut crc = Self::new();
+            ///
+            /// # Errors
+            /// As [`Aes128::new`](crate::Aes128::new).
+            pub fn checksum(data: &[u8]) -> Result<$value, LevelError> {
+                let mut crc = Self::new()?;
                 crc.update(data);
-                crc.finish()
+                Ok(crc.finish())
             }
 
             /// Starts a checksum at the best level.
             ///
-            /// # Panics
-            /// If the environment variable `LANELOCK_LEVEL` names a level that is not available.
-            pub fn new() -> Self {
-                Self::with_level(default_level())
+            /// # Errors
+            /// As [`Aes128::new`](crate::Aes128::new).
+            pub fn new() -> Result<Self, LevelError> {
+                Ok(Self::with_level(default_level()?))
             }
 
             /// Starts a checksum at `level`.
@@ -54,8 +57,11 @@ macro_rules! crc {
             }
 
             /// Continues, at the best level, behind the data that has the checksum `value`.
-            pub fn resume(value: $value) -> Self {
-                Self::resume_with_level(value, default_level())
+            ///
+            /// # Errors
+            /// As [`Aes128::new`](crate::Aes128::new).
+            pub fn resume(value: $value) -> Result<Self, LevelError> {
+                Ok(Self::resume_with_level(value, default_level()?))
             }
 
             /// Continues, at `level`, behind the data that has the checksum `value`.
@@ -83,12 +89,6 @@ macro_rules! crc {
             #[allow(clippy::cast_possible_truncation, reason = "only 64 to 32 bits truncates")]
             const fn narrow(register: u64) -> $value {
                 register as $value
-            }
-        }
-
-        impl Default for $name {
-            fn default() -> Self {
-                Self::new()
             }
         }
 
@@ -177,7 +177,7 @@ mod tests {
     /// The portable level has products and matrices too, though no CRC is computed by them.
     #[test]
     fn folding_on_the_portable_level_is_what_the_tables_say() {
-        let level = AesLevel::from_name("portable").unwrap();
+        let level = "portable".parse::<AesLevel>().unwrap();
         let data: Vec<u8> = (0..4000_u32).map(|i| (i % 251) as u8).collect();
         for constants in [Crc32::CONSTANTS, Crc32c::CONSTANTS, Crc64Nvme::CONSTANTS] {
             let Constants { polynomial, matrices } = constants;

@@ -8,6 +8,7 @@ mod ftyp;
 mod index;
 mod init;
 mod movie;
+mod quicktime;
 mod relocate;
 mod splice;
 

@@ -8,8 +8,8 @@ use lanelock_mp4::{
     FourCc, Fragment, Movie, Pssh,
     build::{NewTrackFragment, moof},
     edit::{
-        Protect, ProtectTrack, RunOffsets, WriteAux, fragment_movie, fragmented_ftyp,
-        protect_fragment, protect_movie,
+        Protect, ProtectTrack, RunOffsets, SampleInfoSlicer, WriteAux, fragment_movie,
+        fragmented_ftyp, protect_fragment, protect_movie,
     },
 };
 
@@ -126,8 +126,10 @@ impl<'a> Run<'a> {
             output.write(&head, 0)?;
         }
         let plan = NewFragments::new(self.input, movie, self.options.fragment_duration)?;
-        let placement = Placement::new(head.len() as u64);
-        self.pipeline.run(plan, self.encryptor(protector, placement))
+        let mut encryptor = self.encryptor(protector, Placement::new(head.len() as u64));
+        let slicers = movie.tracks.iter().map(|track| SampleInfoSlicer::new(movie, track));
+        encryptor.slicers = slicers.collect::<Result<_, _>>().map_err(container)?;
+        self.pipeline.run(plan, encryptor)
     }
 
     /// Two passes: `moov` holds the subsamples of all samples and may come first, so its size must
@@ -148,7 +150,8 @@ impl<'a> Run<'a> {
 
     fn encryptor(&self, protector: Protector<'a>, placement: Placement) -> Encryptor<'a> {
         let movie = &self.skeleton.movie;
-        Encryptor { input: self.input, movie, protector, placement, fragments: 0 }
+        let slicers = Vec::new();
+        Encryptor { input: self.input, movie, protector, slicers, placement, fragments: 0 }
     }
 
     /// Protects the tracks of a `moov`; samples that are mapped already get their auxiliary
@@ -175,6 +178,8 @@ struct Encryptor<'a> {
     input: &'a Input,
     movie: &'a Movie,
     protector: Protector<'a>,
+    /// For new fragments, parallel to the tracks of the movie.
+    slicers: Vec<SampleInfoSlicer<'a>>,
     placement: Placement,
     fragments: u64,
 }
@@ -290,15 +295,25 @@ impl Encryptor<'_> {
                 start += size;
             }
         }
+        let mut boxes = vec![Vec::new(); tracks.len()];
+        for (new, boxes) in tracks.iter().zip(&mut boxes) {
+            // A sample table has at most 2^32 - 1 samples.
+            let samples = u32::try_from(new.samples.len()).unwrap_or(u32::MAX);
+            if let Some(slicer) = self.slicers.get_mut(new.track) {
+                slicer.slice(samples, boxes);
+            }
+        }
         let trafs: Vec<_> = tracks
             .iter()
             .zip(starts)
-            .map(|(new, start)| NewTrackFragment {
+            .zip(&boxes)
+            .map(|((new, start), boxes)| NewTrackFragment {
                 track_id: self.movie.tracks[new.track].id,
                 decode_time: new.decode_time,
                 description_index: (new.description_index != 1).then_some(new.description_index),
                 samples: &new.samples,
                 payload_offset: 8 + start,
+                boxes,
                 aux: match &self.protector.tracks[new.track] {
                     Some(track) => track.write_aux(),
                     None => WriteAux::Nothing,

@@ -292,6 +292,7 @@ fn built(moov: Vec<u8>, fragments: &[Option<TrackEncryption>]) -> Vec<u8> {
             description_index: None,
             samples: &samples,
             payload_offset: 0,
+            boxes: &[],
             aux: WriteAux::Full(&aux),
             seig: seig.as_ref(),
         };
@@ -364,6 +365,7 @@ fn constant_iv_of_a_group() {
         description_index: None,
         samples: &samples,
         payload_offset: 0,
+        boxes: &[],
         aux: WriteAux::EmptySenc,
         seig: Some(&group),
     };

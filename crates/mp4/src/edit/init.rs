@@ -1,6 +1,6 @@
 //! From a progressive `moov` to the `moov` of an initialization segment.
 
-use super::{movie::Chain, quicktime, splice::Splice};
+use super::{SampleInfoSlicer, movie::Chain, quicktime, splice::Splice};
 use crate::{
     BoxRef, ErrorKind, Movie, Result,
     source::be32,
@@ -9,8 +9,14 @@ use crate::{
 
 /// Gives the `moov` of a fragmented file for a progressive movie.
 ///
-/// Sample tables become empty; what speaks of single samples (`stss`, `ctts`, `sdtp`, `sbgp`,
-/// `subs`, auxiliary information, …) is dropped, while descriptions of sample groups stay.
+/// Sample tables become empty, and what speaks of single samples goes to the fragments:
+///
+/// - times, sizes, `stss`, `sdtp`, `padb` and `stdp` as the fields of samples ([`crate::Sample`]);
+/// - `sbgp` and `subs` as boxes of the `traf` ([`SampleInfoSlicer`]), while the descriptions of
+///   sample groups (`sgpd`) stay here;
+/// - `stsh` (shadow sync samples) and `stps` (`QuickTime`'s partial sync samples) have no place
+///   there and are dropped, like auxiliary information and `seig` groups, which are made anew.
+///
 /// Durations of `mvhd`, `tkhd` and `mdhd` become 0, that of the movie goes to `mvex/mehd`. Each
 /// track gets a `trex`. Forms of `QuickTime` become those of ISO files; what has none is
 /// [`ErrorKind::NoIsoForm`]. Edit lists and all other boxes keep their bytes. The new `moov` has
@@ -29,6 +35,8 @@ pub fn fragment_movie(movie: &Movie) -> Result<Vec<u8>> {
         clear_duration(&mut splice, &trak.require(b"tkhd")?, 8)?;
         clear_duration(&mut splice, &mdia.require(b"mdhd")?, 4)?;
         quicktime::convert_track(&mut splice, track, &boxes)?;
+        // What is dropped here must be fit to be carried along.
+        SampleInfoSlicer::new(movie, track)?;
         for child in boxes.stbl.children() {
             let child = child?;
             let around = boxes.around(&[]);

@@ -10,6 +10,7 @@ mod init;
 mod movie;
 mod quicktime;
 mod relocate;
+mod slices;
 mod splice;
 
 pub use fragment::{
@@ -20,3 +21,4 @@ pub use index::{patch_mfra, patch_sidx};
 pub use init::fragment_movie;
 pub use movie::{KeepPssh, ProtectTrack, protect_movie, unprotect_movie};
 pub use relocate::relocate_movie;
+pub use slices::SampleInfoSlicer;

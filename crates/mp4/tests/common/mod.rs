@@ -142,6 +142,7 @@ pub(crate) fn fragmented(file: &[u8]) -> Vec<u8> {
                 description_index: None,
                 samples: chunk,
                 payload_offset,
+                boxes: &[],
                 aux: WriteAux::Nothing,
                 seig: None,
             });

@@ -4,7 +4,10 @@
 mod common;
 
 use common::{full, mk, words};
-use lanelock_mp4::{BoxRef, Error, ErrorKind, FourCc, Media, Movie, Result, edit::fragment_movie};
+use lanelock_mp4::{
+    BoxRef, Error, ErrorKind, FourCc, Media, Movie, Result,
+    edit::{fragment_movie, iso_movie},
+};
 
 /// A track of QuickTime: `hdlr` with a component type and a Pascal string, a data handler.
 struct Trak {
@@ -193,7 +196,6 @@ fn what_has_no_iso_form_is_refused() {
         (mk(b"sowt", &[&version_1()]), b"sowt", "QuickTime only"),
         (mk(b"lpcm", &[&version_2(2, 24, 96_000.0)]), b"lpcm", "QuickTime only"),
         (mk(b"ima4", &[&version_1()]), b"ima4", "QuickTime only"),
-        (mk(b"mp4a", &[&version_1()]), b"mp4a", "configuration is missing"),
         (mk(b"mp4a", &[&version_2(2, 0, -1.0), &esds()]), b"mp4a", "impossible"),
         (mk(b"mp4a", &[&version_2(65_536, 0, 8000.0), &esds()]), b"mp4a", "impossible"),
         (mk(b"mp4a", &[&sound_fields(3, 2, 16, 0), &wave(b"mp4a", &esds())]), b"mp4a", "unknown"),
@@ -206,6 +208,10 @@ fn what_has_no_iso_form_is_refused() {
         let text = error.to_string();
         assert!(text.contains(why), "{text}");
         assert!(text.contains("ffmpeg -i IN -c copy -c:a aac OUT.mp4"), "{text}");
+    }
+    for format in [b".mp3", b"mp4a", b"ac-3"] {
+        let error = refused(&Trak::sound(mk(format, &[&version_1()]))).to_string();
+        assert!(error.contains("ffmpeg -i IN -c copy OUT.mp4"), "{error}");
     }
     let entry = mk(b"mp4a", &[&version_1(), &esds()]);
     let error = refused(&Trak { dref: full(b"alis", &[0]), ..Trak::sound(entry) });
@@ -276,6 +282,27 @@ fn metadata() {
     let meta = mk(b"meta", &[&[0; 4], &hdlr, &keys]);
     assert_eq!(at(&new, &[b"meta"]).unwrap().bytes(), meta);
     assert_eq!(at(&new, &[b"udta"]).unwrap().payload(), [name, meta].concat());
+}
+
+/// A fragmented movie is converted in the same way, and keeps what is about fragments.
+#[test]
+fn fragmented_movies() {
+    let trak = Trak::sound(mk(b"mp4a", &[&version_1(), &wave(b"mp4a", &esds())]));
+    let progressive = moov(&trak, &[]);
+    let mvex = mk(b"mvex", &[&full(b"trex", &[0, 1, 1, 0, 0, 0])]);
+    let old = moov(&trak, &mvex);
+    let (ftyp, new) = iso_movie(&old, None).unwrap().unwrap();
+    assert_eq!(ftyp, b"\0\0\0\x14ftypiso6\0\0\0\0iso6");
+    let new = Movie::parse(new, 0).unwrap();
+    assert_eq!(at(&new, &[b"mvex"]).unwrap().bytes(), mvex);
+    let fragmented = Movie::parse(fragment_movie(&progressive).unwrap(), 0).unwrap();
+    assert_eq!(entry(&new).bytes(), entry(&fragmented).bytes());
+    // An ISO movie is none of its business, but for the brand.
+    assert!(iso_movie(&new, Some(&ftyp)).unwrap().is_none());
+    let qt = b"\0\0\0\x14ftypqt  \0\0\0\0qt  ";
+    let (ftyp, same) = iso_movie(&new, Some(qt)).unwrap().unwrap();
+    assert_eq!(ftyp, b"\0\0\0\x14ftypiso6\0\0\0\0iso6");
+    assert_eq!(same, new.bytes());
 }
 
 /// A `moov` may have size 0 where it is the last box of a file; in front it would be all of it.

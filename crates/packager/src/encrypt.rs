@@ -8,8 +8,8 @@ use lanelock_mp4::{
     FourCc, Fragment, Movie, Pssh,
     build::{NewTrackFragment, moof},
     edit::{
-        Protect, ProtectTrack, RunOffsets, SampleInfoSlicer, WriteAux, fragment_movie,
-        fragmented_ftyp, protect_fragment, protect_movie,
+        Protect, ProtectTrack, RunOffsets, SampleInfoSlicer, WriteAux, fragment_movie, iso_ftyp,
+        iso_movie, protect_fragment, protect_movie,
     },
 };
 
@@ -40,6 +40,8 @@ pub fn encrypt(
     let output = Output::create(output, &input)?;
     let skeleton = Skeleton::read(&input)?;
     let movie = &skeleton.movie;
+    // Before keys and codecs are looked at: what has no ISO form is told how to get one.
+    let iso = iso_head(&input, &skeleton, options.layout)?;
     let protector = Protector::new(&input, &skeleton.media, movie, options, level)?;
     if options.scheme == Scheme::Cens {
         observer.warn("players differ in how they read cens; cbcs and cenc play everywhere");
@@ -58,12 +60,10 @@ pub fn encrypt(
         pssh: pssh(options, &protector)?,
         options,
     };
-    let (done, times) = if movie.fragmented {
-        run.fragmented(protector)?
-    } else if options.layout == Layout::Fragmented {
-        run.new_fragments(protector)?
-    } else {
-        run.keep(protector)?
+    let (done, times) = match iso {
+        iso if movie.fragmented => run.fragmented(protector, iso)?,
+        Some(iso) => run.new_fragments(protector, iso)?,
+        None => run.keep(protector)?,
     };
     done.placement.write_indexes(&input, &output)?;
     let tracks = done.protector.summary(movie);
@@ -96,6 +96,26 @@ fn pssh(options: &EncryptOptions, protector: &Protector<'_>) -> Result<Vec<Vec<u
     Ok(boxes)
 }
 
+/// `ftyp` and `moov` in the place of the input's: those of an ISO file with fragments. None where
+/// the input's stay.
+fn iso_head(input: &Input, skeleton: &Skeleton, layout: Layout) -> Result<Option<Head>, Error> {
+    let Skeleton { movie, ftyp, .. } = skeleton;
+    let head = match layout {
+        Layout::Keep => Ok(None),
+        Layout::Fragmented if movie.fragmented => iso_movie(movie, ftyp.as_deref()),
+        Layout::Fragmented => {
+            iso_ftyp(ftyp.as_deref()).and_then(|ftyp| Ok(Some((ftyp, fragment_movie(movie)?))))
+        }
+    };
+    head.and_then(|head| {
+        head.map(|(ftyp, moov)| Ok((ftyp, Movie::parse(moov, movie.offset())?))).transpose()
+    })
+    .map_err(|error| input.container(error))
+}
+
+/// `ftyp` and `moov`.
+type Head = (Vec<u8>, Movie);
+
 struct Run<'a> {
     pipeline: Pipeline<'a>,
     input: &'a Input,
@@ -105,22 +125,28 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn fragmented(&self, protector: Protector<'a>) -> Result<(Encryptor<'a>, Times), Error> {
-        let moov = self.protect(&self.skeleton.movie, &protector)?;
-        let plan = Fragments::new(self.input, moov);
+    fn fragmented(
+        &self,
+        protector: Protector<'a>,
+        iso: Option<Head>,
+    ) -> Result<(Encryptor<'a>, Times), Error> {
+        let plan = match iso {
+            Some((ftyp, moov)) => {
+                Fragments::new(self.input, self.protect(&moov, &protector)?).with_ftyp(ftyp)
+            }
+            None => Fragments::new(self.input, self.protect(&self.skeleton.movie, &protector)?),
+        };
         self.pipeline.run(plan, self.encryptor(protector, Placement::new(0)))
     }
 
-    fn new_fragments(&self, protector: Protector<'a>) -> Result<(Encryptor<'a>, Times), Error> {
-        let Skeleton { movie, ftyp, .. } = self.skeleton;
+    fn new_fragments(
+        &self,
+        protector: Protector<'a>,
+        (mut head, init): Head,
+    ) -> Result<(Encryptor<'a>, Times), Error> {
+        let movie = &self.skeleton.movie;
         let container = |error| self.input.container(error);
-        let init = fragment_movie(movie).map_err(container)?;
-        let init = Movie::parse(init, movie.offset()).map_err(container)?;
         let moov = self.protect(&init, &protector)?;
-        let mut head = match ftyp {
-            Some(ftyp) => fragmented_ftyp(ftyp, &[]).map_err(container)?,
-            None => lanelock_mp4::build::ftyp(FourCc::new(b"iso6"), 0, &[FourCc::new(b"iso6")]),
-        };
         head.extend_from_slice(&moov);
         if let Some(output) = self.pipeline.output {
             output.write(&head, 0)?;

@@ -27,6 +27,13 @@ pub fn fragmented_ftyp(ftyp: &[u8], extra: &[FourCc]) -> Result<Vec<u8>> {
     Ok(build::ftyp(major, minor, &brands))
 }
 
+/// As [`fragmented_ftyp`] without more brands; makes one for a file that has none, as old
+/// `QuickTime` files do.
+pub fn iso_ftyp(ftyp: Option<&[u8]>) -> Result<Vec<u8>> {
+    let brand = FourCc::new(b"iso6");
+    ftyp.map_or_else(|| Ok(build::ftyp(brand, 0, &[brand])), |ftyp| fragmented_ftyp(ftyp, &[]))
+}
+
 /// The brand of `QuickTime`.
 const QUICKTIME: [u8; 4] = *b"qt  ";
 

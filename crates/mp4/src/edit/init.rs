@@ -1,6 +1,6 @@
 //! From a progressive `moov` to the `moov` of an initialization segment.
 
-use super::{SampleInfoSlicer, movie::Chain, quicktime, splice::Splice};
+use super::{movie::Chain, quicktime, slices::SampleInfoSlicer, splice::Splice};
 use crate::{
     BoxRef, ErrorKind, Movie, Result,
     source::be32,

@@ -6,13 +6,32 @@
 //! entry, handler types in another place, languages as Macintosh codes. Each form is recognised
 //! by itself and not by the brand of the file, since files with ISO brands carry some of them.
 
-use super::{movie::Chain, splice::Splice};
+use super::{ftyp::iso_ftyp, movie::Chain, splice::Splice};
 use crate::{
-    BoxRef, ErrorKind, FourCc, Media, Result, Track,
+    BoxRef, ErrorKind, FourCc, Media, Movie, Result, Track,
     moov::entry_children_offset,
     source::{be16, be32, be64},
     writer::{put_box, put_full_box, put16, put32},
 };
+
+/// Gives `ftyp` and `moov` of an ISO file for a fragmented one of `QuickTime`; `None` if it is none.
+///
+/// `ftyp` is that of the file, whole. Fragments are the same in both kinds of files, but browsers
+/// refuse what this converts, as they refuse it in a `moov` that [`super::fragment_movie`] makes.
+pub fn iso_movie(movie: &Movie, ftyp: Option<&[u8]>) -> Result<Option<(Vec<u8>, Vec<u8>)>> {
+    let branded = ftyp.is_some_and(|ftyp| ftyp.get(8..12) == Some(b"qt  "));
+    if !branded && movie.tracks.iter().all(|track| !track.quicktime) {
+        return Ok(None);
+    }
+    let ftyp = iso_ftyp(ftyp)?;
+    let root = movie.root()?;
+    let mut splice = Splice::new(root);
+    convert_movie(&mut splice, &root)?;
+    for track in &movie.tracks {
+        convert_track(&mut splice, track, &Chain::new(movie, track)?)?;
+    }
+    Ok(Some((ftyp, splice.finish()?)))
+}
 
 /// Converts what lies beside the tracks: `meta` and `udta` of the movie.
 pub(super) fn convert_movie(splice: &mut Splice<'_>, moov: &BoxRef<'_>) -> Result<()> {
@@ -213,11 +232,12 @@ fn convert_sound(
     }
     if version != 0 || wave.is_some() {
         let Some(configuration) = configuration(entry.kind()) else {
-            let why = "a sound format of QuickTime only";
-            return fail(why, "-c copy -c:a aac");
+            // MP3 has another form in ISO files; the others must be encoded.
+            let arguments = if entry.kind() == b".mp3" { "-c copy" } else { "-c copy -c:a aac" };
+            return fail("a sound format of QuickTime only", arguments);
         };
         if kept.iter().all(|child| child.kind() != configuration) {
-            return fail("its codec configuration is missing", "-c copy -c:a aac");
+            return fail("its codec configuration is missing", "-c copy");
         }
     }
     let sound = match version {

@@ -239,7 +239,6 @@ fn visual_entries() {
     assert_eq!(payload[..8], [0, 0, 0, 0, 0, 0, 0, 1]);
     assert_eq!(payload[8..24], [0; 16]);
     assert_eq!(payload[24..78], [9; 54]);
-    let colr = mk(b"colr", &[b"nclx", &[0, 1, 0, 1, 0, 1, 0]]);
     assert_eq!(payload[78..], [avcc, colr].concat());
 }
 

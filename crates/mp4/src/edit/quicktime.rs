@@ -171,6 +171,10 @@ fn convert_language(splice: &mut Splice<'_>, mdhd: &BoxRef<'_>) -> Result<()> {
     Ok(())
 }
 
+/// Removes what ISO readers stumble over in a visual sample entry.
+///
+/// Colours of type `nclc` stay: `nclx` adds whether the range is full, which only the video itself
+/// says, and readers believe `nclx` more than the video. They pass over `nclc`.
 fn convert_visual(
     splice: &mut Splice<'_>,
     track: &Track,
@@ -186,11 +190,6 @@ fn convert_visual(
         let child = child?;
         if child.kind() == TERMINATOR {
             splice.remove(child.range(), &inside);
-        } else if child.kind() == b"colr" && child.payload().get(..4) == Some(b"nclc") {
-            let around = boxes.around(&[boxes.stsd, *entry, child]);
-            splice.overwrite(child.payload_range().start, b"nclx");
-            // Video range: full range has been marked with `nclx` in QuickTime files as well.
-            splice.insert(child.range().end, &around, |out| out.push(0));
         }
     }
     splice.remove(entry.children_at(VISUAL_FIELDS).end()?..entry.range().end, &inside);

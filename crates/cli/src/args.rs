@@ -45,8 +45,8 @@ Examples:
   Keys from the environment, the result as JSON:
     LANELOCK_KEYS='video=KID:KEY audio=KID:KEY' lanelock encrypt in.mp4 out.mp4 --scheme cbcs --json
 
-Fragmented input keeps its fragments. Progressive input becomes fragmented, unless --layout keep is
-given. The output appears when it is complete, or not at all.";
+Fragmented input keeps its fragments. Progressive input becomes fragmented and QuickTime becomes MP4,
+unless --layout keep is given. The output appears when it is complete, or not at all.";
 
 /// Encrypts a file.
 #[derive(Debug, clap::Args)]
@@ -88,7 +88,7 @@ pub(crate) struct EncryptArgs {
     #[arg(long)]
     pub(crate) no_pssh: bool,
 
-    /// The layout of the output for progressive input
+    /// The layout of the output for progressive and QuickTime input
     #[arg(long, default_value = "fragmented")]
     pub(crate) layout: LayoutArg,
 
@@ -260,7 +260,7 @@ impl From<SchemeArg> for Scheme {
 pub(crate) enum LayoutArg {
     /// Fragments that begin at sync samples
     Fragmented,
-    /// Progressive, as it is
+    /// Progressive or QuickTime, as it is
     Keep,
 }
 

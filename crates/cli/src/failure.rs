@@ -5,6 +5,7 @@ use std::{
     process::ExitCode,
 };
 
+use lanelock_mp4::ErrorKind;
 use lanelock_packager::Error;
 
 /// Why the command failed.
@@ -74,6 +75,9 @@ fn split(error: &Error) -> (String, Option<String>) {
     let reason = match error {
         // Paths come before the reason, and may hold anything.
         Error::Track { reason, .. } | Error::Unsuitable { reason, .. } => reason.len(),
+        Error::Container { source, .. } if is_sound(source.kind()) => {
+            source.kind().to_string().len()
+        }
         Error::NotAFile { .. } => "; copy it to one first".len(),
         Error::Options(_) | Error::Level(_) => text.len(),
         _ => return (text, None),
@@ -96,6 +100,7 @@ fn hint(error: &Error) -> Option<String> {
         Error::Container { source, .. } if source.offset() == 0 && !is_code(source.path()) => {
             "this seems to be no MP4 file at all"
         }
+        Error::Container { source, .. } if is_sound(source.kind()) => return None,
         Error::Container { .. } => {
             "the file is damaged or cut short; fetch or make it again, or try to repair it \
              (ffmpeg -i IN -c copy OUT)"
@@ -107,6 +112,11 @@ fn hint(error: &Error) -> Option<String> {
         _ => return None,
     };
     Some(hint.into())
+}
+
+/// Whether an error says nothing against the file, but that it has something not supported.
+fn is_sound(kind: &ErrorKind) -> bool {
+    matches!(kind, ErrorKind::NoIsoForm { .. } | ErrorKind::Unsupported(_))
 }
 
 /// Whether the path of a box is the code of a top-level one, as no text begins with.

@@ -8,8 +8,8 @@ use lanelock_mp4::{
     FourCc, Fragment, Movie, Pssh, TrackFragment,
     compose::{NewTrackFragment, moof},
     edit::{
-        Protect, ProtectTrack, RunOffsets, WriteAux, fragment_movie, fragmented_ftyp,
-        protect_fragment, protect_movie,
+        Protect, ProtectTrack, RunOffsets, SampleInfoSlicer, WriteAux, fragment_movie, iso_ftyp,
+        iso_movie, protect_fragment, protect_movie,
     },
 };
 
@@ -41,6 +41,8 @@ pub fn encrypt(
     let output = Output::create(output, &input)?;
     let skeleton = Skeleton::read(&input)?;
     let movie = &skeleton.movie;
+    // Before keys and codecs are looked at: what has no ISO form is told how to get one.
+    let iso = iso_head(&input, &skeleton, options.layout)?;
     let protector = Protector::new(&input, &skeleton.media, movie, options, level)?;
     if movie.fragmented || options.layout == Layout::Fragmented {
         skeleton.refuse_items(&input)?;
@@ -72,12 +74,10 @@ pub fn encrypt(
         pssh: pssh(options, &protector)?,
         options,
     };
-    let (done, times) = if movie.fragmented {
-        run.fragmented(protector)?
-    } else if options.layout == Layout::Fragmented {
-        run.new_fragments(protector)?
-    } else {
-        run.keep(protector)?
+    let (done, times) = match iso {
+        iso if movie.fragmented => run.fragmented(protector, iso)?,
+        Some(iso) => run.new_fragments(protector, iso)?,
+        None => run.keep(protector)?,
     };
     let unclaimed = done.claims.finish(options.unclaimed)?;
     let tracks = done.protector.summary(movie);
@@ -117,6 +117,26 @@ fn pssh(options: &EncryptOptions, protector: &Protector<'_>) -> Result<Vec<Vec<u
     Ok(boxes)
 }
 
+/// `ftyp` and `moov` in the place of the input's: those of an ISO file with fragments. None where
+/// the input's stay.
+fn iso_head(input: &Input, skeleton: &Skeleton, layout: Layout) -> Result<Option<Head>, Error> {
+    let Skeleton { movie, ftyp, .. } = skeleton;
+    let head = match layout {
+        Layout::Keep => Ok(None),
+        Layout::Fragmented if movie.fragmented => iso_movie(movie, ftyp.as_deref()),
+        Layout::Fragmented => {
+            iso_ftyp(ftyp.as_deref()).and_then(|ftyp| Ok(Some((ftyp, fragment_movie(movie)?))))
+        }
+    };
+    head.and_then(|head| {
+        head.map(|(ftyp, moov)| Ok((ftyp, Movie::parse(moov, movie.offset())?))).transpose()
+    })
+    .map_err(|error| input.container(error))
+}
+
+/// `ftyp` and `moov`.
+type Head = (Vec<u8>, Movie);
+
 struct EncryptRun<'a> {
     pipeline: Pipeline<'a>,
     input: &'a Input,
@@ -126,22 +146,28 @@ struct EncryptRun<'a> {
 }
 
 impl<'a> EncryptRun<'a> {
-    fn fragmented(&self, protector: Protector<'a>) -> Result<(Encryptor<'a>, Times), Error> {
-        let moov = self.protect(&self.skeleton.movie, &protector)?;
-        let plan = Fragments::new(self.input, moov);
+    fn fragmented(
+        &self,
+        protector: Protector<'a>,
+        iso: Option<Head>,
+    ) -> Result<(Encryptor<'a>, Times), Error> {
+        let plan = match iso {
+            Some((ftyp, moov)) => {
+                Fragments::new(self.input, self.protect(&moov, &protector)?).with_ftyp(ftyp)
+            }
+            None => Fragments::new(self.input, self.protect(&self.skeleton.movie, &protector)?),
+        };
         self.pipeline.run(plan, self.encryptor(protector, Placement::new(0))?)
     }
 
-    fn new_fragments(&self, protector: Protector<'a>) -> Result<(Encryptor<'a>, Times), Error> {
-        let Skeleton { movie, ftyp, metas, .. } = self.skeleton;
+    fn new_fragments(
+        &self,
+        protector: Protector<'a>,
+        (mut head, init): Head,
+    ) -> Result<(Encryptor<'a>, Times), Error> {
+        let Skeleton { movie, metas, .. } = self.skeleton;
         let container = |error| self.input.container(error);
-        let init = fragment_movie(movie).map_err(container)?;
-        let init = Movie::parse(init, movie.offset()).map_err(container)?;
         let moov = self.protect(&init, &protector)?;
-        let mut head = match ftyp {
-            Some(ftyp) => fragmented_ftyp(ftyp, &[]).map_err(container)?,
-            None => lanelock_mp4::compose::ftyp(FourCc::new(b"iso6"), 0, &[FourCc::new(b"iso6")]),
-        };
         head.extend_from_slice(&moov);
         for (header, meta) in metas {
             let start = head.len();
@@ -156,8 +182,10 @@ impl<'a> EncryptRun<'a> {
             output.write(&head, 0)?;
         }
         let plan = NewFragments::new(self.input, movie, self.options.fragment_duration)?;
-        let placement = Placement::new(head.len() as u64);
-        self.pipeline.run(plan, self.encryptor(protector, placement)?)
+        let mut encryptor = self.encryptor(protector, Placement::new(head.len() as u64))?;
+        let slicers = movie.tracks.iter().map(|track| SampleInfoSlicer::new(movie, track));
+        encryptor.slicers = slicers.collect::<Result<_, _>>().map_err(container)?;
+        self.pipeline.run(plan, encryptor)
     }
 
     /// Two passes: `moov` holds the subsamples of all samples and may come first, so its size must
@@ -184,7 +212,8 @@ impl<'a> EncryptRun<'a> {
     ) -> Result<Encryptor<'a>, Error> {
         let (input, movie) = (self.input, &self.skeleton.movie);
         let claims = Claims::of(input, self.skeleton)?;
-        Ok(Encryptor { input, movie, protector, claims, placement, fragments: 0 })
+        let slicers = Vec::new();
+        Ok(Encryptor { input, movie, protector, claims, slicers, placement, fragments: 0 })
     }
 
     /// Protects the tracks of a `moov`; samples that are mapped already get their auxiliary
@@ -215,6 +244,8 @@ struct Encryptor<'a> {
     movie: &'a Movie,
     protector: Protector<'a>,
     claims: Claims<'a>,
+    /// For new fragments, parallel to the tracks of the movie.
+    slicers: Vec<SampleInfoSlicer<'a>>,
     placement: Placement,
     fragments: u64,
 }
@@ -362,12 +393,22 @@ impl Encryptor<'_> {
                 start += size;
             }
         }
+        let mut boxes = vec![Vec::new(); tracks.len()];
+        for (new, boxes) in tracks.iter().zip(&mut boxes) {
+            // A sample table has at most 2^32 - 1 samples.
+            let samples = u32::try_from(new.samples.len()).unwrap_or(u32::MAX);
+            if let Some(slicer) = self.slicers.get_mut(new.track) {
+                slicer.slice(samples, boxes);
+            }
+        }
         let trafs: Vec<_> = tracks
             .iter()
             .zip(starts)
-            .map(|(new, start)| {
+            .zip(&boxes)
+            .map(|((new, start), boxes)| {
                 let id = self.movie.tracks[new.track].id;
-                let mut traf = NewTrackFragment::new(id, new.decode_time, &new.samples, 8 + start);
+                let mut traf = NewTrackFragment::new(id, new.decode_time, &new.samples, 8 + start)
+                    .with_boxes(boxes);
                 if new.description_index != 1 {
                     traf = traf.with_description_index(new.description_index);
                 }

@@ -185,13 +185,13 @@ pub enum Iv {
     Given(Vec<u8>),
 }
 
-/// The layout of the output for progressive input.
+/// The layout of the output for progressive input, and for `QuickTime`'s.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Layout {
-    /// Fragments that begin at sync samples.
+    /// Fragments that begin at sync samples, in an ISO file.
     Fragmented,
-    /// Progressive, as it is; `senc`, `saiz` and `saio` in `stbl`.
+    /// Progressive, as it is, also a `QuickTime` file; `senc`, `saiz` and `saio` in `stbl`.
     Keep,
 }
 

@@ -42,6 +42,8 @@ pub struct NewTrackFragment<'a> {
     /// Where the data begins, counted from the end of the `moof`: 8 for the first byte of an
     /// `mdat` that follows at once.
     pub payload_offset: u64,
+    /// More boxes, whole: `sbgp` and `subs` of the samples.
+    pub boxes: &'a [u8],
     /// Auxiliary information.
     pub aux: WriteAux<'a>,
     /// Parameters of all samples, as a `seig` group.
@@ -62,6 +64,7 @@ impl<'a> NewTrackFragment<'a> {
             description_index: None,
             samples,
             payload_offset,
+            boxes: &[],
             aux: WriteAux::Nothing,
             seig: None,
         }
@@ -71,6 +74,12 @@ impl<'a> NewTrackFragment<'a> {
     #[must_use]
     pub fn with_description_index(self, index: u32) -> Self {
         Self { description_index: Some(index), ..self }
+    }
+
+    /// Sets more boxes.
+    #[must_use]
+    pub fn with_boxes(self, boxes: &'a [u8]) -> Self {
+        Self { boxes, ..self }
     }
 
     /// Sets the auxiliary information.
@@ -171,6 +180,7 @@ fn put_traf(
         put_tfhd(out, track, &layout);
         put_full_box(out, *b"tfdt", 1, 0, |out| put64(out, track.decode_time));
         offset_at = put_trun(out, track.samples, count, &layout);
+        out.extend_from_slice(track.boxes);
         if let Some(seig) = track.seig {
             put_seig(out, seig, count);
         }

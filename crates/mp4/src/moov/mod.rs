@@ -85,6 +85,11 @@ impl Movie {
         if let Some(pair) = self.by_id.windows(2).find(|pair| pair[0].0 == pair[1].0) {
             return Err(moov.error(ErrorKind::DuplicateTrack { id: pair[0].0 }));
         }
+        if mvhd.is_none() && moov.child(b"cmov")?.is_some() {
+            let what = "a compressed movie (`cmov`) of QuickTime; make an ISO file first (ffmpeg -i \
+                        IN -c copy OUT.mp4)";
+            return Err(moov.error(ErrorKind::Unsupported(what)));
+        }
         let mvhd =
             mvhd.ok_or_else(|| moov.error(ErrorKind::Missing { kind: FourCc::new(b"mvhd") }))?;
         let mut reader = mvhd.reader();

@@ -90,6 +90,9 @@ pub struct Track {
     start: usize,
     /// Start of the `sbgp` box of type `seig` in `moov`.
     pub(crate) seig_sbgp: Option<usize>,
+    /// Whether `hdlr` names a component type, which only `QuickTime` has: fields that ISO reserves
+    /// or means otherwise are `QuickTime`'s.
+    pub(crate) quicktime: bool,
 }
 
 impl Track {
@@ -108,7 +111,7 @@ impl Track {
         let height = reader.u32("height")? >> 16;
 
         let mdia = trak.require(b"mdia")?;
-        let handler = handler_of(&mdia)?;
+        let (component, handler) = handler_of(&mdia)?;
         let mdhd = mdia.require(b"mdhd")?;
         let mut reader = mdhd.reader();
         let (version, _) = reader.version_upto(1)?;
@@ -138,6 +141,7 @@ impl Track {
             tables,
             start: trak.range().start,
             seig_sbgp: None,
+            quicktime: component != 0,
         };
         track.read_groups(&stbl)?;
         track.aux_boxes(&stbl)?;
@@ -215,11 +219,11 @@ impl Track {
     }
 }
 
-fn handler_of(mdia: &BoxRef<'_>) -> Result<FourCc> {
+/// The component type, 0 in ISO files, and the handler type.
+fn handler_of(mdia: &BoxRef<'_>) -> Result<(u32, FourCc)> {
     let mut reader = mdia.require(b"hdlr")?.reader();
     reader.version_flags()?;
-    reader.u32("pre_defined")?;
-    reader.array("handler_type").map(FourCc)
+    Ok((reader.u32("pre_defined")?, reader.array("handler_type").map(FourCc)?))
 }
 
 /// Three five-bit letters, 0x60 less than ASCII.

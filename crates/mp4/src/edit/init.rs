@@ -46,7 +46,7 @@ pub fn fragment_movie(movie: &Movie) -> Result<Vec<u8>> {
                 }
                 b"stss" | b"ctts" | b"stsh" | b"sdtp" | b"sbgp" | b"csgp" | b"padb" | b"subs"
                 | b"stdp" | b"stps" | b"saiz" | b"saio" | b"senc" => {
-                    splice.remove(child.range(), &around)
+                    splice.remove(child.range(), &around);
                 }
                 _ => {}
             }

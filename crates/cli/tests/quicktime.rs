@@ -1,7 +1,12 @@
 //! QuickTime files: what is encrypted into fragments is an ISO file that other readers take, with
 //! the source's packets in it. The structure of every form is tested in
 //! `crates/mp4/tests/quicktime.rs`, here with files of ffmpeg and a small one that is built.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::trivially_copy_pass_by_ref,
+    reason = "test helpers fail by panicking, say what they skip, and take box types as literals"
+)]
 
 mod support;
 

@@ -1,6 +1,13 @@
 //! What `fragment_movie` makes of the forms of QuickTime files. The movies are built here, so that
 //! every form is there; `crates/cli/tests/quicktime.rs` does the same with files of ffmpeg.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::trivially_copy_pass_by_ref,
+    reason = "test helpers fail by panicking, say what they skip, and take box types as literals"
+)]
+
 mod common;
 
 use common::{full, mk, words};
@@ -312,4 +319,34 @@ fn moov_gets_a_size() {
     open[..4].fill(0);
     let new = fragment_movie(&Movie::parse(open, 100).unwrap()).unwrap();
     assert_eq!(new[..4], u32::try_from(new.len()).unwrap().to_be_bytes());
+}
+
+/// Whatever a damaged byte says, the result is an error or a movie that can be read.
+#[test]
+fn mutants() {
+    let more = words(&[72, 0x40d5_8880]);
+    let entries = [
+        mk(b"mp4a", &[&version_1(), &wave(b"mp4a", &esds()), &[0; 4]]),
+        mk(b"alac", &[&version_2(2, 24, 96_000.0), &wave(b"alac", &full(b"alac", &[0, 1]))]),
+        mk(b"ac-3", &[&sound_fields(0, 6, 16, 0), &wave(b"ac-3", &mk(b"dac3", &[&more]))]),
+    ];
+    let udta =
+        mk(b"udta", &[&mk(b"meta", &[&mk(b"hdlr", &[&[0; 8], b"mdta", &[0; 13]])]), &[0; 4]]);
+    let mut taken = 0;
+    for entry in entries {
+        let bytes = moov(&Trak::sound(entry), &udta).into_bytes();
+        for at in 0..bytes.len() {
+            for value in [0, 1, 0x7f, 0xff, bytes[at] ^ 1, bytes[at] ^ 0x80] {
+                let mut mutant = bytes.clone();
+                mutant[at] = value;
+                let Ok(movie) = Movie::parse(mutant, 0) else { continue };
+                if let Ok(new) = fragment_movie(&movie) {
+                    Movie::parse(new, 0).unwrap_or_else(|error| panic!("{at} {value}: {error}"));
+                    taken += 1;
+                }
+                let _ = iso_movie(&movie, None);
+            }
+        }
+    }
+    assert!(taken > 1000, "{taken}");
 }

@@ -1,9 +1,16 @@
 //! What a progressive file says of single samples is in the fragments as well: a reader that knows
 //! nothing of the library expands the boxes of both, and they must say the same.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::trivially_copy_pass_by_ref,
+    reason = "test helpers fail by panicking, say what they skip, and take box types as literals"
+)]
+
 mod common;
 
-use common::{find, full, mk, words};
+use common::{full, mk, words};
 use lanelock_mp4::{
     Error, FourCc, Fragment, Movie, Result, Sample,
     compose::{NewSample, NewTrackFragment, moof},
@@ -264,6 +271,7 @@ fn damaged_tables_are_refused() {
         (sbgp(b"roll", None, &[[3, 65_537]]), "group_description_index is 65537"),
         (mk(b"sbgp", &[&[0; 4], b"roll", &words(&[9])]), "sample groups: 9 entries"),
         (mk(b"csgp", &[&[0; 4], b"roll", &words(&[0, 0])]), "compact sample groups"),
+        (full(b"subs", &[0, 0]).repeat(1002), "more than a thousand boxes"),
         (subs(0, 0, &[(0, 1)]), "sample 0: sub-samples of a sample that does not exist"),
         (subs(0, 0, &[(7, 1)]), "sample 7: sub-samples of a sample that does not exist"),
         (subs(0, 0, &[(1, 1), (u32::MAX, 1)]), "sample 4294967296: sub-samples"),
@@ -291,5 +299,39 @@ fn seig_is_left_out() {
     assert!(!moofs[0].windows(4).any(|window| window == b"sbgp"));
     let init = fragment_movie(&movie).unwrap();
     assert!(!init.windows(4).any(|window| window == b"sbgp"));
-    find(&init, b"mvex");
+    assert!(init.windows(4).any(|window| window == b"mvex"));
+}
+
+/// Whatever a damaged byte says, the result is an error or boxes that can be read.
+#[test]
+fn mutants() {
+    let more = [
+        sbgp(b"roll", None, &[[3, 1], [2, 0], [1, 2]]),
+        sbgp(b"prol", Some(5), &[[6, 1]]),
+        subs(0, 0, &[(1, 2), (1, 0), (3, 1)]),
+        subs(1, 0, &[(2, 1), (4, 2)]),
+        mk(b"sdtp", &[&[0; 10]]),
+        mk(b"padb", &[&words(&[0, 6]), &[0; 3]]),
+        mk(b"stdp", &[&[0; 16]]),
+    ];
+    let bytes = movie(6, &[0; 4], &more.concat()).into_bytes();
+    let mut taken = 0;
+    for at in 0..bytes.len() {
+        for value in [0, 1, 0x7f, 0xff, bytes[at] ^ 1, bytes[at] ^ 0x80] {
+            let mut mutant = bytes.clone();
+            mutant[at] = value;
+            let Ok(movie) = Movie::parse(mutant, 0) else { continue };
+            let Some(track) = movie.tracks.first() else { continue };
+            let samples = movie.samples(track, 1 << 20).map(Iterator::count);
+            let Ok(mut slicer) = SampleInfoSlicer::new(&movie, track) else { continue };
+            // More samples than there are do no harm.
+            for length in [2, 0, 3, 9, u32::MAX] {
+                let mut boxes = Vec::new();
+                slicer.slice(length, &mut boxes);
+                leaves(&boxes);
+            }
+            taken += usize::from(samples.is_ok());
+        }
+    }
+    assert!(taken > 500, "{taken}");
 }

@@ -221,21 +221,25 @@ fn convert_sound(
             kept.push(child);
         }
     }
+    let configuration = configuration(entry.kind());
+    let is_configuration = |child: &BoxRef<'_>| Some(child.kind()) == configuration;
+    let configured = kept.iter().any(is_configuration);
     for child in wave.iter().flat_map(|wave| wave.children_at(0)) {
         let child = child?;
         // What names the format again, the order of bytes of uncompressed sound, and the end.
         let dropped = matches!(&child.kind().0, b"frma" | b"mp4a" | b"enda" | &TERMINATOR);
-        if !dropped && kept.iter().all(|other| other.kind() != child.kind()) {
+        let twice = configured && is_configuration(&child);
+        if !(dropped || twice) {
             kept.push(child);
         }
     }
     if version != 0 || wave.is_some() {
-        let Some(configuration) = configuration(entry.kind()) else {
+        if configuration.is_none() {
             // MP3 has another form in ISO files; the others must be encoded.
             let arguments = if entry.kind() == b".mp3" { "-c copy" } else { "-c copy -c:a aac" };
             return fail("a sound format of QuickTime only", arguments);
-        };
-        if kept.iter().all(|child| child.kind() != configuration) {
+        }
+        if !kept.iter().any(is_configuration) {
             return fail("its codec configuration is missing", "-c copy");
         }
     }

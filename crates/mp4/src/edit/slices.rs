@@ -28,12 +28,18 @@ impl<'a> SampleInfoSlicer<'a> {
         let (stbl, samples) = (movie.stbl(track)?, u64::from(track.sample_count()));
         track.tables.check_flags(stbl.source)?;
         let mut this = Self { groups: Vec::new(), subsamples: Vec::new() };
+        let mut defaults = Vec::new();
         for child in stbl.children() {
             let child = child?;
+            if this.groups.len() + this.subsamples.len() + defaults.len() > MOST_BOXES {
+                let what = "more than a thousand boxes of sample groups and sub-samples";
+                return Err(child.error(ErrorKind::Unsupported(what)));
+            }
             match &child.kind().0 {
                 b"sbgp" if !is_seig(&child) => {
-                    this.groups.push(Groups::new(&stbl, &child, samples)?);
+                    this.groups.push(Groups::new(&child, samples)?);
                 }
+                b"sgpd" => defaults.extend(default_of(&child)?),
                 b"subs" => this.subsamples.push(SubsampleTable::new(&child, samples)?),
                 b"csgp" => {
                     let what = "compact sample groups (`csgp`) in a file that becomes fragmented; \
@@ -42,6 +48,9 @@ impl<'a> SampleInfoSlicer<'a> {
                 }
                 _ => {}
             }
+        }
+        for groups in &mut this.groups {
+            groups.has_default = defaults.contains(&groups.kind);
         }
         Ok(this)
     }
@@ -63,6 +72,8 @@ impl<'a> SampleInfoSlicer<'a> {
 struct Groups<'a> {
     /// Version, flags, grouping type and its parameter.
     head: &'a [u8],
+    /// Grouping type.
+    kind: u32,
     /// Runs that are not begun: pairs of sample count and group index.
     runs: &'a [u8],
     /// What is left of the run that is begun.
@@ -73,7 +84,7 @@ struct Groups<'a> {
 }
 
 impl<'a> Groups<'a> {
-    fn new(stbl: &BoxRef<'_>, sbgp: &BoxRef<'a>, samples: u64) -> Result<Self> {
+    fn new(sbgp: &BoxRef<'a>, samples: u64) -> Result<Self> {
         let mut reader = sbgp.reader();
         let (version, _) = reader.version_upto(1)?;
         let kind = reader.u32("grouping_type")?;
@@ -100,8 +111,8 @@ impl<'a> Groups<'a> {
             let what = "samples covered by `sbgp`";
             return Err(sbgp.error(ErrorKind::Mismatch { what, expected: samples, found }));
         }
-        let has_default = has_default(stbl, kind)?;
-        Ok(Self { head: &sbgp.payload()[..head], runs, left: 0, index: 0, has_default })
+        let head = &sbgp.payload()[..head];
+        Ok(Self { head, kind, runs, left: 0, index: 0, has_default: false })
     }
 
     fn slice(&mut self, samples: u32, out: &mut Vec<u8>) {
@@ -138,22 +149,16 @@ impl<'a> Groups<'a> {
     }
 }
 
-/// Whether a grouping type has a default group, for samples that no `sbgp` covers.
-fn has_default(stbl: &BoxRef<'_>, kind: u32) -> Result<bool> {
-    for child in stbl.children() {
-        let child = child?;
-        if child.kind() != b"sgpd" {
-            continue;
-        }
-        let mut reader = child.reader();
-        let (version, _) = reader.version_flags()?;
-        if reader.u32("grouping_type")? == kind && version >= 2 {
-            // From version 2 on there is a default index behind the default length.
-            reader.u32("default_length")?;
-            return Ok(reader.u32("default_group_description_index")? != 0);
-        }
+/// The grouping type of an `sgpd` that has a default group, for samples that no `sbgp` covers.
+fn default_of(sgpd: &BoxRef<'_>) -> Result<Option<u32>> {
+    let mut reader = sgpd.reader();
+    let (version, _) = reader.version_flags()?;
+    let kind = reader.u32("grouping_type")?;
+    if version < 2 {
+        return Ok(None);
     }
-    Ok(false)
+    reader.u32("default_length")?;
+    Ok(Some(kind).filter(|_| reader.u32("default_group_description_index").is_ok_and(|at| at != 0)))
 }
 
 /// One `subs`.
@@ -226,3 +231,6 @@ impl<'a> SubsampleTable<'a> {
 
 /// The highest index of a description in `moov` as seen from a fragment.
 const LAST_GLOBAL: u32 = 0x1_0000;
+
+/// The most boxes: one for each type and parameter is usual, and each is asked for each fragment.
+const MOST_BOXES: usize = 1000;

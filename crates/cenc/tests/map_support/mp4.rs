@@ -85,7 +85,7 @@ fn samples(file: &[u8], stbl: &[u8]) -> Vec<Vec<u8>> {
     let mut units = Vec::with_capacity(count);
     for (chunk, offset) in (1..).zip(offsets[8..].chunks_exact(width)) {
         let mut at = word(offset, width - 4) as usize;
-        let run = runs.iter().rev().child(|run| run.0 <= chunk).expect("stsc covers the chunk");
+        let run = runs.iter().rev().find(|run| run.0 <= chunk).expect("stsc covers the chunk");
         for _ in 0..run.1 {
             if units.len() < count {
                 let end = at + size(units.len());

@@ -28,7 +28,8 @@ fn damaged_units() {
             configuration = Mutator::of_head(&configuration, usize::MAX).mutant(&mut rng);
         }
         // Most of a unit is slice data; headers are what matters.
-        let unit = Mutator::of_head(rng.pick(&clip.units), 64).mutant(&mut rng);
+        let unit: &Vec<u8> = rng.pick(&clip.units);
+        let unit = Mutator::of_head(unit, 64).mutant(&mut rng);
         let rule = *rng.pick(&[Alignment::Exact, Alignment::Blocks]);
         out.clear();
         let mapper = match clip.codec {

@@ -10,6 +10,7 @@ use lanelock_packager::{DecryptOptions, EncryptOptions, Iv, Scheme, Summary, Tim
 use crate::{
     args::{CommonArgs, DecryptArgs, EncryptArgs, TruncatedRuns},
     failure::Failure,
+    hide::without_keys,
     keys, pssh, units,
     watch::Watch,
 };
@@ -50,6 +51,7 @@ pub(crate) fn decrypt(args: &DecryptArgs) -> Result<(), Failure> {
     let keys = keys::by_kid(&args.keys, &watch)?;
     let options = DecryptOptions {
         encrypt_truncated_runs: common.truncated_runs == TruncatedRuns::Encrypt,
+        check_keys: !args.no_key_check,
         workers: common.workers.map_or(0, usize::from),
         sync: common.sync,
         ..DecryptOptions::new(keys)
@@ -84,6 +86,9 @@ fn report(
             _ => "clear".into(),
         };
         writeln!(out, "track {} ({}): {what}", track.id, track.codec)?;
+        for key in summary.keys.iter().filter(|key| key.track == track.id) {
+            writeln!(out, "  key {}: {}", key.verdict, key.reason)?;
+        }
     }
     let Summary { bytes_in, bytes_out, fragments, seconds, level, workers, times, .. } = summary;
     let fragments = match fragments {
@@ -93,17 +98,22 @@ fn report(
     writeln!(
         out,
         "{}: {}, {fragments}, {} at {}",
-        output.display(),
+        without_keys(&output.display().to_string()),
         units::bytes(*bytes_out),
         units::duration(*seconds),
         units::gigabytes_a_second(*bytes_in, *seconds),
     )?;
-    let Times { plan, read, map, crypto, write } = *times;
-    let all = (plan + read + map + crypto + write).max(f64::MIN_POSITIVE);
+    let Times { plan, read, map, crypto, look, write } = *times;
+    let all = (plan + read + map + crypto + look + write).max(f64::MIN_POSITIVE);
     let percent = |part: f64| 100.0 * part / all;
+    let looking = if verb == "decrypted" {
+        format!(", key check {:.0} %", percent(look))
+    } else {
+        String::new()
+    };
     writeln!(
         out,
-        "{}: plan {:.0} %, read {:.0} %, map {:.0} %, AES ({level}) {:.0} %, write {:.0} %",
+        "{}: plan {:.0} %, read {:.0} %, map {:.0} %, AES ({level}) {:.0} %{looking}, write {:.0} %",
         units::count(*workers as u64, "worker", "workers"),
         percent(plan),
         percent(read),

@@ -15,8 +15,9 @@ use lanelock_mp4::{
 
 use crate::{
     EncryptOptions, Error, Layout, Observer, Summary, Times,
+    evidence::check_pssh,
     io::{Input, Output},
-    pipeline::{Direction, Map, Pipeline, workers},
+    pipeline::{Direction, Map, Pipeline, Target, workers},
     place::Placement,
     plan::{Fragments, NewFragments, Stretches},
     skeleton::Skeleton,
@@ -48,14 +49,14 @@ pub fn encrypt(
     let run = Run {
         pipeline: Pipeline {
             input: &input,
-            output: Some(&output),
+            target: Target::Output(&output),
             direction: Direction::Encrypt,
             observer,
             workers,
         },
         input: &input,
         skeleton: &skeleton,
-        pssh: pssh(options, &protector)?,
+        pssh: pssh(options, &protector, level)?,
         options,
     };
     let (done, times) = if movie.fragmented {
@@ -73,6 +74,7 @@ pub fn encrypt(
         fragments: done.fragments,
         access_units: tracks.iter().map(|track| track.access_units).sum(),
         tracks,
+        keys: Vec::new(),
         level: level.to_string(),
         workers,
         seconds: 0.0,
@@ -83,12 +85,18 @@ pub fn encrypt(
 }
 
 /// The `pssh` boxes to add: those given, then the common one.
-fn pssh(options: &EncryptOptions, protector: &Protector<'_>) -> Result<Vec<Vec<u8>>, Error> {
+fn pssh(
+    options: &EncryptOptions,
+    protector: &Protector<'_>,
+    level: AesLevel,
+) -> Result<Vec<Vec<u8>>, Error> {
     let mut boxes = options.pssh.clone();
-    for (number, bytes) in boxes.iter().enumerate() {
-        Pssh::parse(bytes).map_err(|error| {
-            Error::Options(format!("pssh number {} is not a pssh box: {error}", number + 1))
+    for (number, bytes) in (1..).zip(&boxes) {
+        let pssh = Pssh::parse(bytes).map_err(|error| {
+            Error::Options(format!("pssh number {number} is not a pssh box: {error}"))
         })?;
+        let keys = options.keys.entries().map(|(_, key)| key);
+        check_pssh(&pssh, keys, level, || format!("pssh number {number}"))?;
     }
     if options.common_pssh {
         boxes.push(Pssh::common(&protector.kids()).raw);
@@ -122,9 +130,7 @@ impl<'a> Run<'a> {
             None => lanelock_mp4::build::ftyp(FourCc::new(b"iso6"), 0, &[FourCc::new(b"iso6")]),
         };
         head.extend_from_slice(&moov);
-        if let Some(output) = self.pipeline.output {
-            output.write(&head, 0)?;
-        }
+        self.pipeline.target.write(&head, 0)?;
         let plan = NewFragments::new(self.input, movie, self.options.fragment_duration)?;
         let placement = Placement::new(head.len() as u64);
         self.pipeline.run(plan, self.encryptor(protector, placement))
@@ -135,7 +141,7 @@ impl<'a> Run<'a> {
     fn keep(&self, protector: Protector<'a>) -> Result<(Encryptor<'a>, Times), Error> {
         let movie = &self.skeleton.movie;
         let second = protector.again();
-        let first = Pipeline { output: None, ..self.pipeline };
+        let first = Pipeline { target: Target::Map, ..self.pipeline };
         let plan = Stretches::new(self.input, movie, None)?;
         let (mapped, mut times) = first.run(plan, self.encryptor(protector, Placement::new(0)))?;
         let bytes = self.protect(movie, &mapped.protector)?;

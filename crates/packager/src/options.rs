@@ -64,6 +64,9 @@ pub struct DecryptOptions {
     /// Decrypt the whole blocks of a truncated crypt run, for files that Shaka Packager,
     /// Bento4 or GPAC made.
     pub encrypt_truncated_runs: bool,
+    /// Whether to look for wrong keys in what they decrypt, and in PlayReady headers. Default yes: a
+    /// key that is surely wrong is an error.
+    pub check_keys: bool,
     /// Workers; 0 means one for each core, at most 4.
     pub workers: usize,
     /// Whether to make sure that the output is on the disk before it appears under its name.
@@ -73,7 +76,7 @@ pub struct DecryptOptions {
 impl DecryptOptions {
     /// The keys, and the defaults of the fields.
     pub fn new(keys: Vec<Key>) -> Self {
-        Self { keys, encrypt_truncated_runs: false, workers: 0, sync: false }
+        Self { keys, encrypt_truncated_runs: false, check_keys: true, workers: 0, sync: false }
     }
 }
 

@@ -4,6 +4,8 @@ use std::time::Instant;
 
 use serde::Serialize;
 
+use crate::KeyReport;
+
 /// The result of a run.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Summary {
@@ -17,6 +19,8 @@ pub struct Summary {
     pub access_units: u64,
     /// The tracks.
     pub tracks: Vec<TrackSummary>,
+    /// What decryption found out about the keys.
+    pub keys: Vec<KeyReport>,
     /// The level that AES ran at.
     pub level: String,
     /// Workers.
@@ -53,6 +57,8 @@ pub struct Times {
     pub map: f64,
     /// AES.
     pub crypto: f64,
+    /// Looking at what was decrypted.
+    pub look: f64,
     /// Writing.
     pub write: f64,
 }
@@ -63,6 +69,7 @@ impl Times {
         self.read += other.read;
         self.map += other.map;
         self.crypto += other.crypto;
+        self.look += other.look;
         self.write += other.write;
     }
 }

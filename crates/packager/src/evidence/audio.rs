@@ -13,7 +13,10 @@ pub(super) enum Audio {
     Flac,
     Alac,
     Mhas,
-    Opus,
+    /// Streams in each packet.
+    Opus {
+        streams: u8,
+    },
     Aac(Aac),
 }
 
@@ -26,8 +29,12 @@ impl Audio {
             b"fLaC" => Self::Flac,
             b"alac" => Self::Alac,
             b"mhm1" | b"mhm2" => Self::Mhas,
-            // Channel mapping family 0: one stream in each packet.
-            b"Opus" if entry.config.as_ref()?.data.get(10) == Some(&0) => Self::Opus,
+            b"Opus" => match entry.config.as_ref()?.data.get(10..)? {
+                // Channel mapping family 0: one stream. The others say how many.
+                [0, ..] => Self::Opus { streams: 1 },
+                [_, streams, ..] => Self::Opus { streams: *streams },
+                _ => return None,
+            },
             b"mp4a" => Self::Aac(Aac::new(entry)?),
             _ => return None,
         })
@@ -41,7 +48,7 @@ impl Audio {
             Self::Flac => Some(flac(unit)),
             Self::Alac => Some(alac(unit)),
             Self::Mhas => Some(mhas(unit).is_some()),
-            Self::Opus => Some(opus(unit).is_some()),
+            Self::Opus { streams } => Some(opus(unit, streams).is_some()),
             Self::Aac(aac) => aac.check(unit),
         }
     }
@@ -54,7 +61,7 @@ impl Audio {
             Self::Flac => "FLAC with its frame header",
             Self::Alac => "ALAC with its element header",
             Self::Mhas => "MPEG-H 3D Audio in packets",
-            Self::Opus => "Opus with a possible packet length",
+            Self::Opus { .. } => "Opus with a possible packet length",
             Self::Aac(_) => "AAC with a possible channel element",
         }
     }
@@ -64,7 +71,7 @@ impl Audio {
     pub(super) fn power(self) -> (f64, f64) {
         match self {
             Self::Aac(_) => (0.9, 3.5),
-            Self::Opus => (0.3, 0.5),
+            Self::Opus { .. } => (0.3, 0.5),
             Self::Alac => (1.0, 12.0),
             _ => (1.0, 16.0),
         }
@@ -129,47 +136,51 @@ fn escaped(bytes: &[u8], at: &mut usize, widths: [u32; 3]) -> Option<u64> {
     Some(sum)
 }
 
-/// The rules on packets (RFC 6716, 3.4) that the lengths can break.
-fn opus(packet: &[u8]) -> Option<()> {
-    let (&toc, rest) = packet.split_first()?;
-    let fits = match toc & 3 {
-        0 => rest.len() <= 1275,
-        1 => rest.len() % 2 == 0 && rest.len() / 2 <= 1275,
-        2 => {
-            let (first, rest) = opus_length(rest)?;
-            rest.len().checked_sub(first)? <= 1275
+/// The rules on packets (RFC 6716, 3.4) that the lengths can break, for `streams` packets of which all
+/// but the last say how long they are (appendix B; RFC 7845, 5.1.1).
+fn opus(mut packet: &[u8], streams: u8) -> Option<()> {
+    for _ in 1..streams {
+        packet = opus_packet(packet, true)?;
+    }
+    opus_packet(packet, false).map(drop)
+}
+
+/// What follows a packet that says how long it is; nothing for one that goes to the end.
+fn opus_packet(packet: &[u8], delimited: bool) -> Option<&[u8]> {
+    let (&toc, mut rest) = packet.split_first()?;
+    let (mut frames, mut padding, mut varied) =
+        ([1, 2, 2, 0][usize::from(toc & 3)], 0, toc & 3 == 2);
+    if toc & 3 == 3 {
+        let (&count, later) = rest.split_first()?;
+        rest = later;
+        frames = usize::from(count & 63);
+        varied = count & 0x80 != 0;
+        // 120 ms at most.
+        if frames == 0 || frames * opus_duration(toc >> 3) > 48 * 120 {
+            return None;
         }
-        _ => {
-            let (&count, mut rest) = rest.split_first()?;
-            let frames = usize::from(count & 63);
-            if frames == 0 || frames * opus_duration(toc >> 3) > 48 * 120 {
-                return None;
-            }
-            let mut padding = 0;
-            while count & 0x40 != 0 {
-                let (&byte, later) = rest.split_first()?;
-                rest = later;
-                padding += usize::from(byte.min(254));
-                if byte != 255 {
-                    break;
-                }
-            }
-            let mut sum = 0;
-            if count & 0x80 != 0 {
-                for _ in 1..frames {
-                    let (length, later) = opus_length(rest)?;
-                    (rest, sum) = (later, sum + length);
-                }
-            }
-            let left = rest.len().checked_sub(padding)?.checked_sub(sum)?;
-            if count & 0x80 != 0 {
-                left <= 1275
-            } else {
-                left % frames == 0 && left / frames <= 1275
+        while count & 0x40 != 0 {
+            let (&byte, later) = rest.split_first()?;
+            rest = later;
+            padding += usize::from(byte.min(254));
+            if byte != 255 {
+                break;
             }
         }
-    };
-    fits.then_some(())
+    }
+    // Lengths of the frames but the last one, if they differ; then that of the last one, or of all.
+    let mut sum = 0;
+    for _ in 1..if varied { frames } else { 1 } {
+        let (length, later) = opus_length(rest)?;
+        (rest, sum) = (later, sum + length);
+    }
+    let alike = if varied { 1 } else { frames };
+    if delimited {
+        let (length, later) = opus_length(rest)?;
+        return later.get(sum + alike * length + padding..);
+    }
+    let left = rest.len().checked_sub(padding)?.checked_sub(sum)?;
+    (left % alike == 0 && left / alike <= 1275).then_some(&[])
 }
 
 /// A frame length of one or two bytes (3.2.1), and what follows it.
@@ -198,10 +209,12 @@ mod tests {
     use super::*;
     use lanelock_testkit::Rng;
 
+    const OPUS: Audio = Audio::Opus { streams: 1 };
+
     #[test]
     fn power_is_not_overstated() {
         let mut rng = Rng::from_env("power_is_not_overstated");
-        for audio in [Audio::Ac3, Audio::Eac3, Audio::Flac, Audio::Alac, Audio::Mhas, Audio::Opus] {
+        for audio in [Audio::Ac3, Audio::Eac3, Audio::Flac, Audio::Alac, Audio::Mhas, OPUS] {
             let (rounds, mut refused) = (4000, 0);
             for _ in 0..rounds {
                 let mut unit = vec![0; 100 + rng.below(400)];
@@ -227,11 +240,18 @@ mod tests {
         let packets = [0x40, 3, 9, 9, 9, 0xc0, 0x01, 0xa5];
         assert!(mhas(&packets).is_some());
         assert!(mhas(&packets[..7]).is_none());
-        assert!(opus(&[0xfd, 9, 9]).is_some(), "two frames of one byte");
-        assert!(opus(&[0xfd, 9, 9, 9]).is_none());
-        assert!(opus(&[0xff, 7, 0]).is_none(), "140 ms");
+        assert!(opus(&[0xfd, 9, 9], 1).is_some(), "two frames of one byte");
+        assert!(opus(&[0xfd, 9, 9, 9], 1).is_none());
+        assert!(opus(&[0xff, 7, 0], 1).is_none(), "140 ms");
+        assert!(opus(&[0xff, 6, 0, 0, 0, 0, 0, 0], 1).is_some(), "120 ms");
+        assert!(opus(&[0xff, 0xc2, 1, 2, 9, 9, 9, 9], 1).is_some(), "lengths, and padding");
+        assert!(opus(&[0xff, 0xc2, 1, 7, 9, 9, 9, 9], 1).is_none());
+        // A frame of two bytes that says so, then two frames of one byte.
+        assert!(opus(&[0xfc, 2, 9, 9, 0xfd, 9, 9], 2).is_some());
+        assert!(opus(&[0xfc, 2, 9, 9, 0xfd, 9], 2).is_none());
+        assert!(opus(&[0xfc, 2, 9, 9], 2).is_none());
         for bytes in [&[][..], &[0x0b, 0x77], &[0xff], &[3], &[2, 255]] {
-            for audio in [Audio::Ac3, Audio::Eac3, Audio::Flac, Audio::Alac, Audio::Opus] {
+            for audio in [Audio::Ac3, Audio::Eac3, Audio::Flac, Audio::Alac, OPUS] {
                 assert_eq!(audio.check(bytes), Some(false), "{audio:?} {bytes:?}");
             }
         }

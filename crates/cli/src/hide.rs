@@ -10,7 +10,10 @@ pub(crate) fn without_keys(text: &str) -> String {
     let mut rest = text;
     while let Some(start) = rest.find(is_part) {
         let (before, tail) = rest.split_at(start);
-        let (word, later) = tail.split_at(tail.find(|c| !is_part(c)).unwrap_or(tail.len()));
+        let end = tail.find(|c| !is_part(c)).unwrap_or(tail.len());
+        // Punctuation that follows is not part of it.
+        let end = tail[..end].trim_end_matches(':').len().max(1);
+        let (word, later) = tail.split_at(end);
         hidden.push_str(before);
         hidden.push_str(if looks_like_key(word) { "(hidden: it may be a key)" } else { word });
         rest = later;
@@ -22,7 +25,6 @@ pub(crate) fn without_keys(text: &str) -> String {
 fn looks_like_key(word: &str) -> bool {
     let digits = word.bytes().filter(u8::is_ascii_hexdigit).count();
     let others = word.bytes().filter(u8::is_ascii_alphanumeric).count() - digits;
-    let word = word.trim_matches(':');
     digits >= 24 && others <= 4 && !is_uuid(word.strip_suffix(":KEY").unwrap_or(word))
 }
 

@@ -40,24 +40,29 @@ impl Aac {
         {
             return None;
         }
-        self.element(&mut Bits { bytes: unit, at: 0 }).unwrap_or(Some(false))
+        match self.element(&mut Bits { bytes: unit, at: 0 }) {
+            Ok(()) => Some(true),
+            Err(Unfit::Noise) => Some(false),
+            Err(Unfit::Unclear) => None,
+        }
     }
 
-    /// `raw_data_block()`: the first channel element. None outside: the unit ends too early.
-    fn element(self, r: &mut Bits<'_>) -> Option<Option<bool>> {
+    /// `raw_data_block()`: the first channel element.
+    fn element(self, r: &mut Bits<'_>) -> Result<(), Unfit> {
         loop {
             match r.take(3)? {
                 // Which of the two fits the channel configuration is often stated wrongly.
                 SINGLE => {
                     r.take(4)?; // element_instance_tag
                     r.take(8)?; // global_gain
-                    return Some(Some(self.window(r)?.is_some_and(|ics| sections(r, &ics))));
+                    let ics = self.window(r)?;
+                    return sections(r, &ics);
                 }
                 PAIR => {
                     r.take(4)?;
-                    return self.pair(r).map(Some);
+                    return self.pair(r);
                 }
-                LFE => return Some(Some(false)), // never the first one
+                LFE => return Err(Unfit::Noise), // never the first one
                 DATA => {
                     r.take(4)?;
                     let align = r.take(1)? == 1;
@@ -78,19 +83,19 @@ impl Aac {
                     r.at += 8 * count as usize;
                 }
                 // Coupling channels, a program configuration, an empty unit: rare and legal.
-                _ => return Some(None),
+                _ => return Err(Unfit::Unclear),
             }
         }
     }
 
     /// `channel_pair_element()` behind its tag.
-    fn pair(self, r: &mut Bits<'_>) -> Option<bool> {
+    fn pair(self, r: &mut Bits<'_>) -> Result<(), Unfit> {
         let mut common = None;
         if r.take(1)? == 1 {
-            let Some(ics) = self.window(r)? else { return Some(false) };
+            let ics = self.window(r)?;
             match r.take(2)? {
                 1 => r.at += (ics.groups * ics.max_sfb) as usize, // ms_used
-                3 => return Some(false),                          // ms_mask_present: reserved
+                3 => return Err(Unfit::Noise),                    // ms_mask_present: reserved
                 _ => {}
             }
             common = Some(ics);
@@ -98,13 +103,13 @@ impl Aac {
         r.take(8)?; // global_gain
         let ics = match common {
             None => self.window(r)?,
-            some => some,
+            Some(ics) => ics,
         };
-        Some(ics.is_some_and(|ics| sections(r, &ics)))
+        sections(r, &ics)
     }
 
-    /// `ics_info()`. None inside: no AAC-LC.
-    fn window(self, r: &mut Bits<'_>) -> Option<Option<Window>> {
+    /// `ics_info()`, as AAC-LC may have it.
+    fn window(self, r: &mut Bits<'_>) -> Result<Window, Unfit> {
         let reserved = r.take(1)?; // ics_reserved_bit
         let sequence = r.take(2)?;
         r.take(1)?; // window_shape
@@ -119,8 +124,17 @@ impl Aac {
         let bands = if sequence == EIGHT_SHORT { self.bands.1 } else { self.bands.0 };
         // predictor_data_present: not in AAC-LC.
         let sound = reserved == 0 && prediction == 0 && window.max_sfb <= bands;
-        Some(sound.then_some(window))
+        if sound { Ok(window) } else { Err(Unfit::Noise) }
     }
+}
+
+/// Why a unit was not read to the end of its section data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unfit {
+    /// It is not AAC.
+    Noise,
+    /// It may be, and is of a kind that is not read.
+    Unclear,
 }
 
 struct Window {
@@ -130,18 +144,18 @@ struct Window {
     length_bits: u32,
 }
 
-/// `section_data()`: whether the sections of each group end with its last band.
-fn sections(r: &mut Bits<'_>, ics: &Window) -> bool {
+/// `section_data()`: the sections of each group end with its last band.
+fn sections(r: &mut Bits<'_>, ics: &Window) -> Result<(), Unfit> {
     let escape = (1 << ics.length_bits) - 1;
     for _ in 0..ics.groups {
         let mut band = 0;
         while band < ics.max_sfb {
             // Codebook 12 is reserved.
-            if matches!(r.take(4), None | Some(12)) {
-                return false;
+            if r.take(4)? == 12 {
+                return Err(Unfit::Noise);
             }
             loop {
-                let Some(length) = r.take(ics.length_bits) else { return false };
+                let length = r.take(ics.length_bits)?;
                 band += length;
                 if length != escape {
                     break;
@@ -149,10 +163,10 @@ fn sections(r: &mut Bits<'_>, ics: &Window) -> bool {
             }
         }
         if band != ics.max_sfb {
-            return false;
+            return Err(Unfit::Noise);
         }
     }
-    true
+    Ok(())
 }
 
 struct Bits<'a> {
@@ -161,15 +175,15 @@ struct Bits<'a> {
 }
 
 impl Bits<'_> {
-    /// The next `count` bits, 16 at most; none if there are not as many.
-    fn take(&mut self, count: u32) -> Option<u32> {
+    /// The next `count` bits, 16 at most. No AAC ends before.
+    fn take(&mut self, count: u32) -> Result<u32, Unfit> {
         let mut value = 0;
         for _ in 0..count {
-            let byte = *self.bytes.get(self.at / 8)?;
+            let byte = *self.bytes.get(self.at / 8).ok_or(Unfit::Noise)?;
             value = value << 1 | u32::from(byte >> (7 - self.at % 8) & 1);
             self.at += 1;
         }
-        Some(value)
+        Ok(value)
     }
 }
 

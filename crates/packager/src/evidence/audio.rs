@@ -159,13 +159,12 @@ fn opus_packet(packet: &[u8], delimited: bool) -> Option<&[u8]> {
         if frames == 0 || frames * opus_duration(toc >> 3) > 48 * 120 {
             return None;
         }
-        while count & 0x40 != 0 {
+        let mut more = count & 0x40 != 0;
+        while more {
             let (&byte, later) = rest.split_first()?;
             rest = later;
             padding += usize::from(byte.min(254));
-            if byte != 255 {
-                break;
-            }
+            more = byte == 255;
         }
     }
     // Lengths of the frames but the last one, if they differ; then that of the last one, or of all.

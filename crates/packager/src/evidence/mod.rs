@@ -247,10 +247,10 @@ impl Subject {
         let good = float(tally.checked - tally.failed) * bits;
         let verdict = if self.is_wrong(&tally) || checksum == Some(false) {
             KeyVerdict::Wrong
-        } else if impossible >= 3 && 4.0 * float(impossible) >= expected {
-            KeyVerdict::Wrong
         } else if checksum == Some(true) || good >= 16.0 {
             KeyVerdict::Fits
+        } else if impossible >= 3 && 4.0 * float(impossible) >= expected {
+            KeyVerdict::Wrong
         } else if impossible > 0 {
             KeyVerdict::Doubtful
         } else if expected >= 7.0 {

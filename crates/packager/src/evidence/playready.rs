@@ -217,12 +217,10 @@ mod tests {
     #[test]
     fn published_checksums() {
         let level = AesLevel::best().unwrap();
-        let list: String = KNOWN
-            .iter()
-            .map(|(_, _, kid, sum)| {
-                format!("<KID ALGID=\"AESCTR\" CHECKSUM='{sum}' VALUE=\"{kid}\"></KID>")
-            })
-            .collect();
+        let list = KNOWN.map(|(_, _, kid, sum)| {
+            format!("<KID ALGID=\"AESCTR\" CHECKSUM='{sum}' VALUE=\"{kid}\"></KID>")
+        });
+        let list = list.concat();
         let several = object(&format!(
             "<WRMHEADER version=\"4.2.0.0\"><DATA><PROTECTINFO><KIDS>{list}</KIDS></PROTECTINFO>\
              </DATA></WRMHEADER>"

@@ -41,7 +41,7 @@ const STRUCTURE_UNITS: u64 = 64;
 /// The access units whose slice headers are read again, to find where slice data begin.
 const MAPPED_UNITS: u64 = 2000;
 /// A wrong key would have shown so often that looking further tells nothing new.
-const ENOUGH: f64 = 32.0;
+const ENOUGH: f64 = 16.0;
 
 /// Whether a key is the right one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -348,6 +348,58 @@ mod tests {
         assert!(total > 1000);
     }
 
+    /// NAL units behind lengths of one byte, of which all but the first byte is protected.
+    fn found(units: &[&[u8]]) -> Found {
+        let runs = CryptRuns::new(Scheme::Cenc, 0, 0);
+        let nal = Nal { length_size: 1, mapper: None, runs };
+        let (mut unit, mut subsamples) = (Vec::new(), Vec::new());
+        for bytes in units {
+            unit.push(u8::try_from(bytes.len()).unwrap());
+            unit.extend_from_slice(bytes);
+            let protected = u32::try_from(bytes.len() - 1).unwrap();
+            subsamples.push(Subsample { clear: 2, protected });
+        }
+        assert!(nal.is_whole(&unit) && !nal.is_whole(&unit[..unit.len() - 1]));
+        assert!(nal.is_opaque(&[]) && !nal.is_opaque(&subsamples));
+        let mut found = Found::default();
+        nal.look(&unit, &subsamples, None, &mut Vec::new(), &mut found);
+        found
+    }
+
+    #[test]
+    fn ends_and_padding() {
+        let sound = found(&[&[1, 2, 3, 4], &[1, 0, 0, 3, 1, 5]]);
+        assert_eq!((sound.bytes, sound.ends, sound.impossible()), (8, 2, 0));
+        let noise = found(&[&[1, 0, 0, 1, 4], &[1, 7, 0]]);
+        assert_eq!((noise.codes, noise.zero_ends), (1, 1));
+        // A start code that reaches into the next length is none.
+        assert_eq!(found(&[&[1, 7, 0, 0, 9], &[1, 2, 3]]).impossible(), 0);
+        // Zeros behind each NAL unit: an encoder that pads, rather than noise.
+        let padded = found(&[&[1, 7, 0, 0, 0, 0][..]; 5]);
+        assert_eq!((padded.codes, padded.zero_ends), (0, 5));
+        assert_eq!(padded.without_padding().impossible(), 0);
+        assert!(padded.without_padding().expected() < 0.01);
+        let few = Found { ends: 1000, zero_ends: 4, ..Found::default() };
+        assert_eq!(few.without_padding(), few);
+    }
+
+    /// A range over several NAL units is passed over: it holds their lengths.
+    #[test]
+    fn ranges_across_units() {
+        let runs = CryptRuns::new(Scheme::Cenc, 0, 0);
+        let nal = Nal { length_size: 2, mapper: None, runs };
+        let unit = [0, 2, 1, 9, 0, 0, 0, 1, 7];
+        let mut found = Found::default();
+        for subsamples in [
+            &[Subsample { clear: 3, protected: 6 }][..],
+            &[Subsample { clear: 3, protected: 100 }],
+            &[Subsample { clear: 900, protected: 1 }],
+        ] {
+            nal.look(&unit, subsamples, None, &mut Vec::new(), &mut found);
+        }
+        assert_eq!(found, Found::default());
+    }
+
     #[test]
     fn runs() {
         let of = |runs: CryptRuns, len| runs.of(len).collect::<Vec<_>>();

@@ -11,7 +11,7 @@ use crate::{pssh::unhex, speed::SpeedArgs};
 const EXIT_CODES: &str = "\
 Exit codes:
   0    done
-  1    the input cannot be processed, or a key is missing; there is no output
+  1    the input cannot be processed, or a key is missing or wrong; there is no output
   2    the command line is wrong
   3    a file cannot be read or written; there is no output
   130  interrupted; there is no output";
@@ -123,6 +123,10 @@ pub(crate) struct DecryptArgs {
     #[command(flatten)]
     pub(crate) keys: KeyArgs,
 
+    /// Decrypts with a key that seems wrong, too: when a stream is not what its sample entry says
+    #[arg(long)]
+    pub(crate) no_key_check: bool,
+
     #[command(flatten)]
     pub(crate) common: CommonArgs,
 }
@@ -140,6 +144,13 @@ pub(crate) struct KeyArgs {
     /// Without --key and --key-file, keys come from the environment variable LANELOCK_KEYS
     #[arg(long = "key-file", value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
+}
+
+impl KeyArgs {
+    /// Whether there are keys on the command line. The environment is not asked.
+    pub(crate) fn is_given(&self) -> bool {
+        !self.keys.is_empty() || !self.files.is_empty()
+    }
 }
 
 /// What encryption and decryption have in common.
@@ -188,10 +199,21 @@ impl CommonArgs {
 #[command(after_help = "\
 Examples:
   lanelock inspect out.mp4
-  lanelock inspect out.mp4 --json | jq '.tracks[].protection.kids'")]
+  lanelock inspect out.mp4 --json | jq '.tracks[].protection.kids'
+  lanelock inspect out.mp4 --key-file keys.txt
+
+With --key or --key-file, the file is decrypted and what comes out is looked at, without writing it: whether each key
+fits. The exit code is 1 if one surely does not.")]
 pub(crate) struct InspectArgs {
     /// The file
     pub(crate) input: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) keys: KeyArgs,
+
+    /// As for decrypt
+    #[arg(long, value_name = "HOW", default_value = "clear")]
+    pub(crate) truncated_runs: TruncatedRuns,
 
     /// Prints JSON
     #[arg(long)]

@@ -8,6 +8,8 @@ use std::{
 use lanelock_mp4::ErrorKind;
 use lanelock_packager::Error;
 
+use crate::hide::without_keys;
+
 /// Why the command failed.
 pub(crate) enum Failure {
     /// The packager's reason.
@@ -16,6 +18,8 @@ pub(crate) enum Failure {
     Usage { what: String, hint: String },
     /// A file other than input and output.
     Io { what: String, error: io::Error },
+    /// Keys do not fit.
+    WrongKeys(String),
     /// Standard output does not take our words.
     Print(io::Error),
 }
@@ -34,8 +38,10 @@ impl Failure {
             }
             Self::Usage { what, hint } => (what, Some(hint), 2),
             Self::Io { what, error } => (format!("{what}: {error}"), None, 3),
+            Self::WrongKeys(text) => (text, None, 1),
             Self::Print(error) => (format!("cannot write to standard output: {error}"), None, 3),
         };
+        let (text, hint) = (without_keys(&text), hint.as_deref().map(without_keys));
         // Standard error is the last place to complain: if it is gone, the exit code must do.
         let mut stderr = io::stderr().lock();
         let _ = if json {
@@ -104,6 +110,14 @@ fn hint(error: &Error) -> Option<String> {
         Error::Container { .. } => {
             "the file is damaged or cut short; fetch or make it again, or try to repair it \
              (ffmpeg -i IN -c copy OUT)"
+        }
+        Error::WrongKey { .. } => {
+            "give the key that the file was encrypted with; if the key is right, the stream is not what \
+             its sample entry says: --no-key-check decrypts all the same"
+        }
+        Error::KeyChecksum { .. } => {
+            "give the key that belongs to the KID; if the key is right, the header is \
+             wrong (decrypt has --no-key-check for that)"
         }
         Error::Map { .. } => {
             "the video data could not be read with certainty, so nothing was encrypted; if players \

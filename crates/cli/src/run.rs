@@ -12,6 +12,7 @@ use lanelock_packager::{
 use crate::{
     args::{CommonArgs, DecryptArgs, EncryptArgs, TruncatedRuns},
     failure::Failure,
+    hide::without_keys,
     keys, pssh, units,
     watch::Watch,
 };
@@ -53,6 +54,7 @@ pub(crate) fn decrypt(args: &DecryptArgs) -> Result<(), Failure> {
     let options = DecryptOptions::new(keys)
         .with_encrypted_truncated_runs(common.truncated_runs == TruncatedRuns::Encrypt)
         .with_unclaimed(common.unclaimed())
+        .with_check_keys(!args.no_key_check)
         .with_workers(common.workers.map_or(0, usize::from))
         .with_sync(common.sync);
     let result = lanelock_packager::decrypt(&args.input, &args.output, &options, &watch);
@@ -85,6 +87,9 @@ fn report(
             _ => "clear".into(),
         };
         writeln!(out, "track {} ({}): {what}", track.id, track.codec)?;
+        for key in summary.keys.iter().filter(|key| key.track == track.id) {
+            writeln!(out, "  key {}: {}", key.verdict, key.reason)?;
+        }
     }
     let unclaimed = &summary.unclaimed;
     for UnclaimedRange { offset, bytes, looks_like, .. } in unclaimed.listed.iter().take(3) {
@@ -107,17 +112,22 @@ fn report(
     writeln!(
         out,
         "{}: {}, {fragments}, {} at {}",
-        output.display(),
+        without_keys(&output.display().to_string()),
         units::bytes(*bytes_out),
         units::duration(*seconds),
         units::gigabytes_a_second(*bytes_in, *seconds),
     )?;
-    let Times { plan, read, map, crypto, write, .. } = *times;
-    let all = (plan + read + map + crypto + write).max(f64::MIN_POSITIVE);
+    let Times { plan, read, map, crypto, look, write, .. } = *times;
+    let all = (plan + read + map + crypto + look + write).max(f64::MIN_POSITIVE);
     let percent = |part: f64| 100.0 * part / all;
+    let looking = if verb == "decrypted" {
+        format!(", key check {:.0} %", percent(look))
+    } else {
+        String::new()
+    };
     writeln!(
         out,
-        "{}: plan {:.0} %, read {:.0} %, map {:.0} %, AES ({level}) {:.0} %, write {:.0} %",
+        "{}: plan {:.0} %, read {:.0} %, map {:.0} %, AES ({level}) {:.0} %{looking}, write {:.0} %",
         units::count(*workers as u64, "worker", "workers"),
         percent(plan),
         percent(read),

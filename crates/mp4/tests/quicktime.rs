@@ -8,13 +8,11 @@
     reason = "test helpers fail by panicking, say what they skip, and take box types as literals"
 )]
 
-mod common;
-
-use common::{full, mk, words};
 use lanelock_mp4::{
     BoxRef, Error, ErrorKind, FourCc, Media, Movie, Result,
     edit::{fragment_movie, iso_movie},
 };
+use lanelock_testkit::boxes::{boxed, full, words};
 
 /// A track of QuickTime: `hdlr` with a component type and a Pascal string, a data handler.
 struct Trak {
@@ -48,29 +46,29 @@ impl Trak {
     }
 
     fn bytes(&self) -> Vec<u8> {
-        let stsd = mk(b"stsd", &[&words(&[self.stsd_version << 24, 1]), &self.entry]);
+        let stsd = boxed(b"stsd", &[&words(&[self.stsd_version << 24, 1]), &self.entry]);
         let tables = [
             full(b"stts", &[0, 1, 2, 10]),
             full(b"stsc", &[0, 1, 1, 2, 1]),
             full(b"stsz", &[0, 4, 2]),
             full(b"stco", &[0, 1, 8]),
         ];
-        let stbl = mk(b"stbl", &[&stsd, &tables.concat(), &self.more]);
-        let data = mk(b"hdlr", &[&[0; 4], b"dhlralisappl", &[0; 8], b"\x05alias"]);
-        let dref = mk(b"dref", &[&words(&[0, 1]), &self.dref]);
-        let minf = mk(b"minf", &[&self.header, &data, &mk(b"dinf", &[&dref]), &stbl]);
+        let stbl = boxed(b"stbl", &[&stsd, &tables.concat(), &self.more]);
+        let data = boxed(b"hdlr", &[&[0; 4], b"dhlralisappl", &[0; 8], b"\x05alias"]);
+        let dref = boxed(b"dref", &[&words(&[0, 1]), &self.dref]);
+        let minf = boxed(b"minf", &[&self.header, &data, &boxed(b"dinf", &[&dref]), &stbl]);
         let language = u32::from(self.language) << 16;
         let mdhd = full(b"mdhd", &[0, 0, 0, 1000, 20, language]);
-        let hdlr = mk(b"hdlr", &[&[0; 4], b"mhlr", self.handler, b"appl", &[7; 8], b"\x04name"]);
-        let mdia = mk(b"mdia", &[&mdhd, &hdlr, &minf]);
-        let tkhd = mk(b"tkhd", &[&words(&[0, 0, 0, 1]), &[0; 68]]);
-        mk(b"trak", &[&tkhd, &mdia])
+        let hdlr = boxed(b"hdlr", &[&[0; 4], b"mhlr", self.handler, b"appl", &[7; 8], b"\x04name"]);
+        let mdia = boxed(b"mdia", &[&mdhd, &hdlr, &minf]);
+        let tkhd = boxed(b"tkhd", &[&words(&[0, 0, 0, 1]), &[0; 68]]);
+        boxed(b"trak", &[&tkhd, &mdia])
     }
 }
 
 fn moov(trak: &Trak, more: &[u8]) -> Movie {
-    let mvhd = mk(b"mvhd", &[&words(&[0, 0, 0, 1000, 20]), &[0; 80]]);
-    Movie::parse(mk(b"moov", &[&mvhd, &trak.bytes(), more]), 100).unwrap()
+    let mvhd = boxed(b"mvhd", &[&words(&[0, 0, 0, 1000, 20]), &[0; 80]]);
+    Movie::parse(boxed(b"moov", &[&mvhd, &trak.bytes(), more]), 100).unwrap()
 }
 
 fn fragmented(trak: &Trak) -> Movie {
@@ -128,20 +126,20 @@ fn version_2(channels: u32, bits: u32, rate: f64) -> Vec<u8> {
 }
 
 fn wave(format: &[u8; 4], configuration: &[u8]) -> Vec<u8> {
-    let frma = mk(b"frma", &[format]);
+    let frma = boxed(b"frma", &[format]);
     let again = full(b"mp4a", &[0]);
-    let enda = mk(b"enda", &[&[0, 1]]);
-    mk(b"wave", &[&frma, &again, &enda, configuration, &mk(&[0; 4], &[])])
+    let enda = boxed(b"enda", &[&[0, 1]]);
+    boxed(b"wave", &[&frma, &again, &enda, configuration, &boxed(&[0; 4], &[])])
 }
 
 fn esds() -> Vec<u8> {
-    mk(b"esds", &[&[0; 4], b"an AAC configuration"])
+    boxed(b"esds", &[&[0; 4], b"an AAC configuration"])
 }
 
 #[test]
 fn version_1_becomes_version_0() {
     let chan = full(b"chan", &[0, 0x65_0002, 0, 0]);
-    let old = mk(b"mp4a", &[&version_1(), &wave(b"mp4a", &esds()), &chan, &[0; 4]]);
+    let old = boxed(b"mp4a", &[&version_1(), &wave(b"mp4a", &esds()), &chan, &[0; 4]]);
     let movie = fragmented(&Trak::sound(old));
     let entry = entry(&movie);
     let mut fields = vec![0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0];
@@ -160,7 +158,7 @@ fn version_2_becomes_version_0() {
         [(6, 0, 48_000.0, (6, 16, 48_000)), (2, 24, 96_000.0, (2, 24, 0))]
     {
         let fields = version_2(channels, bits, rate);
-        let movie = fragmented(&Trak::sound(mk(b"alac", &[&fields, &wave(b"alac", &alac)])));
+        let movie = fragmented(&Trak::sound(boxed(b"alac", &[&fields, &wave(b"alac", &alac)])));
         assert_eq!(entry(&movie).payload()[28..], alac);
         let (channels, sample_size, sample_rate) = expected;
         let media = Media::Audio { channels, sample_size, sample_rate };
@@ -171,28 +169,28 @@ fn version_2_becomes_version_0() {
 #[test]
 fn wave_in_version_0() {
     let fields = sound_fields(0, 6, 16, 48_000 << 16);
-    let dac3 = mk(b"dac3", &[&[0x10, 0x3d, 0xe0]]);
-    let movie = fragmented(&Trak::sound(mk(b"ac-3", &[&fields, &wave(b"ac-3", &dac3)])));
+    let dac3 = boxed(b"dac3", &[&[0x10, 0x3d, 0xe0]]);
+    let movie = fragmented(&Trak::sound(boxed(b"ac-3", &[&fields, &wave(b"ac-3", &dac3)])));
     assert_eq!(entry(&movie).payload()[28..], dac3);
 }
 
 #[test]
 fn a_configuration_is_there_once() {
     let both = [esds(), wave(b"mp4a", &esds())].concat();
-    let movie = fragmented(&Trak::sound(mk(b"mp4a", &[&version_1(), &both])));
+    let movie = fragmented(&Trak::sound(boxed(b"mp4a", &[&version_1(), &both])));
     assert_eq!(kinds(&entry(&movie), 28), [FourCc(*b"esds")]);
 }
 
 #[test]
 fn iso_entries_keep_their_bytes() {
-    let old = mk(b"mp4a", &[&sound_fields(0, 2, 16, 48_000 << 16), &esds()]);
+    let old = boxed(b"mp4a", &[&sound_fields(0, 2, 16, 48_000 << 16), &esds()]);
     assert_eq!(entry(&fragmented(&Trak::sound(old.clone()))).bytes(), old);
     // Uncompressed sound in the layout that both kinds of files have.
-    let old = mk(b"sowt", &[&sound_fields(0, 2, 16, 48_000 << 16)]);
+    let old = boxed(b"sowt", &[&sound_fields(0, 2, 16, 48_000 << 16)]);
     assert_eq!(entry(&fragmented(&Trak::sound(old.clone()))).bytes(), old);
     // ISO's own version 1.
     let srat = full(b"srat", &[0, 96_000]);
-    let old = mk(b"mp4a", &[&sound_fields(1, 2, 16, 48_000 << 16), &srat, &esds()]);
+    let old = boxed(b"mp4a", &[&sound_fields(1, 2, 16, 48_000 << 16), &srat, &esds()]);
     let trak = Trak { stsd_version: 1, ..Trak::sound(old.clone()) };
     assert_eq!(entry(&fragmented(&trak)).bytes(), old);
 }
@@ -200,12 +198,16 @@ fn iso_entries_keep_their_bytes() {
 #[test]
 fn what_has_no_iso_form_is_refused() {
     for (entry, form, why) in [
-        (mk(b"sowt", &[&version_1()]), b"sowt", "QuickTime only"),
-        (mk(b"lpcm", &[&version_2(2, 24, 96_000.0)]), b"lpcm", "QuickTime only"),
-        (mk(b"ima4", &[&version_1()]), b"ima4", "QuickTime only"),
-        (mk(b"mp4a", &[&version_2(2, 0, -1.0), &esds()]), b"mp4a", "impossible"),
-        (mk(b"mp4a", &[&version_2(65_536, 0, 8000.0), &esds()]), b"mp4a", "impossible"),
-        (mk(b"mp4a", &[&sound_fields(3, 2, 16, 0), &wave(b"mp4a", &esds())]), b"mp4a", "unknown"),
+        (boxed(b"sowt", &[&version_1()]), b"sowt", "QuickTime only"),
+        (boxed(b"lpcm", &[&version_2(2, 24, 96_000.0)]), b"lpcm", "QuickTime only"),
+        (boxed(b"ima4", &[&version_1()]), b"ima4", "QuickTime only"),
+        (boxed(b"mp4a", &[&version_2(2, 0, -1.0), &esds()]), b"mp4a", "impossible"),
+        (boxed(b"mp4a", &[&version_2(65_536, 0, 8000.0), &esds()]), b"mp4a", "impossible"),
+        (
+            boxed(b"mp4a", &[&sound_fields(3, 2, 16, 0), &wave(b"mp4a", &esds())]),
+            b"mp4a",
+            "unknown",
+        ),
     ] {
         let error = refused(&Trak::sound(entry));
         assert!(
@@ -217,10 +219,10 @@ fn what_has_no_iso_form_is_refused() {
         assert!(text.contains("ffmpeg -i IN -c copy -c:a aac OUT.mp4"), "{text}");
     }
     for format in [b".mp3", b"mp4a", b"ac-3"] {
-        let error = refused(&Trak::sound(mk(format, &[&version_1()]))).to_string();
+        let error = refused(&Trak::sound(boxed(format, &[&version_1()]))).to_string();
         assert!(error.contains("ffmpeg -i IN -c copy OUT.mp4"), "{error}");
     }
-    let entry = mk(b"mp4a", &[&version_1(), &esds()]);
+    let entry = boxed(b"mp4a", &[&version_1(), &esds()]);
     let error = refused(&Trak { dref: full(b"alis", &[0]), ..Trak::sound(entry) });
     assert!(error.to_string().contains("`alis`"), "{error}");
     assert!(error.to_string().contains("in another file"), "{error}");
@@ -228,7 +230,8 @@ fn what_has_no_iso_form_is_refused() {
 
 #[test]
 fn compressed_movies_are_named() {
-    let cmov = mk(b"moov", &[&mk(b"cmov", &[&mk(b"dcom", &[b"zlib"]), &full(b"cmvd", &[9])])]);
+    let cmov =
+        boxed(b"moov", &[&boxed(b"cmov", &[&boxed(b"dcom", &[b"zlib"]), &full(b"cmvd", &[9])])]);
     let error = Movie::parse(cmov, 0).unwrap_err().to_string();
     assert!(error.contains("`cmov`") && error.contains("ffmpeg -i IN -c copy OUT.mp4"), "{error}");
 }
@@ -238,9 +241,9 @@ fn visual_entries() {
     let mut fields = vec![0, 0, 0, 0, 0, 0, 0, 1];
     fields.extend_from_slice(b"\0\x01\0\x02appl\0\0\x02\0\0\0\x02\0");
     fields.extend_from_slice(&[9; 54]);
-    let avcc = mk(b"avcC", &[&[1, 0x64, 0, 0x1e, 0xff]]);
-    let colr = mk(b"colr", &[b"nclc", &[0, 1, 0, 1, 0, 1]]);
-    let old = mk(b"avc1", &[&fields, &avcc, &colr, &mk(&[0; 4], &[]), &[0; 4]]);
+    let avcc = boxed(b"avcC", &[&[1, 0x64, 0, 0x1e, 0xff]]);
+    let colr = boxed(b"colr", &[b"nclc", &[0, 1, 0, 1, 0, 1]]);
+    let old = boxed(b"avc1", &[&fields, &avcc, &colr, &boxed(&[0; 4], &[]), &[0; 4]]);
     let movie = fragmented(&Trak::video(old));
     let payload = entry(&movie).payload();
     assert_eq!(payload[..8], [0, 0, 0, 0, 0, 0, 0, 1]);
@@ -251,7 +254,7 @@ fn visual_entries() {
 
 #[test]
 fn the_boxes_around_the_sample_entry() {
-    let trak = Trak::video(mk(b"jpeg", &[&[0; 78]]));
+    let trak = Trak::video(boxed(b"jpeg", &[&[0; 78]]));
     let movie = fragmented(&trak);
     let hdlr = at(&movie, &[b"trak", b"mdia", b"hdlr"]).unwrap();
     assert_eq!(hdlr.payload(), b"\0\0\0\0\0\0\0\0vide\0\0\0\0\0\0\0\0\0\0\0\0name\0");
@@ -264,11 +267,11 @@ fn the_boxes_around_the_sample_entry() {
     let mdhd = at(&movie, &[b"trak", b"mdia", b"mdhd"]).unwrap();
     assert_eq!(mdhd.payload()[20..22], [0x55, 0xc4]);
 
-    let entry = mk(b"mp4a", &[&version_1(), &esds()]);
+    let entry = boxed(b"mp4a", &[&version_1(), &esds()]);
     assert_eq!(fragmented(&Trak::sound(entry)).tracks[0].language, *b"deu");
 
-    let gmhd = mk(b"gmhd", &[&full(b"gmin", &[0, 0, 0])]);
-    let entry = mk(b"tmcd", &[&[0; 8]]);
+    let gmhd = boxed(b"gmhd", &[&full(b"gmin", &[0, 0, 0])]);
+    let entry = boxed(b"tmcd", &[&[0; 8]]);
     let trak = Trak { handler: b"tmcd", header: gmhd, ..Trak::sound(entry) };
     let movie = fragmented(&trak);
     assert!(minf(&movie, &[b"gmhd"]).is_none());
@@ -277,15 +280,15 @@ fn the_boxes_around_the_sample_entry() {
 
 #[test]
 fn metadata() {
-    let hdlr = mk(b"hdlr", &[&[0; 8], b"mdta", &[0; 13]]);
+    let hdlr = boxed(b"hdlr", &[&[0; 8], b"mdta", &[0; 13]]);
     let keys = full(b"keys", &[0, 0]);
-    let meta = mk(b"meta", &[&hdlr, &keys]);
-    let name = mk(b"\xa9nam", &[b"\0\x01\0\0x"]);
-    let udta = mk(b"udta", &[&name, &meta, &[0; 4]]);
-    let trak = Trak::video(mk(b"jpeg", &[&[0; 78]]));
+    let meta = boxed(b"meta", &[&hdlr, &keys]);
+    let name = boxed(b"\xa9nam", &[b"\0\x01\0\0x"]);
+    let udta = boxed(b"udta", &[&name, &meta, &[0; 4]]);
+    let trak = Trak::video(boxed(b"jpeg", &[&[0; 78]]));
     let old = moov(&trak, &[meta, udta].concat());
     let new = Movie::parse(fragment_movie(&old).unwrap(), 0).unwrap();
-    let meta = mk(b"meta", &[&[0; 4], &hdlr, &keys]);
+    let meta = boxed(b"meta", &[&[0; 4], &hdlr, &keys]);
     assert_eq!(at(&new, &[b"meta"]).unwrap().bytes(), meta);
     assert_eq!(at(&new, &[b"udta"]).unwrap().payload(), [name, meta].concat());
 }
@@ -293,9 +296,9 @@ fn metadata() {
 /// A fragmented movie is converted in the same way, and keeps what is about fragments.
 #[test]
 fn fragmented_movies() {
-    let trak = Trak::sound(mk(b"mp4a", &[&version_1(), &wave(b"mp4a", &esds())]));
+    let trak = Trak::sound(boxed(b"mp4a", &[&version_1(), &wave(b"mp4a", &esds())]));
     let progressive = moov(&trak, &[]);
-    let mvex = mk(b"mvex", &[&full(b"trex", &[0, 1, 1, 0, 0, 0])]);
+    let mvex = boxed(b"mvex", &[&full(b"trex", &[0, 1, 1, 0, 0, 0])]);
     let old = moov(&trak, &mvex);
     let (ftyp, new) = iso_movie(&old, None).unwrap().unwrap();
     assert_eq!(ftyp, b"\0\0\0\x14ftypiso6\0\0\0\0iso6");
@@ -314,7 +317,7 @@ fn fragmented_movies() {
 /// A `moov` may have size 0 where it is the last box of a file; in front it would be all of it.
 #[test]
 fn moov_gets_a_size() {
-    let trak = Trak::video(mk(b"jpeg", &[&[0; 78]]));
+    let trak = Trak::video(boxed(b"jpeg", &[&[0; 78]]));
     let mut open = moov(&trak, &[]).into_bytes();
     open[..4].fill(0);
     let new = fragment_movie(&Movie::parse(open, 100).unwrap()).unwrap();
@@ -326,12 +329,14 @@ fn moov_gets_a_size() {
 fn mutants() {
     let more = words(&[72, 0x40d5_8880]);
     let entries = [
-        mk(b"mp4a", &[&version_1(), &wave(b"mp4a", &esds()), &[0; 4]]),
-        mk(b"alac", &[&version_2(2, 24, 96_000.0), &wave(b"alac", &full(b"alac", &[0, 1]))]),
-        mk(b"ac-3", &[&sound_fields(0, 6, 16, 0), &wave(b"ac-3", &mk(b"dac3", &[&more]))]),
+        boxed(b"mp4a", &[&version_1(), &wave(b"mp4a", &esds()), &[0; 4]]),
+        boxed(b"alac", &[&version_2(2, 24, 96_000.0), &wave(b"alac", &full(b"alac", &[0, 1]))]),
+        boxed(b"ac-3", &[&sound_fields(0, 6, 16, 0), &wave(b"ac-3", &boxed(b"dac3", &[&more]))]),
     ];
-    let udta =
-        mk(b"udta", &[&mk(b"meta", &[&mk(b"hdlr", &[&[0; 8], b"mdta", &[0; 13]])]), &[0; 4]]);
+    let udta = boxed(
+        b"udta",
+        &[&boxed(b"meta", &[&boxed(b"hdlr", &[&[0; 8], b"mdta", &[0; 13]])]), &[0; 4]],
+    );
     let mut taken = 0;
     for entry in entries {
         let bytes = moov(&Trak::sound(entry), &udta).into_bytes();

@@ -8,20 +8,20 @@
     reason = "test helpers fail by panicking, say what they skip, and take box types as literals"
 )]
 
-mod common;
-
-use common::{full, mk, words};
 use lanelock_mp4::{
     Error, FourCc, Fragment, Movie, Result, Sample,
     compose::{NewSample, NewTrackFragment, moof},
     edit::{SampleInfoSlicer, fragment_movie},
 };
-use lanelock_testkit::Rng;
+use lanelock_testkit::{
+    Rng,
+    boxes::{boxed, full, words},
+};
 
 /// A movie of one track with `samples` samples of a byte each, and `more` in `stbl`.
 fn movie(samples: u32, component: &[u8; 4], more: &[u8]) -> Movie {
-    let entry = mk(b"avc1", &[&[0; 78]]);
-    let stsd = mk(b"stsd", &[&words(&[0, 1]), &entry]);
+    let entry = boxed(b"avc1", &[&[0; 78]]);
+    let stsd = boxed(b"stsd", &[&words(&[0, 1]), &entry]);
     let tables = [
         full(b"stts", &[0, 1, samples, 10]),
         full(b"stss", &[0, 2, 1, 5]),
@@ -29,14 +29,14 @@ fn movie(samples: u32, component: &[u8; 4], more: &[u8]) -> Movie {
         full(b"stsz", &[0, 1, samples]),
         full(b"stco", &[0, 1, 8]),
     ];
-    let stbl = mk(b"stbl", &[&stsd, &tables.concat(), more]);
+    let stbl = boxed(b"stbl", &[&stsd, &tables.concat(), more]);
     let mdhd = full(b"mdhd", &[0, 0, 0, 1000, 20, 0x55c4_0000]);
-    let hdlr = mk(b"hdlr", &[&[0; 4], component, b"vide", &[0; 13]]);
-    let mdia = mk(b"mdia", &[&mdhd, &hdlr, &mk(b"minf", &[&stbl])]);
-    let tkhd = mk(b"tkhd", &[&words(&[0, 0, 0, 1]), &[0; 68]]);
-    let mvhd = mk(b"mvhd", &[&words(&[0, 0, 0, 1000, 20]), &[0; 80]]);
-    let trak = mk(b"trak", &[&tkhd, &mdia]);
-    Movie::parse(mk(b"moov", &[&mvhd, &trak]), 0).unwrap()
+    let hdlr = boxed(b"hdlr", &[&[0; 4], component, b"vide", &[0; 13]]);
+    let mdia = boxed(b"mdia", &[&mdhd, &hdlr, &boxed(b"minf", &[&stbl])]);
+    let tkhd = boxed(b"tkhd", &[&words(&[0, 0, 0, 1]), &[0; 68]]);
+    let mvhd = boxed(b"mvhd", &[&words(&[0, 0, 0, 1000, 20]), &[0; 80]]);
+    let trak = boxed(b"trak", &[&tkhd, &mdia]);
+    Movie::parse(boxed(b"moov", &[&mvhd, &trak]), 0).unwrap()
 }
 
 /// The fragments with `lengths` samples each: their `moof` boxes.
@@ -131,7 +131,7 @@ fn sbgp(kind: &[u8; 4], parameter: Option<u32>, runs: &[[u32; 2]]) -> Vec<u8> {
     let version = u32::from(parameter.is_some()) << 24;
     let parameter = parameter.map(|parameter| words(&[parameter])).unwrap_or_default();
     let count = words(&[u32::try_from(runs.len()).unwrap()]);
-    mk(b"sbgp", &[&words(&[version]), kind, &parameter, &count, &words(runs.as_flattened())])
+    boxed(b"sbgp", &[&words(&[version]), kind, &parameter, &count, &words(runs.as_flattened())])
 }
 
 fn subs(version: u32, flags: u32, entries: &[(u32, u16)]) -> Vec<u8> {
@@ -143,7 +143,7 @@ fn subs(version: u32, flags: u32, entries: &[(u32, u16)]) -> Vec<u8> {
         let width = if version == 1 { 10 } else { 8 };
         payload.extend(std::iter::repeat_n(byte, usize::from(count) * width));
     }
-    mk(b"subs", &[&payload])
+    boxed(b"subs", &[&payload])
 }
 
 /// Checks that fragments of these lengths say what the movie says.
@@ -218,7 +218,7 @@ fn tables_by_chance() {
 #[test]
 fn no_group_is_said_where_there_is_a_default() {
     let more = |version: u32, default: u32| {
-        let sgpd = mk(b"sgpd", &[&words(&[version << 24]), b"roll", &words(&[2, default, 0])]);
+        let sgpd = boxed(b"sgpd", &[&words(&[version << 24]), b"roll", &words(&[2, default, 0])]);
         [sgpd, sbgp(b"roll", None, &[[8, 0], [4, 1]])].concat()
     };
     check(&movie(20, &[0; 4], &more(2, 1)), &[5, 5, 5, 5], true);
@@ -232,9 +232,9 @@ fn no_group_is_said_where_there_is_a_default() {
 #[test]
 fn flags_of_samples() {
     let dependencies: [u8; 6] = [0x20, 0x18, 0x55, 0x10, 0x24, 0xff];
-    let sdtp = mk(b"sdtp", &[&[0; 4], &dependencies]);
-    let padb = mk(b"padb", &[&words(&[0, 6]), &[0x12, 0x30, 0x07]]);
-    let stdp = mk(b"stdp", &[&[0; 4], &[0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0xff, 0xff]]);
+    let sdtp = boxed(b"sdtp", &[&[0; 4], &dependencies]);
+    let padb = boxed(b"padb", &[&words(&[0, 6]), &[0x12, 0x30, 0x07]]);
+    let stdp = boxed(b"stdp", &[&[0; 4], &[0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0xff, 0xff]]);
     let flags = |component, more: &[&[u8]]| -> Vec<u32> {
         let movie = movie(6, component, &more.concat());
         let init = Movie::parse(fragment_movie(&movie).unwrap(), 0).unwrap();
@@ -269,23 +269,23 @@ fn damaged_tables_are_refused() {
     for (more, what) in [
         (sbgp(b"roll", None, &[[7, 1]]), "samples covered by `sbgp`: expected 6, found 7"),
         (sbgp(b"roll", None, &[[3, 65_537]]), "group_description_index is 65537"),
-        (mk(b"sbgp", &[&[0; 4], b"roll", &words(&[9])]), "sample groups: 9 entries"),
-        (mk(b"csgp", &[&[0; 4], b"roll", &words(&[0, 0])]), "compact sample groups"),
+        (boxed(b"sbgp", &[&[0; 4], b"roll", &words(&[9])]), "sample groups: 9 entries"),
+        (boxed(b"csgp", &[&[0; 4], b"roll", &words(&[0, 0])]), "compact sample groups"),
         (full(b"subs", &[0, 0]).repeat(1002), "more than a thousand boxes"),
         (subs(0, 0, &[(0, 1)]), "sample 0: sub-samples of a sample that does not exist"),
         (subs(0, 0, &[(7, 1)]), "sample 7: sub-samples of a sample that does not exist"),
         (subs(0, 0, &[(1, 1), (u32::MAX, 1)]), "sample 4294967296: sub-samples"),
         (full(b"subs", &[0, u32::MAX]), "sample_delta needs 4 bytes"),
         (full(b"subs", &[0, 1, 1, 0x7fff_0000]), "sub-samples needs"),
-        (mk(b"sdtp", &[&[0; 9]]), "samples in `sdtp`: expected 6, found 5"),
-        (mk(b"stdp", &[&[0; 15]]), "samples in `stdp`: expected 6, found 5"),
-        (mk(b"padb", &[&[0; 10]]), "samples in `padb`: expected 6, found 4"),
+        (boxed(b"sdtp", &[&[0; 9]]), "samples in `sdtp`: expected 6, found 5"),
+        (boxed(b"stdp", &[&[0; 15]]), "samples in `stdp`: expected 6, found 5"),
+        (boxed(b"padb", &[&[0; 10]]), "samples in `padb`: expected 6, found 4"),
     ] {
         let text = refused(&more);
         assert!(text.contains(what), "{text}");
     }
     // Such tables matter to fragments only.
-    let short = movie(6, &[0; 4], &mk(b"sdtp", &[&[]]));
+    let short = movie(6, &[0; 4], &boxed(b"sdtp", &[&[]]));
     assert_eq!(short.samples(&short.tracks[0], 1 << 20).unwrap().count(), 6);
 }
 
@@ -293,7 +293,7 @@ fn damaged_tables_are_refused() {
 #[test]
 fn seig_is_left_out() {
     let entry = [&[0, 0, 1, 8][..], &[7; 16]].concat();
-    let sgpd = mk(b"sgpd", &[&words(&[1 << 24]), b"seig", &words(&[20, 1]), &entry]);
+    let sgpd = boxed(b"sgpd", &[&words(&[1 << 24]), b"seig", &words(&[20, 1]), &entry]);
     let movie = movie(6, &[0; 4], &[sgpd, sbgp(b"seig", None, &[[6, 1]])].concat());
     let moofs = cut(&movie, &[6]);
     assert!(!moofs[0].windows(4).any(|window| window == b"sbgp"));
@@ -310,9 +310,9 @@ fn mutants() {
         sbgp(b"prol", Some(5), &[[6, 1]]),
         subs(0, 0, &[(1, 2), (1, 0), (3, 1)]),
         subs(1, 0, &[(2, 1), (4, 2)]),
-        mk(b"sdtp", &[&[0; 10]]),
-        mk(b"padb", &[&words(&[0, 6]), &[0; 3]]),
-        mk(b"stdp", &[&[0; 16]]),
+        boxed(b"sdtp", &[&[0; 10]]),
+        boxed(b"padb", &[&words(&[0, 6]), &[0; 3]]),
+        boxed(b"stdp", &[&[0; 16]]),
     ];
     let bytes = movie(6, &[0; 4], &more.concat()).into_bytes();
     let mut taken = 0;

@@ -16,8 +16,9 @@ use lanelock_mp4::{
 use crate::{
     EncryptOptions, Error, Iv, Layout, Observer, Summary, Times,
     claims::Claims,
+    evidence::check_pssh,
     io::{Input, Output},
-    pipeline::{CryptStage, Map, Pipeline, workers},
+    pipeline::{CryptStage, Map, Pipeline, Target, workers},
     place::Placement,
     plan::{Fragments, NewFragments, Stretches},
     skeleton::Skeleton,
@@ -64,14 +65,14 @@ pub fn encrypt(
     let run = EncryptRun {
         pipeline: Pipeline {
             input: &input,
-            output: Some(&output),
+            target: Target::Output(&output),
             direction: CryptStage::Encrypt,
             observer,
             workers,
         },
         input: &input,
         skeleton: &skeleton,
-        pssh: pssh(options, &protector)?,
+        pssh: pssh(options, &protector, level)?,
         options,
     };
     let (done, times) = match iso {
@@ -93,6 +94,7 @@ pub fn encrypt(
         access_units: tracks.iter().map(|track| track.access_units).sum(),
         tracks,
         unclaimed,
+        keys: Vec::new(),
         level: level.to_string(),
         workers,
         seconds: 0.0,
@@ -104,12 +106,18 @@ pub fn encrypt(
 }
 
 /// The `pssh` boxes to add: those given, then the common one.
-fn pssh(options: &EncryptOptions, protector: &Protector<'_>) -> Result<Vec<Vec<u8>>, Error> {
+fn pssh(
+    options: &EncryptOptions,
+    protector: &Protector<'_>,
+    level: AesLevel,
+) -> Result<Vec<Vec<u8>>, Error> {
     let mut boxes = options.pssh.clone();
-    for (number, bytes) in boxes.iter().enumerate() {
-        Pssh::parse(bytes).map_err(|error| {
-            Error::Options(format!("pssh number {} is not a pssh box: {error}", number + 1))
+    for (number, bytes) in (1..).zip(&boxes) {
+        let pssh = Pssh::parse(bytes).map_err(|error| {
+            Error::Options(format!("pssh number {number} is not a pssh box: {error}"))
         })?;
+        let keys = options.keys.entries().map(|(_, key)| key);
+        check_pssh(&pssh, keys, level, || format!("pssh number {number}"))?;
     }
     if options.common_pssh {
         boxes.push(Pssh::common(&protector.kids()).raw);
@@ -178,9 +186,7 @@ impl<'a> EncryptRun<'a> {
                 head[start..start + 4].copy_from_slice(&size.to_be_bytes());
             }
         }
-        if let Some(output) = self.pipeline.output {
-            output.write(&head, 0)?;
-        }
+        self.pipeline.target.write(&head, 0)?;
         let plan = NewFragments::new(self.input, movie, self.options.fragment_duration)?;
         let mut encryptor = self.encryptor(protector, Placement::new(head.len() as u64))?;
         let slicers = movie.tracks.iter().map(|track| SampleInfoSlicer::new(movie, track));
@@ -193,7 +199,7 @@ impl<'a> EncryptRun<'a> {
     fn keep(&self, protector: Protector<'a>) -> Result<(Encryptor<'a>, Times), Error> {
         let movie = &self.skeleton.movie;
         let second = protector.again();
-        let first = Pipeline { output: None, ..self.pipeline };
+        let first = Pipeline { target: Target::Map, ..self.pipeline };
         let same = self.skeleton.replacements(self.input, movie.bytes().to_vec())?;
         let plan = Stretches::new(self.input, movie, same)?;
         let (mapped, mut times) = first.run(plan, self.encryptor(protector, Placement::new(0))?)?;

@@ -137,6 +137,9 @@ pub struct DecryptOptions {
     pub encrypt_truncated_runs: bool,
     /// What to do with media data that no sample and no item refers to.
     pub unclaimed: UnclaimedPolicy,
+    /// Whether to look for wrong keys in what they decrypt, and in PlayReady headers. Default yes: a
+    /// key that is surely wrong is an error.
+    pub check_keys: bool,
     /// Workers; 0 means one for each core, at most 4.
     pub workers: usize,
     /// Whether to make sure that the output is on the disk before it appears under its name.
@@ -146,8 +149,20 @@ pub struct DecryptOptions {
 impl DecryptOptions {
     /// The keys, and the defaults of the fields.
     pub fn new(keys: Vec<Key>) -> Self {
-        let unclaimed = UnclaimedPolicy::Refuse;
-        Self { keys, encrypt_truncated_runs: false, unclaimed, workers: 0, sync: false }
+        Self {
+            keys,
+            encrypt_truncated_runs: false,
+            unclaimed: UnclaimedPolicy::Refuse,
+            check_keys: true,
+            workers: 0,
+            sync: false,
+        }
+    }
+
+    /// Sets [`check_keys`](Self::check_keys).
+    #[must_use]
+    pub fn with_check_keys(self, check_keys: bool) -> Self {
+        Self { check_keys, ..self }
     }
 
     /// Sets [`encrypt_truncated_runs`](Self::encrypt_truncated_runs).

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use crate::UnclaimedMedia;
+use crate::{KeyReport, UnclaimedMedia};
 
 /// The result of a run.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -22,6 +22,8 @@ pub struct Summary {
     pub tracks: Vec<TrackSummary>,
     /// Media data that no sample and no item refers to, which were taken as they are.
     pub unclaimed: UnclaimedMedia,
+    /// What decryption found out about the keys.
+    pub keys: Vec<KeyReport>,
     /// The level that AES ran at.
     pub level: String,
     /// Workers.
@@ -60,6 +62,8 @@ pub struct Times {
     pub map: f64,
     /// AES.
     pub crypto: f64,
+    /// Looking at what was decrypted.
+    pub look: f64,
     /// Writing.
     pub write: f64,
 }
@@ -70,6 +74,7 @@ impl Times {
         self.read += other.read;
         self.map += other.map;
         self.crypto += other.crypto;
+        self.look += other.look;
         self.write += other.write;
     }
 }

@@ -230,7 +230,7 @@ impl<'a> Protector<'a> {
             .zip(protected)
             .map(|(track, protected)| TrackSummary {
                 id: track.id,
-                codec: codec(track),
+                codec: track.codec(),
                 scheme: protected.map(|p| p.scheme.to_string()),
                 kid: protected.map(|p| kid_text(&p.encryption.kid)),
                 access_units: protected.map_or(0, |p| p.count),
@@ -264,13 +264,8 @@ pub(crate) const TRUNCATED_RUNS: &str = "decrypters differ in how they read a pa
     short, FFmpeg and mp4ff leave its blocks clear, Shaka Packager, Bento4 and GPAC encrypt them \
     (--truncated-runs chooses); 1:9 is read alike by all";
 
-/// The four-character code of a track's clear codec.
-pub(crate) fn codec(track: &Track) -> String {
-    track.entries.first().map_or_else(|| "none".into(), |e| e.original_format.to_string())
-}
-
 pub(crate) fn fail(input: &Input, track: &Track, reason: String) -> Error {
-    Error::Track { path: input.path.clone(), track: track.id, codec: codec(track), reason }
+    Error::Track { path: input.path.clone(), track: track.id, codec: track.codec(), reason }
 }
 
 /// How particular a selector is that selects the track; none if it does not.

@@ -170,6 +170,16 @@ impl Mapper {
         result
     }
 
+    /// Whether slice data are surely coded with CABAC: always in HEVC, and in AVC if every picture
+    /// parameter set in force says so (`entropy_coding_mode_flag`).
+    pub fn is_cabac(&self) -> bool {
+        match &self.codec {
+            Codec::Avc(avc) => avc.is_cabac(),
+            Codec::Hevc(_) => true,
+            Codec::FullSample => false,
+        }
+    }
+
     const fn of(codec: Codec) -> Self {
         Self { codec, max_entries: max_entries(0) }
     }

@@ -203,6 +203,11 @@ impl Track {
         !self.edits.is_empty()
     }
 
+    /// The four-character code of the first sample entry, before protection; `none` without entries.
+    pub fn codec(&self) -> String {
+        self.entries.first().map_or_else(|| "none".into(), |e| e.original_format.to_string())
+    }
+
     /// Whether any sample entry is protected.
     pub fn is_protected(&self) -> bool {
         self.entries.iter().any(|entry| entry.protection.is_some())

@@ -9,7 +9,7 @@ use lanelock_mp4::{
 };
 
 use super::{ProtectionReport, TrackReport, known, seconds};
-use crate::{Error, io::Input, keys::kid_text, tracks::codec};
+use crate::{Error, io::Input, keys::kid_text};
 
 /// A track while its samples are counted.
 pub(super) struct Tally<'a> {
@@ -39,7 +39,7 @@ impl<'a> Tally<'a> {
         let report = TrackReport {
             id: track.id,
             kind: kind(track),
-            codec: first.map_or_else(|| codec(track), SampleEntry::codec_string),
+            codec: first.map_or_else(|| track.codec(), SampleEntry::codec_string),
             sample_entries: track.entries.iter().map(|entry| entry.format.to_string()).collect(),
             language: track.language.iter().copied().map(char::from).collect(),
             width,

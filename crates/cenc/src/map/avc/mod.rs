@@ -43,6 +43,11 @@ impl AvcMap {
         }
         Ok(Self { length_size, sets })
     }
+
+    /// Whether every picture parameter set in force chooses CABAC.
+    pub(super) fn is_cabac(&self) -> bool {
+        self.sets.pps.iter().flatten().all(|pps| pps.cabac)
+    }
 }
 
 impl AccessUnitMap for AvcMap {

@@ -240,7 +240,9 @@ fn files_of_ffmpeg() {
                 continue;
             }
             let source = packets(&ffmpeg, &input, Read::File, None, "0").unwrap();
-            for scheme in SCHEMES {
+            // The head is the same under all schemes but for `sinf`.
+            let schemes: &[&str] = if *name == "avc+aac" { &SCHEMES } else { &["cenc", "cbcs"] };
+            for scheme in schemes {
                 encrypt(&input, &output, scheme);
                 let bytes = fs::read(&output).unwrap();
                 assert_eq!(bytes[8..12], *b"iso6", "{name}");
@@ -249,7 +251,7 @@ fn files_of_ffmpeg() {
                 let ours = packets(&ffmpeg, &clear, Read::File, None, "0").unwrap();
                 compare(&ours, &source).unwrap_or_else(|why| panic!("{name} {scheme}: {why}"));
                 // Of two tracks with one key, it decrypts the second with the pattern of the first.
-                if let (Some(shaka), "cenc" | "cbcs", false) = (&shaka, scheme, name.contains('+'))
+                if let (Some(shaka), "cenc" | "cbcs", false) = (&shaka, *scheme, name.contains('+'))
                 {
                     let stream = if name.contains("vc") { "video" } else { "audio" };
                     let theirs = dir.file("shaka.mp4");

@@ -9,8 +9,7 @@ use lanelock_cenc::{
     next_iv,
 };
 use lanelock_mp4::{
-    FourCc, Iv as StoredIv, Movie, SampleAuxTable, SampleEntry, SubsampleMode, Track,
-    TrackEncryption,
+    FourCc, Movie, SampleAuxTable, SampleEntry, StoredIv, SubsampleMode, Track, TrackEncryption,
 };
 
 use crate::skeleton::MediaRanges;

@@ -11,11 +11,11 @@ mod movie;
 mod relocate;
 mod splice;
 
-pub use fragment::{
-    Protect, RunOffsets, WriteAux, protect_fragment, relocate_fragment, unprotect_fragment,
-};
+pub use fragment::{Protect, RunOffsets, protect_fragment, relocate_fragment, unprotect_fragment};
 pub use ftyp::fragmented_ftyp;
 pub use index::{patch_mfra, patch_sidx};
 pub use init::fragment_movie;
 pub use movie::{KeepPssh, ProtectTrack, protect_movie, unprotect_movie};
 pub use relocate::relocate_movie;
+
+pub use crate::protection::WriteAux;

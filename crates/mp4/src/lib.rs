@@ -73,8 +73,8 @@ pub use moov::{
 };
 pub use nesting::MAX_DEPTH;
 pub use protection::{
-    AuxCursor, AuxInfo, COMMON_SYSTEM_ID, EncryptionRuns, Iv, Protection, Pssh, SampleAux,
-    SampleAuxTable, Subsample, SubsampleMode, Subsamples, TrackEncryption,
+    AuxCursor, AuxInfo, COMMON_SYSTEM_ID, EncryptionRuns, Protection, Pssh, SampleAux,
+    SampleAuxTable, StoredIv, Subsample, SubsampleMode, Subsamples, TrackEncryption,
 };
 pub use read_at::{FileSource, ReadAt};
 pub use top_level::{BoxHeader, METADATA_CAP, TopLevel, load, load_into, top_level};

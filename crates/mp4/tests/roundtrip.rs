@@ -11,7 +11,7 @@ mod common;
 
 use common::{clip, each_fragment, fragmented, movie};
 use lanelock_mp4::{
-    FourCc, Fragment, Iv, Movie, Pssh, Sample, SampleAuxTable, Subsample, SubsampleMode,
+    FourCc, Fragment, Movie, Pssh, Sample, SampleAuxTable, StoredIv, Subsample, SubsampleMode,
     TrackEncryption,
     edit::{
         KeepPssh, Protect, ProtectTrack, RunOffsets, WriteAux, fragment_movie, protect_fragment,
@@ -25,7 +25,8 @@ use lanelock_testkit::{
 };
 
 fn cbcs() -> TrackEncryption {
-    TrackEncryption::constant(*b"0123456789abcdef", Iv::new(&[3; 16]).unwrap()).with_pattern(1, 9)
+    TrackEncryption::constant(*b"0123456789abcdef", StoredIv::new(&[3; 16]).unwrap())
+        .with_pattern(1, 9)
 }
 
 fn cenc() -> TrackEncryption {

@@ -9,8 +9,8 @@ use lanelock_cenc::{
     next_iv,
 };
 use lanelock_mp4::{
-    FourCc, Iv as StoredIv, Movie, SampleAuxTable, SampleEntry, SubsampleMode, Track,
-    TrackEncryption, TrackKind,
+    FourCc, Movie, SampleAuxTable, SampleEntry, StoredIv, SubsampleMode, Track, TrackEncryption,
+    TrackKind,
 };
 
 use crate::skeleton::MediaRanges;

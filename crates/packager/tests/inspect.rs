@@ -9,7 +9,7 @@ use std::{
 };
 
 use lanelock_mp4::{
-    FourCc, Iv as StoredIv, Movie, Pssh, SampleAuxTable, Subsample, SubsampleMode, TrackEncryption,
+    FourCc, Movie, Pssh, SampleAuxTable, StoredIv, Subsample, SubsampleMode, TrackEncryption,
     compose::{NewSample, NewTrackFragment, ftyp, moof},
     edit::{ProtectTrack, WriteAux, fragment_movie, protect_movie},
     load, top_level,

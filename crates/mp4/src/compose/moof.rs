@@ -2,8 +2,7 @@
 
 use crate::{
     Error, ErrorKind, Result, SampleAuxTable, TrackEncryption,
-    edit::WriteAux,
-    protection::{Offset, put_empty_senc, put_saio, put_seig},
+    protection::{Offset, WriteAux, put_empty_senc, put_saio, put_seig},
     writer::{put_box, put_full_box, put32, put64},
 };
 

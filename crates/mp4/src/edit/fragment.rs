@@ -10,22 +10,8 @@ use super::{
 };
 use crate::{
     Base, BoxRef, ErrorKind, Fragment, Result, SampleAuxTable, TrackEncryption, TrackFragment,
-    protection::{Offset, Saio, put_empty_senc, put_saio, put_seig},
+    protection::{Offset, Saio, WriteAux, put_empty_senc, put_saio, put_seig},
 };
-
-/// Auxiliary information to write into one `traf`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum WriteAux<'a> {
-    /// Nothing: constant IV, whole samples (as CMAF recommends).
-    Nothing,
-    /// A `senc` without entries, for constant IVs over whole samples. All players read it.
-    EmptySenc,
-    /// `senc` alone.
-    Senc(&'a SampleAuxTable),
-    /// `saiz`, `saio` and `senc`.
-    Full(&'a SampleAuxTable),
-}
 
 /// How to protect one track fragment.
 #[derive(Clone, Copy, Debug)]

@@ -13,9 +13,7 @@ mod relocate;
 mod slices;
 mod splice;
 
-pub use fragment::{
-    Protect, RunOffsets, WriteAux, protect_fragment, relocate_fragment, unprotect_fragment,
-};
+pub use fragment::{Protect, RunOffsets, protect_fragment, relocate_fragment, unprotect_fragment};
 pub use ftyp::{fragmented_ftyp, iso_ftyp};
 pub use index::{patch_mfra, patch_sidx};
 pub use init::fragment_movie;
@@ -23,3 +21,5 @@ pub use movie::{KeepPssh, ProtectTrack, protect_movie, unprotect_movie};
 pub use quicktime::iso_movie;
 pub use relocate::{relocate_meta, relocate_movie};
 pub use slices::SampleInfoSlicer;
+
+pub use crate::protection::WriteAux;

@@ -13,11 +13,11 @@ mod sinf;
 mod table;
 
 pub use aux_info::{AuxCursor, AuxInfo, SampleAux, Subsample, Subsamples};
-pub use encryption::{Iv, TrackEncryption};
+pub use encryption::{StoredIv, TrackEncryption};
 pub use groups::EncryptionRuns;
 pub use pssh::{COMMON_SYSTEM_ID, Pssh};
 pub use sinf::Protection;
-pub use table::{SampleAuxTable, SubsampleMode};
+pub use table::{SampleAuxTable, SubsampleMode, WriteAux};
 
 pub(crate) use aux_boxes::AuxBoxes;
 pub(crate) use aux_ranges::aux_ranges;

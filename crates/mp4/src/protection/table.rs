@@ -128,6 +128,20 @@ impl SampleAuxTable {
     }
 }
 
+/// Auxiliary information to write into one `traf`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WriteAux<'a> {
+    /// Nothing: constant IV, whole samples (as CMAF recommends).
+    Nothing,
+    /// A `senc` without entries, for constant IVs over whole samples. All players read it.
+    EmptySenc,
+    /// `senc` alone.
+    Senc(&'a SampleAuxTable),
+    /// `saiz`, `saio` and `senc`.
+    Full(&'a SampleAuxTable),
+}
+
 /// Appends a `senc` without entries, as written for constant IVs over whole samples.
 pub(crate) fn put_empty_senc(out: &mut Vec<u8>) {
     put_full_box(out, *b"senc", 0, 0, |out| put32(out, 0));

@@ -56,7 +56,7 @@ impl Found {
 
     /// Without the ends, if so many are zero that the encoder must have padded: noise has one of 256.
     pub(super) fn without_padding(mut self) -> Self {
-        if self.zero_ends >= 3 && self.zero_ends > self.ends / 16 {
+        if self.zero_ends >= 2 && self.zero_ends > self.ends / 16 {
             (self.ends, self.zero_ends) = (0, 0);
         }
         self
@@ -387,6 +387,8 @@ mod tests {
         assert_eq!((padded.codes, padded.zero_ends), (0, 5));
         assert_eq!(padded.without_padding().impossible(), 0);
         assert!(padded.without_padding().expected() < 0.01);
+        let two = Found { ends: 2, zero_ends: 2, ..Found::default() };
+        assert_eq!(two.without_padding().impossible(), 0);
         let few = Found { ends: 1000, zero_ends: 4, ..Found::default() };
         assert_eq!(few.without_padding(), few);
     }

@@ -39,9 +39,9 @@ use crate::{Error, Place, keys::kid_text};
 /// The access units of a key on a track whose structure is checked: the first ones.
 const STRUCTURE_UNITS: u64 = 64;
 /// The access units whose slice headers are read again, to find where slice data begin.
-const MAPPED_UNITS: u64 = 2000;
+const MAPPED_UNITS: u64 = 3000;
 /// A wrong key would have shown so often that looking further tells nothing new.
-const ENOUGH: f64 = 16.0;
+const ENOUGH: f64 = 12.0;
 
 /// Whether a key is the right one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -374,7 +374,7 @@ impl Roll {
             track: track.id,
             codec: track.codec(),
             kid: name.kid,
-            judge: entry.map_or(Judge::None, |entry| Judge::new(entry, runs)),
+            judge: entry.map_or(Judge::None, |entry| Judge::new(entry, name.scheme, runs)),
             runs,
             strict: self.strict,
             first: number,
@@ -392,13 +392,16 @@ impl Roll {
     /// Counts access unit `number` of a subject, so that looking ends when it tells nothing new.
     pub(crate) fn count(&mut self, index: usize, number: u64, subsamples: &[Subsample]) {
         let Entry { subject, runs, weight, .. } = &mut self.entries[index];
-        if !matches!(subject.judge, Judge::Nal(_)) || *weight > ENOUGH {
+        let Judge::Nal(nal) = &subject.judge else { return };
+        if *weight > ENOUGH {
             return;
         }
         let mut found = Found::default();
+        let starts = nal.finds_starts() && number.saturating_sub(subject.first) < MAPPED_UNITS;
         for len in subsamples.iter().map(|s| s.protected as usize).filter(|len| *len > 0) {
             found.bytes += runs.bytes(len) as u64;
             found.ends += u64::from(runs.covers_last(len));
+            found.starts += u64::from(starts && runs.covers_first(len));
         }
         *weight += found.expected();
         if *weight > ENOUGH {
@@ -448,10 +451,10 @@ impl Roll {
 }
 
 impl Judge {
-    fn new(entry: &SampleEntry, runs: CryptRuns) -> Self {
+    fn new(entry: &SampleEntry, scheme: Scheme, runs: CryptRuns) -> Self {
         Audio::new(entry)
             .map(Self::Audio)
-            .or_else(|| Nal::new(entry, runs).map(|nal| Self::Nal(Box::new(nal))))
+            .or_else(|| Nal::new(entry, scheme, runs).map(|nal| Self::Nal(Box::new(nal))))
             .unwrap_or(Self::None)
     }
 }

@@ -23,6 +23,8 @@ pub(super) struct Nal {
     /// Finds slice data; none if the parameter sets cannot be read.
     mapper: Option<Mapper>,
     runs: CryptRuns,
+    /// Whether protection begins with slice data, whatever their length.
+    exact: bool,
 }
 
 /// What was looked at, and what was found in it.
@@ -54,7 +56,7 @@ impl Found {
 
     /// Without the ends, if so many are zero that the encoder must have padded: noise has one of 256.
     pub(super) fn without_padding(mut self) -> Self {
-        if self.zero_ends >= 3 && self.zero_ends > self.ends / 16 {
+        if self.zero_ends >= 2 && self.zero_ends > self.ends / 16 {
             (self.ends, self.zero_ends) = (0, 0);
         }
         self
@@ -76,7 +78,7 @@ impl Found {
 
 impl Nal {
     /// None if the entry is of another codec, or cannot be read.
-    pub(super) fn new(entry: &SampleEntry, runs: CryptRuns) -> Option<Self> {
+    pub(super) fn new(entry: &SampleEntry, scheme: Scheme, runs: CryptRuns) -> Option<Self> {
         let config = entry.config.as_ref()?;
         let mapper = match &config.kind.0 {
             b"avcC" => Mapper::avc(&config.data),
@@ -85,12 +87,18 @@ impl Nal {
         };
         let length_size = usize::from(entry.nal_length_size()?);
         let mapper = mapper.ok().map(|mapper| mapper.with_max_entries(usize::MAX));
-        Some(Self { length_size, mapper, runs })
+        let exact = scheme.alignment() == Alignment::Exact;
+        Some(Self { length_size, mapper, runs, exact })
     }
 
     /// A mapper for the units of a piece. Parameter sets among the units change it.
     pub(super) fn mapper(&self) -> Option<Mapper> {
         self.mapper.clone()
+    }
+
+    /// Whether nearly every slice shows where its data begin, and whether they are CABAC's.
+    pub(super) fn finds_starts(&self) -> bool {
+        self.exact && self.mapper.as_ref().is_some_and(Mapper::is_cabac)
     }
 
     /// Whether the length of the first NAL unit was encrypted, which it is only in units without
@@ -351,7 +359,7 @@ mod tests {
     /// NAL units behind lengths of one byte, of which all but the first byte is protected.
     fn found(units: &[&[u8]]) -> Found {
         let runs = CryptRuns::new(Scheme::Cenc, 0, 0);
-        let nal = Nal { length_size: 1, mapper: None, runs };
+        let nal = Nal { length_size: 1, mapper: None, runs, exact: false };
         let (mut unit, mut subsamples) = (Vec::new(), Vec::new());
         for bytes in units {
             unit.push(u8::try_from(bytes.len()).unwrap());
@@ -379,6 +387,8 @@ mod tests {
         assert_eq!((padded.codes, padded.zero_ends), (0, 5));
         assert_eq!(padded.without_padding().impossible(), 0);
         assert!(padded.without_padding().expected() < 0.01);
+        let two = Found { ends: 2, zero_ends: 2, ..Found::default() };
+        assert_eq!(two.without_padding().impossible(), 0);
         let few = Found { ends: 1000, zero_ends: 4, ..Found::default() };
         assert_eq!(few.without_padding(), few);
     }
@@ -387,7 +397,7 @@ mod tests {
     #[test]
     fn ranges_across_units() {
         let runs = CryptRuns::new(Scheme::Cenc, 0, 0);
-        let nal = Nal { length_size: 2, mapper: None, runs };
+        let nal = Nal { length_size: 2, mapper: None, runs, exact: false };
         let unit = [0, 2, 1, 9, 0, 0, 0, 1, 7];
         let mut found = Found::default();
         for subsamples in [

@@ -44,9 +44,10 @@ impl AvcMap {
         Ok(Self { length_size, sets })
     }
 
-    /// Whether every picture parameter set in force chooses CABAC.
+    /// Whether every picture parameter set in force chooses CABAC, and there is one.
     pub(super) fn is_cabac(&self) -> bool {
-        self.sets.pps.iter().flatten().all(|pps| pps.cabac)
+        let mut sets = self.sets.pps.iter().flatten().peekable();
+        sets.peek().is_some() && sets.all(|pps| pps.cabac)
     }
 }
 

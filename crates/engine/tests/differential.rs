@@ -1,7 +1,7 @@
 //! Every entry at every level against the portable one, in buffers of exactly the length. `make long`
 //! runs this under valgrind, which finds what is read beyond them, or before it was written, and
 //! tries all lengths.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::needless_pass_by_value, reason = "tests")]
 
 #[path = "support/entries.rs"]
 mod entries;

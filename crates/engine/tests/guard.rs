@@ -2,7 +2,7 @@
 //! behind one: a byte too many, read or written, ends the process. What is computed there is what is
 //! computed in ordinary memory. `make long` tries all lengths.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::needless_pass_by_value, reason = "tests")]
 
 #[path = "support/entries.rs"]
 mod entries;

@@ -211,6 +211,15 @@ fn protection_boxes_renamed_or_doubled() {
 }
 
 #[test]
+fn original_format_that_is_a_protected_one() {
+    let mut bytes = movie(&vector(CENC)).into_bytes();
+    let at = find(&bytes, b"frma") + 8;
+    bytes[at..at + 4].copy_from_slice(b"encv");
+    let error = expect_error(bytes, "moov/trak[0]/mdia/minf/stbl/stsd/encv/sinf");
+    assert!(matches!(error.kind(), ErrorKind::InvalidValue { .. }), "{error}");
+}
+
+#[test]
 fn doubled_tenc() {
     let file = vector(CENC);
     // `schm` has 20 bytes, too few for a `tenc`, but doubling is noticed first.

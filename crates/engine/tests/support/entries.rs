@@ -204,22 +204,22 @@ const ENTRIES: &[(&str, Run)] = &[
         sealer.finish(b.tag).unwrap();
     }),
     ("AEGIS-128L", |level, b| {
-        aegis(&Aegis128L::with_level(&key(), level).with_tag_length(16).unwrap(), b)
+        aegis(&Aegis128L::with_level(&key(), level).with_tag_length(16).unwrap(), b);
     }),
     ("AEGIS-128X2", |level, b| {
-        aegis(&Aegis128X2::with_level(&key(), level).with_tag_length(16).unwrap(), b)
+        aegis(&Aegis128X2::with_level(&key(), level).with_tag_length(16).unwrap(), b);
     }),
     ("AEGIS-128X4", |level, b| {
-        aegis(&Aegis128X4::with_level(&key(), level).with_tag_length(16).unwrap(), b)
+        aegis(&Aegis128X4::with_level(&key(), level).with_tag_length(16).unwrap(), b);
     }),
     ("AEGIS-256", |level, b| {
-        aegis(&Aegis256::with_level(&key(), level).with_tag_length(16).unwrap(), b)
+        aegis(&Aegis256::with_level(&key(), level).with_tag_length(16).unwrap(), b);
     }),
     ("AEGIS-256X2", |level, b| {
-        aegis(&Aegis256X2::with_level(&key(), level).with_tag_length(16).unwrap(), b)
+        aegis(&Aegis256X2::with_level(&key(), level).with_tag_length(16).unwrap(), b);
     }),
     ("AEGIS-256X4", |level, b| {
-        aegis(&Aegis256X4::with_level(&key(), level).with_tag_length(16).unwrap(), b)
+        aegis(&Aegis256X4::with_level(&key(), level).with_tag_length(16).unwrap(), b);
     }),
     ("AEGISMAC in pieces", |level, b| {
         let key = Aegis128X2::with_level(&key(), level).with_tag_length(16).unwrap();

@@ -93,6 +93,11 @@ impl SampleEntry {
         }
         if let Some(sinf) = sinf {
             let (original, protection) = Protection::from_box(&sinf)?;
+            // Without its `sinf` such an entry could not be read again.
+            if is_protected_format(original) {
+                let (what, value) = ("original format", u32::from_be_bytes(original.0).into());
+                return Err(sinf.error(ErrorKind::InvalidValue { what, value }));
+            }
             this.original_format = original;
             this.protection = Some(protection);
         } else if is_protected_format(format) {

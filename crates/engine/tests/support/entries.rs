@@ -54,25 +54,25 @@ const ENTRIES: &[(&str, Run)] = &[
         Aes192::with_level(&key(), level).cbc_decrypt(&mut IV.clone(), whole(b.data)).unwrap();
     }),
     ("CTR 32", |level, b| {
-        Aes128::with_level(&key(), level).ctr(CounterBits::Bits32, &mut IV.clone(), b.data);
+        Aes128::with_level(&key(), level).ctr(CounterBits::Bits32, &IV, b.data).unwrap();
     }),
     ("CTR 64 192", |level, b| {
-        Aes192::with_level(&key(), level).ctr(CounterBits::Bits64, &mut IV.clone(), b.data);
+        Aes192::with_level(&key(), level).ctr(CounterBits::Bits64, &IV, b.data).unwrap();
     }),
     ("CTR 128 256", |level, b| {
-        Aes256::with_level(&key(), level).ctr(CounterBits::Bits128, &mut IV.clone(), b.data);
+        Aes256::with_level(&key(), level).ctr(CounterBits::Bits128, &IV, b.data).unwrap();
     }),
     ("CTR in pieces", |level, b| {
         let key = Aes128::with_level(&key(), level);
         let mut stream = CtrStream::new(&key, CounterBits::Bits64, IV);
         for piece in pieces(b.data) {
-            stream.apply(piece);
+            stream.apply(piece).unwrap();
         }
     }),
     ("CTR with a pattern", |level, b| {
         let key = Aes128::with_level(&key(), level);
         let mut stream = CtrStream::new(&key, CounterBits::Bits64, IV);
-        stream.apply_pattern(Pattern::new(1, 9), b.data);
+        stream.apply_pattern(Pattern::new(1, 9), b.data).unwrap();
     }),
     ("CBCS 1:9 encrypt", |level, b| {
         let key = Aes128::with_level(&key(), level);
@@ -254,9 +254,7 @@ const ENTRIES: &[(&str, Run)] = &[
         let key = Aes128::with_level(&key(), level);
         let mut scheduler = Scheduler::new(Order::Submitted);
         for data in pieces(b.data) {
-            let key = (&key).into();
-            let job = OwnedJob { key, iv: IV, pattern: Pattern::new(1, 1), data, tag: () };
-            scheduler.submit(job);
+            scheduler.submit(OwnedJob::new(&key, IV, Pattern::new(1, 1), data, ()));
         }
         scheduler.flush();
     }),

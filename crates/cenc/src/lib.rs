@@ -34,5 +34,4 @@ pub mod map;
 mod scheme;
 
 pub use apply::{AccessUnit, ApplyError, Cipher, ciphertext_bytes, decrypt, encrypt};
-pub use lanelock::Pattern;
 pub use scheme::{Scheme, next_iv};

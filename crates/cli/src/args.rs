@@ -308,7 +308,7 @@ pub(crate) struct IvArg(pub(crate) Vec<u8>);
 
 fn selector(text: &str) -> Result<Selector, String> {
     // The error of the packager repeats the text, which clap does already.
-    Selector::parse(text).map_err(|_| "expected all, video, audio, text or a track ID".into())
+    text.parse().map_err(|_| "expected all, video, audio, text or a track ID".into())
 }
 
 fn pattern(text: &str) -> Result<(u8, u8), String> {

@@ -99,11 +99,11 @@ fn parse(text: &str) -> Result<(Selector, Key), String> {
             return Err("what is before \"=\" is not all, video, audio, text or a track ID".into());
         }
         Some((selector, key)) => {
-            (Selector::parse(selector.trim()).map_err(|error| error.to_string())?, key.trim())
+            (selector.trim().parse().map_err(|error: KeyError| error.to_string())?, key.trim())
         }
         None => (Selector::All, text),
     };
-    Key::parse(key).map(|key| (selector, key)).map_err(|error| error.to_string())
+    key.parse().map(|key| (selector, key)).map_err(|error: KeyError| error.to_string())
 }
 
 /// The name to show and the text of a key file.

@@ -2,6 +2,7 @@
 
 use std::{fmt::Display, fs};
 
+use base64ct::{Base64Unpadded, Base64UrlUnpadded, Encoding as _};
 use lanelock_mp4::{Pssh, top_level};
 
 use crate::failure::Failure;
@@ -62,35 +63,17 @@ fn decode(text: &str) -> Option<Vec<u8>> {
 
 /// Pairs of hexadecimal digits.
 pub(crate) fn unhex(text: &str) -> Option<Vec<u8>> {
-    let (pairs, []) = text.as_bytes().as_chunks::<2>() else { return None };
-    let digit = |byte: u8| char::from(byte).to_digit(16);
-    pairs.iter().map(|[a, b]| u8::try_from(digit(*a)? << 4 | digit(*b)?).ok()).collect()
+    base16ct::mixed::decode_vec(text).ok()
 }
 
 /// Base64 (RFC 4648), of the usual or the URL alphabet, padded or not.
 fn unbase64(text: &str) -> Option<Vec<u8>> {
-    let text = text.trim_end_matches('=').as_bytes();
-    let mut bytes = Vec::with_capacity(text.len() / 4 * 3 + 2);
-    for group in text.chunks(4) {
-        let mut bits = 0_u32;
-        for byte in group {
-            let value = match byte {
-                b'A'..=b'Z' => byte - b'A',
-                b'a'..=b'z' => byte - b'a' + 26,
-                b'0'..=b'9' => byte - b'0' + 52,
-                b'+' | b'-' => 62,
-                b'/' | b'_' => 63,
-                _ => return None,
-            };
-            bits = bits << 6 | u32::from(value);
-        }
-        let [_, a, b, c] = (bits << (6 * (4 - group.len()))).to_be_bytes();
-        if group.len() == 1 {
-            return None;
-        }
-        bytes.extend_from_slice(&[a, b, c][..group.len() - 1]);
+    let text = text.trim_end_matches('=');
+    if text.contains(['-', '_']) {
+        Base64UrlUnpadded::decode_vec(text).ok()
+    } else {
+        Base64Unpadded::decode_vec(text).ok()
     }
-    Some(bytes)
 }
 
 #[cfg(test)]
@@ -110,6 +93,7 @@ mod tests {
         ] {
             assert_eq!(unbase64(text).unwrap(), bytes.as_bytes());
         }
+        assert_eq!(unbase64("-_-_"), unbase64("+/+/"));
         assert_eq!(unbase64("Zm9v*"), None);
         assert_eq!(unbase64("Zm9vY"), None);
     }

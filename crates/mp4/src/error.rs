@@ -13,10 +13,10 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// an index, counted from 0, appears where siblings of one type exist. It is computed only
 /// when an error is made, so the successful path pays nothing for it.
 #[derive(Debug)]
-pub struct Error(Box<Inner>);
+pub struct Error(Box<ErrorParts>);
 
 #[derive(Debug)]
-struct Inner {
+struct ErrorParts {
     path: String,
     offset: u64,
     kind: ErrorKind,
@@ -24,7 +24,7 @@ struct Inner {
 
 impl Error {
     pub(crate) fn new(path: String, offset: u64, kind: ErrorKind) -> Self {
-        Self(Box::new(Inner { path, offset, kind }))
+        Self(Box::new(ErrorParts { path, offset, kind }))
     }
 
     /// Path of the box concerned.
@@ -45,7 +45,7 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { path, offset, kind } = &*self.0;
+        let ErrorParts { path, offset, kind } = &*self.0;
         write!(f, "{path} at byte {offset}: {kind}")
     }
 }

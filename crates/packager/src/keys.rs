@@ -1,6 +1,6 @@
 //! Keys, and which tracks they are for.
 
-use core::fmt::{self, Write as _};
+use core::{fmt, str::FromStr};
 
 use lanelock::{Aes128, AesLevel};
 use thiserror::Error;
@@ -20,14 +20,6 @@ impl Key {
         Self { kid, key: Zeroizing::new(key) }
     }
 
-    /// Reads `KID:KEY`, both of 32 hexadecimal digits; the KID may have the dashes of a UUID.
-    pub fn parse(text: &str) -> Result<Self, KeyError> {
-        let (kid, key) = text.split_once(':').ok_or(KeyError::Separator)?;
-        let kid = sixteen_bytes(kid).ok_or(KeyError::Kid)?;
-        let key = Zeroizing::new(sixteen_bytes(key).ok_or(KeyError::Key)?);
-        Ok(Self { kid, key })
-    }
-
     /// Whether both are the same key, whatever their KIDs.
     pub(crate) fn is_same_key(&self, other: &Self) -> bool {
         self.key == other.key
@@ -35,6 +27,18 @@ impl Key {
 
     pub(crate) fn expand(&self, level: AesLevel) -> Aes128 {
         Aes128::with_level(&self.key, level)
+    }
+}
+
+impl FromStr for Key {
+    type Err = KeyError;
+
+    /// Reads `KID:KEY`, both of 32 hexadecimal digits; the KID may have the dashes of a UUID.
+    fn from_str(text: &str) -> Result<Self, KeyError> {
+        let (kid, key) = text.split_once(':').ok_or(KeyError::Separator)?;
+        let kid = sixteen_bytes(kid).ok_or(KeyError::Kid)?;
+        let key = Zeroizing::new(sixteen_bytes(key).ok_or(KeyError::Key)?);
+        Ok(Self { kid, key })
     }
 }
 
@@ -47,32 +51,30 @@ impl fmt::Debug for Key {
 
 /// A KID as people write it: lower-case hexadecimal digits, grouped like a UUID.
 pub(crate) fn kid_text(kid: &[u8; 16]) -> String {
-    let mut text = String::with_capacity(36);
-    for (i, byte) in kid.iter().enumerate() {
-        if matches!(i, 4 | 6 | 8 | 10) {
-            text.push('-');
-        }
-        let _ = write!(text, "{byte:02x}"); // writing to a String cannot fail
+    let mut text = hex_text(kid);
+    // From the end, so that the places in front stay.
+    for at in [20, 16, 12, 8] {
+        text.insert(at, '-');
     }
     text
 }
 
-/// 32 hexadecimal digits, dashes ignored. Not constant in time over *where* a digit is wrong, which
-/// tells nothing about a well-formed key.
+/// Lower-case hexadecimal digits.
+pub(crate) fn hex_text(bytes: &[u8]) -> String {
+    base16ct::lower::encode_string(bytes)
+}
+
+/// 32 hexadecimal digits, dashes ignored.
 fn sixteen_bytes(text: &str) -> Option<[u8; 16]> {
+    let digits = Zeroizing::new(text.replace('-', ""));
     let mut bytes = [0; 16];
-    let mut digits = text.bytes().filter(|byte| *byte != b'-');
-    for byte in &mut bytes {
-        for _ in 0..2 {
-            let digit = char::from(digits.next()?).to_digit(16)?;
-            *byte = *byte << 4 | u8::try_from(digit).ok()?;
-        }
-    }
-    digits.next().is_none().then_some(bytes)
+    let whole = base16ct::mixed::decode(digits.as_str(), &mut bytes).ok()?.len() == 16;
+    whole.then_some(bytes)
 }
 
 /// Which tracks.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Selector {
     /// Every track.
     All,
@@ -86,9 +88,11 @@ pub enum Selector {
     Track(u32),
 }
 
-impl Selector {
+impl FromStr for Selector {
+    type Err = KeyError;
+
     /// Reads `all`, `video`, `audio`, `text` or a track ID.
-    pub fn parse(text: &str) -> Result<Self, KeyError> {
+    fn from_str(text: &str) -> Result<Self, KeyError> {
         match text {
             "all" => Ok(Self::All),
             "video" => Ok(Self::Video),
@@ -141,10 +145,10 @@ impl KeyMap {
     /// Reads `[SELECTOR=]KID:KEY` and adds it.
     pub fn parse_insert(&mut self, text: &str) -> Result<(), KeyError> {
         let (selector, key) = match text.split_once('=') {
-            Some((selector, key)) => (Selector::parse(selector)?, key),
+            Some((selector, key)) => (selector.parse()?, key),
             None => (Selector::All, text),
         };
-        self.insert(selector, Key::parse(key)?)
+        self.insert(selector, key.parse()?)
     }
 
     /// Whether there are no keys.
@@ -188,17 +192,17 @@ mod tests {
 
     #[test]
     fn keys_are_read() {
-        let key =
-            Key::parse("00112233-4455-6677-8899-aabbccddeeff:000102030405060708090a0b0c0d0e0f");
+        let parse = str::parse::<Key>;
+        let key = parse("00112233-4455-6677-8899-aabbccddeeff:000102030405060708090a0b0c0d0e0f");
         let key = key.unwrap();
         assert_eq!(kid_text(&key.kid), "00112233-4455-6677-8899-aabbccddeeff");
         assert_eq!(key.key[15], 15);
         assert_eq!(format!("{key:?}"), "Key(00112233-4455-6677-8899-aabbccddeeff)");
         let sixteen = "000102030405060708090a0b0c0d0e0f";
-        assert_eq!(Key::parse(sixteen), Err(KeyError::Separator));
-        assert_eq!(Key::parse(&format!("12:{sixteen}")), Err(KeyError::Kid));
-        assert_eq!(Key::parse(&format!("{sixteen}:{sixteen}0")), Err(KeyError::Key));
-        assert_eq!(Key::parse(&format!("{sixteen}:{}", "x".repeat(32))), Err(KeyError::Key));
+        assert_eq!(parse(sixteen), Err(KeyError::Separator));
+        assert_eq!(parse(&format!("12:{sixteen}")), Err(KeyError::Kid));
+        assert_eq!(parse(&format!("{sixteen}:{sixteen}0")), Err(KeyError::Key));
+        assert_eq!(parse(&format!("{sixteen}:{}", "x".repeat(32))), Err(KeyError::Key));
     }
 
     #[test]

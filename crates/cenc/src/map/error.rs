@@ -110,6 +110,7 @@ impl fmt::Display for NalPlace {
 
 /// Where a NAL unit was found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum NalSource {
     /// `avcC` or `hvcC`.
     Configuration,
@@ -119,6 +120,7 @@ pub enum NalSource {
 
 /// A kind of parameter set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum ParameterSet {
     /// Sequence parameter set.
     Sequence,

@@ -136,7 +136,7 @@ impl EsdsInfo {
     }
 
     fn audio(&mut self, specific: &[u8]) -> Option<()> {
-        let mut bits = Bits { bytes: specific, at: 0 };
+        let mut bits = EsdsBits { bytes: specific, at: 0 };
         let aot = match bits.take(5)? {
             31 => 32 + bits.take(6)?,
             aot => aot,
@@ -172,12 +172,12 @@ fn descriptor<'a>(d: &mut &'a [u8], tag: u8) -> Option<&'a [u8]> {
     }
 }
 
-struct Bits<'a> {
+struct EsdsBits<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-impl Bits<'_> {
+impl EsdsBits<'_> {
     fn take(&mut self, count: usize) -> Option<u32> {
         let mut value = 0;
         for _ in 0..count {

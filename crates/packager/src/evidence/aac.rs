@@ -40,7 +40,7 @@ impl Aac {
         {
             return None;
         }
-        match self.element(&mut Bits { bytes: unit, at: 0 }) {
+        match self.element(&mut AacBits { bytes: unit, at: 0 }) {
             Ok(()) => Some(true),
             Err(Unfit::Noise) => Some(false),
             Err(Unfit::Unclear) => None,
@@ -48,7 +48,7 @@ impl Aac {
     }
 
     /// `raw_data_block()`: the first channel element.
-    fn element(self, r: &mut Bits<'_>) -> Result<(), Unfit> {
+    fn element(self, r: &mut AacBits<'_>) -> Result<(), Unfit> {
         loop {
             match r.take(3)? {
                 // Which of the two fits the channel configuration is often stated wrongly.
@@ -89,7 +89,7 @@ impl Aac {
     }
 
     /// `channel_pair_element()` behind its tag.
-    fn pair(self, r: &mut Bits<'_>) -> Result<(), Unfit> {
+    fn pair(self, r: &mut AacBits<'_>) -> Result<(), Unfit> {
         let mut common = None;
         if r.take(1)? == 1 {
             let ics = self.window(r)?;
@@ -109,7 +109,7 @@ impl Aac {
     }
 
     /// `ics_info()`, as AAC-LC may have it.
-    fn window(self, r: &mut Bits<'_>) -> Result<Window, Unfit> {
+    fn window(self, r: &mut AacBits<'_>) -> Result<IcsWindow, Unfit> {
         let reserved = r.take(1)?; // ics_reserved_bit
         let sequence = r.take(2)?;
         r.take(1)?; // window_shape
@@ -117,9 +117,9 @@ impl Aac {
             let max_sfb = r.take(4)?;
             // scale_factor_grouping: a one joins a window to the group before.
             let groups = 8 - r.take(7)?.count_ones();
-            (Window { max_sfb, groups, length_bits: 3 }, 0)
+            (IcsWindow { max_sfb, groups, length_bits: 3 }, 0)
         } else {
-            (Window { max_sfb: r.take(6)?, groups: 1, length_bits: 5 }, r.take(1)?)
+            (IcsWindow { max_sfb: r.take(6)?, groups: 1, length_bits: 5 }, r.take(1)?)
         };
         let bands = if sequence == EIGHT_SHORT { self.bands.1 } else { self.bands.0 };
         // predictor_data_present: not in AAC-LC.
@@ -137,15 +137,15 @@ enum Unfit {
     Unclear,
 }
 
-struct Window {
+struct IcsWindow {
     max_sfb: u32,
     groups: u32,
-    /// Bits of `sect_len_incr`.
+    /// AacBits of `sect_len_incr`.
     length_bits: u32,
 }
 
 /// `section_data()`: the sections of each group end with its last band.
-fn sections(r: &mut Bits<'_>, ics: &Window) -> Result<(), Unfit> {
+fn sections(r: &mut AacBits<'_>, ics: &IcsWindow) -> Result<(), Unfit> {
     let escape = (1 << ics.length_bits) - 1;
     for _ in 0..ics.groups {
         let mut band = 0;
@@ -169,12 +169,12 @@ fn sections(r: &mut Bits<'_>, ics: &Window) -> Result<(), Unfit> {
     Ok(())
 }
 
-struct Bits<'a> {
+struct AacBits<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-impl Bits<'_> {
+impl AacBits<'_> {
     /// The next `count` bits, 16 at most. No AAC ends before.
     fn take(&mut self, count: u32) -> Result<u32, Unfit> {
         let mut value = 0;

@@ -32,7 +32,7 @@ use serde::Serialize;
 pub(crate) use self::playready::{Checksum, check_pssh, checksums};
 use self::{
     audio::Audio,
-    nal::{CryptRuns, Found, Nal},
+    nal::{CryptRuns, NalEvidence, NalRules},
 };
 use crate::{Error, Place, keys::kid_text};
 
@@ -115,28 +115,28 @@ pub(crate) struct Subject {
     first: u64,
     /// The number of the last one to look at.
     until: AtomicU64,
-    tally: Mutex<Tally>,
+    tally: Mutex<EvidenceTally>,
 }
 
 #[derive(Debug)]
 enum Judge {
     Audio(Audio),
-    Nal(Box<Nal>),
+    Nal(Box<NalRules>),
     /// Codecs in which a wrong key cannot be seen.
     None,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Tally {
+struct EvidenceTally {
     bytes: u64,
     /// Units that count for the structure, and those of them that were checked and that failed.
     seen: u64,
     checked: u64,
     failed: u64,
-    found: Found,
+    found: NalEvidence,
 }
 
-impl Tally {
+impl EvidenceTally {
     fn add(&mut self, other: &Self) {
         self.bytes += other.bytes;
         self.seen += other.seen;
@@ -158,7 +158,7 @@ impl Subject {
         number: u64,
         unit: &[u8],
         subsamples: &[Subsample],
-        tally: &mut Tally,
+        tally: &mut EvidenceTally,
         tools: &mut Tools,
     ) {
         let early = number.saturating_sub(self.first) < STRUCTURE_UNITS;
@@ -192,7 +192,7 @@ impl Subject {
 
     /// Whether most units are not what the codec demands: of those that noise would fail, at least
     /// half. Opus needs several, because one says little.
-    fn is_wrong(&self, tally: &Tally) -> bool {
+    fn is_wrong(&self, tally: &EvidenceTally) -> bool {
         let (share, bits) = self.power();
         let least = if bits < 1.0 { 4 } else { 1 };
         tally.failed >= least && 2.0 * float(tally.failed) > share * float(tally.checked)
@@ -222,7 +222,7 @@ impl Subject {
         }
     }
 
-    fn error(&self, tally: &Tally, path: &Path) -> Error {
+    fn error(&self, tally: &EvidenceTally, path: &Path) -> Error {
         Error::WrongKey {
             path: path.into(),
             track: self.track,
@@ -234,7 +234,7 @@ impl Subject {
         }
     }
 
-    fn tally(&self) -> MutexGuard<'_, Tally> {
+    fn tally(&self) -> MutexGuard<'_, EvidenceTally> {
         self.tally.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -275,14 +275,14 @@ impl Subject {
         }
     }
 
-    fn reason(&self, tally: &Tally, checksum: Option<bool>) -> String {
+    fn reason(&self, tally: &EvidenceTally, checksum: Option<bool>) -> String {
         let mut parts = Vec::new();
         match checksum {
             Some(true) => parts.push("it has the checksum in the PlayReady header".to_owned()),
             Some(false) => parts.push("it has not the checksum in the PlayReady header".to_owned()),
             None => {}
         }
-        let Tally { checked, failed, found, .. } = tally;
+        let EvidenceTally { checked, failed, found, .. } = tally;
         if *checked > 0 {
             let good = checked - failed;
             parts.push(format!(
@@ -308,8 +308,8 @@ impl Subject {
 }
 
 /// What was found that cannot be, in words.
-fn impossible(found: &Found) -> String {
-    let Found { bytes, codes, ends, zero_ends, starts, bad_starts } = found;
+fn impossible(found: &NalEvidence) -> String {
+    let NalEvidence { bytes, codes, ends, zero_ends, starts, bad_starts } = found;
     format!(
         "in {bytes} decrypted bytes {codes} start codes or wrong emulation prevention bytes, {zero_ends} \
          of {ends} NAL units that end in a zero byte, {bad_starts} of {starts} slices that begin with \
@@ -396,7 +396,7 @@ impl Roll {
         if *weight > ENOUGH {
             return;
         }
-        let mut found = Found::default();
+        let mut found = NalEvidence::default();
         let starts = nal.finds_starts() && number.saturating_sub(subject.first) < MAPPED_UNITS;
         for len in subsamples.iter().map(|s| s.protected as usize).filter(|len| *len > 0) {
             found.bytes += runs.bytes(len) as u64;
@@ -454,7 +454,7 @@ impl Judge {
     fn new(entry: &SampleEntry, scheme: Scheme, runs: CryptRuns) -> Self {
         Audio::new(entry)
             .map(Self::Audio)
-            .or_else(|| Nal::new(entry, scheme, runs).map(|nal| Self::Nal(Box::new(nal))))
+            .or_else(|| NalRules::new(entry, scheme, runs).map(|nal| Self::Nal(Box::new(nal))))
             .unwrap_or(Self::None)
     }
 }
@@ -519,7 +519,7 @@ pub(crate) fn look(
             continue;
         }
         let until = subject.until.load(Ordering::Relaxed);
-        let (mut tally, mut tools) = (Tally::default(), Tools::default());
+        let (mut tally, mut tools) = (EvidenceTally::default(), Tools::default());
         for (unit, place) in units.iter().zip(places) {
             if unit.cipher == cipher && place.access_unit <= until {
                 let subsamples = &all_subsamples[unit.subsamples.clone()];

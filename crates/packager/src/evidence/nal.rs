@@ -17,7 +17,7 @@ use lanelock_mp4::SampleEntry;
 
 /// What is known of a track of AVC or HEVC, and of how it is encrypted.
 #[derive(Debug)]
-pub(super) struct Nal {
+pub(super) struct NalRules {
     /// Bytes of the length before each NAL unit.
     length_size: usize,
     /// Finds slice data; none if the parameter sets cannot be read.
@@ -29,7 +29,7 @@ pub(super) struct Nal {
 
 /// What was looked at, and what was found in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct NalEvidence {
     /// Bytes that were decrypted.
     pub(super) bytes: u64,
     /// Start codes, and emulation prevention bytes that prevent nothing.
@@ -44,7 +44,7 @@ pub(super) struct Found {
     pub(super) bad_starts: u64,
 }
 
-impl Found {
+impl NalEvidence {
     pub(super) fn add(&mut self, other: &Self) {
         self.bytes += other.bytes;
         self.codes += other.codes;
@@ -76,7 +76,7 @@ impl Found {
     }
 }
 
-impl Nal {
+impl NalRules {
     /// None if the entry is of another codec, or cannot be read.
     pub(super) fn new(entry: &SampleEntry, scheme: Scheme, runs: CryptRuns) -> Option<Self> {
         let config = entry.config.as_ref()?;
@@ -134,7 +134,7 @@ impl Nal {
         subsamples: &[Subsample],
         mapper: Option<&mut Mapper>,
         scratch: &mut Vec<Subsample>,
-        found: &mut Found,
+        found: &mut NalEvidence,
     ) {
         let data = mapper.and_then(|mapper| {
             scratch.clear();
@@ -180,7 +180,7 @@ impl Nal {
 
     /// Counts start codes and the like in a protected range of `len` bytes without its padding, where
     /// it was decrypted and up to three bytes beside that.
-    fn scan(&self, range: &[u8], len: usize, found: &mut Found) {
+    fn scan(&self, range: &[u8], len: usize, found: &mut NalEvidence) {
         found.bytes += self.runs.bytes(range.len()) as u64;
         for run in self.runs.of(len).take_while(|run| run.start < range.len()) {
             let end = run.end.min(range.len());
@@ -357,9 +357,9 @@ mod tests {
     }
 
     /// NAL units behind lengths of one byte, of which all but the first byte is protected.
-    fn found(units: &[&[u8]]) -> Found {
+    fn found(units: &[&[u8]]) -> NalEvidence {
         let runs = CryptRuns::new(Scheme::Cenc, 0, 0);
-        let nal = Nal { length_size: 1, mapper: None, runs, exact: false };
+        let nal = NalRules { length_size: 1, mapper: None, runs, exact: false };
         let (mut unit, mut subsamples) = (Vec::new(), Vec::new());
         for bytes in units {
             unit.push(u8::try_from(bytes.len()).unwrap());
@@ -369,7 +369,7 @@ mod tests {
         }
         assert!(nal.is_whole(&unit) && !nal.is_whole(&unit[..unit.len() - 1]));
         assert!(nal.is_opaque(&[]) && !nal.is_opaque(&subsamples));
-        let mut found = Found::default();
+        let mut found = NalEvidence::default();
         nal.look(&unit, &subsamples, None, &mut Vec::new(), &mut found);
         found
     }
@@ -387,9 +387,9 @@ mod tests {
         assert_eq!((padded.codes, padded.zero_ends), (0, 5));
         assert_eq!(padded.without_padding().impossible(), 0);
         assert!(padded.without_padding().expected() < 0.01);
-        let two = Found { ends: 2, zero_ends: 2, ..Found::default() };
+        let two = NalEvidence { ends: 2, zero_ends: 2, ..NalEvidence::default() };
         assert_eq!(two.without_padding().impossible(), 0);
-        let few = Found { ends: 1000, zero_ends: 4, ..Found::default() };
+        let few = NalEvidence { ends: 1000, zero_ends: 4, ..NalEvidence::default() };
         assert_eq!(few.without_padding(), few);
     }
 
@@ -397,9 +397,9 @@ mod tests {
     #[test]
     fn ranges_across_units() {
         let runs = CryptRuns::new(Scheme::Cenc, 0, 0);
-        let nal = Nal { length_size: 2, mapper: None, runs, exact: false };
+        let nal = NalRules { length_size: 2, mapper: None, runs, exact: false };
         let unit = [0, 2, 1, 9, 0, 0, 0, 1, 7];
-        let mut found = Found::default();
+        let mut found = NalEvidence::default();
         for subsamples in [
             &[Subsample { clear: 3, protected: 6 }][..],
             &[Subsample { clear: 3, protected: 100 }],
@@ -407,7 +407,7 @@ mod tests {
         ] {
             nal.look(&unit, subsamples, None, &mut Vec::new(), &mut found);
         }
-        assert_eq!(found, Found::default());
+        assert_eq!(found, NalEvidence::default());
     }
 
     #[test]

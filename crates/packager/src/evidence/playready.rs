@@ -227,8 +227,8 @@ mod tests {
         ));
         assert_eq!(checksums([&several]).len(), 4);
         for (at, (kid, key, stored, sum)) in KNOWN.into_iter().enumerate() {
-            let key = Key::parse(&format!("{kid}:{key}")).unwrap();
-            let other = Key::parse(&format!("{kid}:{kid}")).unwrap();
+            let key = format!("{kid}:{key}").parse::<Key>().unwrap();
+            let other = format!("{kid}:{kid}").parse::<Key>().unwrap();
             let one = checksums([&object(&version_4_0(stored, sum))]);
             for found in [one[0], checksums([&several])[at]] {
                 assert_eq!(found.kid, key.kid);

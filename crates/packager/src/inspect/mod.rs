@@ -12,6 +12,7 @@ use crate::{Error, io::Input, keys::kid_text, skeleton::Skeleton};
 
 /// What a file is: `lanelock inspect --json` prints it as it stands.
 #[derive(Clone, Debug, Default, Serialize)]
+#[non_exhaustive]
 pub struct Report {
     /// Bytes of the file.
     pub bytes: u64,
@@ -31,6 +32,7 @@ pub struct Report {
 
 /// A `pssh` box.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct PsshReport {
     /// The system ID, as a UUID.
     pub system_id: String,
@@ -46,6 +48,7 @@ pub struct PsshReport {
 
 /// A track.
 #[derive(Clone, Debug, Default, Serialize)]
+#[non_exhaustive]
 pub struct TrackReport {
     /// The track ID.
     pub id: u32,
@@ -75,6 +78,7 @@ pub struct TrackReport {
 
 /// The protection of a track.
 #[derive(Clone, Debug, Default, Serialize)]
+#[non_exhaustive]
 pub struct ProtectionReport {
     /// The scheme type. All that counts samples is 0 if it is none of `cenc`, `cens`, `cbc1` and
     /// `cbcs`.
@@ -108,6 +112,7 @@ pub struct ProtectionReport {
 
 /// The fragments.
 #[derive(Clone, Debug, Default, Serialize)]
+#[non_exhaustive]
 pub struct FragmentReport {
     /// How many.
     pub count: u64,

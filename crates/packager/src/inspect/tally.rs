@@ -1,15 +1,20 @@
 //! What the samples of a track add up to.
 
-use std::{collections::HashSet, fmt::Write as _};
+use std::collections::HashSet;
 
-use lanelock_cenc::{Pattern, Scheme, ciphertext_bytes};
+use lanelock::Pattern;
+use lanelock_cenc::{Scheme, ciphertext_bytes};
 use lanelock_mp4::{
     AuxCursor, AuxInfo, Media, Movie, Protection, SampleAux, SampleEntry, Track, TrackEncryption,
     TrackFragment, TrackKind,
 };
 
 use super::{ProtectionReport, TrackReport, known, seconds};
-use crate::{Error, io::Input, keys::kid_text};
+use crate::{
+    Error,
+    io::Input,
+    keys::{hex_text, kid_text},
+};
 
 /// A track while its samples are counted.
 pub(super) struct Tally<'a> {
@@ -137,7 +142,7 @@ impl<'a> Tally<'a> {
             report.pattern = ((crypt_blocks, skip_blocks) != (0, 0))
                 .then(|| format!("{crypt_blocks}:{skip_blocks}"));
             report.iv_size = encryption.iv_size;
-            report.constant_iv = encryption.constant_iv.as_ref().map(|iv| hex(iv.as_slice()));
+            report.constant_iv = encryption.constant_iv.as_ref().map(|iv| hex_text(iv.as_slice()));
         }
         if self.kids.insert(encryption.kid) {
             report.kids.push(kid_text(&encryption.kid));
@@ -160,7 +165,7 @@ impl<'a> Tally<'a> {
         };
         report.protected_access_units += 1;
         if report.first_iv.is_none() && !iv.is_empty() {
-            report.first_iv = Some(hex(iv));
+            report.first_iv = Some(hex_text(iv));
         }
         let pattern = encryption.map_or(Pattern::ALL, |encryption| {
             Pattern::new(encryption.crypt_blocks, encryption.skip_blocks)
@@ -199,11 +204,4 @@ fn kind(track: &Track) -> String {
         _ if track.kind() == TrackKind::Text => "text".into(),
         _ => track.handler.to_string(),
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}"); // writing to a String cannot fail
-        text
-    })
 }

@@ -28,6 +28,9 @@ pub enum Error {
     Authentication,
     /// The key has done all that it safely can: see [`KeyUsage`](crate::KeyUsage).
     KeyExhausted,
+    /// The buffer of a job changed its length, or panicked, while a scheduler was at work: that scheduler
+    /// takes no more jobs and hands out none that it has not finished.
+    Poisoned,
 }
 
 impl fmt::Display for Error {
@@ -43,6 +46,9 @@ impl fmt::Display for Error {
             Self::AadLength => "the additional authenticated data is too long",
             Self::Authentication => "the message is not authentic",
             Self::KeyExhausted => "the key has reached its usage limit",
+            Self::Poisoned => {
+                "the scheduler stopped: the buffer of a job changed its length or panicked"
+            }
         })
     }
 }

@@ -20,6 +20,7 @@ pub enum Operation {
 ///
 /// ```
 /// # use lanelock::{aead::{Aes128Ccm, batch::{Operation, OwnedMessage}}, lanes::{Order, Scheduler}};
+/// # fn main() -> Result<(), lanelock::Error> {
 /// let key = Aes128Ccm::new(&[1; 16]);
 /// let mut scheduler = Scheduler::new(Order::Submitted);
 /// let mut done = Vec::new();
@@ -29,12 +30,14 @@ pub enum Operation {
 ///     let data = vec![0; 100 + 16]; // the text, and room for the tag
 ///     let operation = Operation::Seal;
 ///     let message = OwnedMessage { key: &key, operation, nonce, aad: [23], data, tag: number };
-///     done.extend(scheduler.submit(message));
+///     done.extend(scheduler.submit(message)?);
 /// }
-/// scheduler.flush();
+/// scheduler.flush()?;
 /// done.extend(core::iter::from_fn(|| scheduler.completed()));
 /// assert!(done.iter().all(|message| message.result.is_ok()));
 /// assert!(done.iter().map(|message| message.tag).eq(0..100));
+/// # Ok(())
+/// # }
 /// ```
 #[derive(Debug)]
 pub struct OwnedMessage<'k, A, N, D, B, T> {
@@ -77,7 +80,7 @@ where
     B: AsMut<[u8]>,
 {
     /// The message as a batch takes it, unless the buffer has no room for a tag, and the place of its
-    /// result.
+    /// result. Called once: messages are never half done.
     fn borrow(&mut self) -> Option<(Message<'_, A>, &mut Result<(), Error>)> {
         let message = &mut self.message;
         let data = message.data.as_mut();
@@ -119,7 +122,7 @@ where
         }
     }
 
-    fn finish(jobs: &mut [&mut Self::Running]) {
+    fn finish(jobs: &mut [&mut Self::Running]) -> Result<(), Error> {
         for operation in [Operation::Seal, Operation::Open] {
             let jobs = jobs.iter_mut().filter(|job| job.message.operation == operation);
             let (mut messages, results): (Vec<_>, Vec<_>) =
@@ -132,6 +135,7 @@ where
                 *result = message.result;
             }
         }
+        Ok(())
     }
 }
 

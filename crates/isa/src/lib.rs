@@ -38,6 +38,6 @@ pub use level::{AesLevel, LevelError, last_level_run};
 pub use matrix::matrices_are_fast;
 pub use portable::Portable;
 pub use window::{MOST_LANES, Row, RowMut, SharedWindow, Window};
-pub use wipe::wipe;
+pub use wipe::{wipe, wipe_stack};
 #[cfg(target_arch = "x86_64")]
 pub use x86::{AesNi, Vaes256, Vaes512};

@@ -1,6 +1,6 @@
 //! Messages with buffers of their own, for the scheduler of the lanes.
 
-use super::batch::{Batch, Message};
+use super::batch::{Batch, Message, open, seal};
 use crate::{
     Error,
     lanes::{Run, Submit},
@@ -127,10 +127,11 @@ where
             let jobs = jobs.iter_mut().filter(|job| job.message.operation == operation);
             let (mut messages, results): (Vec<_>, Vec<_>) =
                 jobs.filter_map(|job| job.borrow()).unzip();
-            match operation {
-                Operation::Seal => A::seal_each(&mut messages),
-                Operation::Open => A::open_each(&mut messages),
-            }
+            // Each result has its place.
+            let _ = match operation {
+                Operation::Seal => seal(&mut messages),
+                Operation::Open => open(&mut messages),
+            };
             for (result, message) in results.into_iter().zip(messages) {
                 *result = message.result;
             }

@@ -4,7 +4,7 @@ use core::fmt;
 
 use inout::InOutBuf;
 use lanelock_isa::{Block, Clmul, SameKey};
-use zeroize::Zeroize;
+use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::{Aes, EncryptKey, InFlight, Mode, ecb::load_group};
 use crate::{Pattern, inout::InOutBlocks};
@@ -188,6 +188,8 @@ impl<const R: usize> Drop for CtrStream<'_, R> {
         self.block.zeroize();
     }
 }
+
+impl<const R: usize> ZeroizeOnDrop for CtrStream<'_, R> {}
 
 impl<const R: usize> fmt::Debug for CtrStream<'_, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -3,6 +3,7 @@
 use core::array;
 
 use lanelock_isa::{Block, MOST_LANES};
+use zeroize::Zeroizing;
 
 use super::{
     CmacRef, Job, KeyRef, MacJob,
@@ -182,7 +183,7 @@ pub struct MacCompleted<B, T> {
 pub(crate) struct RunningMac<'k, B, T> {
     job: OwnedMacJob<'k, B, T>,
     length: Length,
-    state: Block,
+    state: Zeroizing<Block>,
     done: usize,
     blocks: usize,
 }
@@ -193,7 +194,7 @@ impl<'k, B: AsRef<[u8]>, T> RunningMac<'k, B, T> {
         self.length.check(message.len())?;
         let (blocks, _) = split_last(message);
         self.blocks = blocks.len();
-        let state = array::from_mut(&mut self.state);
+        let state = array::from_mut(&mut *self.state);
         Ok(Work::whole(self.job.key.keys(), state, &blocks[self.done..]))
     }
 
@@ -201,7 +202,7 @@ impl<'k, B: AsRef<[u8]>, T> RunningMac<'k, B, T> {
         let message = self.job.message.as_ref();
         self.length.check(message.len())?;
         let message = &message[self.done * 16..];
-        Ok(MacJob { key: self.job.key, message, mac: self.state })
+        Ok(MacJob { key: self.job.key, message, mac: *self.state })
     }
 }
 
@@ -213,7 +214,8 @@ impl<'k, B: AsRef<[u8]>, T> Run for OwnedMacJob<'k, B, T> {
     type Running = RunningMac<'k, B, T>;
 
     fn start(self) -> Self::Running {
-        RunningMac { job: self, length: Length::default(), state: [0; 16], done: 0, blocks: 0 }
+        let (length, state) = (Length::default(), Zeroizing::new([0; 16]));
+        RunningMac { job: self, length, state, done: 0, blocks: 0 }
     }
 
     fn group(running: &Self::Running) -> usize {
@@ -240,7 +242,7 @@ impl<'k, B: AsRef<[u8]>, T> Run for OwnedMacJob<'k, B, T> {
         go_on(&mut rest);
         let macs: Vec<Block> = rest.iter().map(|job| job.mac).collect();
         for (running, mac) in jobs.iter_mut().zip(macs) {
-            running.state = mac;
+            *running.state = mac;
         }
         Ok(())
     }
@@ -249,6 +251,6 @@ impl<'k, B: AsRef<[u8]>, T> Run for OwnedMacJob<'k, B, T> {
 impl<B, T> From<RunningMac<'_, B, T>> for MacCompleted<B, T> {
     fn from(running: RunningMac<'_, B, T>) -> Self {
         let OwnedMacJob { message, tag, .. } = running.job;
-        Self { message, mac: running.state, tag }
+        Self { message, mac: *running.state, tag }
     }
 }

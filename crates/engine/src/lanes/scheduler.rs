@@ -207,6 +207,7 @@ impl<J: Submit> fmt::Debug for Scheduler<J> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Scheduler")
             .field("order", &self.order)
+            .field("poisoned", &self.poisoned)
             .field("waiting", &self.waiting)
             .field("completed", &(self.slots.len() - self.waiting))
             .finish()

@@ -215,6 +215,11 @@ where
     }
 }
 
+impl<const BITS: usize, const D: usize> ZeroizeOnDrop for AegisMacStream<BITS, D> where
+    Family<BITS>: Core
+{
+}
+
 impl<const BITS: usize, const D: usize> fmt::Debug for AegisMacStream<BITS, D>
 where
     Family<BITS>: Core,

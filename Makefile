@@ -1,6 +1,6 @@
 # The targets are short names for the scripts in tools/; see CONTRIBUTING.md.
 .DEFAULT_GOAL := help
-.PHONY: help demo test lab lint fmt check-layers asmcheck ci
+.PHONY: help demo test long lab lint fmt check-layers check-tests asmcheck ci
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do \
@@ -14,14 +14,21 @@ test: ## set up what the tests need and run them all (ARGS="-p lanelock" to choo
 	@tools/setup test
 	@tools/run-tests $(ARGS)
 
+long: ## what takes longer: valgrind, guard pages, ASan, mutants (ARGS="guard" to choose)
+	@tools/setup long
+	@tools/long $(ARGS)
+
 lint: ## clippy with warnings denied
 	cargo clippy --workspace --all-targets -- -D warnings
 
 fmt: ## format the Rust code
 	cargo fmt --all
 
-check-layers: ## no crate uses what is beside or above it
+check-layers: ## no crate uses what is beside or above it, no files one another in a circle
 	@tools/check-layers
+
+check-tests: ## no test skips in silence
+	@tools/check-tests
 
 asmcheck: ## the SIMD kernels are compiled as they are meant to be
 	@tools/setup asmcheck

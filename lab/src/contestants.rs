@@ -12,7 +12,7 @@ use lanelock_lab_common::Row;
 use crate::{options::Options, worker::Worker};
 
 /// How a library is built and run.
-struct Entry {
+struct LibraryEntry {
     /// The package below `workers/`.
     package: &'static str,
     /// Its second argument.
@@ -25,26 +25,30 @@ struct Entry {
     needs: Option<&'static str>,
 }
 
-const fn entry(package: &'static str, column: &'static str) -> Entry {
-    Entry { package, variant: None, column, native: false, needs: None }
+const fn entry(package: &'static str, column: &'static str) -> LibraryEntry {
+    LibraryEntry { package, variant: None, column, native: false, needs: None }
 }
 
-const fn variant(package: &'static str, variant: &'static str, column: &'static str) -> Entry {
-    Entry { variant: Some(variant), ..entry(package, column) }
+const fn variant(
+    package: &'static str,
+    variant: &'static str,
+    column: &'static str,
+) -> LibraryEntry {
+    LibraryEntry { variant: Some(variant), ..entry(package, column) }
 }
 
-const fn from_folder(variable: &'static str, other: Entry) -> Entry {
-    Entry { needs: Some(variable), ..other }
+const fn from_folder(variable: &'static str, other: LibraryEntry) -> LibraryEntry {
+    LibraryEntry { needs: Some(variable), ..other }
 }
 
-const PEERS: [Entry; 17] = [
+const PEERS: [LibraryEntry; 17] = [
     entry("openssl", "OpenSSL"),
     entry("aws-lc", "AWS-LC"),
     entry("boringssl", "BoringSSL"),
     entry("ring", "ring"),
     entry("graviola", "graviola"),
     entry("rustcrypto", "RustCrypto"),
-    Entry { native: true, ..entry("rustcrypto", "RustCrypto") },
+    LibraryEntry { native: true, ..entry("rustcrypto", "RustCrypto") },
     entry("aegis", "libaegis"),
     variant("ipsec-mb", "jobs", "ipsec-mb"),
     variant("ipsec-mb", "burst", "ipsec-mb"),
@@ -58,7 +62,7 @@ const PEERS: [Entry; 17] = [
 ];
 
 /// Libraries of which only checksums are of interest come last.
-const CHECKSUMS: [Entry; 1] = [entry("isa-l", "ISA-L")];
+const CHECKSUMS: [LibraryEntry; 1] = [entry("isa-l", "ISA-L")];
 
 /// The name of our column, and of the package.
 pub const OURS: &str = "Lanelock";
@@ -151,7 +155,7 @@ impl Contestant {
         Ok((contestants, missing))
     }
 
-    fn peer(entry: &Entry, program: PathBuf, processor: usize) -> Result<Self, String> {
+    fn peer(entry: &LibraryEntry, program: PathBuf, processor: usize) -> Result<Self, String> {
         let name = match (entry.variant, entry.native) {
             (Some(variant), _) => format!("{}/{variant}", entry.package),
             (None, true) => format!("{}/native", entry.package),

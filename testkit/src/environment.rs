@@ -1,5 +1,7 @@
 //! What may or may not be there: the repository around the crate, other
-//! programs, extra media; and how a test says that it could not run.
+//! programs, extra media; and how a test says that it could not run. Whatever
+//! looks for something lists its absence itself, so that a test which returns
+//! for want of it cannot do so in silence.
 
 use std::env;
 use std::fs::OpenOptions;
@@ -7,13 +9,23 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::thread;
 
-/// Says that the calling test cannot run here, and why. The test returns then:
+/// Says that the calling test, or a part of it, cannot run here, and why. The
+/// test returns then, or goes on with the next part:
 ///
 /// ```
 /// # fn test() {
-/// let Some(ffmpeg) = lanelock_testkit::ffmpeg() else {
-///     return lanelock_testkit::skip("ffmpeg is not installed");
-/// };
+/// # let processor_has_it = false;
+/// if !processor_has_it {
+///     return lanelock_testkit::skip("the processor has no AES");
+/// }
+/// # }
+/// ```
+///
+/// What this crate is asked for and cannot find is listed already:
+///
+/// ```
+/// # fn test() {
+/// let Some(ffmpeg) = lanelock_testkit::ffmpeg() else { return };
 /// # let _ = ffmpeg; }
 /// ```
 ///
@@ -44,8 +56,8 @@ pub fn repository() -> PathBuf {
         .to_path_buf()
 }
 
-/// The folder of extra media and vectors that are too big or too foreign to be
-/// committed: `LANELOCK_SHARED`, or `shared` beside the repository.
+/// The folder of extra media that are too big or too foreign to be committed:
+/// `LANELOCK_SHARED`, or `shared` beside the repository.
 #[must_use]
 pub fn shared_dir() -> Option<PathBuf> {
     let path = match env::var_os("LANELOCK_SHARED") {
@@ -55,37 +67,60 @@ pub fn shared_dir() -> Option<PathBuf> {
     path.is_dir().then_some(path)
 }
 
-/// A short clip called `name`, such as `hevc.mp4`, or the source of them all,
-/// `bigbuckbunny.mp4`: from the folder `.cache/media/codecs` that
-/// `tools/make-test-media` fills, else from [`shared_dir`].
+/// The folder that an environment variable names, for tests of input that
+/// somebody brings along. Listed as a skip where the variable is not set.
+///
+/// # Panics
+/// If it names no folder.
 #[must_use]
-pub fn codec_clip(name: &str) -> Option<PathBuf> {
-    [
-        Some(repository().join(".cache/media/codecs")),
-        shared_dir().map(|dir| dir.join("media/codecs")),
-        shared_dir().map(|dir| dir.join("media")),
-    ]
-    .into_iter()
-    .flatten()
-    .map(|dir| dir.join(name))
-    .find(|path| path.is_file())
+pub fn folder_named_by(variable: &str) -> Option<PathBuf> {
+    let Some(path) = env::var_os(variable).map(PathBuf::from) else {
+        skip(&format!("{variable} names no folder"));
+        return None;
+    };
+    assert!(path.is_dir(), "{variable}={} is no folder", path.display());
+    Some(path)
 }
 
 /// Shaka Packager: the file named by `SHAKA_PACKAGER` (set by `make test`),
 /// else the one that `tools/setup test` put into `.cache`, else one on the
-/// search path.
+/// search path. Its absence is listed as a skip.
 #[must_use]
 pub fn shaka_packager() -> Option<PathBuf> {
-    named_by("SHAKA_PACKAGER").or_else(|| {
+    let found = named_by("SHAKA_PACKAGER").or_else(|| {
         let cached = repository().join(".cache/bin/packager");
         if cached.is_file() { Some(cached) } else { on_search_path("packager") }
-    })
+    });
+    listed(found, "Shaka Packager")
 }
 
-/// The `ffmpeg` named by `FFMPEG`, or the one on the search path.
+/// The `ffmpeg` named by `FFMPEG`, or the one on the search path. Its absence is
+/// listed as a skip.
 #[must_use]
 pub fn ffmpeg() -> Option<PathBuf> {
-    named_by("FFMPEG").or_else(|| on_search_path("ffmpeg"))
+    listed(named_by("FFMPEG").or_else(|| on_search_path("ffmpeg")), "ffmpeg")
+}
+
+/// The `ffprobe` named by `FFPROBE`, or the one on the search path. Its absence
+/// is listed as a skip.
+#[must_use]
+pub fn ffprobe() -> Option<PathBuf> {
+    listed(named_by("FFPROBE").or_else(|| on_search_path("ffprobe")), "ffprobe")
+}
+
+/// Whether this is a run of `make long`, which sets `LANELOCK_LONG`: tests with
+/// a long and a short form go through all of their cases then.
+#[must_use]
+pub fn is_long() -> bool {
+    env::var_os("LANELOCK_LONG").is_some_and(|value| !value.is_empty())
+}
+
+/// What was found; if nothing was, the test hears that `what` is not installed.
+pub(crate) fn listed<T>(found: Option<T>, what: &str) -> Option<T> {
+    if found.is_none() {
+        skip(&format!("{what} is not installed"));
+    }
+    found
 }
 
 /// The file that the environment variable names. A name that leads nowhere is
@@ -129,10 +164,5 @@ mod tests {
     fn programs_are_found_on_the_search_path() {
         assert!(on_search_path("cargo").is_some());
         assert!(on_search_path("no such program").is_none());
-    }
-
-    #[test]
-    fn clips_that_are_not_there_are_none() {
-        assert!(codec_clip("no such clip.mp4").is_none());
     }
 }

@@ -8,25 +8,45 @@
 //!   [`ocb3`], [`aegis`] ([`AeadCase`]), [`xts`] ([`XtsCase`]), [`mac`]
 //!   ([`MacCase`]), [`key_wrap`] ([`WrapCase`]), [`hash`] ([`HashCase`]), [`crc`]
 //!   ([`CrcCase`]).
-//! - Repeatable input: [`Rng`] and [`pattern`].
+//! - Repeatable input: [`Rng`] and [`pattern`]; damaged input: [`Mutator`].
+//! - Clips, of which every checkout has small ones: [`small_clip`], [`clips`],
+//!   [`all_clips`], [`protected_clips`]; and [`boxes`], to build and find them.
 //! - Things a machine may lack: [`openssl()`] as an oracle, [`ffmpeg`],
-//!   [`shaka_packager`], [`shared_dir`], [`codec_clip`]; a test that misses one
-//!   says so with [`skip`] and returns.
+//!   [`ffprobe`], [`shaka_packager`], [`codec_clip`]. They list what they miss as
+//!   a skip; a test that cannot run for another reason says so with [`skip`].
+//! - [`Scratch`] folders, and a [`Watchdog`] for what might never end.
+//! - Buffers between unmapped pages, with the feature `guard`: `guard::Guarded`.
 //! - [`hex`] and [`unhex`].
 //!
 //! The crate depends on no other crate of the workspace, so that every one of
 //! them can use it as a dev-dependency.
-#![forbid(unsafe_code)]
+#![cfg_attr(not(feature = "guard"), forbid(unsafe_code))]
+#![cfg_attr(feature = "guard", deny(unsafe_code))]
 
+pub mod boxes;
 mod environment;
+#[cfg(all(unix, feature = "guard"))]
+pub mod guard;
+mod media;
+mod mutate;
 mod openssl;
 mod rng;
+mod scratch;
 mod text;
 mod vectors;
+mod watchdog;
 
-pub use environment::{codec_clip, ffmpeg, repository, shaka_packager, shared_dir, skip};
+pub use environment::{
+    ffmpeg, ffprobe, folder_named_by, is_long, repository, shaka_packager, shared_dir, skip,
+};
+pub use media::{
+    CLIPS, Clip, FILM, ProtectedClip, all_clips, clips, codec_clip, demo_clip, longest_clip,
+    protected_clip, protected_clips, small_clip,
+};
+pub use mutate::{Mutator, mutants};
 pub use openssl::{Openssl, openssl};
-pub use rng::{Rng, pattern};
+pub use rng::{Rng, fingerprint, pattern};
+pub use scratch::Scratch;
 pub use text::{hex, unhex};
 pub use vectors::aead::AeadCase;
 pub use vectors::crc::CrcCase;
@@ -39,3 +59,4 @@ pub use vectors::{
     gcm_siv, hash, key_wrap, mac, ocb3, rfc3686_ctr, sp800_38a_cbc, sp800_38a_ctr, sp800_38a_ecb,
     wycheproof_cbc_pkcs5, xts,
 };
+pub use watchdog::Watchdog;

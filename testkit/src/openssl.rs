@@ -5,7 +5,7 @@ use std::env;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use crate::environment::on_search_path;
+use crate::environment::{listed, on_search_path};
 use crate::{hex, repository, unhex};
 
 /// A running oracle. Algorithms are called as OpenSSL calls its ciphers, such as
@@ -24,7 +24,8 @@ pub struct Openssl {
     algorithms: Vec<String>,
 }
 
-/// Starts OpenSSL as an oracle. `None` if Python 3 or libcrypto 3 is missing.
+/// Starts OpenSSL as an oracle. `None`, which is listed as a skip, if Python 3 or
+/// libcrypto 3 is missing.
 ///
 /// `LANELOCK_LIBCRYPTO` names the libcrypto to be loaded instead of the newest
 /// of the system.
@@ -33,6 +34,10 @@ pub struct Openssl {
 /// If that variable names a file that cannot be loaded.
 #[must_use]
 pub fn openssl() -> Option<Openssl> {
+    listed(start(), "Python 3 or OpenSSL's libcrypto 3")
+}
+
+fn start() -> Option<Openssl> {
     let library = env::var_os("LANELOCK_LIBCRYPTO").filter(|value| !value.is_empty());
     let mut process = Command::new(on_search_path("python3")?)
         .arg(repository().join("tools/openssl-oracle"))

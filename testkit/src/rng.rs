@@ -40,11 +40,15 @@ impl Rng {
             Err(_) => DEFAULT_SEED,
         };
         eprintln!("{name}: LANELOCK_SEED={seed}");
-        // FNV-1a keeps names apart; nothing here has to resist anyone.
-        let salt = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
-        Self::new(seed ^ salt)
+        Self::new(seed ^ fingerprint(name.as_bytes()))
+    }
+
+    /// A generator for case `number`, so that a case can be repeated alone and the
+    /// order of threads does not matter.
+    #[must_use]
+    pub const fn fork(&self, number: u64) -> Self {
+        let mut fork = Self::new(self.state ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        Self::new(fork.next_u64())
     }
 
     /// The next 64 bits.
@@ -125,6 +129,18 @@ pub fn pattern(len: usize) -> Vec<u8> {
     (0..=250).cycle().take(len).collect()
 }
 
+/// A number that tells byte strings apart (FNV-1a, 64 bits), where nobody tries
+/// to make two of the same number.
+#[must_use]
+pub const fn fingerprint(bytes: &[u8]) -> u64 {
+    let (mut hash, mut at) = (0xcbf2_9ce4_8422_2325_u64, 0);
+    while at < bytes.len() {
+        hash = (hash ^ bytes[at] as u64).wrapping_mul(0x0100_0000_01b3);
+        at += 1;
+    }
+    hash
+}
+
 fn parse_seed(text: &str) -> u64 {
     let parsed = match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16),
@@ -178,6 +194,19 @@ mod tests {
         let first = Rng::from_env("one").next_u64();
         assert_ne!(first, Rng::from_env("two").next_u64());
         assert_eq!(first, Rng::from_env("one").next_u64());
+    }
+
+    #[test]
+    fn forks_are_apart_and_repeat() {
+        let rng = Rng::new(3);
+        assert_ne!(rng.fork(0).next_u64(), rng.fork(1).next_u64());
+        assert_eq!(rng.fork(7).next_u64(), rng.fork(7).next_u64());
+    }
+
+    #[test]
+    fn fingerprints_are_those_of_fnv_1a() {
+        assert_eq!(fingerprint(b""), 0xcbf2_9ce4_8422_2325);
+        assert_eq!(fingerprint(b"foobar"), 0x8594_4171_f739_67e8);
     }
 
     #[test]

@@ -1,14 +1,9 @@
 //! Bytes as text and back.
 
-use std::fmt::Write as _;
-
 /// The bytes as lower-case hexadecimal digits without separators.
 #[must_use]
 pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    base16ct::lower::encode_string(bytes)
 }
 
 /// The bytes written as hexadecimal digits; blanks between digits are skipped.
@@ -18,17 +13,12 @@ pub fn hex(bytes: &[u8]) -> String {
 /// comes from test files, where a silent repair would hide a broken vector.
 #[must_use]
 pub fn unhex(text: &str) -> Vec<u8> {
-    let digits: Vec<u8> = text
-        .chars()
-        .filter(|c| !c.is_whitespace())
-        .map(|c| match c.to_digit(16).and_then(|d| u8::try_from(d).ok()) {
-            Some(digit) => digit,
-            None => panic!("{c:?} is no hexadecimal digit in {text:?}"),
-        })
-        .collect();
-    let (pairs, rest) = digits.as_chunks::<2>();
-    assert!(rest.is_empty(), "half a byte at the end of {text:?}");
-    pairs.iter().map(|[high, low]| high << 4 | low).collect()
+    let digits: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    match base16ct::mixed::decode_vec(&digits) {
+        Ok(bytes) => bytes,
+        Err(base16ct::Error::InvalidLength) => panic!("half a byte at the end of {text:?}"),
+        Err(error) => panic!("no hexadecimal digit in {text:?}: {error}"),
+    }
 }
 
 #[cfg(test)]

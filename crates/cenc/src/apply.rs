@@ -9,7 +9,8 @@
 //! | `cbc1` | chain starts with the IV | chain goes on | clear |
 //! | `cbcs` | chain starts with the IV | chain and pattern restart | clear |
 //!
-//! Only the low 64 bits of a counter block count; they wrap without carry.
+//! Only the low 64 bits of a counter block count; they wrap without carry (9.3). An access unit, which
+//! fits the memory, has fewer blocks than they have values.
 
 use core::ops::Range;
 
@@ -35,8 +36,8 @@ impl Cipher {
         Self { scheme, pattern: Pattern::ALL, key }
     }
 
-    /// Sets the pattern `crypt`:`skip` in blocks; `crypt` = 0 means no pattern. Schemes without a
-    /// pattern ignore it.
+    /// Sets the pattern `crypt`:`skip` in blocks; where either is 0 there is none, and every whole
+    /// block is encrypted. Schemes without a pattern ignore it.
     #[must_use]
     pub fn with_pattern(mut self, crypt: u8, skip: u8) -> Self {
         self.pattern = Pattern::new(crypt, skip);
@@ -45,7 +46,7 @@ impl Cipher {
 
     /// Encrypts the whole blocks of a last crypt run that is cut short, as Shaka Packager 3.8,
     /// Bento4 and GPAC do. Without it they stay clear, as clause 9.6.1 says and FFmpeg and mp4ff do. For
-    /// 1:9, and without pattern, there is no difference.
+    /// 1:9, for N:0, and without pattern, there is no difference.
     #[must_use]
     pub fn encrypt_truncated_runs(mut self) -> Self {
         self.pattern = self.pattern.encrypt_truncated_runs();
@@ -56,6 +57,18 @@ impl Cipher {
     pub fn scheme(&self) -> Scheme {
         self.scheme
     }
+}
+
+/// How many of the `protected` bytes of one protected range become ciphertext; the others stay
+/// clear: skipped blocks, a partial last block, a truncated crypt run.
+#[must_use]
+pub fn ciphertext_bytes(scheme: Scheme, pattern: Pattern, protected: u32) -> u32 {
+    let pattern = if scheme.has_pattern() { pattern } else { Pattern::ALL };
+    if scheme == Scheme::Cenc {
+        return protected;
+    }
+    let blocks = pattern.encrypted_blocks(protected as usize / 16);
+    u32::try_from(blocks * 16).unwrap_or(protected) // never more than `protected`
 }
 
 /// An access unit in a buffer.
@@ -184,7 +197,7 @@ pub fn decrypt(
 }
 
 /// A protected range.
-struct Protected<'b> {
+struct ProtectedRange<'b> {
     data: &'b mut [u8],
     iv: [u8; 16],
     cipher: usize,
@@ -199,7 +212,7 @@ fn split<'b>(
     units: &[AccessUnit],
     subsamples: &[Subsample],
     ciphers: &[Cipher],
-) -> Result<Vec<Protected<'b>>, ApplyError> {
+) -> Result<Vec<ProtectedRange<'b>>, ApplyError> {
     for (unit, AccessUnit { range, subsamples: list, cipher, .. }) in units.iter().enumerate() {
         if range.start > range.end || range.end > buffer.len() {
             return Err(ApplyError::OutOfBuffer { unit });
@@ -239,14 +252,14 @@ fn split<'b>(
         let (iv, cipher) = (*iv, *cipher);
         if list.is_empty() {
             let data = cut(range.start, range.len());
-            ranges.push(Protected { data, iv, cipher, unit, number: 0 });
+            ranges.push(ProtectedRange { data, iv, cipher, unit, number: 0 });
         }
         let (mut at, mut number) = (range.start, 0);
         for Subsample { clear, protected } in &subsamples[list.clone()] {
             let (start, len) = (at + usize::from(*clear), *protected as usize);
             if len > 0 {
                 let data = cut(start, len);
-                ranges.push(Protected { data, iv, cipher, unit, number });
+                ranges.push(ProtectedRange { data, iv, cipher, unit, number });
                 number += 1;
             }
             at = start + len;
@@ -256,7 +269,7 @@ fn split<'b>(
 }
 
 /// Applies the key streams of the CTR schemes: encryption and decryption are the same.
-fn apply_counters(ranges: &mut [Protected<'_>], ciphers: &[Cipher]) {
+fn apply_counters(ranges: &mut [ProtectedRange<'_>], ciphers: &[Cipher]) {
     for unit in ranges.chunk_by_mut(|a, b| a.unit == b.unit) {
         let Cipher { scheme, pattern, key } = &ciphers[unit[0].cipher];
         let mut stream = CtrStream::new(key, CounterBits::Bits64, unit[0].iv);
@@ -264,8 +277,9 @@ fn apply_counters(ranges: &mut [Protected<'_>], ciphers: &[Cipher]) {
             match scheme {
                 Scheme::Cenc => stream.apply(range.data),
                 Scheme::Cens => stream.apply_pattern(*pattern, range.data),
-                Scheme::Cbc1 | Scheme::Cbcs => {}
+                Scheme::Cbc1 | Scheme::Cbcs => Ok(()),
             }
+            .expect("a unit in memory has fewer blocks than a counter of 64 bits has values");
         }
     }
 }

@@ -12,8 +12,8 @@
 //! use lanelock::Aes128;
 //! use lanelock_cenc::{AccessUnit, Cipher, Scheme, decrypt, encrypt, map::Subsample};
 //!
-//! # fn main() -> Result<(), lanelock_cenc::ApplyError> {
-//! let cipher = [Cipher::new(Scheme::Cbcs, Aes128::new(&[1; 16])).with_pattern(1, 9)];
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let cipher = [Cipher::new(Scheme::Cbcs, Aes128::new(&[1; 16])?).with_pattern(1, 9)];
 //! let mut buffer = vec![7; 5000]; // two access units
 //! let subsamples = [Subsample { clear: 30, protected: 2970 }];
 //! let units = [
@@ -33,5 +33,6 @@ mod apply;
 pub mod map;
 mod scheme;
 
-pub use apply::{AccessUnit, ApplyError, Cipher, decrypt, encrypt};
+pub use apply::{AccessUnit, ApplyError, Cipher, ciphertext_bytes, decrypt, encrypt};
+pub use lanelock::Pattern;
 pub use scheme::{Scheme, next_iv};

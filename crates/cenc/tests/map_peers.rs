@@ -1,39 +1,34 @@
 //! Maps of real streams against two independent readers: `cros-codecs` for slice header lengths,
 //! Shaka Packager for whole `senc` boxes (`cbcs`).
 //!
-//! The streams: the shared clips, what ffmpeg makes here with the coding tools that shape slice
+//! The streams: the clips of the test kit, what ffmpeg makes here with the coding tools that shape slice
 //! headers, and the clips in the folder named by `LANELOCK_MAP_CLIPS`.
 
 mod map_support;
 
 use lanelock_cenc::map::{Alignment, Subsample};
-use lanelock_testkit::{codec_clip, ffmpeg, shaka_packager, shared_dir, skip};
+use lanelock_testkit::{
+    FILM, Scratch, clips, codec_clip, ffmpeg, folder_named_by, shaka_packager, skip,
+};
 use map_support::bits::Bits;
 use map_support::mp4::Clip;
 use map_support::opinion::Opinion;
 use map_support::{map, mapper, shaka};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 #[test]
-fn shared_clips() {
+fn real_clips() {
     let names = ["avc.mp4", "avc_slices.mp4", "avc_aac.mp4", "hevc.mp4"];
-    let clips = names.iter().filter_map(|name| codec_clip(name));
-    let bunny = shared_dir().map(|dir| dir.join("media/bigbuckbunny.mp4"));
-    let clips: Vec<_> = clips.chain(bunny.filter(|path| path.is_file())).collect();
-    if clips.len() <= names.len() {
-        skip("some of the shared clips are absent");
-    }
-    for clip in clips {
+    let clips = names.into_iter().flat_map(clips).map(|clip| clip.path);
+    for clip in clips.chain(codec_clip(FILM)) {
         check(&clip, Peers::One);
     }
 }
 
 #[test]
 fn named_clips() {
-    let Some(folder) = std::env::var_os("LANELOCK_MAP_CLIPS") else {
-        return;
-    };
+    let Some(folder) = folder_named_by("LANELOCK_MAP_CLIPS") else { return };
     for file in std::fs::read_dir(folder).expect("LANELOCK_MAP_CLIPS is a folder") {
         check(&file.expect("an entry").path(), Peers::Any);
     }
@@ -117,9 +112,7 @@ fn made_hevc() {
 /// `frame_num` of 16 zeros runs into an `idr_pic_id` that begins with 15.
 #[test]
 fn emulation_prevention_in_headers() {
-    let Some(ffmpeg) = ffmpeg() else {
-        return skip("ffmpeg, which muxes the written stream, is not installed");
-    };
+    let Some(ffmpeg) = ffmpeg() else { return };
     let mut sps = Bits::new();
     sps.u(8, 77).u(8, 0).u(8, 30).ues(&[0, 12, 2, 1]).u(1, 0).ues(&[19, 11]);
     let sps = sps.flags(&[1, 1, 0, 0]).stop().nal(&[0x67], &[]);
@@ -137,8 +130,8 @@ fn emulation_prevention_in_headers() {
             stream.extend(nal);
         }
     }
-    let scratch = Scratch::new("emulation-prevention");
-    let [raw, clip] = ["written.h264", "written.mp4"].map(|name| scratch.0.join(name));
+    let scratch = Scratch::new();
+    let [raw, clip] = ["written.h264", "written.mp4"].map(|name| scratch.file(name));
     std::fs::write(&raw, stream).expect("the scratch folder takes a file");
     let run = Command::new(ffmpeg)
         .args(["-v", "fatal", "-f", "h264", "-i"])
@@ -153,11 +146,9 @@ fn emulation_prevention_in_headers() {
 
 /// Encodes a moving picture that fades in, and checks the maps of the result.
 fn made(codec: &str, name: &str, options: &[&str]) {
-    let Some(ffmpeg) = ffmpeg() else {
-        return skip(&format!("{codec} {name}: ffmpeg is not installed"));
-    };
-    let scratch = Scratch::new(&format!("{codec}-{name}"));
-    let clip = scratch.0.join("made.mp4");
+    let Some(ffmpeg) = ffmpeg() else { return };
+    let scratch = Scratch::new();
+    let clip = scratch.file("made.mp4");
     let source = "testsrc2=size=320x176:rate=25,fade=in:0:40";
     let run = Command::new(ffmpeg)
         .args(["-v", "error", "-f", "lavfi", "-i", source, "-frames:v", "40", "-preset", "fast"])
@@ -201,11 +192,8 @@ fn check(path: &Path, peers: Peers) {
 
     let cros = Opinion::new(&clip)
         .and_then(|mut cros| clip.units.iter().map(|unit| cros.map(unit)).collect());
-    let scratch = Scratch::new(&format!("shaka-{}", name.to_string().replace('/', "-")));
-    let shaka = shaka_packager().map(|packager| shaka::cbcs_maps(&packager, path, &scratch.0));
-    if shaka.is_none() {
-        skip(&format!("{name}: Shaka Packager is not installed"));
-    }
+    let scratch = Scratch::new();
+    let shaka = shaka_packager().map(|packager| shaka::cbcs_maps(&packager, path, scratch.path()));
     let mut agreed = 0;
     for (peer, theirs) in [("cros-codecs", Some(cros)), ("Shaka Packager", shaka)] {
         match theirs {
@@ -249,22 +237,4 @@ fn check_blocks(exact: &[Subsample], aligned: &[Subsample], len: usize) {
         .filter(|(start, end)| start < end)
         .collect();
     assert_eq!(shortened, ranges(aligned));
-}
-
-/// A folder that goes away with the test.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("lanelock-map-{}-{name}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("a scratch folder can be made");
-        Self(path)
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // A left-over folder in the temporary directory is no reason to fail.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
 }

@@ -3,7 +3,7 @@
 use std::{ffi::OsString, path::PathBuf};
 
 use clap::{ArgAction, Parser, Subcommand, ValueEnum};
-use lanelock_packager::{Layout, Scheme, Selector};
+use lanelock_packager::{Layout, Scheme, Selector, UnclaimedPolicy};
 use zeroize::Zeroizing;
 
 use crate::{pssh::unhex, speed::SpeedArgs};
@@ -11,7 +11,7 @@ use crate::{pssh::unhex, speed::SpeedArgs};
 const EXIT_CODES: &str = "\
 Exit codes:
   0    done
-  1    the input cannot be processed, or a key is missing; there is no output
+  1    the input cannot be processed, or a key is missing or wrong; there is no output
   2    the command line is wrong
   3    a file cannot be read or written; there is no output
   130  interrupted; there is no output";
@@ -45,8 +45,8 @@ Examples:
   Keys from the environment, the result as JSON:
     LANELOCK_KEYS='video=KID:KEY audio=KID:KEY' lanelock encrypt in.mp4 out.mp4 --scheme cbcs --json
 
-Fragmented input keeps its fragments. Progressive input becomes fragmented, unless --layout keep is
-given. The output appears when it is complete, or not at all.";
+Fragmented input keeps its fragments. Progressive input becomes fragmented and QuickTime becomes MP4,
+unless --layout keep is given. The output appears when it is complete, or not at all.";
 
 /// Encrypts a file.
 #[derive(Debug, clap::Args)]
@@ -88,7 +88,7 @@ pub(crate) struct EncryptArgs {
     #[arg(long)]
     pub(crate) no_pssh: bool,
 
-    /// The layout of the output for progressive input
+    /// The layout of the output for progressive and QuickTime input
     #[arg(long, default_value = "fragmented")]
     pub(crate) layout: LayoutArg,
 
@@ -123,6 +123,10 @@ pub(crate) struct DecryptArgs {
     #[command(flatten)]
     pub(crate) keys: KeyArgs,
 
+    /// Decrypts with a key that seems wrong, too: when a stream is not what its sample entry says
+    #[arg(long)]
+    pub(crate) no_key_check: bool,
+
     #[command(flatten)]
     pub(crate) common: CommonArgs,
 }
@@ -142,14 +146,26 @@ pub(crate) struct KeyArgs {
     pub(crate) files: Vec<PathBuf>,
 }
 
+impl KeyArgs {
+    /// Whether there are keys on the command line. The environment is not asked.
+    pub(crate) fn is_given(&self) -> bool {
+        !self.keys.is_empty() || !self.files.is_empty()
+    }
+}
+
 /// What encryption and decryption have in common.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "the flags of a command line")]
 pub(crate) struct CommonArgs {
     /// The whole blocks of a crypt run that is cut short by the end of its range: clear (FFmpeg,
-    /// mp4ff) or encrypted (Shaka Packager, Bento4, GPAC). Patterns like 1:9 have none
+    /// mp4ff) or encrypted (Shaka Packager, Bento4, GPAC). Patterns like 1:9 and 10:0 have none
     #[arg(long, value_name = "HOW", default_value = "clear")]
     pub(crate) truncated_runs: TruncatedRuns,
+
+    /// Takes media data that no sample and no item refers to as they are: clear, and left out of new
+    /// fragments. Without this option they are an error
+    #[arg(long)]
+    pub(crate) keep_unclaimed: bool,
 
     /// Threads [default: one for each core, at most 4]
     #[arg(long, value_name = "N")]
@@ -172,15 +188,32 @@ pub(crate) struct CommonArgs {
     pub(crate) no_progress: bool,
 }
 
+impl CommonArgs {
+    pub(crate) fn unclaimed(&self) -> UnclaimedPolicy {
+        if self.keep_unclaimed { UnclaimedPolicy::Keep } else { UnclaimedPolicy::Refuse }
+    }
+}
+
 /// Says what a file is: tracks, codecs, protection, fragments.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   lanelock inspect out.mp4
-  lanelock inspect out.mp4 --json | jq '.tracks[].protection.kids'")]
+  lanelock inspect out.mp4 --json | jq '.tracks[].protection.kids'
+  lanelock inspect out.mp4 --key-file keys.txt
+
+With --key or --key-file, the file is decrypted and what comes out is looked at, without writing it: whether each key
+fits. The exit code is 1 if one surely does not.")]
 pub(crate) struct InspectArgs {
     /// The file
     pub(crate) input: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) keys: KeyArgs,
+
+    /// As for decrypt
+    #[arg(long, value_name = "HOW", default_value = "clear")]
+    pub(crate) truncated_runs: TruncatedRuns,
 
     /// Prints JSON
     #[arg(long)]
@@ -249,7 +282,7 @@ impl From<SchemeArg> for Scheme {
 pub(crate) enum LayoutArg {
     /// Fragments that begin at sync samples
     Fragmented,
-    /// Progressive, as it is
+    /// Progressive or QuickTime, as it is
     Keep,
 }
 

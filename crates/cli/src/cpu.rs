@@ -22,7 +22,7 @@ pub(crate) fn cpu(args: &CpuArgs) -> Result<(), Failure> {
                 serde_json::json!({
                     "name": name,
                     "requires": requires,
-                    "available": AesLevel::from_name(name).is_ok(),
+                    "available": name.parse::<AesLevel>().is_ok(),
                 })
             })
             .collect();
@@ -34,7 +34,7 @@ pub(crate) fn cpu(args: &CpuArgs) -> Result<(), Failure> {
     for (name, requires) in AesLevel::known() {
         let state = if *name == chosen.name() {
             "in use"
-        } else if AesLevel::from_name(name).is_ok() {
+        } else if name.parse::<AesLevel>().is_ok() {
             "available"
         } else {
             "not here"

@@ -5,7 +5,10 @@ use std::{
     process::ExitCode,
 };
 
+use lanelock_mp4::ErrorKind;
 use lanelock_packager::Error;
+
+use crate::hide::without_keys;
 
 /// Why the command failed.
 pub(crate) enum Failure {
@@ -15,6 +18,8 @@ pub(crate) enum Failure {
     Usage { what: String, hint: String },
     /// A file other than input and output.
     Io { what: String, error: io::Error },
+    /// Keys do not fit.
+    WrongKeys(String),
     /// Standard output does not take our words.
     Print(io::Error),
 }
@@ -33,8 +38,10 @@ impl Failure {
             }
             Self::Usage { what, hint } => (what, Some(hint), 2),
             Self::Io { what, error } => (format!("{what}: {error}"), None, 3),
+            Self::WrongKeys(text) => (text, None, 1),
             Self::Print(error) => (format!("cannot write to standard output: {error}"), None, 3),
         };
+        let (text, hint) = (without_keys(&text), hint.as_deref().map(without_keys));
         // Standard error is the last place to complain: if it is gone, the exit code must do.
         let mut stderr = io::stderr().lock();
         let _ = if json {
@@ -74,6 +81,9 @@ fn split(error: &Error) -> (String, Option<String>) {
     let reason = match error {
         // Paths come before the reason, and may hold anything.
         Error::Track { reason, .. } | Error::Unsuitable { reason, .. } => reason.len(),
+        Error::Container { source, .. } if is_sound(source.kind()) => {
+            source.kind().to_string().len()
+        }
         Error::NotAFile { .. } => "; copy it to one first".len(),
         Error::Options(_) | Error::Level(_) => text.len(),
         _ => return (text, None),
@@ -96,9 +106,18 @@ fn hint(error: &Error) -> Option<String> {
         Error::Container { source, .. } if source.offset() == 0 && !is_code(source.path()) => {
             "this seems to be no MP4 file at all"
         }
+        Error::Container { source, .. } if is_sound(source.kind()) => return None,
         Error::Container { .. } => {
             "the file is damaged or cut short; fetch or make it again, or try to repair it \
              (ffmpeg -i IN -c copy OUT)"
+        }
+        Error::WrongKey { .. } => {
+            "give the key that the file was encrypted with; if the key is right, the stream is not what \
+             its sample entry says: --no-key-check decrypts all the same"
+        }
+        Error::KeyChecksum { .. } => {
+            "give the key that belongs to the KID; if the key is right, the header is \
+             wrong (decrypt has --no-key-check for that)"
         }
         Error::Map { .. } => {
             "the video data could not be read with certainty, so nothing was encrypted; if players \
@@ -107,6 +126,11 @@ fn hint(error: &Error) -> Option<String> {
         _ => return None,
     };
     Some(hint.into())
+}
+
+/// Whether an error says nothing against the file, but that it has something not supported.
+fn is_sound(kind: &ErrorKind) -> bool {
+    matches!(kind, ErrorKind::NoIsoForm { .. } | ErrorKind::Unsupported(_))
 }
 
 /// Whether the path of a box is the code of a top-level one, as no text begins with.

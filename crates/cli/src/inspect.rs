@@ -6,24 +6,58 @@ use std::{
     path::Path,
 };
 
-use lanelock_packager::{FragmentReport, ProtectionReport, PsshReport, Report, TrackReport};
+use lanelock_packager::{
+    DecryptOptions, FragmentReport, KeyReport, KeyVerdict, ProtectionReport, PsshReport, Report,
+    TrackReport,
+};
 
-use crate::{args::InspectArgs, failure::Failure, units};
+use crate::{
+    args::{InspectArgs, TruncatedRuns},
+    failure::Failure,
+    keys, units,
+    watch::Watch,
+};
 
 pub(crate) fn inspect(args: &InspectArgs) -> Result<(), Failure> {
     let report = lanelock_packager::inspect(&args.input)?;
+    let keys = if args.keys.is_given() { check(args)? } else { Vec::new() };
     let mut out = io::BufWriter::new(io::stdout().lock());
     if args.json {
+        let mut report = serde_json::to_value(&report).map_err(io::Error::from)?;
+        if args.keys.is_given() {
+            report["keys"] = serde_json::to_value(&keys).map_err(io::Error::from)?;
+        }
         serde_json::to_writer_pretty(&mut out, &report).map_err(io::Error::from)?;
         writeln!(out)?;
     } else {
         let bold = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-        out.write_all(text(&report, &args.input, bold).as_bytes())?;
+        out.write_all(text(&report, &keys, &args.input, bold).as_bytes())?;
     }
-    Ok(out.flush()?)
+    out.flush()?;
+    drop(out);
+    let wrong = |key: &&KeyReport| key.verdict == KeyVerdict::Wrong;
+    let wrong: Vec<_> = keys
+        .iter()
+        .filter(wrong)
+        .map(|key| {
+            format!("track {} ({}): the key for its KID {} is wrong", key.track, key.codec, key.kid)
+        })
+        .collect();
+    if wrong.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::WrongKeys(format!("{}: {}", args.input.display(), wrong.join("; "))))
 }
 
-fn text(report: &Report, path: &Path, bold: bool) -> String {
+/// Decrypts the file and throws the result away.
+fn check(args: &InspectArgs) -> Result<Vec<KeyReport>, Failure> {
+    let watch = Watch::plain(args.json);
+    let mut options = DecryptOptions::new(keys::by_kid(&args.keys, &watch)?);
+    options.encrypt_truncated_runs = args.truncated_runs == TruncatedRuns::Encrypt;
+    Ok(lanelock_packager::check_keys(&args.input, &options, &watch)?)
+}
+
+fn text(report: &Report, keys: &[KeyReport], path: &Path, bold: bool) -> String {
     let mut lines = Lines { text: String::new(), bold };
     lines.title(&path.display().to_string());
     lines.line("layout", &report.layout);
@@ -37,6 +71,9 @@ fn text(report: &Report, path: &Path, bold: bool) -> String {
     }
     for track in &report.tracks {
         lines.track(track);
+        for key in keys.iter().filter(|key| key.track == track.id) {
+            lines.key(key);
+        }
     }
     for (index, pssh) in report.pssh.iter().enumerate() {
         if index == MOST_SHOWN {
@@ -137,6 +174,11 @@ impl Lines {
                 units::bytes(all),
             ),
         );
+        let ciphertext = protection.ciphertext_bytes;
+        if ciphertext != protected_bytes {
+            let percent = 100.0 * units::float(ciphertext) / units::float(all.max(1));
+            self.line("ciphertext", &format!("{} ({percent:.1} %)", units::bytes(ciphertext)));
+        }
         let ProtectionReport { with_subsamples, subsamples, most_subsamples, .. } = *protection;
         self.line(
             "subsamples",
@@ -150,6 +192,12 @@ impl Lines {
                 )
             },
         );
+    }
+
+    fn key(&mut self, key: &KeyReport) {
+        let KeyReport { verdict, kid, reason, bytes, .. } = key;
+        self.line("key", &format!("{verdict}, for KID {kid} ({})", units::bytes(*bytes)));
+        self.line("", reason);
     }
 
     fn pssh(&mut self, pssh: &PsshReport) {

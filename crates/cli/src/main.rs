@@ -5,6 +5,7 @@
 mod args;
 mod cpu;
 mod failure;
+mod hide;
 mod inspect;
 mod keys;
 mod pssh;

@@ -5,11 +5,14 @@ use std::{
     path::Path,
 };
 
-use lanelock_packager::{DecryptOptions, EncryptOptions, Iv, Scheme, Summary, Times};
+use lanelock_packager::{
+    DecryptOptions, EncryptOptions, Iv, Scheme, Summary, Times, UnclaimedRange,
+};
 
 use crate::{
     args::{CommonArgs, DecryptArgs, EncryptArgs, TruncatedRuns},
     failure::Failure,
+    hide::without_keys,
     keys, pssh, units,
     watch::Watch,
 };
@@ -25,20 +28,20 @@ pub(crate) fn encrypt(args: &EncryptArgs) -> Result<(), Failure> {
     }
     let watch = Watch::new(common)?;
     let keys = keys::by_track(&args.keys, &watch)?;
-    let options = EncryptOptions::new(scheme, keys);
-    let options = EncryptOptions {
-        clear: args.clear.clone(),
-        pattern: args.pattern.unwrap_or(options.pattern),
-        encrypt_truncated_runs: common.truncated_runs == TruncatedRuns::Encrypt,
-        iv: args.iv.as_ref().map_or(Iv::Random, |iv| Iv::Given(iv.0.clone())),
-        pssh: pssh::boxes(&args.pssh)?,
-        common_pssh: !args.no_pssh,
-        layout: args.layout.into(),
-        fragment_duration: args.fragment_duration,
-        workers: common.workers.map_or(0, usize::from),
-        sync: common.sync,
-        ..options
-    };
+    let mut options = EncryptOptions::new(scheme, keys)
+        .with_clear(args.clear.clone())
+        .with_encrypted_truncated_runs(common.truncated_runs == TruncatedRuns::Encrypt)
+        .with_iv(args.iv.as_ref().map_or(Iv::Random, |iv| Iv::Given(iv.0.clone())))
+        .with_pssh(pssh::boxes(&args.pssh)?)
+        .with_common_pssh(!args.no_pssh)
+        .with_layout(args.layout.into())
+        .with_fragment_duration(args.fragment_duration)
+        .with_unclaimed(common.unclaimed())
+        .with_workers(common.workers.map_or(0, usize::from))
+        .with_sync(common.sync);
+    if let Some((crypt, skip)) = args.pattern {
+        options = options.with_pattern(crypt, skip);
+    }
     let result = lanelock_packager::encrypt(&args.input, &args.output, &options, &watch);
     watch.end();
     report("encrypted", &args.output, &result?, common)
@@ -48,12 +51,12 @@ pub(crate) fn decrypt(args: &DecryptArgs) -> Result<(), Failure> {
     let common = &args.common;
     let watch = Watch::new(common)?;
     let keys = keys::by_kid(&args.keys, &watch)?;
-    let options = DecryptOptions {
-        encrypt_truncated_runs: common.truncated_runs == TruncatedRuns::Encrypt,
-        workers: common.workers.map_or(0, usize::from),
-        sync: common.sync,
-        ..DecryptOptions::new(keys)
-    };
+    let options = DecryptOptions::new(keys)
+        .with_encrypted_truncated_runs(common.truncated_runs == TruncatedRuns::Encrypt)
+        .with_unclaimed(common.unclaimed())
+        .with_check_keys(!args.no_key_check)
+        .with_workers(common.workers.map_or(0, usize::from))
+        .with_sync(common.sync);
     let result = lanelock_packager::decrypt(&args.input, &args.output, &options, &watch);
     watch.end();
     report("decrypted", &args.output, &result?, common)
@@ -84,6 +87,22 @@ fn report(
             _ => "clear".into(),
         };
         writeln!(out, "track {} ({}): {what}", track.id, track.codec)?;
+        for key in summary.keys.iter().filter(|key| key.track == track.id) {
+            writeln!(out, "  key {}: {}", key.verdict, key.reason)?;
+        }
+    }
+    let unclaimed = &summary.unclaimed;
+    for UnclaimedRange { offset, bytes, looks_like, .. } in unclaimed.listed.iter().take(3) {
+        writeln!(
+            out,
+            "not {verb}, since no sample or item refers to them: {} at file offset {offset}; \
+             {looks_like}",
+            units::count(*bytes, "byte", "bytes"),
+        )?;
+    }
+    if unclaimed.ranges > 3 {
+        let ranges = unclaimed.ranges - 3;
+        writeln!(out, "... and {ranges} more such ranges, {} bytes in all", unclaimed.bytes)?;
     }
     let Summary { bytes_in, bytes_out, fragments, seconds, level, workers, times, .. } = summary;
     let fragments = match fragments {
@@ -93,17 +112,22 @@ fn report(
     writeln!(
         out,
         "{}: {}, {fragments}, {} at {}",
-        output.display(),
+        without_keys(&output.display().to_string()),
         units::bytes(*bytes_out),
         units::duration(*seconds),
         units::gigabytes_a_second(*bytes_in, *seconds),
     )?;
-    let Times { plan, read, map, crypto, write } = *times;
-    let all = (plan + read + map + crypto + write).max(f64::MIN_POSITIVE);
+    let Times { plan, read, map, crypto, look, write, .. } = *times;
+    let all = (plan + read + map + crypto + look + write).max(f64::MIN_POSITIVE);
     let percent = |part: f64| 100.0 * part / all;
+    let looking = if verb == "decrypted" {
+        format!(", key check {:.0} %", percent(look))
+    } else {
+        String::new()
+    };
     writeln!(
         out,
-        "{}: plan {:.0} %, read {:.0} %, map {:.0} %, AES ({level}) {:.0} %, write {:.0} %",
+        "{}: plan {:.0} %, read {:.0} %, map {:.0} %, AES ({level}) {:.0} %{looking}, write {:.0} %",
         units::count(*workers as u64, "worker", "workers"),
         percent(plan),
         percent(read),

@@ -12,7 +12,7 @@ use std::{
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lanelock_packager::Observer;
 
-use crate::{args::CommonArgs, failure::Failure};
+use crate::{args::CommonArgs, failure::Failure, hide::without_keys};
 
 /// The observer of the command.
 pub(crate) struct Watch {
@@ -45,6 +45,11 @@ impl Watch {
         Ok(Self { bar, quiet, json, interrupted })
     }
 
+    /// Shows no bar, and leaves signals alone: for what has no output.
+    pub(crate) fn plain(json: bool) -> Self {
+        Self { bar: ProgressBar::hidden(), quiet: false, json, interrupted: Arc::default() }
+    }
+
     /// Takes the bar away.
     pub(crate) fn end(&self) {
         self.bar.finish_and_clear();
@@ -71,6 +76,7 @@ impl Observer for Watch {
         if self.quiet {
             return;
         }
+        let message = without_keys(message);
         let text = if self.json {
             serde_json::json!({ "warning": message }).to_string()
         } else {

@@ -10,7 +10,7 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
-use lanelock_testkit::repository;
+use lanelock_testkit::{Scratch, demo_clip};
 
 const KID: &str = "11112222333344445555666677778888";
 const KEY: &str = "0f1e2d3c4b5a69788796a5b4c3d2e1f0";
@@ -49,28 +49,12 @@ fn with_stdin(arguments: &[&str], input: &[u8]) -> (Option<i32>, String, String)
 }
 
 fn demo() -> String {
-    repository().join("media/demo.mp4").to_str().unwrap().into()
+    demo_clip().to_str().unwrap().into()
 }
 
-/// A folder that goes with the test.
-struct Folder(std::path::PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    fn file(&self, name: &str) -> String {
-        self.0.join(name).to_str().unwrap().into()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
+/// The path of a file in the folder, as an argument.
+fn argument(folder: &Scratch, name: &str) -> String {
+    folder.file(name).to_str().unwrap().into()
 }
 
 #[test]
@@ -178,11 +162,12 @@ fn key_files_have_an_end() {
 
 #[test]
 fn several_key_files_with_comments_at_the_ends_of_lines() {
-    let folder = Folder::new("several-key-files");
-    let (first, second) = (folder.file("first"), folder.file("second"));
+    let folder = Scratch::new();
+    let (first, second) = (argument(&folder, "first"), argument(&folder, "second"));
     fs::write(&first, format!("video={KID}:{KEY} # picture\r\n")).unwrap();
     fs::write(&second, format!("\u{feff}audio={}:{KEY}\n", "8".repeat(32))).unwrap();
-    let (source, out, clear) = (demo(), folder.file("out.mp4"), folder.file("clear.mp4"));
+    let (source, out, clear) =
+        (demo(), argument(&folder, "out.mp4"), argument(&folder, "clear.mp4"));
     let files = ["--key-file", &first, "--key-file", &second, "-q"];
     let (code, _, err) =
         run(&[&["encrypt", &source, &out, "--scheme", "cbcs"], &files[..]].concat());
@@ -194,8 +179,8 @@ fn several_key_files_with_comments_at_the_ends_of_lines() {
 
 #[test]
 fn options_that_do_not_go_together() {
-    let folder = Folder::new("options");
-    let (source, out, key) = (demo(), folder.file("out.mp4"), format!("{KID}:{KEY}"));
+    let folder = Scratch::new();
+    let (source, out, key) = (demo(), argument(&folder, "out.mp4"), format!("{KID}:{KEY}"));
     let encrypt = ["encrypt", &source, &out, "-q", "--key", &key];
     for (arguments, word) in [
         (&["--scheme", "cenc", "--pattern", "5:5"][..], "--scheme cbcs"),
@@ -210,8 +195,8 @@ fn options_that_do_not_go_together() {
 
 #[test]
 fn errors_come_with_hints() {
-    let folder = Folder::new("hints");
-    let (source, out, key) = (demo(), folder.file("out.mp4"), format!("video={KID}:{KEY}"));
+    let folder = Scratch::new();
+    let (source, out, key) = (demo(), argument(&folder, "out.mp4"), format!("video={KID}:{KEY}"));
     let encrypt = ["encrypt", &source, &out, "--scheme", "cbcs", "-q", "--key", &key];
     let (code, _, err) = run(&encrypt);
     assert_eq!(code, Some(1));
@@ -221,7 +206,7 @@ fn errors_come_with_hints() {
     let error: serde_json::Value = serde_json::from_str(&err).unwrap();
     assert!(error["error"].as_str().unwrap().contains("track 2 (mp4a)"));
     assert!(error["hint"].as_str().unwrap().contains("--clear audio"));
-    let text = folder.file("text");
+    let text = argument(&folder, "text");
     fs::write(&text, "Once upon a time there was a text.").unwrap();
     let (code, _, err) = run(&["decrypt", &text, "clear.mp4", "-q", "--key", &key]);
     assert_eq!(code, Some(1));
@@ -230,12 +215,12 @@ fn errors_come_with_hints() {
 
 #[test]
 fn pssh_boxes_in_every_form() {
-    let folder = Folder::new("pssh");
-    let (source, out, key) = (demo(), folder.file("out.mp4"), format!("{KID}:{KEY}"));
+    let folder = Scratch::new();
+    let (source, out, key) = (demo(), argument(&folder, "out.mp4"), format!("{KID}:{KEY}"));
     // A version 0 box of an unknown system, with two bytes of data.
     let hex = format!("00000022{}00000000{}00000002abcd", "70737368", "5".repeat(32));
     let bytes = lanelock_testkit::unhex(&hex);
-    let (raw, text) = (folder.file("raw"), folder.file("text"));
+    let (raw, text) = (argument(&folder, "raw"), argument(&folder, "text"));
     fs::write(&raw, &bytes).unwrap();
     fs::write(&text, "AAAAInBzc2gAAAAAVVVVVVVVVVVVVVVVVVVVVQAA\nAAKrzQ==\n").unwrap();
     let (raw, text) = (format!("@{raw}"), format!("@{text}"));
@@ -251,8 +236,8 @@ fn pssh_boxes_in_every_form() {
 
 #[test]
 fn reports_for_people_have_the_numbers_of_those_for_machines() {
-    let folder = Folder::new("reports");
-    let (source, out, key) = (demo(), folder.file("out.mp4"), format!("{KID}:{KEY}"));
+    let folder = Scratch::new();
+    let (source, out, key) = (demo(), argument(&folder, "out.mp4"), format!("{KID}:{KEY}"));
     let (code, _, err) = run(&["encrypt", &source, &out, "--scheme", "cbcs", "-q", "--key", &key]);
     assert_eq!(code, Some(0), "{err}");
     for file in [&source, &out] {

@@ -6,19 +6,15 @@ use std::{
     fs,
     io::Write,
     os::unix::fs::PermissionsExt,
-    path::{Path, PathBuf},
+    path::Path,
     process::{Command, Output, Stdio},
 };
 
+use lanelock_testkit::{Scratch, demo_clip as clip};
 use serde_json::Value;
 
 const KID: &str = "00112233445566778899aabbccddeeff";
 const KEY: &str = "0f1e2d3c4b5a69788796a5b4c3d2e1f0";
-
-/// The clip that is in the repository.
-fn clip() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../media/demo.mp4")
-}
 
 fn lanelock() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lanelock"));
@@ -34,28 +30,6 @@ fn run(command: &mut Command) -> (i32, String, String) {
         assert!(!text.to_lowercase().contains(KEY), "the key was printed: {text}");
     }
     (status.code().unwrap(), stdout, stderr)
-}
-
-/// A folder of its own for a test; removed at its end.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    fn join(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
 }
 
 fn encrypt(output: &Path) -> Command {
@@ -78,8 +52,8 @@ fn help_shows_examples_and_exit_codes() {
 
 #[test]
 fn wrong_command_lines_end_with_2() {
-    let folder = Folder::new("usage");
-    let out = folder.join("out.mp4");
+    let folder = Scratch::new();
+    let out = folder.file("out.mp4");
     for args in [
         &["--key", "12:34"][..],
         &["--key", "no colon"],
@@ -102,25 +76,25 @@ fn wrong_command_lines_end_with_2() {
 
 #[test]
 fn keys_come_from_everywhere() {
-    let folder = Folder::new("keys");
+    let folder = Scratch::new();
     let key = format!("{KID}:{KEY}");
-    let file = folder.join("keys");
+    let file = folder.file("keys");
     fs::write(&file, format!("# a comment\n\n  all={key}  \n")).unwrap();
     fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
 
-    let (code, _, err) = run(encrypt(&folder.join("a")).args(["--key", &key]));
+    let (code, _, err) = run(encrypt(&folder.file("a")).args(["--key", &key]));
     assert_eq!(code, 0, "{err}");
     assert!(err.contains("warning: other users") && err.contains("--key-file"), "{err}");
 
-    let (code, _, err) = run(encrypt(&folder.join("b")).arg("--key-file").arg(&file));
+    let (code, _, err) = run(encrypt(&folder.file("b")).arg("--key-file").arg(&file));
     assert_eq!(code, 0, "{err}");
     assert!(!err.contains("warning"), "{err}");
 
-    let (code, _, err) = run(encrypt(&folder.join("c")).env("LANELOCK_KEYS", &key));
+    let (code, _, err) = run(encrypt(&folder.file("c")).env("LANELOCK_KEYS", &key));
     assert_eq!(code, 0, "{err}");
     assert!(!err.contains("warning"), "{err}");
 
-    let mut child = encrypt(&folder.join("d"))
+    let mut child = encrypt(&folder.file("d"))
         .args(["--key-file", "-"])
         .stdin(Stdio::piped())
         .stderr(Stdio::null())
@@ -130,27 +104,27 @@ fn keys_come_from_everywhere() {
     assert!(child.wait().unwrap().success());
 
     fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
-    let (_, _, err) = run(encrypt(&folder.join("b")).arg("--key-file").arg(&file));
+    let (_, _, err) = run(encrypt(&folder.file("b")).arg("--key-file").arg(&file));
     assert!(err.contains("chmod 600"), "{err}");
     for name in ["a", "b", "c", "d"] {
         let mut back = lanelock();
-        back.arg("decrypt").arg(folder.join(name)).arg(folder.join("clear"));
+        back.arg("decrypt").arg(folder.file(name)).arg(folder.file("clear"));
         let (code, _, err) = run(back.env("LANELOCK_KEYS", &key));
         assert_eq!(code, 0, "{err}");
-        assert!(fs::read(folder.join("clear")).unwrap() == fs::read(clip()).unwrap(), "{name}");
+        assert!(fs::read(folder.file("clear")).unwrap() == fs::read(clip()).unwrap(), "{name}");
     }
 }
 
 #[test]
 fn summaries_are_json_on_request() {
-    let folder = Folder::new("json");
+    let folder = Scratch::new();
     let keys = format!("{KID}:{KEY}");
-    let mut command = encrypt(&folder.join("out.mp4"));
+    let mut command = encrypt(&folder.file("out.mp4"));
     let (code, out, _) = run(command.arg("--json").env("LANELOCK_KEYS", &keys));
     assert_eq!(code, 0);
     let summary: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(summary["bytes_in"], fs::metadata(clip()).unwrap().len());
-    assert_eq!(summary["bytes_out"], fs::metadata(folder.join("out.mp4")).unwrap().len());
+    assert_eq!(summary["bytes_out"], fs::metadata(folder.file("out.mp4")).unwrap().len());
     assert_eq!(summary["tracks"][0]["scheme"], "cbcs");
     assert_eq!(summary["tracks"][0]["kid"], "00112233-4455-6677-8899-aabbccddeeff");
     let units = |track: &Value| track["access_units"].as_u64().unwrap();
@@ -162,7 +136,7 @@ fn summaries_are_json_on_request() {
 
     let (code, out, err) = run(lanelock()
         .args(["decrypt", "--json", "--quiet"])
-        .args([folder.join("out.mp4"), folder.join("clear.mp4")])
+        .args([folder.file("out.mp4"), folder.file("clear.mp4")])
         .env("LANELOCK_KEYS", format!("{KEY}:{KID}").replace(KEY, &"9".repeat(32))));
     assert_eq!((code, out.as_str()), (1, ""));
     let error: Value = serde_json::from_str(&err).unwrap();
@@ -171,8 +145,8 @@ fn summaries_are_json_on_request() {
 
 #[test]
 fn quiet_prints_nothing() {
-    let folder = Folder::new("quiet");
-    let mut command = encrypt(&folder.join("out.mp4"));
+    let folder = Scratch::new();
+    let mut command = encrypt(&folder.file("out.mp4"));
     let (code, out, err) = run(command.args(["--quiet", "--key", &format!("{KID}:{KEY}")]));
     assert_eq!((code, out.as_str(), err.as_str()), (0, "", ""));
 }
@@ -198,10 +172,10 @@ fn cpu_names_the_levels() {
         assert_eq!(cpu["chosen"], **level);
         assert!(cpu["why"].as_str().unwrap().contains("LANELOCK_LEVEL"));
     }
-    let folder = Folder::new("cpu");
+    let folder = Scratch::new();
     for command in [
         lanelock().arg("cpu"),
-        encrypt(&folder.join("out")).env("LANELOCK_KEYS", format!("{KID}:{KEY}")),
+        encrypt(&folder.file("out")).env("LANELOCK_KEYS", format!("{KID}:{KEY}")),
     ] {
         let (code, _, err) = run(command.env("LANELOCK_LEVEL", "sse9"));
         assert_eq!(code, 2);
@@ -212,14 +186,14 @@ fn cpu_names_the_levels() {
 /// The same file at every level: what is written does not depend on the processor.
 #[test]
 fn every_level_writes_the_same() {
-    let folder = Folder::new("levels");
+    let folder = Scratch::new();
     let (_, out, _) = run(lanelock().args(["cpu", "--json"]));
     let cpu: Value = serde_json::from_str(&out).unwrap();
     for scheme in ["cenc", "cens", "cbc1", "cbcs"] {
         let mut first: Option<Vec<u8>> = None;
         for level in cpu["levels"].as_array().unwrap().iter().filter(|l| l["available"] == true) {
             let level = level["name"].as_str().unwrap();
-            let output = folder.join("out.mp4");
+            let output = folder.file("out.mp4");
             let mut command = lanelock();
             command.arg("encrypt").arg(clip()).arg(&output).args(["--scheme", scheme]);
             command.args(["--iv", &"a5".repeat(16)]).env("LANELOCK_LEVEL", level);

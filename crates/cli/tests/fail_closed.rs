@@ -4,7 +4,7 @@
 
 mod support;
 
-use lanelock_testkit::{codec_clip, ffmpeg, skip};
+use lanelock_testkit::{demo_clip, ffmpeg, longest_clip as clip, skip};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
@@ -17,15 +17,6 @@ use support::{
 };
 
 const BEFORE: &[u8] = b"what was there before";
-
-/// A clip, or a visible skip.
-fn clip(name: &str) -> Option<PathBuf> {
-    let clip = codec_clip(name);
-    if clip.is_none() {
-        skip(&format!("{name} is absent"));
-    }
-    clip
-}
 
 /// Runs `lanelock VERB INPUT OUTPUT ARGS`, once where there is no output file and once where there is
 /// one, and makes sure that it fails closed.
@@ -80,10 +71,7 @@ fn find(bytes: &[u8], kind: [u8; 4]) -> usize {
 
 /// The clip in fragments, written with ffmpeg.
 fn fragmented(dir: &Dir, path: &Path) -> Option<PathBuf> {
-    let Some(ffmpeg) = ffmpeg() else {
-        skip("ffmpeg is not installed");
-        return None;
-    };
+    let ffmpeg = ffmpeg()?;
     let output = dir.file("fragmented.mp4");
     ffmpeg_makes(
         &ffmpeg,
@@ -97,7 +85,7 @@ fn fragmented(dir: &Dir, path: &Path) -> Option<PathBuf> {
 
 #[test]
 fn truncated_fragmented_input() {
-    let Some(path) = clip("avc_aac.mp4") else { return };
+    let path = clip("avc_aac.mp4");
     let dir = Dir::new();
     let Some(whole) = fragmented(&dir, &path) else { return };
     let sealed = dir.file("sealed.mp4");
@@ -136,8 +124,8 @@ fn truncated_fragmented_input() {
 
 #[test]
 fn truncated_progressive_input() {
-    let Some(path) = clip("avc_aac.mp4") else { return };
-    let Some(ffmpeg) = ffmpeg() else { return skip("ffmpeg is not installed") };
+    let path = clip("avc_aac.mp4");
+    let Some(ffmpeg) = ffmpeg() else { return };
     let dir = Dir::new();
     let whole = dir.file("faststart.mp4");
     let args = ["-map", "0", "-c", "copy", "-movflags", "+faststart"];
@@ -162,7 +150,7 @@ fn truncated_progressive_input() {
 
 #[test]
 fn truncated_inspection_and_what_is_no_mp4() {
-    let Some(path) = clip("avc.mp4") else { return };
+    let path = clip("avc.mp4");
     let dir = Dir::new();
     let cut = dir.file("cut.mp4");
     let bytes = fs::read(&path).unwrap();
@@ -180,7 +168,7 @@ fn truncated_inspection_and_what_is_no_mp4() {
 
 #[test]
 fn a_track_without_key() {
-    let Some(path) = clip("avc_aac.mp4") else { return };
+    let path = clip("avc_aac.mp4");
     let dir = Dir::new();
     let key = format!("video={}", pair());
     let name = path.display().to_string();
@@ -198,7 +186,7 @@ fn a_track_without_key() {
 
 #[test]
 fn encrypted_input_is_not_encrypted_again() {
-    let Some(path) = clip("avc_aac.mp4") else { return };
+    let path = clip("avc_aac.mp4");
     let dir = Dir::new();
     let sealed = dir.file("sealed.mp4");
     for scheme in SCHEMES {
@@ -215,7 +203,7 @@ fn encrypted_input_is_not_encrypted_again() {
 
 #[test]
 fn wrong_and_missing_kid() {
-    let Some(path) = clip("avc_aac.mp4") else { return };
+    let path = clip("avc_aac.mp4");
     let dir = Dir::new();
     let sealed = dir.file("sealed.mp4");
     let name = sealed.display().to_string();
@@ -241,7 +229,7 @@ fn wrong_and_missing_kid() {
 fn a_clear_file_is_not_decrypted() {
     let dir = Dir::new();
     for name in ["avc_aac.mp4", "hevc.mp4", "aac.mp4"] {
-        let Some(path) = clip(name) else { continue };
+        let path = clip(name);
         decryption_fails(&dir, &path, &["nothing to decrypt"]);
         let Some(fragments) = fragmented(&dir, &path) else { continue };
         decryption_fails(&dir, &fragments, &["nothing to decrypt"]);
@@ -250,7 +238,7 @@ fn a_clear_file_is_not_decrypted() {
 
 #[test]
 fn output_that_is_the_input() {
-    let Some(path) = clip("avc.mp4") else { return };
+    let path = clip("avc.mp4");
     let dir = Dir::new();
     let input = dir.file("in.mp4");
     fs::copy(&path, &input).unwrap();
@@ -288,7 +276,7 @@ fn output_that_is_the_input() {
 /// A file system that is too small, where this user may mount one.
 #[test]
 fn full_disk() {
-    let Some(path) = clip("avc.mp4") else { return };
+    let path = demo_clip();
     let dir = Dir::new();
     let small = dir.file("small");
     fs::create_dir(&small).unwrap();
@@ -322,7 +310,7 @@ fn full_disk() {
 
 #[test]
 fn outputs_that_cannot_be() {
-    let Some(path) = clip("avc.mp4") else { return };
+    let path = clip("avc.mp4");
     let dir = Dir::new();
     let folder = dir.file("folder");
     fs::create_dir(&folder).unwrap();
@@ -369,13 +357,11 @@ fn inputs_that_cannot_be_read() {
 
 #[test]
 fn interrupt() {
-    let (Some(path), Some(ffmpeg)) = (clip("bigbuckbunny.mp4"), ffmpeg()) else {
-        return skip("ffmpeg or the source clip is absent");
-    };
+    let Some(ffmpeg) = ffmpeg() else { return };
     let dir = Dir::new();
     let big = dir.file("big.mp4");
     let copy = ["-map", "0:v", "-c", "copy", "-movflags", FRAGMENTED];
-    ffmpeg_makes(&ffmpeg, &["-stream_loop", "150"], &path, &copy, &big);
+    ffmpeg_makes(&ffmpeg, &["-stream_loop", "400"], &demo_clip(), &copy, &big);
     let output = dir.file("out.mp4");
     fs::write(&output, BEFORE).unwrap();
     let before = dir.names();
@@ -427,7 +413,7 @@ fn interrupt() {
 #[test]
 fn nal_length_beyond_the_access_unit() {
     for name in ["avc.mp4", "hevc.mp4"] {
-        let Some(path) = clip(name) else { continue };
+        let path = clip(name);
         let dir = Dir::new();
         for fragments in [false, true] {
             let source = if fragments { fragmented(&dir, &path) } else { Some(path.clone()) };
@@ -447,8 +433,8 @@ fn nal_length_beyond_the_access_unit() {
 
 #[test]
 fn samples_that_overlap() {
-    let Some(path) = clip("avc.mp4") else { return };
-    let Some(ffmpeg) = ffmpeg() else { return skip("ffmpeg is not installed") };
+    let path = clip("avc.mp4");
+    let Some(ffmpeg) = ffmpeg() else { return };
     let dir = Dir::new();
     // A second track that is the first one again, and then has its place, too.
     let twice = dir.file("twice.mp4");
@@ -475,7 +461,7 @@ fn samples_that_overlap() {
 /// the headers of boxes, which encryption would overwrite.
 #[test]
 fn samples_on_box_headers() {
-    let Some(path) = clip("aac.mp4") else { return };
+    let path = clip("aac.mp4");
     let dir = Dir::new();
     let Some(source) = fragmented(&dir, &path) else { return };
     let mut bytes = fs::read(&source).unwrap();
@@ -494,7 +480,7 @@ fn samples_on_box_headers() {
 /// The same IV and the same key for two tracks would be the same key stream twice.
 #[test]
 fn an_iv_for_two_tracks() {
-    let Some(path) = clip("avc_aac.mp4") else { return };
+    let path = clip("avc_aac.mp4");
     let dir = Dir::new();
     let name = path.display().to_string();
     let [video, audio] = ["video", "audio"].map(|track| format!("{track}={}", pair()));
@@ -529,7 +515,7 @@ fn an_iv_for_two_tracks() {
 /// The same key under another KID is the same key.
 #[test]
 fn an_iv_for_two_tracks_with_one_key_under_two_kids() {
-    let Some(path) = clip("avc_aac.mp4") else { return };
+    let path = clip("avc_aac.mp4");
     let dir = Dir::new();
     let keys = [format!("video={}", pair()), format!("audio={OTHER_KID}:{KEY}")];
     for scheme in ["cenc", "cens"] {
@@ -542,7 +528,7 @@ fn an_iv_for_two_tracks_with_one_key_under_two_kids() {
 /// Auxiliary information that does not fit its samples.
 #[test]
 fn damaged_protection() {
-    let Some(path) = clip("avc.mp4") else { return };
+    let path = clip("avc.mp4");
     let dir = Dir::new();
     let [sealed, bad] = ["sealed.mp4", "bad.mp4"].map(|name| dir.file(name));
     for scheme in SCHEMES {

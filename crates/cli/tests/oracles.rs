@@ -4,7 +4,10 @@
 
 mod support;
 
-use lanelock_testkit::{codec_clip, ffmpeg, hex, shaka_packager, shared_dir, skip};
+use lanelock_testkit::{
+    ProtectedClip, boxes::media, ffmpeg, fingerprint, hex, longest_clip, protected_clips,
+    shaka_packager, skip,
+};
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,8 +15,8 @@ use std::process::Command;
 use std::sync::{Arc, LazyLock, Mutex};
 use support::{
     Dir, FRAGMENTED, KEY, KID, OTHER_KEY, OTHER_KID, Packets, Read, SCHEMES, attempt, boxes,
-    compare, decrypt, encrypt, encrypt_with, ffmpeg_makes, lanelock, media, other_pair, packets,
-    pair, senc_entries, stderr,
+    compare, decrypt, encrypt, encrypt_with, ffmpeg_makes, lanelock, other_pair, packets, pair,
+    senc_entries, stderr,
 };
 
 const CLIPS: [&str; 9] =
@@ -38,16 +41,13 @@ fn has_audio(name: &str) -> bool {
 }
 
 /// The clip in that form.
-fn clip(ffmpeg: &Path, dir: &Dir, name: &str, form: Form) -> Option<PathBuf> {
-    let Some(path) = codec_clip(&format!("{name}.mp4")) else {
-        skip(&format!("{name}.mp4 is absent"));
-        return None;
-    };
+fn clip(ffmpeg: &Path, dir: &Dir, name: &str, form: Form) -> PathBuf {
+    let path = longest_clip(&format!("{name}.mp4"));
     let output = dir.file(&format!("{name}.clear.mp4"));
     // ffmpeg must see a packet of AC-3 before it can describe it.
     let fragmented = format!("{FRAGMENTED}+delay_moov");
     let more: &[&str] = match form {
-        Form::Progressive => return Some(path),
+        Form::Progressive => return path,
         Form::Fragmented => &["-strict", "-2", "-movflags", &fragmented],
         Form::ManyFragments => {
             &["-strict", "-2", "-movflags", &fragmented, "-frag_duration", "200000"]
@@ -55,7 +55,7 @@ fn clip(ffmpeg: &Path, dir: &Dir, name: &str, form: Form) -> Option<PathBuf> {
     };
     let args = [&["-map", "0", "-c", "copy"], more].concat();
     ffmpeg_makes(ffmpeg, &[], &path, &args, &output);
-    Some(output)
+    output
 }
 
 /// The packets of a clear clip; asked of ffmpeg once.
@@ -63,7 +63,7 @@ fn clear_packets(ffmpeg: &Path, name: &str) -> Arc<Packets> {
     static KNOWN: LazyLock<Mutex<HashMap<String, Arc<Packets>>>> = LazyLock::new(Mutex::default);
     let mut known = KNOWN.lock().unwrap();
     let packets = known.entry(name.into()).or_insert_with(|| {
-        let path = codec_clip(&format!("{name}.mp4")).unwrap();
+        let path = longest_clip(&format!("{name}.mp4"));
         Arc::new(packets(ffmpeg, &path, Read::File, None, "0").unwrap())
     });
     packets.clone()
@@ -136,15 +136,12 @@ fn ffmpeg_differs(name: &str, scheme: &str) -> bool {
 
 /// Everything for one scheme and one form of input.
 fn scheme_and_form(scheme: &str, form: Form) {
-    let Some(ffmpeg) = ffmpeg() else { return skip("ffmpeg is not installed") };
+    let Some(ffmpeg) = ffmpeg() else { return };
     let packager = shaka_packager();
-    if packager.is_none() {
-        skip("Shaka Packager is not installed");
-    }
     let mut wrong = Vec::new();
     for name in CLIPS {
         let dir = Dir::new();
-        let Some(input) = clip(&ffmpeg, &dir, name, form) else { continue };
+        let input = clip(&ffmpeg, &dir, name, form);
         let clear = clear_packets(&ffmpeg, name);
         let mut judge = |what: &str, result: Result<(), String>| {
             if let Err(why) = result {
@@ -289,13 +286,10 @@ fn cbcs_many_fragments() {
 /// Progressive files that stay progressive, with `moov` behind the media and in front of it.
 #[test]
 fn layout_keep() {
-    let Some(ffmpeg) = ffmpeg() else { return skip("ffmpeg is not installed") };
+    let Some(ffmpeg) = ffmpeg() else { return };
     let mut wrong = Vec::new();
     for name in CLIPS {
-        let Some(path) = codec_clip(&format!("{name}.mp4")) else {
-            skip(&format!("{name}.mp4 is absent"));
-            continue;
-        };
+        let path = longest_clip(&format!("{name}.mp4"));
         let dir = Dir::new();
         let clear = clear_packets(&ffmpeg, name);
         let first = dir.file("first.mp4");
@@ -323,14 +317,78 @@ fn layout_keep() {
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
+/// Image sequences (`pict`) and auxiliary video (`auxv`) of every codec, scheme and layout. The
+/// decrypters know only `vide`, so the encrypted file says that when it is handed to them: what they
+/// decrypt with are the sample entries and the subsamples that were written for the other handler.
+#[test]
+fn handlers_of_video() {
+    let Some(ffmpeg) = ffmpeg() else { return };
+    let packager = shaka_packager();
+    let mut wrong = Vec::new();
+    for name in ["avc_slices", "hevc"] {
+        for (form, layout) in [
+            (Form::Progressive, "fragmented"),
+            (Form::Progressive, "keep"),
+            (Form::Fragmented, "fragmented"),
+        ] {
+            let dir = Dir::new();
+            let clear = clip(&ffmpeg, &dir, name, form);
+            let packets_of_clear = clear_packets(&ffmpeg, name);
+            for (handler, scheme) in
+                ["pict", "auxv"].into_iter().flat_map(|handler| SCHEMES.map(|s| (handler, s)))
+            {
+                let mut judge = |what: &str, result: Result<(), String>| {
+                    if let Err(why) = result {
+                        let why = why.trim();
+                        wrong.push(format!(
+                            "{name} {form:?} {layout} {handler} {scheme}: {what}: {why}"
+                        ));
+                    }
+                };
+                let [input, encrypted, back] =
+                    ["in.mp4", "encrypted.mp4", "back.mp4"].map(|name| dir.file(name));
+                let bytes = fs::read(&clear).unwrap();
+                fs::write(&input, with_handler(bytes, b"vide", handler.as_bytes())).unwrap();
+                let args = ["--key", &pair(), "--layout", layout];
+                encrypt_with(&input, &encrypted, scheme, &args);
+                decrypt(&encrypted, &back, &pair());
+                let bytes = fs::read(&back).unwrap();
+                fs::write(&back, with_handler(bytes, handler.as_bytes(), b"vide")).unwrap();
+                let ours = packets(&ffmpeg, &back, Read::File, None, "0").unwrap();
+                judge("we decrypt", compare(&ours, &packets_of_clear));
+                let bytes = fs::read(&encrypted).unwrap();
+                fs::write(&encrypted, with_handler(bytes, handler.as_bytes(), b"vide")).unwrap();
+                let read = if layout == "keep" { Read::File } else { Read::Pipe };
+                let theirs = packets(&ffmpeg, &encrypted, read, Some(KEY), "0");
+                judge("ffmpeg decrypts", theirs.and_then(|it| compare(&it, &packets_of_clear)));
+                if let Some(packager) = packager.as_ref().filter(|_| layout != "keep") {
+                    let theirs = shaka_decrypts(packager, &dir, &encrypted, name, &shaka_keys());
+                    let theirs = theirs.map(|paths| joined(&ffmpeg, &paths));
+                    judge("Shaka decrypts", theirs.and_then(|it| compare(&it, &packets_of_clear)));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+/// The file with another handler type in the `hdlr` of its track.
+fn with_handler(mut bytes: Vec<u8>, from: &[u8], to: &[u8]) -> Vec<u8> {
+    // Size, type, version and flags, pre_defined, handler_type.
+    let is_hdlr = |window: &[u8]| &window[..4] == b"hdlr" && &window[12..] == from;
+    let at = bytes.windows(16).position(is_hdlr).unwrap() + 12;
+    bytes[at..at + 4].copy_from_slice(to);
+    bytes
+}
+
 /// Codecs whose rules are not written yet are refused, in every form, before anything is written.
 #[test]
 fn av1_and_vp9_are_refused() {
-    let Some(ffmpeg) = ffmpeg() else { return skip("ffmpeg is not installed") };
+    let Some(ffmpeg) = ffmpeg() else { return };
     for (name, code) in [("av1", "av01"), ("av1_tiles", "av01"), ("vp9", "vp09")] {
         for form in [Form::Progressive, Form::Fragmented] {
             let dir = Dir::new();
-            let Some(input) = clip(&ffmpeg, &dir, name, form) else { continue };
+            let input = clip(&ffmpeg, &dir, name, form);
             let before = dir.names();
             for scheme in SCHEMES {
                 let mut command = lanelock();
@@ -348,20 +406,18 @@ fn av1_and_vp9_are_refused() {
 }
 
 /// Patterns other than 1:9, in both readings of truncated runs: ffmpeg leaves them clear, Shaka
-/// Packager 3.8 encrypts their whole blocks.
+/// Packager 3.8 encrypts their whole blocks. N:0 has none for Shaka Packager and for us; ffmpeg leaves
+/// its last blocks clear all the same.
 #[test]
 fn other_patterns() {
-    let Some(ffmpeg) = ffmpeg() else { return skip("ffmpeg is not installed") };
+    let Some(ffmpeg) = ffmpeg() else { return };
     let packager = shaka_packager();
-    if packager.is_none() {
-        skip("Shaka Packager is not installed");
-    }
     let mut wrong = Vec::new();
     for name in ["avc", "avc_slices", "hevc"] {
         for scheme in ["cbcs", "cens"] {
             for pattern in ["5:5", "10:0", "1:0", "2:3", "15:1"] {
                 let dir = Dir::new();
-                let Some(input) = clip(&ffmpeg, &dir, name, Form::Progressive) else { continue };
+                let input = clip(&ffmpeg, &dir, name, Form::Progressive);
                 let clear = clear_packets(&ffmpeg, name);
                 let mut judge = |what: &str, result: Result<(), String>| {
                     if let Err(why) = result {
@@ -369,6 +425,8 @@ fn other_patterns() {
                     }
                 };
                 for runs in ["clear", "encrypt"] {
+                    let ffmpeg_agrees =
+                        runs == "clear" && (!pattern.ends_with(":0") || pattern == "1:0");
                     let runs_as = ["--truncated-runs", runs];
                     let [encrypted, back] = ["encrypted.mp4", "back.mp4"].map(|n| dir.file(n));
                     let args = ["--key", &pair(), "--pattern", pattern];
@@ -378,8 +436,8 @@ fn other_patterns() {
                     support::succeed(command.args(["--quiet", "--key", &pair()]));
                     let ours = packets(&ffmpeg, &back, Read::File, None, "0").unwrap();
                     judge("we decrypt", compare(&ours, &clear));
-                    let theirs = match (runs, &packager) {
-                        ("clear", _) => packets(&ffmpeg, &encrypted, Read::Pipe, Some(KEY), "0"),
+                    let theirs = match (ffmpeg_agrees, &packager) {
+                        (true, _) => packets(&ffmpeg, &encrypted, Read::Pipe, Some(KEY), "0"),
                         (_, None) => continue,
                         (_, Some(packager)) => {
                             let keys = shaka_keys();
@@ -387,7 +445,7 @@ fn other_patterns() {
                                 .map(|theirs| joined(&ffmpeg, &theirs))
                         }
                     };
-                    let peer = if runs == "clear" { "ffmpeg" } else { "Shaka" };
+                    let peer = if ffmpeg_agrees { "ffmpeg" } else { "Shaka" };
                     let what = format!("{peer} decrypts");
                     judge(&what, theirs.and_then(|theirs| compare(&theirs, &clear)));
                 }
@@ -400,12 +458,12 @@ fn other_patterns() {
 /// Given IVs of both lengths.
 #[test]
 fn given_ivs() {
-    let Some(ffmpeg) = ffmpeg() else { return skip("ffmpeg is not installed") };
+    let Some(ffmpeg) = ffmpeg() else { return };
     let short = "fffffffffffffffe"; // counts samples beyond 2^64
     let long = "a0a1a2a3a4a5a6a7fffffffffffffff0"; // counts blocks beyond 2^64
     for name in ["avc", "hevc", "aac"] {
         let dir = Dir::new();
-        let Some(input) = clip(&ffmpeg, &dir, name, Form::Fragmented) else { continue };
+        let input = clip(&ffmpeg, &dir, name, Form::Fragmented);
         let clear = clear_packets(&ffmpeg, name);
         for scheme in SCHEMES {
             for iv in [short, long] {
@@ -433,60 +491,43 @@ fn given_ivs() {
     }
 }
 
-/// Published files, with the references that were published with them.
+/// Published files: what decryption gives is what was published with them.
 #[test]
 fn published_vectors() {
-    let Some(shared) = shared_dir() else { return skip("the shared vectors are absent") };
-    let vectors = shared.join("media/vectors");
-    for (encrypted, clear, key) in [
-        ("cbcs.mp4", "cbcsdec.mp4", "22bdb0063805260307ee5045c0f3835a"),
-        ("cbcs_audio.mp4", "cbcs_audiodec.mp4", "5ffd93861fa776e96cccd934898fc1c8"),
-        (
-            "prog_8s_enc_dashinit.mp4",
-            "prog_8s_dec_dashinit.mp4",
-            "63cb5f7184dd4b689a5c5ff11ee6a328",
-        ),
-    ] {
-        let [encrypted, clear] = [encrypted, clear].map(|name| vectors.join(name));
-        if !encrypted.is_file() {
-            skip(&format!("{} is absent", encrypted.display()));
-            continue;
-        }
+    let ffmpeg = ffmpeg();
+    for ProtectedClip { clip: encrypted, key, clear_media } in protected_clips() {
+        let name = &encrypted.name;
         let dir = Dir::new();
         let back = dir.file("back.mp4");
-        let bytes = fs::read(&encrypted).unwrap();
+        let bytes = encrypted.read();
         let mut command = lanelock();
-        command.arg("decrypt").args([&encrypted, &back]).arg("--quiet");
+        command.arg("decrypt").args([&encrypted.path, &back]).arg("--quiet");
         let mut kids: Vec<_> =
             boxes(&bytes, *b"tenc").into_iter().map(|tenc| hex(&tenc[8..24])).collect();
         kids.sort();
         kids.dedup();
-        assert!(!kids.is_empty(), "{}", encrypted.display());
+        assert!(!kids.is_empty(), "{name}");
         for kid in kids {
             command.args(["--key", &format!("{kid}:{key}")]);
         }
         support::succeed(&mut command);
-        let (ours, theirs) = (fs::read(&back).unwrap(), fs::read(&clear).unwrap());
-        assert!(media(&ours) == media(&theirs), "{}: mdat differs", encrypted.display());
-        match ffmpeg() {
-            None => skip("ffmpeg is not installed"),
-            Some(ffmpeg) => {
-                let [ours, theirs] = [&back, &clear]
-                    .map(|path| packets(&ffmpeg, path, Read::Pipe, None, "0").unwrap());
-                assert_eq!(compare(&ours, &theirs), Ok(()), "{}", encrypted.display());
-            }
-        }
+        let ours = media(&fs::read(&back).unwrap());
+        assert_eq!(fingerprint(&ours), clear_media, "{name}: mdat differs");
+        let Some(ffmpeg) = &ffmpeg else { continue };
+        // Not beside what ffmpeg decrypts: version 5.1 reads a part of these files, or nothing.
+        let ours = packets(ffmpeg, &back, Read::Pipe, None, "0").unwrap();
+        assert!(!ours.is_empty() && ours[0].len() > 100, "{name}: ffmpeg reads the result");
     }
 }
 
 /// A key for video, another for audio.
 #[test]
 fn two_keys() {
-    let Some(ffmpeg) = ffmpeg() else { return skip("ffmpeg is not installed") };
+    let Some(ffmpeg) = ffmpeg() else { return };
     for form in [Form::Progressive, Form::ManyFragments] {
         for scheme in SCHEMES {
             let dir = Dir::new();
-            let Some(input) = clip(&ffmpeg, &dir, "avc_aac", form) else { continue };
+            let input = clip(&ffmpeg, &dir, "avc_aac", form);
             let clear = clear_packets(&ffmpeg, "avc_aac");
             let [encrypted, back] = ["encrypted.mp4", "back.mp4"].map(|name| dir.file(name));
             let keys = [format!("video={}", pair()), format!("audio={}", other_pair())];
@@ -505,10 +546,7 @@ fn two_keys() {
             support::succeed(&mut command);
             let ours = packets(&ffmpeg, &back, Read::File, None, "0").unwrap();
             assert_eq!(compare(&ours, &clear), Ok(()), "{scheme} {form:?}");
-            let Some(packager) = shaka_packager() else {
-                skip("Shaka Packager is not installed");
-                continue;
-            };
+            let Some(packager) = shaka_packager() else { continue };
             let keys = format!(
                 "label=A:key_id={KID}:key={KEY},label=B:key_id={OTHER_KID}:key={OTHER_KEY}"
             );
@@ -522,11 +560,11 @@ fn two_keys() {
 /// A track that is to stay clear does, and has no traces of protection.
 #[test]
 fn clear_audio() {
-    let Some(ffmpeg) = ffmpeg() else { return skip("ffmpeg is not installed") };
+    let Some(ffmpeg) = ffmpeg() else { return };
     for form in [Form::Progressive, Form::ManyFragments] {
         for scheme in SCHEMES {
             let dir = Dir::new();
-            let Some(input) = clip(&ffmpeg, &dir, "avc_aac", form) else { continue };
+            let input = clip(&ffmpeg, &dir, "avc_aac", form);
             let clear = clear_packets(&ffmpeg, "avc_aac");
             let encrypted = dir.file("encrypted.mp4");
             encrypt_with(&input, &encrypted, scheme, &["--key", &pair(), "--clear", "audio"]);
@@ -548,7 +586,7 @@ fn clear_audio() {
 /// The common `pssh` lists the KIDs; given ones are passed through; `--no-pssh` leaves it out.
 #[test]
 fn pssh_boxes() {
-    let Some(path) = codec_clip("avc_aac.mp4") else { return skip("avc_aac.mp4 is absent") };
+    let path = longest_clip("avc_aac.mp4");
     let dir = Dir::new();
     let output = dir.file("out.mp4");
     let pssh = || {

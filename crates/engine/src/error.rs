@@ -2,12 +2,12 @@
 
 use core::fmt;
 
+use lanelock_isa::LevelError;
+
 /// An error of the engine. It carries no secret and no text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// A key must have 16, 24 or 32 bytes; for XTS twice 16 or 32.
-    KeyLength,
     /// The two keys of XTS must differ (NIST SP 800-38E, FIPS 140 implementation guidance A.9).
     EqualKeys,
     /// The data of ECB and CBC must be whole blocks of 16 bytes.
@@ -31,12 +31,14 @@ pub enum Error {
     /// The buffer of a job changed its length, or panicked, while a scheduler was at work: that scheduler
     /// takes no more jobs and hands out none that it has not finished.
     Poisoned,
+    /// The instruction-set level asked for, mostly by `LANELOCK_LEVEL`, is unknown or not available:
+    /// [`LevelError`] says which, and which ones there are.
+    Level,
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::KeyLength => "the key has a length that the algorithm does not take",
             Self::EqualKeys => "the two keys of XTS must differ",
             Self::PartialBlock => "the data must be whole blocks of 16 bytes",
             Self::NonceLength => "the nonce has a length that the algorithm does not take",
@@ -49,8 +51,17 @@ impl fmt::Display for Error {
             Self::Poisoned => {
                 "the scheduler stopped: the buffer of a job changed its length or panicked"
             }
+            Self::Level => {
+                "the instruction-set level asked for (LANELOCK_LEVEL) is unknown or not available"
+            }
         })
     }
 }
 
 impl core::error::Error for Error {}
+
+impl From<LevelError> for Error {
+    fn from(_: LevelError) -> Self {
+        Self::Level
+    }
+}

@@ -1,8 +1,111 @@
-//! Blocks that are read in one place and written in another, or in the same.
+//! Bytes and blocks that are read in one place and written in another, or in the same.
+//!
+//! The crate `inout` has the unsafe code for that. It stays behind these types: its versions are none
+//! of the users' business unless they ask for the RustCrypto traits, which use it.
+
+use core::fmt;
 
 use hybrid_array::{Array, sizes::U16};
 use inout::InOutBuf;
 use lanelock_isa::Block;
+
+use crate::Error;
+
+/// Bytes to read and as many to write: the same bytes (in place), or others that do not overlap them.
+///
+/// ```
+/// use lanelock::{Aes128, CounterBits, InOut};
+/// # fn main() -> Result<(), lanelock::Error> {
+/// let (text, mut encrypted) = ([7; 100], [0; 100]);
+/// let key = Aes128::new(&[1; 16])?;
+/// key.ctr_inout(CounterBits::Bits64, &[0; 16], InOut::new(&text, &mut encrypted)?)?;
+/// key.ctr_inout(CounterBits::Bits64, &[0; 16], InOut::from(&mut encrypted[..]))?; // in place
+/// assert_eq!(encrypted, text);
+/// # Ok(())
+/// # }
+/// ```
+pub struct InOut<'i, 'o>(InOutBuf<'i, 'o, u8>);
+
+impl<'i, 'o> InOut<'i, 'o> {
+    /// Reads `input` and writes `output`.
+    ///
+    /// # Errors
+    /// [`Error::OutputLength`] if they are not equally long.
+    #[inline(always)]
+    pub fn new(input: &'i [u8], output: &'o mut [u8]) -> Result<Self, Error> {
+        InOutBuf::new(input, output).map(Self).map_err(|_| Error::OutputLength)
+    }
+
+    /// Bytes to read, and to write.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// What is to be read, as long as nothing is written there.
+    #[inline(always)]
+    pub(crate) fn get_in(&self) -> &[u8] {
+        self.0.get_in()
+    }
+
+    /// Where to write.
+    #[inline(always)]
+    pub(crate) fn get_out(&mut self) -> &mut [u8] {
+        self.0.get_out()
+    }
+
+    #[inline(always)]
+    pub(crate) fn split_at(self, at: usize) -> (Self, Self) {
+        let (a, b) = self.0.split_at(at);
+        (Self(a), Self(b))
+    }
+
+    #[inline(always)]
+    pub(crate) fn reborrow(&mut self) -> InOut<'_, '_> {
+        InOut(self.0.reborrow())
+    }
+
+    /// Byte by byte.
+    #[inline(always)]
+    pub(crate) fn into_bytes(self) -> impl Iterator<Item = ::inout::InOut<'i, 'o, u8>> {
+        self.0.into_iter()
+    }
+
+    /// Writes what is read, added to `stream`, which is equally long.
+    #[inline(always)]
+    pub(crate) fn xor_in2out(&mut self, stream: &[u8]) {
+        self.0.xor_in2out(stream);
+    }
+}
+
+impl<'a> From<&'a mut [u8]> for InOut<'a, 'a> {
+    /// In place.
+    #[inline(always)]
+    fn from(data: &'a mut [u8]) -> Self {
+        Self(data.into())
+    }
+}
+
+#[cfg(any(feature = "aead", feature = "cipher"))]
+impl<'i, 'o> From<InOutBuf<'i, 'o, u8>> for InOut<'i, 'o> {
+    #[inline(always)]
+    fn from(data: InOutBuf<'i, 'o, u8>) -> Self {
+        Self(data)
+    }
+}
+
+impl fmt::Debug for InOut<'_, '_> {
+    /// The length, never the bytes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "InOut({} bytes)", self.len())
+    }
+}
 
 /// Blocks to read and as many to write: the same blocks (in place), or others that do not overlap
 /// them.
@@ -11,9 +114,9 @@ pub(crate) struct InOutBlocks<'i, 'o>(InOutBuf<'i, 'o, Array<u8, U16>>);
 impl<'i, 'o> InOutBlocks<'i, 'o> {
     /// The whole blocks of `data`, and the bytes behind them.
     #[inline(always)]
-    pub(crate) fn split(data: InOutBuf<'i, 'o, u8>) -> (Self, InOutBuf<'i, 'o, u8>) {
-        let (blocks, rest) = data.into_chunks();
-        (Self(blocks), rest)
+    pub(crate) fn split(data: InOut<'i, 'o>) -> (Self, InOut<'i, 'o>) {
+        let (blocks, rest) = data.0.into_chunks();
+        (Self(blocks), InOut(rest))
     }
 
     #[inline(always)]
@@ -50,6 +153,7 @@ impl<'i, 'o> InOutBlocks<'i, 'o> {
     }
 }
 
+#[cfg(feature = "cipher")]
 impl<'i, 'o> From<InOutBuf<'i, 'o, Array<u8, U16>>> for InOutBlocks<'i, 'o> {
     #[inline(always)]
     fn from(blocks: InOutBuf<'i, 'o, Array<u8, U16>>) -> Self {

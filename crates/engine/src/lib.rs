@@ -12,7 +12,7 @@
 //! use lanelock::{Aes128, lanes::{self, Job}, Pattern};
 //!
 //! # fn main() -> Result<(), lanelock::Error> {
-//! let key = Aes128::new(&[7; 16]);
+//! let key = Aes128::new(&[7; 16])?;
 //! let mut units = vec![vec![0_u8; 1000]; 50]; // access units to protect with CBCS 1:9
 //! let mut jobs: Vec<_> = units
 //!     .iter_mut()
@@ -30,23 +30,25 @@
 #![forbid(unsafe_code)]
 
 pub mod aead;
-pub mod aes;
+mod aes;
 mod error;
 pub mod hash;
 mod inout;
 pub mod lanes;
+mod length;
 mod pattern;
 #[cfg(any(feature = "aead", feature = "cipher", feature = "universal-hash"))]
 pub mod traits;
 mod usage;
 
-pub use ::inout::InOutBuf;
 pub use aes::{
     Aes, Aes128, Aes128Cmac, Aes128KeyWrap, Aes128Xts, Aes192, Aes192Cmac, Aes192KeyWrap,
     Aes192Xts, Aes256, Aes256Cmac, Aes256KeyWrap, Aes256Xts, Cmac, CmacStream, CounterBits,
     CtrStream, KeyWrap, Xts,
 };
 pub use error::Error;
+pub use inout::InOut;
 pub use lanelock_isa::{AesLevel, Block, LevelError, last_level_run};
 pub use pattern::Pattern;
 pub use usage::KeyUsage;
+pub use zeroize::Zeroizing;

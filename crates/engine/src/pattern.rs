@@ -7,7 +7,9 @@
 /// - A last run of fewer than `crypt` whole blocks stays clear, as the standard says and FFmpeg and
 ///   mp4ff do; [`encrypt_truncated_runs`](Self::encrypt_truncated_runs) selects what Shaka Packager,
 ///   Bento4 and GPAC do. With `crypt` = 1 there is no difference.
-/// - `crypt` = 0 means no pattern: every whole block is encrypted.
+/// - `crypt` = 0 or `skip` = 0 means no pattern: every whole block is encrypted, so that no run can
+///   be truncated. Shaka Packager 3.8, Bento4, GPAC and mp4ff read N:0 so; FFmpeg leaves the blocks
+///   behind the last multiple of `crypt` clear.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pattern {
     run: usize,
@@ -21,7 +23,7 @@ impl Pattern {
 
     /// `crypt` blocks encrypted, `skip` blocks clear.
     pub const fn new(crypt: u8, skip: u8) -> Self {
-        if crypt == 0 {
+        if crypt == 0 || skip == 0 {
             return Self::ALL;
         }
         let run = crypt as usize;
@@ -32,6 +34,12 @@ impl Pattern {
     #[must_use]
     pub const fn encrypt_truncated_runs(self) -> Self {
         Self { truncated: true, ..self }
+    }
+
+    /// How many of the first `blocks` whole blocks of a range are encrypted.
+    #[must_use]
+    pub fn encrypted_blocks(self, blocks: usize) -> usize {
+        self.runs(blocks) * self.run + self.truncated_run(blocks).1
     }
 
     /// Blocks encrypted in a row.
@@ -64,8 +72,12 @@ impl Pattern {
 mod tests {
     use super::*;
 
-    /// The blocks encrypted, by walking the pattern as the standard describes it.
+    /// The blocks encrypted, by walking the pattern as the standard describes it; without `skip`
+    /// there is no pattern.
     fn walk(crypt: usize, skip: usize, blocks: usize, truncated: bool) -> Vec<usize> {
+        if skip == 0 {
+            return (0..blocks).collect();
+        }
         let mut at = 0;
         let mut encrypted = Vec::new();
         while at < blocks {
@@ -91,10 +103,12 @@ mod tests {
                     let (first, count) = pattern.truncated_run(blocks);
                     mine.extend(first..first + count);
                     assert_eq!(mine, walk(crypt.into(), skip.into(), blocks, true));
+                    assert_eq!(pattern.encrypted_blocks(blocks), mine.len());
                 }
             }
         }
         assert_eq!(Pattern::new(0, 0), Pattern::ALL);
         assert_eq!(Pattern::new(0, 9), Pattern::ALL);
+        assert_eq!(Pattern::new(10, 0), Pattern::ALL);
     }
 }

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "tests")]
 
 use lanelock::{
-    AesLevel, Block, Error, InOutBuf,
+    AesLevel, Block, Error, InOut,
     aead::{Aead, Aegis128L, Aegis128X2, Aegis128X4, Aegis256, Aegis256X2, Aegis256X4},
     last_level_run,
 };
@@ -109,7 +109,7 @@ key!(Aegis128L, Aegis128X2, Aegis128X4, Aegis256, Aegis256X2, Aegis256X4);
 /// Every level that this processor has; the others are named as skipped.
 fn levels() -> Vec<AesLevel> {
     for (name, requires) in AesLevel::known() {
-        if AesLevel::from_name(name).is_err() {
+        if name.parse::<AesLevel>().is_err() {
             testkit::skip(&format!("level {name}: this processor lacks {requires}"));
         }
     }
@@ -117,7 +117,7 @@ fn levels() -> Vec<AesLevel> {
 }
 
 fn portable() -> AesLevel {
-    AesLevel::from_name("portable").unwrap()
+    "portable".parse::<AesLevel>().unwrap()
 }
 
 /// Bytes of a key and of a nonce.
@@ -294,12 +294,12 @@ fn every_level_is_the_portable_one() {
                 tag = [0; 32];
                 let (input, mut output) = (around(&text, from), testkit::pattern(length + 128));
                 let data =
-                    InOutBuf::new(&input[from..][..length], &mut output[to..][..length]).unwrap();
+                    InOut::new(&input[from..][..length], &mut output[to..][..length]).unwrap();
                 key.seal_inout(&nonce, &aad, data, &mut tag).unwrap();
                 assert!(output == around(ciphertext, to) && tag == *expected_tag, "{at}: seal to");
                 let (input, mut output) = (output, testkit::pattern(length + 128));
                 let data =
-                    InOutBuf::new(&input[to..][..length], &mut output[from..][..length]).unwrap();
+                    InOut::new(&input[to..][..length], &mut output[from..][..length]).unwrap();
                 key.open_inout(&nonce, &aad, data, &tag).unwrap();
                 assert!(output == around(&text, from), "{at}: open to");
                 assert!(last_level_run().is_none_or(|ran| ran == level), "{at}: another level ran");
@@ -428,16 +428,16 @@ fn lengths_that_do_not_fit_are_errors() {
         }
     }
     for wrong in [0, 8, 12, 15, 17, 24, 31, 33] {
-        let error = Aegis128L::new(&[1; 16]).with_tag_length(wrong).unwrap_err();
+        let error = Aegis128L::new(&[1; 16]).unwrap().with_tag_length(wrong).unwrap_err();
         assert_eq!(error, Error::TagLength, "{wrong}");
     }
-    assert_eq!(Aegis256::new(&[1; 32]).tag_length(), 32);
+    assert_eq!(Aegis256::new(&[1; 32]).unwrap().tag_length(), 32);
 }
 
 /// AAD comes before the text.
 #[test]
 fn late_aad_is_an_error() {
-    let key = Aegis128L::new(&[1; 16]);
+    let key = Aegis128L::new(&[1; 16]).unwrap();
     let mut sealer = key.sealer(&[2; 16]).unwrap();
     sealer.aad(b"in time").unwrap();
     sealer.update(&mut []).unwrap();

@@ -27,7 +27,7 @@ macro_rules! kind {
                 static ORACLE: crc::Crc<$value> = crc::Crc::<$value>::new(&crc::$algorithm);
                 ORACLE.checksum(data).into()
             },
-            one_shot: |data| $crc::checksum(data).into(),
+            one_shot: |data| $crc::checksum(data).unwrap().into(),
             pieces: |level, pieces| {
                 let mut crc = $crc::with_level(level);
                 for piece in pieces {

@@ -5,7 +5,7 @@
 mod support;
 
 use lanelock::{
-    Aes128, AesLevel, Error, InOutBuf,
+    Aes128, AesLevel, Error, InOut,
     aead::{Aead, Aes128Gcm, Aes192Gcm, Aes256Gcm, Gcm},
     hash::{Ghash, Polyval},
 };
@@ -151,7 +151,7 @@ where
         let plain = data.clone();
         let mut expected = vec![0; length];
         let (mut tag, mut other) = ([0; 16], [0; 16]);
-        let from = InOutBuf::new(&plain[offset..][..length], &mut expected).unwrap();
+        let from = InOut::new(&plain[offset..][..length], &mut expected).unwrap();
         soft.seal_inout(&nonce, &aad, from, &mut tag).unwrap();
         hard.seal(&nonce, &aad, &mut data[offset..][..length], &mut other).unwrap();
         assert_eq!(data[offset..][..length], expected, "{length} bytes at {}", hard.level());
@@ -161,7 +161,7 @@ where
         hard.open(&nonce, &aad, &mut data[offset..][..length], &tag).unwrap();
         assert_eq!(data, plain, "{length} bytes at {}", hard.level());
         let mut opened = vec![0x55; length];
-        let from = InOutBuf::new(&expected[..], &mut opened).unwrap();
+        let from = InOut::new(&expected[..], &mut opened).unwrap();
         tag[rng.below(16)] ^= 1 << rng.below(8);
         assert_eq!(hard.open_inout(&nonce, &aad, from, &tag), Err(Error::Authentication));
         assert_eq!(opened, vec![0; length]);
@@ -171,7 +171,7 @@ where
 #[test]
 fn levels_agree() {
     let mut rng = Rng::from_env("levels_agree");
-    let soft = AesLevel::from_name("portable").unwrap();
+    let soft = "portable".parse::<AesLevel>().unwrap();
     for hard in levels() {
         let key = rng.bytes(32);
         for length in [16, 24, 32] {
@@ -208,7 +208,7 @@ fn the_key_stream_is_ctr() {
         let mut counter = [3; 16];
         counter[12..].copy_from_slice(&[0, 0, 0, 2]);
         let mut expected = vec![0; 5000];
-        aes.ctr(lanelock::CounterBits::Bits32, &mut counter, &mut expected);
+        aes.ctr(lanelock::CounterBits::Bits32, &counter, &mut expected).unwrap();
         let sealed = gcm.seal_vec(&[3; 12], b"", &vec![0; 5000]).unwrap();
         assert_eq!(sealed[..5000], expected, "{level}");
     }
@@ -216,9 +216,7 @@ fn the_key_stream_is_ctr() {
 
 #[test]
 fn openssl_agrees() {
-    let Some(mut openssl) = testkit::openssl() else {
-        return testkit::skip("there is no libcrypto to compare with");
-    };
+    let Some(mut openssl) = testkit::openssl() else { return };
     let mut rng = Rng::from_env("openssl_agrees");
     for level in levels() {
         for _ in 0..60 {
@@ -241,7 +239,7 @@ fn openssl_agrees() {
 
 #[test]
 fn misuse_is_an_error() {
-    let key = Aes128Gcm::new(&[0; 16]);
+    let key = Aes128Gcm::new(&[0; 16]).unwrap();
     assert_eq!(key.clone().with_tag_length(11).err(), Some(Error::TagLength));
     assert_eq!(key.clone().with_tag_length(17).err(), Some(Error::TagLength));
     let mut data = *b"not to be changed";

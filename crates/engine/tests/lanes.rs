@@ -95,7 +95,7 @@ fn batches_give_the_serial_answer() {
 #[test]
 fn fifty_thousand_chains() {
     let mut rng = Rng::from_env("fifty_thousand_chains");
-    let key = Aes128::new(&rng.array());
+    let key = Aes128::new(&rng.array()).unwrap();
     let pattern = Pattern::new(1, 9);
     let mut data: Vec<Vec<u8>> = (0..50_000)
         .map(|number| {
@@ -131,7 +131,8 @@ fn schedulers_give_the_serial_answer() {
                 let len = rng.below(*rng.clone().pick(&[40, 900, 3000]));
                 let (iv, data) = (rng.array(), rng.bytes(len));
                 expected.push(serial(key, iv, pattern, &data));
-                done.extend(scheduler.submit(OwnedJob { key, iv, pattern, data, tag }).unwrap());
+                let job = OwnedJob::new(key, iv, pattern, data, tag);
+                done.extend(scheduler.submit(job).unwrap());
                 assert!(scheduler.waiting() <= scheduler.capacity());
                 if rng.one_in(50) {
                     scheduler.flush().unwrap();
@@ -162,12 +163,12 @@ fn schedulers_give_the_serial_answer() {
 /// Short jobs leave before a long one that was there first.
 #[test]
 fn short_jobs_overtake() {
-    let key = Aes128::new(&[0; 16]);
+    let key = Aes128::new(&[0; 16]).unwrap();
     let mut scheduler = Scheduler::new(Order::Finished);
     let mut left = Vec::new();
     for tag in 0..200 {
         let data = vec![0; if tag == 0 { 1 << 20 } else { 64 }];
-        let job = OwnedJob { key: (&key).into(), iv: [0; 16], pattern: Pattern::ALL, data, tag };
+        let job = OwnedJob::new(&key, [0; 16], Pattern::ALL, data, tag);
         left.extend(scheduler.submit(job).unwrap().map(|job| job.tag));
     }
     assert!(!left.is_empty() && !left.contains(&0), "the long job left early: {left:?}");

@@ -5,7 +5,7 @@
 mod support;
 
 use lanelock::{
-    AesLevel, Error, InOutBuf,
+    AesLevel, Error, InOut,
     aead::{Aead, Aes128Ocb3, Aes192Ocb3, Aes256Ocb3, Ocb3},
 };
 use lanelock_testkit::{self as testkit, AeadCase, Rng};
@@ -154,7 +154,7 @@ where
     let mut expected = vec![0; length];
     let mut tag = vec![0; soft.tag_length()];
     let mut other = tag.clone();
-    let from = InOutBuf::new(&plain[offset..][..length], &mut expected).unwrap();
+    let from = InOut::new(&plain[offset..][..length], &mut expected).unwrap();
     soft.seal_inout(&nonce, aad, from, &mut tag).unwrap();
     hard.seal(&nonce, aad, &mut data[offset..][..length], &mut other).unwrap();
     assert_eq!(data[offset..][..length], expected, "{what}");
@@ -164,10 +164,10 @@ where
     hard.open(&nonce, aad, &mut data[offset..][..length], &tag).unwrap();
     assert_eq!(data, plain, "{what}");
     let mut opened = vec![0x55; length];
-    let from = InOutBuf::new(&expected[..], &mut opened).unwrap();
+    let from = InOut::new(&expected[..], &mut opened).unwrap();
     hard.open_inout(&nonce, aad, from, &tag).unwrap();
     assert_eq!(opened, plain[offset..][..length], "{what}");
-    let from = InOutBuf::new(&expected[..], &mut opened).unwrap();
+    let from = InOut::new(&expected[..], &mut opened).unwrap();
     let bit = rng.below(8 * tag.len());
     tag[bit / 8] ^= 1 << (bit % 8);
     assert_eq!(hard.open_inout(&nonce, aad, from, &tag), Err(Error::Authentication), "{what}");
@@ -190,7 +190,7 @@ where
 #[test]
 fn levels_agree() {
     let mut rng = Rng::from_env("levels_agree");
-    let soft = AesLevel::from_name("portable").unwrap();
+    let soft = "portable".parse::<AesLevel>().unwrap();
     for hard in levels() {
         let key = rng.bytes(32);
         for (length, tag) in [(16, 16), (24, 12), (32, 8)] {
@@ -244,9 +244,7 @@ fn pieces_are_the_whole() {
 
 #[test]
 fn openssl_agrees() {
-    let Some(mut openssl) = testkit::openssl() else {
-        return testkit::skip("there is no libcrypto to compare with");
-    };
+    let Some(mut openssl) = testkit::openssl() else { return };
     if !openssl.has("aes-128-ocb") {
         return testkit::skip(&format!("{} has no AES-OCB", openssl.version()));
     }
@@ -274,7 +272,7 @@ fn openssl_agrees() {
 
 #[test]
 fn misuse_is_an_error() {
-    let key = Aes128Ocb3::new(&[0; 16]);
+    let key = Aes128Ocb3::new(&[0; 16]).unwrap();
     for length in [0, 4, 7, 9, 10, 15, 17] {
         assert_eq!(key.clone().with_tag_length(length).err(), Some(Error::TagLength));
     }
@@ -302,7 +300,7 @@ fn misuse_is_an_error() {
 /// Tags of one length are not the beginning of longer ones.
 #[test]
 fn the_length_of_the_tag_is_authenticated() {
-    let key = Aes256Ocb3::new(&[5; 32]);
+    let key = Aes256Ocb3::new(&[5; 32]).unwrap();
     let long = key.seal_vec(&[1; 12], b"", b"").unwrap();
     let short = key.with_tag_length(12).unwrap().seal_vec(&[1; 12], b"", b"").unwrap();
     assert_ne!(long[..12], short);
@@ -310,7 +308,7 @@ fn the_length_of_the_tag_is_authenticated() {
 
 #[test]
 fn debug_shows_no_key() {
-    let key = Aes192Ocb3::with_level(&[0xab; 24], AesLevel::from_name("portable").unwrap());
+    let key = Aes192Ocb3::with_level(&[0xab; 24], "portable".parse::<AesLevel>().unwrap());
     assert_eq!(format!("{key:?}"), "Aes192Ocb3(portable)");
     assert_eq!(format!("{:?}", key.sealer(&[1; 12]).unwrap()).matches("171").count(), 0);
 }

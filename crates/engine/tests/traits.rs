@@ -7,7 +7,8 @@ mod support;
 
 use aes::cipher::{
     BlockCipherDecrypt, BlockCipherEncrypt, BlockModeDecrypt, BlockModeEncrypt, BlockSizeUser,
-    InnerIvInit, KeyInit, KeyIvInit, StreamCipher, StreamCipherSeek, array::Array, consts::U16,
+    InOutBuf, InnerIvInit, KeyInit, KeyIvInit, StreamCipher, StreamCipherSeek, array::Array,
+    consts::U16,
 };
 use aes_gcm::AesGcm;
 use aes_gcm::aead::{Aead, AeadInOut, Nonce, Payload, consts::U12};
@@ -15,7 +16,7 @@ use aes_gcm_siv::AesGcmSiv;
 use ghash::universal_hash::{self, ParBlocks, Reset, UhfBackend, UhfClosure, UniversalHash};
 use lanelock::hash::{Ghash, Polyval};
 use lanelock::traits::Ctr;
-use lanelock::{Aes128, Aes192, Aes256, InOutBuf};
+use lanelock::{Aes128, Aes192, Aes256};
 use lanelock_testkit::Rng;
 use ocb3::Ocb3;
 use support::levels;
@@ -197,8 +198,10 @@ fn ctr_is_made_from_a_key_and_shows_none() {
     fn made_from<T: InnerIvInit<Inner = Aes128, IvSize = U16>>(key: Aes128) -> T {
         T::inner_iv_init(key, &[0xcd; 16].into())
     }
-    let ctr: Ctr<11, 64> = made_from(Aes128::new(&[0xab; 16]));
-    assert!(!format!("{ctr:?}").to_lowercase().contains("ab"));
+    let ctr: Ctr<11, 64> = made_from(Aes128::new(&[0xab; 16]).unwrap());
+    // Not by single bytes: "ab" is also in the name of a level.
+    let shown = format!("{ctr:?}").to_lowercase();
+    assert!(!["abab", "171, 171", "cdcd", "205, 205"].iter().any(|bytes| shown.contains(bytes)));
 }
 
 /// What a program does that is generic over the AEAD.
@@ -292,7 +295,7 @@ fn aegis() {
 
 #[test]
 fn a_tag_of_another_length_is_an_error_here() {
-    let key = lanelock::aead::Aes128Gcm::new(&[1; 16]).with_tag_length(12).unwrap();
+    let key = lanelock::aead::Aes128Gcm::new(&[1; 16]).unwrap().with_tag_length(12).unwrap();
     let mut data = [7; 40];
     let nonce = [2; 12].into();
     assert!(key.encrypt_inout_detached(&nonce, &[], data[..].as_mut().into()).is_err());

@@ -77,88 +77,88 @@ macro_rules! wiped {
 }
 
 wiped! {
-    aes128: Aes128, 0 words, Aes128::new(&[0xa5; 16]);
-    aes192: Aes192, 0 words, Aes192::new(&[0xa5; 24]);
-    aes256: Aes256, 0 words, Aes256::new(&[0xa5; 32]);
+    aes128: Aes128, 0 words, Aes128::new(&[0xa5; 16]).unwrap();
+    aes192: Aes192, 0 words, Aes192::new(&[0xa5; 24]).unwrap();
+    aes256: Aes256, 0 words, Aes256::new(&[0xa5; 32]).unwrap();
     xts128: Aes128Xts, 0 words, Aes128Xts::new(&halves()).unwrap();
     xts192: Aes192Xts, 0 words, Aes192Xts::new(&halves()).unwrap();
     xts256: Aes256Xts, 0 words, Aes256Xts::new(&halves()).unwrap();
-    cmac128: Aes128Cmac, 0 words, Aes128Cmac::new(&[0xa5; 16]);
-    cmac192: Aes192Cmac, 0 words, Aes192Cmac::new(&[0xa5; 24]);
-    cmac256: Aes256Cmac, 0 words, Aes256Cmac::new(&[0xa5; 32]);
-    key_wrap128: Aes128KeyWrap, 0 words, Aes128KeyWrap::new(&[0xa5; 16]);
-    key_wrap192: Aes192KeyWrap, 0 words, Aes192KeyWrap::new(&[0xa5; 24]);
-    key_wrap256: Aes256KeyWrap, 0 words, Aes256KeyWrap::new(&[0xa5; 32]);
-    gcm128: Aes128Gcm, 0 words, Aes128Gcm::new(&[0xa5; 16]);
-    gcm192: Aes192Gcm, 0 words, Aes192Gcm::new(&[0xa5; 24]);
-    gcm256: Aes256Gcm, 0 words, Aes256Gcm::new(&[0xa5; 32]);
-    gcm_siv128: Aes128GcmSiv, 0 words, Aes128GcmSiv::new(&[0xa5; 16]);
-    gcm_siv256: Aes256GcmSiv, 0 words, Aes256GcmSiv::new(&[0xa5; 32]);
-    ccm128: Aes128Ccm, 0 words, Aes128Ccm::new(&[0xa5; 16]);
-    ccm192: Aes192Ccm, 0 words, Aes192Ccm::new(&[0xa5; 24]);
-    ccm256: Aes256Ccm, 0 words, Aes256Ccm::new(&[0xa5; 32]);
-    ocb3_128: Aes128Ocb3, 0 words, Aes128Ocb3::new(&[0xa5; 16]);
-    ocb3_192: Aes192Ocb3, 0 words, Aes192Ocb3::new(&[0xa5; 24]);
-    ocb3_256: Aes256Ocb3, 0 words, Aes256Ocb3::new(&[0xa5; 32]);
-    aegis_128l: Aegis128L, 0 words, Aegis128L::new(&[0xa5; 16]);
-    aegis_128x2: Aegis128X2, 0 words, Aegis128X2::new(&[0xa5; 16]);
-    aegis_128x4: Aegis128X4, 0 words, Aegis128X4::new(&[0xa5; 16]);
-    aegis_256: Aegis256, 0 words, Aegis256::new(&[0xa5; 32]);
-    aegis_256x2: Aegis256X2, 0 words, Aegis256X2::new(&[0xa5; 32]);
-    aegis_256x4: Aegis256X4, 0 words, Aegis256X4::new(&[0xa5; 32]);
-    ghash: Ghash, 0 words, used(Ghash::new(&[0xa5; 16]));
-    polyval: Polyval, 0 words, Polyval::new(&[0xa5; 16]);
+    cmac128: Aes128Cmac, 0 words, Aes128Cmac::new(&[0xa5; 16]).unwrap();
+    cmac192: Aes192Cmac, 0 words, Aes192Cmac::new(&[0xa5; 24]).unwrap();
+    cmac256: Aes256Cmac, 0 words, Aes256Cmac::new(&[0xa5; 32]).unwrap();
+    key_wrap128: Aes128KeyWrap, 0 words, Aes128KeyWrap::new(&[0xa5; 16]).unwrap();
+    key_wrap192: Aes192KeyWrap, 0 words, Aes192KeyWrap::new(&[0xa5; 24]).unwrap();
+    key_wrap256: Aes256KeyWrap, 0 words, Aes256KeyWrap::new(&[0xa5; 32]).unwrap();
+    gcm128: Aes128Gcm, 0 words, Aes128Gcm::new(&[0xa5; 16]).unwrap();
+    gcm192: Aes192Gcm, 0 words, Aes192Gcm::new(&[0xa5; 24]).unwrap();
+    gcm256: Aes256Gcm, 0 words, Aes256Gcm::new(&[0xa5; 32]).unwrap();
+    gcm_siv128: Aes128GcmSiv, 0 words, Aes128GcmSiv::new(&[0xa5; 16]).unwrap();
+    gcm_siv256: Aes256GcmSiv, 0 words, Aes256GcmSiv::new(&[0xa5; 32]).unwrap();
+    ccm128: Aes128Ccm, 0 words, Aes128Ccm::new(&[0xa5; 16]).unwrap();
+    ccm192: Aes192Ccm, 0 words, Aes192Ccm::new(&[0xa5; 24]).unwrap();
+    ccm256: Aes256Ccm, 0 words, Aes256Ccm::new(&[0xa5; 32]).unwrap();
+    ocb3_128: Aes128Ocb3, 0 words, Aes128Ocb3::new(&[0xa5; 16]).unwrap();
+    ocb3_192: Aes192Ocb3, 0 words, Aes192Ocb3::new(&[0xa5; 24]).unwrap();
+    ocb3_256: Aes256Ocb3, 0 words, Aes256Ocb3::new(&[0xa5; 32]).unwrap();
+    aegis_128l: Aegis128L, 0 words, Aegis128L::new(&[0xa5; 16]).unwrap();
+    aegis_128x2: Aegis128X2, 0 words, Aegis128X2::new(&[0xa5; 16]).unwrap();
+    aegis_128x4: Aegis128X4, 0 words, Aegis128X4::new(&[0xa5; 16]).unwrap();
+    aegis_256: Aegis256, 0 words, Aegis256::new(&[0xa5; 32]).unwrap();
+    aegis_256x2: Aegis256X2, 0 words, Aegis256X2::new(&[0xa5; 32]).unwrap();
+    aegis_256x4: Aegis256X4, 0 words, Aegis256X4::new(&[0xa5; 32]).unwrap();
+    ghash: Ghash, 0 words, used(Ghash::new(&[0xa5; 16]).unwrap());
+    polyval: Polyval, 0 words, Polyval::new(&[0xa5; 16]).unwrap();
 
     // What is on its way. The reference to the key stays, and for an opener that to its plaintext.
     ctr_stream: CtrStream<'static, 11>, 1 words, {
-        let mut stream = CtrStream::new(leak(Aes128::new(&[0xa5; 16])), CounterBits::Bits32, [0; 16]);
-        stream.apply(&mut [0; 5]);
+        let mut stream = CtrStream::new(leak(Aes128::new(&[0xa5; 16]).unwrap()), CounterBits::Bits32, [0; 16]);
+        stream.apply(&mut [0; 5]).unwrap();
         stream
     };
     cmac_stream: CmacStream<'static, 15>, 1 words, {
-        let mut stream = leak(Aes256Cmac::new(&[0xa5; 32])).stream();
+        let mut stream = leak(Aes256Cmac::new(&[0xa5; 32]).unwrap()).stream();
         stream.update(&[0x5a; 61]);
         stream
     };
     gcm_sealer: Sealer<GcmStream<'static, 11>>, 1 words, {
-        let mut sealer = leak(Aes128Gcm::new(&[0xa5; 16])).sealer(&[0; 12]).unwrap();
+        let mut sealer = leak(Aes128Gcm::new(&[0xa5; 16]).unwrap()).sealer(&[0; 12]).unwrap();
         sealer.aad(&[1; 5]).unwrap();
         sealer.update(&mut [0; 45]).unwrap();
         sealer
     };
     gcm_opener: Opener<GcmStream<'static, 15>>, 2 words, {
-        let mut opener = leak(Aes256Gcm::new(&[0xa5; 32])).opener(&[0; 12]).unwrap();
+        let mut opener = leak(Aes256Gcm::new(&[0xa5; 32]).unwrap()).opener(&[0; 12]).unwrap();
         opener.update(&[0; 45]).unwrap();
         opener
     };
     ocb3_sealer: Sealer<Ocb3Stream<'static, 13>>, 1 words, {
-        let mut sealer = leak(Aes192Ocb3::new(&[0xa5; 24])).sealer(&[0; 12]).unwrap();
+        let mut sealer = leak(Aes192Ocb3::new(&[0xa5; 24]).unwrap()).sealer(&[0; 12]).unwrap();
         sealer.aad(&[1; 16]).unwrap();
         sealer.update(&mut [0; 45]).unwrap();
         sealer
     };
     ccm_sealer: CcmSealer<'static, 11>, 1 words, {
-        let mut sealer = leak(Aes128Ccm::new(&[0xa5; 16])).sealer(&[0; 12], 0, 45).unwrap();
+        let mut sealer = leak(Aes128Ccm::new(&[0xa5; 16]).unwrap()).sealer(&[0; 12], 0, 45).unwrap();
         sealer.update(&mut [0; 45]).unwrap();
         sealer
     };
     ccm_opener: CcmOpener<'static, 15>, 2 words, {
-        let mut opener = leak(Aes256Ccm::new(&[0xa5; 32])).opener(&[0; 12], 0, 45).unwrap();
+        let mut opener = leak(Aes256Ccm::new(&[0xa5; 32]).unwrap()).opener(&[0; 12], 0, 45).unwrap();
         opener.update(&[0; 45]).unwrap();
         opener
     };
     aegis_sealer: Sealer<AegisStream<128, 4>>, 0 words, {
-        let mut sealer = Aegis128X4::new(&[0xa5; 16]).sealer(&[0; 16]).unwrap();
+        let mut sealer = Aegis128X4::new(&[0xa5; 16]).unwrap().sealer(&[0; 16]).unwrap();
         sealer.update(&mut [7; 45]).unwrap();
         sealer
     };
     aegis_opener: Opener<AegisStream<256, 1>>, 1 words, {
-        let mut opener = Aegis256::new(&[0xa5; 32]).opener(&[0; 32]).unwrap();
+        let mut opener = Aegis256::new(&[0xa5; 32]).unwrap().opener(&[0; 32]).unwrap();
         opener.update(&[7; 45]).unwrap();
         opener
     };
     aegis_mac_stream: AegisMacStream<128, 2>, 0 words, {
-        let mut stream = Aegis128X2::new(&[0xa5; 16]).mac_stream(&[0; 16]).unwrap();
+        let mut stream = Aegis128X2::new(&[0xa5; 16]).unwrap().mac_stream(&[0; 16]).unwrap();
         stream.update(&[7; 45]).unwrap();
         stream
     };
@@ -176,7 +176,7 @@ mod traits {
         fn says_so<T: ZeroizeOnDrop>() {}
         says_so::<Ctr<15, 32>>();
         let (before, after) = traces(|| {
-            let mut ctr = Ctr::<15, 32>::inner_iv_init(Aes256::new(&[0xa5; 32]), &[0; 16].into());
+            let mut ctr = Ctr::<15, 32>::inner_iv_init(Aes256::new(&[0xa5; 32]).unwrap(), &[0; 16].into());
             ctr.apply_keystream(&mut [0; 5]);
             ctr
         });
@@ -279,7 +279,7 @@ fn every_public_type_is_listed() {
 /// A failed opening leaves nothing where the plaintext would be.
 #[test]
 fn failed_openings() {
-    let key = Aes256Gcm::new(&[7; 32]);
+    let key = Aes256Gcm::new(&[7; 32]).unwrap();
     let mut slot = Box::new(Some([0xa5_u8; 600]));
     let data = Option::as_mut(&mut slot).unwrap();
     let mut tag = [0; 16];

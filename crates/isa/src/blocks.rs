@@ -1,12 +1,10 @@
-//! The vector trait for AES: the smallest set of operations that every mode needs.
+//! The vector traits for AES and for carry-less products: the smallest set of operations that every
+//! mode needs.
 //!
 //! The unit is *whole-cipher operations on `N` vectors*, not single rounds: x86 adds the round key
 //! last (AESENC) and Arm first (AESE), so only the whole cipher is natural on both.
 
-use crate::{Clmul, MOST_LANES, Row, RowMut};
-
-/// One AES block: 16 bytes (FIPS 197).
-pub type Block = [u8; 16];
+use crate::{Block, MOST_LANES, Row, RowMut};
 
 /// An algorithm that is generic over the level: one body, compiled once per level.
 ///
@@ -328,4 +326,24 @@ pub trait Blocks: Copy + sealed::Sealed {
     fn expand<const R: usize>(self, key: &[u8], keys: &mut [Block; R]);
     /// `InvMixColumns` of one block: turns an encryption round key into a decryption round key.
     fn inv_mix_columns(self, block: Block) -> Block;
+}
+
+/// Carry-less products (polynomials over GF(2)) of the 64-bit halves of blocks, lane by lane: for
+/// GHASH, POLYVAL, XTS tweaks and CRC.
+///
+/// The *low* half of a block is its first eight bytes, little-endian: bit *i* of the number is the
+/// coefficient of x^*i*. A product of two halves fills a block.
+pub trait Clmul: Blocks {
+    /// low(a) * low(b)
+    fn clmul_low(self, a: Self::V, b: Self::V) -> Self::V;
+    /// high(a) * high(b)
+    fn clmul_high(self, a: Self::V, b: Self::V) -> Self::V;
+    /// low(a) * high(b)
+    fn clmul_low_high(self, a: Self::V, b: Self::V) -> Self::V;
+    /// high(a) * low(b)
+    fn clmul_high_low(self, a: Self::V, b: Self::V) -> Self::V;
+    /// Each byte of `v` times the 8 by 8 matrix over GF(2) in the same half of `matrix`: bit *i* is
+    /// the parity of what the byte and the matrix's byte 7 - *i* have in common. Fast where
+    /// [`matrices_are_fast`](crate::matrices_are_fast).
+    fn times_matrix(self, v: Self::V, matrix: Self::V) -> Self::V;
 }

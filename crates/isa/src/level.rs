@@ -1,6 +1,6 @@
 //! Which AES instructions to use: capability, policy and override.
 
-use core::fmt;
+use core::{fmt, str::FromStr};
 
 #[cfg(target_arch = "x86_64")]
 use crate::{AesNi, Vaes256, Vaes512};
@@ -51,7 +51,7 @@ impl AesLevel {
     /// The override names no level, or one that this processor lacks. It is never ignored.
     pub fn best() -> Result<Self, LevelError> {
         match std::env::var(VARIABLE) {
-            Ok(name) => Self::from_name(&name),
+            Ok(name) => name.parse(),
             Err(std::env::VarError::NotPresent) => Ok(Self::fastest()),
             Err(std::env::VarError::NotUnicode(_)) => {
                 Err(LevelError { name: "(not UTF-8)".into() })
@@ -73,20 +73,12 @@ impl AesLevel {
         fastest
     }
 
-    /// The level of that name: `portable`, `aesni`, `vaes256` or `vaes512`.
-    ///
-    /// # Errors
-    /// No level has that name, or this processor lacks it.
-    pub fn from_name(name: &str) -> Result<Self, LevelError> {
-        Self::detect(name).ok_or_else(|| LevelError { name: name.into() })
-    }
-
     /// The names of all levels of this build, slowest first, each with the CPU features it requires.
     pub fn known() -> &'static [(&'static str, &'static str)] {
         KNOWN
     }
 
-    /// The name that [`from_name`](Self::from_name) takes.
+    /// The name that [`from_str`](Self::from_str) takes.
     pub fn name(self) -> &'static str {
         KNOWN[self.rank()].0
     }
@@ -168,6 +160,18 @@ impl AesLevel {
     }
 }
 
+impl FromStr for AesLevel {
+    type Err = LevelError;
+
+    /// The level of that name: `portable`, `aesni`, `vaes256` or `vaes512`.
+    ///
+    /// # Errors
+    /// No level has that name, or this processor lacks it.
+    fn from_str(name: &str) -> Result<Self, LevelError> {
+        Self::detect(name).ok_or_else(|| LevelError { name: name.into() })
+    }
+}
+
 impl fmt::Debug for AesLevel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
@@ -229,6 +233,29 @@ pub fn last_level_run() -> Option<AesLevel> {
     None
 }
 
+/// Whether four [matrix products](crate::Clmul::times_matrix) at `level` take less time than two
+/// carry-less ones.
+///
+/// So it is at 512 bits on AMD's processors: on Zen 5 a carry-less product starts every second cycle,
+/// a matrix product twice a cycle. On Intel's both start once a cycle.
+pub fn matrices_are_fast(level: AesLevel) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return matches!(level, AesLevel::Vaes512(_)) && made_by_amd();
+    #[cfg(not(target_arch = "x86_64"))]
+    return false;
+}
+
+/// What CPUID says, asked once.
+#[cfg(target_arch = "x86_64")]
+fn made_by_amd() -> bool {
+    static AMD: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
+    *AMD.get_or_init(|| {
+        let vendor = core::arch::x86_64::__cpuid(0);
+        let name = [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes);
+        name.as_flattened() == b"AuthenticAMD"
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -238,15 +265,15 @@ mod tests {
         let available = AesLevel::available();
         assert_eq!(available[0].name(), "portable");
         for level in &available {
-            assert_eq!(AesLevel::from_name(level.name()), Ok(*level));
+            assert_eq!(level.name().parse(), Ok(*level));
         }
         assert_eq!(available.last(), Some(&AesLevel::fastest()));
     }
 
     #[test]
     fn unknown_names_are_errors_that_list_what_is_there() {
-        let error = AesLevel::from_name("avx9000").unwrap_err().to_string();
+        let error = AesLevel::from_str("avx9000").unwrap_err().to_string();
         assert!(error.contains("\"avx9000\"") && error.contains("portable"), "{error}");
-        assert!(AesLevel::from_name("").is_err());
+        assert!(AesLevel::from_str("").is_err());
     }
 }

@@ -22,8 +22,8 @@
 
 #![deny(unsafe_op_in_unsafe_fn)]
 
+mod block;
 mod blocks;
-mod clmul;
 mod level;
 mod matrix;
 mod portable;
@@ -32,10 +32,9 @@ mod wipe;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-pub use blocks::{Beside, Block, Blocks, Kernel, LaneKeys, OwnKeys, RoundKeys, SameKey};
-pub use clmul::Clmul;
-pub use level::{AesLevel, LevelError, last_level_run};
-pub use matrix::matrices_are_fast;
+pub use block::Block;
+pub use blocks::{Beside, Blocks, Clmul, Kernel, LaneKeys, OwnKeys, RoundKeys, SameKey};
+pub use level::{AesLevel, LevelError, last_level_run, matrices_are_fast};
 pub use portable::Portable;
 pub use window::{MOST_LANES, Row, RowMut, SharedWindow, Window};
 pub use wipe::{wipe, wipe_stack};

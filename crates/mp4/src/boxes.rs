@@ -5,27 +5,9 @@ use std::ops::Range;
 use crate::{
     Error, ErrorKind, FourCc, Result,
     header::Header,
+    nesting::{MAX_DEPTH, children_offset},
     source::{Reader, Source},
 };
-
-/// Deepest nesting [`BoxRef::children`] follows. Real files stay below 12.
-pub const MAX_DEPTH: usize = 32;
-
-/// Where the child boxes of a container begin in its payload; `None` if `kind` is no container.
-///
-/// `payload` is looked at for `meta` only, which exists with (ISO) and without (`QuickTime`)
-/// the full-box word.
-pub(crate) fn children_offset(kind: FourCc, payload: &[u8]) -> Option<usize> {
-    Some(match &kind.0 {
-        b"moov" | b"trak" | b"mdia" | b"minf" | b"stbl" | b"dinf" | b"edts" | b"udta" | b"mvex"
-        | b"moof" | b"traf" | b"mfra" | b"sinf" | b"schi" | b"rinf" | b"tref" | b"trgr"
-        | b"meco" | b"strk" | b"strd" => 0,
-        b"stsd" | b"dref" => 8,
-        b"meta" if payload.get(4..8) == Some(b"hdlr") => 0,
-        b"meta" => 4,
-        _ => return None,
-    })
-}
 
 /// A box inside the bytes of one top-level box, or that box itself.
 ///

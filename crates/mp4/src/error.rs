@@ -143,6 +143,21 @@ pub enum ErrorKind {
         /// Box type.
         kind: FourCc,
     },
+    /// A form of `QuickTime` that ISO files do not have.
+    #[error(
+        "track {track}: `{form}` has no form in an ISO file: {why}; make an ISO file first (ffmpeg \
+         -i IN {arguments} OUT.mp4)"
+    )]
+    NoIsoForm {
+        /// The track.
+        track: u32,
+        /// Format of the sample entry, or type of the box.
+        form: FourCc,
+        /// Why not.
+        why: &'static str,
+        /// Arguments of ffmpeg between the names of its files.
+        arguments: &'static str,
+    },
     /// Sample data or auxiliary data lies outside the file.
     #[error("{what} {number}: bytes {start}..+{len} are outside the file of {file_len} bytes")]
     OutsideFile {

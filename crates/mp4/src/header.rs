@@ -36,7 +36,7 @@ impl Header {
         let mut uuid = None;
         if kind == b"uuid" {
             len += 16;
-            // A size too small for the user type is the better message.
+            // A size that leaves no room for the user type is reported as such, not as missing bytes.
             if size.is_none_or(|size| size >= len as u64) {
                 uuid = Some(*rest.first_chunk::<16>().ok_or_else(short)?);
             }

@@ -8,9 +8,9 @@
 //!    them without allocating.
 //! 3. *Edit*: functions in [`edit`] take a view and give the bytes of a new box. They splice:
 //!    what they do not name, known or unknown, is copied byte for byte, and the sizes of the
-//!    enclosing boxes are set right. [`build`] makes boxes from nothing.
+//!    enclosing boxes are set right. [`compose`] makes boxes from nothing.
 //!
-//! Nothing in a file is believed. Counts are compared with the bytes that are left before
+//! Every file is treated as hostile. Counts are compared with the bytes that are left before
 //! anything is allocated, sums are taken in 64 bits, nesting is limited, and an [`Error`] says
 //! what is wrong, in which box (`moov/trak[1]/mdia/minf/stbl/stsz`) and at which byte.
 //!
@@ -46,13 +46,15 @@
 #![forbid(unsafe_code)]
 
 mod boxes;
-pub mod build;
+pub mod compose;
 pub mod edit;
 mod error;
 mod fourcc;
 mod header;
+mod items;
 mod moof;
 mod moov;
+mod nesting;
 mod path;
 mod protection;
 mod read_at;
@@ -60,16 +62,19 @@ mod source;
 mod top_level;
 mod writer;
 
-pub use boxes::{BoxRef, Children, MAX_DEPTH};
+pub use boxes::{BoxRef, Children};
 pub use error::{Error, ErrorKind, Result};
-pub use fourcc::FourCc;
-pub use moof::{Base, Fragment, FragmentSamples, Run, TrackFragment};
+pub use fourcc::{FourCc, FourCcError};
+pub use items::item_extents;
+pub use moof::{Base, Fragment, FragmentSamples, TrackFragment, TrackRun};
 pub use moov::{
     CodecConfig, Edit, EsdsInfo, Media, Movie, Sample, SampleEntry, Samples, Track, TrackDefaults,
+    TrackKind,
 };
+pub use nesting::MAX_DEPTH;
 pub use protection::{
-    AuxCursor, AuxInfo, COMMON_SYSTEM_ID, EncryptionRuns, Iv, Protection, Pssh, SampleAux,
-    SampleAuxTable, Subsample, SubsampleMode, Subsamples, TrackEncryption,
+    AuxCursor, AuxInfo, COMMON_SYSTEM_ID, EncryptionRuns, Protection, Pssh, SampleAux,
+    SampleAuxTable, StoredIv, Subsample, SubsampleMode, Subsamples, TrackEncryption,
 };
 pub use read_at::{FileSource, ReadAt};
 pub use top_level::{BoxHeader, METADATA_CAP, TopLevel, load, load_into, top_level};

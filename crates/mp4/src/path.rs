@@ -9,9 +9,8 @@ use std::ops::Range;
 
 use crate::{
     FourCc,
-    boxes::{MAX_DEPTH, children_offset},
     header::Header,
-    moov::entry_children_offset,
+    nesting::{MAX_DEPTH, children_offset, entry_children_offset},
 };
 
 struct Found {
@@ -94,7 +93,7 @@ fn boxes(
         let left = bytes.get(at..range.end).filter(|left| left.len() >= 8)?;
         let start = at;
         let Ok(head) = Header::parse(left) else {
-            // A broken header still has a type worth naming.
+            // Where the size is damaged, the type still helps to find the place.
             at = range.end;
             let kind = FourCc([left[4], left[5], left[6], left[7]]);
             return Some((kind, start, range.end, range.end));

@@ -7,6 +7,7 @@ pub const METADATA_CAP: u64 = 256 << 20;
 
 /// Where a top-level box is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BoxHeader {
     /// Box type.
     pub kind: FourCc,

@@ -3,17 +3,17 @@
 
 #![allow(
     clippy::unwrap_used,
-    clippy::print_stdout,
     clippy::trivially_copy_pass_by_ref,
-    reason = "test helpers fail by panicking, say what they skip, and take box types as literals"
+    reason = "test helpers fail by panicking, and take box types as literals"
 )]
 
 mod common;
 
 use std::io::Cursor;
 
-use common::{CLIPS, VECTORS, boxes, bytes_of, clip, each_fragment, movie};
+use common::{boxes, bytes_of, each_fragment, movie};
 use lanelock_mp4::Sample;
+use lanelock_testkit::{ProtectedClip, all_clips, protected_clips, skip};
 use mp4_atom::{Decode, Moof, Moov, StszSamples};
 use mp4forge::{
     boxes::iso23001_7::{Pssh, Senc, Tenc},
@@ -46,13 +46,13 @@ fn expand(stbl: &mp4_atom::Stbl) -> Vec<(u64, u32)> {
 
 #[test]
 fn sample_tables_as_mp4_atom() {
-    for name in CLIPS {
-        let Some(file) = clip(name) else { continue };
+    for clip in all_clips() {
+        let (name, file) = (clip.path.display(), clip.read());
         let ours = movie(&file);
         let theirs = match Moov::decode(&mut Cursor::new(ours.bytes())) {
             Ok(theirs) => theirs,
             Err(error) => {
-                println!("SKIPPED: mp4-atom does not read {name}: {error}");
+                skip(&format!("mp4-atom does not read {name}: {error}"));
                 continue;
             }
         };
@@ -79,8 +79,8 @@ fn sample_tables_as_mp4_atom() {
 
 #[test]
 fn runs_as_mp4_atom() {
-    for name in VECTORS {
-        let Some(file) = clip(name) else { continue };
+    for ProtectedClip { clip, .. } in protected_clips() {
+        let (name, file) = (clip.name.clone(), clip.read());
         each_fragment(&file, |_, fragment| {
             let theirs = Moof::decode(&mut Cursor::new(fragment.bytes())).unwrap();
             assert_eq!(fragment.sequence, theirs.mfhd.sequence_number);
@@ -112,8 +112,8 @@ fn extract<T: mp4forge::codec::CodecBox + Clone + 'static>(bytes: &[u8], path: &
 
 #[test]
 fn protection_as_mp4forge() {
-    for name in VECTORS {
-        let Some(file) = clip(name) else { continue };
+    for ProtectedClip { clip, .. } in protected_clips() {
+        let (name, file) = (clip.name.clone(), clip.read());
         let ours = movie(&file);
         let mut theirs = Vec::new();
         for entry in ["encv", "enca"] {
@@ -146,8 +146,8 @@ fn protection_as_mp4forge() {
 
 #[test]
 fn senc_as_mp4forge() {
-    for name in VECTORS {
-        let Some(file) = clip(name) else { continue };
+    for ProtectedClip { clip, .. } in protected_clips() {
+        let (name, file) = (clip.name.clone(), clip.read());
         let moofs = boxes(&file).into_iter().filter(|header| header.kind == b"moof");
         let bytes: Vec<Vec<u8>> = moofs.map(|header| bytes_of(&file, &header)).collect();
         let mut bytes = bytes.into_iter();

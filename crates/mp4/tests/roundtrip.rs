@@ -3,41 +3,34 @@
 
 #![allow(
     clippy::unwrap_used,
-    clippy::print_stdout,
     clippy::trivially_copy_pass_by_ref,
-    reason = "test helpers fail by panicking, say what they skip, and take box types as literals"
+    reason = "test helpers fail by panicking, and take box types as literals"
 )]
 
 mod common;
 
-use common::{CLIPS, VECTORS, clip, each_fragment, find, fragmented, full, mk, movie, words};
+use common::{clip, each_fragment, fragmented, movie};
 use lanelock_mp4::{
-    FourCc, Fragment, Iv, Movie, Pssh, Sample, SampleAuxTable, Subsample, SubsampleMode,
+    FourCc, Fragment, Movie, Pssh, Sample, SampleAuxTable, StoredIv, Subsample, SubsampleMode,
     TrackEncryption,
     edit::{
         KeepPssh, Protect, ProtectTrack, RunOffsets, WriteAux, fragment_movie, protect_fragment,
         protect_movie, relocate_fragment, relocate_movie, unprotect_fragment, unprotect_movie,
     },
 };
+use lanelock_testkit::{
+    FILM, ProtectedClip, all_clips,
+    boxes::{boxed as mk, find, full, words},
+    clips, codec_clip, protected_clips,
+};
 
 fn cbcs() -> TrackEncryption {
-    TrackEncryption {
-        is_protected: true,
-        iv_size: 0,
-        kid: *b"0123456789abcdef",
-        crypt_blocks: 1,
-        skip_blocks: 9,
-        constant_iv: Iv::new(&[3; 16]),
-    }
+    TrackEncryption::constant(*b"0123456789abcdef", StoredIv::new(&[3; 16]).unwrap())
+        .with_pattern(1, 9)
 }
 
 fn cenc() -> TrackEncryption {
-    TrackEncryption {
-        is_protected: true,
-        iv_size: 8,
-        kid: *b"0123456789abcdef",
-        ..TrackEncryption::default()
-    }
+    TrackEncryption::per_sample(*b"0123456789abcdef", 8)
 }
 
 /// One subsample over each sample, two for even ones.
@@ -55,15 +48,14 @@ fn table(samples: impl Iterator<Item = Sample>, iv_size: u8) -> SampleAuxTable {
 }
 
 fn protection<'a>(movie: &Movie, scheme: &[u8; 4], e: TrackEncryption) -> Vec<ProtectTrack<'a>> {
-    let plan =
-        |id| ProtectTrack { track_id: id, scheme: FourCc::new(scheme), encryption: e, aux: None };
+    let plan = |id| ProtectTrack::new(id, FourCc::new(scheme), e);
     movie.tracks.iter().map(|track| plan(track.id)).collect()
 }
 
 #[test]
 fn built_fragments_read_back() {
-    for name in CLIPS {
-        let Some(file) = clip(name) else { continue };
+    for clip in all_clips() {
+        let (name, file) = (clip.path.display(), clip.read());
         let clear = movie(&file);
         let out = fragmented(&file);
         let mut read: Vec<Vec<Sample>> = vec![Vec::new(); clear.tracks.len()];
@@ -86,7 +78,7 @@ fn built_fragments_read_back() {
 
 #[test]
 fn fragment_movie_keeps_the_rest() {
-    let Some(file) = clip("codecs/avc_aac.mp4") else { return };
+    let file = clip("avc_aac.mp4");
     let old = movie(&file);
     let new = Movie::parse(fragment_movie(&old).unwrap(), 0).unwrap();
     assert!(new.fragmented);
@@ -109,8 +101,8 @@ fn fragment_movie_keeps_the_rest() {
 #[test]
 fn movies() {
     let pssh = Pssh::common(&[*b"0123456789abcdef"]);
-    for name in CLIPS {
-        let Some(file) = clip(name) else { continue };
+    for clip in all_clips() {
+        let (name, file) = (clip.path.display(), clip.read());
         let old = movie(&file);
         for (scheme, encryption) in [(b"cbcs", cbcs()), (b"cenc", cenc())] {
             let plans = protection(&old, scheme, encryption);
@@ -135,7 +127,7 @@ fn movies() {
 
 #[test]
 fn one_track_of_two() {
-    let Some(file) = clip("codecs/avc_aac.mp4") else { return };
+    let file = clip("avc_aac.mp4");
     let old = movie(&file);
     let plans = &protection(&old, b"cenc", cenc())[1..];
     let new = Movie::parse(protect_movie(&old, plans, &[]).unwrap(), old.offset()).unwrap();
@@ -174,7 +166,8 @@ fn text_entries() {
 /// Protects every track of every fragment and checks all there is to check.
 fn protect_all(file: &[u8], explicit: RunOffsets, moved: i64) {
     let pssh = Pssh::common(&[*b"0123456789abcdef"]);
-    let rotation = TrackEncryption { kid: [9; 16], ..cbcs() };
+    let mut rotation = cbcs();
+    rotation.kid = [9; 16];
     each_fragment(file, |movie, fragment| {
         for (seig, iv_size) in [(None, 8), (Some(&rotation), 0)] {
             let tables: Vec<_> =
@@ -182,7 +175,10 @@ fn protect_all(file: &[u8], explicit: RunOffsets, moved: i64) {
             let plans: Vec<_> = tables
                 .iter()
                 .enumerate()
-                .map(|(index, table)| Protect { index, aux: WriteAux::Full(table), seig })
+                .map(|(index, table)| {
+                    let plan = Protect::new(index, WriteAux::Full(table));
+                    seig.map_or(plan, |seig| plan.with_seig(seig))
+                })
                 .collect();
             let bytes = protect_fragment(&fragment, &plans, &[&pssh.raw], explicit, moved).unwrap();
             let offset = fragment.offset().checked_add_signed(moved).unwrap();
@@ -242,9 +238,8 @@ fn check_aux(
 
 #[test]
 fn fragments() {
-    for name in CLIPS {
-        let Some(file) = clip(name) else { continue };
-        let file = fragmented(&file);
+    for clip in all_clips() {
+        let file = fragmented(&clip.read());
         protect_all(&file, RunOffsets::Keep, 0);
         protect_all(&file, RunOffsets::Keep, 123_456);
         protect_all(&file, RunOffsets::Explicit, -11);
@@ -253,8 +248,8 @@ fn fragments() {
 
 #[test]
 fn fragments_of_vectors_in_the_clear() {
-    for name in VECTORS {
-        let Some(file) = clip(name) else { continue };
+    for ProtectedClip { clip, .. } in protected_clips() {
+        let file = clip.read();
         let movie = movie(&file);
         for (offset, moof) in common::moofs(&file) {
             let fragment = Fragment::parse(&moof, offset, &movie, file.len() as u64).unwrap();
@@ -277,9 +272,9 @@ fn fragments_of_vectors_in_the_clear() {
 }
 
 /// `moov` of one video track of a clip, fragmented, to go with hand-made moofs.
-fn init() -> Option<Movie> {
-    let file = clip("codecs/avc.mp4")?;
-    Some(Movie::parse(fragment_movie(&movie(&file)).unwrap(), 0).unwrap())
+fn init() -> Movie {
+    let file = clip("avc.mp4");
+    Movie::parse(fragment_movie(&movie(&file)).unwrap(), 0).unwrap()
 }
 
 fn hand_made(tfhd: &[u32], runs: &[&[u32]]) -> Vec<u8> {
@@ -293,7 +288,7 @@ const DEFAULTS: u32 = 0x18;
 
 #[test]
 fn second_run_without_data_offset_continues_the_first() {
-    let Some(movie) = init() else { return };
+    let movie = init();
     let tfhd = [0x2_0000 | DEFAULTS, 1, 10, 100];
     let moof = hand_made(&tfhd, &[&[1, 2, 500], &[0, 3], &[1, 1, 400], &[0, 1]]);
     let offsets = |fragment: &Fragment<'_>| -> Vec<u64> {
@@ -303,7 +298,7 @@ fn second_run_without_data_offset_continues_the_first() {
     assert_eq!(offsets(&old), [1500, 1600, 1700, 1800, 1900, 1400, 1500]);
     let table = table(old.tracks[0].samples(), 8);
     for explicit in [RunOffsets::Keep, RunOffsets::Explicit] {
-        let plan = [Protect { index: 0, aux: WriteAux::Full(&table), seig: None }];
+        let plan = [Protect::new(0, WriteAux::Full(&table))];
         let bytes = protect_fragment(&old, &plan, &[], explicit, 50).unwrap();
         let new = Fragment::parse(&bytes, 1050, &movie, 10_000).unwrap();
         let shift = (bytes.len() - moof.len()) as u64 + 50;
@@ -318,7 +313,7 @@ fn second_run_without_data_offset_continues_the_first() {
 
 #[test]
 fn bases_of_several_track_fragments() {
-    let Some(file) = clip("codecs/avc_aac.mp4") else { return };
+    let file = clip("avc_aac.mp4");
     let progressive = movie(&file);
     let movie = Movie::parse(fragment_movie(&progressive).unwrap(), 0).unwrap();
     let traf =
@@ -334,7 +329,7 @@ fn bases_of_several_track_fragments() {
     };
     assert_eq!(starts(&old), [1500, 1730, 1830]);
     let pssh = Pssh::common(&[]);
-    let plan = [Protect { index: 1, aux: WriteAux::EmptySenc, seig: None }];
+    let plan = [Protect::new(1, WriteAux::EmptySenc)];
     let bytes = protect_fragment(&old, &plan, &[&pssh.raw], RunOffsets::Keep, 5).unwrap();
     let new = Fragment::parse(&bytes, 1005, &movie, 10_000).unwrap();
     let shift = 5 + (bytes.len() - moof.len()) as u64;
@@ -342,13 +337,13 @@ fn bases_of_several_track_fragments() {
     assert_eq!(unprotect_fragment(&new, None, KeepPssh::No, -5).unwrap(), moof);
     // Such a base is out of reach of an unsigned `saio` offset.
     let table = table(old.tracks[1].samples(), 8);
-    let plan = [Protect { index: 1, aux: WriteAux::Full(&table), seig: None }];
+    let plan = [Protect::new(1, WriteAux::Full(&table))];
     assert!(protect_fragment(&old, &plan, &[], RunOffsets::Keep, 0).is_err());
 }
 
 #[test]
 fn explicit_bases_before_and_behind() {
-    let Some(movie) = init() else { return };
+    let movie = init();
     // Base at the `moof`, base in the data behind it, base and data before it.
     for (base, offset, behind) in [(1000, 500, true), (1500, 0, true), (100, 20, false)] {
         let tfhd = [1 | DEFAULTS, 1, 0, base, 10, 100];
@@ -356,7 +351,7 @@ fn explicit_bases_before_and_behind() {
         let old = Fragment::parse(&moof, 1000, &movie, 10_000).unwrap();
         let start = u64::from(base + offset);
         assert_eq!(old.tracks[0].runs()[0].offset, start);
-        let plan = [Protect { index: 0, aux: WriteAux::EmptySenc, seig: None }];
+        let plan = [Protect::new(0, WriteAux::EmptySenc)];
         let bytes = protect_fragment(&old, &plan, &[], RunOffsets::Keep, 50).unwrap();
         let new = Fragment::parse(&bytes, 1050, &movie, 10_000).unwrap();
         let growth = if behind { (bytes.len() - moof.len()) as u64 } else { 0 };
@@ -367,7 +362,7 @@ fn explicit_bases_before_and_behind() {
 
 #[test]
 fn foreign_boxes_and_aux_types_stay() {
-    let Some(movie) = init() else { return };
+    let movie = init();
     // `saiz` and `saio` of another type, the latter pointing to a box in the same `traf`.
     let tfhd = full(b"tfhd", &[0x2_0000 | DEFAULTS, 1, 10, 100]);
     let trun = full(b"trun", &[1, 1, 500]);
@@ -383,7 +378,7 @@ fn foreign_boxes_and_aux_types_stay() {
     let moof = mk(b"moof", &[&full(b"mfhd", &[0, 1]), &first, &second]);
     let old = Fragment::parse(&moof, 1000, &movie, 10_000).unwrap();
     assert!(!old.tracks[1].has_protection_boxes());
-    let plan = [Protect { index: 0, aux: WriteAux::EmptySenc, seig: None }];
+    let plan = [Protect::new(0, WriteAux::EmptySenc)];
     let bytes = protect_fragment(&old, &plan, &[], RunOffsets::Keep, 0).unwrap();
     let (a, b) = (find(&moof, b"saio"), find(&bytes, b"saio"));
     let value =
@@ -397,8 +392,9 @@ fn foreign_boxes_and_aux_types_stay() {
 
 #[test]
 fn progressive_layout() {
-    for name in ["codecs/avc_aac.mp4", "codecs/flac.mp4", "bigbuckbunny.mp4"] {
-        let Some(file) = clip(name) else { continue };
+    let clips = ["avc_aac.mp4", "flac.mp4"].into_iter().flat_map(clips).map(|clip| clip.path);
+    for path in clips.chain(codec_clip(FILM)) {
+        let file = std::fs::read(path).unwrap();
         let old = movie(&file);
         let len = file.len() as u64;
         let samples = |movie: &Movie, index: usize, len: u64| -> Vec<Sample> {

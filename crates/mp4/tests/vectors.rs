@@ -2,15 +2,15 @@
 
 #![allow(
     clippy::unwrap_used,
-    clippy::print_stdout,
     clippy::trivially_copy_pass_by_ref,
-    reason = "test helpers fail by panicking, say what they skip, and take box types as literals"
+    reason = "test helpers fail by panicking, and take box types as literals"
 )]
 
 mod common;
 
-use common::{VECTORS, clip, each_fragment, movie};
+use common::{each_fragment, movie, vector};
 use lanelock_mp4::{COMMON_SYSTEM_ID, FourCc};
+use lanelock_testkit::{ProtectedClip, protected_clips};
 
 fn hex(text: &str) -> [u8; 16] {
     u128::from_str_radix(text, 16).unwrap().to_be_bytes()
@@ -18,7 +18,7 @@ fn hex(text: &str) -> [u8; 16] {
 
 #[test]
 fn cenc_init() {
-    let Some(file) = clip("vectors/prog_8s_enc_dashinit.mp4") else { return };
+    let file = vector("prog_8s_enc_dashinit.mp4");
     let movie = movie(&file);
     assert!(movie.fragmented);
     assert_eq!((movie.timescale, movie.fragment_duration), (90_000, Some(720_000)));
@@ -42,7 +42,7 @@ fn cenc_init() {
 
 #[test]
 fn cbcs_init() {
-    let Some(file) = clip("vectors/cbcs.mp4") else { return };
+    let file = vector("cbcs.mp4");
     let movie = movie(&file);
     let entry = &movie.tracks[0].entries[0];
     let tenc = entry.protection.as_ref().unwrap().encryption.unwrap();
@@ -56,8 +56,8 @@ fn cbcs_init() {
 
 #[test]
 fn every_sample_has_fitting_aux_info() {
-    for name in VECTORS {
-        let Some(file) = clip(name) else { continue };
+    for ProtectedClip { clip, .. } in protected_clips() {
+        let (name, file) = (clip.name.clone(), clip.read());
         let mut count = 0;
         each_fragment(&file, |movie, fragment| {
             for track in &fragment.tracks {
@@ -81,7 +81,7 @@ fn every_sample_has_fitting_aux_info() {
 
 #[test]
 fn wrong_iv_size_is_noticed() {
-    let Some(file) = clip("vectors/prog_8s_enc_dashinit.mp4") else { return };
+    let file = vector("prog_8s_enc_dashinit.mp4");
     each_fragment(&file, |_, fragment| {
         for track in &fragment.tracks {
             let aux = track.aux_info(&file).unwrap();
@@ -101,8 +101,8 @@ fn wrong_iv_size_is_noticed() {
 #[test]
 fn saiz_and_saio_lead_to_the_same_bytes_as_senc() {
     // Without its `senc`, the fragment has to be read through `saiz` and `saio`.
-    for name in VECTORS {
-        let Some(file) = clip(name) else { continue };
+    for ProtectedClip { clip, .. } in protected_clips() {
+        let file = clip.read();
         let movie = movie(&file);
         for (offset, moof) in common::moofs(&file) {
             let mut hidden = moof.clone();

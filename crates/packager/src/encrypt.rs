@@ -5,23 +5,25 @@ use std::{ops::Range, path::Path, time::Instant};
 use lanelock::AesLevel;
 use lanelock_cenc::Scheme;
 use lanelock_mp4::{
-    FourCc, Fragment, Movie, Pssh,
-    build::{NewTrackFragment, moof},
+    FourCc, Fragment, Movie, Pssh, TrackFragment,
+    compose::{NewTrackFragment, moof},
     edit::{
-        Protect, ProtectTrack, RunOffsets, WriteAux, fragment_movie, fragmented_ftyp,
-        protect_fragment, protect_movie,
+        Protect, ProtectTrack, RunOffsets, SampleInfoSlicer, WriteAux, fragment_movie, iso_ftyp,
+        iso_movie, protect_fragment, protect_movie,
     },
 };
 
 use crate::{
-    EncryptOptions, Error, Layout, Observer, Summary, Times,
+    EncryptOptions, Error, Iv, Layout, Observer, Summary, Times,
+    claims::Claims,
+    evidence::check_pssh,
     io::{Input, Output},
-    pipeline::{Direction, Map, Pipeline, workers},
+    pipeline::{CryptStage, Map, Pipeline, Target, workers},
     place::Placement,
     plan::{Fragments, NewFragments, Stretches},
     skeleton::Skeleton,
-    task::{Bytes, Kind, NewTrack, StretchSample, Task},
-    tracks::{Mapped, Protector, Unit},
+    task::{Bytes, NewTrack, StretchSample, Task, TaskKind},
+    tracks::{Mapped, Protector, TRUNCATED_RUNS, UnitToMap},
 };
 
 /// Encrypts `input` to `output`.
@@ -40,55 +42,82 @@ pub fn encrypt(
     let output = Output::create(output, &input)?;
     let skeleton = Skeleton::read(&input)?;
     let movie = &skeleton.movie;
+    // Before keys and codecs are looked at: what has no ISO form is told how to get one.
+    let iso = iso_head(&input, &skeleton, options.layout)?;
     let protector = Protector::new(&input, &skeleton.media, movie, options, level)?;
+    if movie.fragmented || options.layout == Layout::Fragmented {
+        skeleton.refuse_items(&input)?;
+    }
+    let alone = movie.fragmented && skeleton.fragments == 0 && skeleton.media.is_empty();
+    if alone && options.scheme == Scheme::Cbcs && options.iv == Iv::Random {
+        return Err(input.unsuitable(
+            "this is an initialization segment alone: under cbcs it holds the IV, which its segments \
+             must share; give it with --iv, or join the segments to it first (cat init.mp4 *.m4s)",
+        ));
+    }
     if options.scheme == Scheme::Cens {
         observer.warn("players differ in how they read cens; cbcs and cenc play everywhere");
     }
+    if protector.has_truncated_runs() {
+        observer.warn(TRUNCATED_RUNS);
+    }
     let workers = workers(options.workers);
-    let run = Run {
+    let run = EncryptRun {
         pipeline: Pipeline {
             input: &input,
-            output: Some(&output),
-            direction: Direction::Encrypt,
+            target: Target::Output(&output),
+            direction: CryptStage::Encrypt,
             observer,
             workers,
         },
         input: &input,
         skeleton: &skeleton,
-        pssh: pssh(options, &protector)?,
+        pssh: pssh(options, &protector, level)?,
         options,
     };
-    let (done, times) = if movie.fragmented {
-        run.fragmented(protector)?
-    } else if options.layout == Layout::Fragmented {
-        run.new_fragments(protector)?
-    } else {
-        run.keep(protector)?
+    let (done, times) = match iso {
+        iso if movie.fragmented => run.fragmented(protector, iso)?,
+        Some(iso) => run.new_fragments(protector, iso)?,
+        None => run.keep(protector)?,
     };
-    done.placement.write_indexes(&input, &output)?;
+    let unclaimed = done.claims.finish(options.unclaimed)?;
     let tracks = done.protector.summary(movie);
+    if !alone && tracks.iter().all(|track| track.access_units == 0) {
+        let reason = "none of the tracks to encrypt has an access unit: nothing would be protected";
+        return Err(input.unsuitable(reason));
+    }
+    done.placement.write_indexes(&input, &output)?;
     let summary = Summary {
         bytes_in: input.len(),
         bytes_out: done.placement.end(),
         fragments: done.fragments,
         access_units: tracks.iter().map(|track| track.access_units).sum(),
         tracks,
+        unclaimed,
+        keys: Vec::new(),
         level: level.to_string(),
         workers,
         seconds: 0.0,
         times,
     };
+    input.check_unchanged()?;
     output.finish(options.sync)?;
     Ok(Summary { seconds: start.elapsed().as_secs_f64(), ..summary })
 }
 
 /// The `pssh` boxes to add: those given, then the common one.
-fn pssh(options: &EncryptOptions, protector: &Protector<'_>) -> Result<Vec<Vec<u8>>, Error> {
+fn pssh(
+    options: &EncryptOptions,
+    protector: &Protector<'_>,
+    level: AesLevel,
+) -> Result<Vec<Vec<u8>>, Error> {
     let mut boxes = options.pssh.clone();
-    for (number, bytes) in boxes.iter().enumerate() {
-        Pssh::parse(bytes).map_err(|error| {
-            Error::Options(format!("pssh number {} is not a pssh box: {error}", number + 1))
+    for (number, bytes) in (1..).zip(&boxes) {
+        let pssh = Pssh::parse(bytes).map_err(|error| {
+            Error::Options(format!("pssh number {number} is not a pssh box: {error}"))
         })?;
+        let keys = options.keys.entries().map(|(_, key)| key);
+        check_pssh(&pssh, keys, level, || format!("pssh number {number}"))?;
     }
     if options.common_pssh {
         boxes.push(Pssh::common(&protector.kids()).raw);
@@ -96,7 +125,27 @@ fn pssh(options: &EncryptOptions, protector: &Protector<'_>) -> Result<Vec<Vec<u
     Ok(boxes)
 }
 
-struct Run<'a> {
+/// `ftyp` and `moov` in the place of the input's: those of an ISO file with fragments. None where
+/// the input's stay.
+fn iso_head(input: &Input, skeleton: &Skeleton, layout: Layout) -> Result<Option<Head>, Error> {
+    let Skeleton { movie, ftyp, .. } = skeleton;
+    let head = match layout {
+        Layout::Keep => Ok(None),
+        Layout::Fragmented if movie.fragmented => iso_movie(movie, ftyp.as_deref()),
+        Layout::Fragmented => {
+            iso_ftyp(ftyp.as_deref()).and_then(|ftyp| Ok(Some((ftyp, fragment_movie(movie)?))))
+        }
+    };
+    head.and_then(|head| {
+        head.map(|(ftyp, moov)| Ok((ftyp, Movie::parse(moov, movie.offset())?))).transpose()
+    })
+    .map_err(|error| input.container(error))
+}
+
+/// `ftyp` and `moov`.
+type Head = (Vec<u8>, Movie);
+
+struct EncryptRun<'a> {
     pipeline: Pipeline<'a>,
     input: &'a Input,
     skeleton: &'a Skeleton,
@@ -104,30 +153,45 @@ struct Run<'a> {
     options: &'a EncryptOptions,
 }
 
-impl<'a> Run<'a> {
-    fn fragmented(&self, protector: Protector<'a>) -> Result<(Encryptor<'a>, Times), Error> {
-        let moov = self.protect(&self.skeleton.movie, &protector)?;
-        let plan = Fragments::new(self.input, moov);
-        self.pipeline.run(plan, self.encryptor(protector, Placement::new(0)))
+impl<'a> EncryptRun<'a> {
+    fn fragmented(
+        &self,
+        protector: Protector<'a>,
+        iso: Option<Head>,
+    ) -> Result<(Encryptor<'a>, Times), Error> {
+        let plan = match iso {
+            Some((ftyp, moov)) => {
+                Fragments::new(self.input, self.protect(&moov, &protector)?).with_ftyp(ftyp)
+            }
+            None => Fragments::new(self.input, self.protect(&self.skeleton.movie, &protector)?),
+        };
+        self.pipeline.run(plan, self.encryptor(protector, Placement::new(0))?)
     }
 
-    fn new_fragments(&self, protector: Protector<'a>) -> Result<(Encryptor<'a>, Times), Error> {
-        let Skeleton { movie, ftyp, .. } = self.skeleton;
+    fn new_fragments(
+        &self,
+        protector: Protector<'a>,
+        (mut head, init): Head,
+    ) -> Result<(Encryptor<'a>, Times), Error> {
+        let Skeleton { movie, metas, .. } = self.skeleton;
         let container = |error| self.input.container(error);
-        let init = fragment_movie(movie).map_err(container)?;
-        let init = Movie::parse(init, movie.offset()).map_err(container)?;
         let moov = self.protect(&init, &protector)?;
-        let mut head = match ftyp {
-            Some(ftyp) => fragmented_ftyp(ftyp, &[]).map_err(container)?,
-            None => lanelock_mp4::build::ftyp(FourCc::new(b"iso6"), 0, &[FourCc::new(b"iso6")]),
-        };
         head.extend_from_slice(&moov);
-        if let Some(output) = self.pipeline.output {
-            output.write(&head, 0)?;
+        for (header, meta) in metas {
+            let start = head.len();
+            head.extend_from_slice(meta);
+            if header.open_ended {
+                // Its size was "to the end of the file", where it is no longer.
+                let size = u32::try_from(meta.len()).unwrap_or(0);
+                head[start..start + 4].copy_from_slice(&size.to_be_bytes());
+            }
         }
+        self.pipeline.target.write(&head, 0)?;
         let plan = NewFragments::new(self.input, movie, self.options.fragment_duration)?;
-        let placement = Placement::new(head.len() as u64);
-        self.pipeline.run(plan, self.encryptor(protector, placement))
+        let mut encryptor = self.encryptor(protector, Placement::new(head.len() as u64))?;
+        let slicers = movie.tracks.iter().map(|track| SampleInfoSlicer::new(movie, track));
+        encryptor.slicers = slicers.collect::<Result<_, _>>().map_err(container)?;
+        self.pipeline.run(plan, encryptor)
     }
 
     /// Two passes: `moov` holds the subsamples of all samples and may come first, so its size must
@@ -135,20 +199,27 @@ impl<'a> Run<'a> {
     fn keep(&self, protector: Protector<'a>) -> Result<(Encryptor<'a>, Times), Error> {
         let movie = &self.skeleton.movie;
         let second = protector.again();
-        let first = Pipeline { output: None, ..self.pipeline };
-        let plan = Stretches::new(self.input, movie, None)?;
-        let (mapped, mut times) = first.run(plan, self.encryptor(protector, Placement::new(0)))?;
-        let bytes = self.protect(movie, &mapped.protector)?;
-        let bytes = self.skeleton.replace_moov(self.input, bytes)?;
-        let plan = Stretches::new(self.input, movie, Some(bytes))?;
-        let (done, more) = self.pipeline.run(plan, self.encryptor(second, Placement::new(0)))?;
+        let first = Pipeline { target: Target::Map, ..self.pipeline };
+        let same = self.skeleton.replacements(self.input, movie.bytes().to_vec())?;
+        let plan = Stretches::new(self.input, movie, same)?;
+        let (mapped, mut times) = first.run(plan, self.encryptor(protector, Placement::new(0))?)?;
+        let moov = self.protect(movie, &mapped.protector)?;
+        let replaced = self.skeleton.replacements(self.input, moov)?;
+        let plan = Stretches::new(self.input, movie, replaced)?;
+        let (done, more) = self.pipeline.run(plan, self.encryptor(second, Placement::new(0))?)?;
         times.add(more);
         Ok((done, times))
     }
 
-    fn encryptor(&self, protector: Protector<'a>, placement: Placement) -> Encryptor<'a> {
-        let movie = &self.skeleton.movie;
-        Encryptor { input: self.input, movie, protector, placement, fragments: 0 }
+    fn encryptor(
+        &self,
+        protector: Protector<'a>,
+        placement: Placement,
+    ) -> Result<Encryptor<'a>, Error> {
+        let (input, movie) = (self.input, &self.skeleton.movie);
+        let claims = Claims::of(input, self.skeleton)?;
+        let slicers = Vec::new();
+        Ok(Encryptor { input, movie, protector, claims, slicers, placement, fragments: 0 })
     }
 
     /// Protects the tracks of a `moov`; samples that are mapped already get their auxiliary
@@ -158,11 +229,14 @@ impl<'a> Run<'a> {
             .tracks
             .iter()
             .flatten()
-            .map(|track| ProtectTrack {
-                track_id: track.id,
-                scheme: FourCc(track.scheme.fourcc()),
-                encryption: track.encryption,
-                aux: (track.needs_aux() && !track.aux.is_empty()).then_some(&track.aux),
+            .map(|track| {
+                let scheme = FourCc(track.scheme.fourcc());
+                let plan = ProtectTrack::new(track.id, scheme, track.encryption);
+                if track.needs_aux() && !track.aux.is_empty() {
+                    plan.with_aux(&track.aux)
+                } else {
+                    plan
+                }
             })
             .collect();
         let pssh: Vec<&[u8]> = self.pssh.iter().map(Vec::as_slice).collect();
@@ -175,6 +249,9 @@ struct Encryptor<'a> {
     input: &'a Input,
     movie: &'a Movie,
     protector: Protector<'a>,
+    claims: Claims<'a>,
+    /// For new fragments, parallel to the tracks of the movie.
+    slicers: Vec<SampleInfoSlicer<'a>>,
     placement: Placement,
     fragments: u64,
 }
@@ -186,15 +263,15 @@ impl Map for Encryptor<'_> {
         let Task { kind, spans, units, subsamples, places, head, .. } = task;
         let mut to = Mapped { units, subsamples, places };
         match kind {
-            Kind::Fragment { at, moof } => {
+            TaskKind::Fragment { at, moof } => {
                 *head = self.fragment(*at, moof, &spans[0], bytes, &mut to)?;
                 self.fragments += 1;
             }
-            Kind::NewFragment(tracks) => {
+            TaskKind::NewFragment(tracks) => {
                 *head = self.new_fragment(tracks, len, bytes, &mut to)?;
             }
-            Kind::Stretch(samples) => self.stretch(samples, &spans[0], bytes, &mut to)?,
-            Kind::Copy | Kind::Replace { .. } | Kind::Index { .. } => {}
+            TaskKind::Stretch(samples) => self.stretch(samples, &spans[0], bytes, &mut to)?,
+            TaskKind::Copy | TaskKind::Replace { .. } | TaskKind::Index { .. } => {}
         }
         self.placement.place(task);
         Ok(())
@@ -214,6 +291,8 @@ impl Encryptor<'_> {
         let container = |error| self.input.container(error);
         let fragment =
             Fragment::parse(moof, at, self.movie, self.input.len()).map_err(container)?;
+        self.claims.fragment(&fragment)?;
+        self.check_shared(&fragment)?;
         for track in self.protector.tracks.iter_mut().flatten() {
             track.aux.clear();
         }
@@ -243,7 +322,7 @@ impl Encryptor<'_> {
                 let (start, size) = within(body, offset, sample.size)
                     .ok_or_else(|| outside(self.input, at, traf.track_id, offset))?;
                 let bytes = bytes.at(self.input, start, offset, size)?;
-                let unit = Unit { track, description_index, offset, start, bytes };
+                let unit = UnitToMap { track, description_index, offset, start, bytes };
                 self.protector.unit(&unit, to)?;
             }
             plans.push((index, track));
@@ -255,11 +334,40 @@ impl Encryptor<'_> {
                     Some(track) => track.write_aux(),
                     None => WriteAux::Nothing,
                 };
-                Protect { index, aux, seig: None }
+                Protect::new(index, aux)
             })
             .collect();
         let moved = self.placement.moved(at);
         protect_fragment(&fragment, &plans, &[], RunOffsets::Explicit, moved).map_err(container)
+    }
+
+    /// Refuses a run whose bytes are also those of a track that is encrypted, or encrypted otherwise.
+    fn check_shared(&self, fragment: &Fragment<'_>) -> Result<(), Error> {
+        let mut runs: Vec<_> = fragment
+            .tracks
+            .iter()
+            .flat_map(|traf| traf.runs().iter().map(move |run| (run.offset, run.data_size, traf)))
+            .filter(|(_, size, _)| *size > 0)
+            .collect();
+        runs.sort_by_key(|(offset, ..)| *offset);
+        let is_encrypted =
+            |traf: &TrackFragment<'_>| self.protector.tracks[traf.track_index].is_some();
+        let mut end = (0, false);
+        for (offset, size, traf) in runs {
+            let encrypted = is_encrypted(traf);
+            if offset < end.0 && (encrypted || end.1) {
+                return Err(self.input.unsuitable(format!(
+                    "track {}: the samples at file offset {offset} share bytes with others, and some \
+                     of them are to be encrypted; remux the file first (ffmpeg -i IN -c copy OUT)",
+                    traf.track_id
+                )));
+            }
+            let run_end = offset.saturating_add(size);
+            if run_end > end.0 {
+                end = (run_end, encrypted || (offset < end.0 && end.1));
+            }
+        }
+        Ok(())
     }
 
     /// Gives `moof` and the header of `mdat` for the samples in the buffer.
@@ -279,7 +387,8 @@ impl Encryptor<'_> {
             starts.push(start as u64);
             for (sample, &offset) in new.samples.iter().zip(&new.offsets) {
                 let size = sample.size as usize;
-                let unit = Unit {
+                self.claims.claim(offset..offset.saturating_add(sample.size.into()))?;
+                let unit = UnitToMap {
                     track: new.track,
                     description_index: new.description_index,
                     offset,
@@ -290,20 +399,29 @@ impl Encryptor<'_> {
                 start += size;
             }
         }
+        let mut boxes = vec![Vec::new(); tracks.len()];
+        for (new, boxes) in tracks.iter().zip(&mut boxes) {
+            // A sample table has at most 2^32 - 1 samples.
+            let samples = u32::try_from(new.samples.len()).unwrap_or(u32::MAX);
+            if let Some(slicer) = self.slicers.get_mut(new.track) {
+                slicer.slice(samples, boxes);
+            }
+        }
         let trafs: Vec<_> = tracks
             .iter()
             .zip(starts)
-            .map(|(new, start)| NewTrackFragment {
-                track_id: self.movie.tracks[new.track].id,
-                decode_time: new.decode_time,
-                description_index: (new.description_index != 1).then_some(new.description_index),
-                samples: &new.samples,
-                payload_offset: 8 + start,
-                aux: match &self.protector.tracks[new.track] {
-                    Some(track) => track.write_aux(),
-                    None => WriteAux::Nothing,
-                },
-                seig: None,
+            .zip(&boxes)
+            .map(|((new, start), boxes)| {
+                let id = self.movie.tracks[new.track].id;
+                let mut traf = NewTrackFragment::new(id, new.decode_time, &new.samples, 8 + start)
+                    .with_boxes(boxes);
+                if new.description_index != 1 {
+                    traf = traf.with_description_index(new.description_index);
+                }
+                match &self.protector.tracks[new.track] {
+                    Some(track) => traf.with_aux(track.write_aux()),
+                    None => traf,
+                }
             })
             .collect();
         self.fragments += 1;
@@ -327,11 +445,12 @@ impl Encryptor<'_> {
         to: &mut Mapped<'_>,
     ) -> Result<(), Error> {
         for &StretchSample { track, description_index, offset, size } in samples {
+            self.claims.claim(offset..offset.saturating_add(size.into()))?;
             let id = self.movie.tracks[track].id;
             let (start, size) = within(stretch, offset, size)
                 .ok_or_else(|| outside(self.input, stretch.start, id, offset))?;
             let bytes = bytes.at(self.input, start, offset, size)?;
-            let unit = Unit { track, description_index, offset, start, bytes };
+            let unit = UnitToMap { track, description_index, offset, start, bytes };
             self.protector.unit(&unit, to)?;
         }
         Ok(())

@@ -86,6 +86,38 @@ pub enum Error {
         /// The reason.
         source: ApplyError,
     },
+    /// A key is wrong: what it decrypts is not what the codec demands.
+    #[error(
+        "{}: track {track} ({codec}): the key for its KID {kid} is wrong: {failed} of the {checked} access \
+         units that were checked are not {expected}",
+        path.display()
+    )]
+    WrongKey {
+        /// The file.
+        path: PathBuf,
+        /// The track ID.
+        track: u32,
+        /// The four-character code of its codec.
+        codec: String,
+        /// The KID.
+        kid: String,
+        /// Access units that are not what was expected.
+        failed: u64,
+        /// Access units that were checked: the first ones.
+        checked: u64,
+        /// What was expected.
+        expected: &'static str,
+    },
+    /// A key is wrong: a PlayReady header has the checksum of another one.
+    #[error(
+        "{origin}: the key for the KID {kid} is wrong: the PlayReady header has another checksum"
+    )]
+    KeyChecksum {
+        /// The file, or the `pssh` box that was given.
+        origin: String,
+        /// The KID.
+        kid: String,
+    },
     /// The choice of level in the environment is wrong.
     #[error(transparent)]
     Level(#[from] lanelock::LevelError),

@@ -18,18 +18,63 @@ use crate::Error;
 pub(crate) struct Input {
     pub(crate) path: PathBuf,
     pub(crate) source: FileSource,
+    opened: Version,
+}
+
+/// What changes when a file is written to, or replaced by another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Version {
+    device: u64,
+    inode: u64,
+    len: u64,
+    /// Seconds and nanoseconds.
+    modified: (i64, i64),
+}
+
+impl Version {
+    fn of(metadata: &fs::Metadata) -> Self {
+        Self {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            len: metadata.len(),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+        }
+    }
 }
 
 impl Input {
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
         let fail = |source| Error::Read { path: path.into(), source };
-        // Asked before opening: opening a FIFO would wait for a writer.
+        // The type of the file is checked before opening: to open a FIFO blocks until there is a writer.
         if !fs::metadata(path).map_err(fail)?.is_file() {
             return Err(Error::NotAFile { path: path.into() });
         }
         let file = fs::File::open(path).map_err(fail)?;
+        let opened = Version::of(&file.metadata().map_err(fail)?);
         let source = FileSource::new(file).map_err(fail)?;
-        Ok(Self { path: path.into(), source })
+        Ok(Self { path: path.into(), source, opened })
+    }
+
+    /// Refuses a file that was written to or replaced since it was opened: parts of it that were read
+    /// at different times may not belong together.
+    pub(crate) fn check_unchanged(&self) -> Result<(), Error> {
+        let fail = |source| Error::Read { path: self.path.clone(), source };
+        let open = Version::of(&self.source.file().metadata().map_err(fail)?);
+        let named = fs::metadata(&self.path).map(|metadata| Version::of(&metadata));
+        let how = if open.len != self.opened.len {
+            format!("its size went from {} to {} bytes", self.opened.len, open.len)
+        } else if open != self.opened {
+            "it was written to".to_owned()
+        } else {
+            match named {
+                Ok(named) if named == self.opened => return Ok(()),
+                Ok(_) => "another file took its place".to_owned(),
+                Err(_) => "it was removed or renamed".to_owned(),
+            }
+        };
+        Err(self.unsuitable(format!(
+            "it changed while it was read: {how}; wait until it is complete, then start again"
+        )))
     }
 
     pub(crate) fn len(&self) -> u64 {
@@ -64,8 +109,9 @@ impl Input {
 pub(crate) struct Output {
     path: PathBuf,
     file: NamedTempFile,
-    /// The kernel writes to a file under a lock of the file, and waits for it by spinning: waiting
-    /// here instead takes a third off the CPU time, at the same speed.
+    /// Held while writing. The kernel lets one thread at a time write to a file (the lock of its
+    /// inode), and the others spin: to wait here instead takes a third off the CPU time, at the same
+    /// speed.
     writing: Mutex<()>,
 }
 
@@ -96,7 +142,7 @@ impl Output {
             .suffix(".part")
             .permissions(Permissions::from_mode(0o666)) // less the umask, like any new file
             .tempfile_in(directory)
-            // The kind alone: the name of the temporary file helps nobody.
+            // Only the kind of the error: its text names the temporary file, which the user did not choose.
             .map_err(|error| fail(error.kind().into()))?;
         Ok(Self { path: path.into(), file, writing: Mutex::new(()) })
     }

@@ -52,7 +52,7 @@ pub(crate) fn kid_text(kid: &[u8; 16]) -> String {
         if matches!(i, 4 | 6 | 8 | 10) {
             text.push('-');
         }
-        let _ = write!(text, "{byte:02x}"); // a String never refuses
+        let _ = write!(text, "{byte:02x}"); // writing to a String cannot fail
     }
     text
 }

@@ -10,9 +10,11 @@
 
 #![forbid(unsafe_code)]
 
+mod claims;
 mod decrypt;
 mod encrypt;
 mod error;
+mod evidence;
 mod inspect;
 mod io;
 mod keys;
@@ -25,9 +27,11 @@ mod summary;
 mod task;
 mod tracks;
 
-pub use decrypt::decrypt;
+pub use claims::{UnclaimedMedia, UnclaimedPolicy, UnclaimedRange};
+pub use decrypt::{check_keys, decrypt};
 pub use encrypt::encrypt;
 pub use error::{Error, Place};
+pub use evidence::{KeyReport, KeyVerdict};
 pub use inspect::{FragmentReport, ProtectionReport, PsshReport, Report, TrackReport, inspect};
 pub use keys::{Key, KeyError, KeyMap, Selector};
 pub use lanelock_cenc::Scheme;

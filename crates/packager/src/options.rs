@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use lanelock_cenc::Scheme;
 
-use crate::{Key, KeyMap, Selector};
+use crate::{Key, KeyMap, Selector, UnclaimedPolicy};
 
-/// How to encrypt.
+/// How to encrypt. Made by [`Self::new`], changed by the `with_...` methods.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct EncryptOptions {
     /// The protection scheme.
     pub scheme: Scheme,
@@ -18,7 +19,7 @@ pub struct EncryptOptions {
     /// `crypt`:`skip` blocks for video under `cbcs` and `cens`. Default 1:9. Audio has no pattern.
     pub pattern: (u8, u8),
     /// Encrypt the whole blocks of a truncated crypt run (Shaka Packager, Bento4, GPAC); default is
-    /// to leave them clear (FFmpeg, mp4ff).
+    /// to leave them clear (FFmpeg, mp4ff). There are none with 1:N and N:0.
     pub encrypt_truncated_runs: bool,
     /// The IV.
     pub iv: Iv,
@@ -30,6 +31,8 @@ pub struct EncryptOptions {
     pub layout: Layout,
     /// Fragments made from progressive input are at least this long, up to the next sync sample.
     pub fragment_duration: Duration,
+    /// What to do with media data that no sample and no item refers to.
+    pub unclaimed: UnclaimedPolicy,
     /// Workers; 0 means one for each core, at most 4.
     pub workers: usize,
     /// Whether to make sure that the output is on the disk before it appears under its name.
@@ -50,20 +53,93 @@ impl EncryptOptions {
             common_pssh: true,
             layout: Layout::Fragmented,
             fragment_duration: Duration::from_secs(2),
+            unclaimed: UnclaimedPolicy::Refuse,
             workers: 0,
             sync: false,
         }
     }
+
+    /// Sets [`clear`](Self::clear).
+    #[must_use]
+    pub fn with_clear(self, clear: Vec<Selector>) -> Self {
+        Self { clear, ..self }
+    }
+
+    /// Sets [`pattern`](Self::pattern).
+    #[must_use]
+    pub fn with_pattern(self, crypt: u8, skip: u8) -> Self {
+        Self { pattern: (crypt, skip), ..self }
+    }
+
+    /// Sets [`encrypt_truncated_runs`](Self::encrypt_truncated_runs).
+    #[must_use]
+    pub fn with_encrypted_truncated_runs(self, encrypt_truncated_runs: bool) -> Self {
+        Self { encrypt_truncated_runs, ..self }
+    }
+
+    /// Sets [`iv`](Self::iv).
+    #[must_use]
+    pub fn with_iv(self, iv: Iv) -> Self {
+        Self { iv, ..self }
+    }
+
+    /// Sets [`pssh`](Self::pssh).
+    #[must_use]
+    pub fn with_pssh(self, pssh: Vec<Vec<u8>>) -> Self {
+        Self { pssh, ..self }
+    }
+
+    /// Sets [`common_pssh`](Self::common_pssh).
+    #[must_use]
+    pub fn with_common_pssh(self, common_pssh: bool) -> Self {
+        Self { common_pssh, ..self }
+    }
+
+    /// Sets [`layout`](Self::layout).
+    #[must_use]
+    pub fn with_layout(self, layout: Layout) -> Self {
+        Self { layout, ..self }
+    }
+
+    /// Sets [`fragment_duration`](Self::fragment_duration).
+    #[must_use]
+    pub fn with_fragment_duration(self, fragment_duration: Duration) -> Self {
+        Self { fragment_duration, ..self }
+    }
+
+    /// Sets [`unclaimed`](Self::unclaimed).
+    #[must_use]
+    pub fn with_unclaimed(self, unclaimed: UnclaimedPolicy) -> Self {
+        Self { unclaimed, ..self }
+    }
+
+    /// Sets [`workers`](Self::workers).
+    #[must_use]
+    pub fn with_workers(self, workers: usize) -> Self {
+        Self { workers, ..self }
+    }
+
+    /// Sets [`sync`](Self::sync).
+    #[must_use]
+    pub fn with_sync(self, sync: bool) -> Self {
+        Self { sync, ..self }
+    }
 }
 
-/// How to decrypt.
+/// How to decrypt. Made by [`Self::new`], changed by the `with_...` methods.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct DecryptOptions {
     /// The keys, found by their KIDs.
     pub keys: Vec<Key>,
     /// Decrypt the whole blocks of a truncated crypt run, for files that Shaka Packager,
     /// Bento4 or GPAC made.
     pub encrypt_truncated_runs: bool,
+    /// What to do with media data that no sample and no item refers to.
+    pub unclaimed: UnclaimedPolicy,
+    /// Whether to look for wrong keys in what they decrypt, and in PlayReady headers. Default yes: a
+    /// key that is surely wrong is an error.
+    pub check_keys: bool,
     /// Workers; 0 means one for each core, at most 4.
     pub workers: usize,
     /// Whether to make sure that the output is on the disk before it appears under its name.
@@ -73,12 +149,50 @@ pub struct DecryptOptions {
 impl DecryptOptions {
     /// The keys, and the defaults of the fields.
     pub fn new(keys: Vec<Key>) -> Self {
-        Self { keys, encrypt_truncated_runs: false, workers: 0, sync: false }
+        Self {
+            keys,
+            encrypt_truncated_runs: false,
+            unclaimed: UnclaimedPolicy::Refuse,
+            check_keys: true,
+            workers: 0,
+            sync: false,
+        }
+    }
+
+    /// Sets [`check_keys`](Self::check_keys).
+    #[must_use]
+    pub fn with_check_keys(self, check_keys: bool) -> Self {
+        Self { check_keys, ..self }
+    }
+
+    /// Sets [`encrypt_truncated_runs`](Self::encrypt_truncated_runs).
+    #[must_use]
+    pub fn with_encrypted_truncated_runs(self, encrypt_truncated_runs: bool) -> Self {
+        Self { encrypt_truncated_runs, ..self }
+    }
+
+    /// Sets [`unclaimed`](Self::unclaimed).
+    #[must_use]
+    pub fn with_unclaimed(self, unclaimed: UnclaimedPolicy) -> Self {
+        Self { unclaimed, ..self }
+    }
+
+    /// Sets [`workers`](Self::workers).
+    #[must_use]
+    pub fn with_workers(self, workers: usize) -> Self {
+        Self { workers, ..self }
+    }
+
+    /// Sets [`sync`](Self::sync).
+    #[must_use]
+    pub fn with_sync(self, sync: bool) -> Self {
+        Self { sync, ..self }
     }
 }
 
 /// Where the first IV of a track comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Iv {
     /// The random generator of the system: 8 bytes for `cenc` and `cens`, 16 for `cbc1` and `cbcs`.
     Random,
@@ -86,12 +200,13 @@ pub enum Iv {
     Given(Vec<u8>),
 }
 
-/// The layout of the output for progressive input.
+/// The layout of the output for progressive input, and for `QuickTime`'s.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Layout {
-    /// Fragments that begin at sync samples.
+    /// Fragments that begin at sync samples, in an ISO file.
     Fragmented,
-    /// Progressive, as it is; `senc`, `saiz` and `saio` in `stbl`.
+    /// Progressive, as it is, also a `QuickTime` file; `senc`, `saiz` and `saio` in `stbl`.
     Keep,
 }
 

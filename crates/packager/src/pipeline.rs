@@ -1,11 +1,11 @@
 //! The pipeline: workers take pieces of a file from read to write.
 //!
 //! ```text
-//! plan (in order) -> read -> map (in order) -> AES -> write
+//! plan (in order) -> read -> map (in order) -> AES -> look -> write
 //! ```
 //! Planning and mapping see the pieces in file order, one at a time; a piece gets its place in the
 //! output when it is mapped, because only then its metadata has its size. Reading, AES and writing of
-//! different pieces overlap.
+//! different pieces overlap. *Look* is for decryption: whether the keys are the right ones.
 //!
 //! A piece too large for a buffer is mapped straight from the file, access unit by access unit, and
 //! goes on in parts that are cut between access units. So the memory of a worker is bounded by
@@ -22,6 +22,7 @@ use std::{
 
 use crate::{
     Error, Observer, Times,
+    evidence::look,
     io::{Input, Output},
     summary::timed,
     task::{Bytes, Task, grow, span_len},
@@ -30,8 +31,7 @@ use crate::{
 /// A piece with more bytes than this goes on in parts.
 const LARGE: u64 = 4 << 20;
 
-/// The most workers that are chosen without being asked for: beyond, the writes to one file wait for
-/// one another.
+/// The most workers by default: with more, the writes to the one output file wait for one another.
 const MOST_WORKERS: usize = 4;
 
 /// Yields the pieces in file order.
@@ -47,17 +47,33 @@ pub(crate) trait Map: Send {
 
 /// What the AES stage does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Direction {
+pub(crate) enum CryptStage {
     Encrypt,
     Decrypt,
+}
+
+/// How far the pieces are taken.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Target<'a> {
+    /// They are only mapped.
+    Map,
+    /// They are decrypted and looked at, and go nowhere.
+    Look,
+    /// They are written.
+    Output(&'a Output),
+}
+
+impl Target<'_> {
+    pub(crate) fn write(&self, bytes: &[u8], offset: u64) -> Result<(), Error> {
+        if let Self::Output(output) = self { output.write(bytes, offset) } else { Ok(()) }
+    }
 }
 
 /// A run of the pipeline.
 pub(crate) struct Pipeline<'a> {
     pub(crate) input: &'a Input,
-    /// Without one, the pieces are only mapped.
-    pub(crate) output: Option<&'a Output>,
-    pub(crate) direction: Direction,
+    pub(crate) target: Target<'a>,
+    pub(crate) direction: CryptStage,
     pub(crate) observer: &'a dyn Observer,
     pub(crate) workers: usize,
 }
@@ -155,8 +171,10 @@ impl Pipeline<'_> {
         mapping.turn += 1;
         drop(mapping);
         shared.turned.notify_all();
-        let Some(output) = self.output else { return Ok(()) };
-        timed(&mut times.write, || output.write(&task.head, task.out))?;
+        if matches!(self.target, Target::Map) {
+            return Ok(());
+        }
+        timed(&mut times.write, || self.target.write(&task.head, task.out))?;
         task.out += task.head.len() as u64;
         if large {
             let parts = task.into_parts();
@@ -185,10 +203,13 @@ impl Pipeline<'_> {
         buffer: &mut [u8],
         times: &mut Times,
     ) -> Result<(), Error> {
-        let Some(output) = self.output else { return Ok(()) };
         let buffer = &mut buffer[..task.buffer_len()];
         timed(&mut times.crypto, || self.apply(task, buffer))?;
-        timed(&mut times.write, || output.write(buffer, task.out))?;
+        timed(&mut times.look, || {
+            let units = (&task.units[..], &task.places[..]);
+            look(&task.subjects, units, &task.subsamples, buffer, &self.input.path)
+        })?;
+        timed(&mut times.write, || self.target.write(buffer, task.out))?;
         let len = task.len();
         let through = shared.through.fetch_add(len, Ordering::Relaxed) + len;
         self.observer.progress(through, self.input.len());
@@ -210,8 +231,8 @@ impl Pipeline<'_> {
         use lanelock_cenc::ApplyError as E;
         let Task { units, subsamples, ciphers, places, .. } = task;
         let result = match self.direction {
-            Direction::Encrypt => lanelock_cenc::encrypt(buffer, units, subsamples, ciphers),
-            Direction::Decrypt => lanelock_cenc::decrypt(buffer, units, subsamples, ciphers),
+            CryptStage::Encrypt => lanelock_cenc::encrypt(buffer, units, subsamples, ciphers),
+            CryptStage::Decrypt => lanelock_cenc::decrypt(buffer, units, subsamples, ciphers),
         };
         result.map_err(|source| {
             let (E::OutOfBuffer { unit }
@@ -264,7 +285,7 @@ impl<P, M> Shared<P, M> {
     /// Ends all workers.
     fn halt(&self) {
         self.stop.store(true, Ordering::Relaxed);
-        // With the lock, so that nobody is between looking at `stop` and waiting.
+        // Under the lock: a worker that has read `stop` but does not wait yet would miss the signal.
         drop(lock(&self.mapping));
         self.turned.notify_all();
     }
@@ -279,7 +300,7 @@ impl<P, M> Shared<P, M> {
     }
 }
 
-/// Ends the other workers when its own panics: they would wait for its turn for ever.
+/// Stops the other workers when this one panics: they would wait for its ticket for ever.
 struct Alarm<'s, P, M>(&'s Shared<P, M>);
 
 impl<P, M> Drop for Alarm<'_, P, M> {

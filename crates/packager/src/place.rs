@@ -5,7 +5,7 @@ use lanelock_mp4::edit::{patch_mfra, patch_sidx};
 use crate::{
     Error,
     io::{Input, Output},
-    task::{Kind, Task},
+    task::{Task, TaskKind},
 };
 
 /// Gives pieces their place, one behind the other.
@@ -36,19 +36,19 @@ impl Placement {
     /// Gives `task` its place.
     pub(crate) fn place(&mut self, task: &mut Task) {
         let at = match &mut task.kind {
-            Kind::Fragment { at, .. } => Some(*at),
-            Kind::Replace { at, bytes } => {
+            TaskKind::Fragment { at, .. } => Some(*at),
+            TaskKind::Replace { at, bytes } => {
                 task.head = std::mem::take(bytes);
                 Some(*at)
             }
-            Kind::Index { at, bytes } => {
+            TaskKind::Index { at, bytes } => {
                 self.indexes.push((*at, self.next, bytes.clone()));
-                // Zeros until it is known what to write.
+                // Zeros keep the room: `write_indexes` fills them in when all offsets are known.
                 task.head = vec![0; bytes.len()];
                 Some(*at)
             }
-            Kind::Copy => task.spans.first().map(|span| span.start),
-            Kind::NewFragment(_) | Kind::Stretch(_) => None,
+            TaskKind::Copy => task.spans.first().map(|span| span.start),
+            TaskKind::NewFragment(_) | TaskKind::Stretch(_) => None,
         };
         if let Some(at) = at {
             self.moves.push((at, self.next));

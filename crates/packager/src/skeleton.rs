@@ -1,25 +1,44 @@
-//! The bones of a file: what must be known before the first piece.
-
-use lanelock_mp4::{BoxHeader, Movie, edit::relocate_movie, load, top_level};
+//! What must be known of a file before its first piece is processed: `moov`, `ftyp`, and where media
+//! data may be.
 
 use std::ops::Range;
 
+use lanelock_mp4::{
+    BoxHeader, BoxRef, FourCc, Movie,
+    edit::{relocate_meta, relocate_movie},
+    item_extents, load, top_level,
+};
+
 use crate::{Error, Place, io::Input};
 
-/// The top-level boxes of a file that everything hangs on.
+/// The top-level boxes of a file that every later step needs.
 pub(crate) struct Skeleton {
     pub(crate) movie: Movie,
     pub(crate) moov: BoxHeader,
     /// `ftyp`, whole.
     pub(crate) ftyp: Option<Vec<u8>>,
-    pub(crate) media: Media,
+    /// File-level `meta` boxes, whole.
+    pub(crate) metas: Vec<(BoxHeader, Vec<u8>)>,
+    pub(crate) media: MediaRanges,
+    /// Ranges of the file that items occupy: pictures, for example, that a `meta` box describes.
+    pub(crate) items: Vec<Range<u64>>,
+    /// How many `moof` boxes there are.
+    pub(crate) fragments: u64,
+}
+
+/// A metadata box of a progressive file, and the bytes that take its place.
+#[derive(Clone, Debug)]
+pub(crate) struct Replacement {
+    pub(crate) kind: FourCc,
+    pub(crate) range: Range<u64>,
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// Where media data may be: the payloads of `mdat`, in file order.
 #[derive(Default)]
-pub(crate) struct Media(Vec<Range<u64>>);
+pub(crate) struct MediaRanges(Vec<Range<u64>>);
 
-impl Media {
+impl MediaRanges {
     /// Refuses a sample that is not inside one `mdat`: encrypting it would change box headers.
     pub(crate) fn check(&self, input: &Input, place: Place, size: u64) -> Result<(), Error> {
         let after = self.0.partition_point(|range| range.end <= place.offset);
@@ -32,6 +51,39 @@ impl Media {
         }
         Err(input.unsuitable(format!("{place} is not inside an mdat box: the file is damaged")))
     }
+
+    /// Whether there are no media data at all.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.iter().all(Range::is_empty)
+    }
+
+    /// The range, and what lies between the `mdat` boxes where it begins or ends with one.
+    pub(crate) fn widen(&self, range: Range<u64>) -> Range<u64> {
+        let first = self.0.partition_point(|mdat| mdat.end <= range.start);
+        let start = match self.0.get(first) {
+            Some(mdat) if mdat.start < range.start => range.start,
+            _ => first.checked_sub(1).map_or(0, |before| self.0[before].end),
+        };
+        let last = self.0.partition_point(|mdat| mdat.end < range.end);
+        let end = match &self.0[last..] {
+            [mdat, ..] if mdat.start >= range.end => mdat.start,
+            [mdat, ..] if mdat.end > range.end => range.end,
+            [_, next, ..] => next.start,
+            _ => u64::MAX,
+        };
+        start..end
+    }
+
+    /// The parts of `range` that are media data.
+    pub(crate) fn parts(&self, range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
+        let first = self.0.partition_point(|mdat| mdat.end <= range.start);
+        let (start, end) = (range.start, range.end);
+        self.0[first..]
+            .iter()
+            .take_while(move |mdat| mdat.start < end)
+            .map(move |mdat| mdat.start.max(start)..mdat.end.min(end))
+            .filter(|part| !part.is_empty())
+    }
 }
 
 /// The most `mdat` boxes: far more than a fragment for each picture of a day.
@@ -41,7 +93,8 @@ impl Skeleton {
     /// Walks the headers of the whole file, so that a truncated one is refused before any work.
     pub(crate) fn read(input: &Input) -> Result<Self, Error> {
         let (mut found, mut ftyp, mut fragments) = (None, None, 0_u64);
-        let mut media = Media::default();
+        let mut media = MediaRanges::default();
+        let (mut metas, mut items) = (Vec::new(), Vec::new());
         for header in top_level(&input.source) {
             let header = header.map_err(|error| input.container(error))?;
             let load = |header| load(&input.source, header).map_err(|error| input.container(error));
@@ -55,6 +108,12 @@ impl Skeleton {
                     found = Some((movie.map_err(|error| input.container(error))?, header));
                 }
                 b"ftyp" if ftyp.is_none() => ftyp = Some(load(&header)?),
+                b"meta" => {
+                    let bytes = load(&header)?;
+                    let found = BoxRef::root(&bytes, header.offset).and_then(|b| item_extents(&b));
+                    items.extend(found.map_err(|error| input.container(error))?);
+                    metas.push((header, bytes));
+                }
                 b"moof" if found.is_none() => {
                     return Err(input.unsuitable(format!(
                         "moof at file offset {} without a moov before it: this is a media segment; \
@@ -78,7 +137,8 @@ impl Skeleton {
                 "moof boxes, but no mvex in moov: neither a progressive nor a fragmented file";
             return Err(input.unsuitable(reason));
         }
-        // Samples that moov lists would be passed over, and stay as they are.
+        // The plan for fragmented files does not visit samples that moov lists: they would be copied
+        // unprotected.
         let hybrid = movie.tracks.iter().find(|track| movie.fragmented && track.sample_count() > 0);
         if let Some(track) = hybrid {
             return Err(input.unsuitable(format!(
@@ -87,19 +147,52 @@ impl Skeleton {
                 track.id
             )));
         }
-        Ok(Self { movie, moov, ftyp, media })
+        items.extend(movie.item_extents().map_err(|error| input.container(error))?);
+        Ok(Self { movie, moov, ftyp, metas, media, items, fragments })
     }
 
-    /// Sets the offsets right in `moov` bytes that take the place of the input's in a progressive
-    /// file: what lies behind moves by the difference of their lengths.
-    pub(crate) fn replace_moov(&self, input: &Input, bytes: Vec<u8>) -> Result<Vec<u8>, Error> {
+    /// The boxes of a progressive file that change with its `moov`: `moov` itself, and `meta` boxes
+    /// whose items move.
+    pub(crate) fn replacements(
+        &self,
+        input: &Input,
+        moov: Vec<u8>,
+    ) -> Result<Vec<Replacement>, Error> {
+        let container = |error| input.container(error);
         let (start, end) = (self.moov.offset, self.moov.end());
-        Movie::parse(bytes, start)
-            .and_then(|movie| {
-                relocate_movie(&movie, start, |at, len| {
-                    if at < end { Some(at) } else { at.checked_add(len)?.checked_sub(end - start) }
-                })
-            })
-            .map_err(|error| input.container(error))
+        // What lies behind `moov` moves by the difference of the lengths.
+        let moved = |at: u64, len: u64| {
+            if at < end { Some(at) } else { at.checked_add(len)?.checked_sub(end - start) }
+        };
+        let movie = Movie::parse(moov, start).map_err(container)?;
+        let moov = relocate_movie(&movie, start, moved).map_err(container)?;
+        let len = moov.len() as u64;
+        let mut replaced =
+            vec![Replacement { kind: self.moov.kind, range: start..end, bytes: moov }];
+        for (header, bytes) in &self.metas {
+            let bytes = relocate_meta(bytes, header.offset, |at| moved(at, len));
+            let bytes = bytes.map_err(container)?;
+            let range = header.offset..header.end();
+            replaced.push(Replacement { kind: header.kind, range, bytes });
+        }
+        replaced.sort_by_key(|replacement| replacement.range.start);
+        Ok(replaced)
+    }
+
+    /// Refuses items whose places in the file would be wrong in an output of fragments.
+    pub(crate) fn refuse_items(&self, input: &Input) -> Result<(), Error> {
+        let Some(item) = self.items.first() else { return Ok(()) };
+        let hint = if self.movie.fragmented {
+            "take them out first (ffmpeg -i IN -map 0 -c copy OUT)"
+        } else {
+            "keep the layout of the file (--layout keep), or take them out first (ffmpeg -i IN -map 0 \
+             -c copy OUT)"
+        };
+        Err(input.unsuitable(format!(
+            "a meta box has items in the media data ({} bytes at file offset {}), which would move; \
+             {hint}",
+            item.end - item.start,
+            item.start
+        )))
     }
 }

@@ -4,8 +4,11 @@ use std::time::Instant;
 
 use serde::Serialize;
 
+use crate::{KeyReport, UnclaimedMedia};
+
 /// The result of a run.
 #[derive(Clone, Debug, Default, Serialize)]
+#[non_exhaustive]
 pub struct Summary {
     /// Bytes of the input.
     pub bytes_in: u64,
@@ -17,6 +20,10 @@ pub struct Summary {
     pub access_units: u64,
     /// The tracks.
     pub tracks: Vec<TrackSummary>,
+    /// Media data that no sample and no item refers to, which were taken as they are.
+    pub unclaimed: UnclaimedMedia,
+    /// What decryption found out about the keys.
+    pub keys: Vec<KeyReport>,
     /// The level that AES ran at.
     pub level: String,
     /// Workers.
@@ -29,6 +36,7 @@ pub struct Summary {
 
 /// What was done to a track.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct TrackSummary {
     /// The track ID.
     pub id: u32,
@@ -44,6 +52,7 @@ pub struct TrackSummary {
 
 /// Seconds of all workers together, by stage.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
+#[non_exhaustive]
 pub struct Times {
     /// Reading metadata and planning.
     pub plan: f64,
@@ -53,6 +62,8 @@ pub struct Times {
     pub map: f64,
     /// AES.
     pub crypto: f64,
+    /// Looking at what was decrypted.
+    pub look: f64,
     /// Writing.
     pub write: f64,
 }
@@ -63,6 +74,7 @@ impl Times {
         self.read += other.read;
         self.map += other.map;
         self.crypto += other.crypto;
+        self.look += other.look;
         self.write += other.write;
     }
 }

@@ -3,9 +3,9 @@
 use std::{iter, ops::Range, sync::Arc};
 
 use lanelock_cenc::{AccessUnit, Cipher, map::Subsample};
-use lanelock_mp4::build::NewSample;
+use lanelock_mp4::compose::NewSample;
 
-use crate::{Error, Place, io::Input};
+use crate::{Error, Place, evidence::Subject, io::Input};
 
 /// Bytes of such a part: it stays in the cache from read to write.
 const PART: usize = 1 << 20;
@@ -15,11 +15,13 @@ const PART: usize = 1 << 20;
 pub(crate) struct Task {
     /// What to read, side by side into one buffer.
     pub(crate) spans: Vec<Range<u64>>,
-    pub(crate) kind: Kind,
+    pub(crate) kind: TaskKind,
     /// Access units to encrypt or decrypt, filled in by the map stage like all that follows.
     pub(crate) units: Vec<AccessUnit>,
     pub(crate) subsamples: Vec<Subsample>,
     pub(crate) ciphers: Arc<[Cipher]>,
+    /// What each of the ciphers is judged by, on decryption.
+    pub(crate) subjects: Arc<[Arc<Subject>]>,
     /// The unit's place in the input, for each of `units`.
     pub(crate) places: Vec<Place>,
     /// What to write in front of the buffer.
@@ -30,7 +32,7 @@ pub(crate) struct Task {
 
 /// What a piece is.
 #[derive(Debug)]
-pub(crate) enum Kind {
+pub(crate) enum TaskKind {
     /// Bytes that stay as they are.
     Copy,
     /// Bytes that take the place of the metadata box at `at`.
@@ -70,17 +72,18 @@ pub(crate) struct StretchSample {
 
 impl Task {
     /// A piece that reads one range.
-    pub(crate) fn of(kind: Kind, range: Range<u64>) -> Self {
+    pub(crate) fn of(kind: TaskKind, range: Range<u64>) -> Self {
         Self::new(kind, iter::once(range).collect())
     }
 
-    pub(crate) fn new(kind: Kind, spans: Vec<Range<u64>>) -> Self {
+    pub(crate) fn new(kind: TaskKind, spans: Vec<Range<u64>>) -> Self {
         Self {
             spans,
             kind,
             units: Vec::new(),
             subsamples: Vec::new(),
             ciphers: Arc::new([]),
+            subjects: Arc::new([]),
             places: Vec::new(),
             head: Vec::new(),
             out: 0,
@@ -92,14 +95,15 @@ impl Task {
         self.spans.iter().map(|span| span.end - span.start).sum()
     }
 
-    /// The same for a buffer; where it does not fit, neither does the buffer.
+    /// The same as the size of a buffer. The largest `usize` stands for sizes beyond it, which no
+    /// buffer can have.
     pub(crate) fn buffer_len(&self) -> usize {
         usize::try_from(self.len()).unwrap_or(usize::MAX)
     }
 
     /// Cuts a mapped piece between access units.
     pub(crate) fn into_parts(self) -> Vec<Self> {
-        let Self { spans, units, subsamples, ciphers, places, out, .. } = self;
+        let Self { spans, units, subsamples, ciphers, subjects, places, out, .. } = self;
         let mut order: Vec<usize> = (0..units.len()).collect();
         order.sort_by_key(|&unit| units[unit].range.start);
         let len: usize = spans.iter().map(span_len).sum();
@@ -107,8 +111,9 @@ impl Task {
         let (mut start, mut end) = (0, 0);
         let mut inside: Vec<usize> = Vec::new();
         let mut cut = |range: Range<usize>, inside: &mut Vec<usize>| {
-            let mut part = Self::new(Kind::Copy, cut_spans(&spans, range.clone()));
+            let mut part = Self::new(TaskKind::Copy, cut_spans(&spans, range.clone()));
             part.ciphers = ciphers.clone();
+            part.subjects = subjects.clone();
             part.out = out + range.start as u64;
             for unit in inside.drain(..) {
                 let unit_subsamples = &subsamples[units[unit].subsamples.clone()];
@@ -126,7 +131,7 @@ impl Task {
         };
         for unit in order {
             let range = &units[unit].range;
-            // Between units, whole parts without any.
+            // No unit spans `range.start`: it is a place to cut, once the part is large enough.
             if range.start >= end && range.start - start >= PART {
                 cut(start..range.start, &mut inside);
                 start = range.start;
@@ -134,7 +139,7 @@ impl Task {
             inside.push(unit);
             end = end.max(range.end);
         }
-        // Behind the last unit, and where there is none, any cut will do.
+        // Bytes behind the last unit may be cut anywhere.
         while len - start > 0 {
             let next = len.min(end.max(start + PART));
             cut(start..next, &mut inside);
@@ -237,7 +242,7 @@ mod tests {
     fn parts_are_the_piece() {
         let mut rng = Rng::from_env("parts_are_the_piece");
         for _ in 0..200 {
-            let mut task = Task::new(Kind::Copy, Vec::new());
+            let mut task = Task::new(TaskKind::Copy, Vec::new());
             task.out = 1000;
             let (mut at, units) = (0, rng.below(40));
             for number in 0..units {

@@ -9,11 +9,11 @@ use lanelock_cenc::{
     next_iv,
 };
 use lanelock_mp4::{
-    FourCc, Iv as StoredIv, Movie, SampleAuxTable, SampleEntry, SubsampleMode, Track,
-    TrackEncryption,
+    FourCc, Movie, SampleAuxTable, SampleEntry, StoredIv, SubsampleMode, Track, TrackEncryption,
+    TrackKind,
 };
 
-use crate::skeleton::Media;
+use crate::skeleton::MediaRanges;
 use crate::{
     EncryptOptions, Error, Iv, Key, Place, Selector, TrackSummary, io::Input, keys::kid_text,
 };
@@ -21,19 +21,19 @@ use crate::{
 /// The tracks of a movie while it is encrypted.
 pub(crate) struct Protector<'a> {
     input: &'a Input,
-    media: &'a Media,
+    media: &'a MediaRanges,
     /// Parallel to the tracks of the movie; none for those that stay clear.
-    pub(crate) tracks: Vec<Option<Protected>>,
+    pub(crate) tracks: Vec<Option<ProtectedTrack>>,
     pub(crate) ciphers: Arc<[Cipher]>,
 }
 
 /// A track that is encrypted.
 #[derive(Clone)]
-pub(crate) struct Protected {
+pub(crate) struct ProtectedTrack {
     pub(crate) id: u32,
     pub(crate) scheme: Scheme,
     pub(crate) encryption: TrackEncryption,
-    /// Whether access units have subsamples: video has, audio is protected whole.
+    /// Whether access units have subsamples, as the rules of their codec say.
     subsamples: bool,
     /// Index in the ciphers.
     cipher: usize,
@@ -57,7 +57,7 @@ pub(crate) struct Mapped<'t> {
 }
 
 /// An access unit to map.
-pub(crate) struct Unit<'b> {
+pub(crate) struct UnitToMap<'b> {
     /// Index in the tracks of the movie.
     pub(crate) track: usize,
     pub(crate) description_index: u32,
@@ -72,13 +72,13 @@ impl<'a> Protector<'a> {
     /// Finds key, codec rules and IV for every track, or says which one is missing.
     pub(crate) fn new(
         input: &'a Input,
-        media: &'a Media,
+        media: &'a MediaRanges,
         movie: &Movie,
         options: &EncryptOptions,
         level: AesLevel,
     ) -> Result<Self, Error> {
         let mut ciphers = Vec::new();
-        let mut tracks: Vec<Option<Protected>> = Vec::with_capacity(movie.tracks.len());
+        let mut tracks: Vec<Option<ProtectedTrack>> = Vec::with_capacity(movie.tracks.len());
         let mut keys: Vec<(u32, &Key)> = Vec::new();
         for track in &movie.tracks {
             let fail = |reason: String| fail(input, track, reason);
@@ -102,23 +102,30 @@ impl<'a> Protector<'a> {
                 )));
             }
             keys.push((track.id, key));
-            let is_video = track.handler == b"vide";
-            let (encryption, iv) = encryption(options, key, is_video).map_err(fail)?;
             let mappers = track
                 .entries
                 .iter()
-                .map(|entry| mapper(options.scheme, entry, encryption.iv_size))
+                .map(|entry| mapper(options.scheme, entry))
                 .collect::<Result<Vec<_>, String>>()
                 .map_err(fail)?;
-            if mappers.is_empty() {
+            let Some(first) = mappers.first() else {
                 return Err(fail("it has no sample entry".into()));
+            };
+            let subsamples = first.has_subsamples();
+            if mappers.iter().any(|mapper| mapper.has_subsamples() != subsamples) {
+                let reason = "some of its sample entries are protected by subsamples and others \
+                              whole, which is not supported; give each codec a track of its own";
+                return Err(fail(reason.into()));
             }
-            let mode = if is_video { SubsampleMode::Present } else { SubsampleMode::Absent };
-            tracks.push(Some(Protected {
+            let (encryption, iv) = encryption(options, key, subsamples).map_err(fail)?;
+            let most = max_entries(encryption.iv_size);
+            let mappers = mappers.into_iter().map(|mapper| mapper.with_max_entries(most)).collect();
+            let mode = if subsamples { SubsampleMode::Present } else { SubsampleMode::Absent };
+            tracks.push(Some(ProtectedTrack {
                 id: track.id,
                 scheme: options.scheme,
                 encryption,
-                subsamples: is_video,
+                subsamples,
                 cipher: ciphers.len(),
                 mappers,
                 iv,
@@ -160,7 +167,7 @@ impl<'a> Protector<'a> {
 
     /// Maps an access unit, and gives it its IV and its auxiliary information. Units of a track come
     /// in decoding order. Those of clear tracks are passed over.
-    pub(crate) fn unit(&mut self, unit: &Unit<'_>, to: &mut Mapped<'_>) -> Result<(), Error> {
+    pub(crate) fn unit(&mut self, unit: &UnitToMap<'_>, to: &mut Mapped<'_>) -> Result<(), Error> {
         let Some(track) = &mut self.tracks[unit.track] else { return Ok(()) };
         track.count += 1;
         let place = Place { track: track.id, access_unit: track.count, offset: unit.offset };
@@ -209,6 +216,11 @@ impl<'a> Protector<'a> {
         Ok(())
     }
 
+    /// Whether the pattern has runs that the end of a protected range can cut short.
+    pub(crate) fn has_truncated_runs(&self) -> bool {
+        self.tracks.iter().flatten().any(|track| has_truncated_runs(&track.encryption))
+    }
+
     /// What was done to each track.
     pub(crate) fn summary(&self, movie: &Movie) -> Vec<TrackSummary> {
         let protected = self.tracks.iter().map(Option::as_ref);
@@ -218,7 +230,7 @@ impl<'a> Protector<'a> {
             .zip(protected)
             .map(|(track, protected)| TrackSummary {
                 id: track.id,
-                codec: codec(track),
+                codec: track.codec(),
                 scheme: protected.map(|p| p.scheme.to_string()),
                 kid: protected.map(|p| kid_text(&p.encryption.kid)),
                 access_units: protected.map_or(0, |p| p.count),
@@ -227,7 +239,7 @@ impl<'a> Protector<'a> {
     }
 }
 
-impl Protected {
+impl ProtectedTrack {
     /// How the auxiliary information is written into a fragment: a constant IV over whole samples
     /// needs none, and an empty `senc` is what all players take for that.
     pub(crate) fn write_aux(&self) -> lanelock_mp4::edit::WriteAux<'_> {
@@ -241,23 +253,29 @@ impl Protected {
     }
 }
 
-/// The four-character code of a track's clear codec.
-pub(crate) fn codec(track: &Track) -> String {
-    track.entries.first().map_or_else(|| "none".into(), |e| e.original_format.to_string())
+/// Whether a pattern has runs of several blocks that the end of a protected range can cut short.
+pub(crate) fn has_truncated_runs(encryption: &TrackEncryption) -> bool {
+    encryption.crypt_blocks > 1 && encryption.skip_blocks > 0
 }
 
+/// What to know about such a pattern.
+pub(crate) const TRUNCATED_RUNS: &str = "decrypters differ in how they read a pattern that encrypts \
+    several blocks in a row and leaves others clear: where the end of a protected range cuts a run \
+    short, FFmpeg and mp4ff leave its blocks clear, Shaka Packager, Bento4 and GPAC encrypt them \
+    (--truncated-runs chooses); 1:9 is read alike by all";
+
 pub(crate) fn fail(input: &Input, track: &Track, reason: String) -> Error {
-    Error::Track { path: input.path.clone(), track: track.id, codec: codec(track), reason }
+    Error::Track { path: input.path.clone(), track: track.id, codec: track.codec(), reason }
 }
 
 /// How particular a selector is that selects the track; none if it does not.
 fn rank(selector: &Selector, track: &Track) -> Option<u8> {
-    let handler = &track.handler.0;
+    let of_kind = |kind| (track.kind() == kind).then_some(1);
     match selector {
         Selector::Track(id) => (*id == track.id).then_some(2),
-        Selector::Video => (handler == b"vide").then_some(1),
-        Selector::Audio => (handler == b"soun").then_some(1),
-        Selector::Text => matches!(handler, b"text" | b"sbtl" | b"subt" | b"clcp").then_some(1),
+        Selector::Video => of_kind(TrackKind::Video),
+        Selector::Audio => of_kind(TrackKind::Audio),
+        Selector::Text => of_kind(TrackKind::Text),
         Selector::All => Some(0),
     }
 }
@@ -277,9 +295,9 @@ fn key_for<'o>(track: &Track, options: &'o EncryptOptions) -> Result<Option<&'o 
         (Some((rank, key)), clear) if clear.is_none_or(|clear| rank > clear) => Ok(Some(key)),
         (_, Some(_)) => Ok(None),
         _ => {
-            let kind = match &track.handler.0 {
-                b"vide" => "video".into(),
-                b"soun" => "audio".into(),
+            let kind = match track.kind() {
+                TrackKind::Video => "video".into(),
+                TrackKind::Audio => "audio".into(),
                 _ => track.id.to_string(),
             };
             Err(format!(
@@ -289,11 +307,12 @@ fn key_for<'o>(track: &Track, options: &'o EncryptOptions) -> Result<Option<&'o 
     }
 }
 
-/// The parameters of a track, and its first IV.
+/// The parameters of a track, and its first IV. Only what has subsamples has a pattern: access units
+/// that are protected whole have none (ISO/IEC 23001-7, 9.7).
 fn encryption(
     options: &EncryptOptions,
     key: &Key,
-    is_video: bool,
+    subsamples: bool,
 ) -> Result<(TrackEncryption, [u8; 16]), String> {
     let scheme = options.scheme;
     let mut bytes = [0; 16];
@@ -319,9 +338,9 @@ fn encryption(
     }
     let iv_size = if scheme == Scheme::Cbcs { 0 } else { u8::try_from(iv.len()).unwrap_or(16) };
     let (crypt_blocks, skip_blocks) =
-        if scheme.has_pattern() && is_video { options.pattern } else { (0, 0) };
+        if scheme.has_pattern() && subsamples { options.pattern } else { (0, 0) };
     if scheme.has_pattern()
-        && is_video
+        && subsamples
         && (crypt_blocks == 0 || crypt_blocks > 15 || skip_blocks > 15)
     {
         return Err(format!(
@@ -329,19 +348,15 @@ fn encryption(
              clear"
         ));
     }
-    let encryption = TrackEncryption {
-        is_protected: true,
-        iv_size,
-        kid: key.kid,
-        crypt_blocks,
-        skip_blocks,
-        constant_iv: (iv_size == 0).then_some(stored),
+    let encryption = match iv_size {
+        0 => TrackEncryption::constant(key.kid, stored),
+        _ => TrackEncryption::per_sample(key.kid, iv_size),
     };
-    Ok((encryption, bytes))
+    Ok((encryption.with_pattern(crypt_blocks, skip_blocks), bytes))
 }
 
 /// The codec rules of a sample entry.
-fn mapper(scheme: Scheme, entry: &SampleEntry, iv_size: u8) -> Result<Mapper, String> {
+fn mapper(scheme: Scheme, entry: &SampleEntry) -> Result<Mapper, String> {
     let code = entry.format;
     let config = |kind: &[u8; 4]| {
         let config = entry.config.as_ref().filter(|config| config.kind == kind);
@@ -362,6 +377,5 @@ fn mapper(scheme: Scheme, entry: &SampleEntry, iv_size: u8) -> Result<Mapper, St
             ));
         }
     };
-    let mapper = mapper.map_err(|error| format!("its codec configuration: {error}"))?;
-    Ok(mapper.with_max_entries(max_entries(iv_size)))
+    mapper.map_err(|error| format!("its codec configuration: {error}"))
 }

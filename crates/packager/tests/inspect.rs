@@ -9,104 +9,92 @@ use std::{
 };
 
 use lanelock_mp4::{
-    FourCc, Iv as StoredIv, Movie, Pssh, SampleAuxTable, Subsample, SubsampleMode, TrackEncryption,
-    build::{NewSample, NewTrackFragment, ftyp, moof},
+    FourCc, Movie, Pssh, SampleAuxTable, StoredIv, Subsample, SubsampleMode, TrackEncryption,
+    compose::{NewSample, NewTrackFragment, ftyp, moof},
     edit::{ProtectTrack, WriteAux, fragment_movie, protect_movie},
     load, top_level,
 };
 use lanelock_packager::{
     EncryptOptions, Error, Iv, KeyMap, Layout, Quiet, Report, Scheme, TrackReport, encrypt, inspect,
 };
-use lanelock_testkit::{codec_clip, shared_dir, skip};
+use lanelock_testkit::{FILM, clips, codec_clip, ffprobe, protected_clip};
 use tempfile::TempDir;
 
-/// Name, access units, and the strings of the codec.
-const CLIPS: [(&str, u64, &str); 11] = [
-    ("avc.mp4", 50, "avc1.64001E"),
-    ("avc_slices.mp4", 50, "avc1.64001E"),
-    ("hevc.mp4", 50, "hvc1.1.6.L63.90"),
-    ("av1.mp4", 50, "av01.0.01M.08"),
-    ("av1_tiles.mp4", 25, "av01.0.05M.08"),
-    ("vp9.mp4", 50, "vp09.00.21.08"),
-    ("aac.mp4", 142, "mp4a.40.2"),
-    ("ac3.mp4", 94, "ac-3"),
-    ("eac3.mp4", 94, "ec-3"),
-    ("flac.mp4", 32, "fLaC"),
-    ("opus.mp4", 151, "Opus"),
+/// Name, access units of the small clip and of the longer one, and the strings of the codec.
+const CLIPS: [(&str, [u64; 2], [&str; 2]); 11] = [
+    ("avc.mp4", [50, 50], ["avc1.64000A", "avc1.64001E"]),
+    ("avc_slices.mp4", [50, 50], ["avc1.64000A", "avc1.64001E"]),
+    ("hevc.mp4", [50, 50], ["hvc1.1.6.L30.90", "hvc1.1.6.L63.90"]),
+    ("av1.mp4", [10, 50], ["av01.0.00M.08", "av01.0.01M.08"]),
+    ("av1_tiles.mp4", [3, 25], ["av01.0.00M.08", "av01.0.05M.08"]),
+    ("vp9.mp4", [10, 50], ["vp09.00.10.08", "vp09.00.21.08"]),
+    ("aac.mp4", [9, 142], ["mp4a.40.2"; 2]),
+    ("ac3.mp4", [7, 94], ["ac-3"; 2]),
+    ("eac3.mp4", [7, 94], ["ec-3"; 2]),
+    ("flac.mp4", [7, 32], ["fLaC"; 2]),
+    ("opus.mp4", [26, 151], ["Opus"; 2]),
 ];
 
 const KID: &str = "00112233-4455-6677-8899-aabbccddeeff";
 const KEY: &str = "000102030405060708090a0b0c0d0e0f";
 
-fn clip(name: &str) -> Option<PathBuf> {
-    let path = codec_clip(name);
-    if path.is_none() {
-        skip(&format!("no clip {name}"));
-    }
-    path
-}
-
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
-}
-
-fn vector(name: &str) -> Option<PathBuf> {
-    let path = shared_dir().map(|dir| dir.join("media/vectors").join(name));
-    let path = path.filter(|path| path.is_file());
-    if path.is_none() {
-        skip(&format!("no vector {name}"));
-    }
-    path
 }
 
 fn near(a: f64, b: f64) -> bool {
     (a - b).abs() < 1e-6
 }
 
-/// Sizes of the packets of a stream, or none if there is no ffprobe.
-fn packets(path: &Path, stream: usize) -> Option<Vec<u64>> {
-    let output = Command::new("ffprobe")
+/// Sizes of the packets of a stream.
+fn packets(ffprobe: &Path, path: &Path, stream: usize) -> Vec<u64> {
+    let output = Command::new(ffprobe)
         .args(["-v", "quiet", "-ignore_editlist", "1", "-select_streams", &stream.to_string()])
         .args(["-show_entries", "packet=size", "-of", "csv=p=0"])
         .arg(path)
         .output()
-        .ok()?;
+        .unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let sizes = text.lines().filter_map(|line| line.split(',').next().filter(|s| !s.is_empty()));
-    Some(sizes.map(|size| size.parse().unwrap()).collect())
+    sizes.map(|size| size.parse().unwrap()).collect()
 }
 
 fn against_ffprobe(path: &Path, report: &Report) {
+    let Some(ffprobe) = ffprobe() else { return };
     for (index, track) in report.tracks.iter().enumerate() {
-        let Some(packets) = packets(path, index) else { return skip("no ffprobe") };
+        let packets = packets(&ffprobe, path, index);
         assert_eq!(track.access_units, packets.len() as u64, "{} {index}", path.display());
         assert_eq!(track.bytes, packets.iter().sum::<u64>(), "{} {index}", path.display());
     }
 }
 
 #[test]
-fn clips() {
-    for (name, access_units, codec) in CLIPS {
-        let Some(path) = clip(name) else { return };
-        let report = inspect(&path).unwrap();
-        assert_eq!(report.bytes, fs::metadata(&path).unwrap().len());
-        assert_eq!(report.layout, "progressive");
-        assert_eq!(report.brands[..2], ["isom", "isom"], "{name}");
-        assert!(report.fragments.is_none() && report.pssh.is_empty());
-        let [track] = &report.tracks[..] else { panic!("{name}") };
-        assert_eq!((track.access_units, &track.codec[..]), (access_units, codec), "{name}");
-        assert_eq!(track.sample_entries, [&codec[..4]], "{name}");
-        if name == "avc.mp4" {
-            assert_eq!((track.width, track.height), (640, 360));
+fn real_clips() {
+    for (name, access_units, codecs) in CLIPS {
+        for (clip, (access_units, codec)) in
+            clips(name).into_iter().zip(access_units.into_iter().zip(codecs))
+        {
+            let (path, name) = (clip.path, format!("{name} of {access_units}"));
+            let report = inspect(&path).unwrap();
+            assert_eq!(report.bytes, fs::metadata(&path).unwrap().len());
+            assert_eq!(report.layout, "progressive");
+            assert_eq!(report.brands[..2], ["isom", "isom"], "{name}");
+            assert!(report.fragments.is_none() && report.pssh.is_empty());
+            let [track] = &report.tracks[..] else { panic!("{name}") };
+            assert_eq!((track.access_units, &track.codec[..]), (access_units, codec), "{name}");
+            assert_eq!(track.sample_entries, [&codec[..4]], "{name}");
+            if name == "avc.mp4 of 50" {
+                assert!([(64, 36), (640, 360)].contains(&(track.width, track.height)));
+            }
+            assert!(track.protection.is_none());
+            against_ffprobe(&path, &report);
         }
-        assert!(track.protection.is_none());
-        against_ffprobe(&path, &report);
     }
 }
 
 #[test]
 fn video_and_audio() {
-    let Some(path) = clip("bigbuckbunny.mp4") else { return };
+    let Some(path) = codec_clip(FILM) else { return };
     let report = inspect(&path).unwrap();
     assert_eq!(report.brands, ["isom", "isom", "iso2", "avc1", "mp41"]);
     assert!(near(report.duration, 5.312), "{}", report.duration);
@@ -122,7 +110,7 @@ fn video_and_audio() {
 
 #[test]
 fn cbcs_video_vector() {
-    let Some(path) = vector("cbcs.mp4") else { return };
+    let path = protected_clip("cbcs.mp4").path;
     let report = inspect(&path).unwrap();
     assert_eq!(report.layout, "fragmented");
     assert_eq!(report.brands, ["iso5", "isom", "iso5", "hlsf"]);
@@ -152,7 +140,7 @@ fn cbcs_video_vector() {
 
 #[test]
 fn cbcs_audio_vector() {
-    let Some(path) = vector("cbcs_audio.mp4") else { return };
+    let path = protected_clip("cbcs_audio.mp4").path;
     let report = inspect(&path).unwrap();
     let [audio] = &report.tracks[..] else { panic!() };
     assert_eq!((&audio.kind[..], audio.access_units), ("audio", 468));
@@ -168,7 +156,7 @@ fn cbcs_audio_vector() {
 
 #[test]
 fn cenc_vector() {
-    let Some(path) = vector("prog_8s_enc_dashinit.mp4") else { return };
+    let path = protected_clip("prog_8s_enc_dashinit.mp4").path;
     let report = inspect(&path).unwrap();
     assert!(near(report.duration, 8.0), "{}", report.duration);
     let units: Vec<_> = report.tracks.iter().map(|track| track.access_units).collect();
@@ -210,7 +198,7 @@ fn keys() -> KeyMap {
 fn own_output_in_both_layouts() {
     for scheme in [Scheme::Cenc, Scheme::Cens, Scheme::Cbc1, Scheme::Cbcs] {
         for layout in [Layout::Fragmented, Layout::Keep] {
-            let options = EncryptOptions { layout, ..EncryptOptions::new(scheme, keys()) };
+            let options = EncryptOptions::new(scheme, keys()).with_layout(layout);
             let (clear, report) = encrypted(&options);
             assert_eq!(report.fragments.is_some(), layout == Layout::Fragmented);
             for (clear, track) in clear.tracks.iter().zip(&report.tracks) {
@@ -242,7 +230,7 @@ fn own_output_in_both_layouts() {
 fn the_first_iv_is_the_given_one() {
     let iv = Iv::Given((0xf0..0xf8).collect());
     let clear = vec![lanelock_packager::Selector::Audio];
-    let options = EncryptOptions { iv, clear, ..EncryptOptions::new(Scheme::Cenc, keys()) };
+    let options = EncryptOptions::new(Scheme::Cenc, keys()).with_iv(iv).with_clear(clear);
     let (_, report) = encrypted(&options);
     let protection = report.tracks[0].protection.as_ref().unwrap();
     assert_eq!(protection.first_iv.as_deref(), Some("f0f1f2f3f4f5f6f7"));
@@ -255,12 +243,7 @@ fn protected_moov(scheme: [u8; 4], encryption: TrackEncryption) -> Vec<u8> {
     let moov = top_level(&file).map(Result::unwrap).find(|header| header.kind == b"moov").unwrap();
     let movie = Movie::parse(load(&file, &moov).unwrap(), moov.offset).unwrap();
     let movie = Movie::parse(fragment_movie(&movie).unwrap(), 0).unwrap();
-    let track = ProtectTrack {
-        track_id: movie.tracks[0].id,
-        scheme: FourCc(scheme),
-        encryption,
-        aux: None,
-    };
+    let track = ProtectTrack::new(movie.tracks[0].id, FourCc(scheme), encryption);
     let widevine = Pssh::new(WIDEVINE, &[], b"data");
     protect_movie(&movie, &[track], &[&widevine.raw]).unwrap()
 }
@@ -270,7 +253,7 @@ const WIDEVINE: [u8; 16] = [
 ];
 
 fn cenc(kid: u8) -> TrackEncryption {
-    TrackEncryption { is_protected: true, iv_size: 8, kid: [kid; 16], ..Default::default() }
+    TrackEncryption::per_sample([kid; 16], 8)
 }
 
 /// A fragmented file with fragments of two samples of 100 and 50 bytes; `seig` of each.
@@ -286,15 +269,10 @@ fn built(moov: Vec<u8>, fragments: &[Option<TrackEncryption>]) -> Vec<u8> {
         let subsample = |clear, protected| Subsample { clear, protected };
         aux.push(iv, &[subsample(10, 40), subsample(5, 45)]).unwrap();
         aux.push(iv, &[]).unwrap();
-        let traf = NewTrackFragment {
-            track_id: 1,
-            decode_time: 0,
-            description_index: None,
-            samples: &samples,
-            payload_offset: 0,
-            aux: WriteAux::Full(&aux),
-            seig: seig.as_ref(),
-        };
+        let mut traf = NewTrackFragment::new(1, 0, &samples, 0).with_aux(WriteAux::Full(&aux));
+        if let Some(seig) = seig {
+            traf = traf.with_seig(seig);
+        }
         let rotated = Pssh::common(&[seig.map_or([1; 16], |seig| seig.kid)]);
         file.extend(moof(number.into(), &[traf], &[&rotated.raw]).unwrap());
         file.extend([0, 0, 0, 158]);
@@ -348,25 +326,13 @@ fn rotated_keys_and_clear_groups() {
 #[test]
 fn constant_iv_of_a_group() {
     let moov = protected_moov(*b"cbcs", TrackEncryption::default());
-    let group = TrackEncryption {
-        crypt_blocks: 5,
-        skip_blocks: 5,
-        constant_iv: StoredIv::new(&[0xab; 16]),
-        iv_size: 0,
-        ..cenc(9)
-    };
+    let iv = StoredIv::new(&[0xab; 16]).unwrap();
+    let group = TrackEncryption::constant([9; 16], iv).with_pattern(5, 5);
     let mut file = ftyp(FourCc::new(b"iso6"), 7, &[]);
     file.extend(moov);
     let samples = [NewSample { size: 32, duration: 1, flags: 0, composition_offset: 0 }];
-    let traf = NewTrackFragment {
-        track_id: 1,
-        decode_time: 0,
-        description_index: None,
-        samples: &samples,
-        payload_offset: 0,
-        aux: WriteAux::EmptySenc,
-        seig: Some(&group),
-    };
+    let traf =
+        NewTrackFragment::new(1, 0, &samples, 0).with_aux(WriteAux::EmptySenc).with_seig(&group);
     file.extend(moof(1, &[traf], &[]).unwrap());
     file.extend(b"\0\0\0\x28mdat");
     file.extend([0; 32]);

@@ -10,7 +10,8 @@ use crate::{
 
 /// A workload, measured at a level.
 #[derive(Clone, Copy, Debug)]
-pub struct Row {
+#[non_exhaustive]
+pub struct MeasuredRow {
     /// What was measured.
     pub workload: Workload,
     /// The level.
@@ -23,7 +24,7 @@ pub struct Row {
     pub gigahertz: f64,
 }
 
-impl Row {
+impl MeasuredRow {
     /// Measures `workload`; `None` if the engine has no such call.
     pub fn measure(
         workload: Workload,

@@ -7,7 +7,7 @@ use lanelock_speed::{
     clock,
     limit::Limits,
     plot::{Bar, BarChart, Group, Line, LineChart},
-    row::Row,
+    row::MeasuredRow,
     table1,
     workload::{KINDS, Keys, Streams, Workload},
 };
@@ -89,7 +89,7 @@ fn rows_have_sensible_numbers() {
     let level = AesLevel::fastest();
     let limits = Limits::measure(level);
     let [ctr, ..] = table1::workloads(32);
-    let row = Row::measure(ctr, level, &limits, 1).unwrap();
+    let row = MeasuredRow::measure(ctr, level, &limits, 1).unwrap();
     assert!(row.cycles() > 0.0 && row.sample.spread >= 0.0);
     assert!((row.cycles() / row.cycles_per_byte() - 8192.0).abs() < 0.01);
     let seconds = row.cycles() / row.gigahertz / 1e9;

@@ -123,6 +123,11 @@ impl Mapper {
         Self::of(Codec::FullSample)
     }
 
+    /// Whether access units have subsamples; without, they are protected whole.
+    pub const fn has_subsamples(&self) -> bool {
+        !matches!(self.codec, Codec::FullSample)
+    }
+
     /// The same mapper with another limit on entries per access unit; see [`max_entries`] (the
     /// function) for what `saiz` allows. New mappers allow 42: no per-sample IV.
     #[must_use]
@@ -163,6 +168,16 @@ impl Mapper {
             out.truncate(start);
         }
         result
+    }
+
+    /// Whether slice data are surely coded with CABAC: always in HEVC, and in AVC if every picture
+    /// parameter set in force says so (`entropy_coding_mode_flag`).
+    pub fn is_cabac(&self) -> bool {
+        match &self.codec {
+            Codec::Avc(avc) => avc.is_cabac(),
+            Codec::Hevc(_) => true,
+            Codec::FullSample => false,
+        }
     }
 
     const fn of(codec: Codec) -> Self {

@@ -10,15 +10,16 @@ use std::{
 use lanelock_speed::{
     clock,
     plot::{Line, LineChart},
-    row::Row,
+    row::MeasuredRow,
     workload::Keys,
 };
 
 use crate::{failure::Failure, units};
 
 /// A line for each workload, over the sizes, as SVG. What all lines have in common is in the subtitle.
-pub(super) fn chart(rows: &[Row], passes: u16) -> String {
-    let rows: Vec<&Row> = rows.iter().filter(|row| row.workload.operation != "expand").collect();
+pub(super) fn chart(rows: &[MeasuredRow], passes: u16) -> String {
+    let rows: Vec<&MeasuredRow> =
+        rows.iter().filter(|row| row.workload.operation != "expand").collect();
     let bits: Vec<u16> = rows.iter().map(|row| row.workload.key_bits).filter(|b| *b > 0).collect();
     let one_key = bits.windows(2).all(|pair| pair[0] == pair[1]);
     let one_level = rows.windows(2).all(|pair| pair[0].level == pair[1].level);

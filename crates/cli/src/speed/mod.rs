@@ -14,7 +14,7 @@ use lanelock_speed::{
     clock,
     limit::Limits,
     plot,
-    row::Row,
+    row::MeasuredRow,
     workload::{KINDS, Keys, Kind, Streams, Workload},
 };
 use serde_json::{Value, json};
@@ -61,7 +61,7 @@ fn rows(args: &SpeedArgs) -> Result<(), Failure> {
         }
         for workload in &workloads {
             screen.at(workload);
-            if let Some(row) = Row::measure(*workload, level, &limits, passes.into()) {
+            if let Some(row) = MeasuredRow::measure(*workload, level, &limits, passes.into()) {
                 screen.print(&if json { object(&row).to_string() } else { line(&row) })?;
                 rows.push(row);
             }
@@ -182,7 +182,7 @@ fn levels(args: &SpeedCommonArgs, all: bool) -> Result<Vec<AesLevel>, Failure> {
     let level = match args.level.as_deref() {
         Some("all") => return Ok(AesLevel::available()),
         None if all => return Ok(AesLevel::available()),
-        Some(name) => AesLevel::from_name(name),
+        Some(name) => name.parse::<AesLevel>(),
         None => AesLevel::best(),
     };
     Ok(vec![level.map_err(Error::from)?])
@@ -191,7 +191,7 @@ fn levels(args: &SpeedCommonArgs, all: bool) -> Result<Vec<AesLevel>, Failure> {
 const HEAD: &str = "\
 algorithm, operation      key    bytes  lanes      cycles      cpb      GB/s  of limit  spread";
 
-fn line(row: &Row) -> String {
+fn line(row: &MeasuredRow) -> String {
     let Workload { algorithm, operation, key_bits, size, streams, .. } = row.workload;
     let key = if key_bits == 0 { "-".into() } else { key_bits.to_string() };
     let percent = |part: f64| format!("{:.0} %", 100.0 * part);
@@ -206,7 +206,7 @@ fn line(row: &Row) -> String {
     )
 }
 
-fn object(row: &Row) -> Value {
+fn object(row: &MeasuredRow) -> Value {
     let Workload { algorithm, operation, key_bits, size, streams, keys } = row.workload;
     json!({
         "algorithm": algorithm,

@@ -3,7 +3,7 @@
 use lanelock_speed::{
     limit::Limits,
     plot,
-    row::Row,
+    row::MeasuredRow,
     workload::{KINDS, Keys, Kind, Streams, Workload},
 };
 
@@ -42,7 +42,12 @@ pub(super) fn sweep(args: &SweepArgs) -> Result<(), Failure> {
             let mut rows = Vec::new();
             for workload in workloads {
                 screen.at(workload);
-                rows.extend(Row::measure(*workload, level, &limits, args.common.passes.into()));
+                rows.extend(MeasuredRow::measure(
+                    *workload,
+                    level,
+                    &limits,
+                    args.common.passes.into(),
+                ));
             }
             let Some(best) = best(&rows) else { continue };
             if args.common.json {
@@ -72,8 +77,8 @@ fn workloads(kind: &Kind, args: &SweepArgs) -> Result<Vec<Workload>, Failure> {
     if workloads.is_empty() { Err(wrong_size(kind)) } else { Ok(workloads) }
 }
 
-fn best(rows: &[Row]) -> Option<&Row> {
-    let fastest = rows.iter().map(Row::cycles_per_byte).fold(f64::INFINITY, f64::min);
+fn best(rows: &[MeasuredRow]) -> Option<&MeasuredRow> {
+    let fastest = rows.iter().map(MeasuredRow::cycles_per_byte).fold(f64::INFINITY, f64::min);
     rows.iter().find(|row| row.cycles_per_byte() <= fastest * NEAR)
 }
 

@@ -4,7 +4,7 @@ use lanelock_speed::{
     clock,
     limit::Limits,
     plot,
-    row::Row,
+    row::MeasuredRow,
     table1::{PUBLISHED, workloads},
 };
 use serde_json::json;
@@ -40,8 +40,8 @@ pub(super) fn table1(args: &Table1Args) -> Result<(), Failure> {
         let mut figures = [None; 6];
         for (figure, workload) in figures.iter_mut().zip(columns) {
             screen.at(&workload);
-            let row = Row::measure(workload, level, &limits, args.common.passes.into());
-            *figure = row.as_ref().map(Row::cycles_per_byte);
+            let row = MeasuredRow::measure(workload, level, &limits, args.common.passes.into());
+            *figure = row.as_ref().map(MeasuredRow::cycles_per_byte);
         }
         show(level.name(), Some(clock::gigahertz()), figures)?;
     }

@@ -1,12 +1,12 @@
 //! What the tests of the command share. Every test binary uses a part of it.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
+pub(crate) use lanelock_testkit::Scratch as Dir;
+pub(crate) use lanelock_testkit::boxes::all as boxes;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub(crate) const KID: &str = "00112233445566778899aabbccddeeff";
 pub(crate) const KEY: &str = "0f1e2d3c4b5a69788796a5b4c3d2e1f0";
@@ -22,45 +22,6 @@ pub(crate) fn pair() -> String {
 /// `OTHER_KID:OTHER_KEY`.
 pub(crate) fn other_pair() -> String {
     format!("{OTHER_KID}:{OTHER_KEY}")
-}
-
-/// A folder that goes away with the test, in memory where that is possible.
-pub(crate) struct Dir(PathBuf);
-
-impl Dir {
-    pub(crate) fn new() -> Self {
-        static NUMBER: AtomicUsize = AtomicUsize::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let memory = Path::new("/dev/shm");
-        let base = if memory.is_dir() { memory.into() } else { std::env::temp_dir() };
-        let path = base.join(format!("lanelock-cli-{}-{number}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.0
-    }
-
-    pub(crate) fn file(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-
-    /// The names in it, sorted.
-    pub(crate) fn names(&self) -> Vec<String> {
-        let entries = fs::read_dir(&self.0).unwrap();
-        let mut names: Vec<_> =
-            entries.map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect();
-        names.sort();
-        names
-    }
-}
-
-impl Drop for Dir {
-    fn drop(&mut self) {
-        // A left-over folder in the temporary directory is no reason to fail.
-        let _ = fs::remove_dir_all(&self.0);
-    }
 }
 
 /// The command, without what the environment could add.
@@ -176,47 +137,6 @@ pub(crate) fn compare(ours: &Packets, theirs: &Packets) -> Result<(), String> {
 pub(crate) fn attempt(command: &mut Command) -> Result<(), String> {
     let output = command.output().unwrap();
     if output.status.success() { Ok(()) } else { Err(stderr(&output)) }
-}
-
-/// The payloads of all boxes of a type, found by walking the boxes that can hold it.
-pub(crate) fn boxes(bytes: &[u8], kind: [u8; 4]) -> Vec<&[u8]> {
-    const CONTAINERS: [&[u8; 4]; 12] = [
-        b"moov", b"trak", b"mdia", b"minf", b"stbl", b"moof", b"traf", b"mvex", b"sinf", b"schi",
-        b"mfra", b"edts",
-    ];
-    let mut found = Vec::new();
-    let mut rest = bytes;
-    while let Some((head, _)) = rest.split_at_checked(8) {
-        let size = u32::from_be_bytes(head[..4].try_into().unwrap());
-        let (head_len, size) = match size {
-            0 => (8, rest.len()),
-            1 => {
-                (16, usize::try_from(u64::from_be_bytes(rest[8..16].try_into().unwrap())).unwrap())
-            }
-            n => (8, n as usize),
-        };
-        let (this, later) = rest.split_at(size);
-        let payload = &this[head_len..];
-        if head[4..] == kind {
-            found.push(payload);
-        } else if CONTAINERS.iter().any(|container| &head[4..] == *container) {
-            found.extend(boxes(payload, kind));
-        } else if &head[4..] == b"stsd" {
-            found.extend(boxes(&payload[8..], kind));
-        } else if matches!(&head[4..], b"encv" | b"enca") {
-            // The fields of the sample entry differ; the boxes behind them begin where a walk ends
-            // with the entry.
-            let fields = if &head[4..] == b"encv" { 78 } else { 28 };
-            found.extend(boxes(&payload[fields..], kind));
-        }
-        rest = later;
-    }
-    found
-}
-
-/// All `mdat` payloads, joined.
-pub(crate) fn media(bytes: &[u8]) -> Vec<u8> {
-    boxes(bytes, *b"mdat").concat()
 }
 
 /// The `senc` entries of all fragments, joined, without IVs if there are none.

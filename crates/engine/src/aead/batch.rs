@@ -8,13 +8,15 @@
 //! by length where their order is free. GCM messages above 256 bytes (32, where keys differ) fill the
 //! vectors alone.
 
+use core::fmt;
+
 pub use super::scheduler::{CompletedMessage, Operation, OwnedMessage};
 use lanelock_isa::wipe_stack;
 
-use crate::{Error, aead::Aead};
+use crate::{Error, aead::Aead, length::Length};
 
 /// One message of a batch.
-#[derive(Debug)]
+#[non_exhaustive]
 pub struct Message<'a, A> {
     /// The key.
     pub key: &'a A,
@@ -47,6 +49,20 @@ impl<'a, A: Aead> Message<'a, A> {
         let Self { key, nonce, aad, data, tag, result } = self;
         *result =
             if SEAL { key.seal(nonce, aad, data, tag) } else { key.open(nonce, aad, data, tag) };
+    }
+}
+
+impl<A: fmt::Debug> fmt::Debug for Message<'_, A> {
+    /// The lengths of nonce, AAD, text and tag, never their bytes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Message")
+            .field("key", self.key)
+            .field("nonce", &Length::of(self.nonce))
+            .field("aad", &Length::of(self.aad))
+            .field("data", &Length::of(self.data))
+            .field("tag", &Length::of(self.tag))
+            .field("result", &self.result)
+            .finish()
     }
 }
 

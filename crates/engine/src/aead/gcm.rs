@@ -6,22 +6,21 @@
 
 use core::fmt;
 
-use inout::InOutBuf;
-use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, SameKey};
+use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, LevelError, SameKey};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::{
     Aead, Opener, Sealer, Stream, authenticate, copy_tag,
-    stitch::{Hashed, Text},
+    stitch::{Hashed, StitchedText},
 };
 use crate::{
     Error,
     aes::{EncryptKey, broadcast, default_level},
     hash::{
-        field::{Powers, Run, Sum, VECTORS, convert, hash_bytes, times_x},
-        universal::State,
+        field::{Powers, ProductRun, Sum, VECTORS, convert, hash_bytes, times_x},
+        universal::HashState,
     },
-    inout::InOutBlocks,
+    inout::{InOut, InOutBlocks},
 };
 
 /// The most bytes of text: 2^39 - 256 bits (5.2.1.1).
@@ -36,7 +35,8 @@ const MOST_AAD: u64 = (1 << 61) - 1;
 /// - Tags: 16 bytes, or 12 to 15 by [`with_tag_length`](Self::with_tag_length).
 /// - Text: at most 2^36 - 32 bytes. AAD: less than 2^61 bytes.
 /// - Two messages with one nonce give the authentication key away. With random nonces of 12 bytes a key
-///   should seal at most 2^32 messages: [`KeyUsage`](crate::KeyUsage) counts them.
+///   must seal at most 2^32 messages (8.3): attach [`KeyUsage::random_nonces`](crate::KeyUsage) by
+///   [`with_usage`](Aead::with_usage).
 ///
 /// Zeroised on drop.
 #[derive(Clone)]
@@ -58,10 +58,10 @@ macro_rules! constructors {
         impl Gcm<$rounds> {
             /// Expands `key` at the best level: see [`AesLevel::best`].
             ///
-            /// # Panics
+            /// # Errors
             /// As [`Aes128::new`](crate::Aes128::new).
-            pub fn new(key: &[u8; $bytes]) -> Self {
-                Self::with_level(key, default_level())
+            pub fn new(key: &[u8; $bytes]) -> Result<Self, LevelError> {
+                Ok(Self::with_level(key, default_level()?))
             }
 
             /// Expands `key` at `level`.
@@ -86,7 +86,7 @@ macro_rules! constructors {
                 &self,
                 nonce: &[u8],
                 aad: &[u8],
-                mut data: InOutBuf<'_, '_, u8>,
+                mut data: InOut<'_, '_>,
                 tag: &mut [u8],
             ) -> Result<(), Error> {
                 self.check(nonce, aad.len() as u64, data.len() as u64, tag.len())?;
@@ -99,7 +99,7 @@ macro_rules! constructors {
                 &self,
                 nonce: &[u8],
                 aad: &[u8],
-                mut data: InOutBuf<'_, '_, u8>,
+                mut data: InOut<'_, '_>,
                 tag: &[u8],
             ) -> Result<(), Error> {
                 self.check(nonce, aad.len() as u64, data.len() as u64, tag.len())?;
@@ -150,19 +150,14 @@ impl<const R: usize> Gcm<R> {
 
     /// Encrypts (`SEAL`) or decrypts, and returns the tag in full.
     #[inline]
-    fn run<const SEAL: bool>(
-        &self,
-        nonce: &[u8],
-        aad: &[u8],
-        data: &mut InOutBuf<'_, '_, u8>,
-    ) -> Block {
+    fn run<const SEAL: bool>(&self, nonce: &[u8], aad: &[u8], data: &mut InOut<'_, '_>) -> Block {
         let level = self.level();
         let vector = 16 * level.width();
         match nonce.try_into() {
             Ok(nonce) if data.len() <= vector && aad.len() <= vector => {
                 level.run(Short::<R, SEAL> { gcm: self, nonce, aad, data })
             }
-            _ => level.run(OneShot::<R, SEAL> { gcm: self, nonce, aad, data }),
+            _ => level.run(GcmOneShot::<R, SEAL> { gcm: self, nonce, aad, data }),
         }
     }
 
@@ -248,7 +243,7 @@ pub(super) fn first_counter<S: Clmul>(
         n.splat_halves(low, u64::from_be_bytes([a, b, c, d, e, f, g, h]))
     } else {
         let hash = hash_bytes::<S, true>(s, powers, n.zero(), nonce);
-        let mut last = Run::new(s, powers, 1, hash);
+        let mut last = ProductRun::new(s, powers, 1, hash);
         last.add_one(n.splat_halves(nonce.len() as u64 * 8, 0));
         last.finish()
     }
@@ -264,14 +259,14 @@ const fn hashed<const SEAL: bool>() -> Hashed {
 ///
 /// `data` is borrowed, here and in the other algorithms: two pointers that were just written one by one
 /// must not be copied as a vector, which would wait for them to reach the cache.
-struct OneShot<'a, 'i, 'o, const R: usize, const SEAL: bool> {
+struct GcmOneShot<'a, 'i, 'o, const R: usize, const SEAL: bool> {
     gcm: &'a Gcm<R>,
     nonce: &'a [u8],
     aad: &'a [u8],
-    data: &'a mut InOutBuf<'i, 'o, u8>,
+    data: &'a mut InOut<'i, 'o>,
 }
 
-impl<const R: usize, const SEAL: bool> Kernel for OneShot<'_, '_, '_, R, SEAL> {
+impl<const R: usize, const SEAL: bool> Kernel for GcmOneShot<'_, '_, '_, R, SEAL> {
     type Out = Block;
 
     #[inline(always)]
@@ -281,14 +276,14 @@ impl<const R: usize, const SEAL: bool> Kernel for OneShot<'_, '_, '_, R, SEAL> {
         let n = s.narrow();
         let j0 = first_counter(s, powers, nonce);
         let lengths = n.splat_halves(data.len() as u64 * 8, aad.len() as u64 * 8);
-        let mut text = Text::<S, R, true>::new(s, key.keys(), powers, j0);
+        let mut text = StitchedText::<S, R, true>::new(s, key.keys(), powers, j0);
         let [mask] = n.encrypt::<1, R>([n.reverse(j0)], SameKey(broadcast(n, key.keys())));
         let group = VECTORS * S::WIDTH * 16;
         let mut run;
         if data.len() < group && aad.len() + data.len() + 48 <= group {
             // All of it in one run.
             let blocks = aad.len().div_ceil(16) + data.len().div_ceil(16) + 1;
-            run = Run::new(s, powers, blocks, n.zero());
+            run = ProductRun::new(s, powers, blocks, n.zero());
             run.add_bytes::<true>(aad);
         } else {
             text.y = hash_bytes::<S, true>(s, powers, text.y, aad);
@@ -296,7 +291,7 @@ impl<const R: usize, const SEAL: bool> Kernel for OneShot<'_, '_, '_, R, SEAL> {
             let (groups, rest) = data.split_at(whole);
             text.groups(hashed::<SEAL>(), &mut InOutBlocks::split(groups).0);
             data = rest;
-            run = Run::new(s, powers, data.len().div_ceil(16) + 1, text.y);
+            run = ProductRun::new(s, powers, data.len().div_ceil(16) + 1, text.y);
         }
         text.rest(hashed::<SEAL>(), &mut run, data);
         run.add_one(lengths);
@@ -312,7 +307,7 @@ struct Short<'a, 'i, 'o, const R: usize, const SEAL: bool> {
     gcm: &'a Gcm<R>,
     nonce: &'a [u8; 12],
     aad: &'a [u8],
-    data: &'a mut InOutBuf<'i, 'o, u8>,
+    data: &'a mut InOut<'i, 'o>,
 }
 
 impl<const R: usize, const SEAL: bool> Kernel for Short<'_, '_, '_, R, SEAL> {
@@ -380,14 +375,14 @@ const fn number(number: u8) -> Block {
 }
 
 /// Whole blocks of a message that comes piece by piece.
-struct Piece<'a, 'i, 'o, const R: usize, const SEAL: bool> {
+struct GcmPiece<'a, 'i, 'o, const R: usize, const SEAL: bool> {
     gcm: &'a Gcm<R>,
     counter: &'a mut Block,
     hash: &'a mut Block,
-    data: InOutBuf<'i, 'o, u8>,
+    data: InOut<'i, 'o>,
 }
 
-impl<const R: usize, const SEAL: bool> Kernel for Piece<'_, '_, '_, R, SEAL> {
+impl<const R: usize, const SEAL: bool> Kernel for GcmPiece<'_, '_, '_, R, SEAL> {
     type Out = ();
 
     #[inline(always)]
@@ -396,12 +391,12 @@ impl<const R: usize, const SEAL: bool> Kernel for Piece<'_, '_, '_, R, SEAL> {
         let n = s.narrow();
         let first = n.reverse(n.load(&[*counter]));
         advance(counter, data.len() / 16);
-        let mut text = Text::<S, R, true>::new(s, key.keys(), powers, first);
+        let mut text = StitchedText::<S, R, true>::new(s, key.keys(), powers, first);
         text.y = n.reverse(n.load(&[*hash]));
         let done = text.groups(hashed::<SEAL>(), &mut InOutBlocks::split(data.reborrow()).0);
         let (_, rest) = data.split_at(done * 16);
         if !rest.is_empty() {
-            let mut run = Run::new(s, powers, rest.len() / 16, text.y);
+            let mut run = ProductRun::new(s, powers, rest.len() / 16, text.y);
             text.rest(hashed::<SEAL>(), &mut run, rest);
             text.y = run.finish();
         }
@@ -424,7 +419,7 @@ pub struct GcmStream<'k, const R: usize> {
     mask: Block,
     /// The last counter used.
     counter: Block,
-    hash: State<true>,
+    hash: HashState<true>,
     /// The current block of the key stream, of which the last `left` bytes are unused.
     stream: Block,
     left: usize,
@@ -442,7 +437,7 @@ impl<'k, const R: usize> GcmStream<'k, R> {
             gcm,
             mask,
             counter,
-            hash: State::new(),
+            hash: HashState::new(),
             stream: [0; 16],
             left: 0,
             aad_bytes: 0,
@@ -454,7 +449,7 @@ impl<'k, const R: usize> GcmStream<'k, R> {
         self.hash.update(&self.gcm.powers, self.gcm.level(), bytes);
     }
 
-    fn crypt<const SEAL: bool>(&mut self, data: InOutBuf<'_, '_, u8>) {
+    fn crypt<const SEAL: bool>(&mut self, data: InOut<'_, '_>) {
         if self.text_bytes == 0 {
             self.hash.pad(&self.gcm.powers, self.gcm.level());
         }
@@ -467,7 +462,7 @@ impl<'k, const R: usize> GcmStream<'k, R> {
         if !blocks.is_empty() {
             let Self { gcm, counter, hash, .. } = self;
             let hash = &mut hash.hash;
-            gcm.level().run(Piece::<R, SEAL> { gcm, counter, hash, data: blocks });
+            gcm.level().run(GcmPiece::<R, SEAL> { gcm, counter, hash, data: blocks });
         }
         if !rest.is_empty() {
             advance(&mut self.counter, 1);
@@ -479,7 +474,7 @@ impl<'k, const R: usize> GcmStream<'k, R> {
     }
 
     /// At most the bytes that are left of the current block.
-    fn crypt_part<const SEAL: bool>(&mut self, mut data: InOutBuf<'_, '_, u8>) {
+    fn crypt_part<const SEAL: bool>(&mut self, mut data: InOut<'_, '_>) {
         if data.is_empty() {
             return;
         }
@@ -501,11 +496,11 @@ impl<const R: usize> Stream for GcmStream<'_, R> {
         self.update_hash(aad);
     }
 
-    fn encrypt(&mut self, data: InOutBuf<'_, '_, u8>) {
+    fn encrypt(&mut self, data: InOut<'_, '_>) {
         self.crypt::<true>(data);
     }
 
-    fn decrypt(&mut self, data: InOutBuf<'_, '_, u8>) {
+    fn decrypt(&mut self, data: InOut<'_, '_>) {
         self.crypt::<false>(data);
     }
 
@@ -566,7 +561,7 @@ mod tests {
 
     #[test]
     fn lengths_have_limits() {
-        let gcm = Aes128Gcm::new(&[1; 16]);
+        let gcm = Aes128Gcm::new(&[1; 16]).expect("a level");
         let check = |aad, text| gcm.check(&[0; 12], aad, text, 16);
         assert_eq!(check(AAD, TEXT), Ok(()));
         assert_eq!(check(0, TEXT + 1), Err(Error::MessageLength));
@@ -577,7 +572,7 @@ mod tests {
 
     #[test]
     fn pieces_have_the_limit_of_the_whole() {
-        let gcm = Aes128Gcm::new(&[1; 16]);
+        let gcm = Aes128Gcm::new(&[1; 16]).expect("a level");
         let mut stream = GcmStream::new(&gcm, &[0; 12]).expect("12 bytes");
         stream.text_bytes = TEXT - 5;
         let mut sealer = Sealer::new(stream, 16);

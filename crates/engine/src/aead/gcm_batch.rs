@@ -53,13 +53,13 @@ const CHUNK: usize = 64;
 const VECTORS: usize = 4;
 
 /// A block of each message, and some that nobody reads: vectors may reach behind the last message.
-type Row = [Block; CHUNK + LANES];
+type ChunkBlocks = [Block; CHUNK + LANES];
 
 /// What is laid side by side.
 struct Rows {
-    nonces: Row,
-    aad: Row,
-    parts: Row,
+    nonces: ChunkBlocks,
+    aad: ChunkBlocks,
+    parts: ChunkBlocks,
 }
 
 impl Rows {
@@ -95,20 +95,20 @@ where
 
 /// Messages that are alike.
 #[derive(Clone, Copy)]
-struct Run {
-    shape: Shape,
+struct EqualLengths {
+    shape: GcmShape,
     count: usize,
     one_key: bool,
 }
 
 /// The lengths that messages have in common, in bytes.
 #[derive(Clone, Copy)]
-struct Shape {
+struct GcmShape {
     aad: usize,
     text: usize,
 }
 
-impl Run {
+impl EqualLengths {
     /// Whether they gain from company.
     #[inline(always)]
     fn together(&self) -> bool {
@@ -120,10 +120,10 @@ impl Run {
 /// The messages at the beginning that are alike, if any are left; laid side by side if they gain from
 /// company.
 #[inline(always)]
-fn look<const R: usize>(messages: &[Message<'_, Gcm<R>>], rows: &mut Rows) -> Option<Run> {
+fn look<const R: usize>(messages: &[Message<'_, Gcm<R>>], rows: &mut Rows) -> Option<EqualLengths> {
     let first = messages.first()?;
-    let shape = Shape { aad: first.aad.len(), text: first.data.len() };
-    let mut run = Run { shape, count: 0, one_key: true };
+    let shape = GcmShape { aad: first.aad.len(), text: first.data.len() };
+    let mut run = EqualLengths { shape, count: 0, one_key: true };
     for (message, nonce) in messages.iter().zip(&mut rows.nonces[..CHUNK]) {
         let Some(block) = nonce_block(message.nonce) else { break };
         if message.aad.len() != shape.aad
@@ -163,7 +163,7 @@ fn look<const R: usize>(messages: &[Message<'_, Gcm<R>>], rows: &mut Rows) -> Op
 #[inline(always)]
 fn together<const R: usize, const SEAL: bool>(
     messages: &mut [Message<'_, Gcm<R>>],
-    Run { shape, one_key, .. }: Run,
+    EqualLengths { shape, one_key, .. }: EqualLengths,
     rows: &mut Rows,
 ) {
     let key = messages[0].key;
@@ -171,14 +171,14 @@ fn together<const R: usize, const SEAL: bool>(
     let mut start = 0;
     for messages in messages.chunks_mut(LANES) {
         if one_key {
-            let keys = OneKey(key);
+            let keys = GcmOneKey(key);
             level.run(Alike::<_, R, SEAL> { keys, shape, messages, rows, start });
         } else {
             let mut keys = [key; LANES];
             for (key, message) in keys.iter_mut().zip(&*messages) {
                 *key = message.key;
             }
-            let keys = KeyEach(&keys);
+            let keys = GcmKeyEach(&keys);
             level.run(Alike::<_, R, SEAL> { keys, shape, messages, rows, start });
         }
         start += LANES;
@@ -191,13 +191,13 @@ fn together<const R: usize, const SEAL: bool>(
 /// At most `LANES` messages, the first of which has number `start` in `rows`.
 struct Alike<'w, 'm, 'a, K, const R: usize, const SEAL: bool> {
     keys: K,
-    shape: Shape,
+    shape: GcmShape,
     messages: &'m mut [Message<'a, Gcm<R>>],
     rows: &'w mut Rows,
     start: usize,
 }
 
-impl<K: Keys<R>, const R: usize, const SEAL: bool> Kernel for Alike<'_, '_, '_, K, R, SEAL> {
+impl<K: GcmKeys<R>, const R: usize, const SEAL: bool> Kernel for Alike<'_, '_, '_, K, R, SEAL> {
     type Out = ();
 
     #[inline(always)]
@@ -215,12 +215,15 @@ impl<K: Keys<R>, const R: usize, const SEAL: bool> Kernel for Alike<'_, '_, '_, 
                 let tags = &mut tags[at..];
                 if S::VECTORS > 1 && used - at >= VECTORS * S::WIDTH {
                     let lanes = &mut lanes[at..at + VECTORS * S::WIDTH];
-                    Group::<S, VECTORS, R, SEAL> { s, shape, at, start: start + at }
-                        .run::<K, { 2 * VECTORS }>(&keys, lanes, rows, tags);
+                    GcmGroup::<S, VECTORS, R, SEAL> { s, shape, at, start: start + at }.run::<K, {
+                        2 * VECTORS
+                    }>(
+                        &keys, lanes, rows, tags,
+                    );
                     at += VECTORS * S::WIDTH;
                 } else {
                     let lanes = &mut lanes[at..used.min(at + S::WIDTH)];
-                    Group::<S, 1, R, SEAL> { s, shape, at, start: start + at }
+                    GcmGroup::<S, 1, R, SEAL> { s, shape, at, start: start + at }
                         .run::<K, 2>(&keys, lanes, rows, tags);
                     at += S::WIDTH;
                 }
@@ -246,24 +249,24 @@ impl<K: Keys<R>, const R: usize, const SEAL: bool> Kernel for Alike<'_, '_, '_, 
 }
 
 /// The messages of `N` vectors: from lane `at` on, and from place `start` on in the rows.
-struct Group<S, const N: usize, const R: usize, const SEAL: bool> {
+struct GcmGroup<S, const N: usize, const R: usize, const SEAL: bool> {
     s: S,
-    shape: Shape,
+    shape: GcmShape,
     at: usize,
     start: usize,
 }
 
-impl<S: Clmul, const N: usize, const R: usize, const SEAL: bool> Group<S, N, R, SEAL> {
+impl<S: Clmul, const N: usize, const R: usize, const SEAL: bool> GcmGroup<S, N, R, SEAL> {
     /// `M` is twice `N`: so many vectors go through AES together.
     #[inline(always)]
-    fn run<K: Keys<R>, const M: usize>(
+    fn run<K: GcmKeys<R>, const M: usize>(
         &self,
         keys: &K,
         lanes: &mut [&mut [Block]],
         rows: &mut Rows,
         tags: &mut [Block],
     ) {
-        let Self { s, shape: Shape { aad, text }, at, start } = *self;
+        let Self { s, shape: GcmShape { aad, text }, at, start } = *self;
         let round_keys = keys.rounds::<S, N>(s, at);
         let whole = text / 16;
         let last = text.div_ceil(16);
@@ -376,7 +379,7 @@ fn numbered<S: Clmul, const N: usize, const M: usize>(
 }
 
 /// Where the lanes find their keys.
-trait Keys<const R: usize> {
+trait GcmKeys<const R: usize> {
     /// The round keys of the lanes of the `N` vectors that start at lane `at`; vector number `N` of a
     /// call has the lanes of vector 0 again, and so on.
     fn rounds<S: Clmul, const N: usize>(&self, s: S, at: usize) -> impl RoundKeys<S>;
@@ -385,9 +388,9 @@ trait Keys<const R: usize> {
 }
 
 /// All lanes have the same key.
-struct OneKey<'k, const R: usize>(&'k Gcm<R>);
+struct GcmOneKey<'k, const R: usize>(&'k Gcm<R>);
 
-impl<const R: usize> Keys<R> for OneKey<'_, R> {
+impl<const R: usize> GcmKeys<R> for GcmOneKey<'_, R> {
     #[inline(always)]
     fn rounds<S: Clmul, const N: usize>(&self, s: S, _: usize) -> impl RoundKeys<S> {
         let (key, _) = self.0.parts();
@@ -403,16 +406,16 @@ impl<const R: usize> Keys<R> for OneKey<'_, R> {
 }
 
 /// Every lane has a key of its own, and reads it where it is.
-struct KeyEach<'a, 'k, const R: usize>(&'a [&'k Gcm<R>; LANES]);
+struct GcmKeyEach<'a, 'k, const R: usize>(&'a [&'k Gcm<R>; LANES]);
 
-impl<const R: usize> Keys<R> for KeyEach<'_, '_, R> {
+impl<const R: usize> GcmKeys<R> for GcmKeyEach<'_, '_, R> {
     #[inline(always)]
     fn rounds<S: Clmul, const N: usize>(&self, _: S, at: usize) -> impl RoundKeys<S> {
         let mut keys = [self.0[at].parts().0.keys(); LANES];
         for i in 1..N * S::WIDTH {
             keys[i] = self.0[at + i].parts().0.keys();
         }
-        VectorKeys::<N, R>(keys)
+        GcmVectorKeys::<N, R>(keys)
     }
 
     #[inline(always)]
@@ -427,9 +430,9 @@ impl<const R: usize> Keys<R> for KeyEach<'_, '_, R> {
 
 /// The keys of the lanes of `N` vectors; the vectors of a call are rows of these.
 #[derive(Clone, Copy)]
-struct VectorKeys<'k, const N: usize, const R: usize>([&'k [Block; R]; LANES]);
+struct GcmVectorKeys<'k, const N: usize, const R: usize>([&'k [Block; R]; LANES]);
 
-impl<S: Clmul, const N: usize, const R: usize> RoundKeys<S> for VectorKeys<'_, N, R> {
+impl<S: Clmul, const N: usize, const R: usize> RoundKeys<S> for GcmVectorKeys<'_, N, R> {
     #[inline(always)]
     fn get(&self, s: S, round: usize, vector: usize) -> S::K {
         let at = vector % N * S::WIDTH;

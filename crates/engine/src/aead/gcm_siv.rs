@@ -6,19 +6,18 @@
 
 use core::fmt;
 
-use inout::InOutBuf;
-use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, SameKey, wipe};
+use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, LevelError, SameKey, wipe};
 use zeroize::ZeroizeOnDrop;
 
 use super::{
     Aead, authenticate, copy_tag,
-    stitch::{Hashed, Text},
+    stitch::{Hashed, StitchedText},
 };
 use crate::{
     Error,
     aes::{EncryptKey, broadcast, default_level},
-    hash::field::{Powers, Run, VECTORS, hash_bytes},
-    inout::InOutBlocks,
+    hash::field::{Powers, ProductRun, VECTORS, hash_bytes},
+    inout::{InOut, InOutBlocks},
 };
 
 /// The most bytes of text, and of AAD (clause 6).
@@ -49,10 +48,10 @@ macro_rules! constructors {
         impl GcmSiv<$rounds> {
             /// Expands `key` at the best level: see [`AesLevel::best`].
             ///
-            /// # Panics
+            /// # Errors
             /// As [`Aes128::new`](crate::Aes128::new).
-            pub fn new(key: &[u8; $bytes]) -> Self {
-                Self::with_level(key, default_level())
+            pub fn new(key: &[u8; $bytes]) -> Result<Self, LevelError> {
+                Ok(Self::with_level(key, default_level()?))
             }
 
             /// Expands `key` at `level`.
@@ -73,11 +72,11 @@ macro_rules! constructors {
                 &self,
                 nonce: &[u8],
                 aad: &[u8],
-                mut data: InOutBuf<'_, '_, u8>,
+                mut data: InOut<'_, '_>,
                 tag: &mut [u8],
             ) -> Result<(), Error> {
                 let nonce = Self::check(nonce, aad, data.len(), tag.len())?;
-                let seal = OneShot::<$rounds, true> {
+                let seal = GcmSivOneShot::<$rounds, true> {
                     keys: self.keys(),
                     nonce,
                     aad,
@@ -92,13 +91,13 @@ macro_rules! constructors {
                 &self,
                 nonce: &[u8],
                 aad: &[u8],
-                mut data: InOutBuf<'_, '_, u8>,
+                mut data: InOut<'_, '_>,
                 tag: &[u8],
             ) -> Result<(), Error> {
                 let nonce = Self::check(nonce, aad, data.len(), tag.len())?;
                 let mut start = [0; 16];
                 start.copy_from_slice(tag);
-                let open = OneShot::<$rounds, false> {
+                let open = GcmSivOneShot::<$rounds, false> {
                     keys: self.keys(),
                     nonce,
                     aad,
@@ -199,16 +198,16 @@ impl<const R: usize> Drop for Derived<R> {
 }
 
 /// A whole message. Returns the tag.
-struct OneShot<'a, 'i, 'o, const R: usize, const SEAL: bool> {
+struct GcmSivOneShot<'a, 'i, 'o, const R: usize, const SEAL: bool> {
     keys: &'a [Block; R],
     nonce: &'a [u8; 12],
     aad: &'a [u8],
-    data: &'a mut InOutBuf<'i, 'o, u8>,
+    data: &'a mut InOut<'i, 'o>,
     /// The tag of the message to open.
     tag: Block,
 }
 
-impl<const R: usize, const SEAL: bool> Kernel for OneShot<'_, '_, '_, R, SEAL> {
+impl<const R: usize, const SEAL: bool> Kernel for GcmSivOneShot<'_, '_, '_, R, SEAL> {
     type Out = Block;
 
     #[inline(always)]
@@ -230,34 +229,39 @@ impl<const R: usize, const SEAL: bool> Kernel for OneShot<'_, '_, '_, R, SEAL> {
         let mut y = n.zero();
         let mut run;
         if total <= VECTORS * S::WIDTH {
-            run = Run::new(s, &powers, total, y);
+            run = ProductRun::new(s, &powers, total, y);
             run.add_bytes::<false>(aad);
         } else {
             y = hash_bytes::<S, false>(s, &powers, y, aad);
             if SEAL {
                 y = hash_bytes::<S, false>(s, &powers, y, groups.input().as_flattened());
             } else {
-                let mut text =
-                    Text::<S, R, false>::new(s, &derived.encrypt, &powers, start(s, tag, 0));
+                let mut text = StitchedText::<S, R, false>::new(
+                    s,
+                    &derived.encrypt,
+                    &powers,
+                    start(s, tag, 0),
+                );
                 text.y = y;
                 text.groups(Hashed::Output, &mut groups);
                 y = text.y;
             }
-            run = Run::new(s, &powers, rest.len().div_ceil(16) + 1, y);
+            run = ProductRun::new(s, &powers, rest.len().div_ceil(16) + 1, y);
         }
         if SEAL {
             run.add_bytes::<false>(rest.get_in());
         } else {
             let done = groups.len();
             let counter = start(s, tag, done);
-            let mut text = Text::<S, R, false>::new(s, &derived.encrypt, &powers, counter);
+            let mut text = StitchedText::<S, R, false>::new(s, &derived.encrypt, &powers, counter);
             text.rest(Hashed::Output, &mut run, rest);
             return finish(n, &derived, run, lengths, nonce);
         }
         tag = finish(n, &derived, run, lengths, nonce);
-        let mut text = Text::<S, R, false>::new(s, &derived.encrypt, &powers, start(s, tag, 0));
+        let mut text =
+            StitchedText::<S, R, false>::new(s, &derived.encrypt, &powers, start(s, tag, 0));
         text.groups(Hashed::Nothing, &mut groups);
-        let mut nothing = Run::new(s, &powers, 1, n.zero());
+        let mut nothing = ProductRun::new(s, &powers, 1, n.zero());
         text.rest(Hashed::Nothing, &mut nothing, rest);
         tag
     }
@@ -278,7 +282,7 @@ pub(super) fn start<S: Clmul>(s: S, tag: Block, blocks: usize) -> <S::Narrow as 
 fn finish<N: Clmul, S: Clmul<Narrow = N>, const R: usize>(
     n: N,
     derived: &Derived<R>,
-    mut run: Run<'_, S>,
+    mut run: ProductRun<'_, S>,
     lengths: N::V,
     nonce: &[u8; 12],
 ) -> Block {

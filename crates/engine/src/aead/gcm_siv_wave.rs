@@ -82,7 +82,7 @@ impl<const R: usize, const SEAL: bool> Kernel for SivWave<'_, '_, '_, R, SEAL> {
                 for i in 1..S::WIDTH {
                     own[i] = keys[at + i].keys();
                 }
-                derive::<S, R>(s, VectorKeys(own), wave, at)
+                derive::<S, R>(s, WaveVectorKeys(own), wave, at)
             };
             if SEAL {
                 let tag = tag::<S, R>(s, h, derived, wave, at);
@@ -99,9 +99,9 @@ impl<const R: usize, const SEAL: bool> Kernel for SivWave<'_, '_, '_, R, SEAL> {
 
 /// The round keys of the lanes of one vector, each where it is.
 #[derive(Clone, Copy)]
-struct VectorKeys<'k, const R: usize>([&'k [Block; R]; 4]);
+struct WaveVectorKeys<'k, const R: usize>([&'k [Block; R]; 4]);
 
-impl<S: Clmul, const R: usize> RoundKeys<S> for VectorKeys<'_, R> {
+impl<S: Clmul, const R: usize> RoundKeys<S> for WaveVectorKeys<'_, R> {
     #[inline(always)]
     fn get(&self, s: S, round: usize, _: usize) -> S::K {
         let mut blocks = [&self.0[0][round]; 4];

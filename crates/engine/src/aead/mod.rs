@@ -14,6 +14,7 @@ mod gcm;
 mod gcm_batch;
 mod gcm_siv;
 mod gcm_siv_wave;
+mod metered;
 mod ocb3;
 mod scheduler;
 mod stitch;
@@ -26,14 +27,16 @@ pub use aegis::{
 pub use ccm::{Aes128Ccm, Aes192Ccm, Aes256Ccm, Ccm, CcmOpener, CcmSealer, CcmStream};
 pub use gcm::{Aes128Gcm, Aes192Gcm, Aes256Gcm, Gcm, GcmStream};
 pub use gcm_siv::{Aes128GcmSiv, Aes256GcmSiv, GcmSiv};
+pub use metered::Metered;
 pub use ocb3::{Aes128Ocb3, Aes192Ocb3, Aes256Ocb3, Ocb3, Ocb3Stream};
 
-use inout::InOutBuf;
+use core::fmt;
+
 use lanelock_isa::{wipe, wipe_stack};
 use subtle::{Choice, ConstantTimeEq};
 use zeroize::{ZeroizeOnDrop, Zeroizing};
 
-use crate::Error;
+use crate::{Error, KeyUsage, inout::InOut, length::Length};
 
 /// Authenticated encryption with associated data (AAD).
 ///
@@ -51,7 +54,7 @@ pub trait Aead {
         &self,
         nonce: &[u8],
         aad: &[u8],
-        data: InOutBuf<'_, '_, u8>,
+        data: InOut<'_, '_>,
         tag: &mut [u8],
     ) -> Result<(), Error>;
 
@@ -64,9 +67,17 @@ pub trait Aead {
         &self,
         nonce: &[u8],
         aad: &[u8],
-        data: InOutBuf<'_, '_, u8>,
+        data: InOut<'_, '_>,
         tag: &[u8],
     ) -> Result<(), Error>;
+
+    /// This key, which refuses to seal more than `usage` allows.
+    fn with_usage(self, usage: KeyUsage) -> Metered<Self>
+    where
+        Self: Sized,
+    {
+        Metered::new(self, usage)
+    }
 
     /// Encrypts `data` in place and writes the tag: see [`seal_inout`](Self::seal_inout).
     fn seal(&self, nonce: &[u8], aad: &[u8], data: &mut [u8], tag: &mut [u8]) -> Result<(), Error> {
@@ -94,7 +105,7 @@ pub trait Aead {
         if tag.len() != self.tag_length() {
             return Err(Error::OutputLength);
         }
-        let data = InOutBuf::new(plaintext, text).map_err(|_| Error::OutputLength)?;
+        let data = InOut::new(plaintext, text)?;
         self.seal_inout(nonce, aad, data, tag)
     }
 
@@ -111,7 +122,7 @@ pub trait Aead {
     ) -> Result<(), Error> {
         let length = sealed.len().checked_sub(self.tag_length()).ok_or(Error::Authentication)?;
         let (text, tag) = sealed.split_at(length);
-        let data = InOutBuf::new(text, plaintext).map_err(|_| Error::OutputLength)?;
+        let data = InOut::new(text, plaintext)?;
         self.open_inout(nonce, aad, data, tag)
     }
 
@@ -194,9 +205,9 @@ pub(crate) trait Stream {
     /// More AAD. All of it comes before the text.
     fn aad(&mut self, aad: &[u8]);
     /// Encrypts more text, and authenticates it.
-    fn encrypt(&mut self, data: InOutBuf<'_, '_, u8>);
+    fn encrypt(&mut self, data: InOut<'_, '_>);
     /// Decrypts more text, and authenticates it.
-    fn decrypt(&mut self, data: InOutBuf<'_, '_, u8>);
+    fn decrypt(&mut self, data: InOut<'_, '_>);
     /// The most bytes of text that may still come.
     fn text_left(&self) -> u64;
     /// The tag over all of it, cut to the length of `tag`.
@@ -242,7 +253,7 @@ impl<S: Stream> Sealer<S> {
     }
 
     /// [`update`](Self::update), in place or from one buffer to another.
-    pub fn update_inout(&mut self, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+    pub fn update_inout(&mut self, data: InOut<'_, '_>) -> Result<(), Error> {
         if data.len() as u64 > self.stream.text_left() {
             return Err(Error::MessageLength);
         }
@@ -268,7 +279,6 @@ impl<S: Stream + ZeroizeOnDrop> ZeroizeOnDrop for Sealer<S> {}
 
 /// Opens one message piece by piece: first all AAD, then the text, then the tag. The plaintext is
 /// kept until the tag has been checked, so a message takes as much memory as it is long.
-#[derive(Debug)]
 #[expect(private_bounds, reason = "only the algorithms here make one")]
 pub struct Opener<S: Stream> {
     stream: S,
@@ -314,7 +324,7 @@ impl<S: Stream> Opener<S> {
         }
         self.plaintext.resize(needed, 0);
         let output = &mut self.plaintext[start..];
-        let data = InOutBuf::new(ciphertext, output).map_err(|_| Error::OutputLength)?;
+        let data = InOut::new(ciphertext, output)?;
         self.stream.decrypt(data);
         Ok(())
     }
@@ -336,3 +346,14 @@ impl<S: Stream> Opener<S> {
 }
 
 impl<S: Stream + ZeroizeOnDrop> ZeroizeOnDrop for Opener<S> {}
+
+impl<S: Stream + fmt::Debug> fmt::Debug for Opener<S> {
+    /// The length of the plaintext up to here, never its bytes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Opener")
+            .field("stream", &self.stream)
+            .field("tag_length", &self.tag_length)
+            .field("plaintext", &Length::of(&*self.plaintext))
+            .finish_non_exhaustive()
+    }
+}

@@ -1,9 +1,12 @@
 //! Messages with buffers of their own, for the scheduler of the lanes.
 
+use core::fmt;
+
 use super::batch::{Batch, Message, open, seal};
 use crate::{
     Error,
-    lanes::{Run, Submit},
+    lanes::{RunJobs, Submit},
+    length::Length,
 };
 
 /// What to do with a message.
@@ -21,15 +24,14 @@ pub enum Operation {
 /// ```
 /// # use lanelock::{aead::{Aes128Ccm, batch::{Operation, OwnedMessage}}, lanes::{Order, Scheduler}};
 /// # fn main() -> Result<(), lanelock::Error> {
-/// let key = Aes128Ccm::new(&[1; 16]);
+/// let key = Aes128Ccm::new(&[1; 16])?;
 /// let mut scheduler = Scheduler::new(Order::Submitted);
 /// let mut done = Vec::new();
 /// for number in 0..100_u64 {
 ///     let mut nonce = [0; 12];
 ///     nonce[4..].copy_from_slice(&number.to_be_bytes());
 ///     let data = vec![0; 100 + 16]; // the text, and room for the tag
-///     let operation = Operation::Seal;
-///     let message = OwnedMessage { key: &key, operation, nonce, aad: [23], data, tag: number };
+///     let message = OwnedMessage::new(&key, Operation::Seal, nonce, [23], data, number);
 ///     done.extend(scheduler.submit(message)?);
 /// }
 /// scheduler.flush()?;
@@ -39,7 +41,7 @@ pub enum Operation {
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug)]
+#[non_exhaustive]
 pub struct OwnedMessage<'k, A, N, D, B, T> {
     /// The key.
     pub key: &'k A,
@@ -55,8 +57,15 @@ pub struct OwnedMessage<'k, A, N, D, B, T> {
     pub tag: T,
 }
 
+impl<'k, A, N, D, B, T> OwnedMessage<'k, A, N, D, B, T> {
+    /// A message. Behind the text, `data` has the tag, or room for it.
+    pub fn new(key: &'k A, operation: Operation, nonce: N, aad: D, data: B, tag: T) -> Self {
+        Self { key, operation, nonce, aad, data, tag }
+    }
+}
+
 /// A message that is done.
-#[derive(Debug)]
+#[non_exhaustive]
 pub struct CompletedMessage<B, T> {
     /// The text and behind it the tag; if the message is not authentic, the text is zeroed.
     pub data: B,
@@ -101,7 +110,7 @@ where
     type Completed = CompletedMessage<B, T>;
 }
 
-impl<'k, A, N, D, B, T> Run for OwnedMessage<'k, A, N, D, B, T>
+impl<'k, A, N, D, B, T> RunJobs for OwnedMessage<'k, A, N, D, B, T>
 where
     A: Batch,
     N: AsRef<[u8]>,
@@ -144,5 +153,37 @@ impl<A, N, D, B, T> From<RunningMessage<'_, A, N, D, B, T>> for CompletedMessage
     fn from(running: RunningMessage<'_, A, N, D, B, T>) -> Self {
         let OwnedMessage { data, tag, .. } = running.message;
         Self { data, result: running.result, tag }
+    }
+}
+
+impl<A, N, D, B, T> fmt::Debug for OwnedMessage<'_, A, N, D, B, T>
+where
+    A: fmt::Debug,
+    N: AsRef<[u8]>,
+    D: AsRef<[u8]>,
+    B: AsRef<[u8]>,
+    T: fmt::Debug,
+{
+    /// The lengths of nonce, AAD and text, never their bytes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OwnedMessage")
+            .field("key", self.key)
+            .field("operation", &self.operation)
+            .field("nonce", &Length::of(&self.nonce))
+            .field("aad", &Length::of(&self.aad))
+            .field("data", &Length::of(&self.data))
+            .field("tag", &self.tag)
+            .finish()
+    }
+}
+
+impl<B: AsRef<[u8]>, T: fmt::Debug> fmt::Debug for CompletedMessage<B, T> {
+    /// The length of the text, never its bytes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CompletedMessage")
+            .field("data", &Length::of(&self.data))
+            .field("result", &self.result)
+            .field("tag", &self.tag)
+            .finish()
     }
 }

@@ -6,13 +6,12 @@
 //! `REVERSED` is the order of GCM: counters in the last word, big-endian; hashed blocks reversed. In
 //! GCM-SIV counters are in the first word, little-endian.
 
-use inout::InOutBuf;
 use lanelock_isa::{Beside, Block, Blocks, Clmul, SameKey};
 
 use crate::{
     aes::{broadcast, ecb::load_group},
-    hash::field::{Factors, Powers, Run, Sum, VECTORS, convert, hash_group},
-    inout::InOutBlocks,
+    hash::field::{Factors, Powers, ProductRun, Sum, VECTORS, convert, hash_group},
+    inout::{InOut, InOutBlocks},
 };
 
 /// What is hashed of the text.
@@ -61,7 +60,7 @@ impl<S: Clmul, const REVERSED: bool> Beside<S> for HashBeside<'_, S, REVERSED> {
 }
 
 /// Text on its way through CTR and the hash.
-pub(super) struct Text<'a, S: Clmul, const R: usize, const REVERSED: bool> {
+pub(super) struct StitchedText<'a, S: Clmul, const R: usize, const REVERSED: bool> {
     s: S,
     keys: SameKey<S::K, R>,
     powers: &'a Powers,
@@ -71,7 +70,7 @@ pub(super) struct Text<'a, S: Clmul, const R: usize, const REVERSED: bool> {
     pub(super) y: <S::Narrow as Blocks>::V,
 }
 
-impl<'a, S: Clmul, const R: usize, const REVERSED: bool> Text<'a, S, R, REVERSED> {
+impl<'a, S: Clmul, const R: usize, const REVERSED: bool> StitchedText<'a, S, R, REVERSED> {
     /// Text whose first counter is the one behind `counter`, which has its number in the first word.
     #[inline(always)]
     pub(super) fn new(
@@ -136,8 +135,8 @@ impl<'a, S: Clmul, const R: usize, const REVERSED: bool> Text<'a, S, R, REVERSED
     pub(super) fn rest(
         &mut self,
         hashed: Hashed,
-        run: &mut Run<'_, S>,
-        mut data: InOutBuf<'_, '_, u8>,
+        run: &mut ProductRun<'_, S>,
+        mut data: InOut<'_, '_>,
     ) {
         let s = self.s;
         let mut at = 0;

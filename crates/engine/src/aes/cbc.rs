@@ -3,19 +3,22 @@
 //! Encryption is one serial chain: [`lanes`](crate::lanes) encrypts many at once. Decryption is
 //! parallel within the buffer: each plaintext block needs two ciphertext blocks, and all are there.
 
-use inout::InOutBuf;
 use lanelock_isa::{Block, Clmul, SameKey};
 
 use super::{Aes, InFlight, Mode, ecb::whole_blocks};
-use crate::{Error, Pattern, inout::InOutBlocks, lanes};
+use crate::{
+    Error, Pattern,
+    inout::{InOut, InOutBlocks},
+    lanes,
+};
 
 /// CBC decryption of the blocks at 0, `stride`, 2 * `stride`, ...
-struct Decrypt {
+struct CbcDecrypt {
     before: Block,
     stride: usize,
 }
 
-impl Mode for Decrypt {
+impl Mode for CbcDecrypt {
     #[inline(always)]
     fn groups<S: Clmul, const N: usize, const R: usize>(
         &mut self,
@@ -68,11 +71,7 @@ impl<const R: usize> Aes<R> {
     }
 
     /// [`cbc_encrypt`](Self::cbc_encrypt), in place or from one buffer to another.
-    pub fn cbc_encrypt_inout(
-        &self,
-        iv: &mut Block,
-        data: InOutBuf<'_, '_, u8>,
-    ) -> Result<(), Error> {
+    pub fn cbc_encrypt_inout(&self, iv: &mut Block, data: InOut<'_, '_>) -> Result<(), Error> {
         lanes::encrypt_one(self, iv, Pattern::ALL, whole_blocks(data)?);
         Ok(())
     }
@@ -86,11 +85,7 @@ impl<const R: usize> Aes<R> {
     }
 
     /// [`cbc_decrypt`](Self::cbc_decrypt), in place or from one buffer to another.
-    pub fn cbc_decrypt_inout(
-        &self,
-        iv: &mut Block,
-        data: InOutBuf<'_, '_, u8>,
-    ) -> Result<(), Error> {
+    pub fn cbc_decrypt_inout(&self, iv: &mut Block, data: InOut<'_, '_>) -> Result<(), Error> {
         self.decrypt_strided(iv, 1, whole_blocks(data)?);
         Ok(())
     }
@@ -118,7 +113,7 @@ impl<const R: usize> Aes<R> {
     }
 
     fn decrypt_strided(&self, iv: &mut Block, stride: usize, data: InOutBlocks<'_, '_>) {
-        let mut mode = Decrypt { before: *iv, stride };
+        let mut mode = CbcDecrypt { before: *iv, stride };
         self.level().run(InFlight { mode: &mut mode, keys: self.decrypt_keys(), data });
         *iv = mode.before;
     }

@@ -5,7 +5,7 @@
 
 use core::fmt;
 
-use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, SameKey, wipe};
+use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, LevelError, SameKey, wipe};
 use zeroize::ZeroizeOnDrop;
 
 use super::{EncryptKey, broadcast, default_level};
@@ -36,10 +36,10 @@ macro_rules! constructors {
         impl Cmac<$rounds> {
             /// Expands `key` at the best level: see [`AesLevel::best`].
             ///
-            /// # Panics
+            /// # Errors
             /// As [`Aes128::new`](crate::Aes128::new).
-            pub fn new(key: &[u8; $bytes]) -> Self {
-                Self::with_level(key, default_level())
+            pub fn new(key: &[u8; $bytes]) -> Result<Self, LevelError> {
+                Ok(Self::with_level(key, default_level()?))
             }
 
             /// Expands `key` at `level`.
@@ -252,17 +252,17 @@ pub(crate) fn absorb_blocks<const R: usize>(
     blocks: &[Block],
 ) {
     if !blocks.is_empty() {
-        key.level().run(Absorb { keys: key.keys(), state, blocks });
+        key.level().run(AbsorbBlocks { keys: key.keys(), state, blocks });
     }
 }
 
-struct Absorb<'a, const R: usize> {
+struct AbsorbBlocks<'a, const R: usize> {
     keys: &'a [Block; R],
     state: &'a mut Block,
     blocks: &'a [Block],
 }
 
-impl<const R: usize> Kernel for Absorb<'_, R> {
+impl<const R: usize> Kernel for AbsorbBlocks<'_, R> {
     type Out = ();
 
     #[inline(always)]

@@ -1,16 +1,27 @@
 //! CTR (NIST SP 800-38A, 6.5) with a big-endian counter in the last 4, 8 or 16 bytes of the block.
+//!
+//! A counter of *m* bits may start anywhere and counts modulo 2^*m*. What must not happen is that a
+//! counter block comes a second time under one key: so a message has at most 2^*m* blocks (B.2), and
+//! one that is longer is an error.
 
 use core::fmt;
 
-use inout::InOutBuf;
 use lanelock_isa::{Block, Clmul, SameKey};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::{Aes, EncryptKey, InFlight, Mode, ecb::load_group};
-use crate::{Pattern, inout::InOutBlocks};
+use crate::{
+    Error, Pattern,
+    inout::{InOut, InOutBlocks},
+};
 
-/// How many low bits of the counter block count; the others never change.
+/// How many low bits of the counter block count, modulo 2 to their number; the others never change.
+///
+/// The *value* may wrap: that is how the mode is defined, and Common Encryption starts anywhere. The
+/// *number* of blocks from one start must not exceed the number of values: that is
+/// [`Error::MessageLength`], since the key stream would repeat.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum CounterBits {
     /// 32 bits: GCM (NIST SP 800-38D), RFC 3686.
     Bits32,
@@ -29,10 +40,22 @@ impl CounterBits {
         }
     }
 
+    /// The number of blocks from one start: as many as the counter has values. With 128 bits one
+    /// less, which fits the type and which no message reaches.
+    fn most_blocks(self) -> u128 {
+        self.mask().saturating_add(1)
+    }
+
+    /// Whether a message of so many bytes has no more blocks than that.
+    fn check(self, bytes: usize) -> Result<(), Error> {
+        let fits = bytes.div_ceil(16) as u128 <= self.most_blocks();
+        if fits { Ok(()) } else { Err(Error::MessageLength) }
+    }
+
     /// Adds `n` to `counter`, modulo 2 to the number of bits.
-    fn add(self, counter: &mut Block, n: usize) {
+    fn add(self, counter: &mut Block, n: u128) {
         let number = u128::from_be_bytes(*counter);
-        let sum = number.wrapping_add(n as u128);
+        let sum = number.wrapping_add(n);
         *counter = (number & !self.mask() | sum & self.mask()).to_be_bytes();
     }
 
@@ -45,11 +68,11 @@ impl CounterBits {
 }
 
 /// Exclusive or of `data` with the key stream that starts at `counter`. The counter does not wrap.
-struct Ctr {
+struct CtrMode {
     counter: Block,
 }
 
-impl Mode for Ctr {
+impl Mode for CtrMode {
     #[inline(always)]
     fn groups<S: Clmul, const N: usize, const R: usize>(
         &mut self,
@@ -76,36 +99,53 @@ impl Mode for Ctr {
             }
             done += N * S::WIDTH;
         }
-        CounterBits::Bits64.add(&mut self.counter, done);
+        CounterBits::Bits64.add(&mut self.counter, done as u128);
         done
     }
 }
 
 impl<const R: usize> Aes<R> {
-    /// Encrypts or decrypts `data` in place with the key stream that starts at block `counter`. Then
-    /// `counter` has moved on by the blocks used, a last partial block included.
+    /// Encrypts or decrypts `data`, a whole message, in place with the key stream that starts at block
+    /// `counter`. [`CtrStream`] takes a message in pieces.
     ///
     /// Never use the same counter block twice with one key.
-    pub fn ctr(&self, bits: CounterBits, counter: &mut Block, data: &mut [u8]) {
-        self.ctr_inout(bits, counter, data.into());
+    ///
+    /// # Errors
+    /// [`Error::MessageLength`] if `data` has more blocks than the counter has values; nothing is
+    /// changed then.
+    pub fn ctr(&self, bits: CounterBits, counter: &Block, data: &mut [u8]) -> Result<(), Error> {
+        self.ctr_inout(bits, counter, data.into())
     }
 
     /// [`ctr`](Self::ctr), in place or from one buffer to another.
-    pub fn ctr_inout(&self, bits: CounterBits, counter: &mut Block, data: InOutBuf<'_, '_, u8>) {
+    pub fn ctr_inout(
+        &self,
+        bits: CounterBits,
+        counter: &Block,
+        data: InOut<'_, '_>,
+    ) -> Result<(), Error> {
+        bits.check(data.len())?;
+        self.ctr_go_on(bits, &mut counter.clone(), data);
+        Ok(())
+    }
+
+    /// The key stream that starts at block `counter`, which moves on by the blocks used, a last partial
+    /// one included. The caller counts them.
+    pub(crate) fn ctr_go_on(&self, bits: CounterBits, counter: &mut Block, data: InOut<'_, '_>) {
         self.encrypt.ctr(bits, counter, data);
     }
 }
 
 impl<const R: usize> EncryptKey<R> {
-    /// See [`Aes::ctr`].
-    pub(crate) fn ctr(&self, bits: CounterBits, counter: &mut Block, data: InOutBuf<'_, '_, u8>) {
+    /// See [`Aes::ctr_go_on`].
+    pub(crate) fn ctr(&self, bits: CounterBits, counter: &mut Block, data: InOut<'_, '_>) {
         let (mut blocks, mut rest) = InOutBlocks::split(data);
         while !blocks.is_empty() {
             let n = blocks.len().min(bits.until_wrap(counter));
             let (now, later) = blocks.split_at(n);
-            let mode = &mut Ctr { counter: *counter };
+            let mode = &mut CtrMode { counter: *counter };
             self.level().run(InFlight { mode, keys: self.keys(), data: now });
-            bits.add(counter, n);
+            bits.add(counter, n as u128);
             blocks = later;
         }
         if !rest.is_empty() {
@@ -122,6 +162,9 @@ impl<const R: usize> EncryptKey<R> {
 pub struct CtrStream<'k, const R: usize> {
     key: &'k Aes<R>,
     bits: CounterBits,
+    start: Block,
+    /// Blocks of the stream that may still be made, and the counter block of the next one.
+    blocks_left: u128,
     counter: Block,
     /// The current block of the stream, of which the last `left` bytes are unused.
     block: Block,
@@ -131,33 +174,82 @@ pub struct CtrStream<'k, const R: usize> {
 impl<'k, const R: usize> CtrStream<'k, R> {
     /// The key stream that starts at block `counter`.
     pub fn new(key: &'k Aes<R>, bits: CounterBits, counter: Block) -> Self {
-        Self { key, bits, counter, block: [0; 16], left: 0 }
+        let blocks_left = bits.most_blocks();
+        Self { key, bits, start: counter, blocks_left, counter, block: [0; 16], left: 0 }
     }
 
     /// Encrypts or decrypts `data` in place with the next bytes of the stream.
-    pub fn apply(&mut self, data: &mut [u8]) {
-        let (data, rest) = data.split_at_mut(self.left.min(data.len()));
-        xor(data, &self.block[16 - self.left..]);
-        self.left -= data.len();
+    ///
+    /// # Errors
+    /// [`Error::MessageLength`] if the stream has fewer bytes left: as many blocks as the counter has
+    /// values. Nothing is changed then.
+    pub fn apply(&mut self, data: &mut [u8]) -> Result<(), Error> {
+        self.take_blocks(data.len().saturating_sub(self.left).div_ceil(16))?;
+        self.apply_counted(data);
+        Ok(())
+    }
+
+    /// [`apply`](Self::apply), the blocks for which have been taken.
+    fn apply_counted(&mut self, data: &mut [u8]) {
+        let (begun, rest) = data.split_at_mut(self.left.min(data.len()));
+        xor(begun, &self.block[16 - self.left..]);
+        self.left -= begun.len();
         let (whole, partial) = rest.split_at_mut(rest.len() / 16 * 16);
-        self.key.ctr(self.bits, &mut self.counter, whole);
+        self.key.ctr_go_on(self.bits, &mut self.counter, whole.into());
         if !partial.is_empty() {
-            self.block = self.counter;
-            self.key.encrypt_block(&mut self.block);
-            self.bits.add(&mut self.counter, 1);
+            self.next_block();
             xor(partial, &self.block);
             self.left = 16 - partial.len();
         }
+    }
+
+    /// Goes to byte `position` of the stream, from its start.
+    ///
+    /// # Errors
+    /// [`Error::MessageLength`] if the stream ends before; nothing is changed then.
+    pub fn seek(&mut self, position: u128) -> Result<(), Error> {
+        let (blocks, bytes) = (position / 16, (position % 16) as usize);
+        let all = self.bits.most_blocks();
+        if blocks > all || blocks == all && bytes > 0 {
+            return Err(Error::MessageLength);
+        }
+        self.counter = self.start;
+        self.bits.add(&mut self.counter, blocks);
+        (self.blocks_left, self.left) = (all - blocks, 0);
+        if bytes > 0 {
+            self.blocks_left -= 1;
+            self.next_block();
+            self.left = 16 - bytes;
+        }
+        Ok(())
+    }
+
+    /// Takes leave to make so many blocks of the stream.
+    fn take_blocks(&mut self, blocks: usize) -> Result<(), Error> {
+        let left = self.blocks_left.checked_sub(blocks as u128);
+        self.blocks_left = left.ok_or(Error::MessageLength)?;
+        Ok(())
+    }
+
+    /// Makes the next block of the stream.
+    fn next_block(&mut self) {
+        self.block = self.counter;
+        self.key.encrypt_block(&mut self.block);
+        self.bits.add(&mut self.counter, 1);
     }
 }
 
 impl<const R: usize> CtrStream<'_, R> {
     /// Encrypts or decrypts in place the blocks of `data` that `pattern` selects, with the next
     /// blocks of the stream; the others use none of it (`cens`, ISO/IEC 23001-7, 10.3).
-    pub fn apply_pattern(&mut self, pattern: Pattern, data: &mut [u8]) {
+    ///
+    /// # Errors
+    /// As [`apply`](Self::apply).
+    pub fn apply_pattern(&mut self, pattern: Pattern, data: &mut [u8]) -> Result<(), Error> {
         let (blocks, _) = data.as_chunks_mut::<16>();
         let (run, period) = (pattern.run(), pattern.period());
         let (first, truncated) = pattern.truncated_run(blocks.len());
+        self.take_blocks(pattern.runs(blocks.len()) * run + truncated)?;
         // The selected blocks side by side, so that their counters run in parallel.
         let mut together = [[0; 16]; 256];
         let mut selected = (0..pattern.runs(blocks.len()))
@@ -173,13 +265,14 @@ impl<const R: usize> CtrStream<'_, R> {
             if count == 0 {
                 break;
             }
-            self.apply(together[..count].as_flattened_mut());
+            self.apply_counted(together[..count].as_flattened_mut());
             for (from, at) in together.iter().zip(places) {
                 blocks[at] = *from;
             }
             selected.nth(count - 1);
         }
         together.as_flattened_mut().zeroize();
+        Ok(())
     }
 }
 
@@ -201,5 +294,23 @@ impl<const R: usize> fmt::Debug for CtrStream<'_, R> {
 fn xor(data: &mut [u8], stream: &[u8]) {
     for (d, s) in data.iter_mut().zip(stream) {
         *d ^= s;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By numbers, since no test has so long a buffer.
+    #[test]
+    fn a_message_has_as_many_blocks_as_the_counter_has_values() {
+        let most: u64 = 16 << 32;
+        if let Ok(most) = usize::try_from(most) {
+            assert_eq!(CounterBits::Bits32.check(most), Ok(()));
+            assert_eq!(CounterBits::Bits32.check(most + 1), Err(Error::MessageLength));
+        }
+        for bits in [CounterBits::Bits64, CounterBits::Bits128] {
+            assert_eq!(bits.check(usize::MAX), Ok(()));
+        }
     }
 }

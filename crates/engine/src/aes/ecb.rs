@@ -1,10 +1,12 @@
 //! ECB (NIST SP 800-38A, 6.1): single blocks, for test vectors and for building other modes.
 
-use inout::InOutBuf;
 use lanelock_isa::{Block, Clmul, SameKey};
 
 use super::{Aes, EncryptKey, InFlight, Mode};
-use crate::{Error, inout::InOutBlocks};
+use crate::{
+    Error,
+    inout::{InOut, InOutBlocks},
+};
 
 /// Each block by itself.
 pub(crate) struct Ecb<const ENCRYPT: bool>;
@@ -64,7 +66,7 @@ impl<const R: usize> Aes<R> {
     }
 
     /// [`ecb_encrypt`](Self::ecb_encrypt), in place or from one buffer to another.
-    pub fn ecb_encrypt_inout(&self, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+    pub fn ecb_encrypt_inout(&self, data: InOut<'_, '_>) -> Result<(), Error> {
         self.ecb::<true>(self.encrypt_keys(), whole_blocks(data)?);
         Ok(())
     }
@@ -75,7 +77,7 @@ impl<const R: usize> Aes<R> {
     }
 
     /// [`ecb_decrypt`](Self::ecb_decrypt), in place or from one buffer to another.
-    pub fn ecb_decrypt_inout(&self, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+    pub fn ecb_decrypt_inout(&self, data: InOut<'_, '_>) -> Result<(), Error> {
         self.ecb::<false>(self.decrypt_keys(), whole_blocks(data)?);
         Ok(())
     }
@@ -99,9 +101,7 @@ impl<const R: usize> EncryptKey<R> {
 }
 
 /// `data` as blocks, if it is whole blocks.
-pub(super) fn whole_blocks<'i, 'o>(
-    data: InOutBuf<'i, 'o, u8>,
-) -> Result<InOutBlocks<'i, 'o>, Error> {
+pub(super) fn whole_blocks<'i, 'o>(data: InOut<'i, 'o>) -> Result<InOutBlocks<'i, 'o>, Error> {
     let (blocks, rest) = InOutBlocks::split(data);
     if rest.is_empty() { Ok(blocks) } else { Err(Error::PartialBlock) }
 }

@@ -4,11 +4,11 @@
 
 use core::fmt;
 
-use lanelock_isa::{AesLevel, Block, wipe};
+use lanelock_isa::{AesLevel, Block, LevelError, wipe};
 use subtle::ConstantTimeEq;
 use zeroize::{ZeroizeOnDrop, Zeroizing};
 
-use super::Aes;
+use super::{Aes, default_level};
 use crate::{Aes128, Aes192, Aes256, Error};
 
 /// The check value of KW (RFC 3394, 2.2.3.1).
@@ -44,10 +44,10 @@ macro_rules! constructors {
         impl KeyWrap<$rounds> {
             /// Expands `key` at the best level: see [`AesLevel::best`].
             ///
-            /// # Panics
+            /// # Errors
             /// As [`Aes128::new`](crate::Aes128::new).
-            pub fn new(key: &[u8; $bytes]) -> Self {
-                Self($aes::new(key))
+            pub fn new(key: &[u8; $bytes]) -> Result<Self, LevelError> {
+                Ok(Self::with_level(key, default_level()?))
             }
 
             /// Expands `key` at `level`.
@@ -95,19 +95,19 @@ impl<const R: usize> KeyWrap<R> {
         Ok(())
     }
 
-    /// Unwraps a key that KW has wrapped.
+    /// Unwraps a key that KW has wrapped, into memory that is zeroised on drop.
     ///
     /// # Errors
     /// [`Error::MessageLength`] unless `wrapped` has at least 24 bytes, a multiple of 8;
     /// [`Error::Authentication`] if it is not what this key has wrapped.
-    pub fn unwrap(&self, wrapped: &[u8]) -> Result<Vec<u8>, Error> {
+    pub fn unwrap(&self, wrapped: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error> {
         if wrapped.len() < 24 || !wrapped.len().is_multiple_of(8) {
             return Err(Error::MessageLength);
         }
         let mut state = Zeroizing::new(wrapped.to_vec());
         self.backwards(&mut state);
         if bool::from(state[..8].ct_eq(&CHECK)) {
-            Ok(state[8..].to_vec())
+            Ok(Zeroizing::new(state[8..].to_vec()))
         } else {
             Err(Error::Authentication)
         }
@@ -146,12 +146,12 @@ impl<const R: usize> KeyWrap<R> {
         Ok(())
     }
 
-    /// Unwraps a key that KWP has wrapped.
+    /// Unwraps a key that KWP has wrapped, into memory that is zeroised on drop.
     ///
     /// # Errors
     /// [`Error::MessageLength`] unless `wrapped` has at least 16 bytes, a multiple of 8;
     /// [`Error::Authentication`] if it is not what this key has wrapped.
-    pub fn unwrap_padded(&self, wrapped: &[u8]) -> Result<Vec<u8>, Error> {
+    pub fn unwrap_padded(&self, wrapped: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error> {
         if wrapped.len() < 16 || !wrapped.len().is_multiple_of(8) {
             return Err(Error::MessageLength);
         }
@@ -170,7 +170,7 @@ impl<const R: usize> KeyWrap<R> {
             sum | (byte & behind)
         });
         if bool::from(check.ct_eq(&CHECK_PADDED) & padding.ct_eq(&0)) && fits {
-            Ok(key[..length].to_vec())
+            Ok(Zeroizing::new(key[..length].to_vec()))
         } else {
             Err(Error::Authentication)
         }

@@ -12,8 +12,9 @@ mod schedule;
 mod xts;
 
 use core::fmt;
+use std::sync::OnceLock;
 
-use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, SameKey, wipe};
+use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, LevelError, SameKey, wipe};
 use zeroize::ZeroizeOnDrop;
 
 pub(crate) use schedule::EncryptKey;
@@ -49,11 +50,11 @@ macro_rules! constructors {
         impl Aes<$rounds> {
             /// Expands `key` at the best level: see [`AesLevel::best`].
             ///
-            /// # Panics
-            /// If the environment variable `LANELOCK_LEVEL` names a level that is not available;
-            /// programs that want an error call [`AesLevel::best`] first.
-            pub fn new(key: &[u8; $bytes]) -> Self {
-                Self::with_level(key, default_level())
+            /// # Errors
+            /// [`LevelError`] if the environment variable `LANELOCK_LEVEL` names a level that is unknown
+            /// or not available. [`with_level`](Self::with_level) does not look at the environment.
+            pub fn new(key: &[u8; $bytes]) -> Result<Self, LevelError> {
+                Ok(Self::with_level(key, default_level()?))
             }
 
             /// Expands `key` at `level`: for tests and benchmarks, or where the level is policy.
@@ -117,10 +118,22 @@ impl<const R: usize> fmt::Debug for Aes<R> {
     }
 }
 
-/// [`AesLevel::best`], once a process: keys are made on hot paths too.
-pub(crate) fn default_level() -> AesLevel {
-    static LEVEL: std::sync::OnceLock<AesLevel> = std::sync::OnceLock::new();
-    *LEVEL.get_or_init(|| AesLevel::best().unwrap_or_else(|error| panic!("{error}")))
+/// [`AesLevel::best`], found once a process: keys are made on hot paths too.
+#[inline]
+pub(crate) fn default_level() -> Result<AesLevel, LevelError> {
+    static LEVEL: OnceLock<Result<AesLevel, LevelError>> = OnceLock::new();
+    match LEVEL.get_or_init(AesLevel::best) {
+        Ok(level) => Ok(*level),
+        Err(error) => Err(error.clone()),
+    }
+}
+
+/// [`AesLevel::fastest`], found once a process, for traits whose constructors cannot fail: they do not
+/// consult the environment, which can be wrong.
+#[cfg(any(feature = "aead", feature = "cipher", feature = "universal-hash"))]
+pub(crate) fn detected_level() -> AesLevel {
+    static LEVEL: OnceLock<AesLevel> = OnceLock::new();
+    *LEVEL.get_or_init(AesLevel::fastest)
 }
 
 /// All round keys in the form of level `S`, each for all lanes of a vector.

@@ -9,13 +9,15 @@
 
 use core::fmt;
 
-use inout::InOutBuf;
 use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, SameKey, wipe};
 use subtle::ConstantTimeEq;
 use zeroize::ZeroizeOnDrop;
 
 use super::{Aes, EncryptKey, FLIGHT, broadcast, default_level, ecb::load_group};
-use crate::{Error, inout::InOutBlocks};
+use crate::{
+    Error,
+    inout::{InOut, InOutBlocks},
+};
 
 /// A pair of AES keys for XTS, with `R` round keys each: [`Aes128Xts`], [`Aes256Xts`].
 ///
@@ -58,12 +60,10 @@ macro_rules! constructors {
             /// best level: see [`AesLevel::best`].
             ///
             /// # Errors
-            /// [`Error::EqualKeys`] if the halves are equal.
-            ///
-            /// # Panics
-            /// If the environment variable `LANELOCK_LEVEL` names a level that is not available.
+            /// [`Error::EqualKeys`] if the halves are equal, [`Error::Level`] as
+            /// [`Aes128::new`](crate::Aes128::new).
             pub fn new(key: &[u8; $bytes]) -> Result<Self, Error> {
-                Self::with_level(key, default_level())
+                Self::with_level(key, default_level()?)
             }
 
             /// Expands `key` at `level`.
@@ -88,19 +88,19 @@ macro_rules! constructors {
         }
 
         impl DataUnits for Xts<$rounds> {
-            fn encrypt_one(&self, tweak: &Block, data: InOutBuf<'_, '_, u8>) {
+            fn encrypt_one(&self, tweak: &Block, data: InOut<'_, '_>) {
                 self.one::<true>(self.data.encrypt_keys(), tweak, data);
             }
 
-            fn decrypt_one(&self, tweak: &Block, data: InOutBuf<'_, '_, u8>) {
+            fn decrypt_one(&self, tweak: &Block, data: InOut<'_, '_>) {
                 self.one::<false>(self.data.decrypt_keys(), tweak, data);
             }
 
-            fn encrypt_many(&self, first: u128, size: usize, data: InOutBuf<'_, '_, u8>) {
+            fn encrypt_many(&self, first: u128, size: usize, data: InOut<'_, '_>) {
                 self.many::<true>(self.data.encrypt_keys(), first, size, data);
             }
 
-            fn decrypt_many(&self, first: u128, size: usize, data: InOutBuf<'_, '_, u8>) {
+            fn decrypt_many(&self, first: u128, size: usize, data: InOut<'_, '_>) {
                 self.many::<false>(self.data.decrypt_keys(), first, size, data);
             }
         }
@@ -109,10 +109,10 @@ macro_rules! constructors {
 
 /// The kernels. Not for all `R` at once: so they are compiled here, and not by every user.
 trait DataUnits {
-    fn encrypt_one(&self, tweak: &Block, data: InOutBuf<'_, '_, u8>);
-    fn decrypt_one(&self, tweak: &Block, data: InOutBuf<'_, '_, u8>);
-    fn encrypt_many(&self, first: u128, size: usize, data: InOutBuf<'_, '_, u8>);
-    fn decrypt_many(&self, first: u128, size: usize, data: InOutBuf<'_, '_, u8>);
+    fn encrypt_one(&self, tweak: &Block, data: InOut<'_, '_>);
+    fn decrypt_one(&self, tweak: &Block, data: InOut<'_, '_>);
+    fn encrypt_many(&self, first: u128, size: usize, data: InOut<'_, '_>);
+    fn decrypt_many(&self, first: u128, size: usize, data: InOut<'_, '_>);
 }
 
 constructors!(11, 32);
@@ -126,12 +126,7 @@ impl<const R: usize> Xts<R> {
     }
 
     #[inline(always)]
-    fn one<const ENCRYPT: bool>(
-        &self,
-        keys: &[Block; R],
-        tweak: &Block,
-        data: InOutBuf<'_, '_, u8>,
-    ) {
+    fn one<const ENCRYPT: bool>(&self, keys: &[Block; R], tweak: &Block, data: InOut<'_, '_>) {
         self.level().run(One::<R, ENCRYPT> { tweak_keys: self.tweak.keys(), keys, tweak, data });
     }
 
@@ -141,7 +136,7 @@ impl<const R: usize> Xts<R> {
         keys: &[Block; R],
         first: u128,
         size: usize,
-        data: InOutBuf<'_, '_, u8>,
+        data: InOut<'_, '_>,
     ) {
         let tweak_keys = self.tweak.keys();
         self.level().run(Many::<R, ENCRYPT> { tweak_keys, keys, first, size, data });
@@ -163,7 +158,7 @@ where
     }
 
     /// [`encrypt`](Self::encrypt), in place or from one buffer to another.
-    pub fn encrypt_inout(&self, tweak: &Block, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+    pub fn encrypt_inout(&self, tweak: &Block, data: InOut<'_, '_>) -> Result<(), Error> {
         check(data.len())?;
         self.encrypt_one(tweak, data);
         Ok(())
@@ -178,7 +173,7 @@ where
     }
 
     /// [`decrypt`](Self::decrypt), in place or from one buffer to another.
-    pub fn decrypt_inout(&self, tweak: &Block, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+    pub fn decrypt_inout(&self, tweak: &Block, data: InOut<'_, '_>) -> Result<(), Error> {
         check(data.len())?;
         self.decrypt_one(tweak, data);
         Ok(())
@@ -204,7 +199,7 @@ where
         &self,
         first_sector: u128,
         sector_size: usize,
-        data: InOutBuf<'_, '_, u8>,
+        data: InOut<'_, '_>,
     ) -> Result<(), Error> {
         check_sectors(sector_size, data.len())?;
         self.encrypt_many(first_sector, sector_size, data);
@@ -229,7 +224,7 @@ where
         &self,
         first_sector: u128,
         sector_size: usize,
-        data: InOutBuf<'_, '_, u8>,
+        data: InOut<'_, '_>,
     ) -> Result<(), Error> {
         check_sectors(sector_size, data.len())?;
         self.decrypt_many(first_sector, sector_size, data);
@@ -260,7 +255,7 @@ struct One<'a, 'i, 'o, const R: usize, const ENCRYPT: bool> {
     tweak_keys: &'a [Block; R],
     keys: &'a [Block; R],
     tweak: &'a Block,
-    data: InOutBuf<'i, 'o, u8>,
+    data: InOut<'i, 'o>,
 }
 
 impl<const R: usize, const ENCRYPT: bool> Kernel for One<'_, '_, '_, R, ENCRYPT> {
@@ -281,7 +276,7 @@ struct Many<'a, 'i, 'o, const R: usize, const ENCRYPT: bool> {
     keys: &'a [Block; R],
     first: u128,
     size: usize,
-    data: InOutBuf<'i, 'o, u8>,
+    data: InOut<'i, 'o>,
 }
 
 /// Tweaks that are encrypted together: as many blocks as the widest group.
@@ -351,7 +346,7 @@ fn whole_groups<S: Clmul, const R: usize, const ENCRYPT: bool>(
     groups: usize,
     mut data: InOutBlocks<'_, '_>,
 ) {
-    let group = Group::<S, R, ENCRYPT>::new(s, keys);
+    let group = XtsGroup::<S, R, ENCRYPT>::new(s, keys);
     let Some((first, later)) = masks.split_first() else { return };
     let mut t = fresh(s, spread(s, s.splat(first)));
     let mut done = 0;
@@ -373,7 +368,7 @@ fn unit<S: Clmul, const R: usize, const ENCRYPT: bool>(
     s: S,
     keys: &[Block; R],
     mut mask: <S::Narrow as Blocks>::V,
-    data: InOutBuf<'_, '_, u8>,
+    data: InOut<'_, '_>,
 ) {
     let n = s.narrow();
     let (blocks, rest) = InOutBlocks::split(data);
@@ -382,7 +377,7 @@ fn unit<S: Clmul, const R: usize, const ENCRYPT: bool>(
     if whole >= S::WIDTH {
         let mut masks = spread(s, s.splat_narrow(mask));
         if S::VECTORS > 1 && whole >= FLIGHT * S::WIDTH {
-            let group = Group::<S, R, ENCRYPT>::new(s, keys);
+            let group = XtsGroup::<S, R, ENCRYPT>::new(s, keys);
             let mut t = fresh(s, masks);
             let mut done = 0;
             while data.len() - done >= FLIGHT * S::WIDTH {
@@ -421,12 +416,12 @@ macro_rules! each_vector {
 const _: () = assert!(FLIGHT == 8);
 
 /// The keys of groups of `FLIGHT` vectors.
-struct Group<S: Blocks, const R: usize, const ENCRYPT: bool> {
+struct XtsGroup<S: Blocks, const R: usize, const ENCRYPT: bool> {
     keys: SameKey<S::K, R>,
     last: S::V,
 }
 
-impl<S: Clmul, const R: usize, const ENCRYPT: bool> Group<S, R, ENCRYPT> {
+impl<S: Clmul, const R: usize, const ENCRYPT: bool> XtsGroup<S, R, ENCRYPT> {
     #[inline(always)]
     fn new(s: S, keys: &[Block; R]) -> Self {
         Self { keys: SameKey(broadcast(s, keys)), last: s.splat(&keys[R - 1]) }
@@ -568,7 +563,7 @@ fn steal<S: Clmul, const R: usize, const ENCRYPT: bool>(
     keys: SameKey<S::K, R>,
     t: S::V,
     mut last: InOutBlocks<'_, '_>,
-    mut rest: InOutBuf<'_, '_, u8>,
+    mut rest: InOut<'_, '_>,
 ) {
     let next = next_vector(s, t);
     let (first, second) = if ENCRYPT { (t, next) } else { (next, t) };

@@ -190,7 +190,7 @@ pub(crate) fn convert<S: Blocks, const REVERSED: bool>(s: S, v: S::V) -> S::V {
 
 /// A running hash over blocks that are known in number, at most a group and one: one reduction for
 /// all.
-pub(crate) struct Run<'p, S: Clmul> {
+pub(crate) struct ProductRun<'p, S: Clmul> {
     s: S,
     sum: Sum<S::V>,
     powers: Factors<'p>,
@@ -199,7 +199,7 @@ pub(crate) struct Run<'p, S: Clmul> {
     before: <S::Narrow as Blocks>::V,
 }
 
-impl<'p, S: Clmul> Run<'p, S> {
+impl<'p, S: Clmul> ProductRun<'p, S> {
     /// A run of `count` blocks, one at least, behind the hash `before`.
     #[inline(always)]
     pub(crate) fn new(
@@ -278,7 +278,7 @@ pub(crate) fn hash_bytes<S: Clmul, const REVERSED: bool>(
         y = hash_group::<S, REVERSED>(s, powers, y, group.as_chunks().0);
     }
     if !rest.is_empty() {
-        let mut run = Run::new(s, powers, rest.len().div_ceil(16), y);
+        let mut run = ProductRun::new(s, powers, rest.len().div_ceil(16), y);
         run.add_bytes::<REVERSED>(rest);
         y = run.finish();
     }

@@ -1,6 +1,6 @@
 //! Universal hashes and checksums by carry-less multiplication, one file an algorithm.
 
-pub mod crc;
+mod crc;
 pub(crate) mod field;
 pub(crate) mod universal;
 

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel};
+use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, LevelError};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::field::{Powers, convert, hash_bytes, times_x};
@@ -16,7 +16,7 @@ use crate::aes::default_level;
 pub struct UniversalHash<const REVERSED: bool> {
     powers: Powers,
     level: AesLevel,
-    state: State<REVERSED>,
+    state: HashState<REVERSED>,
 }
 
 /// GHASH (NIST SP 800-38D, 6.4).
@@ -28,10 +28,10 @@ pub type Polyval = UniversalHash<false>;
 impl Ghash {
     /// A hash with key `h`, at the best level: see [`AesLevel::best`].
     ///
-    /// # Panics
+    /// # Errors
     /// As [`Aes128::new`](crate::Aes128::new).
-    pub fn new(h: &Block) -> Self {
-        Self::with_level(h, default_level())
+    pub fn new(h: &Block) -> Result<Self, LevelError> {
+        Ok(Self::with_level(h, default_level()?))
     }
 
     /// A hash with key `h` at `level`.
@@ -47,10 +47,10 @@ impl Ghash {
 impl Polyval {
     /// A hash with key `h`, at the best level: see [`AesLevel::best`].
     ///
-    /// # Panics
+    /// # Errors
     /// As [`Aes128::new`](crate::Aes128::new).
-    pub fn new(h: &Block) -> Self {
-        Self::with_level(h, default_level())
+    pub fn new(h: &Block) -> Result<Self, LevelError> {
+        Ok(Self::with_level(h, default_level()?))
     }
 
     /// A hash with key `h` at `level`.
@@ -62,7 +62,7 @@ impl Polyval {
 impl<const REVERSED: bool> UniversalHash<REVERSED> {
     /// A hash whose key is the element that `key` makes.
     fn set_up(level: AesLevel, key: impl FnOnce() -> Block) -> Self {
-        let mut hash = Self { powers: Powers::new(), level, state: State::new() };
+        let mut hash = Self { powers: Powers::new(), level, state: HashState::new() };
         level.on_wiped_stack(|| level.run(Fill { powers: &mut hash.powers, key: key() }));
         hash
     }
@@ -84,7 +84,7 @@ impl<const REVERSED: bool> UniversalHash<REVERSED> {
 
     /// Starts anew with the same key.
     pub fn reset(&mut self) {
-        self.state = State::new();
+        self.state = HashState::new();
     }
 
     /// The hash of all bytes, padded with zeros to whole blocks.
@@ -104,13 +104,13 @@ impl<const REVERSED: bool> fmt::Debug for UniversalHash<REVERSED> {
 
 /// The hash of some bytes, and the start of a block that is not complete. Zeroised on drop.
 #[derive(Clone)]
-pub(crate) struct State<const REVERSED: bool> {
+pub(crate) struct HashState<const REVERSED: bool> {
     pub(crate) hash: Block,
     part: Block,
     filled: usize,
 }
 
-impl<const REVERSED: bool> State<REVERSED> {
+impl<const REVERSED: bool> HashState<REVERSED> {
     pub(crate) const fn new() -> Self {
         Self { hash: [0; 16], part: [0; 16], filled: 0 }
     }
@@ -142,12 +142,12 @@ impl<const REVERSED: bool> State<REVERSED> {
 
     fn absorb(&mut self, powers: &Powers, level: AesLevel, bytes: &[u8]) {
         if !bytes.is_empty() {
-            level.run(Absorb::<REVERSED> { powers, hash: &mut self.hash, bytes });
+            level.run(HashUpdate::<REVERSED> { powers, hash: &mut self.hash, bytes });
         }
     }
 }
 
-impl<const REVERSED: bool> Drop for State<REVERSED> {
+impl<const REVERSED: bool> Drop for HashState<REVERSED> {
     fn drop(&mut self) {
         self.hash.zeroize();
         self.part.zeroize();
@@ -169,13 +169,13 @@ impl Kernel for Fill<'_> {
     }
 }
 
-struct Absorb<'a, const REVERSED: bool> {
+struct HashUpdate<'a, const REVERSED: bool> {
     powers: &'a Powers,
     hash: &'a mut Block,
     bytes: &'a [u8],
 }
 
-impl<const REVERSED: bool> Kernel for Absorb<'_, REVERSED> {
+impl<const REVERSED: bool> Kernel for HashUpdate<'_, REVERSED> {
     type Out = ();
 
     #[inline(always)]

@@ -1,6 +1,6 @@
 //! The batch face of CBC and CBCS: all jobs are there, all are done on return.
 
-use core::array;
+use core::{array, fmt};
 
 use lanelock_isa::{Block, MOST_LANES};
 
@@ -10,11 +10,11 @@ use super::{
     one::RunOne,
     work::{Work, run_all},
 };
-use crate::{Aes, Pattern, inout::InOutBlocks};
+use crate::{Aes, Pattern, inout::InOutBlocks, length::Length};
 
 /// One chain to encrypt: CBC over the blocks of `data` that `pattern` selects. Bytes that it does not
 /// select, and bytes after the last whole block, stay as they are.
-#[derive(Debug)]
+#[non_exhaustive]
 pub struct Job<'a> {
     /// The key.
     pub key: KeyRef<'a>,
@@ -35,6 +35,17 @@ impl<'a> Job<'a> {
         data: &'a mut [u8],
     ) -> Self {
         Self { key: key.into(), iv, pattern, data }
+    }
+}
+
+impl fmt::Debug for Job<'_> {
+    /// The length of the text, never its bytes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Job")
+            .field("key", &self.key)
+            .field("pattern", &self.pattern)
+            .field("data", &Length::of(self.data))
+            .finish_non_exhaustive()
     }
 }
 

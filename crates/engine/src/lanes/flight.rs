@@ -7,13 +7,13 @@ use lanelock_isa::{
 };
 
 use super::{
-    kind::{Kind, Lane},
+    kind::{ChainKind, Lane},
     walk::{MOST_VECTORS, Squares, Steps, walk},
 };
 use crate::{Pattern, aes::broadcast};
 
 /// A chain to run: the blocks from the first that it takes on, and where its state lives.
-pub(crate) struct Chain<'s, 'k, D, const P: usize, const R: usize> {
+pub(crate) struct ChainWork<'s, 'k, D, const P: usize, const R: usize> {
     /// The state before; in the end the state after.
     pub(crate) state: &'s mut [Block; P],
     /// Complete runs to take; in the end those that are left.
@@ -46,15 +46,15 @@ impl Flight {
     pub(crate) fn run<'s, 'd, 'k, K, const P: usize, const R: usize>(
         self,
         same_key: Option<&[Block; R]>,
-        mut chains: impl Iterator<Item = Chain<'s, 'k, K::Data<'d>, P, R>>,
+        mut chains: impl Iterator<Item = ChainWork<'s, 'k, K::Data<'d>, P, R>>,
     ) where
-        K: Kind<P>,
+        K: ChainKind<P>,
     {
         let (flight, kind) = (self, PhantomData::<K>);
         // One kernel for all sources of chains: there are too many kernels already.
         let chains: &mut dyn Iterator<Item = _> = &mut chains;
         if let Some(key) = same_key {
-            self.level.run(RunLanes { chains, keys: OneKey(key), flight, kind });
+            self.level.run(RunLanes { chains, keys: SharedSchedule(key), flight, kind });
         } else {
             self.level.run(RunLanes { chains, keys: KeyTable::new(), flight, kind });
         }
@@ -68,10 +68,10 @@ trait LaneKeySource<const R: usize> {
     /// The key of lane `from` moves to lane `to`.
     fn copy(&mut self, from: usize, to: usize);
     /// Advances lanes 0 to `used` - 1, which `N` vectors just hold.
-    fn advance<S: Blocks, K: Kind<P>, const N: usize, const P: usize>(
+    fn advance<S: Blocks, K: ChainKind<P>, const N: usize, const P: usize>(
         &self,
         s: S,
-        lanes: &mut Lanes<'_, '_, K, P>,
+        lanes: &mut FlightLanes<'_, '_, K, P>,
         squares: &mut Squares<S::V>,
         used: usize,
         steps: Steps,
@@ -79,9 +79,9 @@ trait LaneKeySource<const R: usize> {
 }
 
 /// All chains have the same key: it stays in registers.
-struct OneKey<'k, const R: usize>(&'k [Block; R]);
+struct SharedSchedule<'k, const R: usize>(&'k [Block; R]);
 
-impl<const R: usize> LaneKeySource<R> for OneKey<'_, R> {
+impl<const R: usize> LaneKeySource<R> for SharedSchedule<'_, R> {
     #[inline(always)]
     fn set(&mut self, _: usize, _: &[Block; R]) {}
 
@@ -89,10 +89,10 @@ impl<const R: usize> LaneKeySource<R> for OneKey<'_, R> {
     fn copy(&mut self, _: usize, _: usize) {}
 
     #[inline(always)]
-    fn advance<S: Blocks, K: Kind<P>, const N: usize, const P: usize>(
+    fn advance<S: Blocks, K: ChainKind<P>, const N: usize, const P: usize>(
         &self,
         s: S,
-        lanes: &mut Lanes<'_, '_, K, P>,
+        lanes: &mut FlightLanes<'_, '_, K, P>,
         squares: &mut Squares<S::V>,
         used: usize,
         steps: Steps,
@@ -128,10 +128,10 @@ impl<const R: usize> LaneKeySource<R> for KeyTable<R> {
     }
 
     #[inline(always)]
-    fn advance<S: Blocks, K: Kind<P>, const N: usize, const P: usize>(
+    fn advance<S: Blocks, K: ChainKind<P>, const N: usize, const P: usize>(
         &self,
         s: S,
-        lanes: &mut Lanes<'_, '_, K, P>,
+        lanes: &mut FlightLanes<'_, '_, K, P>,
         squares: &mut Squares<S::V>,
         used: usize,
         steps: Steps,
@@ -147,7 +147,7 @@ impl<const R: usize> Drop for KeyTable<R> {
 }
 
 /// The chains in flight: lanes 0 to `active` - 1 are in use.
-struct Lanes<'s, 'd, K: Kind<P>, const P: usize> {
+struct FlightLanes<'s, 'd, K: ChainKind<P>, const P: usize> {
     data: [K::Data<'d>; MOST_LANES],
     state: [[Block; MOST_LANES]; P],
     runs: [usize; MOST_LANES],
@@ -156,7 +156,7 @@ struct Lanes<'s, 'd, K: Kind<P>, const P: usize> {
     active: usize,
 }
 
-impl<'s, 'd, K: Kind<P>, const P: usize> Lanes<'s, 'd, K, P> {
+impl<'s, 'd, K: ChainKind<P>, const P: usize> FlightLanes<'s, 'd, K, P> {
     fn new() -> Self {
         Self {
             data: core::array::from_fn(|_| K::Data::default()),
@@ -171,7 +171,7 @@ impl<'s, 'd, K: Kind<P>, const P: usize> Lanes<'s, 'd, K, P> {
     fn put<const R: usize>(
         &mut self,
         lane: usize,
-        chain: Chain<'s, '_, K::Data<'d>, P, R>,
+        chain: ChainWork<'s, '_, K::Data<'d>, P, R>,
         keys: &mut impl LaneKeySource<R>,
     ) {
         keys.set(lane, chain.keys);
@@ -252,9 +252,9 @@ struct RunLanes<'c, C, Q, K, const R: usize> {
 }
 
 impl<K, Q, const P: usize, const R: usize> Kernel
-    for RunLanes<'_, Chain<'_, '_, K::Data<'_>, P, R>, Q, K, R>
+    for RunLanes<'_, ChainWork<'_, '_, K::Data<'_>, P, R>, Q, K, R>
 where
-    K: Kind<P>,
+    K: ChainKind<P>,
     Q: LaneKeySource<R>,
 {
     type Out = ();
@@ -264,7 +264,7 @@ where
         let Self { chains, mut keys, flight, .. } = self;
         let (run, period) = (flight.pattern.run(), flight.pattern.period());
         let most = flight.most.clamp(1, S::VECTORS * S::WIDTH);
-        let mut lanes = Lanes::<K, P>::new();
+        let mut lanes = FlightLanes::<K, P>::new();
         let mut squares = [[[s.zero(); MOST_VECTORS]; 4]; 2];
         while lanes.active < most
             && let Some(chain) = chains.next()

@@ -5,7 +5,7 @@ use core::ops::Deref;
 use lanelock_isa::{Block, Blocks, RoundKeys, Row, SharedWindow, Window};
 
 /// A kind of chain whose state is `P` blocks.
-pub(crate) trait Kind<const P: usize> {
+pub(crate) trait ChainKind<const P: usize> {
     /// How a lane borrows the blocks of a chain.
     type Data<'d>: Lane;
     /// Whether chains of this kind may leave out blocks: see [`Pattern`](crate::Pattern).
@@ -35,7 +35,7 @@ pub(crate) trait Kind<const P: usize> {
 /// CBC and CBCS encryption. The state is the last ciphertext block.
 pub(crate) struct Cbc;
 
-impl Kind<1> for Cbc {
+impl ChainKind<1> for Cbc {
     type Data<'d> = &'d mut [Block];
     const PATTERNS: bool = true;
 
@@ -52,9 +52,9 @@ impl Kind<1> for Cbc {
 }
 
 /// CBC-MAC: CBC encryption of which only the last block is kept.
-pub(crate) struct Mac;
+pub(crate) struct CmacBlocks;
 
-impl Kind<1> for Mac {
+impl ChainKind<1> for CmacBlocks {
     type Data<'d> = &'d [Block];
 
     #[inline(always)]
@@ -72,7 +72,7 @@ impl Kind<1> for Mac {
 /// last eight bytes count.
 pub(crate) struct CcmText<const OPEN: bool>;
 
-impl<const OPEN: bool> Kind<2> for CcmText<OPEN> {
+impl<const OPEN: bool> ChainKind<2> for CcmText<OPEN> {
     type Data<'d> = &'d mut [Block];
 
     #[inline(always)]

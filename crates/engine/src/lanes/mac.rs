@@ -3,18 +3,19 @@
 //! The blocks before the last one of each message are chains in the lanes; the last ones, which all
 //! are single steps, go through AES together.
 
-use core::array;
+use core::{array, fmt};
 
 use lanelock_isa::{Block, MOST_LANES};
 
 use super::{
     each::encrypt_each,
-    kind::Mac,
-    work::{Keys, Schedule, Work, run_all},
+    kind::CmacBlocks,
+    work::{JobKeys, Schedule, Work, run_all},
 };
 use crate::{
     AesLevel,
     aes::cmac::{Aes128Cmac, Aes192Cmac, Aes256Cmac, Cmac, split_last, xor},
+    length::Length,
 };
 
 /// A reference to a CMAC key of any size.
@@ -38,13 +39,13 @@ impl<'k> CmacRef<'k> {
         }
     }
 
-    pub(super) fn keys(self) -> Keys<'k> {
+    pub(super) fn keys(self) -> JobKeys<'k> {
         let schedule = match self {
             Self::Aes128(key) => Schedule::Aes128(key.key().keys()),
             Self::Aes192(key) => Schedule::Aes192(key.key().keys()),
             Self::Aes256(key) => Schedule::Aes256(key.key().keys()),
         };
-        Keys { schedule, level: self.level() }
+        JobKeys { schedule, level: self.level() }
     }
 }
 
@@ -63,7 +64,7 @@ from_key!(Aes192, Aes192Cmac);
 from_key!(Aes256, Aes256Cmac);
 
 /// One message and its MAC.
-#[derive(Debug)]
+#[non_exhaustive]
 pub struct MacJob<'a> {
     /// The key.
     pub key: CmacRef<'a>,
@@ -77,6 +78,16 @@ impl<'a> MacJob<'a> {
     /// A job.
     pub fn new(key: impl Into<CmacRef<'a>>, message: &'a [u8]) -> Self {
         Self { key: key.into(), message, mac: [0; 16] }
+    }
+}
+
+impl fmt::Debug for MacJob<'_> {
+    /// The length of the message, never its bytes, nor the MAC, which might be a secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MacJob")
+            .field("key", &self.key)
+            .field("message", &Length::of(self.message))
+            .finish_non_exhaustive()
     }
 }
 
@@ -120,7 +131,7 @@ pub(super) fn go_on(jobs: &mut [MacJob<'_>]) {
 }
 
 /// The blocks of a job before the last one, if there are any.
-fn work<'w>(job: &'w mut MacJob<'_>) -> Option<Work<'w, 'w, Mac, 1>> {
+fn work<'w>(job: &'w mut MacJob<'_>) -> Option<Work<'w, 'w, CmacBlocks, 1>> {
     let (blocks, _) = split_last(job.message);
     if blocks.is_empty() {
         return None;

@@ -26,16 +26,16 @@ mod work;
 pub(crate) use batch::encrypt_one;
 pub use batch::{Job, encrypt, encrypt_in_lanes};
 pub(crate) use each::encrypt_each;
-pub(crate) use flight::{Chain, Flight};
-pub(crate) use kind::{CcmText, Mac};
+pub(crate) use flight::{ChainWork, Flight};
+pub(crate) use kind::{CcmText, CmacBlocks};
 pub use lanelock_isa::MOST_LANES;
 pub use mac::{CmacRef, MacJob, mac};
 pub use owned::{Completed, MacCompleted, OwnedJob, OwnedMacJob};
-pub(crate) use scheduler::Run;
+pub(crate) use scheduler::RunJobs;
 pub use scheduler::{Order, Scheduler, Submit};
 
 use crate::{Aes128, Aes192, Aes256, AesLevel};
-use work::{Keys, Schedule};
+use work::{JobKeys, Schedule};
 
 /// A reference to a key of any size.
 #[derive(Clone, Copy, Debug)]
@@ -58,13 +58,13 @@ impl<'k> KeyRef<'k> {
         }
     }
 
-    fn keys(self) -> Keys<'k> {
+    fn keys(self) -> JobKeys<'k> {
         let schedule = match self {
             Self::Aes128(key) => Schedule::Aes128(key.encrypt_keys()),
             Self::Aes192(key) => Schedule::Aes192(key.encrypt_keys()),
             Self::Aes256(key) => Schedule::Aes256(key.encrypt_keys()),
         };
-        Keys { schedule, level: self.level() }
+        JobKeys { schedule, level: self.level() }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Jobs with buffers of their own, for the [`Scheduler`](super::Scheduler).
 
-use core::array;
+use core::{array, fmt};
 
 use lanelock_isa::{Block, MOST_LANES};
 use zeroize::Zeroizing;
@@ -8,16 +8,16 @@ use zeroize::Zeroizing;
 use super::{
     CmacRef, Job, KeyRef, MacJob,
     batch::{encrypt, finish_run},
-    kind::{Cbc, Mac},
+    kind::{Cbc, CmacBlocks},
     mac::go_on,
-    scheduler::{Run, Submit},
+    scheduler::{RunJobs, Submit},
     work::{Work, group, run_group},
 };
-use crate::{Error, Pattern, aes::cmac::split_last};
+use crate::{Error, Pattern, aes::cmac::split_last, length::Length};
 
 /// A job that owns its buffer. Its fields are those of [`Job`], and `tag` is whatever the caller wants
 /// back with the result.
-#[derive(Debug)]
+#[non_exhaustive]
 pub struct OwnedJob<'k, B, T> {
     /// The key.
     pub key: KeyRef<'k>,
@@ -31,8 +31,15 @@ pub struct OwnedJob<'k, B, T> {
     pub tag: T,
 }
 
+impl<'k, B, T> OwnedJob<'k, B, T> {
+    /// A job.
+    pub fn new(key: impl Into<KeyRef<'k>>, iv: Block, pattern: Pattern, data: B, tag: T) -> Self {
+        Self { key: key.into(), iv, pattern, data, tag }
+    }
+}
+
 /// A job that is done.
-#[derive(Debug)]
+#[non_exhaustive]
 pub struct Completed<B, T> {
     /// The encrypted bytes.
     pub data: B,
@@ -45,9 +52,9 @@ pub struct Completed<B, T> {
 /// The length of a buffer that is asked for its bytes once in every run of its job. A buffer of the
 /// caller's own type may answer differently each time; a job that has begun needs the same bytes.
 #[derive(Default)]
-struct Length(Option<usize>);
+struct JobLength(Option<usize>);
 
-impl Length {
+impl JobLength {
     /// Notes the length in the first run, and compares it in the later ones.
     fn check(&mut self, now: usize) -> Result<(), Error> {
         if *self.0.get_or_insert(now) == now { Ok(()) } else { Err(Error::Poisoned) }
@@ -62,7 +69,7 @@ impl Length {
 /// known.
 pub(crate) struct RunningJob<'k, B, T> {
     job: OwnedJob<'k, B, T>,
-    length: Length,
+    length: JobLength,
     done: usize,
     runs: usize,
 }
@@ -97,11 +104,11 @@ impl<B: AsMut<[u8]>, T> Submit for OwnedJob<'_, B, T> {
     type Completed = Completed<B, T>;
 }
 
-impl<'k, B: AsMut<[u8]>, T> Run for OwnedJob<'k, B, T> {
+impl<'k, B: AsMut<[u8]>, T> RunJobs for OwnedJob<'k, B, T> {
     type Running = RunningJob<'k, B, T>;
 
     fn start(self) -> Self::Running {
-        RunningJob { job: self, length: Length::default(), done: 0, runs: 0 }
+        RunningJob { job: self, length: JobLength::default(), done: 0, runs: 0 }
     }
 
     fn group(running: &Self::Running) -> usize {
@@ -157,7 +164,7 @@ impl<B, T> From<RunningJob<'_, B, T>> for Completed<B, T> {
 
 /// A message that owns its buffer. Its fields are those of [`MacJob`], and `tag` is whatever the caller
 /// wants back with the result.
-#[derive(Debug)]
+#[non_exhaustive]
 pub struct OwnedMacJob<'k, B, T> {
     /// The key.
     pub key: CmacRef<'k>,
@@ -167,8 +174,15 @@ pub struct OwnedMacJob<'k, B, T> {
     pub tag: T,
 }
 
+impl<'k, B, T> OwnedMacJob<'k, B, T> {
+    /// A job.
+    pub fn new(key: impl Into<CmacRef<'k>>, message: B, tag: T) -> Self {
+        Self { key: key.into(), message, tag }
+    }
+}
+
 /// A message whose MAC is known.
-#[derive(Debug)]
+#[non_exhaustive]
 pub struct MacCompleted<B, T> {
     /// The message.
     pub message: B,
@@ -182,14 +196,14 @@ pub struct MacCompleted<B, T> {
 /// once the length is known.
 pub(crate) struct RunningMac<'k, B, T> {
     job: OwnedMacJob<'k, B, T>,
-    length: Length,
+    length: JobLength,
     state: Zeroizing<Block>,
     done: usize,
     blocks: usize,
 }
 
 impl<'k, B: AsRef<[u8]>, T> RunningMac<'k, B, T> {
-    fn work(&mut self) -> Result<Work<'_, 'k, Mac, 1>, Error> {
+    fn work(&mut self) -> Result<Work<'_, 'k, CmacBlocks, 1>, Error> {
         let message = self.job.message.as_ref();
         self.length.check(message.len())?;
         let (blocks, _) = split_last(message);
@@ -210,11 +224,11 @@ impl<B: AsRef<[u8]>, T> Submit for OwnedMacJob<'_, B, T> {
     type Completed = MacCompleted<B, T>;
 }
 
-impl<'k, B: AsRef<[u8]>, T> Run for OwnedMacJob<'k, B, T> {
+impl<'k, B: AsRef<[u8]>, T> RunJobs for OwnedMacJob<'k, B, T> {
     type Running = RunningMac<'k, B, T>;
 
     fn start(self) -> Self::Running {
-        let (length, state) = (Length::default(), Zeroizing::new([0; 16]));
+        let (length, state) = (JobLength::default(), Zeroizing::new([0; 16]));
         RunningMac { job: self, length, state, done: 0, blocks: 0 }
     }
 
@@ -252,5 +266,48 @@ impl<B, T> From<RunningMac<'_, B, T>> for MacCompleted<B, T> {
     fn from(running: RunningMac<'_, B, T>) -> Self {
         let OwnedMacJob { message, tag, .. } = running.job;
         Self { message, mac: *running.state, tag }
+    }
+}
+
+impl<B: AsRef<[u8]>, T: fmt::Debug> fmt::Debug for OwnedJob<'_, B, T> {
+    /// The length of the text, never its bytes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OwnedJob")
+            .field("key", &self.key)
+            .field("pattern", &self.pattern)
+            .field("data", &Length::of(&self.data))
+            .field("tag", &self.tag)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<B: AsRef<[u8]>, T: fmt::Debug> fmt::Debug for Completed<B, T> {
+    /// The length of the text, never its bytes: those that no block takes are still clear.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Completed")
+            .field("data", &Length::of(&self.data))
+            .field("tag", &self.tag)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<B: AsRef<[u8]>, T: fmt::Debug> fmt::Debug for OwnedMacJob<'_, B, T> {
+    /// The length of the message, never its bytes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OwnedMacJob")
+            .field("key", &self.key)
+            .field("message", &Length::of(&self.message))
+            .field("tag", &self.tag)
+            .finish()
+    }
+}
+
+impl<B: AsRef<[u8]>, T: fmt::Debug> fmt::Debug for MacCompleted<B, T> {
+    /// The length of the message, never its bytes, nor the MAC, which might be a secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MacCompleted")
+            .field("message", &Length::of(&self.message))
+            .field("tag", &self.tag)
+            .finish_non_exhaustive()
     }
 }

@@ -9,6 +9,7 @@ use crate::Error;
 
 /// The order in which jobs leave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Order {
     /// As they were submitted.
     Submitted,
@@ -30,13 +31,13 @@ pub enum Order {
 /// ```
 /// # use lanelock::{Aes128, Pattern, lanes::{Order, OwnedJob, Scheduler}};
 /// # fn main() -> Result<(), lanelock::Error> {
-/// let key = Aes128::new(&[1; 16]);
+/// let key = Aes128::new(&[1; 16])?;
 /// let mut scheduler = Scheduler::new(Order::Submitted);
 /// let mut done = Vec::new();
 /// for number in 0..100 {
 ///     let data = vec![0_u8; 500 + number];
 ///     let pattern = Pattern::new(1, 9);
-///     done.extend(scheduler.submit(OwnedJob { key: (&key).into(), iv: [0; 16], pattern, data, tag: number })?);
+///     done.extend(scheduler.submit(OwnedJob::new(&key, [0; 16], pattern, data, number))?);
 /// }
 /// scheduler.flush()?;
 /// done.extend(core::iter::from_fn(|| scheduler.completed()));
@@ -62,13 +63,13 @@ struct Slot<J: Submit> {
 /// A job that a scheduler takes: [`OwnedJob`](super::OwnedJob), [`OwnedMacJob`](super::OwnedMacJob),
 /// [`OwnedMessage`](crate::aead::batch::OwnedMessage).
 #[expect(private_bounds, reason = "only the jobs of this crate")]
-pub trait Submit: Run {
+pub trait Submit: RunJobs {
     /// The job when it is done.
     type Completed: From<Self::Running>;
 }
 
 /// How the jobs of a kind are run.
-pub(crate) trait Run: Sized {
+pub(crate) trait RunJobs: Sized {
     /// The job on its way.
     type Running;
 

@@ -7,7 +7,7 @@
 
 use lanelock_isa::{Blocks, RoundKeys};
 
-use super::kind::{Kind, LaneWindow};
+use super::kind::{ChainKind, LaneWindow};
 
 /// The most vectors in flight: `MOST_LANES` at four lanes a vector. The numbers of vectors that have a
 /// kernel (1, 2, 3, 4, 8) were chosen by the sweep `lanelock-lab lanes`, see `docs/performance.md`.
@@ -48,7 +48,7 @@ pub(super) fn walk<S, K, W, const N: usize, const P: usize, const R: usize>(
     full: bool,
 ) where
     S: Blocks,
-    K: Kind<P>,
+    K: ChainKind<P>,
     W: LaneWindow<N>,
 {
     // The common cases first: single blocks in a row of full vectors.
@@ -99,7 +99,7 @@ fn by_rows<
     steps: Steps,
 ) where
     S: Blocks,
-    K: Kind<P>,
+    K: ChainKind<P>,
     W: LaneWindow<N>,
 {
     let last = start + steps.blocks() - 1;
@@ -150,7 +150,7 @@ fn by_squares<S, K, W, const N: usize, const P: usize, const R: usize>(
     turns: usize,
 ) where
     S: Blocks,
-    K: Kind<P>,
+    K: ChainKind<P>,
     W: LaneWindow<N>,
 {
     let at_once = N.div_ceil(S::WIDTH);

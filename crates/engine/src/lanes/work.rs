@@ -5,19 +5,19 @@ use core::cmp::Reverse;
 use lanelock_isa::{AesLevel, Block};
 
 use super::{
-    flight::{Chain, Flight},
-    kind::Kind,
+    flight::{ChainWork, Flight},
+    kind::ChainKind,
 };
 use crate::Pattern;
 
 /// The round keys of a chain, of any size, and their level.
 #[derive(Clone, Copy)]
-pub(super) struct Keys<'k> {
+pub(super) struct JobKeys<'k> {
     pub(super) schedule: Schedule<'k>,
     pub(super) level: AesLevel,
 }
 
-impl Keys<'_> {
+impl JobKeys<'_> {
     /// Whether both have one size and one level.
     pub(super) fn alike(self, other: Self) -> bool {
         group(self, Pattern::ALL) == group(other, Pattern::ALL)
@@ -32,8 +32,8 @@ pub(super) enum Schedule<'k> {
 }
 
 /// What is left to do of a job.
-pub(super) struct Work<'d, 'k, K: Kind<P>, const P: usize> {
-    keys: Keys<'k>,
+pub(super) struct Work<'d, 'k, K: ChainKind<P>, const P: usize> {
+    keys: JobKeys<'k>,
     pattern: Pattern,
     /// Works with the same number can share a kernel: key size, level and pattern, as one number so
     /// that sorting is cheap.
@@ -45,9 +45,9 @@ pub(super) struct Work<'d, 'k, K: Kind<P>, const P: usize> {
     pub(super) data: K::Data<'d>,
 }
 
-impl<'d, 'k, K: Kind<P>, const P: usize> Work<'d, 'k, K, P> {
+impl<'d, 'k, K: ChainKind<P>, const P: usize> Work<'d, 'k, K, P> {
     pub(super) fn new(
-        keys: Keys<'k>,
+        keys: JobKeys<'k>,
         pattern: Pattern,
         state: &'d mut [Block; P],
         runs: usize,
@@ -57,15 +57,15 @@ impl<'d, 'k, K: Kind<P>, const P: usize> Work<'d, 'k, K, P> {
     }
 }
 
-impl<'d, 'k, K: Kind<P, Data<'d> = &'d [Block]>, const P: usize> Work<'d, 'k, K, P> {
+impl<'d, 'k, K: ChainKind<P, Data<'d> = &'d [Block]>, const P: usize> Work<'d, 'k, K, P> {
     /// All of `blocks`.
-    pub(super) fn whole(keys: Keys<'k>, state: &'d mut [Block; P], blocks: &'d [Block]) -> Self {
+    pub(super) fn whole(keys: JobKeys<'k>, state: &'d mut [Block; P], blocks: &'d [Block]) -> Self {
         Self::new(keys, Pattern::ALL, state, blocks.len(), blocks)
     }
 }
 
 /// See [`Work::group`].
-pub(super) fn group(keys: Keys<'_>, pattern: Pattern) -> usize {
+pub(super) fn group(keys: JobKeys<'_>, pattern: Pattern) -> usize {
     let size = match keys.schedule {
         Schedule::Aes128(_) => 0,
         Schedule::Aes192(_) => 1,
@@ -76,7 +76,10 @@ pub(super) fn group(keys: Keys<'_>, pattern: Pattern) -> usize {
 }
 
 /// Runs all complete runs.
-pub(super) fn run_all<K: Kind<P>, const P: usize>(works: &mut [Work<'_, '_, K, P>], most: usize) {
+pub(super) fn run_all<K: ChainKind<P>, const P: usize>(
+    works: &mut [Work<'_, '_, K, P>],
+    most: usize,
+) {
     // Works that can share a kernel stand together; among them long ones first, so that the lanes end
     // together.
     works.sort_unstable_by_key(|work| (work.group, Reverse(work.runs)));
@@ -86,7 +89,7 @@ pub(super) fn run_all<K: Kind<P>, const P: usize>(works: &mut [Work<'_, '_, K, P
 }
 
 /// Runs the complete runs of one group; `most` and `stop_early` as in [`Flight`].
-pub(super) fn run_group<K: Kind<P>, const P: usize>(
+pub(super) fn run_group<K: ChainKind<P>, const P: usize>(
     group: &mut [Work<'_, '_, K, P>],
     most: usize,
     stop_early: bool,
@@ -108,11 +111,11 @@ pub(super) fn run_group<K: Kind<P>, const P: usize>(
     }
 }
 
-fn run_sized<'k, K: Kind<P>, const P: usize, const R: usize>(
+fn run_sized<'k, K: ChainKind<P>, const P: usize, const R: usize>(
     group: &mut [Work<'_, 'k, K, P>],
     most: usize,
     stop_early: bool,
-    schedule: impl Fn(Keys<'k>) -> Option<&'k [Block; R]> + Copy,
+    schedule: impl Fn(JobKeys<'k>) -> Option<&'k [Block; R]> + Copy,
 ) {
     let (keys, pattern) = (group[0].keys, group[0].pattern);
     let one = schedule(keys).filter(|one| {
@@ -121,7 +124,7 @@ fn run_sized<'k, K: Kind<P>, const P: usize, const R: usize>(
     let chains = group.iter_mut().filter(|work| work.runs > 0).filter_map(|work| {
         let data = core::mem::take(&mut work.data);
         let keys = schedule(work.keys)?;
-        Some(Chain { state: &mut *work.state, runs: &mut work.runs, data, keys })
+        Some(ChainWork { state: &mut *work.state, runs: &mut work.runs, data, keys })
     });
     Flight { level: keys.level, pattern, most, stop_early }.run::<K, P, R>(one, chains);
 }

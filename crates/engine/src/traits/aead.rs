@@ -7,9 +7,12 @@ use ::aead::{
 };
 use inout::InOutBuf;
 
-use crate::aead::{
-    Aead, Aegis128L, Aegis128X2, Aegis128X4, Aegis256, Aegis256X2, Aegis256X4, Aes128Gcm,
-    Aes128GcmSiv, Aes128Ocb3, Aes192Gcm, Aes192Ocb3, Aes256Gcm, Aes256GcmSiv, Aes256Ocb3,
+use crate::{
+    aead::{
+        Aead, Aegis128L, Aegis128X2, Aegis128X4, Aegis256, Aegis256X2, Aegis256X4, Aes128Gcm,
+        Aes128GcmSiv, Aes128Ocb3, Aes192Gcm, Aes192Ocb3, Aes256Gcm, Aes256GcmSiv, Aes256Ocb3,
+    },
+    aes::detected_level,
 };
 
 /// A key with tags of another length gives an error: the type says how long they are.
@@ -22,7 +25,7 @@ macro_rules! aead {
 
             impl KeyInit for $name {
                 fn new(key: &Key<Self>) -> Self {
-                    Self::new(key.as_ref())
+                    Self::with_level(key.as_ref(), detected_level())
                 }
             }
 
@@ -40,7 +43,7 @@ macro_rules! aead {
                     buffer: InOutBuf<'_, '_, u8>,
                 ) -> Result<Tag<Self>, Error> {
                     let mut tag = Tag::<Self>::default();
-                    self.seal_inout(nonce, associated_data, buffer, &mut tag).map_err(|_| Error)?;
+                    self.seal_inout(nonce, associated_data, buffer.into(), &mut tag).map_err(|_| Error)?;
                     Ok(tag)
                 }
 
@@ -51,7 +54,7 @@ macro_rules! aead {
                     buffer: InOutBuf<'_, '_, u8>,
                     tag: &Tag<Self>,
                 ) -> Result<(), Error> {
-                    self.open_inout(nonce, associated_data, buffer, tag).map_err(|_| Error)
+                    self.open_inout(nonce, associated_data, buffer.into(), tag).map_err(|_| Error)
                 }
             }
         )+

@@ -17,7 +17,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::{
     Aes, CounterBits,
-    aes::{FLIGHT, Mode, broadcast, ecb::Ecb},
+    aes::{FLIGHT, Mode, broadcast, detected_level, ecb::Ecb},
     inout::InOutBlocks,
 };
 
@@ -29,7 +29,7 @@ macro_rules! keys {
 
         impl KeyInit for Aes<$rounds> {
             fn new(key: &Key<Self>) -> Self {
-                Self::new(key.as_ref())
+                Self::with_level(key.as_ref(), detected_level())
             }
         }
 
@@ -72,7 +72,7 @@ impl<F: BlockCipherEncClosure<BlockSize = U16>, const R: usize> Kernel for Encry
 
     #[inline(always)]
     fn run<S: Clmul>(self, s: S) {
-        self.closure.call(&Backend::<S, R, true>::new(s, self.keys));
+        self.closure.call(&AesBackend::<S, R, true>::new(s, self.keys));
     }
 }
 
@@ -87,18 +87,18 @@ impl<F: BlockCipherDecClosure<BlockSize = U16>, const R: usize> Kernel for Decry
 
     #[inline(always)]
     fn run<S: Clmul>(self, s: S) {
-        self.closure.call(&Backend::<S, R, false>::new(s, self.keys));
+        self.closure.call(&AesBackend::<S, R, false>::new(s, self.keys));
     }
 }
 
 /// AES at level `S`, in one direction.
-struct Backend<'k, S: Blocks, const R: usize, const ENCRYPT: bool> {
+struct AesBackend<'k, S: Blocks, const R: usize, const ENCRYPT: bool> {
     s: S,
     wide: SameKey<S::K, R>,
     keys: &'k [Block; R],
 }
 
-impl<'k, S: Clmul, const R: usize, const ENCRYPT: bool> Backend<'k, S, R, ENCRYPT> {
+impl<'k, S: Clmul, const R: usize, const ENCRYPT: bool> AesBackend<'k, S, R, ENCRYPT> {
     #[inline(always)]
     fn new(s: S, keys: &'k [Block; R]) -> Self {
         Self { s, wide: SameKey(broadcast(s, keys)), keys }
@@ -127,21 +127,23 @@ impl<'k, S: Clmul, const R: usize, const ENCRYPT: bool> Backend<'k, S, R, ENCRYP
     }
 }
 
-impl<S: Clmul, const R: usize, const ENCRYPT: bool> BlockSizeUser for Backend<'_, S, R, ENCRYPT> {
+impl<S: Clmul, const R: usize, const ENCRYPT: bool> BlockSizeUser
+    for AesBackend<'_, S, R, ENCRYPT>
+{
     type BlockSize = U16;
 }
 
 /// Whole groups of vectors at every level: 8 vectors of 4 blocks, or more groups of less.
 impl<S: Clmul, const R: usize, const ENCRYPT: bool> ParBlocksSizeUser
-    for Backend<'_, S, R, ENCRYPT>
+    for AesBackend<'_, S, R, ENCRYPT>
 {
     type ParBlocksSize = U32;
 }
 
-impl<S: Clmul, const R: usize> BlockCipherEncBackend for Backend<'_, S, R, true> {
+impl<S: Clmul, const R: usize> BlockCipherEncBackend for AesBackend<'_, S, R, true> {
     #[inline(always)]
     fn encrypt_block(&self, block: InOut<'_, '_, Array<u8, U16>>) {
-        self.singles(InOutBlocks::split(block.into_buf()).0);
+        self.singles(InOutBlocks::split(block.into_buf().into()).0);
     }
 
     #[inline(always)]
@@ -155,10 +157,10 @@ impl<S: Clmul, const R: usize> BlockCipherEncBackend for Backend<'_, S, R, true>
     }
 }
 
-impl<S: Clmul, const R: usize> BlockCipherDecBackend for Backend<'_, S, R, false> {
+impl<S: Clmul, const R: usize> BlockCipherDecBackend for AesBackend<'_, S, R, false> {
     #[inline(always)]
     fn decrypt_block(&self, block: InOut<'_, '_, Array<u8, U16>>) {
-        self.singles(InOutBlocks::split(block.into_buf()).0);
+        self.singles(InOutBlocks::split(block.into_buf().into()).0);
     }
 
     #[inline(always)]
@@ -229,7 +231,8 @@ impl<const R: usize, const BITS: u32> Ctr<R, BITS> {
     /// Makes one block of which `used` bytes are used at once.
     fn make_block(&mut self, used: usize) {
         self.block = [0; 16];
-        self.key.ctr(Self::COUNTER, &mut self.counter, &mut self.block);
+        let block = self.block.as_mut_slice();
+        self.key.ctr_go_on(Self::COUNTER, &mut self.counter, block.into());
         self.made = self.made.wrapping_add(1);
         self.left = 16 - used;
     }
@@ -264,7 +267,7 @@ impl<const R: usize, const BITS: u32> StreamCipher for Ctr<R, BITS> {
         self.left -= begun;
         let whole = rest.len() / 16;
         let (blocks, mut partial) = rest.split_at(16 * whole);
-        self.key.ctr_inout(Self::COUNTER, &mut self.counter, blocks);
+        self.key.ctr_go_on(Self::COUNTER, &mut self.counter, blocks.into());
         self.made = self.made.wrapping_add(whole as u128);
         if !partial.is_empty() {
             let used = partial.len();

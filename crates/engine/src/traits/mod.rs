@@ -6,7 +6,9 @@
 //! | `aead` | `aead` 0.6 | every algorithm in [`aead`](crate::aead) |
 //! | `universal-hash` | `universal-hash` 0.6 | [`Ghash`](crate::hash::Ghash), [`Polyval`](crate::hash::Polyval) |
 //!
-//! Keys made by `KeyInit` run at the best level: see [`AesLevel::best`](crate::AesLevel::best).
+//! `KeyInit` cannot fail, so the keys it makes run at the fastest level of the processor
+//! ([`AesLevel::fastest`](crate::AesLevel::fastest)), whatever `LANELOCK_LEVEL` says. A key at another
+//! level is made by `with_level`; these traits take it too.
 
 #[cfg(feature = "aead")]
 mod aead;

@@ -7,7 +7,10 @@ use ::universal_hash::{
 };
 use hybrid_array::Array;
 
-use crate::hash::{Ghash, Polyval, UniversalHash};
+use crate::{
+    aes::detected_level,
+    hash::{Ghash, Polyval, UniversalHash},
+};
 
 impl<const REVERSED: bool> KeySizeUser for UniversalHash<REVERSED> {
     type KeySize = U16;
@@ -15,13 +18,13 @@ impl<const REVERSED: bool> KeySizeUser for UniversalHash<REVERSED> {
 
 impl KeyInit for Ghash {
     fn new(key: &Key<Self>) -> Self {
-        Self::new(key.as_ref())
+        Self::with_level(key.as_ref(), detected_level())
     }
 }
 
 impl KeyInit for Polyval {
     fn new(key: &Key<Self>) -> Self {
-        Self::new(key.as_ref())
+        Self::with_level(key.as_ref(), detected_level())
     }
 }
 
@@ -31,7 +34,7 @@ impl<const REVERSED: bool> BlockSizeUser for UniversalHash<REVERSED> {
 
 impl<const REVERSED: bool> ::universal_hash::UniversalHash for UniversalHash<REVERSED> {
     fn update_with_backend(&mut self, closure: impl UhfClosure<BlockSize = U16>) {
-        closure.call(&mut Backend(self));
+        closure.call(&mut HashBackend(self));
     }
 
     fn update(&mut self, blocks: &[Block<Self>]) {
@@ -50,17 +53,17 @@ impl<const REVERSED: bool> Reset for UniversalHash<REVERSED> {
 }
 
 /// So many blocks a call that the call does not count.
-struct Backend<'a, const REVERSED: bool>(&'a mut UniversalHash<REVERSED>);
+struct HashBackend<'a, const REVERSED: bool>(&'a mut UniversalHash<REVERSED>);
 
-impl<const REVERSED: bool> BlockSizeUser for Backend<'_, REVERSED> {
+impl<const REVERSED: bool> BlockSizeUser for HashBackend<'_, REVERSED> {
     type BlockSize = U16;
 }
 
-impl<const REVERSED: bool> ParBlocksSizeUser for Backend<'_, REVERSED> {
+impl<const REVERSED: bool> ParBlocksSizeUser for HashBackend<'_, REVERSED> {
     type ParBlocksSize = U32;
 }
 
-impl<const REVERSED: bool> UhfBackend for Backend<'_, REVERSED> {
+impl<const REVERSED: bool> UhfBackend for HashBackend<'_, REVERSED> {
     fn proc_block(&mut self, block: &Block<Self>) {
         self.0.update(block);
     }

@@ -8,7 +8,7 @@ use lanelock_testkit::{self as testkit, Rng};
 /// All levels; those that are not here are named as skipped.
 pub(crate) fn levels() -> Vec<AesLevel> {
     for (name, requires) in AesLevel::known() {
-        if AesLevel::from_name(name).is_err() {
+        if name.parse::<AesLevel>().is_err() {
             testkit::skip(&format!("level {name}: this processor lacks {requires}"));
         }
     }

@@ -7,8 +7,8 @@ mod zmm;
 use core::arch::x86_64::{__m128i, __m256i, __m512i};
 use core::mem::MaybeUninit;
 
-use crate::blocks::{Block, Blocks, Kernel, RoundKeys, sealed::Sealed};
-use crate::{Beside, Clmul, Row, RowMut};
+use crate::blocks::{Blocks, Kernel, RoundKeys, sealed::Sealed};
+use crate::{Beside, Block, Clmul, Row, RowMut};
 
 /// A loop over rounds, written out: what a step does beside a round may be more than the compiler
 /// unrolls, and then nothing stays in registers.
@@ -739,8 +739,8 @@ fn copy_part(blocks: &[Block], dst: &mut [u8]) {
 #[inline(always)]
 fn align_stack() {
     #[repr(align(64))]
-    struct Line(#[expect(dead_code, reason = "only its place counts")] MaybeUninit<[u8; 64]>);
-    let line = Line(MaybeUninit::uninit());
+    struct CacheLine(#[expect(dead_code, reason = "only its place counts")] MaybeUninit<[u8; 64]>);
+    let line = CacheLine(MaybeUninit::uninit());
     // SAFETY: assembly without instructions does nothing.
     unsafe {
         core::arch::asm!(

@@ -1,8 +1,8 @@
 //! Protecting, unprotecting and moving `moof`.
 //!
-//! Growing a `moof` moves the data behind it. Where things will be is settled before a byte
-//! is written, by this rule: what lies before the end of the old `moof` moves as the `moof`
-//! itself does, what lies behind moves by its growth on top of that.
+//! Growing a `moof` moves the data behind it. All new offsets are computed before a byte is
+//! written: data in front of the end of the old `moof` moves by as much as the `moof` does, data
+//! behind it moves by that plus the growth of the `moof`.
 
 use super::{
     movie::{KeepPssh, is_protection_box},
@@ -10,25 +10,12 @@ use super::{
 };
 use crate::{
     Base, BoxRef, ErrorKind, Fragment, Result, SampleAuxTable, TrackEncryption, TrackFragment,
-    protection::{Offset, Saio, put_empty_senc, put_saio, put_seig},
+    protection::{Offset, Saio, WriteAux, put_empty_senc, put_saio, put_seig},
 };
-
-/// Auxiliary information to write into one `traf`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum WriteAux<'a> {
-    /// Nothing: constant IV, whole samples (as CMAF recommends).
-    Nothing,
-    /// A `senc` without entries, for constant IVs over whole samples. All players read it.
-    EmptySenc,
-    /// `senc` alone.
-    Senc(&'a SampleAuxTable),
-    /// `saiz`, `saio` and `senc`.
-    Full(&'a SampleAuxTable),
-}
 
 /// How to protect one track fragment.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Protect<'a> {
     /// Index in [`Fragment::tracks`].
     pub index: usize,
@@ -39,11 +26,25 @@ pub struct Protect<'a> {
     pub seig: Option<&'a TrackEncryption>,
 }
 
+impl<'a> Protect<'a> {
+    /// Protects the track fragment at `index` with the parameters of its track.
+    pub fn new(index: usize, aux: WriteAux<'a>) -> Self {
+        Self { index, aux, seig: None }
+    }
+
+    /// Sets the parameters of all samples, as a `seig` group.
+    #[must_use]
+    pub fn with_seig(self, seig: &'a TrackEncryption) -> Self {
+        Self { seig: Some(seig), ..self }
+    }
+}
+
 /// What to do with runs that have no data offset of their own.
 ///
 /// A run without one continues where the previous run ended. Widely used readers take it for
 /// the start of the `moof` instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum RunOffsets {
     /// Leave them.
     Keep,
@@ -343,7 +344,7 @@ impl Moves {
         Ok(())
     }
 
-    /// Sets the offsets of `saio` boxes that stay right, whatever they are about.
+    /// Moves the offsets of the `saio` boxes that stay, whatever auxiliary information they point to.
     fn patch_saios(
         &self,
         splice: &mut Splice<'_>,

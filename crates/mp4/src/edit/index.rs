@@ -9,9 +9,9 @@ use crate::{
 /// Gives a `sidx` (ISO/IEC 14496-12, 8.16.3) whose references follow a change of offsets.
 ///
 /// The box was at `old_offset` of the input and will be at `new_offset` of the output. `map`
-/// gives the output offset of an input offset; it is asked for the beginning of every
-/// referenced range and for the end of the last one, and may answer `None` for an offset it
-/// does not know, which is an error.
+/// gives the output offset of an input offset; it is called with the beginning of every
+/// referenced range and with the end of the last one. `None` stands for an offset at which no
+/// box begins or ends, and is an error here.
 pub fn patch_sidx(
     sidx: &[u8],
     old_offset: u64,
@@ -71,8 +71,8 @@ pub fn patch_sidx(
     splice.finish()
 }
 
-/// Gives a `mfra` (ISO/IEC 14496-12, 8.8.9) whose `tfra` entries point to where `map` says the
-/// `moof` boxes are in the output. The length, and so `mfro`, stays.
+/// Gives a `mfra` (ISO/IEC 14496-12, 8.8.9) whose `tfra` entries point to where the `moof`
+/// boxes are in the output, by `map`. The length, and so `mfro`, stays.
 ///
 /// A `tfra` of version 0 cannot hold offsets above 4 GiB: [`ErrorKind::Overflow`].
 pub fn patch_mfra(
@@ -126,11 +126,10 @@ fn patch_tfra(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::build::{MfraTrack, SidxReference, mfra, sidx};
+    use crate::compose::{MfraTrack, SidxReference, mfra, sidx};
 
     fn index() -> Vec<u8> {
-        let reference =
-            |size| SidxReference { size, duration: 10, starts_with_sap: true, sap_type: 1 };
+        let reference = |size| SidxReference::new(size, 10).with_sap(1);
         sidx(1, 1000, 0, 0, &[reference(100), reference(50)]).unwrap()
     }
 
@@ -157,7 +156,7 @@ mod tests {
     #[test]
     fn tfra_overflow() {
         let entries = [(0, 1000), (10, 2000)];
-        let old = mfra(&[MfraTrack { track_id: 1, entries: &entries }]).unwrap();
+        let old = mfra(&[MfraTrack::new(1, &entries)]).unwrap();
         let new = patch_mfra(&old, 9000, |at| Some(at + 5)).unwrap();
         assert_eq!(patch_mfra(&new, 9000, |at| Some(at - 5)).unwrap(), old);
         let error = patch_mfra(&old, 9000, |at| Some(at + (1 << 32))).unwrap_err();

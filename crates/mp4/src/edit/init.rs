@@ -1,17 +1,26 @@
 //! From a progressive `moov` to the `moov` of an initialization segment.
 
-use super::{movie::Chain, splice::Splice};
+use super::{movie::TrackBoxes, quicktime, slices::SampleInfoSlicer, splice::Splice};
 use crate::{
     BoxRef, ErrorKind, Movie, Result,
+    source::be32,
     writer::{put_box, put_full_box, put32, put64},
 };
 
 /// Gives the `moov` of a fragmented file for a progressive movie.
 ///
-/// Sample tables become empty; what speaks of single samples (`stss`, `ctts`, `sdtp`, `sbgp`,
-/// `subs`, auxiliary information, …) is dropped, while descriptions of sample groups stay.
+/// Sample tables become empty, and what speaks of single samples goes to the fragments:
+///
+/// - times, sizes, `stss`, `sdtp`, `padb` and `stdp` as the fields of samples ([`crate::Sample`]);
+/// - `sbgp` and `subs` as boxes of the `traf` ([`SampleInfoSlicer`]), while the descriptions of
+///   sample groups (`sgpd`) stay here;
+/// - `stsh` (shadow sync samples) and `stps` (`QuickTime`'s partial sync samples) have no place
+///   there and are dropped, like auxiliary information and `seig` groups, which are made anew.
+///
 /// Durations of `mvhd`, `tkhd` and `mdhd` become 0, that of the movie goes to `mvex/mehd`. Each
-/// track gets a `trex`. Edit lists and all other boxes keep their bytes.
+/// track gets a `trex`. Forms of `QuickTime` become those of ISO files; what has none is
+/// [`ErrorKind::NoIsoForm`]. Edit lists and all other boxes keep their bytes. The new `moov` has
+/// an explicit size, for something will follow it.
 pub fn fragment_movie(movie: &Movie) -> Result<Vec<u8>> {
     let root = movie.root()?;
     if movie.fragmented {
@@ -19,11 +28,15 @@ pub fn fragment_movie(movie: &Movie) -> Result<Vec<u8>> {
     }
     let mut splice = Splice::new(root);
     clear_duration(&mut splice, &root.require(b"mvhd")?, 4)?;
+    quicktime::convert_movie(&mut splice, &root)?;
     for track in &movie.tracks {
-        let boxes = Chain::new(movie, track)?;
+        let boxes = TrackBoxes::new(movie, track)?;
         let [_, trak, mdia, _] = boxes.outer;
         clear_duration(&mut splice, &trak.require(b"tkhd")?, 8)?;
         clear_duration(&mut splice, &mdia.require(b"mdhd")?, 4)?;
+        quicktime::convert_track(&mut splice, track, &boxes)?;
+        // What is dropped here must be fit to be carried along.
+        SampleInfoSlicer::new(movie, track)?;
         for child in boxes.stbl.children() {
             let child = child?;
             let around = boxes.around(&[]);
@@ -32,7 +45,9 @@ pub fn fragment_movie(movie: &Movie) -> Result<Vec<u8>> {
                     splice.replace(child.range(), &around, |out| put_empty(out, &child));
                 }
                 b"stss" | b"ctts" | b"stsh" | b"sdtp" | b"sbgp" | b"csgp" | b"padb" | b"subs"
-                | b"stdp" | b"saiz" | b"saio" | b"senc" => splice.remove(child.range(), &around),
+                | b"stdp" | b"stps" | b"saiz" | b"saio" | b"senc" => {
+                    splice.remove(child.range(), &around);
+                }
                 _ => {}
             }
         }
@@ -46,7 +61,13 @@ pub fn fragment_movie(movie: &Movie) -> Result<Vec<u8>> {
         }
     }
     splice.insert(at, &[root], |out| put_mvex(out, movie));
-    splice.finish()
+    let mut moov = splice.finish()?;
+    if be32(&moov, 0) == 0 {
+        let size = u32::try_from(moov.len())
+            .map_err(|_| root.error(ErrorKind::Overflow { what: "box size" }))?;
+        moov[..4].copy_from_slice(&size.to_be_bytes());
+    }
+    Ok(moov)
 }
 
 /// Zeroes the duration of a header box; `between` bytes lie between times and duration.

@@ -8,14 +8,18 @@ mod ftyp;
 mod index;
 mod init;
 mod movie;
+mod quicktime;
 mod relocate;
+mod slices;
 mod splice;
 
-pub use fragment::{
-    Protect, RunOffsets, WriteAux, protect_fragment, relocate_fragment, unprotect_fragment,
-};
-pub use ftyp::fragmented_ftyp;
+pub use fragment::{Protect, RunOffsets, protect_fragment, relocate_fragment, unprotect_fragment};
+pub use ftyp::{fragmented_ftyp, iso_ftyp};
 pub use index::{patch_mfra, patch_sidx};
 pub use init::fragment_movie;
 pub use movie::{KeepPssh, ProtectTrack, protect_movie, unprotect_movie};
-pub use relocate::relocate_movie;
+pub use quicktime::iso_movie;
+pub use relocate::{relocate_meta, relocate_movie};
+pub use slices::SampleInfoSlicer;
+
+pub use crate::protection::WriteAux;

@@ -10,6 +10,7 @@ use crate::{
 
 /// How to protect one track of a movie.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct ProtectTrack<'a> {
     /// The track.
     pub track_id: u32,
@@ -22,8 +23,22 @@ pub struct ProtectTrack<'a> {
     pub aux: Option<&'a SampleAuxTable>,
 }
 
+impl<'a> ProtectTrack<'a> {
+    /// Protects the sample entries of a track, without auxiliary information in `stbl`.
+    pub fn new(track_id: u32, scheme: FourCc, encryption: TrackEncryption) -> Self {
+        Self { track_id, scheme, encryption, aux: None }
+    }
+
+    /// Puts the auxiliary information of a progressive file into `stbl`.
+    #[must_use]
+    pub fn with_aux(self, aux: &'a SampleAuxTable) -> Self {
+        Self { aux: Some(aux), ..self }
+    }
+}
+
 /// Which `pssh` boxes [`unprotect_movie`] and [`super::unprotect_fragment`] keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum KeepPssh {
     /// None.
     No,
@@ -50,12 +65,12 @@ pub fn protect_movie(
     if let Some(pair) = ids.windows(2).find(|pair| pair[0] == pair[1]) {
         return Err(root.error(ErrorKind::DuplicateTrack { id: pair[0] }));
     }
-    // In file order, so that positions of later tracks know the growth of earlier ones.
+    // In file order, so that positions in later tracks can take the growth of earlier ones in.
     for track in &movie.tracks {
         let Some(plan) = tracks.iter().find(|plan| plan.track_id == track.id) else {
             continue;
         };
-        let boxes = Chain::new(movie, track)?;
+        let boxes = TrackBoxes::new(movie, track)?;
         protect_entries(&mut splice, track, &boxes, plan)?;
         if let Some(aux) = plan.aux {
             let at = append_aux(&mut splice, track, &boxes, aux)?;
@@ -95,7 +110,7 @@ pub fn unprotect_movie(
             continue;
         }
         any = true;
-        let boxes = Chain::new(movie, track)?;
+        let boxes = TrackBoxes::new(movie, track)?;
         for entry in boxes.stsd.children() {
             let entry = entry?;
             let Some(sinf) = sinf_of(&entry, track.handler, boxes.stsd.payload()[0])? else {
@@ -138,13 +153,13 @@ pub(crate) fn is_protection_box(child: &BoxRef<'_>) -> bool {
 }
 
 /// The boxes from `moov` down to `stsd` of one track.
-pub(super) struct Chain<'a> {
+pub(super) struct TrackBoxes<'a> {
     pub(super) outer: [BoxRef<'a>; 4],
     pub(super) stbl: BoxRef<'a>,
     pub(super) stsd: BoxRef<'a>,
 }
 
-impl<'a> Chain<'a> {
+impl<'a> TrackBoxes<'a> {
     pub(super) fn new(movie: &'a Movie, track: &Track) -> Result<Self> {
         let moov = movie.root()?;
         let trak = track.trak(&moov)?;
@@ -166,7 +181,7 @@ impl<'a> Chain<'a> {
 fn protect_entries(
     splice: &mut Splice<'_>,
     track: &Track,
-    boxes: &Chain<'_>,
+    boxes: &TrackBoxes<'_>,
     plan: &ProtectTrack<'_>,
 ) -> Result<()> {
     if track.is_protected() {
@@ -204,7 +219,7 @@ struct Placed {
 fn append_aux(
     splice: &mut Splice<'_>,
     track: &Track,
-    boxes: &Chain<'_>,
+    boxes: &TrackBoxes<'_>,
     aux: &SampleAuxTable,
 ) -> Result<Placed> {
     for child in boxes.stbl.children() {

@@ -1,19 +1,37 @@
 //! Moving the media of a progressive file: chunk offsets, and `saio` in `stbl`.
 
-use super::{movie::Chain, splice::Splice};
+use super::{movie::TrackBoxes, splice::Splice};
 use crate::{
-    ErrorKind, Movie, Result, Track,
+    BoxRef, ErrorKind, Movie, Result, Track,
+    items::moved_items,
     protection::Saio,
     source::Source,
     writer::{put_full_box, put32, put64},
 };
 
+/// Gives a file-level `meta` whose items (`iloc`) follow a change of the file. The box was at `offset`
+/// of the input; `map` gives the output offset of an input offset. The length stays.
+pub fn relocate_meta(
+    meta: &[u8],
+    offset: u64,
+    map: impl Fn(u64) -> Option<u64>,
+) -> Result<Vec<u8>> {
+    let root = BoxRef::root_of(meta, offset, b"meta")?;
+    let mut splice = Splice::new(root);
+    for (at, field) in moved_items(&root, map)? {
+        splice.overwrite(at, &field);
+    }
+    splice.finish()
+}
+
 /// Gives a `moov` whose chunk offsets follow a change of the file.
 ///
 /// `moov` will be at `new_offset` of the output. `map` gives the output offset of an input
-/// offset, told the length the new `moov` has: what lies behind `moov` depends on it. `stco`
+/// offset; its second argument is the length of the new `moov`, by whose growth all that lies
+/// behind it moves. `stco`
 /// becomes `co64` in a track that needs it. `saio` offsets in `stbl` that point into `moov`
-/// move with it, others are mapped as well.
+/// move with it, others are mapped as well, and so are the places of items (`iloc`) of `meta` boxes
+/// in `moov`.
 pub fn relocate_movie(
     movie: &Movie,
     new_offset: u64,
@@ -84,7 +102,7 @@ fn write(
         for index in 0..count {
             offsets.push(chunk(movie, track, index, &map)?);
         }
-        let boxes = Chain::new(movie, track)?;
+        let boxes = TrackBoxes::new(movie, track)?;
         for child in boxes.stbl.children() {
             let child = child?;
             match &child.kind().0 {
@@ -109,6 +127,11 @@ fn write(
                 b"saio" => saios.push(Saio::from_box(child)?),
                 _ => {}
             }
+        }
+    }
+    for meta in movie.metas()? {
+        for (at, field) in moved_items(&meta, &map)? {
+            splice.overwrite(at, &field);
         }
     }
     let positions = splice.positions();

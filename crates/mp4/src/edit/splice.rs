@@ -12,7 +12,7 @@ use crate::{BoxRef, ErrorKind, Result, source::be32, source::be64};
 #[derive(Debug)]
 pub(crate) struct Splice<'a> {
     root: BoxRef<'a>,
-    edits: Vec<Piece>,
+    edits: Vec<SplicePiece>,
     /// New bytes of all edits.
     data: Vec<u8>,
     /// Start of an enclosing box and by how much it grows.
@@ -21,7 +21,7 @@ pub(crate) struct Splice<'a> {
 }
 
 #[derive(Debug)]
-struct Piece {
+struct SplicePiece {
     remove: Range<usize>,
     data: Range<usize>,
 }
@@ -58,7 +58,7 @@ impl<'a> Splice<'a> {
             let starts = inside.iter().map(|inner| inner.range().start);
             self.growths.extend(starts.filter(|&start| start != 0).map(|start| (start, growth)));
         }
-        self.edits.push(Piece { remove: range, data });
+        self.edits.push(SplicePiece { remove: range, data });
     }
 
     pub(crate) fn insert(
@@ -83,8 +83,9 @@ impl<'a> Splice<'a> {
 
     /// Growth before each edited place, in order of place: for mapping many positions.
     pub(crate) fn positions(&self) -> Positions {
-        let growth =
-            |edit: &Piece| (edit.remove.end, length(edit.data.len()) - length(edit.remove.len()));
+        let growth = |edit: &SplicePiece| {
+            (edit.remove.end, length(edit.data.len()) - length(edit.remove.len()))
+        };
         let mut grown: Vec<_> = self.edits.iter().map(growth).filter(|edit| edit.1 != 0).collect();
         grown.sort_unstable_by_key(|edit| edit.0);
         let mut total = 0;

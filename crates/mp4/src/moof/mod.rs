@@ -4,7 +4,7 @@ mod traf;
 mod trun;
 
 pub use traf::{Base, TrackFragment};
-pub use trun::{FragmentSamples, Run};
+pub use trun::{FragmentSamples, TrackRun};
 
 use crate::{BoxRef, ErrorKind, FourCc, Movie, Pssh, Result};
 
@@ -64,7 +64,7 @@ impl<'a> Fragment<'a> {
         self.root.bytes()
     }
 
-    /// The root box, for walking on one's own.
+    /// The root box, for reading boxes that this crate does not.
     pub fn root(&self) -> BoxRef<'a> {
         self.root
     }

@@ -1,9 +1,11 @@
 //! `traf`: the part of one track in a movie fragment (ISO/IEC 14496-12, 8.8.6 and 8.8.7).
 
-use super::trun::{FragmentSamples, Run, RunDefaults};
+use std::ops::Range;
+
+use super::trun::{FragmentSamples, RunDefaults, TrackRun};
 use crate::{
     BoxRef, ErrorKind, FourCc, Movie, ReadAt, Result,
-    protection::{AuxBoxes, AuxInfo, EncryptionRuns, SeigMap, is_seig, refuse_compact},
+    protection::{AuxBoxes, AuxInfo, EncryptionRuns, SeigMap, aux_ranges, is_seig, refuse_compact},
     source::Reader,
 };
 
@@ -55,7 +57,7 @@ pub struct TrackFragment<'a> {
     pub(crate) data_end: u64,
     /// Position of an explicit base in the `moof`.
     pub(crate) base_at: Option<usize>,
-    pub(crate) runs: Vec<Run<'a>>,
+    pub(crate) runs: Vec<TrackRun<'a>>,
     pub(crate) aux: AuxBoxes<'a>,
     pub(crate) has_seig: bool,
     seig: SeigMap<'a>,
@@ -105,7 +107,8 @@ impl<'a> TrackFragment<'a> {
             if child.kind() != b"trun" {
                 continue;
             }
-            let run = Run::from_box(child, this.base_offset, this.data_end, defaults, file_len)?;
+            let run =
+                TrackRun::from_box(child, this.base_offset, this.data_end, defaults, file_len)?;
             this.data_end = run.end();
             this.sample_count += u64::from(run.sample_count);
             this.data_size =
@@ -194,13 +197,13 @@ impl<'a> TrackFragment<'a> {
         field(&mut reader, DEFAULT_FLAGS, &mut defaults.flags, "default_sample_flags")
     }
 
-    /// The `traf` box, for walking on one's own.
+    /// The `traf` box, for reading boxes that this crate does not.
     pub fn boxed(&self) -> BoxRef<'a> {
         self.place
     }
 
     /// Runs of contiguous samples.
-    pub fn runs(&self) -> &[Run<'a>] {
+    pub fn runs(&self) -> &[TrackRun<'a>] {
         &self.runs
     }
 
@@ -220,6 +223,13 @@ impl<'a> TrackFragment<'a> {
     pub fn aux_info<R: ReadAt + ?Sized>(&self, file: &R) -> Result<AuxInfo<'a>> {
         let runs = self.runs.iter().map(|run| run.sample_count);
         self.aux.info(self.place, self.base_offset, runs, file)
+    }
+
+    /// Where auxiliary information of the samples is in the file: of any type, as `saiz` and `saio`
+    /// say.
+    pub fn aux_ranges(&self, file_len: u64) -> Result<Vec<Range<u64>>> {
+        let counts = || self.runs.iter().map(|run| run.sample_count);
+        aux_ranges(&self.place, self.base_offset, counts, file_len)
     }
 
     /// Encryption parameters of the samples, as runs: `seig` groups over the `tenc` of the

@@ -24,7 +24,7 @@ pub(crate) struct RunDefaults {
 /// A run of samples, contiguous in the file.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub struct Run<'a> {
+pub struct TrackRun<'a> {
     /// Absolute file offset of the first sample.
     pub offset: u64,
     /// Number of samples.
@@ -45,7 +45,7 @@ pub struct Run<'a> {
     flags_default: u32,
 }
 
-impl<'a> Run<'a> {
+impl<'a> TrackRun<'a> {
     /// `next` is where the previous run of this `traf` ended, or the base for the first.
     pub(crate) fn from_box(
         trun: BoxRef<'a>,
@@ -156,7 +156,7 @@ impl<'a> Run<'a> {
 /// Samples of one track fragment, in decoding order. Cannot fail: all was checked before.
 #[derive(Clone, Debug)]
 pub struct FragmentSamples<'a> {
-    runs: &'a [Run<'a>],
+    runs: &'a [TrackRun<'a>],
     index: u32,
     offset: u64,
     decode_time: u64,
@@ -166,7 +166,7 @@ pub struct FragmentSamples<'a> {
 
 impl<'a> FragmentSamples<'a> {
     pub(crate) fn new(
-        runs: &'a [Run<'a>],
+        runs: &'a [TrackRun<'a>],
         decode_time: u64,
         description_index: u32,
         count: u64,

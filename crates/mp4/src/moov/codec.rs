@@ -12,6 +12,7 @@ pub(crate) const CONFIG_BOXES: [&[u8; 4]; 14] = [
 
 /// A codec configuration box, payload only.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CodecConfig {
     /// Box type: `avcC`, `hvcC`, `esds`, …
     pub kind: FourCc,
@@ -20,6 +21,11 @@ pub struct CodecConfig {
 }
 
 impl CodecConfig {
+    /// The configuration in a box of `kind` with this payload.
+    pub fn new(kind: FourCc, data: impl Into<Box<[u8]>>) -> Self {
+        Self { kind, data: data.into() }
+    }
+
     /// Bytes of the length before each NAL unit: 1, 2 or 4.
     pub fn nal_length_size(&self) -> Option<u8> {
         let byte = match &self.kind.0 {
@@ -188,7 +194,7 @@ mod tests {
     use super::*;
 
     fn config(kind: [u8; 4], data: &[u8]) -> CodecConfig {
-        CodecConfig { kind: FourCc(kind), data: data.into() }
+        CodecConfig::new(FourCc(kind), data)
     }
 
     #[test]

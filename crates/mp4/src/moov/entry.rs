@@ -2,7 +2,10 @@
 
 use super::codec::{CONFIG_BOXES, CodecConfig};
 use crate::{
-    BoxRef, ErrorKind, FourCc, Result, header::Header, protection::Protection, source::be16,
+    BoxRef, ErrorKind, FourCc, Result,
+    nesting::{EntryFamily, entry_children_offset, family},
+    protection::Protection,
+    source::be16,
 };
 
 /// What the fixed fields of a sample entry say.
@@ -54,11 +57,11 @@ impl SampleEntry {
         let data_reference_index = reader.u16("data_reference_index")?;
         let payload = entry.payload();
         let media = match family(handler) {
-            Family::Visual => {
+            EntryFamily::Visual => {
                 reader.bytes(70, "visual sample entry")?;
                 Media::Video { width: be16(payload, 24), height: be16(payload, 26) }
             }
-            Family::Audio => {
+            EntryFamily::Audio => {
                 reader.bytes(20, "audio sample entry")?;
                 Media::Audio {
                     channels: be16(payload, 16),
@@ -66,7 +69,7 @@ impl SampleEntry {
                     sample_rate: u32::from(be16(payload, 24)),
                 }
             }
-            Family::Other => Media::Other,
+            EntryFamily::Other => Media::Other,
         };
         let format = entry.kind();
         let mut this = Self {
@@ -78,19 +81,23 @@ impl SampleEntry {
             config: None,
         };
         let mut sinf = None;
-        let offset = children_offset(format, handler, stsd_version, payload);
+        let offset = entry_children_offset(format, handler, stsd_version, payload);
         for child in offset.map(|offset| entry.children_at(offset)).into_iter().flatten() {
             let child = child?;
             if child.kind() == b"sinf" {
                 child.once(&mut sinf)?;
             } else if this.config.is_none() && CONFIG_BOXES.iter().any(|kind| child.kind() == *kind)
             {
-                let (kind, data) = (child.kind(), child.payload().into());
-                this.config = Some(CodecConfig { kind, data });
+                this.config = Some(CodecConfig::new(child.kind(), child.payload()));
             }
         }
         if let Some(sinf) = sinf {
             let (original, protection) = Protection::from_box(&sinf)?;
+            // Without its `sinf` such an entry could not be read again.
+            if is_protected_format(original) {
+                let (what, value) = ("original format", u32::from_be_bytes(original.0).into());
+                return Err(sinf.error(ErrorKind::InvalidValue { what, value }));
+            }
             this.original_format = original;
             this.protection = Some(protection);
         } else if is_protected_format(format) {
@@ -142,7 +149,7 @@ pub(crate) fn sinf_of<'a>(
     handler: FourCc,
     stsd_version: u8,
 ) -> Result<Option<BoxRef<'a>>> {
-    match children_offset(entry.kind(), handler, stsd_version, entry.payload()) {
+    match entry_children_offset(entry.kind(), handler, stsd_version, entry.payload()) {
         Some(offset) => entry.children_at(offset).only(b"sinf"),
         None => Ok(None),
     }
@@ -154,7 +161,7 @@ pub(crate) fn sinf_position(
     handler: FourCc,
     stsd_version: u8,
 ) -> Result<usize> {
-    match children_offset(entry.kind(), handler, stsd_version, entry.payload()) {
+    match entry_children_offset(entry.kind(), handler, stsd_version, entry.payload()) {
         Some(offset) => entry.children_at(offset).end(),
         // Nothing but the common fields.
         None if entry.payload().len() == 8 => Ok(entry.range().end),
@@ -162,20 +169,6 @@ pub(crate) fn sinf_position(
             let what = "protecting a sample entry of unknown layout";
             Err(entry.error(ErrorKind::Unsupported(what)))
         }
-    }
-}
-
-enum Family {
-    Visual,
-    Audio,
-    Other,
-}
-
-fn family(handler: FourCc) -> Family {
-    match &handler.0 {
-        b"vide" | b"pict" | b"auxv" => Family::Visual,
-        b"soun" => Family::Audio,
-        _ => Family::Other,
     }
 }
 
@@ -195,84 +188,4 @@ fn is_protected_format(format: FourCc) -> bool {
         &format.0,
         b"encv" | b"enca" | b"enct" | b"encs" | b"encm" | b"encf" | b"encu" | b"encp"
     )
-}
-
-/// Where the child boxes of an entry begin in its payload; `None` if it has none.
-pub(crate) fn children_offset(
-    format: FourCc,
-    handler: FourCc,
-    stsd_version: u8,
-    payload: &[u8],
-) -> Option<usize> {
-    match family(handler) {
-        Family::Visual => Some(78),
-        // QuickTime's versions 1 and 2 have more fields; ISO's version 1 has none and
-        // demands an `stsd` of version 1.
-        Family::Audio => Some(match payload.get(8..10) {
-            Some([0, 1]) if stsd_version == 0 => 44,
-            Some([0, 2]) if stsd_version == 0 => 64,
-            _ => 28,
-        }),
-        Family::Other => match &format.0 {
-            b"wvtt" | b"c608" | b"c708" | b"mp4s" => Some(8),
-            b"tx3g" => Some(38),
-            b"sbtt" | b"stxt" | b"mett" => after_strings(payload, 2),
-            b"stpp" | b"metx" => after_strings(payload, 3),
-            // The original format is known from the children only: take the first layout
-            // under which they run exactly to the end.
-            _ => [Some(8), after_strings(payload, 2), after_strings(payload, 3), Some(38)]
-                .into_iter()
-                .flatten()
-                .find(|&offset| is_box_sequence(payload.get(offset..))),
-        },
-    }
-}
-
-/// Offset after `count` zero-terminated strings that follow the common fields.
-fn after_strings(payload: &[u8], count: usize) -> Option<usize> {
-    let mut at = 8;
-    for _ in 0..count {
-        at += payload.get(at..)?.iter().position(|&byte| byte == 0)? + 1;
-    }
-    Some(at)
-}
-
-/// Whether boxes, at least one, fill `bytes` but for a terminator of up to 7 bytes.
-fn is_box_sequence(bytes: Option<&[u8]>) -> bool {
-    let Some(mut bytes) = bytes.filter(|bytes| bytes.len() >= 8) else {
-        return false;
-    };
-    while bytes.len() >= 8 {
-        let size = Header::parse(bytes).ok().and_then(|head| head.size);
-        match size.and_then(|size| bytes.get(usize::try_from(size).ok()?..)) {
-            Some(rest) => bytes = rest,
-            None => return false,
-        }
-    }
-    true
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn children_of_text_entries() {
-        let text = FourCc::new(b"text");
-        let stpp = b"\0\0\0\0\0\0\0\x01ns\0loc\0\0\0\0\0\x08btrt";
-        assert_eq!(children_offset(FourCc::new(b"stpp"), text, 0, stpp), Some(16));
-        assert_eq!(children_offset(FourCc::new(b"enct"), text, 0, stpp), Some(16));
-        let wvtt = b"\0\0\0\0\0\0\0\x01\0\0\0\x08vttC";
-        assert_eq!(children_offset(FourCc::new(b"enct"), text, 0, wvtt), Some(8));
-        assert_eq!(children_offset(FourCc::new(b"????"), text, 0, &[0; 8]), None);
-    }
-
-    #[test]
-    fn quicktime_audio_versions() {
-        let soun = FourCc::new(b"soun");
-        let mut payload = [0; 28];
-        payload[9] = 1;
-        assert_eq!(children_offset(FourCc::new(b"mp4a"), soun, 0, &payload), Some(44));
-        assert_eq!(children_offset(FourCc::new(b"mp4a"), soun, 1, &payload), Some(28));
-    }
 }

@@ -10,15 +10,15 @@ mod track;
 pub use codec::{CodecConfig, EsdsInfo};
 pub use entry::{Media, SampleEntry};
 pub use samples::{Sample, Samples};
-pub use track::{Edit, Track, TrackDefaults};
+pub use track::{Edit, Track, TrackDefaults, TrackKind};
 
-pub(crate) use entry::{
-    children_offset as entry_children_offset, protected_format, sinf_of, sinf_position,
-};
+pub(crate) use entry::{protected_format, sinf_of, sinf_position};
+
+use std::ops::Range;
 
 use crate::{
-    BoxRef, ErrorKind, FourCc, Pssh, ReadAt, Result,
-    protection::{AuxInfo, EncryptionRuns, movie_runs},
+    BoxRef, ErrorKind, FourCc, Pssh, ReadAt, Result, item_extents,
+    protection::{AuxInfo, EncryptionRuns, aux_ranges, movie_runs},
 };
 
 /// A parsed `moov`, owner of its bytes.
@@ -84,6 +84,11 @@ impl Movie {
         self.by_id.sort_unstable();
         if let Some(pair) = self.by_id.windows(2).find(|pair| pair[0].0 == pair[1].0) {
             return Err(moov.error(ErrorKind::DuplicateTrack { id: pair[0].0 }));
+        }
+        if mvhd.is_none() && moov.child(b"cmov")?.is_some() {
+            let what = "a compressed movie (`cmov`) of QuickTime; make an ISO file first (ffmpeg -i \
+                        IN -c copy OUT.mp4)";
+            return Err(moov.error(ErrorKind::Unsupported(what)));
         }
         let mvhd =
             mvhd.ok_or_else(|| moov.error(ErrorKind::Missing { kind: FourCc::new(b"mvhd") }))?;
@@ -152,7 +157,7 @@ impl Movie {
         self.tracks.get(self.track_index(id)?)
     }
 
-    /// The root box, for walking on one's own.
+    /// The root box, for reading boxes that this crate does not.
     pub fn root(&self) -> Result<BoxRef<'_>> {
         BoxRef::root(&self.bytes, self.offset)
     }
@@ -180,6 +185,38 @@ impl Movie {
         aux.info(stbl, 0, track.tables.chunk_samples(&self.bytes), file)
     }
 
+    /// Where the auxiliary information of a progressive track's samples is in the file: of any type,
+    /// as `saiz` and `saio` say.
+    pub fn aux_ranges(&self, track: &Track, file_len: u64) -> Result<Vec<Range<u64>>> {
+        let track = self.own(track)?;
+        let counts = || track.tables.chunk_samples(&self.bytes);
+        aux_ranges(&self.stbl(track)?, 0, counts, file_len)
+    }
+
+    /// Ranges of the file that items of the movie and of its tracks occupy (`meta` with `iloc`).
+    pub fn item_extents(&self) -> Result<Vec<Range<u64>>> {
+        let mut extents = Vec::new();
+        for meta in self.metas()? {
+            extents.extend(item_extents(&meta)?);
+        }
+        Ok(extents)
+    }
+
+    /// The `meta` boxes of the movie and of its tracks.
+    pub(crate) fn metas(&self) -> Result<Vec<BoxRef<'_>>> {
+        let moov = self.root()?;
+        let mut metas = Vec::new();
+        for child in moov.children() {
+            let child = child?;
+            match &child.kind().0 {
+                b"meta" => metas.push(child),
+                b"trak" => metas.extend(child.child(b"meta")?),
+                _ => {}
+            }
+        }
+        Ok(metas)
+    }
+
     /// Encryption parameters of a progressive track's samples, as runs.
     ///
     /// `description_index` selects the sample entry whose `tenc` holds where no sample group
@@ -197,7 +234,8 @@ impl Movie {
         movie_runs(&self.bytes, track.seig_sbgp, default, track.seig.as_ref(), count)
     }
 
-    /// The track of this id here: positions in a track of another movie would mean nothing.
+    /// The track with this id in this movie: a [`Track`] holds byte positions, which are valid only
+    /// in the `moov` that it was parsed from.
     fn own(&self, track: &Track) -> Result<&Track> {
         let (id, moov) = (track.id, self.root()?);
         self.track(id).ok_or_else(|| moov.error(ErrorKind::UnknownTrack { id }))

@@ -9,7 +9,8 @@ use crate::{
     source::{Source, be32},
 };
 
-/// One sample, of a progressive track or of a fragment.
+/// One sample, of a progressive track or of a fragment: what the sample tables and `trun` can say
+/// of one, which the standard fixes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
     /// Absolute file offset of the first byte.
@@ -22,8 +23,9 @@ pub struct Sample {
     pub duration: u32,
     /// Composition time minus decoding time.
     pub composition_offset: i32,
-    /// Sample flags as in `trun` (ISO/IEC 14496-12, 8.8.3.1); derived from `stss` for
-    /// progressive tracks.
+    /// Sample flags as in `trun` (ISO/IEC 14496-12, 8.8.3.1). For progressive tracks they are put
+    /// together of `stss`, `sdtp`, `padb` and `stdp`; without `sdtp`, sync samples depend on no
+    /// other and all others do.
     pub flags: u32,
     /// Whether it is a sync sample.
     pub sync: bool,
@@ -43,11 +45,13 @@ impl Sample {
 pub struct Samples<'a> {
     source: Source<'a>,
     tables: Tables,
+    /// The bits that ISO has for leading samples mean something else.
+    quicktime: bool,
     file_len: u64,
     /// Next sample, from 0.
     index: u32,
-    times: Runs,
-    compositions: Option<Runs>,
+    times: RunLengths,
+    compositions: Option<RunLengths>,
     next_sync: u32,
     chunk: u32,
     chunk_entry: u32,
@@ -70,10 +74,11 @@ impl<'a> Samples<'a> {
         Ok(Self {
             source,
             tables,
+            quicktime: track.quicktime,
             file_len,
             index: 0,
-            times: Runs::new(tables.stts),
-            compositions: tables.ctts.map(Runs::new),
+            times: RunLengths::new(tables.stts),
+            compositions: tables.ctts.map(RunLengths::new),
             next_sync: 0,
             chunk: 0,
             chunk_entry: 0,
@@ -107,9 +112,10 @@ impl<'a> Samples<'a> {
             size,
             decode_time: self.decode_time,
             duration,
-            // Version 0 is unsigned by the letter, yet files carry negative offsets in it.
+            // `ctts` of version 0 is unsigned by the standard (8.6.1.3), but there are files with negative
+            // offsets in it.
             composition_offset: composition.unwrap_or_default().cast_signed(),
-            flags: if sync { Sample::SYNC } else { Sample::NON_SYNC },
+            flags: self.flags(sync),
             sync,
             description_index: self.description_index,
         };
@@ -119,6 +125,20 @@ impl<'a> Samples<'a> {
         self.chunk_left -= 1;
         self.index += 1;
         Ok(sample)
+    }
+
+    /// Flags of the next sample.
+    fn flags(&self, sync: bool) -> u32 {
+        let moov = self.source.bytes;
+        let flags = match self.tables.dependencies(moov, self.index) {
+            Some(bits) => {
+                let bits = if self.quicktime { bits & !LEADING } else { bits };
+                bits | if sync { 0 } else { NOT_SYNC }
+            }
+            None if sync => Sample::SYNC,
+            None => Sample::NON_SYNC,
+        };
+        flags | self.tables.padding_and_priority(moov, self.index)
     }
 
     fn enter_chunk(&mut self, number: u64) -> Result<()> {
@@ -187,14 +207,14 @@ impl Iterator for Samples<'_> {
 
 /// Run-length table of (count, value): `stts` and `ctts`.
 #[derive(Clone, Copy, Debug)]
-struct Runs {
+struct RunLengths {
     table: Table,
     entry: u32,
     left: u32,
     value: u32,
 }
 
-impl Runs {
+impl RunLengths {
     fn new(table: Table) -> Self {
         Self { table, entry: 0, left: 0, value: 0 }
     }
@@ -212,3 +232,10 @@ impl Runs {
         Some(self.value)
     }
 }
+
+/// `is_leading` of sample flags. QuickTime's `sdtp` says there that the sample may be displayed
+/// before samples that come earlier.
+const LEADING: u32 = 0x0c00_0000;
+
+/// `sample_is_non_sync_sample` of sample flags.
+const NOT_SYNC: u32 = 0x0001_0000;

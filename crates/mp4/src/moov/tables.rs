@@ -2,7 +2,7 @@
 
 use crate::{
     BoxRef, ErrorKind, FourCc, Result,
-    source::{Records, Source, be32},
+    source::{Records, Source, be16, be32},
 };
 
 /// A table box: start of the box (for errors) and its records.
@@ -46,7 +46,7 @@ impl Sizes {
             4 if index.is_multiple_of(2) => u32::from(moov[at + index / 2] >> 4),
             4 => u32::from(moov[at + index / 2] & 15),
             8 => u32::from(moov[at + index]),
-            16 => u32::from(crate::source::be16(moov, at + index * 2)),
+            16 => u32::from(be16(moov, at + index * 2)),
             _ => be32(moov, at + index * 4),
         }
     }
@@ -75,7 +75,7 @@ impl Sizes {
         }
         let count = reader.u32("sample_count")?;
         let at = reader.position();
-        // Halves of bytes are counted up to whole ones.
+        // An odd number of 4-bit sizes ends with four bits of padding.
         let bytes = (u64::from(count) * u64::from(bits)).div_ceil(8);
         if bytes > reader.left() as u64 {
             return Err(reader.error(ErrorKind::Count {
@@ -99,6 +99,12 @@ pub(crate) struct Tables {
     pub(crate) stsc: Table,
     pub(crate) sizes: Sizes,
     pub(crate) chunks: Table,
+    /// Dependencies, a byte a sample. This and the two that follow may be shorter than the others.
+    pub(crate) sdtp: Option<Table>,
+    /// Padding bits, half a byte a sample.
+    pub(crate) padb: Option<Table>,
+    /// Degradation priorities, two bytes a sample.
+    pub(crate) stdp: Option<Table>,
     /// `co64`: offsets have 8 bytes.
     pub(crate) wide: bool,
 }
@@ -108,6 +114,7 @@ impl Tables {
         let mut this = Self::default();
         let (mut stts, mut ctts, mut stss, mut stsc) = (None, None, None, None);
         let (mut sizes, mut chunks) = (None, None);
+        let (mut sdtp, mut padb, mut stdp) = (None, None, None);
         for child in stbl.children() {
             let child = child?;
             match &child.kind().0 {
@@ -117,6 +124,9 @@ impl Tables {
                 b"stsc" => child.once(&mut stsc)?,
                 b"stsz" | b"stz2" => child.once(&mut sizes)?,
                 b"stco" | b"co64" => child.once(&mut chunks)?,
+                b"sdtp" => sdtp = sdtp.or(Some(child)),
+                b"padb" => padb = padb.or(Some(child)),
+                b"stdp" => stdp = stdp.or(Some(child)),
                 _ => {}
             }
         }
@@ -136,6 +146,10 @@ impl Tables {
             Some(sizes) => Sizes::from_stsz(&sizes)?,
             None => Sizes::default(),
         };
+        let count = this.sizes.count();
+        this.sdtp = sdtp.map(|sdtp| flag_table(&sdtp, 4, 8, count));
+        this.padb = padb.map(|padb| flag_table(&padb, 8, 4, count));
+        this.stdp = stdp.map(|stdp| flag_table(&stdp, 4, 16, count));
         // Fragmented files exist that leave empty tables out.
         if this.sizes.count() > 0 {
             let missing = match present {
@@ -153,6 +167,44 @@ impl Tables {
 
     pub(crate) fn sample_count(&self) -> u32 {
         self.sizes.count()
+    }
+
+    /// What `sdtp` says of sample `index`, as bits of sample flags (8.8.3.1).
+    pub(crate) fn dependencies(&self, moov: &[u8], index: u32) -> Option<u32> {
+        let sdtp = self.sdtp.filter(|sdtp| index < sdtp.records.count)?;
+        Some(u32::from(moov[sdtp.records.at + index as usize]) << 20)
+    }
+
+    /// What `padb` and `stdp` say of sample `index`, as bits of sample flags.
+    pub(crate) fn padding_and_priority(&self, moov: &[u8], index: u32) -> u32 {
+        let mut flags = 0;
+        if let Some(padb) = self.padb.filter(|padb| index < padb.records.count) {
+            let pair = moov[padb.records.at + index as usize / 2];
+            let bits = if index.is_multiple_of(2) { pair >> 4 } else { pair };
+            flags |= u32::from(bits & 7) << 17;
+        }
+        if let Some(stdp) = self.stdp.filter(|stdp| index < stdp.records.count) {
+            flags |= u32::from(be16(moov, stdp.records.at + index as usize * 2));
+        }
+        flags
+    }
+
+    /// Checks that the tables of sample flags are as long as the others.
+    pub(crate) fn check_flags(&self, source: Source<'_>) -> Result<()> {
+        let expected = u64::from(self.sample_count());
+        for (table, what) in [
+            (self.sdtp, "samples in `sdtp`"),
+            (self.padb, "samples in `padb`"),
+            (self.stdp, "samples in `stdp`"),
+        ] {
+            let Some(table) = table else { continue };
+            let found = u64::from(table.records.count);
+            if found != expected {
+                let kind = ErrorKind::Mismatch { what, expected, found };
+                return Err(source.error(table.anchor, table.anchor, kind));
+            }
+        }
+        Ok(())
     }
 
     /// Checks the tables against each other. Linear in their size.
@@ -241,6 +293,15 @@ impl Tables {
             (entry < entries).then(|| be32(moov, at + entry * 12 + 4))
         })
     }
+}
+
+/// A table of `bits` for each sample, behind `fields` bytes. It has no count of its own that
+/// matters; as it is of no importance to most uses, a short one is no error here.
+fn flag_table(found: &BoxRef<'_>, fields: usize, bits: usize, samples: u32) -> Table {
+    let range = found.payload_range();
+    let at = range.end.min(range.start + fields);
+    let count = u32::try_from((range.end - at) * 8 / bits).unwrap_or(u32::MAX).min(samples);
+    Table { anchor: found.range().start, records: Records { at, count } }
 }
 
 fn table(found: &BoxRef<'_>, width: usize, version: u8, what: &'static str) -> Result<Table> {

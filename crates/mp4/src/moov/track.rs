@@ -6,7 +6,7 @@ use crate::{
     protection::{AuxBoxes, Descriptions, SeigMap, is_seig, refuse_compact},
 };
 
-/// One entry of an edit list (ISO/IEC 14496-12, 8.6.6).
+/// One entry of an edit list: the fields that ISO/IEC 14496-12, 8.6.6, fixes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edit {
     /// Duration in movie timescale.
@@ -17,7 +17,7 @@ pub struct Edit {
     pub media_rate: u32,
 }
 
-/// Defaults of `trex` (ISO/IEC 14496-12, 8.8.3).
+/// Defaults of `trex`: the fields that ISO/IEC 14496-12, 8.8.3, fixes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrackDefaults {
     /// Sample description index, from 1.
@@ -43,6 +43,21 @@ impl TrackDefaults {
         };
         Ok((id, defaults))
     }
+}
+
+/// What a track presents, by its handler (ISO/IEC 14496-12, 8.4.3, 12).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TrackKind {
+    /// `vide`, and what has the same sample entries: `pict` (image sequences), `auxv` (auxiliary
+    /// video, such as alpha or depth).
+    Video,
+    /// `soun`.
+    Audio,
+    /// Text, subtitles and captions: `text`, `sbtl`, `subt`, `clcp`.
+    Text,
+    /// Any other.
+    Other,
 }
 
 /// A track of a [`super::Movie`].
@@ -75,6 +90,9 @@ pub struct Track {
     start: usize,
     /// Start of the `sbgp` box of type `seig` in `moov`.
     pub(crate) seig_sbgp: Option<usize>,
+    /// Whether `hdlr` names a component type, which only `QuickTime` has: fields that ISO reserves
+    /// or means otherwise are `QuickTime`'s.
+    pub(crate) quicktime: bool,
 }
 
 impl Track {
@@ -93,7 +111,7 @@ impl Track {
         let height = reader.u32("height")? >> 16;
 
         let mdia = trak.require(b"mdia")?;
-        let handler = handler_of(&mdia)?;
+        let (component, handler) = handler_of(&mdia)?;
         let mdhd = mdia.require(b"mdhd")?;
         let mut reader = mdhd.reader();
         let (version, _) = reader.version_upto(1)?;
@@ -123,6 +141,7 @@ impl Track {
             tables,
             start: trak.range().start,
             seig_sbgp: None,
+            quicktime: component != 0,
         };
         track.read_groups(&stbl)?;
         track.aux_boxes(&stbl)?;
@@ -164,6 +183,16 @@ impl Track {
             .unwrap_or_else(|| Err(moov.error(ErrorKind::UnknownTrack { id: self.id })))
     }
 
+    /// What the track presents.
+    pub fn kind(&self) -> TrackKind {
+        match &self.handler.0 {
+            b"vide" | b"pict" | b"auxv" => TrackKind::Video,
+            b"soun" => TrackKind::Audio,
+            b"text" | b"sbtl" | b"subt" | b"clcp" => TrackKind::Text,
+            _ => TrackKind::Other,
+        }
+    }
+
     /// Samples in the sample tables; 0 in a fragmented file.
     pub fn sample_count(&self) -> u32 {
         self.tables.sample_count()
@@ -172,6 +201,11 @@ impl Track {
     /// Whether an edit list is present.
     pub fn has_edit_list(&self) -> bool {
         !self.edits.is_empty()
+    }
+
+    /// The four-character code of the first sample entry, before protection; `none` without entries.
+    pub fn codec(&self) -> String {
+        self.entries.first().map_or_else(|| "none".into(), |e| e.original_format.to_string())
     }
 
     /// Whether any sample entry is protected.
@@ -190,11 +224,11 @@ impl Track {
     }
 }
 
-fn handler_of(mdia: &BoxRef<'_>) -> Result<FourCc> {
+/// The component type, 0 in ISO files, and the handler type.
+fn handler_of(mdia: &BoxRef<'_>) -> Result<(u32, FourCc)> {
     let mut reader = mdia.require(b"hdlr")?.reader();
     reader.version_flags()?;
-    reader.u32("pre_defined")?;
-    reader.array("handler_type").map(FourCc)
+    Ok((reader.u32("pre_defined")?, reader.array("handler_type").map(FourCc)?))
 }
 
 /// Three five-bit letters, 0x60 less than ASCII.

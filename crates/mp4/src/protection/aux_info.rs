@@ -8,7 +8,7 @@ use crate::{
     source::{be16, be32},
 };
 
-/// One subsample: clear bytes, then protected bytes.
+/// One subsample: clear bytes, then protected bytes, in the widths that ISO/IEC 23001-7 fixes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Subsample {
     /// Bytes left clear.
@@ -51,6 +51,7 @@ impl ExactSizeIterator for Subsamples<'_> {}
 
 /// Auxiliary information of one sample.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct SampleAux<'a> {
     /// The per-sample IV: empty, 8 or 16 bytes.
     pub iv: &'a [u8],
@@ -60,7 +61,7 @@ pub struct SampleAux<'a> {
 
 /// How entries are delimited.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Layout<'a> {
+pub(crate) enum AuxLayout<'a> {
     /// There is no information.
     Absent,
     /// Entries of a `senc`, the first of them at `start` of the top-level box.
@@ -73,18 +74,18 @@ pub(crate) enum Layout<'a> {
 #[derive(Clone, Debug)]
 pub struct AuxInfo<'a> {
     bytes: Cow<'a, [u8]>,
-    layout: Layout<'a>,
+    layout: AuxLayout<'a>,
     place: BoxRef<'a>,
 }
 
 impl<'a> AuxInfo<'a> {
-    pub(crate) fn new(bytes: Cow<'a, [u8]>, layout: Layout<'a>, place: BoxRef<'a>) -> Self {
+    pub(crate) fn new(bytes: Cow<'a, [u8]>, layout: AuxLayout<'a>, place: BoxRef<'a>) -> Self {
         Self { bytes, layout, place }
     }
 
     /// Whether there is none, as for constant IVs over whole samples.
     pub fn is_absent(&self) -> bool {
-        matches!(self.layout, Layout::Absent)
+        matches!(self.layout, AuxLayout::Absent)
     }
 
     /// Begins at the first sample.
@@ -112,13 +113,13 @@ impl<'a> AuxCursor<'a> {
         self.sample += 1;
         let iv_len = usize::from(iv_size);
         let (iv, subsamples) = match &self.info.layout {
-            Layout::Absent if iv_size == 0 => (&[][..], None),
-            Layout::Absent => return Err(self.error(ErrorKind::MissingAux)),
-            Layout::Senc { subsamples, .. } => {
+            AuxLayout::Absent if iv_size == 0 => (&[][..], None),
+            AuxLayout::Absent => return Err(self.error(ErrorKind::MissingAux)),
+            AuxLayout::Senc { subsamples, .. } => {
                 let iv = self.take(iv_len, "IV")?;
                 (iv, subsamples.then(|| self.subsamples()).transpose()?)
             }
-            Layout::Sized(saiz) => {
+            AuxLayout::Sized(saiz) => {
                 let size = usize::from(saiz.size(index));
                 if size == 0 && iv_size == 0 {
                     (&[][..], None)
@@ -134,7 +135,7 @@ impl<'a> AuxCursor<'a> {
                 }
             }
         };
-        // No subsamples at all means the whole sample, in files as they are.
+        // A `subsample_count` of 0 occurs in files, and means that the whole sample is protected.
         let subsamples = subsamples.filter(|subsamples| subsamples.len() > 0);
         if let Some(subsamples) = &subsamples {
             let (covered, size) = (subsamples.total(), u64::from(sample_size));
@@ -178,7 +179,7 @@ impl<'a> AuxCursor<'a> {
     #[cold]
     fn error(&self, kind: ErrorKind) -> Error {
         match self.info.layout {
-            Layout::Senc { start, .. } => self.info.place.error_at(start + self.at, kind),
+            AuxLayout::Senc { start, .. } => self.info.place.error_at(start + self.at, kind),
             _ => self.info.place.error(kind),
         }
     }

@@ -14,12 +14,12 @@ use crate::{BoxRef, ErrorKind, Result, source::Reader, writer::put_full_box};
 
 /// An initialization vector of up to 16 bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct Iv {
+pub struct StoredIv {
     bytes: [u8; 16],
     len: u8,
 }
 
-impl Iv {
+impl StoredIv {
     /// Takes an IV of 8 or 16 bytes; `None` for any other length.
     pub fn new(iv: &[u8]) -> Option<Self> {
         let len = match iv.len() {
@@ -43,7 +43,7 @@ impl Iv {
     }
 }
 
-impl fmt::Debug for Iv {
+impl fmt::Debug for StoredIv {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for byte in self.as_slice() {
             write!(f, "{byte:02x}")?;
@@ -52,8 +52,9 @@ impl fmt::Debug for Iv {
     }
 }
 
-/// Parameters of a `tenc` box or of a `seig` sample group entry.
+/// Parameters of a `tenc` box or of a `seig` sample group entry; by default, of clear samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct TrackEncryption {
     /// Whether the samples are protected.
     pub is_protected: bool,
@@ -66,10 +67,26 @@ pub struct TrackEncryption {
     /// 16-byte blocks left clear in each pattern; 0 without pattern.
     pub skip_blocks: u8,
     /// IV of all samples when `iv_size` is 0.
-    pub constant_iv: Option<Iv>,
+    pub constant_iv: Option<StoredIv>,
 }
 
 impl TrackEncryption {
+    /// Protected samples that carry an IV of `iv_size` bytes each: 8 or 16.
+    pub fn per_sample(kid: [u8; 16], iv_size: u8) -> Self {
+        Self { is_protected: true, iv_size, kid, ..Self::default() }
+    }
+
+    /// Protected samples that share one IV.
+    pub fn constant(kid: [u8; 16], iv: StoredIv) -> Self {
+        Self { is_protected: true, kid, constant_iv: Some(iv), ..Self::default() }
+    }
+
+    /// Sets the pattern, in blocks of 16 bytes: encrypted, then clear.
+    #[must_use]
+    pub fn with_pattern(self, crypt_blocks: u8, skip_blocks: u8) -> Self {
+        Self { crypt_blocks, skip_blocks, ..self }
+    }
+
     /// Reads a `tenc` box, version 0 or 1.
     pub(crate) fn from_box(tenc: &BoxRef<'_>) -> Result<Self> {
         let mut reader = tenc.reader();
@@ -101,7 +118,7 @@ impl TrackEncryption {
         let constant_iv = if protected == 1 && iv_size == 0 {
             let len = reader.u8("constant_IV_size")?;
             let iv = reader.bytes(usize::from(len), "constant_IV")?;
-            let Some(iv) = Iv::new(iv) else {
+            let Some(iv) = StoredIv::new(iv) else {
                 let kind = ErrorKind::InvalidValue { what: "constant_IV_size", value: len.into() };
                 return Err(reader.error(kind));
             };
@@ -170,7 +187,7 @@ mod tests {
             kid: *b"0123456789abcdef",
             crypt_blocks: 1,
             skip_blocks: 9,
-            constant_iv: Iv::new(&[7; 16]),
+            constant_iv: StoredIv::new(&[7; 16]),
             ..TrackEncryption::default()
         }
     }
@@ -208,8 +225,8 @@ mod tests {
 
     #[test]
     fn short_iv_is_padded_on_the_right() {
-        let block = Iv::new(&[9; 8]).unwrap().to_block();
+        let block = StoredIv::new(&[9; 8]).unwrap().to_block();
         assert_eq!(block, [9, 9, 9, 9, 9, 9, 9, 9, 0, 0, 0, 0, 0, 0, 0, 0]);
-        assert_eq!(Iv::new(&[1; 12]), None);
+        assert_eq!(StoredIv::new(&[1; 12]), None);
     }
 }

@@ -1,7 +1,9 @@
 //! Common Encryption metadata (ISO/IEC 23001-7): what is read and written per track,
 //! per sample group and per sample.
 
+mod aux_boxes;
 mod aux_info;
+mod aux_ranges;
 mod encryption;
 mod groups;
 mod pssh;
@@ -11,17 +13,16 @@ mod sinf;
 mod table;
 
 pub use aux_info::{AuxCursor, AuxInfo, SampleAux, Subsample, Subsamples};
-pub use encryption::{Iv, TrackEncryption};
+pub use encryption::{StoredIv, TrackEncryption};
 pub use groups::EncryptionRuns;
 pub use pssh::{COMMON_SYSTEM_ID, Pssh};
 pub use sinf::Protection;
-pub use table::{SampleAuxTable, SubsampleMode};
+pub use table::{SampleAuxTable, SubsampleMode, WriteAux};
 
+pub(crate) use aux_boxes::AuxBoxes;
+pub(crate) use aux_ranges::aux_ranges;
 pub(crate) use groups::{Descriptions, SeigMap, is_seig, movie_runs, refuse_compact};
-pub(crate) use saiz_saio::{AuxBoxes, Saio, is_protection_aux};
+pub(crate) use saiz_saio::{Saio, is_protection_aux};
 pub(crate) use senc::PIFF_SENC;
 pub(crate) use sinf::put_sinf;
 pub(crate) use table::{Offset, put_empty_senc, put_saio, put_seig};
-
-/// Scheme types of ISO/IEC 23001-7, and PIFF's.
-pub(crate) const SCHEMES: [&[u8; 4]; 5] = [b"cenc", b"cens", b"cbc1", b"cbcs", b"piff"];

@@ -12,6 +12,7 @@ pub const COMMON_SYSTEM_ID: [u8; 16] = [
 
 /// A parsed `pssh` box.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Pssh {
     /// Version: 1 or more has key ids.
     pub version: u8,

@@ -1,13 +1,11 @@
 //! `saiz` and `saio`: sizes and place of sample auxiliary information
 //! (ISO/IEC 14496-12, 8.7.8 and 8.7.9).
 
-use super::{
-    PIFF_SENC, SCHEMES,
-    aux_info::{AuxInfo, Layout},
-    senc::Senc,
-};
+use std::ops::Range;
+
+use super::sinf::SCHEMES;
 use crate::{
-    BoxRef, Error, ErrorKind, ReadAt, Result,
+    BoxRef, Result,
     source::{Records, be32, be64},
 };
 
@@ -25,14 +23,14 @@ pub(crate) fn is_protection_aux(aux: &BoxRef<'_>) -> bool {
 /// Sizes, one for all or one byte each.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Saiz<'a> {
-    place: BoxRef<'a>,
-    default: u8,
-    count: u32,
+    pub(crate) place: BoxRef<'a>,
+    pub(crate) default: u8,
+    pub(crate) count: u32,
     table: &'a [u8],
 }
 
 impl<'a> Saiz<'a> {
-    fn from_box(saiz: BoxRef<'a>) -> Result<Self> {
+    pub(crate) fn from_box(saiz: BoxRef<'a>) -> Result<Self> {
         let mut reader = saiz.reader();
         let (_, flags) = reader.version_upto(0)?;
         if flags & 1 != 0 {
@@ -57,7 +55,18 @@ impl<'a> Saiz<'a> {
         listed.copied().unwrap_or(self.default)
     }
 
-    fn total(&self) -> u64 {
+    /// Size of the information of these samples.
+    pub(crate) fn range_total(&self, samples: Range<u64>) -> u64 {
+        let listed = u64::from(self.count);
+        let samples = samples.start.min(listed)..samples.end.min(listed);
+        match self.default {
+            0 => samples.map(|sample| u64::from(self.size(sample))).sum(),
+            size => (samples.end - samples.start) * u64::from(size),
+        }
+    }
+
+    /// Size of the information of all samples.
+    pub(crate) fn total(&self) -> u64 {
         match self.default {
             0 => self.table.iter().map(|&size| u64::from(size)).sum(),
             size => u64::from(size) * u64::from(self.count),
@@ -96,150 +105,4 @@ impl<'a> Saio<'a> {
         let (bytes, at) = (self.place.source.bytes, self.entry_at(index));
         if self.wide { be64(bytes, at) } else { u64::from(be32(bytes, at)) }
     }
-}
-
-/// The boxes of one `traf` or `stbl` that hold or point to auxiliary information.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct AuxBoxes<'a> {
-    senc: Option<Senc<'a>>,
-    piff: Option<Senc<'a>>,
-    saiz: Option<Saiz<'a>>,
-    saio: Option<Saio<'a>>,
-}
-
-impl<'a> AuxBoxes<'a> {
-    /// Takes `child` if it is one of ours.
-    pub(crate) fn take(&mut self, child: BoxRef<'a>) -> Result<()> {
-        fn once<T>(slot: &mut Option<T>, child: &BoxRef<'_>, value: T) -> Result<()> {
-            match slot.replace(value) {
-                None => Ok(()),
-                Some(_) => Err(child.error(ErrorKind::Duplicate { kind: child.kind() })),
-            }
-        }
-        match &child.kind().0 {
-            b"senc" => once(&mut self.senc, &child, Senc::from_box(child)?),
-            b"uuid" if child.uuid() == Some(PIFF_SENC) => {
-                once(&mut self.piff, &child, Senc::from_box(child)?)
-            }
-            b"saiz" if is_protection_aux(&child) => {
-                once(&mut self.saiz, &child, Saiz::from_box(child)?)
-            }
-            b"saio" if is_protection_aux(&child) => {
-                once(&mut self.saio, &child, Saio::from_box(child)?)
-            }
-            _ => Ok(()),
-        }
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.senc.is_none() && self.piff.is_none() && self.saiz.is_none() && self.saio.is_none()
-    }
-
-    fn senc(&self) -> Option<&Senc<'a>> {
-        self.senc.as_ref().or(self.piff.as_ref())
-    }
-
-    /// IV size the PIFF override states, if any.
-    pub(crate) fn piff_iv_size(&self) -> Option<u8> {
-        self.senc()?.iv_size
-    }
-
-    /// Checks counts against the samples of the track or fragment.
-    pub(crate) fn check(&self, samples: u64) -> Result<()> {
-        for senc in [&self.senc, &self.piff].into_iter().flatten() {
-            senc.check_count(samples)?;
-        }
-        if let Some(saiz) = &self.saiz {
-            // The standard lets the last samples have no entry, never the other way round.
-            if u64::from(saiz.count) > samples {
-                return Err(saiz.place.error(ErrorKind::Mismatch {
-                    what: "samples in `saiz`",
-                    expected: samples,
-                    found: u64::from(saiz.count),
-                }));
-            }
-        }
-        Ok(())
-    }
-
-    /// Gives the auxiliary information: borrowed from `senc`, or read from `file` as `saiz`
-    /// and `saio` say. `runs` are the sample counts of the runs or chunks.
-    pub(crate) fn info<R: ReadAt + ?Sized>(
-        &self,
-        parent: BoxRef<'a>,
-        base: u64,
-        runs: impl Iterator<Item = u32>,
-        file: &R,
-    ) -> Result<AuxInfo<'a>> {
-        if let Some(senc) = self.senc().filter(|senc| senc.count > 0) {
-            let layout = Layout::Senc { subsamples: senc.subsamples, start: senc.entries.start };
-            return Ok(AuxInfo::new(senc.bytes().into(), layout, senc.place));
-        }
-        match (&self.saiz, &self.saio) {
-            (Some(saiz), Some(saio)) if saiz.total() > 0 => {
-                let bytes = read_external(saiz, saio, base, runs, file)?;
-                Ok(AuxInfo::new(bytes.into(), Layout::Sized(*saiz), saio.place))
-            }
-            _ => Ok(AuxInfo::new([].as_slice().into(), Layout::Absent, parent)),
-        }
-    }
-}
-
-fn read_external<R: ReadAt + ?Sized>(
-    saiz: &Saiz<'_>,
-    saio: &Saio<'_>,
-    base: u64,
-    mut runs: impl Iterator<Item = u32>,
-    file: &R,
-) -> Result<Vec<u8>> {
-    let file_len = file.len();
-    let outside = |number: u32, start, len| -> Error {
-        let what = "aux info of run";
-        let kind = ErrorKind::OutsideFile { what, number: number.into(), start, len, file_len };
-        saio.place.error_at(saio.entry_at(number - 1), kind)
-    };
-    let total = saiz.total();
-    let entries = saio.records.count;
-    if entries == 0 {
-        return Err(saio.place.error(ErrorKind::Invalid("`saio` without offsets")));
-    }
-    // Entries may overlap in a hostile file; their sum is bounded all the same.
-    if total > file_len {
-        return Err(outside(1, base, total));
-    }
-    let mut bytes = Vec::new();
-    let mut sample = 0_u64;
-    for number in 1..=entries {
-        let len = if entries == 1 {
-            total
-        } else {
-            let count = runs.next().ok_or_else(|| {
-                saio.place.error(ErrorKind::Invalid("more `saio` offsets than runs of samples"))
-            })?;
-            let first = sample;
-            sample += u64::from(count);
-            let listed = u64::from(saiz.count);
-            match saiz.default {
-                0 => (first.min(listed)..sample.min(listed)).map(|i| u64::from(saiz.size(i))).sum(),
-                size => (sample.min(listed) - first.min(listed)) * u64::from(size),
-            }
-        };
-        let start = base
-            .checked_add(saio.entry(number - 1))
-            .filter(|start| start.checked_add(len).is_some_and(|end| end <= file_len))
-            .ok_or_else(|| outside(number, base.saturating_add(saio.entry(number - 1)), len))?;
-        let old = bytes.len();
-        // Bounded by `total`, which was checked.
-        bytes.resize(old + usize::try_from(len).unwrap_or(0), 0);
-        file.read_exact_at(&mut bytes[old..], start)
-            .map_err(|error| saio.place.error(ErrorKind::Io(error)))?;
-    }
-    if bytes.len() as u64 != total {
-        return Err(saio.place.error(ErrorKind::Mismatch {
-            what: "auxiliary bytes reached by `saio`",
-            expected: total,
-            found: bytes.len() as u64,
-        }));
-    }
-    Ok(bytes)
 }

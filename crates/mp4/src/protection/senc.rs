@@ -1,7 +1,7 @@
 //! `senc`: sample encryption box (ISO/IEC 23001-7, 7.2), and its PIFF 1.1 ancestor.
 //!
 //! Entries have no fixed width: whether an IV is there, and how long, is decided by `tenc` or
-//! `seig`. Only the frame is checked here, entries are read by [`super::AuxCursor`].
+//! `seig`. Only header and count are checked here; entries are read by [`super::AuxCursor`].
 
 use std::ops::Range;
 

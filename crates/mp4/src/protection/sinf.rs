@@ -1,10 +1,13 @@
 //! `sinf`: protection scheme information of a sample entry (ISO/IEC 14496-12, 8.12).
 
-use super::{SCHEMES, TrackEncryption};
+use super::encryption::TrackEncryption;
 use crate::{
     BoxRef, ErrorKind, FourCc, Result,
     writer::{put_box, put_full_box, put32},
 };
+
+/// Scheme types of ISO/IEC 23001-7, and PIFF's.
+pub(super) const SCHEMES: [&[u8; 4]; 5] = [b"cenc", b"cens", b"cbc1", b"cbcs", b"piff"];
 
 /// What a `sinf` box says about its sample entry.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use crate::{
     writer::{put_box, put_full_box, put16, put32, put64},
 };
 
-/// Whether samples carry subsamples; decided once per `senc`.
+/// Whether samples carry subsamples; decided once per `senc`, by one flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SubsampleMode {
     /// Whole samples are protected: no subsample counts.
@@ -32,14 +32,14 @@ impl SampleAuxTable {
         Self { iv_size, mode, payload: Vec::new(), sizes: Vec::new() }
     }
 
-    /// Forgets the samples, keeps the memory.
+    /// Removes the samples, keeps the memory.
     pub fn clear(&mut self) {
         self.payload.clear();
         self.sizes.clear();
     }
 
-    /// Appends a sample. `iv` must have the table's IV size; `subsamples` are ignored in
-    /// [`SubsampleMode::Absent`].
+    /// Appends a sample. `iv` must have the table's IV size, and `subsamples` must be empty in
+    /// [`SubsampleMode::Absent`]: without them a reader would take the whole sample for protected.
     ///
     /// More than 255 bytes, what `saiz` can state, is [`ErrorKind::TooMuchAux`]: at most 39
     /// subsamples with an IV of 16 bytes, 40 with 8, 42 with none. The table is unchanged then.
@@ -48,6 +48,10 @@ impl SampleAuxTable {
         let fail = |kind| Error::new("senc".to_owned(), 0, kind);
         if iv.len() != usize::from(self.iv_size) {
             return Err(fail(ErrorKind::Sample { number, what: "IV of the wrong length" }));
+        }
+        if self.mode == SubsampleMode::Absent && !subsamples.is_empty() {
+            let what = "subsamples in a table that holds none";
+            return Err(fail(ErrorKind::Sample { number, what }));
         }
         let size = match self.mode {
             SubsampleMode::Absent => iv.len() as u64,
@@ -124,6 +128,20 @@ impl SampleAuxTable {
     }
 }
 
+/// Auxiliary information to write into one `traf`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WriteAux<'a> {
+    /// Nothing: constant IV, whole samples (as CMAF recommends).
+    Nothing,
+    /// A `senc` without entries, for constant IVs over whole samples. All players read it.
+    EmptySenc,
+    /// `senc` alone.
+    Senc(&'a SampleAuxTable),
+    /// `saiz`, `saio` and `senc`.
+    Full(&'a SampleAuxTable),
+}
+
 /// Appends a `senc` without entries, as written for constant IVs over whole samples.
 pub(crate) fn put_empty_senc(out: &mut Vec<u8>) {
     put_full_box(out, *b"senc", 0, 0, |out| put32(out, 0));
@@ -183,6 +201,14 @@ mod tests {
             assert!(matches!(error.kind(), ErrorKind::TooMuchAux { number: 2, .. }));
             assert_eq!(table.len(), 1);
         }
+    }
+
+    #[test]
+    fn subsamples_need_a_place() {
+        let mut table = SampleAuxTable::new(8, SubsampleMode::Absent);
+        assert!(table.push(&[0; 8], &[Subsample { clear: 1, protected: 16 }]).is_err());
+        assert!(table.is_empty());
+        table.push(&[0; 8], &[]).unwrap();
     }
 
     #[test]

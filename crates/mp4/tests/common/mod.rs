@@ -1,60 +1,23 @@
-//! Shared by the test files: media, loading, and small box builders.
+//! Shared by the test files: loading, and fragments of progressive clips.
 
 #![allow(dead_code, reason = "every test file uses its own part of this")]
 
-use std::{path::PathBuf, process::Command};
-
 use lanelock_mp4::{
     BoxHeader, Fragment, Movie, Result, Sample,
-    build::{self, NewSample, NewTrackFragment},
-    edit::{WriteAux, fragment_movie, fragmented_ftyp},
+    compose::{self, NewSample, NewTrackFragment},
+    edit::{fragment_movie, fragmented_ftyp},
     load, top_level,
 };
+use lanelock_testkit::{boxes::boxed as mk, protected_clip, small_clip};
 
-/// Progressive clips, relative to the media directory.
-pub(crate) const CLIPS: [&str; 13] = [
-    "bigbuckbunny.mp4",
-    "codecs/aac.mp4",
-    "codecs/ac3.mp4",
-    "codecs/av1.mp4",
-    "codecs/av1_tiles.mp4",
-    "codecs/avc.mp4",
-    "codecs/avc_aac.mp4",
-    "codecs/avc_slices.mp4",
-    "codecs/eac3.mp4",
-    "codecs/flac.mp4",
-    "codecs/hevc.mp4",
-    "codecs/opus.mp4",
-    "codecs/vp9.mp4",
-];
-
-/// Fragmented, protected.
-pub(crate) const VECTORS: [&str; 3] =
-    ["vectors/cbcs.mp4", "vectors/cbcs_audio.mp4", "vectors/prog_8s_enc_dashinit.mp4"];
-
-pub(crate) fn media_path(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/media").join(name)
+/// The bytes of a committed clip.
+pub(crate) fn clip(name: &str) -> Vec<u8> {
+    small_clip(name).read()
 }
 
-/// The bytes of a clip; says so and gives `None` where the media directory is absent.
-pub(crate) fn clip(name: &str) -> Option<Vec<u8>> {
-    let path = media_path(name);
-    match std::fs::read(&path) {
-        Ok(bytes) => Some(bytes),
-        Err(error) => {
-            println!("SKIPPED: {}: {error}", path.display());
-            None
-        }
-    }
-}
-
-/// Whether a program runs; says so if not.
-pub(crate) fn have(program: &str) -> bool {
-    let ok = Command::new(program).arg("-version").output().is_ok();
-    if !ok {
-        println!("SKIPPED: {program} is not installed");
-    }
-    ok
+/// The bytes of a published protected file.
+pub(crate) fn vector(name: &str) -> Vec<u8> {
+    protected_clip(name).read()
 }
 
 pub(crate) fn boxes(file: &[u8]) -> Vec<BoxHeader> {
@@ -83,33 +46,6 @@ pub(crate) fn each_fragment(file: &[u8], mut body: impl FnMut(&Movie, Fragment<'
     }
 }
 
-/// A box around a payload.
-pub(crate) fn mk(kind: &[u8; 4], payload: &[&[u8]]) -> Vec<u8> {
-    let mut out = vec![0; 4];
-    out.extend_from_slice(kind);
-    for part in payload {
-        out.extend_from_slice(part);
-    }
-    let size = u32::try_from(out.len()).unwrap();
-    out[..4].copy_from_slice(&size.to_be_bytes());
-    out
-}
-
-/// Big-endian words.
-pub(crate) fn words(words: &[u32]) -> Vec<u8> {
-    words.iter().flat_map(|word| word.to_be_bytes()).collect()
-}
-
-/// A full box of words: version and flags first.
-pub(crate) fn full(kind: &[u8; 4], content: &[u32]) -> Vec<u8> {
-    mk(kind, &[&words(content)])
-}
-
-/// Offset of the first occurrence of a box type, at its size field.
-pub(crate) fn find(bytes: &[u8], kind: &[u8; 4]) -> usize {
-    bytes.windows(4).position(|window| window == kind).unwrap() - 4
-}
-
 /// An initialization segment and moofs of up to 40 samples a track, of a progressive clip.
 pub(crate) fn fragmented(file: &[u8]) -> Vec<u8> {
     let movie = movie(file);
@@ -136,19 +72,12 @@ pub(crate) fn fragmented(file: &[u8]) -> Vec<u8> {
         let mut trafs = Vec::new();
         for ((track, samples), chunk) in movie.tracks.iter().zip(&tracks).zip(&chunks) {
             let Some(sample) = samples.get(first) else { continue };
-            trafs.push(NewTrackFragment {
-                track_id: track.id,
-                decode_time: sample.decode_time,
-                description_index: None,
-                samples: chunk,
-                payload_offset,
-                aux: WriteAux::Nothing,
-                seig: None,
-            });
+            let time = sample.decode_time;
+            trafs.push(NewTrackFragment::new(track.id, time, chunk, payload_offset));
             payload_offset += chunk.iter().map(|sample| u64::from(sample.size)).sum::<u64>();
         }
         let sequence = u32::try_from(sequence).unwrap() + 1;
-        out.extend_from_slice(&build::moof(sequence, &trafs, &[]).unwrap());
+        out.extend_from_slice(&compose::moof(sequence, &trafs, &[]).unwrap());
         let mut payload = Vec::new();
         for samples in &tracks {
             for sample in samples.iter().skip(first).take(40) {

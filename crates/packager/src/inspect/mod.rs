@@ -101,6 +101,9 @@ pub struct ProtectionReport {
     pub clear_bytes: u64,
     /// Protected bytes of subsamples, or of whole samples.
     pub protected_bytes: u64,
+    /// The bytes among them that are ciphertext: without skipped blocks, partial last blocks and
+    /// truncated crypt runs (ISO/IEC 23001-7, 9.6.1; some packagers encrypt the latter).
+    pub ciphertext_bytes: u64,
 }
 
 /// The fragments.
@@ -173,7 +176,7 @@ fn brands(ftyp: &[u8]) -> lanelock_mp4::Result<Vec<String>> {
     Ok(words.filter(|(at, _)| *at != 1).map(|(_, word)| FourCc(*word).to_string()).collect())
 }
 
-/// Seconds by the headers of the movie; none if they do not know.
+/// Seconds by the headers of the movie; none if they do not state it.
 fn stated_duration(movie: &Movie) -> Option<f64> {
     let ticks = known(movie.duration).or_else(|| known(movie.fragment_duration?))?;
     (movie.timescale > 0).then(|| seconds(ticks, movie.timescale))

@@ -2,14 +2,14 @@
 
 use std::{collections::HashSet, fmt::Write as _};
 
-use lanelock_cenc::Scheme;
+use lanelock_cenc::{Pattern, Scheme, ciphertext_bytes};
 use lanelock_mp4::{
     AuxCursor, AuxInfo, Media, Movie, Protection, SampleAux, SampleEntry, Track, TrackEncryption,
-    TrackFragment,
+    TrackFragment, TrackKind,
 };
 
 use super::{ProtectionReport, TrackReport, known, seconds};
-use crate::{Error, io::Input, keys::kid_text, tracks::codec};
+use crate::{Error, io::Input, keys::kid_text};
 
 /// A track while its samples are counted.
 pub(super) struct Tally<'a> {
@@ -21,6 +21,8 @@ pub(super) struct Tally<'a> {
     ticks: u64,
     /// Whether the protection of samples can be counted: there is one, and it is known.
     counted: bool,
+    /// The scheme of the first protected sample entry, if it is a known one.
+    scheme: Option<Scheme>,
     /// Whether pattern and IV are in the report.
     described: bool,
     /// The KIDs of the report.
@@ -37,7 +39,7 @@ impl<'a> Tally<'a> {
         let report = TrackReport {
             id: track.id,
             kind: kind(track),
-            codec: first.map_or_else(|| codec(track), SampleEntry::codec_string),
+            codec: first.map_or_else(|| track.codec(), SampleEntry::codec_string),
             sample_entries: track.entries.iter().map(|entry| entry.format.to_string()).collect(),
             language: track.language.iter().copied().map(char::from).collect(),
             width,
@@ -51,8 +53,10 @@ impl<'a> Tally<'a> {
         };
         let counted = track.is_protected()
             && protections(track).all(|p| Scheme::from_fourcc(p.scheme_type.0).is_some());
-        let (described, kids) = (false, HashSet::new());
-        let mut this = Self { input, movie, track, report, ticks: 0, counted, described, kids };
+        let scheme = protections(track).find_map(|p| Scheme::from_fourcc(p.scheme_type.0));
+        let (described, kids, ticks) = (false, HashSet::new(), 0);
+        let mut this =
+            Self { input, movie, track, report, ticks, counted, scheme, described, kids };
         for protection in protections(track) {
             this.describe(protection.encryption.as_ref());
         }
@@ -67,7 +71,7 @@ impl<'a> Tally<'a> {
         let aux = self.counted.then(|| movie.aux_info(track, &input.source));
         let aux = aux.transpose().map_err(container)?;
         let mut cursor = aux.as_ref().map(AuxInfo::cursor);
-        // There is no sample entry number 0: what comes are the groups alone.
+        // Description indices count from 1, so 0 has no `tenc`: the runs are of sample groups alone.
         for (count, group) in movie.encryption_runs(track, 0) {
             self.describe(group);
             for sample in samples.by_ref().take(usize::try_from(count).unwrap_or(usize::MAX)) {
@@ -112,7 +116,7 @@ impl<'a> Tally<'a> {
         self.report
     }
 
-    /// Sums stop at the largest number: samples of a hostile file may share bytes without end.
+    /// Sums saturate: in a hostile file, any number of samples may share the same bytes.
     fn add(&mut self, samples: u64, bytes: u64, ticks: u64) {
         self.report.access_units = self.report.access_units.saturating_add(samples);
         self.report.bytes = self.report.bytes.saturating_add(bytes);
@@ -158,19 +162,28 @@ impl<'a> Tally<'a> {
         if report.first_iv.is_none() && !iv.is_empty() {
             report.first_iv = Some(hex(iv));
         }
+        let pattern = encryption.map_or(Pattern::ALL, |encryption| {
+            Pattern::new(encryption.crypt_blocks, encryption.skip_blocks)
+        });
+        let scheme = self.scheme.unwrap_or(Scheme::Cenc);
+        let mut protect = |bytes: u32| {
+            let ciphertext = ciphertext_bytes(scheme, pattern, bytes);
+            report.protected_bytes = report.protected_bytes.saturating_add(bytes.into());
+            report.ciphertext_bytes = report.ciphertext_bytes.saturating_add(ciphertext.into());
+        };
         let Some(subsamples) = subsamples else {
-            report.protected_bytes = report.protected_bytes.saturating_add(size.into());
+            protect(size);
             return Ok(());
         };
-        let count = subsamples.len() as u64;
+        let (count, mut clear) = (subsamples.len() as u64, 0_u64);
+        for subsample in subsamples {
+            clear += u64::from(subsample.clear);
+            protect(subsample.protected);
+        }
+        report.clear_bytes = report.clear_bytes.saturating_add(clear);
         report.with_subsamples += 1;
         report.subsamples += count;
         report.most_subsamples = report.most_subsamples.max(count);
-        for subsample in subsamples {
-            report.clear_bytes = report.clear_bytes.saturating_add(subsample.clear.into());
-            report.protected_bytes =
-                report.protected_bytes.saturating_add(subsample.protected.into());
-        }
         Ok(())
     }
 }
@@ -183,14 +196,14 @@ fn kind(track: &Track) -> String {
     match &track.handler.0 {
         b"vide" => "video".into(),
         b"soun" => "audio".into(),
-        b"text" | b"sbtl" | b"subt" | b"clcp" => "text".into(),
+        _ if track.kind() == TrackKind::Text => "text".into(),
         _ => track.handler.to_string(),
     }
 }
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}"); // a String never refuses
+        let _ = write!(text, "{byte:02x}"); // writing to a String cannot fail
         text
     })
 }

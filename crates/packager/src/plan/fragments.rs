@@ -9,7 +9,7 @@ use crate::{
     Error,
     io::Input,
     pipeline::Plan,
-    task::{Kind, Task},
+    task::{Task, TaskKind},
 };
 
 /// The most bytes of a `moof`: its structures take a multiple of that in memory.
@@ -20,6 +20,7 @@ pub(crate) struct Fragments<'a> {
     input: &'a Input,
     boxes: Peekable<TopLevel<'a, FileSource>>,
     moov: Option<Vec<u8>>,
+    ftyp: Option<Vec<u8>>,
     queue: VecDeque<Task>,
 }
 
@@ -27,7 +28,12 @@ impl<'a> Fragments<'a> {
     /// `moov` takes the place of the input's.
     pub(crate) fn new(input: &'a Input, moov: Vec<u8>) -> Self {
         let boxes = top_level(&input.source).peekable();
-        Self { input, boxes, moov: Some(moov), queue: VecDeque::new() }
+        Self { input, boxes, moov: Some(moov), ftyp: None, queue: VecDeque::new() }
+    }
+
+    /// `ftyp` takes the place of the input's; where there is none, it goes in front of `moov`.
+    pub(crate) fn with_ftyp(self, ftyp: Vec<u8>) -> Self {
+        Self { ftyp: Some(ftyp), ..self }
     }
 
     fn fragment(&mut self, header: &BoxHeader) -> Result<Task, Error> {
@@ -47,7 +53,7 @@ impl<'a> Fragments<'a> {
             end = next.end();
             self.boxes.next();
         }
-        Ok(Task::of(Kind::Fragment { at, moof }, header.end()..end))
+        Ok(Task::of(TaskKind::Fragment { at, moof }, header.end()..end))
     }
 }
 
@@ -62,14 +68,19 @@ impl Plan for Fragments<'_> {
             let at = header.offset;
             match &header.kind.0 {
                 b"moof" => return self.fragment(&header).map(Some),
+                b"ftyp" if self.ftyp.is_some() => {
+                    let bytes = self.ftyp.take().unwrap_or_default();
+                    return Ok(Some(Task::new(TaskKind::Replace { at, bytes }, Vec::new())));
+                }
                 b"moov" => {
-                    let bytes = self.moov.take().unwrap_or_default();
-                    return Ok(Some(Task::new(Kind::Replace { at, bytes }, Vec::new())));
+                    let mut bytes = self.ftyp.take().unwrap_or_default();
+                    bytes.extend(self.moov.take().unwrap_or_default());
+                    return Ok(Some(Task::new(TaskKind::Replace { at, bytes }, Vec::new())));
                 }
                 b"sidx" | b"mfra" => {
                     let bytes = load(&self.input.source, &header)
                         .map_err(|error| self.input.container(error))?;
-                    return Ok(Some(Task::new(Kind::Index { at, bytes }, Vec::new())));
+                    return Ok(Some(Task::new(TaskKind::Index { at, bytes }, Vec::new())));
                 }
                 b"ssix" => {
                     return Err(self.input.unsuitable(format!(

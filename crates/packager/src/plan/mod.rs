@@ -10,7 +10,7 @@ pub(crate) use stretches::Stretches;
 
 use std::{collections::VecDeque, ops::Range};
 
-use crate::task::{Kind, Task};
+use crate::task::{Task, TaskKind};
 
 /// Bytes of a piece whose size can be chosen: small enough to stay in the cache from read to write.
 const PIECE: u64 = 1 << 20;
@@ -20,7 +20,7 @@ fn copy(queue: &mut VecDeque<Task>, range: Range<u64>) {
     let mut at = range.start;
     while at < range.end {
         let end = range.end.min(at + PIECE);
-        queue.push_back(Task::of(Kind::Copy, at..end));
+        queue.push_back(Task::of(TaskKind::Copy, at..end));
         at = end;
     }
 }

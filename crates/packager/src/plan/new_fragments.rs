@@ -2,26 +2,27 @@
 
 use std::{iter::Peekable, time::Duration};
 
-use lanelock_mp4::{Movie, Sample, Samples};
+use lanelock_mp4::{Movie, Sample, Samples, TrackKind};
 
 use crate::{
     Error,
     io::Input,
     pipeline::Plan,
-    task::{Kind, NewTrack, Task},
+    task::{NewTrack, Task, TaskKind},
 };
 
 /// Cuts a progressive file into fragments that begin at sync samples.
 pub(crate) struct NewFragments<'a> {
     input: &'a Input,
-    tracks: Vec<Source<'a>>,
+    tracks: Vec<SourceTrack<'a>>,
     duration: Duration,
     /// Bytes of samples so far: more than the file has means that samples share bytes.
     bytes: u64,
 }
 
-struct Source<'a> {
-    is_video: bool,
+struct SourceTrack<'a> {
+    /// Whether its sync samples are where fragments begin: the smaller, the rather.
+    rank: u8,
     timescale: u64,
     samples: Peekable<Samples<'a>>,
 }
@@ -37,8 +38,13 @@ impl<'a> NewFragments<'a> {
             .iter()
             .map(|track| {
                 let samples = movie.samples(track, input.len());
-                Ok(Source {
-                    is_video: track.handler == b"vide",
+                Ok(SourceTrack {
+                    rank: match track.kind() {
+                        TrackKind::Video if track.handler == b"vide" => 0,
+                        // A single picture, such as a cover, says nothing about the others.
+                        TrackKind::Video if track.sample_count() > 1 => 1,
+                        _ => 2,
+                    },
                     timescale: u64::from(track.timescale).max(1),
                     samples: samples.map_err(|error| input.container(error))?.peekable(),
                 })
@@ -92,15 +98,14 @@ impl<'a> NewFragments<'a> {
         Ok((!taken.samples.is_empty()).then_some(taken))
     }
 
-    /// The track whose sync samples decide: video before all others.
+    /// The track whose sync samples decide where fragments begin: video before all others.
     fn leader(&mut self) -> Result<Option<usize>, Error> {
-        let mut leader = None;
+        let mut leader: Option<usize> = None;
         for track in 0..self.tracks.len() {
-            if self.peek(track)?.is_some() {
-                if self.tracks[track].is_video {
-                    return Ok(Some(track));
-                }
-                leader = leader.or(Some(track));
+            if self.peek(track)?.is_some()
+                && leader.is_none_or(|leader| self.tracks[track].rank < self.tracks[leader].rank)
+            {
+                leader = Some(track);
             }
         }
         Ok(leader)
@@ -118,7 +123,8 @@ impl Plan for NewFragments<'_> {
             let age = u128::from(sample.decode_time - start.min(sample.decode_time));
             sample.decode_time == start || !sample.sync || age < ticks
         })?;
-        // Where the leader goes on is where the others end; if it does not, they all run out.
+        // The fragment ends at the leader's next sync sample: the other tracks give their samples up to
+        // that time. After the leader's last, they give all that is left.
         let end = self.peek(leader)?.map(|sample| sample.decode_time);
         let mut tracks: Vec<NewTrack> = led.into_iter().collect();
         for track in 0..self.tracks.len() {
@@ -144,6 +150,6 @@ impl Plan for NewFragments<'_> {
                 }
             }
         }
-        Ok(Some(Task::new(Kind::NewFragment(tracks), spans)))
+        Ok(Some(Task::new(TaskKind::NewFragment(tracks), spans)))
     }
 }

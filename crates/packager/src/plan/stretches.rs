@@ -9,7 +9,8 @@ use crate::{
     Error,
     io::Input,
     pipeline::Plan,
-    task::{Kind, StretchSample, Task},
+    skeleton::Replacement,
+    task::{StretchSample, Task, TaskKind},
 };
 
 /// Cuts a progressive file in the order of its bytes.
@@ -19,9 +20,8 @@ pub(crate) struct Stretches<'a> {
     tracks: Vec<Peekable<Samples<'a>>>,
     /// Where the next piece begins.
     at: u64,
-    /// What takes the place of `moov`; without it, `moov` is left out.
-    moov: Option<Vec<u8>>,
-    passed_moov: bool,
+    /// Boxes whose bytes are replaced, in file order.
+    replaced: VecDeque<Replacement>,
     queue: VecDeque<Task>,
 }
 
@@ -29,7 +29,7 @@ impl<'a> Stretches<'a> {
     pub(crate) fn new(
         input: &'a Input,
         movie: &'a Movie,
-        moov: Option<Vec<u8>>,
+        replaced: Vec<Replacement>,
     ) -> Result<Self, Error> {
         let tracks = movie
             .tracks
@@ -37,8 +37,8 @@ impl<'a> Stretches<'a> {
             .map(|track| Ok(movie.samples(track, input.len())?.peekable()))
             .collect::<Result<_, lanelock_mp4::Error>>()
             .map_err(|error| input.container(error))?;
-        let queue = VecDeque::new();
-        Ok(Self { input, movie, tracks, at: 0, moov, passed_moov: false, queue })
+        let (replaced, queue) = (replaced.into(), VecDeque::new());
+        Ok(Self { input, movie, tracks, at: 0, replaced, queue })
     }
 
     /// The sample that is next in the file, without taking it.
@@ -55,7 +55,8 @@ impl<'a> Stretches<'a> {
                 let size = sample.size;
                 let sample = StretchSample { track, description_index, offset, size };
                 if size == 0 {
-                    // Nowhere in the file, but counted: next in any order.
+                    // A sample without bytes may have any offset, but has auxiliary information like all
+                    // others: it comes where the plan stands.
                     return Ok(Some(StretchSample { offset: self.at, ..sample }));
                 }
                 first = Some(sample);
@@ -64,23 +65,15 @@ impl<'a> Stretches<'a> {
         Ok(first)
     }
 
-    fn moov_start(&self) -> u64 {
-        self.movie.offset()
-    }
-
-    fn moov_end(&self) -> u64 {
-        self.movie.offset() + self.movie.bytes().len() as u64
-    }
-
     /// Goes on to `end` without samples.
     fn skip_to(&mut self, end: u64) {
-        if !self.passed_moov && end >= self.moov_end() {
-            let at = self.moov_start();
-            copy(&mut self.queue, self.at..at);
-            let bytes = self.moov.take().unwrap_or_default();
-            self.queue.push_back(Task::new(Kind::Replace { at, bytes }, Vec::new()));
-            self.at = self.moov_end();
-            self.passed_moov = true;
+        while let Some(Replacement { range, bytes, .. }) =
+            self.replaced.pop_front_if(|next| next.range.end <= end)
+        {
+            copy(&mut self.queue, self.at..range.start);
+            let kind = TaskKind::Replace { at: range.start, bytes };
+            self.queue.push_back(Task::new(kind, Vec::new()));
+            self.at = range.end;
         }
         copy(&mut self.queue, self.at..end);
         self.at = end;
@@ -103,9 +96,10 @@ impl Plan for Stretches<'_> {
                     self.movie.tracks[sample.track].id, sample.offset
                 )));
             }
-            if sample.offset < self.moov_end() && end > self.moov_start() {
+            let inside = |b: &&Replacement| sample.offset < b.range.end && end > b.range.start;
+            if let Some(Replacement { kind, .. }) = self.replaced.iter().find(inside) {
                 return Err(self.input.unsuitable(format!(
-                    "the sample at file offset {} lies in the moov box",
+                    "the sample at file offset {} lies in the {kind} box",
                     sample.offset
                 )));
             }
@@ -126,7 +120,7 @@ impl Plan for Stretches<'_> {
                 self.skip_to(self.input.len());
             }
         } else {
-            self.queue.push_back(Task::of(Kind::Stretch(samples), start..self.at));
+            self.queue.push_back(Task::of(TaskKind::Stretch(samples), start..self.at));
         }
         Ok(self.queue.pop_front())
     }

@@ -32,9 +32,9 @@ impl<K: Kernel> Kernel for Narrow<K> {
 }
 
 /// The kernel on pairs of blocks.
-pub(super) struct Pair<K>(pub(super) K);
+pub(super) struct KernelPair<K>(pub(super) K);
 
-impl<K: Kernel> Kernel for Pair<K> {
+impl<K: Kernel> Kernel for KernelPair<K> {
     type Out = K::Out;
 
     #[inline(always)]
@@ -45,9 +45,9 @@ impl<K: Kernel> Kernel for Pair<K> {
 
 /// Encrypts each of `N` vectors `TURNS / 10` times; the result is the next call's input, so that
 /// calls do not overlap.
-pub(super) struct Ciphers<const N: usize, const R: usize>(pub(super) Block);
+pub(super) struct ManyCiphers<const N: usize, const R: usize>(pub(super) Block);
 
-impl<const N: usize, const R: usize> Kernel for Ciphers<N, R> {
+impl<const N: usize, const R: usize> Kernel for ManyCiphers<N, R> {
     type Out = Block;
 
     #[inline(always)]

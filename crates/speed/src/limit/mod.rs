@@ -35,7 +35,8 @@ use crate::{
     workload::Workload,
 };
 use kernels::{
-    Both, Change, ChangeTenth, Ciphers, Narrow, Pair, Products, Read, Rounds, TURNS, Width,
+    Both, Change, ChangeTenth, KernelPair, ManyCiphers, Narrow, Products, Read, Rounds, TURNS,
+    Width,
 };
 
 /// A shorter chain is not bound by its latency: the processor begins the next message while it waits
@@ -179,12 +180,12 @@ impl Limits {
         let ciphers = |cycles: f64| cycles / float(12 * TURNS / 10);
         let chain = |cycles: f64| cycles / float(TURNS / 10);
         match quantity {
-            Quantity::Aes(10) => ciphers(cycles(level, Ciphers::<12, 11>)),
-            Quantity::Aes(12) => ciphers(cycles(level, Ciphers::<12, 13>)),
-            Quantity::Aes(_) => ciphers(cycles(level, Ciphers::<12, 15>)),
-            Quantity::Chain(10) => chain(latency(level, |b| Narrow(Ciphers::<1, 11>(b)))),
-            Quantity::Chain(12) => chain(latency(level, |b| Narrow(Ciphers::<1, 13>(b)))),
-            Quantity::Chain(_) => chain(latency(level, |b| Narrow(Ciphers::<1, 15>(b)))),
+            Quantity::Aes(10) => ciphers(cycles(level, ManyCiphers::<12, 11>)),
+            Quantity::Aes(12) => ciphers(cycles(level, ManyCiphers::<12, 13>)),
+            Quantity::Aes(_) => ciphers(cycles(level, ManyCiphers::<12, 15>)),
+            Quantity::Chain(10) => chain(latency(level, |b| Narrow(ManyCiphers::<1, 11>(b)))),
+            Quantity::Chain(12) => chain(latency(level, |b| Narrow(ManyCiphers::<1, 13>(b)))),
+            Quantity::Chain(_) => chain(latency(level, |b| Narrow(ManyCiphers::<1, 15>(b)))),
             // One set of units for both.
             Quantity::Mix(rounds) if level.name() == "portable" => {
                 self.cycles(Quantity::Aes(rounds)) + 3.0 * self.cycles(Quantity::Product)
@@ -207,7 +208,7 @@ impl Limits {
             }
             Quantity::Product => rounds(cycles(level, Products::<12>)),
             Quantity::Round(1) => rounds(cycles(level, |b| Narrow(Rounds::<12>(b)))),
-            Quantity::Round(2) => rounds(cycles(level, |b| Pair(Rounds::<12>(b)))),
+            Quantity::Round(2) => rounds(cycles(level, |b| KernelPair(Rounds::<12>(b)))),
             Quantity::Round(_) => rounds(cycles(level, Rounds::<12>)),
             Quantity::Latency => latency(level, |b| Narrow(Rounds::<1>(b))) / float(TURNS),
             Quantity::Walk(walk, bytes) => {

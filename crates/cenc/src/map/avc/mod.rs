@@ -11,14 +11,14 @@ use super::bits::BitReader;
 use super::error::{Fault, MapError, ParameterSet};
 use super::nal::{LengthSize, Nal, NalUnits, Record};
 use super::{AccessUnitMap, Runs};
-use pps::Pps;
-use sps::Sps;
+use pps::AvcPps;
+use sps::AvcSps;
 
 /// Subsample rules for AVC: the parameter sets in force.
 #[derive(Clone, Debug)]
 pub struct AvcMap {
     length_size: LengthSize,
-    sets: Box<Sets>,
+    sets: Box<AvcSets>,
 }
 
 impl AvcMap {
@@ -33,7 +33,7 @@ impl AvcMap {
         }
         record.take(3)?;
         let length_size = LengthSize::from_field(record.byte()?)?;
-        let mut sets = Box::<Sets>::default();
+        let mut sets = Box::<AvcSets>::default();
         let sequence_sets = record.byte()? & 0x1f;
         for _ in 0..sequence_sets {
             sets.learn(record.nal()?)?;
@@ -42,6 +42,12 @@ impl AvcMap {
             sets.learn(record.nal()?)?;
         }
         Ok(Self { length_size, sets })
+    }
+
+    /// Whether every picture parameter set in force chooses CABAC, and there is one.
+    pub(super) fn is_cabac(&self) -> bool {
+        let mut sets = self.sets.pps.iter().flatten().peekable();
+        sets.peek().is_some() && sets.all(|pps| pps.cabac)
     }
 }
 
@@ -60,18 +66,18 @@ impl AccessUnitMap for AvcMap {
 
 /// Parameter sets by identifier.
 #[derive(Clone, Debug)]
-struct Sets {
-    sps: [Option<Sps>; 32],
-    pps: [Option<Pps>; 256],
+struct AvcSets {
+    sps: [Option<AvcSps>; 32],
+    pps: [Option<AvcPps>; 256],
 }
 
-impl Default for Sets {
+impl Default for AvcSets {
     fn default() -> Self {
         Self { sps: [None; 32], pps: [None; 256] }
     }
 }
 
-impl Sets {
+impl AvcSets {
     fn learn(&mut self, nal: Nal<'_>) -> Result<(), MapError> {
         self.header(nal.data, &mut None).map(drop).map_err(|fault| fault.at(nal.place))
     }
@@ -106,12 +112,12 @@ impl Sets {
                 Ok(1 + reader.bytes())
             }
             SPS => {
-                let (id, sps) = Sps::read(&mut reader)?;
+                let (id, sps) = AvcSps::read(&mut reader)?;
                 self.sps[usize::from(id)] = Some(sps);
                 Ok(nal.len())
             }
             PPS => {
-                let (id, pps) = Pps::read(&mut reader)?;
+                let (id, pps) = AvcPps::read(&mut reader)?;
                 self.pps[usize::from(id)] = Some(pps);
                 Ok(nal.len())
             }
@@ -122,12 +128,12 @@ impl Sets {
         }
     }
 
-    fn pps(&self, id: u8) -> Result<&Pps, Fault> {
+    fn pps(&self, id: u8) -> Result<&AvcPps, Fault> {
         let missing = Fault::Missing(ParameterSet::Picture, id);
         self.pps[usize::from(id)].as_ref().ok_or(missing)
     }
 
-    fn sps(&self, id: u8) -> Result<&Sps, Fault> {
+    fn sps(&self, id: u8) -> Result<&AvcSps, Fault> {
         let missing = Fault::Missing(ParameterSet::Sequence, id);
         self.sps.get(usize::from(id)).and_then(Option::as_ref).ok_or(missing)
     }

@@ -6,7 +6,7 @@ use crate::map::error::Fault;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "they are the standard's flags")]
-pub(super) struct Pps {
+pub(super) struct AvcPps {
     pub(super) sps: u8,
     pub(super) cabac: bool,
     /// `bottom_field_pic_order_in_frame_present_flag`.
@@ -22,7 +22,7 @@ pub(super) struct Pps {
     pub(super) redundant_pictures: bool,
 }
 
-impl Pps {
+impl AvcPps {
     pub(super) fn read(r: &mut BitReader<'_>) -> Result<(u8, Self), Fault> {
         let id = r.ue_byte(255, "pic_parameter_set_id")?;
         let sps = r.ue_byte(31, "seq_parameter_set_id")?;

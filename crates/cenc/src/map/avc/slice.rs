@@ -1,13 +1,13 @@
 //! Slice header (ITU-T H.264 clause 7.3.3) and what stands before the data in slice data
 //! partitions (clause 7.3.2.9). Only the length matters: values are read to find it.
 
-use super::Sets;
-use super::pps::Pps;
-use super::sps::{PictureOrder, Sps};
+use super::AvcSets;
+use super::pps::AvcPps;
+use super::sps::{AvcSps, PictureOrder};
 use crate::map::bits::{BitReader, ceil_log2};
 use crate::map::error::Fault;
 
-/// What the NAL header says to the slice header.
+/// The fields of the NAL unit header that the syntax of the slice header depends on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NalHeader {
     /// `nal_ref_idc`.
@@ -20,10 +20,10 @@ pub(super) struct NalHeader {
 pub(super) fn header<'s>(
     r: &mut BitReader<'_>,
     nal: NalHeader,
-    sets: &'s Sets,
-) -> Result<&'s Pps, Fault> {
+    sets: &'s AvcSets,
+) -> Result<&'s AvcPps, Fault> {
     r.ue()?; // first_mb_in_slice
-    let kind = SliceKind::read(r)?;
+    let kind = AvcSliceKind::read(r)?;
     let pps = sets.pps(r.ue_byte(255, "pic_parameter_set_id")?)?;
     let sps = sets.sps(pps.sps)?;
     if sps.separate_colour_planes {
@@ -44,7 +44,7 @@ pub(super) fn header<'s>(
     if pps.redundant_pictures {
         r.ue()?; // redundant_pic_cnt
     }
-    if kind == SliceKind::B {
+    if kind == AvcSliceKind::B {
         r.flag()?; // direct_spatial_mv_pred_flag
     }
     if kind.lists() > 0 {
@@ -57,10 +57,10 @@ pub(super) fn header<'s>(
         r.ue_max(2, "cabac_init_idc")?;
     }
     r.se()?; // slice_qp_delta
-    if kind == SliceKind::Sp {
+    if kind == AvcSliceKind::Sp {
         r.flag()?; // sp_for_switch_flag
     }
-    if matches!(kind, SliceKind::Sp | SliceKind::Si) {
+    if matches!(kind, AvcSliceKind::Sp | AvcSliceKind::Si) {
         r.se()?; // slice_qs_delta
     }
     if pps.deblocking_control && r.ue_max(2, "disable_deblocking_filter_idc")? != 1 {
@@ -73,8 +73,8 @@ pub(super) fn header<'s>(
     Ok(pps)
 }
 
-/// Slice data coded with CABAC begins with one-bits up to a byte border (clause 7.3.4). Anything
-/// else there means that the header was not what it seemed.
+/// Slice data coded with CABAC begins with one-bits up to a byte border (clause 7.3.4). Any
+/// other bits mean that the header was parsed wrongly.
 pub(super) fn check_cabac_alignment(r: &BitReader<'_>) -> Result<(), Fault> {
     let (rest, bits) = r.rest_of_byte();
     if rest == (1 << bits) - 1 { Ok(()) } else { Err(Fault::Invalid("cabac_alignment_one_bit")) }
@@ -90,12 +90,12 @@ pub(super) struct PartitionA {
 
 impl PartitionA {
     /// Reads what follows the slice header in partition A.
-    pub(super) fn read(r: &mut BitReader<'_>, pps: &Pps) -> Result<Self, Fault> {
+    pub(super) fn read(r: &mut BitReader<'_>, pps: &AvcPps) -> Result<Self, Fault> {
         Ok(Self { slice_id: r.ue()?, redundant_pictures: pps.redundant_pictures, sps: pps.sps })
     }
 
     /// Reads what precedes the data in partition B or C.
-    pub(super) fn follow(self, r: &mut BitReader<'_>, sets: &Sets) -> Result<(), Fault> {
+    pub(super) fn follow(self, r: &mut BitReader<'_>, sets: &AvcSets) -> Result<(), Fault> {
         if r.ue()? != self.slice_id {
             return Err(Fault::Invalid("slice_id"));
         }
@@ -111,7 +111,7 @@ impl PartitionA {
 
 /// `slice_type` modulo 5, table 7-6.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum SliceKind {
+enum AvcSliceKind {
     P,
     B,
     I,
@@ -119,7 +119,7 @@ enum SliceKind {
     Si,
 }
 
-impl SliceKind {
+impl AvcSliceKind {
     fn read(r: &mut BitReader<'_>) -> Result<Self, Fault> {
         match r.ue()? {
             0 | 5 => Ok(Self::P),
@@ -164,9 +164,9 @@ fn read_picture_order(
 /// List sizes, list modification (clause 7.3.3.1) and weights (clause 7.3.3.2).
 fn read_references(
     r: &mut BitReader<'_>,
-    kind: SliceKind,
-    pps: &Pps,
-    sps: &Sps,
+    kind: AvcSliceKind,
+    pps: &AvcPps,
+    sps: &AvcSps,
 ) -> Result<(), Fault> {
     let mut references = pps.references;
     let references = &mut references[..kind.lists()];
@@ -180,7 +180,7 @@ fn read_references(
             read_list_modification(r)?;
         }
     }
-    let weighted = if kind == SliceKind::B { pps.weighted_bipred } else { pps.weighted_pred };
+    let weighted = if kind == AvcSliceKind::B { pps.weighted_bipred } else { pps.weighted_pred };
     if weighted {
         r.ue_max(7, "luma_log2_weight_denom")?;
         if sps.chroma {

@@ -5,7 +5,7 @@ use crate::map::bits::BitReader;
 use crate::map::error::Fault;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Sps {
+pub(super) struct AvcSps {
     pub(super) separate_colour_planes: bool,
     /// `ChromaArrayType` is not 0.
     pub(super) chroma: bool,
@@ -27,7 +27,7 @@ pub(super) enum PictureOrder {
     Implied,
 }
 
-impl Sps {
+impl AvcSps {
     pub(super) fn read(r: &mut BitReader<'_>) -> Result<(u8, Self), Fault> {
         let profile = r.bits(8)?;
         r.skip(16)?; // constraint flags, level

@@ -13,14 +13,14 @@ use super::bits::BitReader;
 use super::error::{Fault, MapError, ParameterSet};
 use super::nal::{LengthSize, Nal, NalUnits, Record};
 use super::{AccessUnitMap, Runs};
-use pps::Pps;
-use sps::Sps;
+use pps::HevcPps;
+use sps::HevcSps;
 
 /// Subsample rules for HEVC: the parameter sets in force.
 #[derive(Clone, Debug)]
 pub struct HevcMap {
     length_size: LengthSize,
-    sets: Box<Sets>,
+    sets: Box<HevcSets>,
 }
 
 impl HevcMap {
@@ -35,7 +35,7 @@ impl HevcMap {
         }
         record.take(20)?;
         let length_size = LengthSize::from_field(record.byte()?)?;
-        let mut sets = Box::<Sets>::default();
+        let mut sets = Box::<HevcSets>::default();
         for _ in 0..record.byte()? {
             record.byte()?; // array_completeness, NAL_unit_type
             for _ in 0..record.u16()? {
@@ -59,18 +59,18 @@ impl AccessUnitMap for HevcMap {
 
 /// Parameter sets by identifier.
 #[derive(Clone, Debug)]
-struct Sets {
-    sps: [Option<Sps>; 16],
-    pps: [Option<Pps>; 64],
+struct HevcSets {
+    sps: [Option<HevcSps>; 16],
+    pps: [Option<HevcPps>; 64],
 }
 
-impl Default for Sets {
+impl Default for HevcSets {
     fn default() -> Self {
         Self { sps: [const { None }; 16], pps: [None; 64] }
     }
 }
 
-impl Sets {
+impl HevcSets {
     fn learn(&mut self, nal: Nal<'_>) -> Result<(), MapError> {
         self.header(nal.data).map(drop).map_err(|fault| fault.at(nal.place))
     }
@@ -98,12 +98,12 @@ impl Sets {
             }
             0..=31 => Err(Fault::Unsupported("a VCL NAL unit of a reserved type")),
             SPS if base_layer => {
-                let (id, sps) = Sps::read(&mut reader)?;
+                let (id, sps) = HevcSps::read(&mut reader)?;
                 self.sps[usize::from(id)] = Some(sps);
                 Ok(nal.len())
             }
             PPS if base_layer => {
-                let (id, pps) = Pps::read(&mut reader)?;
+                let (id, pps) = HevcPps::read(&mut reader)?;
                 self.pps[usize::from(id)] = Some(pps);
                 Ok(nal.len())
             }
@@ -111,12 +111,12 @@ impl Sets {
         }
     }
 
-    fn pps(&self, id: u8) -> Result<&Pps, Fault> {
+    fn pps(&self, id: u8) -> Result<&HevcPps, Fault> {
         let missing = Fault::Missing(ParameterSet::Picture, id);
         self.pps.get(usize::from(id)).and_then(Option::as_ref).ok_or(missing)
     }
 
-    fn sps(&self, id: u8) -> Result<&Sps, Fault> {
+    fn sps(&self, id: u8) -> Result<&HevcSps, Fault> {
         let missing = Fault::Missing(ParameterSet::Sequence, id);
         self.sps.get(usize::from(id)).and_then(Option::as_ref).ok_or(missing)
     }

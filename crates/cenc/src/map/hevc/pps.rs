@@ -6,7 +6,7 @@ use crate::map::error::Fault;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "they are the standard's flags")]
-pub(super) struct Pps {
+pub(super) struct HevcPps {
     pub(super) sps: u8,
     pub(super) dependent_slices: bool,
     pub(super) output_flag: bool,
@@ -32,7 +32,7 @@ pub(super) struct Pps {
     pub(super) colour_transform_qp_offsets: bool,
 }
 
-impl Pps {
+impl HevcPps {
     pub(super) fn read(r: &mut BitReader<'_>) -> Result<(u8, Self), Fault> {
         let id = r.ue_byte(63, "pps_pic_parameter_set_id")?;
         let mut pps = Self { sps: r.ue_byte(15, "pps_seq_parameter_set_id")?, ..Self::default() };

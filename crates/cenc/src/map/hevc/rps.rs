@@ -106,7 +106,7 @@ impl ShortTermSet {
 
 const TOO_MANY: Fault = Fault::Invalid("number of pictures in st_ref_pic_set");
 
-/// `sps_max_dec_pic_buffering_minus1` is at most 15 (clause A.4.2); one in hand.
+/// `sps_max_dec_pic_buffering_minus1` is at most 15 (clause A.4.2); one spare.
 const MAX_PICTURES: usize = 16;
 const MAX_PER_SIDE: u32 = 16;
 

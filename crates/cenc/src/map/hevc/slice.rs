@@ -1,15 +1,15 @@
 //! Slice segment header (ITU-T H.265 clause 7.3.6). Only the length matters: values are read to
 //! find it.
 
-use super::Sets;
-use super::pps::Pps;
+use super::HevcSets;
+use super::pps::HevcPps;
 use super::rps::ShortTermSet;
-use super::sps::{LongTerm, Sps};
+use super::sps::{HevcSps, LongTerm};
 use crate::map::bits::{BitReader, ceil_log2};
 use crate::map::error::Fault;
 
 /// Reads `slice_segment_header()` of a NAL unit of this type to its end, alignment included.
-pub(super) fn header(r: &mut BitReader<'_>, nal_type: u8, sets: &Sets) -> Result<(), Fault> {
+pub(super) fn header(r: &mut BitReader<'_>, nal_type: u8, sets: &HevcSets) -> Result<(), Fault> {
     let first_in_picture = r.flag()?;
     if nal_type >= BLA_W_LP {
         r.flag()?; // no_output_of_prior_pics_flag
@@ -39,8 +39,8 @@ pub(super) fn header(r: &mut BitReader<'_>, nal_type: u8, sets: &Sets) -> Result
     read_alignment(r)
 }
 
-/// `byte_alignment()`: a one and zeros. Anything else means that the header was not what it
-/// seemed.
+/// `byte_alignment()`: a one and zeros. Any other bits mean that the header was parsed
+/// wrongly.
 fn read_alignment(r: &mut BitReader<'_>) -> Result<(), Fault> {
     let one = r.flag()?;
     let (rest, _) = r.rest_of_byte();
@@ -49,14 +49,14 @@ fn read_alignment(r: &mut BitReader<'_>) -> Result<(), Fault> {
 
 /// A slice segment that does not depend on the one before.
 struct Independent<'s> {
-    pps: &'s Pps,
-    sps: &'s Sps,
+    pps: &'s HevcPps,
+    sps: &'s HevcSps,
     idr: bool,
 }
 
 /// `slice_type`, table 7-7.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum SliceKind {
+enum HevcSliceKind {
     B,
     P,
     I,
@@ -67,9 +67,9 @@ impl Independent<'_> {
         let Self { pps, sps, .. } = self;
         r.bits(u32::from(pps.extra_header_bits))?; // slice_reserved_flag
         let kind = match r.ue()? {
-            0 => SliceKind::B,
-            1 => SliceKind::P,
-            2 => SliceKind::I,
+            0 => HevcSliceKind::B,
+            1 => HevcSliceKind::P,
+            2 => HevcSliceKind::I,
             _ => return Err(Fault::Invalid("slice_type")),
         };
         if pps.output_flag {
@@ -91,9 +91,9 @@ impl Independent<'_> {
             filters = luma || chroma;
         }
         match kind {
-            SliceKind::I => {}
-            SliceKind::P => self.read_inter::<1>(r, pictures, temporal_mvp)?,
-            SliceKind::B => self.read_inter::<2>(r, pictures, temporal_mvp)?,
+            HevcSliceKind::I => {}
+            HevcSliceKind::P => self.read_inter::<1>(r, pictures, temporal_mvp)?,
+            HevcSliceKind::B => self.read_inter::<2>(r, pictures, temporal_mvp)?,
         }
         r.se()?; // slice_qp_delta
         if pps.chroma_qp_offsets {

@@ -7,7 +7,7 @@ use crate::map::error::Fault;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "they are the standard's flags")]
-pub(super) struct Sps {
+pub(super) struct HevcSps {
     pub(super) separate_colour_planes: bool,
     /// `ChromaArrayType` is not 0.
     pub(super) chroma: bool,
@@ -31,7 +31,7 @@ pub(super) struct LongTerm {
     pub(super) used: u32,
 }
 
-impl Sps {
+impl HevcSps {
     pub(super) fn read(r: &mut BitReader<'_>) -> Result<(u8, Self), Fault> {
         r.bits(4)?; // sps_video_parameter_set_id
         let sub_layers = 1 + r.bits(3)?;

@@ -6,7 +6,7 @@ use zeroize::Zeroize;
 
 /// Which family: 128 (AEGIS-128L and 128X) or 256 (AEGIS-256 and 256X), the bits of the key.
 #[derive(Clone, Copy)]
-pub(super) struct Family<const BITS: usize>;
+pub(super) struct AegisFamily<const BITS: usize>;
 
 /// What sets the families apart. A *word* of the state is one block a lane.
 pub(super) trait Core: Copy {
@@ -56,7 +56,7 @@ pub(super) trait Core: Copy {
     fn tag<S: Blocks>(s: S, v: Self::Words<S::V>, long: bool) -> [S::V; 2];
 }
 
-impl Core for Family<128> {
+impl Core for AegisFamily<128> {
     type Key = [Block; 1];
     type Words<T: Copy> = [T; 8];
     type Rate<T: Copy> = [T; 2];
@@ -141,7 +141,7 @@ impl Core for Family<128> {
     }
 }
 
-impl Core for Family<256> {
+impl Core for AegisFamily<256> {
     type Key = [Block; 2];
     type Words<T: Copy> = [T; 6];
     type Rate<T: Copy> = [T; 1];

@@ -5,11 +5,10 @@
 //! that do not wait for each other already fill the units, and more words than there are registers
 //! would go through memory.
 
-use inout::InOutBuf;
 use lanelock_isa::{Block, Blocks, Clmul, Kernel};
 
 use super::family::Core;
-use crate::inout::InOutBlocks;
+use crate::inout::{InOut, InOutBlocks};
 
 /// Work on the state of `D` lanes, done for some of them at a time.
 pub(super) trait Lanes<const D: usize> {
@@ -58,20 +57,22 @@ pub(super) type Absorbed<C, const D: usize> = <C as Core>::Rate<[Block; D]>;
 pub(super) struct Lengths(pub(super) [u64; 2]);
 
 /// Seals or opens a message and returns its tag.
-pub(super) struct Message<'a, 'i, 'o, C: Core, const D: usize, const ENCRYPT: bool> {
+pub(super) struct AegisMessage<'a, 'i, 'o, C: Core, const D: usize, const ENCRYPT: bool> {
     pub(super) key: &'a C::Key,
     pub(super) nonce: &'a C::Key,
     pub(super) aad: &'a [u8],
     /// What fills updates.
     pub(super) text: InOutBlocks<'i, 'o>,
     /// What does not.
-    pub(super) rest: InOutBuf<'i, 'o, u8>,
+    pub(super) rest: InOut<'i, 'o>,
     pub(super) lengths: Lengths,
     pub(super) long: bool,
     pub(super) tag: [Block; 2],
 }
 
-impl<C: Core, const D: usize, const ENCRYPT: bool> Lanes<D> for Message<'_, '_, '_, C, D, ENCRYPT> {
+impl<C: Core, const D: usize, const ENCRYPT: bool> Lanes<D>
+    for AegisMessage<'_, '_, '_, C, D, ENCRYPT>
+{
     type Out = [Block; 2];
 
     #[inline(always)]
@@ -400,7 +401,7 @@ fn crypt<C: Core, S: Blocks, const D: usize, const ENCRYPT: bool>(
 fn crypt_rest<C: Core, S: Blocks, const D: usize, const ENCRYPT: bool>(
     s: S,
     v: C::Words<S::V>,
-    mut rest: InOutBuf<'_, '_, u8>,
+    mut rest: InOut<'_, '_>,
     lane: usize,
 ) -> C::Words<S::V> {
     if rest.is_empty() {

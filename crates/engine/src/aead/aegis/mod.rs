@@ -10,14 +10,17 @@ mod stream;
 
 use core::fmt;
 
-use inout::InOutBuf;
-use lanelock_isa::{AesLevel, Block};
+use lanelock_isa::{AesLevel, Block, LevelError};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::{Aead, LONGEST_TAG, Opener, Sealer, authenticate};
-use crate::{Error, aes::default_level, inout::InOutBlocks};
-use family::{Core, Family};
-use kernels::{InLanes, Lengths, Mac, MacParts, Message};
+use crate::{
+    Error,
+    aes::default_level,
+    inout::{InOut, InOutBlocks},
+};
+use family::{AegisFamily, Core};
+use kernels::{AegisMessage, InLanes, Lengths, Mac, MacParts};
 
 pub use stream::{AegisMacStream, AegisStream};
 
@@ -38,7 +41,7 @@ pub use stream::{AegisMacStream, AegisStream};
 /// use lanelock::aead::{Aead, Aegis128X4};
 ///
 /// # fn main() -> Result<(), lanelock::Error> {
-/// let key = Aegis128X4::new(&[7; 16]);
+/// let key = Aegis128X4::new(&[7; 16])?;
 /// let sealed = key.seal_vec(&[1; 16], b"header", b"message")?;
 /// assert_eq!(sealed.len(), 7 + 32);
 /// assert_eq!(key.open_vec(&[1; 16], b"header", &sealed)?, b"message");
@@ -49,9 +52,9 @@ pub use stream::{AegisMacStream, AegisStream};
 #[expect(private_bounds, reason = "there are no other families")]
 pub struct Aegis<const BITS: usize, const D: usize>
 where
-    Family<BITS>: Core,
+    AegisFamily<BITS>: Core,
 {
-    key: <Family<BITS> as Core>::Key,
+    key: <AegisFamily<BITS> as Core>::Key,
     level: AesLevel,
     tag_length: usize,
 }
@@ -74,17 +77,16 @@ macro_rules! constructors {
         impl<const D: usize> Aegis<$bits, D> {
             /// A key at the best level: see [`AesLevel::best`].
             ///
-            /// # Panics
-            /// If the environment variable `LANELOCK_LEVEL` names a level that is not available;
-            /// programs that want an error call [`AesLevel::best`] first.
-            pub fn new(key: &[u8; $bytes]) -> Self {
-                Self::with_level(key, default_level())
+            /// # Errors
+            /// As [`Aes128::new`](crate::Aes128::new).
+            pub fn new(key: &[u8; $bytes]) -> Result<Self, LevelError> {
+                Ok(Self::with_level(key, default_level()?))
             }
 
             /// A key at `level`: for tests and benchmarks, or where the level is policy.
             pub fn with_level(key: &[u8; $bytes], level: AesLevel) -> Self {
                 const { assert!(matches!(D, 1 | 2 | 4), "AEGIS has the degrees 1, 2 and 4") };
-                let none = Family::<$bits>::key();
+                let none = AegisFamily::<$bits>::key();
                 let mut aegis = Self { key: none, level, tag_length: LONGEST_TAG };
                 aegis.key.as_flattened_mut().copy_from_slice(key);
                 aegis
@@ -99,7 +101,7 @@ constructors!(256, 32);
 #[expect(private_bounds, reason = "there are no other families")]
 impl<const BITS: usize, const D: usize> Aegis<BITS, D>
 where
-    Family<BITS>: Core,
+    AegisFamily<BITS>: Core,
 {
     /// This key with tags of 16 or 32 bytes. Other lengths have other tags, not shorter ones.
     ///
@@ -153,7 +155,7 @@ where
             Lengths([bits(data.len()).ok_or(Error::MessageLength)?, 8 * tag.len() as u64]);
         let parts = MacParts::new(tag.len() == LONGEST_TAG);
         let key = &self.key;
-        let mac = Mac::<Family<BITS>, D> { key, nonce: &nonce, data, lengths, parts };
+        let mac = Mac::<AegisFamily<BITS>, D> { key, nonce: &nonce, data, lengths, parts };
         let full = self.level.run(InLanes::<_, D>(mac));
         tag.copy_from_slice(&full.as_flattened()[..tag.len()]);
         Ok(())
@@ -183,17 +185,17 @@ where
         &self,
         nonce: &[u8],
         aad: &[u8],
-        data: InOutBuf<'_, '_, u8>,
+        data: InOut<'_, '_>,
     ) -> Result<[Block; 2], Error> {
         let nonce = parse_nonce::<BITS>(nonce)?;
         let lengths = Lengths([
             bits(aad.len()).ok_or(Error::AadLength)?,
             bits(data.len()).ok_or(Error::MessageLength)?,
         ]);
-        let rate = 16 * D * <Family<BITS> as Core>::RATE;
+        let rate = 16 * D * <AegisFamily<BITS> as Core>::RATE;
         let whole = data.len() / rate * rate;
         let (text, rest) = data.split_at(whole);
-        Ok(self.level.run(InLanes::<_, D>(Message::<Family<BITS>, D, ENCRYPT> {
+        Ok(self.level.run(InLanes::<_, D>(AegisMessage::<AegisFamily<BITS>, D, ENCRYPT> {
             key: &self.key,
             nonce: &nonce,
             aad,
@@ -208,7 +210,7 @@ where
 
 impl<const BITS: usize, const D: usize> Aead for Aegis<BITS, D>
 where
-    Family<BITS>: Core,
+    AegisFamily<BITS>: Core,
 {
     fn tag_length(&self) -> usize {
         self.tag_length
@@ -218,7 +220,7 @@ where
         &self,
         nonce: &[u8],
         aad: &[u8],
-        data: InOutBuf<'_, '_, u8>,
+        data: InOut<'_, '_>,
         tag: &mut [u8],
     ) -> Result<(), Error> {
         if tag.len() != self.tag_length {
@@ -233,7 +235,7 @@ where
         &self,
         nonce: &[u8],
         aad: &[u8],
-        mut data: InOutBuf<'_, '_, u8>,
+        mut data: InOut<'_, '_>,
         tag: &[u8],
     ) -> Result<(), Error> {
         if tag.len() != self.tag_length {
@@ -246,7 +248,7 @@ where
 
 impl<const BITS: usize, const D: usize> Drop for Aegis<BITS, D>
 where
-    Family<BITS>: Core,
+    AegisFamily<BITS>: Core,
 {
     fn drop(&mut self) {
         self.key.zeroize();
@@ -254,11 +256,14 @@ where
     }
 }
 
-impl<const BITS: usize, const D: usize> ZeroizeOnDrop for Aegis<BITS, D> where Family<BITS>: Core {}
+impl<const BITS: usize, const D: usize> ZeroizeOnDrop for Aegis<BITS, D> where
+    AegisFamily<BITS>: Core
+{
+}
 
 impl<const BITS: usize, const D: usize> fmt::Debug for Aegis<BITS, D>
 where
-    Family<BITS>: Core,
+    AegisFamily<BITS>: Core,
 {
     /// Says which variant it is, never the key.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -277,14 +282,14 @@ fn name<const BITS: usize, const D: usize>() -> &'static str {
     }
 }
 
-fn parse_nonce<const BITS: usize>(nonce: &[u8]) -> Result<<Family<BITS> as Core>::Key, Error>
+fn parse_nonce<const BITS: usize>(nonce: &[u8]) -> Result<<AegisFamily<BITS> as Core>::Key, Error>
 where
-    Family<BITS>: Core,
+    AegisFamily<BITS>: Core,
 {
-    if nonce.len() != 16 * <Family<BITS> as Core>::KEY {
+    if nonce.len() != 16 * <AegisFamily<BITS> as Core>::KEY {
         return Err(Error::NonceLength);
     }
-    let mut blocks = Family::<BITS>::key();
+    let mut blocks = AegisFamily::<BITS>::key();
     for (block, bytes) in blocks.as_mut().iter_mut().zip(nonce.as_chunks().0) {
         *block = *bytes;
     }

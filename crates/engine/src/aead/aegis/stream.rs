@@ -2,12 +2,11 @@
 
 use core::fmt;
 
-use inout::InOutBuf;
 use lanelock_isa::AesLevel;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::{
-    Aegis, Core, Family, MOST,
+    Aegis, AegisFamily, Core, MOST,
     kernels::{
         Absorb, Absorbed, Begin, Finish, FinishMac, InLanes, Lengths, MacParts, State, Text,
     },
@@ -16,7 +15,7 @@ use super::{
 use crate::{
     Error,
     aead::{LONGEST_TAG, Stream, authenticate},
-    inout::InOutBlocks,
+    inout::{InOut, InOutBlocks},
 };
 
 /// One message on its way through AEGIS, driven by a [`Sealer`](crate::aead::Sealer) or an
@@ -24,11 +23,11 @@ use crate::{
 #[expect(private_bounds, reason = "there are no other families")]
 pub struct AegisStream<const BITS: usize, const D: usize>
 where
-    Family<BITS>: Core,
+    AegisFamily<BITS>: Core,
 {
-    pieces: Pieces<Family<BITS>, D>,
+    pieces: Pieces<AegisFamily<BITS>, D>,
     /// Exclusive or with it encrypts what the pieces lack of an update, once there is text.
-    keystream: Absorbed<Family<BITS>, D>,
+    keystream: Absorbed<AegisFamily<BITS>, D>,
     aad: u64,
     text: u64,
     in_text: bool,
@@ -37,10 +36,10 @@ where
 #[expect(private_bounds, reason = "there are no other families")]
 impl<const BITS: usize, const D: usize> AegisStream<BITS, D>
 where
-    Family<BITS>: Core,
+    AegisFamily<BITS>: Core,
 {
-    pub(super) fn new(key: &Aegis<BITS, D>, nonce: &<Family<BITS> as Core>::Key) -> Self {
-        let keystream = Family::<BITS>::rate([[0; 16]; D]);
+    pub(super) fn new(key: &Aegis<BITS, D>, nonce: &<AegisFamily<BITS> as Core>::Key) -> Self {
+        let keystream = AegisFamily::<BITS>::rate([[0; 16]; D]);
         Self {
             pieces: Pieces::new(&key.key, nonce, key.level),
             keystream,
@@ -50,7 +49,7 @@ where
         }
     }
 
-    fn crypt<const ENCRYPT: bool>(&mut self, mut data: InOutBuf<'_, '_, u8>) {
+    fn crypt<const ENCRYPT: bool>(&mut self, mut data: InOut<'_, '_>) {
         if !self.in_text {
             self.pieces.pad();
             self.in_text = true;
@@ -65,10 +64,10 @@ where
         if data.is_empty() {
             return;
         }
-        let rate = Pieces::<Family<BITS>, D>::RATE;
+        let rate = Pieces::<AegisFamily<BITS>, D>::RATE;
         let whole = data.len() / rate * rate;
         let (whole, rest) = data.split_at(whole);
-        self.pieces.level.run(InLanes::<_, D>(Text::<Family<BITS>, D, ENCRYPT> {
+        self.pieces.level.run(InLanes::<_, D>(Text::<AegisFamily<BITS>, D, ENCRYPT> {
             state: &mut self.pieces.state,
             text: InOutBlocks::split(whole).0,
             keystream: &mut self.keystream,
@@ -77,11 +76,11 @@ where
     }
 
     /// Encrypts or decrypts at most what is left of an update.
-    fn crypt_bytes<const ENCRYPT: bool>(&mut self, data: InOutBuf<'_, '_, u8>) {
+    fn crypt_bytes<const ENCRYPT: bool>(&mut self, data: InOut<'_, '_>) {
         let count = data.len();
-        let keystream = &bytes::<Family<BITS>, D>(&self.keystream)[self.pieces.filled..];
+        let keystream = &bytes::<AegisFamily<BITS>, D>(&self.keystream)[self.pieces.filled..];
         let plaintext = self.pieces.space();
-        for ((mut byte, z), plain) in data.into_iter().zip(keystream).zip(plaintext) {
+        for ((mut byte, z), plain) in data.into_bytes().zip(keystream).zip(plaintext) {
             let (input, output) = (*byte.get_in(), *byte.get_in() ^ z);
             *plain = if ENCRYPT { input } else { output };
             *byte.get_out() = output;
@@ -92,18 +91,18 @@ where
 
 impl<const BITS: usize, const D: usize> Stream for AegisStream<BITS, D>
 where
-    Family<BITS>: Core,
+    AegisFamily<BITS>: Core,
 {
     fn aad(&mut self, aad: &[u8]) {
         self.aad += aad.len() as u64;
         self.pieces.absorb(aad);
     }
 
-    fn encrypt(&mut self, data: InOutBuf<'_, '_, u8>) {
+    fn encrypt(&mut self, data: InOut<'_, '_>) {
         self.crypt::<true>(data);
     }
 
-    fn decrypt(&mut self, data: InOutBuf<'_, '_, u8>) {
+    fn decrypt(&mut self, data: InOut<'_, '_>) {
         self.crypt::<false>(data);
     }
 
@@ -113,7 +112,7 @@ where
 
     fn finish(mut self, tag: &mut [u8]) {
         self.pieces.pad();
-        let full = self.pieces.level.run(InLanes::<_, D>(Finish::<Family<BITS>, D> {
+        let full = self.pieces.level.run(InLanes::<_, D>(Finish::<AegisFamily<BITS>, D> {
             state: &self.pieces.state,
             lengths: Lengths([self.aad.wrapping_mul(8), 8 * self.text]),
             long: tag.len() == LONGEST_TAG,
@@ -125,7 +124,7 @@ where
 
 impl<const BITS: usize, const D: usize> Drop for AegisStream<BITS, D>
 where
-    Family<BITS>: Core,
+    AegisFamily<BITS>: Core,
 {
     fn drop(&mut self) {
         self.keystream.as_mut().as_flattened_mut().as_flattened_mut().zeroize();
@@ -133,13 +132,13 @@ where
 }
 
 impl<const BITS: usize, const D: usize> ZeroizeOnDrop for AegisStream<BITS, D> where
-    Family<BITS>: Core
+    AegisFamily<BITS>: Core
 {
 }
 
 impl<const BITS: usize, const D: usize> fmt::Debug for AegisStream<BITS, D>
 where
-    Family<BITS>: Core,
+    AegisFamily<BITS>: Core,
 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "AegisStream({}, {})", name::<BITS, D>(), self.pieces.level)
@@ -152,9 +151,9 @@ where
 #[expect(private_bounds, reason = "there are no other families")]
 pub struct AegisMacStream<const BITS: usize, const D: usize>
 where
-    Family<BITS>: Core,
+    AegisFamily<BITS>: Core,
 {
-    pieces: Pieces<Family<BITS>, D>,
+    pieces: Pieces<AegisFamily<BITS>, D>,
     data: u64,
     tag_length: usize,
 }
@@ -162,9 +161,9 @@ where
 #[expect(private_bounds, reason = "there are no other families")]
 impl<const BITS: usize, const D: usize> AegisMacStream<BITS, D>
 where
-    Family<BITS>: Core,
+    AegisFamily<BITS>: Core,
 {
-    pub(super) fn new(key: &Aegis<BITS, D>, nonce: &<Family<BITS> as Core>::Key) -> Self {
+    pub(super) fn new(key: &Aegis<BITS, D>, nonce: &<AegisFamily<BITS> as Core>::Key) -> Self {
         Self {
             pieces: Pieces::new(&key.key, nonce, key.level),
             data: 0,
@@ -194,7 +193,7 @@ where
             return Err(Error::TagLength);
         }
         self.pieces.pad();
-        let full = self.pieces.level.run(InLanes::<_, D>(FinishMac::<Family<BITS>, D> {
+        let full = self.pieces.level.run(InLanes::<_, D>(FinishMac::<AegisFamily<BITS>, D> {
             state: &self.pieces.state,
             lengths: Lengths([8 * self.data, 8 * tag.len() as u64]),
             parts: MacParts::new(tag.len() == LONGEST_TAG),
@@ -216,13 +215,13 @@ where
 }
 
 impl<const BITS: usize, const D: usize> ZeroizeOnDrop for AegisMacStream<BITS, D> where
-    Family<BITS>: Core
+    AegisFamily<BITS>: Core
 {
 }
 
 impl<const BITS: usize, const D: usize> fmt::Debug for AegisMacStream<BITS, D>
 where
-    Family<BITS>: Core,
+    AegisFamily<BITS>: Core,
 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "AegisMacStream({}, {})", name::<BITS, D>(), self.pieces.level)

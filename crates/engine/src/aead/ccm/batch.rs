@@ -12,7 +12,7 @@ use crate::{
     AesLevel, Error,
     aead::{authenticate_beside, batch::Message},
     aes::{EncryptKey, cmac::xor},
-    lanes::{CcmText, Chain, Flight, Mac, encrypt_each},
+    lanes::{CcmText, ChainWork, CmacBlocks, Flight, encrypt_each},
 };
 
 /// Seals or opens all messages.
@@ -24,7 +24,7 @@ pub(super) fn run_all<const R: usize, const OPEN: bool>(messages: &mut [Message<
 }
 
 /// A message on its way.
-struct Work<'m, 'k, const R: usize> {
+struct CcmWork<'m, 'k, const R: usize> {
     key: &'k EncryptKey<R>,
     /// The MAC, and the counter block of the next whole block of text.
     state: [Block; 2],
@@ -47,7 +47,7 @@ struct Tag<'m> {
     result: &'m mut Result<(), Error>,
 }
 
-impl<'m, 'k, const R: usize> Work<'m, 'k, R> {
+impl<'m, 'k, const R: usize> CcmWork<'m, 'k, R> {
     fn new(message: &'m mut Message<'k, Ccm<R>>) -> Option<Self> {
         let Message { key, nonce, aad, data, tag, result } = message;
         let start = match key.check(nonce, data.len(), tag.len()) {
@@ -109,7 +109,7 @@ impl<'m, 'k, const R: usize> Work<'m, 'k, R> {
 /// Seals or opens messages whose keys have one level.
 fn run<const R: usize, const OPEN: bool>(messages: &mut [Message<'_, Ccm<R>>]) {
     let level = messages[0].key.level();
-    let mut works: Vec<_> = messages.iter_mut().filter_map(Work::new).collect();
+    let mut works: Vec<_> = messages.iter_mut().filter_map(CcmWork::new).collect();
     let Some(first) = works.first() else { return };
     let key = first.key;
     let same = works.iter().all(|work| core::ptr::eq(work.key, key)).then(|| key.keys());
@@ -122,24 +122,24 @@ fn run<const R: usize, const OPEN: bool>(messages: &mut [Message<'_, Ccm<R>>]) {
     add_aad(level, same, works);
 
     let chains = works.iter_mut().filter(|work| work.runs > 0).map(|work| {
-        let Work { key, state, runs, blocks, .. } = work;
-        Chain { state, runs, data: &mut blocks[..], keys: key.keys() }
+        let CcmWork { key, state, runs, blocks, .. } = work;
+        ChainWork { state, runs, data: &mut blocks[..], keys: key.keys() }
     });
     Flight::whole(level).run::<CcmText<OPEN>, 2, R>(same, chains);
 
     if works.iter().any(|work| !work.last.is_empty()) {
         encrypt_each(works, |work| work.key_if(!work.last.is_empty()), |work| &mut work.stream);
-        works.iter_mut().for_each(Work::crypt_last::<OPEN>);
+        works.iter_mut().for_each(CcmWork::crypt_last::<OPEN>);
         encrypt_each(works, |work| work.key_if(!work.last.is_empty()), |work| &mut work.state[0]);
     }
-    works.iter_mut().for_each(Work::finish::<OPEN>);
+    works.iter_mut().for_each(CcmWork::finish::<OPEN>);
 }
 
 /// Takes the AAD into the MACs.
 fn add_aad<const R: usize>(
     level: AesLevel,
     same: Option<&[Block; R]>,
-    works: &mut [Work<'_, '_, R>],
+    works: &mut [CcmWork<'_, '_, R>],
 ) {
     if works.iter().all(|work| work.aad.is_empty()) {
         return;
@@ -157,9 +157,9 @@ fn add_aad<const R: usize>(
     let chains = works.iter_mut().zip(&mut runs).filter(|(_, runs)| **runs > 0);
     let chains = chains.map(|(work, runs)| {
         let (data, _) = rest(work).as_chunks();
-        Chain { state: array::from_mut(&mut work.state[0]), runs, data, keys: work.key.keys() }
+        ChainWork { state: array::from_mut(&mut work.state[0]), runs, data, keys: work.key.keys() }
     });
-    Flight::whole(level).run::<Mac, 1, R>(same, chains);
+    Flight::whole(level).run::<CmacBlocks, 1, R>(same, chains);
     for work in &mut *works {
         let (_, last) = rest(work).as_chunks::<16>();
         for (mac, byte) in work.state[0].iter_mut().zip(last) {
@@ -174,6 +174,6 @@ fn add_aad<const R: usize>(
 }
 
 /// The AAD behind its first block.
-fn rest<'k, const R: usize>(work: &Work<'_, 'k, R>) -> &'k [u8] {
+fn rest<'k, const R: usize>(work: &CcmWork<'_, 'k, R>) -> &'k [u8] {
     if work.aad.is_empty() { &[] } else { split_aad(work.aad).1 }
 }

@@ -1,23 +1,22 @@
 //! One message: the chain of the MAC, and CTR beside it.
 
-use inout::InOutBuf;
 use lanelock_isa::{Block, Blocks, Clmul, Kernel, SameKey};
 
 use super::{Start, split_aad};
 use crate::{
     aes::{EncryptKey, broadcast, cmac::absorb},
-    inout::InOutBlocks,
+    inout::{InOut, InOutBlocks},
 };
 
 /// A whole message: returns the tag in full length.
-pub(super) struct OneShot<'a, 'i, 'o, const R: usize, const OPEN: bool> {
+pub(super) struct CcmOneShot<'a, 'i, 'o, const R: usize, const OPEN: bool> {
     pub(super) key: &'a EncryptKey<R>,
     pub(super) start: Start,
     pub(super) aad: &'a [u8],
-    pub(super) data: &'a mut InOutBuf<'i, 'o, u8>,
+    pub(super) data: &'a mut InOut<'i, 'o>,
 }
 
-impl<const R: usize, const OPEN: bool> Kernel for OneShot<'_, '_, '_, R, OPEN> {
+impl<const R: usize, const OPEN: bool> Kernel for CcmOneShot<'_, '_, '_, R, OPEN> {
     type Out = Block;
 
     #[inline(always)]
@@ -38,7 +37,7 @@ impl<const R: usize, const OPEN: bool> Kernel for OneShot<'_, '_, '_, R, OPEN> {
             }
         }
         let counter = s.lane_counters(s.load(&[start.counter(1)]));
-        let mut text = Text::<_, R> { s, schedule: key.keys(), keys, mac, counter };
+        let mut text = CcmPass::<_, R> { s, schedule: key.keys(), keys, mac, counter };
         let (blocks, mut last) = InOutBlocks::split(data);
         text.blocks::<OPEN>(blocks);
         if !last.is_empty() {
@@ -57,7 +56,7 @@ impl<const R: usize, const OPEN: bool> Kernel for OneShot<'_, '_, '_, R, OPEN> {
 }
 
 /// Text on its way through MAC and CTR.
-struct Text<'a, S: Blocks, const R: usize> {
+struct CcmPass<'a, S: Blocks, const R: usize> {
     s: S,
     schedule: &'a [Block; R],
     keys: SameKey<S::K, R>,
@@ -65,7 +64,7 @@ struct Text<'a, S: Blocks, const R: usize> {
     counter: S::V,
 }
 
-impl<S: Blocks, const R: usize> Text<'_, S, R> {
+impl<S: Blocks, const R: usize> CcmPass<'_, S, R> {
     /// The next block of the key stream.
     #[inline(always)]
     fn stream(&mut self) -> S::V {
@@ -105,14 +104,14 @@ impl<S: Blocks, const R: usize> Text<'_, S, R> {
 }
 
 /// Whole blocks of a message that comes piece by piece: MAC and counter go on.
-pub(super) struct Piece<'a, 'i, 'o, const R: usize, const OPEN: bool> {
+pub(super) struct CcmPiece<'a, 'i, 'o, const R: usize, const OPEN: bool> {
     pub(super) key: &'a EncryptKey<R>,
     pub(super) mac: &'a mut Block,
     pub(super) counter: &'a mut Block,
     pub(super) data: InOutBlocks<'i, 'o>,
 }
 
-impl<const R: usize, const OPEN: bool> Kernel for Piece<'_, '_, '_, R, OPEN> {
+impl<const R: usize, const OPEN: bool> Kernel for CcmPiece<'_, '_, '_, R, OPEN> {
     type Out = ();
 
     #[inline(always)]
@@ -122,7 +121,8 @@ impl<const R: usize, const OPEN: bool> Kernel for Piece<'_, '_, '_, R, OPEN> {
         let keys = SameKey(broadcast(s, key.keys()));
         let first = s.lane_counters(s.load(core::slice::from_ref(counter)));
         let before = s.load(core::slice::from_ref(mac));
-        let mut text = Text::<_, R> { s, schedule: key.keys(), keys, mac: before, counter: first };
+        let mut text =
+            CcmPass::<_, R> { s, schedule: key.keys(), keys, mac: before, counter: first };
         text.blocks::<OPEN>(data);
         s.store(text.mac, core::slice::from_mut(mac));
         s.store(s.counter_blocks(text.counter), core::slice::from_mut(counter));

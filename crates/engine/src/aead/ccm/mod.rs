@@ -10,8 +10,7 @@ mod stream;
 
 use core::fmt;
 
-use inout::InOutBuf;
-use lanelock_isa::{AesLevel, Block};
+use lanelock_isa::{AesLevel, Block, LevelError};
 use zeroize::ZeroizeOnDrop;
 
 pub use stream::{CcmOpener, CcmSealer, CcmStream};
@@ -24,8 +23,9 @@ use super::{
 use crate::{
     Error,
     aes::{EncryptKey, default_level},
+    inout::InOut,
 };
-use message::OneShot;
+use message::CcmOneShot;
 
 /// AES-CCM with `R` round keys: [`Aes128Ccm`], [`Aes192Ccm`], [`Aes256Ccm`].
 ///
@@ -53,10 +53,10 @@ macro_rules! constructors {
         impl Ccm<$rounds> {
             /// Expands `key` at the best level: see [`AesLevel::best`].
             ///
-            /// # Panics
+            /// # Errors
             /// As [`Aes128::new`](crate::Aes128::new).
-            pub fn new(key: &[u8; $bytes]) -> Self {
-                Self::with_level(key, default_level())
+            pub fn new(key: &[u8; $bytes]) -> Result<Self, LevelError> {
+                Ok(Self::with_level(key, default_level()?))
             }
 
             /// Expands `key` at `level`.
@@ -77,12 +77,12 @@ macro_rules! constructors {
                 &self,
                 nonce: &[u8],
                 aad: &[u8],
-                mut data: InOutBuf<'_, '_, u8>,
+                mut data: InOut<'_, '_>,
                 tag: &mut [u8],
             ) -> Result<(), Error> {
                 let start = self.check(nonce, data.len(), tag.len())?;
                 let message =
-                    OneShot::<$rounds, false> { key: &self.key, start, aad, data: &mut data };
+                    CcmOneShot::<$rounds, false> { key: &self.key, start, aad, data: &mut data };
                 copy_tag(&self.level().run(message), tag);
                 Ok(())
             }
@@ -91,12 +91,12 @@ macro_rules! constructors {
                 &self,
                 nonce: &[u8],
                 aad: &[u8],
-                mut data: InOutBuf<'_, '_, u8>,
+                mut data: InOut<'_, '_>,
                 tag: &[u8],
             ) -> Result<(), Error> {
                 let start = self.check(nonce, data.len(), tag.len())?;
                 let message =
-                    OneShot::<$rounds, true> { key: &self.key, start, aad, data: &mut data };
+                    CcmOneShot::<$rounds, true> { key: &self.key, start, aad, data: &mut data };
                 let mut full = self.level().run(message);
                 authenticate(&mut full[..self.tag_length], tag, data.get_out())
             }

@@ -2,16 +2,15 @@
 
 use core::fmt;
 
-use inout::InOutBuf;
 use lanelock_isa::{Block, wipe};
 use zeroize::ZeroizeOnDrop;
 
-use super::{Ccm, Start, aad_header, message::Piece};
+use super::{Ccm, Start, aad_header, message::CcmPiece};
 use crate::{
     Error,
     aead::{Opener, Sealer, Stream},
     aes::cmac::absorb_blocks,
-    inout::InOutBlocks,
+    inout::{InOut, InOutBlocks},
 };
 
 /// A message on its way through CCM.
@@ -85,7 +84,7 @@ impl<'k, const R: usize> CcmStream<'k, R> {
         }
     }
 
-    fn crypt<const OPEN: bool>(&mut self, data: InOutBuf<'_, '_, u8>) {
+    fn crypt<const OPEN: bool>(&mut self, data: InOut<'_, '_>) {
         self.text_left = self.text_left.saturating_sub(data.len() as u64);
         let (head, rest) = {
             let at = self.until_block(data.len());
@@ -95,7 +94,7 @@ impl<'k, const R: usize> CcmStream<'k, R> {
         let (blocks, last) = InOutBlocks::split(rest);
         if !blocks.is_empty() {
             let (key, mac, counter) = (&self.key.key, &mut self.mac, &mut self.counter);
-            key.level().run(Piece::<R, OPEN> { key, mac, counter, data: blocks });
+            key.level().run(CcmPiece::<R, OPEN> { key, mac, counter, data: blocks });
         }
         if !last.is_empty() {
             self.stream = self.counter;
@@ -106,12 +105,12 @@ impl<'k, const R: usize> CcmStream<'k, R> {
     }
 
     /// Text that does not go beyond the current block, whose key stream is there.
-    fn crypt_part<const OPEN: bool>(&mut self, mut data: InOutBuf<'_, '_, u8>) {
+    fn crypt_part<const OPEN: bool>(&mut self, mut data: InOut<'_, '_>) {
         let (filled, bytes) = (self.filled, data.len());
         let stream = &self.stream[filled..][..bytes];
         if OPEN {
             data.xor_in2out(stream);
-            let plain = InOutBuf::from(data.get_out());
+            let plain = InOut::from(data.get_out());
             let mut text = [0; 16];
             text[..bytes].copy_from_slice(plain.get_in());
             self.absorb_part(&text[..bytes]);
@@ -135,11 +134,11 @@ impl<const R: usize> Stream for CcmStream<'_, R> {
         }
     }
 
-    fn encrypt(&mut self, data: InOutBuf<'_, '_, u8>) {
+    fn encrypt(&mut self, data: InOut<'_, '_>) {
         self.crypt::<false>(data);
     }
 
-    fn decrypt(&mut self, data: InOutBuf<'_, '_, u8>) {
+    fn decrypt(&mut self, data: InOut<'_, '_>) {
         self.crypt::<true>(data);
     }
 
@@ -201,7 +200,7 @@ impl<'k, const R: usize> CcmSealer<'k, R> {
     }
 
     /// [`update`](Self::update), in place or from one buffer to another.
-    pub fn update_inout(&mut self, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+    pub fn update_inout(&mut self, data: InOut<'_, '_>) -> Result<(), Error> {
         no_aad_left(&self.0.stream)?;
         self.0.update_inout(data)
     }

@@ -9,7 +9,7 @@ use lanelock_isa::{Block, Blocks, Clmul, Kernel, RoundKeys, SameKey, wipe};
 
 use super::{
     Ocb3, end_mark,
-    flow::{Aad, Flow, Keys, Text},
+    flow::{Aad, Flow, FlowKeys, Ocb3Text},
     format_nonce,
     masks::Masks,
 };
@@ -59,7 +59,7 @@ fn each<const R: usize, const SEAL: bool>(messages: &mut [Message<'_, Ocb3<R>>])
 where
     Ocb3<R>: Aead,
 {
-    let mut wave = Wave::new();
+    let mut wave = Ocb3Wave::new();
     for messages in messages.chunks_mut(CHUNK) {
         // Shape and place of each message, as one number.
         let mut order = [0_u32; CHUNK];
@@ -68,7 +68,7 @@ where
             let Message { key, nonce, aad, data, tag, result } = message;
             *result = key.check(nonce, aad, data.len(), tag.len());
             if result.is_ok() {
-                let shape = Shape::number(key.level().rank(), aad.len(), data.len());
+                let shape = Ocb3Shape::number(key.level().rank(), aad.len(), data.len());
                 #[expect(clippy::cast_possible_truncation, reason = "16 bits")]
                 let number = (shape * CHUNK + place) as u32;
                 order[count] = number;
@@ -104,7 +104,7 @@ fn place(number: u32) -> usize {
 fn together<const R: usize, const SEAL: bool>(
     messages: &mut [Message<'_, Ocb3<R>>],
     group: &[u32],
-    wave: &mut Wave,
+    wave: &mut Ocb3Wave,
 ) {
     let first = messages[place(group[0])].key;
     let mut keys = [first; LANES];
@@ -114,15 +114,25 @@ fn together<const R: usize, const SEAL: bool>(
         one_key &= core::ptr::eq(*key, first);
     }
     if one_key {
-        first.level().run(Together::<_, R, SEAL> { messages, group, keys: OneKey(first), wave });
+        first.level().run(Together::<_, R, SEAL> {
+            messages,
+            group,
+            keys: Ocb3OneKey(first),
+            wave,
+        });
     } else {
-        first.level().run(Together::<_, R, SEAL> { messages, group, keys: KeyEach(&keys), wave });
+        first.level().run(Together::<_, R, SEAL> {
+            messages,
+            group,
+            keys: Ocb3KeyEach(&keys),
+            wave,
+        });
     }
 }
 
 /// What the messages of a wave have in common.
 #[derive(Clone, Copy)]
-struct Shape {
+struct Ocb3Shape {
     /// Blocks behind the vectors of text.
     tail: usize,
     /// Whether there is a partial block of text.
@@ -131,7 +141,7 @@ struct Shape {
     aad: Option<usize>,
 }
 
-impl Shape {
+impl Ocb3Shape {
     /// The shape as a number, for the widest vectors.
     #[inline(always)]
     fn number(level: usize, aad: usize, text: usize) -> usize {
@@ -153,30 +163,30 @@ impl Shape {
 }
 
 /// A block of each message.
-type Row = [Block; LANES];
+type LaneBlocks = [Block; LANES];
 
 /// What belongs to the messages, side by side. Zeroised on drop.
-struct Wave {
-    nonces: Row,
+struct Ocb3Wave {
+    nonces: LaneBlocks,
     /// The offset behind the vectors.
-    offset: Row,
+    offset: LaneBlocks,
     /// The plaintext of the vectors, summed up.
-    sum: Row,
+    sum: LaneBlocks,
     /// The blocks behind the vectors.
-    tail: [Row; TAIL],
+    tail: [LaneBlocks; TAIL],
     /// The partial block; with its end mark if it is plaintext.
-    part: Row,
+    part: LaneBlocks,
     /// Ones where a partial block to be opened has bytes, and its end mark.
-    part_mask: Row,
-    part_mark: Row,
+    part_mask: LaneBlocks,
+    part_mark: LaneBlocks,
     /// HASH of the vectors of AAD.
-    hash: Row,
+    hash: LaneBlocks,
     /// The blocks behind them and the partial one, with their offsets.
-    aad: [Row; TAIL + 1],
-    tag: Row,
+    aad: [LaneBlocks; TAIL + 1],
+    tag: LaneBlocks,
 }
 
-impl Wave {
+impl Ocb3Wave {
     #[inline(always)]
     fn new() -> Self {
         let none = [[0; 16]; LANES];
@@ -195,7 +205,7 @@ impl Wave {
     }
 }
 
-impl Drop for Wave {
+impl Drop for Ocb3Wave {
     fn drop(&mut self) {
         let Self { offset, sum, tail, part, hash, aad, tag, .. } = self;
         for row in [offset, sum, part, hash, tag].into_iter().chain(tail).chain(aad) {
@@ -205,7 +215,7 @@ impl Drop for Wave {
 }
 
 /// Where the lanes find their keys.
-trait LaneKeys<'k, const R: usize>: Copy {
+trait Ocb3LaneKeys<'k, const R: usize>: Copy {
     /// The key of lane `lane`.
     fn key(self, lane: usize) -> &'k Ocb3<R>;
     /// Round keys of the lanes of a vector that starts at lane `at`.
@@ -218,17 +228,17 @@ trait LaneKeys<'k, const R: usize>: Copy {
         s: S,
         lane: usize,
         decrypt: bool,
-        first: Keys<'f, S, R>,
-    ) -> Keys<'f, S, R>
+        first: FlowKeys<'f, S, R>,
+    ) -> FlowKeys<'f, S, R>
     where
         'k: 'f;
 }
 
 /// All lanes have the same key.
 #[derive(Clone, Copy)]
-struct OneKey<'k, const R: usize>(&'k Ocb3<R>);
+struct Ocb3OneKey<'k, const R: usize>(&'k Ocb3<R>);
 
-impl<'k, const R: usize> LaneKeys<'k, R> for OneKey<'k, R> {
+impl<'k, const R: usize> Ocb3LaneKeys<'k, R> for Ocb3OneKey<'k, R> {
     #[inline(always)]
     fn key(self, _: usize) -> &'k Ocb3<R> {
         self.0
@@ -245,7 +255,13 @@ impl<'k, const R: usize> LaneKeys<'k, R> for OneKey<'k, R> {
     }
 
     #[inline(always)]
-    fn text<'f, S: Clmul>(self, _: S, _: usize, _: bool, first: Keys<'f, S, R>) -> Keys<'f, S, R>
+    fn text<'f, S: Clmul>(
+        self,
+        _: S,
+        _: usize,
+        _: bool,
+        first: FlowKeys<'f, S, R>,
+    ) -> FlowKeys<'f, S, R>
     where
         'k: 'f,
     {
@@ -255,9 +271,9 @@ impl<'k, const R: usize> LaneKeys<'k, R> for OneKey<'k, R> {
 
 /// Every lane has a key of its own, and reads it where it is.
 #[derive(Clone, Copy)]
-struct KeyEach<'a, 'k, const R: usize>(&'a [&'k Ocb3<R>; LANES]);
+struct Ocb3KeyEach<'a, 'k, const R: usize>(&'a [&'k Ocb3<R>; LANES]);
 
-impl<'k, const R: usize> LaneKeys<'k, R> for KeyEach<'_, 'k, R> {
+impl<'k, const R: usize> Ocb3LaneKeys<'k, R> for Ocb3KeyEach<'_, 'k, R> {
     #[inline(always)]
     fn key(self, lane: usize) -> &'k Ocb3<R> {
         self.0[lane % LANES]
@@ -287,12 +303,12 @@ impl<'k, const R: usize> LaneKeys<'k, R> for KeyEach<'_, 'k, R> {
         s: S,
         lane: usize,
         decrypt: bool,
-        _: Keys<'f, S, R>,
-    ) -> Keys<'f, S, R>
+        _: FlowKeys<'f, S, R>,
+    ) -> FlowKeys<'f, S, R>
     where
         'k: 'f,
     {
-        Keys::new(s, self.key(lane).round_keys(decrypt))
+        FlowKeys::new(s, self.key(lane).round_keys(decrypt))
     }
 }
 
@@ -316,10 +332,10 @@ struct Together<'w, 'm, 'a, K, const R: usize, const SEAL: bool> {
     messages: &'m mut [Message<'a, Ocb3<R>>],
     group: &'w [u32],
     keys: K,
-    wave: &'w mut Wave,
+    wave: &'w mut Ocb3Wave,
 }
 
-impl<'k, K: LaneKeys<'k, R>, const R: usize, const SEAL: bool> Kernel
+impl<'k, K: Ocb3LaneKeys<'k, R>, const R: usize, const SEAL: bool> Kernel
     for Together<'_, '_, '_, K, R, SEAL>
 {
     type Out = ();
@@ -327,7 +343,7 @@ impl<'k, K: LaneKeys<'k, R>, const R: usize, const SEAL: bool> Kernel
     #[inline(always)]
     fn run<S: Clmul>(self, s: S) {
         let Self { messages, group, keys, wave } = self;
-        let shape = Shape::new(shape(group[0]), S::WIDTH);
+        let shape = Ocb3Shape::new(shape(group[0]), S::WIDTH);
         for (nonce, number) in wave.nonces.iter_mut().zip(group) {
             let message = &messages[place(*number)];
             *nonce = nonce_block(message.nonce, message.key.tag_length);
@@ -336,7 +352,7 @@ impl<'k, K: LaneKeys<'k, R>, const R: usize, const SEAL: bool> Kernel
             first_offsets::<S, R>(s, keys, wave, at);
         }
         wave.sum = [[0; 16]; LANES];
-        let first = Keys::new(s, keys.key(0).round_keys(!SEAL));
+        let first = FlowKeys::new(s, keys.key(0).round_keys(!SEAL));
         for (lane, number) in group.iter().enumerate() {
             let lane = lane % LANES;
             let message = &mut messages[place(*number)];
@@ -376,8 +392,8 @@ fn nonce_block(nonce: &[u8], tag_length: usize) -> Block {
 #[inline(always)]
 fn first_offsets<'k, S: Clmul, const R: usize>(
     s: S,
-    keys: impl LaneKeys<'k, R>,
-    wave: &mut Wave,
+    keys: impl Ocb3LaneKeys<'k, R>,
+    wave: &mut Ocb3Wave,
     at: usize,
 ) {
     let nonces = s.load(&wave.nonces[at..]);
@@ -399,10 +415,10 @@ fn first_offsets<'k, S: Clmul, const R: usize>(
 #[inline(always)]
 fn begin<S: Clmul, const R: usize, const SEAL: bool>(
     s: S,
-    shape: Shape,
+    shape: Ocb3Shape,
     masks: &Masks,
-    keys: Keys<'_, S, R>,
-    wave: &mut Wave,
+    keys: FlowKeys<'_, S, R>,
+    wave: &mut Ocb3Wave,
     lane: usize,
     data: &mut [u8],
 ) {
@@ -410,7 +426,7 @@ fn begin<S: Clmul, const R: usize, const SEAL: bool>(
     let (mut blocks, rest) = data.as_chunks_mut();
     if blocks.len() >= S::WIDTH {
         let mut flow = Flow::new(s, masks, s.splat(&wave.offset[lane]));
-        let mut text = Text::<SEAL>(InOutBlocks::from(&mut *blocks));
+        let mut text = Ocb3Text::<SEAL>(InOutBlocks::from(&mut *blocks));
         let done = flow.vectors::<_, R>(keys, &mut text);
         blocks = &mut blocks[done..];
         let flow = flow.narrow();
@@ -441,7 +457,7 @@ fn begin<S: Clmul, const R: usize, const SEAL: bool>(
 fn begin_aad<S: Clmul, const R: usize>(
     s: S,
     key: &Ocb3<R>,
-    wave: &mut Wave,
+    wave: &mut Ocb3Wave,
     lane: usize,
     aad: &[u8],
 ) {
@@ -451,7 +467,7 @@ fn begin_aad<S: Clmul, const R: usize>(
     let mut flow = Flow::new(n, masks, n.zero());
     if blocks.len() >= S::WIDTH {
         let mut vectors = Flow::new(s, masks, s.zero());
-        let keys = Keys::new(s, key.round_keys(false));
+        let keys = FlowKeys::new(s, key.round_keys(false));
         blocks = &blocks[vectors.vectors::<_, R>(keys, &mut Aad(blocks))..];
         flow = vectors.narrow();
     }
@@ -475,9 +491,9 @@ fn begin_aad<S: Clmul, const R: usize>(
 #[inline(always)]
 fn rows<'k, S: Clmul, const R: usize, const SEAL: bool>(
     s: S,
-    shape: Shape,
-    keys: impl LaneKeys<'k, R>,
-    wave: &mut Wave,
+    shape: Ocb3Shape,
+    keys: impl Ocb3LaneKeys<'k, R>,
+    wave: &mut Ocb3Wave,
     at: usize,
 ) {
     let tail = if S::WIDTH > 1 { shape.tail.min(TAIL) } else { 0 };
@@ -556,7 +572,7 @@ fn rows<'k, S: Clmul, const R: usize, const SEAL: bool>(
 #[inline(always)]
 fn encrypt<'k, S: Clmul, const R: usize>(
     s: S,
-    keys: impl LaneKeys<'k, R>,
+    keys: impl Ocb3LaneKeys<'k, R>,
     v: &mut [S::V; ROWS],
     count: usize,
     at: usize,
@@ -575,7 +591,7 @@ fn encrypt<'k, S: Clmul, const R: usize>(
 #[inline(always)]
 fn decrypt<'k, S: Clmul, const R: usize>(
     s: S,
-    keys: impl LaneKeys<'k, R>,
+    keys: impl Ocb3LaneKeys<'k, R>,
     v: &mut [S::V; ROWS],
     count: usize,
     at: usize,
@@ -593,8 +609,8 @@ fn decrypt<'k, S: Clmul, const R: usize>(
 #[inline(always)]
 fn end<S: Clmul, const R: usize, const SEAL: bool>(
     s: S,
-    shape: Shape,
-    wave: &mut Wave,
+    shape: Ocb3Shape,
+    wave: &mut Ocb3Wave,
     lane: usize,
     message: &mut Message<'_, Ocb3<R>>,
 ) {

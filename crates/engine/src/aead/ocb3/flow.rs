@@ -23,16 +23,16 @@ pub(super) trait Pass {
     fn group<S: Clmul, const N: usize, const R: usize>(
         &mut self,
         at: usize,
-        keys: Keys<'_, S, R>,
+        keys: FlowKeys<'_, S, R>,
         offsets: Offsets<'_, S, N>,
         sum: &mut S::V,
     );
 }
 
 /// C_i = Offset_i xor ENCIPHER(K, P_i xor Offset_i), or its inverse; sums up P_i.
-pub(super) struct Text<'i, 'o, const SEAL: bool>(pub(super) InOutBlocks<'i, 'o>);
+pub(super) struct Ocb3Text<'i, 'o, const SEAL: bool>(pub(super) InOutBlocks<'i, 'o>);
 
-impl<const SEAL: bool> Pass for Text<'_, '_, SEAL> {
+impl<const SEAL: bool> Pass for Ocb3Text<'_, '_, SEAL> {
     #[inline(always)]
     fn blocks(&self) -> usize {
         self.0.len()
@@ -42,7 +42,7 @@ impl<const SEAL: bool> Pass for Text<'_, '_, SEAL> {
     fn group<S: Clmul, const N: usize, const R: usize>(
         &mut self,
         at: usize,
-        keys: Keys<'_, S, R>,
+        keys: FlowKeys<'_, S, R>,
         offsets: Offsets<'_, S, N>,
         sum: &mut S::V,
     ) {
@@ -80,7 +80,7 @@ impl Pass for Aad<'_> {
     fn group<S: Clmul, const N: usize, const R: usize>(
         &mut self,
         at: usize,
-        keys: Keys<'_, S, R>,
+        keys: FlowKeys<'_, S, R>,
         offsets: Offsets<'_, S, N>,
         sum: &mut S::V,
     ) {
@@ -99,14 +99,14 @@ impl Pass for Aad<'_> {
 
 /// Round keys. Those at the ends go with the offsets: see [`Offsets`].
 #[derive(Clone, Copy)]
-pub(super) struct Keys<'k, S: Blocks, const R: usize> {
+pub(super) struct FlowKeys<'k, S: Blocks, const R: usize> {
     schedule: &'k [Block; R],
     registers: [S::K; R],
     first: S::V,
     last: S::V,
 }
 
-impl<'k, S: Blocks, const R: usize> Keys<'k, S, R> {
+impl<'k, S: Blocks, const R: usize> FlowKeys<'k, S, R> {
     #[inline(always)]
     pub(super) fn new(s: S, schedule: &'k [Block; R]) -> Self {
         let (first, last) = (s.splat(&schedule[0]), s.splat(&schedule[R - 1]));
@@ -114,7 +114,7 @@ impl<'k, S: Blocks, const R: usize> Keys<'k, S, R> {
     }
 }
 
-impl<S: Blocks, const R: usize> RoundKeys<S> for Keys<'_, S, R> {
+impl<S: Blocks, const R: usize> RoundKeys<S> for FlowKeys<'_, S, R> {
     #[inline(always)]
     fn get(&self, s: S, round: usize, _: usize) -> S::K {
         if round == 0 {
@@ -201,7 +201,7 @@ impl<'m, S: Clmul> Flow<'m, S> {
     #[inline(always)]
     pub(super) fn groups<P: Pass, const N: usize, const R: usize>(
         &mut self,
-        keys: Keys<'_, S, R>,
+        keys: FlowKeys<'_, S, R>,
         data: &mut P,
         mut at: usize,
         end: usize,
@@ -230,7 +230,7 @@ impl<'m, S: Clmul> Flow<'m, S> {
     #[inline(always)]
     pub(super) fn vectors<P: Pass, const R: usize>(
         &mut self,
-        keys: Keys<'_, S, R>,
+        keys: FlowKeys<'_, S, R>,
         data: &mut P,
     ) -> usize {
         let end = data.blocks();
@@ -247,13 +247,13 @@ impl<'m, S: Clmul> Flow<'m, S> {
     ) -> Flow<'m, S::Narrow> {
         let end = data.blocks();
         let at = if end >= S::WIDTH {
-            self.vectors::<P, R>(Keys::new(self.s, schedule), data)
+            self.vectors::<P, R>(FlowKeys::new(self.s, schedule), data)
         } else {
             0
         };
         let mut narrow = self.narrow();
         if S::WIDTH > 1 && at < end {
-            narrow.groups::<P, 1, R>(Keys::new(narrow.s, schedule), data, at, end);
+            narrow.groups::<P, 1, R>(FlowKeys::new(narrow.s, schedule), data, at, end);
         }
         narrow
     }
@@ -262,7 +262,7 @@ impl<'m, S: Clmul> Flow<'m, S> {
     #[inline(always)]
     pub(super) fn resume<P: Pass, const R: usize>(&mut self, schedule: &[Block; R], data: &mut P) {
         let (s, end) = (self.s, data.blocks());
-        let (keys, group) = (Keys::new(s, schedule), FLIGHT * S::WIDTH);
+        let (keys, group) = (FlowKeys::new(s, schedule), FLIGHT * S::WIDTH);
         let mut at = 0;
         while at < end {
             let (in_group, in_vector) = (self.place_in(group), self.place_in(S::WIDTH));
@@ -274,7 +274,7 @@ impl<'m, S: Clmul> Flow<'m, S> {
             } else {
                 let end = end.min(at + S::WIDTH - in_vector);
                 let mut narrow = self.narrow();
-                let keys = Keys::new(s.narrow(), schedule);
+                let keys = FlowKeys::new(s.narrow(), schedule);
                 at = narrow.groups::<P, 1, R>(keys, data, at, end);
                 *self = Self::widen(s, &narrow);
             }

@@ -10,17 +10,16 @@ mod stream;
 
 use core::fmt;
 
-use inout::InOutBuf;
-use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, SameKey};
+use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, LevelError, SameKey};
 use zeroize::ZeroizeOnDrop;
 
 use super::{Aead, Opener, Sealer, authenticate, copy_tag};
 use crate::{
     Aes, Error,
     aes::{broadcast, default_level},
-    inout::InOutBlocks,
+    inout::{InOut, InOutBlocks},
 };
-use flow::{Aad, Flow, Text};
+use flow::{Aad, Flow, Ocb3Text};
 use masks::{MOST_BLOCKS, Masks};
 
 pub use stream::Ocb3Stream;
@@ -34,7 +33,8 @@ const MOST_BYTES: u64 = 16 * MOST_BLOCKS;
 /// - Tags: 16 bytes, or 8 or 12 by [`with_tag_length`](Self::with_tag_length). Tags of one length are
 ///   not the beginning of longer ones.
 /// - A key must not process more than 2^48 blocks (4 PiB), text and AAD of all messages together (RFC
-///   7253, 5.1). A message of more than that is refused; the sum of many is left to the caller.
+///   7253, 5.1). A message of more than that is refused; the sum of many is counted by a
+///   [`KeyUsage`](crate::KeyUsage) with that limit of blocks.
 ///
 /// Zeroised on drop.
 #[derive(Clone)]
@@ -56,10 +56,10 @@ macro_rules! constructors {
         impl Ocb3<$rounds> {
             /// Expands `key` at the best level: see [`AesLevel::best`].
             ///
-            /// # Panics
+            /// # Errors
             /// As [`Aes128::new`](crate::Aes128::new).
-            pub fn new(key: &[u8; $bytes]) -> Self {
-                Self::with_level(key, default_level())
+            pub fn new(key: &[u8; $bytes]) -> Result<Self, LevelError> {
+                Ok(Self::with_level(key, default_level()?))
             }
 
             /// Expands `key` at `level`.
@@ -85,11 +85,12 @@ macro_rules! constructors {
                 &self,
                 nonce: &[u8],
                 aad: &[u8],
-                mut data: InOutBuf<'_, '_, u8>,
+                mut data: InOut<'_, '_>,
                 tag: &mut [u8],
             ) -> Result<(), Error> {
                 self.check(nonce, aad, data.len(), tag.len())?;
-                let kernel = OneShot::<$rounds, true> { ocb: self, nonce, aad, data: &mut data };
+                let kernel =
+                    Ocb3OneShot::<$rounds, true> { ocb: self, nonce, aad, data: &mut data };
                 copy_tag(&self.level().run(kernel), tag);
                 Ok(())
             }
@@ -98,11 +99,12 @@ macro_rules! constructors {
                 &self,
                 nonce: &[u8],
                 aad: &[u8],
-                mut data: InOutBuf<'_, '_, u8>,
+                mut data: InOut<'_, '_>,
                 tag: &[u8],
             ) -> Result<(), Error> {
                 self.check(nonce, aad, data.len(), tag.len())?;
-                let kernel = OneShot::<$rounds, false> { ocb: self, nonce, aad, data: &mut data };
+                let kernel =
+                    Ocb3OneShot::<$rounds, false> { ocb: self, nonce, aad, data: &mut data };
                 let mut full = self.level().run(kernel);
                 authenticate(&mut full[..tag.len()], tag, data.get_out())
             }
@@ -245,14 +247,14 @@ fn end_mark(bytes: usize) -> &'static Block {
 }
 
 /// A whole message. Returns the tag in full.
-struct OneShot<'a, 'i, 'o, const R: usize, const SEAL: bool> {
+struct Ocb3OneShot<'a, 'i, 'o, const R: usize, const SEAL: bool> {
     ocb: &'a Ocb3<R>,
     nonce: &'a [u8],
     aad: &'a [u8],
-    data: &'a mut InOutBuf<'i, 'o, u8>,
+    data: &'a mut InOut<'i, 'o>,
 }
 
-impl<const R: usize, const SEAL: bool> Kernel for OneShot<'_, '_, '_, R, SEAL> {
+impl<const R: usize, const SEAL: bool> Kernel for Ocb3OneShot<'_, '_, '_, R, SEAL> {
     type Out = Block;
 
     #[inline(always)]
@@ -280,7 +282,7 @@ impl<const R: usize, const SEAL: bool> Kernel for OneShot<'_, '_, '_, R, SEAL> {
         let [low, high] = first_offset(&ktop[0], nonce);
         let flow = Flow::new(s, masks, s.splat_halves(low, high));
         let (blocks, rest) = InOutBlocks::split(data);
-        let mut flow = flow.start(ocb.round_keys(!SEAL), &mut Text::<SEAL>(blocks));
+        let mut flow = flow.start(ocb.round_keys(!SEAL), &mut Ocb3Text::<SEAL>(blocks));
         if !rest.is_empty() {
             partial::<S, R, SEAL>(s, &mut flow, encrypt, rest);
         }
@@ -294,7 +296,7 @@ fn partial<S: Clmul, const R: usize, const SEAL: bool>(
     s: S,
     flow: &mut Flow<'_, S::Narrow>,
     keys: &[Block; R],
-    mut rest: InOutBuf<'_, '_, u8>,
+    mut rest: InOut<'_, '_>,
 ) {
     let n = s.narrow();
     flow.offset = n.xor(flow.offset, n.load(&[flow.masks.partial]));

@@ -2,26 +2,25 @@
 
 use core::fmt;
 
-use inout::InOutBuf;
 use lanelock_isa::{Block, Blocks, Clmul, Kernel, wipe};
 use zeroize::ZeroizeOnDrop;
 
 use super::{
     MOST_BYTES, Ocb3, block, finish, first_offset,
-    flow::{Aad, Flow, Pass, Text},
+    flow::{Aad, Flow, Ocb3Text, Pass},
     format_nonce, hash_partial, partial, top,
 };
 use crate::{
     Error,
     aead::{Stream, copy_tag},
-    inout::InOutBlocks,
+    inout::{InOut, InOutBlocks},
 };
 
 /// A message that comes piece by piece: see [`Ocb3::sealer`].
 pub struct Ocb3Stream<'k, const R: usize> {
     ocb: &'k Ocb3<R>,
-    aad: Place,
-    text: Place,
+    aad: FlowState,
+    text: FlowState,
     /// AAD that does not fill a block yet: the first `waiting` bytes.
     part: Block,
     waiting: usize,
@@ -30,19 +29,19 @@ pub struct Ocb3Stream<'k, const R: usize> {
 }
 
 /// A [`Flow`] in memory. Zeroised on drop.
-struct Place {
+struct FlowState {
     offset: Block,
     sum: Block,
     blocks: u64,
 }
 
-impl Place {
+impl FlowState {
     fn new(offset: Block) -> Self {
         Self { offset, sum: [0; 16], blocks: 0 }
     }
 }
 
-impl Drop for Place {
+impl Drop for FlowState {
     fn drop(&mut self) {
         wipe(&mut self.offset);
         wipe(&mut self.sum);
@@ -57,8 +56,8 @@ impl<'k, const R: usize> Ocb3Stream<'k, R> {
         ocb.aes.encrypt_block(&mut ktop);
         let stream = Self {
             ocb,
-            aad: Place::new([0; 16]),
-            text: Place::new(block(first_offset(&ktop, nonce))),
+            aad: FlowState::new([0; 16]),
+            text: FlowState::new(block(first_offset(&ktop, nonce))),
             part: [0; 16],
             waiting: 0,
             ended: false,
@@ -73,11 +72,11 @@ impl<'k, const R: usize> Ocb3Stream<'k, R> {
         ocb.level().run(Resume { ocb, place: aad, keys, data: Aad(blocks) });
     }
 
-    fn crypt<const SEAL: bool>(&mut self, data: InOutBuf<'_, '_, u8>) {
+    fn crypt<const SEAL: bool>(&mut self, data: InOut<'_, '_>) {
         let Self { ocb, text, .. } = self;
         let (blocks, rest) = InOutBlocks::split(data);
         let keys = ocb.round_keys(!SEAL);
-        let data = Text::<SEAL>(blocks);
+        let data = Ocb3Text::<SEAL>(blocks);
         ocb.level().run(Resume { ocb, place: text, keys, data });
         if !rest.is_empty() {
             self.ended = true;
@@ -109,11 +108,11 @@ impl<const R: usize> Stream for Ocb3Stream<'_, R> {
         }
     }
 
-    fn encrypt(&mut self, data: InOutBuf<'_, '_, u8>) {
+    fn encrypt(&mut self, data: InOut<'_, '_>) {
         self.crypt::<true>(data);
     }
 
-    fn decrypt(&mut self, data: InOutBuf<'_, '_, u8>) {
+    fn decrypt(&mut self, data: InOut<'_, '_>) {
         self.crypt::<false>(data);
     }
 
@@ -124,7 +123,7 @@ impl<const R: usize> Stream for Ocb3Stream<'_, R> {
     fn finish(self, tag: &mut [u8]) {
         let part = &self.part[..self.waiting];
         let Self { ocb, aad, text, .. } = &self;
-        let mut full = ocb.level().run(Finish { ocb, aad, part, text });
+        let mut full = ocb.level().run(FinishText { ocb, aad, part, text });
         copy_tag(&full, tag);
         wipe(&mut full);
     }
@@ -141,7 +140,7 @@ impl<const R: usize> fmt::Debug for Ocb3Stream<'_, R> {
 /// More whole blocks.
 struct Resume<'a, P, const R: usize> {
     ocb: &'a Ocb3<R>,
-    place: &'a mut Place,
+    place: &'a mut FlowState,
     keys: &'a [Block; R],
     data: P,
 }
@@ -168,8 +167,8 @@ impl<P: Pass, const R: usize> Kernel for Resume<'_, P, R> {
 /// The last block of text, which is partial.
 struct Partial<'a, 'i, 'o, const R: usize, const SEAL: bool> {
     ocb: &'a Ocb3<R>,
-    place: &'a mut Place,
-    rest: InOutBuf<'i, 'o, u8>,
+    place: &'a mut FlowState,
+    rest: InOut<'i, 'o>,
 }
 
 impl<const R: usize, const SEAL: bool> Kernel for Partial<'_, '_, '_, R, SEAL> {
@@ -185,14 +184,14 @@ impl<const R: usize, const SEAL: bool> Kernel for Partial<'_, '_, '_, R, SEAL> {
 }
 
 /// The tag in full.
-struct Finish<'a, const R: usize> {
+struct FinishText<'a, const R: usize> {
     ocb: &'a Ocb3<R>,
-    aad: &'a Place,
+    aad: &'a FlowState,
     part: &'a [u8],
-    text: &'a Place,
+    text: &'a FlowState,
 }
 
-impl<const R: usize> Kernel for Finish<'_, R> {
+impl<const R: usize> Kernel for FinishText<'_, R> {
     type Out = Block;
 
     #[inline(always)]
@@ -208,7 +207,7 @@ impl<const R: usize> Kernel for Finish<'_, R> {
 }
 
 #[inline(always)]
-fn load<'a, N: Clmul, const R: usize>(n: N, ocb: &'a Ocb3<R>, place: &Place) -> Flow<'a, N> {
+fn load<'a, N: Clmul, const R: usize>(n: N, ocb: &'a Ocb3<R>, place: &FlowState) -> Flow<'a, N> {
     Flow {
         s: n,
         masks: &ocb.masks,
@@ -219,7 +218,7 @@ fn load<'a, N: Clmul, const R: usize>(n: N, ocb: &'a Ocb3<R>, place: &Place) -> 
 }
 
 #[inline(always)]
-fn store<N: Blocks>(flow: &Flow<'_, N>, place: &mut Place) {
+fn store<N: Blocks>(flow: &Flow<'_, N>, place: &mut FlowState) {
     flow.s.store(flow.offset, core::slice::from_mut(&mut place.offset));
     flow.s.store(flow.sum, core::slice::from_mut(&mut place.sum));
     place.blocks = flow.blocks;

@@ -8,11 +8,11 @@ mod polynomial;
 
 use core::fmt;
 
-use lanelock_isa::{AesLevel, matrices_are_fast};
+use lanelock_isa::{AesLevel, LevelError, matrices_are_fast};
 
 use crate::aes::default_level;
 use fold::Update;
-use matrix::{UpdateByMatrices, WORTH_IT};
+use matrix::{Matrices, UpdateByMatrices, WORTH_IT};
 use polynomial::Polynomial;
 
 macro_rules! crc {
@@ -28,24 +28,27 @@ macro_rules! crc {
         }
 
         impl $name {
-            const POLYNOMIAL: &Polynomial = {
-                static POLYNOMIAL: Polynomial = Polynomial::new($polynomial, <$value>::BITS);
-                &POLYNOMIAL
+            const CONSTANTS: &Constants = {
+                static CONSTANTS: Constants = Constants::new($polynomial, <$value>::BITS);
+                &CONSTANTS
             };
 
             /// The checksum of `data`, at the best level: see [`AesLevel::best`].
-            pub fn checksum(data: &[u8]) -> $value {
-                let mut crc = Self::new();
+            ///
+            /// # Errors
+            /// As [`Aes128::new`](crate::Aes128::new).
+            pub fn checksum(data: &[u8]) -> Result<$value, LevelError> {
+                let mut crc = Self::new()?;
                 crc.update(data);
-                crc.finish()
+                Ok(crc.finish())
             }
 
             /// Starts a checksum at the best level.
             ///
-            /// # Panics
-            /// If the environment variable `LANELOCK_LEVEL` names a level that is not available.
-            pub fn new() -> Self {
-                Self::with_level(default_level())
+            /// # Errors
+            /// As [`Aes128::new`](crate::Aes128::new).
+            pub fn new() -> Result<Self, LevelError> {
+                Ok(Self::with_level(default_level()?))
             }
 
             /// Starts a checksum at `level`.
@@ -54,8 +57,11 @@ macro_rules! crc {
             }
 
             /// Continues, at the best level, behind the data that has the checksum `value`.
-            pub fn resume(value: $value) -> Self {
-                Self::resume_with_level(value, default_level())
+            ///
+            /// # Errors
+            /// As [`Aes128::new`](crate::Aes128::new).
+            pub fn resume(value: $value) -> Result<Self, LevelError> {
+                Ok(Self::resume_with_level(value, default_level()?))
             }
 
             /// Continues, at `level`, behind the data that has the checksum `value`.
@@ -66,7 +72,7 @@ macro_rules! crc {
             /// Takes the next piece of the data.
             pub fn update(&mut self, data: &[u8]) {
                 let value = u64::from(self.register);
-                self.register = Self::narrow(update(self.level, Self::POLYNOMIAL, value, data));
+                self.register = Self::narrow(update(self.level, Self::CONSTANTS, value, data));
             }
 
             /// The checksum of the data up to here.
@@ -77,18 +83,12 @@ macro_rules! crc {
             /// The checksum of two pieces of data, from the checksum of each and the length of the
             /// second in bytes.
             pub const fn combine(first: $value, second: $value, second_len: u64) -> $value {
-                Self::narrow(Self::POLYNOMIAL.after_zeros(first as u64, second_len)) ^ second
+                Self::narrow(Self::CONSTANTS.polynomial.after_zeros(first as u64, second_len)) ^ second
             }
 
             #[allow(clippy::cast_possible_truncation, reason = "only 64 to 32 bits truncates")]
             const fn narrow(register: u64) -> $value {
                 register as $value
-            }
-        }
-
-        impl Default for $name {
-            fn default() -> Self {
-                Self::new()
             }
         }
 
@@ -119,15 +119,32 @@ crc!(
     Crc64Xz, u64, 0xc96c_5795_d787_0f42
 );
 
+/// What is computed from the polynomial of a CRC, at compile time.
+struct Constants {
+    polynomial: Polynomial,
+    /// How to fold by matrices instead, if there are only 32 bits.
+    matrices: Option<Matrices>,
+}
+
+impl Constants {
+    /// `reflected` is the polynomial without the highest term, `bits` the width of the CRC.
+    const fn new(reflected: u64, bits: u32) -> Self {
+        let polynomial = Polynomial::new(reflected);
+        let matrices = if bits == 32 { Some(Matrices::new(&polynomial)) } else { None };
+        Self { polynomial, matrices }
+    }
+}
+
 /// The register `value` after `data`.
 #[inline]
-fn update(level: AesLevel, polynomial: &Polynomial, value: u64, data: &[u8]) -> u64 {
+fn update(level: AesLevel, constants: &Constants, value: u64, data: &[u8]) -> u64 {
+    let Constants { polynomial, matrices } = constants;
     // Without an instruction for it a carry-less product costs more than tables.
     if let AesLevel::Portable(_) = level {
         return sliced(polynomial, value, data);
     }
     let update = Update { polynomial, value, data };
-    match &polynomial.matrices {
+    match matrices {
         Some(matrices) if data.len() >= WORTH_IT && matrices_are_fast(level) => {
             level.run(UpdateByMatrices { matrices, update })
         }
@@ -160,15 +177,16 @@ mod tests {
     /// The portable level has products and matrices too, though no CRC is computed by them.
     #[test]
     fn folding_on_the_portable_level_is_what_the_tables_say() {
-        let level = AesLevel::from_name("portable").unwrap();
+        let level = "portable".parse::<AesLevel>().unwrap();
         let data: Vec<u8> = (0..4000_u32).map(|i| (i % 251) as u8).collect();
-        for polynomial in [Crc32::POLYNOMIAL, Crc32c::POLYNOMIAL, Crc64Nvme::POLYNOMIAL] {
+        for constants in [Crc32::CONSTANTS, Crc32c::CONSTANTS, Crc64Nvme::CONSTANTS] {
+            let Constants { polynomial, matrices } = constants;
             for length in (0..300).chain(760..1030).chain(1530..1540).chain(3990..=4000) {
                 let (value, data) = (0x0123_4567 * length as u64 % (1 << 32), &data[..length]);
                 let expected = sliced(polynomial, value, data);
                 let update = Update { polynomial, value, data };
                 assert_eq!(level.run(update), expected, "{length} bytes");
-                if let Some(matrices) = &polynomial.matrices
+                if let Some(matrices) = matrices
                     && length >= 768
                 {
                     let update = Update { polynomial, value, data };

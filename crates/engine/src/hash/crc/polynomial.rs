@@ -9,8 +9,6 @@
 
 use lanelock_isa::Block;
 
-use super::matrix::Matrices;
-
 /// The longest vector, in blocks.
 pub(super) const MOST_LANES: usize = 4;
 
@@ -26,8 +24,6 @@ pub(super) struct Polynomial {
     pub(super) barrett: Block,
     /// Ones in the high half if Q has the lowest term.
     pub(super) constant_term: Block,
-    /// How to fold by matrices instead, if there are only 32 bits.
-    pub(super) matrices: Option<Matrices>,
     /// At *k*, what the register becomes after a byte of that value and *k* zero bytes.
     pub(super) slices: [[u64; 256]; 8],
 }
@@ -38,14 +34,13 @@ const END: usize = (2 * MOST_LANES - 1) * 16;
 
 impl Polynomial {
     /// `reflected` is Q without x^64. A reflected polynomial of 32 bits is the same number.
-    pub(super) const fn new(reflected: u64, bits: u32) -> Self {
+    pub(super) const fn new(reflected: u64) -> Self {
         let mut polynomial = Self {
             reflected,
             fold: [[0; 16]; 6],
             end: [[0; 16]; END],
             barrett: [0; 16],
             constant_term: if reflected >> 63 == 1 { block(0, u64::MAX) } else { [0; 16] },
-            matrices: None,
             slices: [[0; 256]; 8],
         };
         let mut i = 0;
@@ -68,9 +63,6 @@ impl Polynomial {
         }
         polynomial.barrett = block(quotient, reflected << 1 | 1);
         polynomial.fill_slices();
-        if bits == 32 {
-            polynomial.matrices = Some(Matrices::new(&polynomial));
-        }
         polynomial
     }
 
@@ -177,7 +169,7 @@ mod tests {
     /// are the upper bits of 64.
     #[test]
     fn constants_are_those_of_the_literature() {
-        let p = Polynomial::new(0xedb8_8320, 32);
+        let p = Polynomial::new(0xedb8_8320);
         let published = [
             (512 + 32, 0x1_5444_2bd4_u64),
             (512 - 32, 0x1_c6e4_1596),

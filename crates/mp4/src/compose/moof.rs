@@ -2,12 +2,11 @@
 
 use crate::{
     Error, ErrorKind, Result, SampleAuxTable, TrackEncryption,
-    edit::WriteAux,
-    protection::{Offset, put_empty_senc, put_saio, put_seig},
+    protection::{Offset, WriteAux, put_empty_senc, put_saio, put_seig},
     writer::{put_box, put_full_box, put32, put64},
 };
 
-/// One sample of a new fragment.
+/// One sample of a new fragment: the fields of a `trun` entry, which the standard fixes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewSample {
     /// Size in bytes.
@@ -29,6 +28,7 @@ impl From<crate::Sample> for NewSample {
 
 /// One track fragment to build, of a single run.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct NewTrackFragment<'a> {
     /// The track.
     pub track_id: u32,
@@ -41,10 +41,57 @@ pub struct NewTrackFragment<'a> {
     /// Where the data begins, counted from the end of the `moof`: 8 for the first byte of an
     /// `mdat` that follows at once.
     pub payload_offset: u64,
+    /// More boxes, whole: `sbgp` and `subs` of the samples.
+    pub boxes: &'a [u8],
     /// Auxiliary information.
     pub aux: WriteAux<'a>,
     /// Parameters of all samples, as a `seig` group.
     pub seig: Option<&'a TrackEncryption>,
+}
+
+impl<'a> NewTrackFragment<'a> {
+    /// A clear track fragment with the sample description of `trex`.
+    pub fn new(
+        track_id: u32,
+        decode_time: u64,
+        samples: &'a [NewSample],
+        payload_offset: u64,
+    ) -> Self {
+        Self {
+            track_id,
+            decode_time,
+            description_index: None,
+            samples,
+            payload_offset,
+            boxes: &[],
+            aux: WriteAux::Nothing,
+            seig: None,
+        }
+    }
+
+    /// Sets a sample description index other than that of `trex`.
+    #[must_use]
+    pub fn with_description_index(self, index: u32) -> Self {
+        Self { description_index: Some(index), ..self }
+    }
+
+    /// Sets more boxes.
+    #[must_use]
+    pub fn with_boxes(self, boxes: &'a [u8]) -> Self {
+        Self { boxes, ..self }
+    }
+
+    /// Sets the auxiliary information.
+    #[must_use]
+    pub fn with_aux(self, aux: WriteAux<'a>) -> Self {
+        Self { aux, ..self }
+    }
+
+    /// Sets the parameters of all samples, as a `seig` group.
+    #[must_use]
+    pub fn with_seig(self, seig: &'a TrackEncryption) -> Self {
+        Self { seig: Some(seig), ..self }
+    }
 }
 
 /// Builds a movie fragment: default-base-is-moof, `tfdt` version 1, one run per track.
@@ -84,8 +131,8 @@ pub fn moof(sequence: u32, tracks: &[NewTrackFragment<'_>], pssh: &[&[u8]]) -> R
     Ok(out)
 }
 
-/// What of the samples goes where.
-struct Layout {
+/// Which fields of the samples `tfhd` states for all, and which `trun` lists one by one.
+struct TrafFields {
     duration: Option<u32>,
     size: Option<u32>,
     flags: Option<u32>,
@@ -94,7 +141,7 @@ struct Layout {
     negative: bool,
 }
 
-impl Layout {
+impl TrafFields {
     fn new(samples: &[NewSample]) -> Self {
         let shared = |get: fn(&NewSample) -> u32, samples: &[NewSample]| {
             let first = get(samples.first()?);
@@ -125,13 +172,14 @@ fn put_traf(
 ) -> std::result::Result<usize, ErrorKind> {
     let count = u32::try_from(track.samples.len())
         .map_err(|_| ErrorKind::Overflow { what: "sample_count" })?;
-    let layout = Layout::new(track.samples);
+    let layout = TrafFields::new(track.samples);
     let mut offset_at = 0;
     let mut saio = Ok(());
     put_box(out, *b"traf", |out| {
         put_tfhd(out, track, &layout);
         put_full_box(out, *b"tfdt", 1, 0, |out| put64(out, track.decode_time));
         offset_at = put_trun(out, track.samples, count, &layout);
+        out.extend_from_slice(track.boxes);
         if let Some(seig) = track.seig {
             put_seig(out, seig, count);
         }
@@ -141,7 +189,7 @@ fn put_traf(
     Ok(offset_at)
 }
 
-fn put_tfhd(out: &mut Vec<u8>, track: &NewTrackFragment<'_>, layout: &Layout) {
+fn put_tfhd(out: &mut Vec<u8>, track: &NewTrackFragment<'_>, layout: &TrafFields) {
     let fields = [
         (0x2, track.description_index),
         (0x8, layout.duration),
@@ -156,7 +204,7 @@ fn put_tfhd(out: &mut Vec<u8>, track: &NewTrackFragment<'_>, layout: &Layout) {
     });
 }
 
-fn put_trun(out: &mut Vec<u8>, samples: &[NewSample], count: u32, layout: &Layout) -> usize {
+fn put_trun(out: &mut Vec<u8>, samples: &[NewSample], count: u32, layout: &TrafFields) -> usize {
     let mut flags = 0x1;
     for (flag, present) in [
         (0x4, layout.first_flags.is_some()),
@@ -196,7 +244,8 @@ fn put_trun(out: &mut Vec<u8>, samples: &[NewSample], count: u32, layout: &Layou
     offset_at
 }
 
-/// The `moof` begins at 0 of `out`, so positions there are what `saio` wants.
+/// `saio` offsets count from the first byte of the `moof` (default-base-is-moof), which is byte 0
+/// of `out`: a position in `out` is the offset.
 fn put_aux(
     out: &mut Vec<u8>,
     aux: WriteAux<'_>,

@@ -7,6 +7,7 @@ use crate::{
 
 /// One reference of a `sidx`, to a media range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SidxReference {
     /// Bytes of the range, below 2^31.
     pub size: u32,
@@ -16,6 +17,19 @@ pub struct SidxReference {
     pub starts_with_sap: bool,
     /// Type of that point: 1 for a closed group of pictures.
     pub sap_type: u8,
+}
+
+impl SidxReference {
+    /// A range of `size` bytes, of which nothing is said about stream access points.
+    pub fn new(size: u32, duration: u32) -> Self {
+        Self { size, duration, starts_with_sap: false, sap_type: 0 }
+    }
+
+    /// Begins the range with a stream access point of a type from 1 to 6.
+    #[must_use]
+    pub fn with_sap(self, sap_type: u8) -> Self {
+        Self { starts_with_sap: true, sap_type, ..self }
+    }
 }
 
 /// Builds a segment index, version 0 if it holds the values.
@@ -59,11 +73,19 @@ pub fn sidx(
 
 /// Random access entries of one track.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct MfraTrack<'a> {
     /// The track.
     pub track_id: u32,
     /// Pairs of decoding time and `moof` offset; the first sample of the first run is meant.
     pub entries: &'a [(u64, u64)],
+}
+
+impl<'a> MfraTrack<'a> {
+    /// The entries of a track.
+    pub fn new(track_id: u32, entries: &'a [(u64, u64)]) -> Self {
+        Self { track_id, entries }
+    }
 }
 
 /// Builds a movie fragment random access box with its `mfro`; 64-bit fields where needed.

@@ -1,0 +1,488 @@
+//! Nothing leaves unprotected: tracks of every handler, media data that nothing refers to, input that
+//! changes, initialization segments alone.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::{
+    fs,
+    io::Write as _,
+    path::PathBuf,
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+use lanelock_mp4::{BoxRef, Fragment, Movie, item_extents, load, top_level};
+use lanelock_packager::{
+    DecryptOptions, EncryptOptions, Error, Iv, Key, KeyMap, Layout, Observer, Quiet, Scheme,
+    Selector, Summary, UnclaimedPolicy, decrypt, encrypt, inspect,
+};
+use tempfile::TempDir;
+
+/// Clips in both layouts; `fixtures/README.md` says how they were made.
+const AVC: &[u8] = include_bytes!("fixtures/avc.mp4");
+const AVC_FRAGMENTS: &[u8] = include_bytes!("fixtures/avc.frag.mp4");
+const HEVC: &[u8] = include_bytes!("fixtures/hevc.mp4");
+const HEVC_FRAGMENTS: &[u8] = include_bytes!("fixtures/hevc.frag.mp4");
+const AVC_AAC: &[u8] = include_bytes!("fixtures/avc_aac.mp4");
+const AVC_AAC_FRAGMENTS: &[u8] = include_bytes!("fixtures/avc_aac.frag.mp4");
+
+struct Place {
+    dir: TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        Self { dir: TempDir::new().unwrap() }
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn encrypt(&self, bytes: &[u8], options: &EncryptOptions) -> Result<(Vec<u8>, Summary), Error> {
+        self.watched(bytes, options, &Quiet)
+    }
+
+    fn watched(
+        &self,
+        bytes: &[u8],
+        options: &EncryptOptions,
+        observer: &dyn Observer,
+    ) -> Result<(Vec<u8>, Summary), Error> {
+        let (input, output) = (self.file("in.mp4"), self.file("out.mp4"));
+        fs::write(&input, bytes).unwrap();
+        let _ = fs::remove_file(&output);
+        let summary = encrypt(&input, &output, options, observer);
+        assert_eq!(output.exists(), summary.is_ok());
+        Ok((fs::read(&output).unwrap_or_default(), summary?))
+    }
+
+    fn decrypt(&self, bytes: &[u8], options: &DecryptOptions) -> Result<(Vec<u8>, Summary), Error> {
+        let (input, output) = (self.file("in.mp4"), self.file("back.mp4"));
+        fs::write(&input, bytes).unwrap();
+        let _ = fs::remove_file(&output);
+        let summary = decrypt(&input, &output, options, &Quiet);
+        assert_eq!(output.exists(), summary.is_ok());
+        Ok((fs::read(&output).unwrap_or_default(), summary?))
+    }
+}
+
+fn options(scheme: Scheme) -> EncryptOptions {
+    let mut keys = KeyMap::new();
+    keys.insert(Selector::All, key()).unwrap();
+    EncryptOptions::new(scheme, keys)
+}
+
+fn key() -> Key {
+    Key::new([1; 16], [2; 16])
+}
+
+fn keys() -> DecryptOptions {
+    DecryptOptions::new(vec![key()])
+}
+
+/// The bytes with every box of type `from` called `to`.
+fn renamed(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    let places: Vec<_> =
+        bytes.windows(4).enumerate().filter(|(_, word)| *word == from.as_bytes()).collect();
+    let places: Vec<usize> = places.into_iter().map(|(at, _)| at).collect();
+    for at in places {
+        bytes[at..at + 4].copy_from_slice(to.as_bytes());
+    }
+    bytes
+}
+
+/// The same for one of them.
+fn renamed_one(bytes: &[u8], number: usize, from: &str, to: &str) -> Vec<u8> {
+    let at = bytes
+        .windows(4)
+        .enumerate()
+        .filter(|(_, word)| *word == from.as_bytes())
+        .nth(number)
+        .unwrap()
+        .0;
+    let mut bytes = bytes.to_vec();
+    bytes[at..at + 4].copy_from_slice(to.as_bytes());
+    bytes
+}
+
+fn movie(bytes: &[u8]) -> Movie {
+    let header = top_level(bytes).map(Result::unwrap).find(|h| h.kind == b"moov").unwrap();
+    Movie::parse(load(bytes, &header).unwrap(), header.offset).unwrap()
+}
+
+/// The samples of all tracks, in the order of fragments or tables.
+fn samples(bytes: &[u8]) -> Vec<Vec<u8>> {
+    let movie = movie(bytes);
+    let mut samples = Vec::new();
+    let mut push = |offset: u64, size: u32| {
+        let start = usize::try_from(offset).unwrap();
+        samples.push(bytes[start..start + size as usize].to_vec());
+    };
+    for track in &movie.tracks {
+        for sample in movie.samples(track, bytes.len() as u64).unwrap() {
+            let sample = sample.unwrap();
+            push(sample.offset, sample.size);
+        }
+    }
+    for header in top_level(bytes).map(Result::unwrap).filter(|h| h.kind == b"moof") {
+        let moof = load(bytes, &header).unwrap();
+        let fragment = Fragment::parse(&moof, header.offset, &movie, bytes.len() as u64).unwrap();
+        for sample in fragment.tracks.iter().flat_map(|traf| traf.samples().collect::<Vec<_>>()) {
+            push(sample.offset, sample.size);
+        }
+    }
+    samples
+}
+
+/// What must be in an error, and must not: keys.
+fn says(result: Result<(Vec<u8>, Summary), Error>, words: &[&str]) {
+    let text = result.map(|_| ()).unwrap_err().to_string();
+    for word in words {
+        assert!(text.contains(word), "no {word:?} in: {text}");
+    }
+}
+
+/// Image sequences and auxiliary video are encrypted like any video of their codec.
+#[test]
+fn every_handler_of_video_has_subsamples_and_pattern() {
+    let place = Place::new();
+    for handler in ["vide", "pict", "auxv"] {
+        for (clip, layout) in [
+            (HEVC, Layout::Fragmented),
+            (HEVC, Layout::Keep),
+            (HEVC_FRAGMENTS, Layout::Fragmented),
+            (AVC, Layout::Fragmented),
+            (AVC, Layout::Keep),
+            (AVC_FRAGMENTS, Layout::Fragmented),
+        ] {
+            for scheme in Scheme::ALL {
+                let what = format!("{handler} {scheme} {layout:?}");
+                let clip = renamed(clip, "vide", handler);
+                // The output of `vide` differs from it in the handler alone.
+                let iv = Iv::Given(vec![7; 16]);
+                let options = options(scheme).with_layout(layout).with_iv(iv);
+                let (encrypted, summary) = place.encrypt(&clip, &options).unwrap();
+                let vide = renamed(&clip, handler, "vide");
+                let (as_video, _) = place.encrypt(&vide, &options).unwrap();
+                assert_eq!(renamed(&as_video, "vide", handler), encrypted, "{what}");
+                assert!(summary.access_units > 0);
+
+                fs::write(place.file("in.mp4"), &encrypted).unwrap();
+                let report = inspect(&place.file("in.mp4")).unwrap();
+                let protection = report.tracks[0].protection.as_ref().unwrap();
+                assert_eq!(protection.with_subsamples, summary.access_units, "{what}");
+                let pattern = scheme.has_pattern().then(|| "1:9".to_owned());
+                assert_eq!(protection.pattern, pattern, "{what}");
+
+                let (back, _) = place.decrypt(&encrypted, &keys()).unwrap();
+                assert_eq!(samples(&back), samples(&clip), "{what}");
+                if layout == Layout::Keep || samples(&clip).is_empty() {
+                    assert_eq!(back, clip, "{what}");
+                }
+            }
+        }
+    }
+}
+
+/// Only the protected ranges of video are ciphertext, and `inspect` counts it.
+#[test]
+fn inspect_counts_ciphertext() {
+    let place = Place::new();
+    for (scheme, pattern) in [
+        (Scheme::Cenc, (0, 0)),
+        (Scheme::Cbcs, (1, 9)),
+        (Scheme::Cbcs, (10, 0)),
+        (Scheme::Cens, (5, 5)),
+    ] {
+        let mut options = options(scheme).with_layout(Layout::Keep);
+        if scheme.has_pattern() {
+            options = options.with_pattern(pattern.0, pattern.1);
+        }
+        let (encrypted, _) = place.encrypt(AVC, &options).unwrap();
+        fs::write(place.file("in.mp4"), &encrypted).unwrap();
+        let report = inspect(&place.file("in.mp4")).unwrap();
+        let protection = report.tracks[0].protection.as_ref().unwrap();
+        // A block that encryption leaves as it was has a probability of 2^-128.
+        let (before, after) = (samples(AVC).concat(), samples(&encrypted).concat());
+        let changed = before.iter().zip(&after).filter(|(a, b)| a != b).count() as u64;
+        let counted = protection.ciphertext_bytes;
+        // One byte in 256 is the same by chance.
+        assert!(
+            changed <= counted && counted - changed < counted / 20 + 16,
+            "{scheme} {pattern:?}: {counted} counted, {changed} changed"
+        );
+        if pattern == (10, 0) {
+            assert!(protection.protected_bytes - counted < 16 * protection.subsamples);
+        }
+    }
+}
+
+/// A `moof` whose type is damaged leaves its samples undescribed.
+#[test]
+fn a_fragment_that_is_not_described_is_an_error() {
+    let place = Place::new();
+    let mfra = renamed(AVC_AAC_FRAGMENTS, "mfra", "free");
+    let damaged = renamed_one(&mfra, 1, "moof", "moog");
+    let mdat = damaged.windows(4).rposition(|word| word == b"mdat").unwrap() + 4;
+    let len = u32::from_be_bytes(damaged[mdat - 8..mdat - 4].try_into().unwrap()) - 8;
+    let words = [&format!("{len} bytes of media data at file offset {mdat}"), "NAL units"];
+    for scheme in Scheme::ALL {
+        says(place.encrypt(&damaged, &options(scheme)), &words.map(|word| word as &str));
+    }
+    let kept = options(Scheme::Cbcs).with_unclaimed(UnclaimedPolicy::Keep);
+    let (encrypted, summary) = place.encrypt(&damaged, &kept).unwrap();
+    assert_eq!((summary.unclaimed.ranges, summary.unclaimed.bytes), (1, len.into()));
+    assert_eq!(summary.unclaimed.listed[0].offset, mdat as u64);
+    let tail = &damaged[mdat..][..len as usize];
+    assert!(encrypted.windows(tail.len()).any(|bytes| bytes == tail));
+    // The same on the way back.
+    says(place.decrypt(&encrypted, &keys()), &["bytes of media data at file offset"]);
+    let kept = keys().with_unclaimed(UnclaimedPolicy::Keep);
+    let (back, summary) = place.decrypt(&encrypted, &kept).unwrap();
+    assert_eq!(back, damaged);
+    assert_eq!(summary.unclaimed.bytes, u64::from(len));
+}
+
+/// Neither is a track that nobody sees.
+#[test]
+fn a_hidden_track_is_an_error() {
+    let place = Place::new();
+    for number in 0..2 {
+        let hidden = renamed_one(AVC_AAC, number, "trak", "trai");
+        for layout in [Layout::Keep, Layout::Fragmented] {
+            let options = options(Scheme::Cbcs).with_layout(layout);
+            says(place.encrypt(&hidden, &options), &["belong to no sample and no item"]);
+            let options = options.with_unclaimed(UnclaimedPolicy::Keep);
+            let (_, summary) = place.encrypt(&hidden, &options).unwrap();
+            let all: usize = samples(AVC_AAC).iter().map(Vec::len).sum();
+            let seen: usize = samples(&hidden).iter().map(Vec::len).sum();
+            assert_eq!(summary.unclaimed.bytes, (all - seen) as u64);
+        }
+    }
+    // In fragments, the track fragments of such a track have no track.
+    let hidden = renamed_one(AVC_AAC_FRAGMENTS, 1, "trak", "trai");
+    says(place.encrypt(&hidden, &options(Scheme::Cbcs)), &["moov/mvex/trex"]);
+}
+
+/// A clip whose `mdat` goes on behind the samples: `tail` stands there.
+fn with_tail(tail: &[u8]) -> Vec<u8> {
+    let mut bytes = AVC_AAC.to_vec();
+    let mdat = bytes.windows(4).position(|word| word == b"mdat").unwrap() - 4;
+    bytes.extend_from_slice(tail);
+    let size = u32::try_from(bytes.len() - mdat).unwrap();
+    bytes[mdat..mdat + 4].copy_from_slice(&size.to_be_bytes());
+    bytes
+}
+
+#[test]
+fn gaps_of_zeros_and_short_ones_are_fine() {
+    let place = Place::new();
+    for layout in [Layout::Keep, Layout::Fragmented] {
+        let options = options(Scheme::Cenc).with_layout(layout);
+        for tail in [&vec![0; 100_000][..], &[7; 7], &[0; 1]] {
+            let (_, summary) = place.encrypt(&with_tail(tail), &options).unwrap();
+            assert_eq!(summary.unclaimed.ranges, 0);
+        }
+        for (tail, looks) in [
+            (&b"\0\0\0\x10moof12345678"[..], "a box of type moof"),
+            (b"\xff\xf1\x50\x80\x02\x1f\xfc\x01", "AAC in ADTS"),
+            (b"\x0b\x77\x50\x80\x02\x1f\xfc\x01", "AC-3"),
+            (b"<?xpacket begin", "text"),
+            (b"\x80\x81\x82\x83\x84\x85\x86\x87\x88", "80 81 82 83 84 85 86 87"),
+            // Zeros alone are padding, and this is not zeros alone.
+            (&[&vec![0; 70_000][..], &[1]].concat(), "00 00 00 00"),
+        ] {
+            says(place.encrypt(&with_tail(tail), &options), &[looks, "--keep-unclaimed"]);
+        }
+    }
+}
+
+#[test]
+fn nothing_to_encrypt_or_to_decrypt_is_an_error() {
+    let place = Place::new();
+    // The audio has no fragments; its samples are kept as they are, and the video is to stay clear.
+    let mut bytes = renamed(AVC_AAC_FRAGMENTS, "mfra", "free");
+    for fragment in 0..2 {
+        bytes = renamed_one(&bytes, fragment + 1, "traf", "free");
+    }
+    let nothing = options(Scheme::Cenc)
+        .with_clear(vec![Selector::Video])
+        .with_unclaimed(UnclaimedPolicy::Keep);
+    says(place.encrypt(&bytes, &nothing), &["nothing would be protected"]);
+    // A protected entry that says of itself that it protects nothing.
+    let (mut encrypted, _) = place.encrypt(AVC_AAC, &options(Scheme::Cbcs)).unwrap();
+    let tenc = encrypted.windows(4).position(|word| word == b"tenc").unwrap();
+    encrypted[tenc + 10] = 0; // default_isProtected
+    says(place.decrypt(&encrypted, &keys()), &["track 1 (avc1)", "none of its 6 access units"]);
+}
+
+/// Input that grows, is written to, or is replaced while it is read.
+#[test]
+fn changing_input_is_an_error() {
+    struct Meddler<F: Fn() + Sync> {
+        once: AtomicBool,
+        meddle: F,
+    }
+    impl<F: Fn() + Sync> Observer for Meddler<F> {
+        fn progress(&self, _: u64, _: u64) {
+            if !self.once.swap(true, Ordering::Relaxed) {
+                (self.meddle)();
+            }
+        }
+    }
+    let place = Place::new();
+    let input = place.file("in.mp4");
+    let other = place.file("other.mp4");
+    let grow = || {
+        let mut file = fs::OpenOptions::new().append(true).open(&input).unwrap();
+        file.write_all(b"\0\0\0\x08free").unwrap();
+    };
+    let touch = || {
+        let file = fs::OpenOptions::new().append(true).open(&input).unwrap();
+        let time = std::time::SystemTime::UNIX_EPOCH;
+        file.set_times(fs::FileTimes::new().set_modified(time)).unwrap();
+    };
+    let replace = || {
+        fs::write(&other, AVC_AAC).unwrap();
+        fs::rename(&other, &input).unwrap();
+    };
+    let remove = || fs::remove_file(&input).unwrap();
+    let meddlers: [(&dyn Fn(), &str); 4] = [
+        (&grow, "its size went from"),
+        (&touch, "it was written to"),
+        (&replace, "another file took its place"),
+        (&remove, "it was removed"),
+    ];
+    for (meddle, word) in meddlers {
+        let options = options(Scheme::Cbcs).with_workers(1);
+        let changed = AtomicBool::new(false);
+        let done = std::sync::Mutex::new(());
+        let (input_path, output) = (place.file("in.mp4"), place.file("out.mp4"));
+        fs::write(&input_path, AVC_AAC).unwrap();
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let (answer, answered) = std::sync::mpsc::channel();
+        let answered = std::sync::Mutex::new(answered);
+        let observer = Meddler {
+            once: changed,
+            meddle: move || {
+                let _one = done.lock().unwrap();
+                sender.send(()).unwrap();
+                answered.lock().unwrap().recv().unwrap();
+            },
+        };
+        let result = std::thread::scope(|scope| {
+            let run = scope.spawn(|| encrypt(&input_path, &output, &options, &observer));
+            receiver.recv().unwrap();
+            meddle();
+            answer.send(()).unwrap();
+            run.join().unwrap()
+        });
+        let text = result.map(|_| ()).unwrap_err().to_string();
+        assert!(text.contains(word) && text.contains("changed while it was read"), "{text}");
+        assert!(!output.exists());
+    }
+}
+
+/// Under `cbcs` the IV is in the initialization segment, which its segments must share.
+#[test]
+fn an_initialization_segment_alone_needs_an_iv() {
+    let place = Place::new();
+    let moof = AVC_FRAGMENTS.windows(4).position(|word| word == b"moof").unwrap() - 4;
+    let init = &AVC_FRAGMENTS[..moof];
+    says(place.encrypt(init, &options(Scheme::Cbcs)), &["initialization segment alone", "--iv"]);
+    let given = options(Scheme::Cbcs).with_iv(Iv::Given(vec![9; 16]));
+    let (alone, _) = place.encrypt(init, &given).unwrap();
+    let (whole, _) = place.encrypt(AVC_FRAGMENTS, &given).unwrap();
+    assert_eq!(alone, whole[..alone.len()], "the segments share what the segment alone says");
+    // The other schemes have the IVs in the segments.
+    for scheme in [Scheme::Cenc, Scheme::Cens, Scheme::Cbc1] {
+        place.encrypt(init, &options(scheme)).unwrap();
+    }
+}
+
+/// `meta` with an item of `len` bytes at `offset` of the file.
+fn meta(offset: u32, len: u32) -> Vec<u8> {
+    let mut iloc = b"\0\0\0\0iloc\0\0\0\0\x44\0\0\x01\0\x01\0\0\0\x01".to_vec();
+    iloc.extend(offset.to_be_bytes());
+    iloc.extend(len.to_be_bytes());
+    iloc[3] = u8::try_from(iloc.len()).unwrap();
+    let mut meta =
+        b"\0\0\0\0meta\0\0\0\0\0\0\0\x21hdlr\0\0\0\0\0\0\0\0pict\0\0\0\0\0\0\0\0\0\0\0\0\0"
+            .to_vec();
+    meta.extend(iloc);
+    meta[3] = u8::try_from(meta.len()).unwrap();
+    meta
+}
+
+/// Items stay with their bytes, or the file is refused.
+#[test]
+fn items_move_with_their_bytes() {
+    let place = Place::new();
+    let picture = b"\xff\xd8\xffthe bytes of a picture";
+    let clip = with_tail(picture);
+    let item = |bytes: &[u8], meta: &[u8], at: u64| {
+        let [range] = &item_extents(&BoxRef::root(meta, at).unwrap()).unwrap()[..] else {
+            panic!("one item")
+        };
+        let [start, end] = [range.start, range.end].map(|at| usize::try_from(at).unwrap());
+        bytes[start..end].to_vec()
+    };
+    let file_level = |bytes: &[u8]| {
+        let header = top_level(bytes).map(Result::unwrap).find(|h| h.kind == b"meta").unwrap();
+        item(bytes, &load(bytes, &header).unwrap(), header.offset)
+    };
+    let len = u32::try_from(picture.len()).unwrap();
+    let start = u32::try_from(clip.len()).unwrap() - len;
+    let with_items = |meta: &[u8]| [&clip[..], meta].concat();
+    let own = with_items(&meta(start, len));
+    assert_eq!(file_level(&own), picture);
+    for scheme in Scheme::ALL {
+        let keep = options(scheme).with_layout(Layout::Keep);
+        let (encrypted, summary) = place.encrypt(&own, &keep).unwrap();
+        assert_eq!(summary.unclaimed.ranges, 0);
+        assert_ne!(encrypted.len(), own.len());
+        assert_eq!(file_level(&encrypted), picture, "{scheme}");
+        assert_eq!(place.decrypt(&encrypted, &keys()).unwrap().0, own, "{scheme}");
+        let words = ["a meta box has items in the media data", "--layout keep"];
+        says(place.encrypt(&own, &options(scheme)), &words);
+    }
+    // Without items in the file, a file-level meta goes along.
+    let idat = with_tail(b"");
+    let elsewhere = renamed(&meta(0, 0), "iloc", "free");
+    let (encrypted, _) =
+        place.encrypt(&[&idat[..], &elsewhere].concat(), &options(Scheme::Cbcs)).unwrap();
+    assert!(encrypted.windows(elsewhere.len()).any(|bytes| bytes == elsewhere));
+    let mut open = elsewhere.clone();
+    open[..4].fill(0);
+    let (encrypted, _) =
+        place.encrypt(&[&idat[..], &open].concat(), &options(Scheme::Cbcs)).unwrap();
+    assert!(
+        encrypted.windows(elsewhere.len()).any(|bytes| bytes == elsewhere),
+        "its size is given"
+    );
+}
+
+/// Decrypters differ in patterns with truncated runs, and the user hears of it.
+#[test]
+fn patterns_that_are_read_differently_are_warned_of() {
+    #[derive(Default)]
+    struct Ears(std::sync::Mutex<Vec<String>>);
+    impl Observer for Ears {
+        fn warn(&self, message: &str) {
+            self.0.lock().unwrap().push(message.into());
+        }
+    }
+    let place = Place::new();
+    for ((crypt, skip), warned) in
+        [((1, 9), 0), ((10, 0), 0), ((1, 0), 0), ((5, 5), 1), ((2, 3), 1)]
+    {
+        let ears = Ears::default();
+        let options = options(Scheme::Cbcs).with_pattern(crypt, skip);
+        let (encrypted, _) = place.watched(AVC, &options, &ears).unwrap();
+        assert_eq!(ears.0.lock().unwrap().len(), warned, "{crypt}:{skip}");
+        let (input, output) = (place.file("in.mp4"), place.file("back.mp4"));
+        fs::write(&input, encrypted).unwrap();
+        decrypt(&input, &output, &keys(), &ears).unwrap();
+        assert_eq!(ears.0.lock().unwrap().len(), 2 * warned, "{crypt}:{skip}");
+    }
+}

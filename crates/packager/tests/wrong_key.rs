@@ -1,0 +1,122 @@
+//! Wrong keys through the library: the error and what is in it, the reports of `check_keys`, and what
+//! observers hear.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use lanelock_packager::{
+    DecryptOptions, EncryptOptions, Error, Iv, Key, KeyMap, KeyVerdict, Layout, Observer, Quiet,
+    Scheme, Selector, check_keys, decrypt, encrypt,
+};
+use lanelock_testkit::Scratch;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+const AAC: &[u8] = include_bytes!("fixtures/aac.mp4");
+const AAC_FRAGMENTED: &[u8] = include_bytes!("fixtures/aac.frag.mp4");
+const AVC_AAC: &[u8] = include_bytes!("fixtures/avc_aac.mp4");
+const VIDEO: [u8; 16] = [0x11; 16];
+const AUDIO: [u8; 16] = [0x33; 16];
+
+/// `clip`, encrypted with a key for video and another one for audio.
+fn sealed(scratch: &Scratch, clip: &[u8], scheme: Scheme, layout: Layout) -> PathBuf {
+    let (input, sealed) = (scratch.file("in.mp4"), scratch.file("sealed.mp4"));
+    fs::write(&input, clip).unwrap();
+    let mut keys = KeyMap::new();
+    keys.insert(Selector::Video, Key::new(VIDEO, [0x22; 16])).unwrap();
+    keys.insert(Selector::Audio, Key::new(AUDIO, [0x44; 16])).unwrap();
+    let mut options = EncryptOptions::new(scheme, keys);
+    options.layout = layout;
+    options.iv = Iv::Given(vec![0x55; if scheme.is_ctr() { 8 } else { 16 }]);
+    encrypt(&input, &sealed, &options, &Quiet).unwrap();
+    sealed
+}
+
+/// Keeps what it is told.
+#[derive(Default)]
+struct Ears(Mutex<Vec<String>>);
+
+impl Observer for Ears {
+    fn warn(&self, message: &str) {
+        self.0.lock().unwrap().push(message.into());
+    }
+}
+
+fn options(video: u8, audio: u8) -> DecryptOptions {
+    DecryptOptions::new(vec![Key::new(VIDEO, [video; 16]), Key::new(AUDIO, [audio; 16])])
+}
+
+fn verdicts(sealed: &Path, options: &DecryptOptions) -> Vec<KeyVerdict> {
+    check_keys(sealed, options, &Quiet).unwrap().iter().map(|key| key.verdict).collect()
+}
+
+#[test]
+fn a_wrong_audio_key_is_an_error() {
+    let scratch = Scratch::new();
+    let output = scratch.file("out.mp4");
+    for clip in [AAC, AAC_FRAGMENTED] {
+        for scheme in Scheme::ALL {
+            for layout in [Layout::Fragmented, Layout::Keep] {
+                let sealed = sealed(&scratch, clip, scheme, layout);
+                let ears = Ears::default();
+                let summary = decrypt(&sealed, &output, &options(0x22, 0x44), &ears).unwrap();
+                assert_eq!(summary.keys.len(), 1);
+                assert_eq!(summary.keys[0].verdict, KeyVerdict::Fits, "{:?}", summary.keys);
+                assert_eq!(*ears.0.lock().unwrap(), [""; 0]);
+                fs::remove_file(&output).unwrap();
+
+                let error = decrypt(&sealed, &output, &options(0x22, 0x45), &ears).unwrap_err();
+                let text = error.to_string();
+                assert!(!text.contains("4545"), "{text}");
+                let Error::WrongKey { kid, codec, failed, checked, .. } = error else {
+                    panic!("{text}")
+                };
+                assert_eq!((&kid[..8], &codec[..]), ("33333333", "mp4a"));
+                assert!(failed * 2 > checked, "{failed} of {checked}");
+                assert!(!output.exists());
+                assert_eq!(verdicts(&sealed, &options(0x22, 0x45)), [KeyVerdict::Wrong]);
+
+                let unchecked = options(0x22, 0x45).with_check_keys(false);
+                let summary = decrypt(&sealed, &output, &unchecked, &Quiet).unwrap();
+                assert!(summary.keys.is_empty());
+            }
+        }
+    }
+}
+
+#[test]
+fn each_track_has_its_report() {
+    let scratch = Scratch::new();
+    let output = scratch.file("out.mp4");
+    for scheme in Scheme::ALL {
+        for layout in [Layout::Fragmented, Layout::Keep] {
+            let sealed = sealed(&scratch, AVC_AAC, scheme, layout);
+            let before = fs::read_dir(scratch.path()).unwrap().count();
+            let (unknown, fits) = (KeyVerdict::Unknown, KeyVerdict::Fits);
+            // A few slices tell nothing about the video's key.
+            assert_eq!(verdicts(&sealed, &options(0x22, 0x44)), [unknown, fits]);
+            assert_eq!(verdicts(&sealed, &options(0x22, 0x45)), [unknown, KeyVerdict::Wrong]);
+            let one = DecryptOptions::new(vec![Key::new(AUDIO, [0x44; 16])]);
+            let reports = check_keys(&sealed, &one, &Quiet).unwrap();
+            let missing = reports.iter().find(|key| key.verdict == KeyVerdict::Missing).unwrap();
+            assert_eq!((missing.track, &missing.kid[..8]), (1, "11111111"));
+            assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), before, "nothing is written");
+            assert!(decrypt(&sealed, &output, &options(0x22, 0x45), &Quiet).is_err());
+            assert!(!output.exists());
+        }
+    }
+}
+
+/// Whoever looks at which piece, the result is the same.
+#[test]
+fn workers_make_no_difference() {
+    let scratch = Scratch::new();
+    let sealed = sealed(&scratch, AAC_FRAGMENTED, Scheme::Cenc, Layout::Fragmented);
+    let mut texts = Vec::new();
+    for workers in [1, 2, 7] {
+        let options = options(0x22, 0x46).with_workers(workers);
+        let error = decrypt(&sealed, &scratch.file("out.mp4"), &options, &Quiet).unwrap_err();
+        texts.push(error.to_string());
+    }
+    texts.dedup();
+    assert_eq!(texts.len(), 1, "{texts:?}");
+}

@@ -154,7 +154,7 @@ fn chains() {
     for pattern in [Pattern::ALL, Pattern::new(3, 5).encrypt_truncated_runs()] {
         each_case(|level, order, trick, what| {
             let key = Aes128::with_level(&[7; 16], level);
-            let make = |data, tag| OwnedJob { key: (&key).into(), iv: [9; 16], pattern, data, tag };
+            let make = |data, tag| OwnedJob::new(&key, [9; 16], pattern, data, tag);
             let right = |job: lanelock::lanes::Completed<Buffer, usize>| {
                 let mut expected = shown(job.tag, trick);
                 let shown = expected.len();
@@ -173,7 +173,7 @@ fn chains() {
 fn macs() {
     each_case(|level, order, trick, what| {
         let key = Aes128Cmac::with_level(&[7; 16], level);
-        let make = |message, tag| OwnedMacJob { key: (&key).into(), message, tag };
+        let make = |message, tag| OwnedMacJob::new(&key, message, tag);
         let right = |job: lanelock::lanes::MacCompleted<Buffer, usize>| {
             key.mac(&shown(job.tag, trick)) == job.mac
         };
@@ -187,7 +187,7 @@ fn messages<A: Batch>(new: impl Fn(AesLevel) -> A) {
         let key = new(level);
         let make = |data, tag| {
             let operation = Operation::Seal;
-            OwnedMessage { key: &key, operation, nonce: [5; 12], aad: [1; 3], data, tag }
+            OwnedMessage::new(&key, operation, [5; 12], [1; 3], data, tag)
         };
         let right = |job: lanelock::aead::batch::CompletedMessage<Buffer, usize>| {
             let mut text = shown(job.tag, trick);

@@ -176,7 +176,8 @@ mod traits {
         fn says_so<T: ZeroizeOnDrop>() {}
         says_so::<Ctr<15, 32>>();
         let (before, after) = traces(|| {
-            let mut ctr = Ctr::<15, 32>::inner_iv_init(Aes256::new(&[0xa5; 32]).unwrap(), &[0; 16].into());
+            let mut ctr =
+                Ctr::<15, 32>::inner_iv_init(Aes256::new(&[0xa5; 32]).unwrap(), &[0; 16].into());
             ctr.apply_keystream(&mut [0; 5]);
             ctr
         });

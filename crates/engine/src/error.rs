@@ -28,6 +28,9 @@ pub enum Error {
     Authentication,
     /// The key has done all that it safely can: see [`KeyUsage`](crate::KeyUsage).
     KeyExhausted,
+    /// The buffer of a job changed its length, or panicked, while a scheduler was at work: that scheduler
+    /// takes no more jobs and hands out none that it has not finished.
+    Poisoned,
     /// The instruction-set level asked for, mostly by `LANELOCK_LEVEL`, is unknown or not available:
     /// [`LevelError`] says which, and which ones there are.
     Level,
@@ -45,6 +48,9 @@ impl fmt::Display for Error {
             Self::AadLength => "the additional authenticated data is too long",
             Self::Authentication => "the message is not authentic",
             Self::KeyExhausted => "the key has reached its usage limit",
+            Self::Poisoned => {
+                "the scheduler stopped: the buffer of a job changed its length or panicked"
+            }
             Self::Level => {
                 "the instruction-set level asked for (LANELOCK_LEVEL) is unknown or not available"
             }

@@ -7,8 +7,8 @@ mod support;
 use lanelock::{
     AesLevel, Error,
     aead::{
-        Aes128Gcm, Aes128GcmSiv, Aes128Ocb3, Aes192Gcm, Aes192Ocb3, Aes256Gcm, Aes256GcmSiv,
-        Aes256Ocb3,
+        Aes128Ccm, Aes128Gcm, Aes128GcmSiv, Aes128Ocb3, Aes192Gcm, Aes192Ocb3, Aes256Gcm,
+        Aes256GcmSiv, Aes256Ocb3,
         batch::{self, Batch, Message},
     },
 };
@@ -151,4 +151,99 @@ fn a_bad_message_is_its_own_affair() {
     assert_eq!(results, [Ok(()), Err(Error::NonceLength), Err(Error::TagLength)]);
     assert_ne!(data[0], [7; 20]);
     assert_eq!(data[1..], [[7; 20]; 2]);
+}
+
+/// Results, tags and texts are those of this call and this message: not of the message that was in the
+/// same lane before, nor of an earlier call with the same messages.
+fn nothing_is_stale<A: Batch>(what: &str, key: &A) {
+    const COUNT: usize = 150; // more than are looked at together
+    for length in [0_usize, 13, 16, 45, 256] {
+        let plain: Vec<u8> = (0..length).map(|i| i.to_le_bytes()[0]).collect();
+        let nonces: Vec<[u8; 12]> = (0..COUNT).map(|i| [i.to_le_bytes()[0]; 12]).collect();
+        let sealed: Vec<_> =
+            nonces.iter().map(|nonce| key.seal_vec(nonce, b"aad", &plain).unwrap()).collect();
+        let (mut data, mut tags) = (vec![plain.clone(); COUNT], vec![vec![0; 16]; COUNT]);
+        let mut messages: Vec<_> = nonces
+            .iter()
+            .zip(data.iter_mut().zip(&mut tags))
+            .map(|(nonce, (data, tag))| Message::new(key, nonce, b"aad", data, tag))
+            .collect();
+        // All forged, then every third, then none, then all again, and sealing in between.
+        for (turn, every) in [1, 3, usize::MAX, 1, 2, usize::MAX].into_iter().enumerate() {
+            let what = format!("{what}, {length} bytes, turn {turn}");
+            let forged = |i: usize| every != usize::MAX && i.is_multiple_of(every);
+            for (i, (message, sealed)) in messages.iter_mut().zip(&sealed).enumerate() {
+                let (text, tag) = sealed.split_at(length);
+                message.data.copy_from_slice(text);
+                message.tag.copy_from_slice(tag);
+                message.tag[i % 16] ^= u8::from(forged(i));
+                // Whatever stands there before.
+                message.result = Err(Error::KeyExhausted);
+            }
+            let all = batch::open(&mut messages);
+            assert_eq!(all.is_err(), every != usize::MAX, "{what}");
+            for (i, message) in messages.iter().enumerate() {
+                if forged(i) {
+                    assert_eq!(message.result, Err(Error::Authentication), "{what}, message {i}");
+                    assert!(message.data.iter().all(|byte| *byte == 0), "{what}, message {i}");
+                } else {
+                    assert_eq!(message.result, Ok(()), "{what}, message {i}");
+                    assert_eq!(message.data, plain, "{what}, message {i}");
+                }
+            }
+            for message in &mut messages {
+                message.data.copy_from_slice(&plain);
+                message.tag.fill(0);
+            }
+            batch::seal(&mut messages).unwrap();
+            for (i, (message, sealed)) in messages.iter().zip(&sealed).enumerate() {
+                assert_eq!(message.result, Ok(()), "{what}, message {i}");
+                assert_eq!(
+                    [&*message.data, &*message.tag].concat(),
+                    *sealed,
+                    "{what}, message {i}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_is_left_of_earlier_messages() {
+    for level in levels() {
+        let gcm = Aes128Gcm::with_level(&[1; 16], level);
+        nothing_is_stale(&format!("GCM, {level}"), &gcm);
+        let siv = Aes256GcmSiv::with_level(&[2; 32], level);
+        nothing_is_stale(&format!("GCM-SIV, {level}"), &siv);
+        let ccm = Aes128Ccm::with_level(&[3; 16], level);
+        nothing_is_stale(&format!("CCM, {level}"), &ccm);
+        let ocb3 = Aes192Ocb3::with_level(&[4; 24], level);
+        nothing_is_stale(&format!("OCB3, {level}"), &ocb3);
+    }
+}
+
+/// A message that is wrong keeps its own result when those around it travel together.
+#[test]
+fn a_wrong_length_is_told_of_its_message() {
+    for level in levels() {
+        let key = Aes128GcmSiv::with_level(&[1; 16], level);
+        let (nonce, short) = ([7; 12], [7; 11]);
+        let (mut data, mut tags) = ([[3; 20]; 40], [[0; 16]; 40]);
+        let mut messages: Vec<_> = data
+            .iter_mut()
+            .zip(&mut tags)
+            .enumerate()
+            .map(|(i, (data, tag))| {
+                let nonce = if i % 5 == 4 { &short[..] } else { &nonce };
+                Message::new(&key, nonce, b"", data, tag)
+            })
+            .collect();
+        for _ in 0..2 {
+            assert_eq!(batch::seal(&mut messages), Err(Error::NonceLength));
+            for (i, message) in messages.iter().enumerate() {
+                let expected = if i % 5 == 4 { Err(Error::NonceLength) } else { Ok(()) };
+                assert_eq!(message.result, expected, "{level}, message {i}");
+            }
+        }
+    }
 }

@@ -374,16 +374,15 @@ fn schedulers_give_the_serial_answer() {
                     _ => (Operation::Seal, plain, Ok(())),
                 };
                 expected.push((result, operation, sealed, text));
-                done.extend(
-                    scheduler.submit(OwnedMessage::new(key, operation, nonce, aad, data, tag)),
-                );
+                let message = OwnedMessage::new(key, operation, nonce, aad, data, tag);
+                done.extend(scheduler.submit(message).unwrap());
                 assert!(scheduler.waiting() <= scheduler.capacity());
                 if rng.one_in(50) {
-                    scheduler.flush();
+                    scheduler.flush().unwrap();
                     assert_eq!(scheduler.waiting(), 0);
                 }
             }
-            scheduler.flush();
+            scheduler.flush().unwrap();
             done.extend(core::iter::from_fn(|| scheduler.completed()));
             assert_eq!(done.len(), count);
             if order == Order::Submitted {

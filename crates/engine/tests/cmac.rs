@@ -202,14 +202,15 @@ fn schedulers_give_the_serial_answer() {
                 let length = rng.below(*rng.clone().pick(&[1, 40, 900, 3000]));
                 let (key, message) = (&keys[rng.below(of)], rng.bytes(length));
                 expected.push((key.mac(&message), message.clone()));
-                done.extend(scheduler.submit(OwnedMacJob::new(key.reference(), message, tag)));
+                let job = OwnedMacJob::new(key.reference(), message, tag);
+                done.extend(scheduler.submit(job).unwrap());
                 assert!(scheduler.waiting() <= scheduler.capacity());
                 if rng.one_in(50) {
-                    scheduler.flush();
+                    scheduler.flush().unwrap();
                     assert_eq!(scheduler.waiting(), 0);
                 }
             }
-            scheduler.flush();
+            scheduler.flush().unwrap();
             done.extend(core::iter::from_fn(|| scheduler.completed()));
             assert_eq!(done.len(), count);
             if order == Order::Submitted {

@@ -109,18 +109,18 @@ fn jobs() {
     let data = marked::<15>().to_vec();
     let job = OwnedJob::new(&key, [0; 16], Pattern::ALL, data, "name");
     silent_about(&job, 15);
-    let early = scheduler.submit(job);
+    let early = scheduler.submit(job).unwrap();
     silent(&scheduler);
-    scheduler.flush();
+    scheduler.flush().unwrap();
     silent(&scheduler);
     silent_about(&early.or_else(|| scheduler.completed()).unwrap(), 15);
 
     let mut scheduler = Scheduler::new(Order::Submitted);
     let job = OwnedMacJob::new(&cmac, marked::<100>(), 1);
     silent_about(&job, 100);
-    let early = scheduler.submit(job);
+    let early = scheduler.submit(job).unwrap();
     silent(&scheduler);
-    scheduler.flush();
+    scheduler.flush().unwrap();
     silent_about(&early.or_else(|| scheduler.completed()).unwrap(), 100);
 }
 
@@ -135,9 +135,9 @@ fn messages() {
     let message = OwnedMessage::new(&key, Operation::Open, nonce, aad, sealed, 1);
     let mut scheduler = Scheduler::new(Order::Finished);
     silent_about(&message, 116);
-    let early = scheduler.submit(message);
+    let early = scheduler.submit(message).unwrap();
     silent(&scheduler);
-    scheduler.flush();
+    scheduler.flush().unwrap();
     let opened = early.or_else(|| scheduler.completed()).unwrap();
     assert_eq!(opened.data[..100], marked::<100>());
     silent_about(&opened, 116);

@@ -131,10 +131,11 @@ fn schedulers_give_the_serial_answer() {
                 let len = rng.below(*rng.clone().pick(&[40, 900, 3000]));
                 let (iv, data) = (rng.array(), rng.bytes(len));
                 expected.push(serial(key, iv, pattern, &data));
-                done.extend(scheduler.submit(OwnedJob::new(key, iv, pattern, data, tag)));
+                let job = OwnedJob::new(key, iv, pattern, data, tag);
+                done.extend(scheduler.submit(job).unwrap());
                 assert!(scheduler.waiting() <= scheduler.capacity());
                 if rng.one_in(50) {
-                    scheduler.flush();
+                    scheduler.flush().unwrap();
                     assert_eq!(scheduler.waiting(), 0);
                 }
                 while rng.one_in(2)
@@ -143,7 +144,7 @@ fn schedulers_give_the_serial_answer() {
                     done.push(job);
                 }
             }
-            scheduler.flush();
+            scheduler.flush().unwrap();
             done.extend(core::iter::from_fn(|| scheduler.completed()));
             assert_eq!(done.len(), count);
             if order == Order::Submitted {
@@ -168,7 +169,7 @@ fn short_jobs_overtake() {
     for tag in 0..200 {
         let data = vec![0; if tag == 0 { 1 << 20 } else { 64 }];
         let job = OwnedJob::new(&key, [0; 16], Pattern::ALL, data, tag);
-        left.extend(scheduler.submit(job).map(|job| job.tag));
+        left.extend(scheduler.submit(job).unwrap().map(|job| job.tag));
     }
     assert!(!left.is_empty() && !left.contains(&0), "the long job left early: {left:?}");
 }

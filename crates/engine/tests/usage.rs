@@ -77,8 +77,8 @@ fn batches_stop_at_the_limit<A: Batch>(plain: A) {
     let mut scheduler = Scheduler::new(Order::Submitted);
     let data = vec![5; 56];
     let message = OwnedMessage::new(&key, Operation::Seal, [9; 12], [], data, ());
-    let early = scheduler.submit(message);
-    scheduler.flush();
+    let early = scheduler.submit(message).unwrap();
+    scheduler.flush().unwrap();
     let done = early.or_else(|| scheduler.completed()).unwrap();
     assert_eq!((done.result, done.data), (Err(Error::KeyExhausted), vec![5; 56]));
 }

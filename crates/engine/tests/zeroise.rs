@@ -9,10 +9,17 @@
 use std::{fs::File, os::unix::fs::FileExt};
 
 use lanelock::{
-    Aes128, Aes192, Aes256, Aes256KeyWrap, CounterBits, CtrStream,
-    aead::{Aead, Aegis128L, Aegis128X4, Aegis256, Aes128Gcm, Aes128Ocb3, Aes256Gcm, Aes256GcmSiv},
+    Aes128, Aes128Cmac, Aes128KeyWrap, Aes128Xts, Aes192, Aes192Cmac, Aes192KeyWrap, Aes192Xts,
+    Aes256, Aes256Cmac, Aes256KeyWrap, Aes256Xts, CmacStream, CounterBits, CtrStream,
+    aead::{
+        Aead, Aegis128L, Aegis128X2, Aegis128X4, Aegis256, Aegis256X2, Aegis256X4, AegisMacStream,
+        AegisStream, Aes128Ccm, Aes128Gcm, Aes128GcmSiv, Aes128Ocb3, Aes192Ccm, Aes192Gcm,
+        Aes192Ocb3, Aes256Ccm, Aes256Gcm, Aes256GcmSiv, Aes256Ocb3, CcmOpener, CcmSealer,
+        GcmStream, Ocb3Stream, Opener, Sealer,
+    },
     hash::{Ghash, Polyval},
 };
+use zeroize::ZeroizeOnDrop;
 
 /// What lies in the memory of `slot`.
 #[expect(clippy::ref_option, reason = "its address counts")]
@@ -49,31 +56,142 @@ fn what_is_not_wiped_is_seen() {
     assert!(before >= 7 && after >= 6, "{before} words, {after} left");
 }
 
+/// Checks types that hold a secret, each made in the state in which it holds most: what is wiped when they
+/// are dropped, but for so many words, and that they say so.
 macro_rules! wiped {
-    ($($name:ident: $make:expr;)+) => {$(
-        #[test]
-        fn $name() {
-            let (before, after) = traces(|| $make);
-            assert!(before >= 2, "there was a secret to wipe: {before} words");
-            assert_eq!(after, 0, "words left of {before}");
-        }
-    )+};
+    ($($name:ident: $type:ty, $kept:literal words, $make:expr;)+) => {
+        $(
+            #[test]
+            fn $name() {
+                fn says_so<T: ZeroizeOnDrop>() {}
+                says_so::<$type>();
+                let (before, after) = traces(|| -> $type { $make });
+                assert!(before >= 2, "there was a secret to wipe: {before} words");
+                assert!(after <= $kept, "{after} words left of {before}");
+            }
+        )+
+
+        /// The types of the list above.
+        const SECRET: &[&str] = &[$(stringify!($type)),+];
+    };
 }
 
 wiped! {
-    aes128: Aes128::new(&[0xa5; 16]).unwrap();
-    aes192: Aes192::new(&[0xa5; 24]).unwrap();
-    aes256: Aes256::new(&[0xa5; 32]).unwrap();
-    gcm128: Aes128Gcm::new(&[0xa5; 16]).unwrap();
-    gcm256: Aes256Gcm::new(&[0xa5; 32]).unwrap();
-    gcm_siv: Aes256GcmSiv::new(&[0xa5; 32]).unwrap();
-    ocb3: Aes128Ocb3::new(&[0xa5; 16]).unwrap();
-    key_wrap: Aes256KeyWrap::new(&[0xa5; 32]).unwrap();
-    ghash: used(Ghash::new(&[0xa5; 16]).unwrap());
-    polyval: Polyval::new(&[0xa5; 16]).unwrap();
-    aegis_128l: Aegis128L::new(&[0xa5; 16]).unwrap();
-    aegis_128x4: Aegis128X4::new(&[0xa5; 16]).unwrap();
-    aegis_256: Aegis256::new(&[0xa5; 32]).unwrap();
+    aes128: Aes128, 0 words, Aes128::new(&[0xa5; 16]).unwrap();
+    aes192: Aes192, 0 words, Aes192::new(&[0xa5; 24]).unwrap();
+    aes256: Aes256, 0 words, Aes256::new(&[0xa5; 32]).unwrap();
+    xts128: Aes128Xts, 0 words, Aes128Xts::new(&halves()).unwrap();
+    xts192: Aes192Xts, 0 words, Aes192Xts::new(&halves()).unwrap();
+    xts256: Aes256Xts, 0 words, Aes256Xts::new(&halves()).unwrap();
+    cmac128: Aes128Cmac, 0 words, Aes128Cmac::new(&[0xa5; 16]).unwrap();
+    cmac192: Aes192Cmac, 0 words, Aes192Cmac::new(&[0xa5; 24]).unwrap();
+    cmac256: Aes256Cmac, 0 words, Aes256Cmac::new(&[0xa5; 32]).unwrap();
+    key_wrap128: Aes128KeyWrap, 0 words, Aes128KeyWrap::new(&[0xa5; 16]).unwrap();
+    key_wrap192: Aes192KeyWrap, 0 words, Aes192KeyWrap::new(&[0xa5; 24]).unwrap();
+    key_wrap256: Aes256KeyWrap, 0 words, Aes256KeyWrap::new(&[0xa5; 32]).unwrap();
+    gcm128: Aes128Gcm, 0 words, Aes128Gcm::new(&[0xa5; 16]).unwrap();
+    gcm192: Aes192Gcm, 0 words, Aes192Gcm::new(&[0xa5; 24]).unwrap();
+    gcm256: Aes256Gcm, 0 words, Aes256Gcm::new(&[0xa5; 32]).unwrap();
+    gcm_siv128: Aes128GcmSiv, 0 words, Aes128GcmSiv::new(&[0xa5; 16]).unwrap();
+    gcm_siv256: Aes256GcmSiv, 0 words, Aes256GcmSiv::new(&[0xa5; 32]).unwrap();
+    ccm128: Aes128Ccm, 0 words, Aes128Ccm::new(&[0xa5; 16]).unwrap();
+    ccm192: Aes192Ccm, 0 words, Aes192Ccm::new(&[0xa5; 24]).unwrap();
+    ccm256: Aes256Ccm, 0 words, Aes256Ccm::new(&[0xa5; 32]).unwrap();
+    ocb3_128: Aes128Ocb3, 0 words, Aes128Ocb3::new(&[0xa5; 16]).unwrap();
+    ocb3_192: Aes192Ocb3, 0 words, Aes192Ocb3::new(&[0xa5; 24]).unwrap();
+    ocb3_256: Aes256Ocb3, 0 words, Aes256Ocb3::new(&[0xa5; 32]).unwrap();
+    aegis_128l: Aegis128L, 0 words, Aegis128L::new(&[0xa5; 16]).unwrap();
+    aegis_128x2: Aegis128X2, 0 words, Aegis128X2::new(&[0xa5; 16]).unwrap();
+    aegis_128x4: Aegis128X4, 0 words, Aegis128X4::new(&[0xa5; 16]).unwrap();
+    aegis_256: Aegis256, 0 words, Aegis256::new(&[0xa5; 32]).unwrap();
+    aegis_256x2: Aegis256X2, 0 words, Aegis256X2::new(&[0xa5; 32]).unwrap();
+    aegis_256x4: Aegis256X4, 0 words, Aegis256X4::new(&[0xa5; 32]).unwrap();
+    ghash: Ghash, 0 words, used(Ghash::new(&[0xa5; 16]).unwrap());
+    polyval: Polyval, 0 words, Polyval::new(&[0xa5; 16]).unwrap();
+
+    // What is on its way. The reference to the key stays, and for an opener that to its plaintext.
+    ctr_stream: CtrStream<'static, 11>, 1 words, {
+        let mut stream = CtrStream::new(leak(Aes128::new(&[0xa5; 16]).unwrap()), CounterBits::Bits32, [0; 16]);
+        stream.apply(&mut [0; 5]).unwrap();
+        stream
+    };
+    cmac_stream: CmacStream<'static, 15>, 1 words, {
+        let mut stream = leak(Aes256Cmac::new(&[0xa5; 32]).unwrap()).stream();
+        stream.update(&[0x5a; 61]);
+        stream
+    };
+    gcm_sealer: Sealer<GcmStream<'static, 11>>, 1 words, {
+        let mut sealer = leak(Aes128Gcm::new(&[0xa5; 16]).unwrap()).sealer(&[0; 12]).unwrap();
+        sealer.aad(&[1; 5]).unwrap();
+        sealer.update(&mut [0; 45]).unwrap();
+        sealer
+    };
+    gcm_opener: Opener<GcmStream<'static, 15>>, 2 words, {
+        let mut opener = leak(Aes256Gcm::new(&[0xa5; 32]).unwrap()).opener(&[0; 12]).unwrap();
+        opener.update(&[0; 45]).unwrap();
+        opener
+    };
+    ocb3_sealer: Sealer<Ocb3Stream<'static, 13>>, 1 words, {
+        let mut sealer = leak(Aes192Ocb3::new(&[0xa5; 24]).unwrap()).sealer(&[0; 12]).unwrap();
+        sealer.aad(&[1; 16]).unwrap();
+        sealer.update(&mut [0; 45]).unwrap();
+        sealer
+    };
+    ccm_sealer: CcmSealer<'static, 11>, 1 words, {
+        let mut sealer = leak(Aes128Ccm::new(&[0xa5; 16]).unwrap()).sealer(&[0; 12], 0, 45).unwrap();
+        sealer.update(&mut [0; 45]).unwrap();
+        sealer
+    };
+    ccm_opener: CcmOpener<'static, 15>, 2 words, {
+        let mut opener = leak(Aes256Ccm::new(&[0xa5; 32]).unwrap()).opener(&[0; 12], 0, 45).unwrap();
+        opener.update(&[0; 45]).unwrap();
+        opener
+    };
+    aegis_sealer: Sealer<AegisStream<128, 4>>, 0 words, {
+        let mut sealer = Aegis128X4::new(&[0xa5; 16]).unwrap().sealer(&[0; 16]).unwrap();
+        sealer.update(&mut [7; 45]).unwrap();
+        sealer
+    };
+    aegis_opener: Opener<AegisStream<256, 1>>, 1 words, {
+        let mut opener = Aegis256::new(&[0xa5; 32]).unwrap().opener(&[0; 32]).unwrap();
+        opener.update(&[7; 45]).unwrap();
+        opener
+    };
+    aegis_mac_stream: AegisMacStream<128, 2>, 0 words, {
+        let mut stream = Aegis128X2::new(&[0xa5; 16]).unwrap().mac_stream(&[0; 16]).unwrap();
+        stream.update(&[7; 45]).unwrap();
+        stream
+    };
+}
+
+#[cfg(feature = "cipher")]
+mod traits {
+    use cipher::{InnerIvInit, StreamCipher};
+    use lanelock::traits::Ctr;
+
+    use super::*;
+
+    #[test]
+    fn ctr() {
+        fn says_so<T: ZeroizeOnDrop>() {}
+        says_so::<Ctr<15, 32>>();
+        let (before, after) = traces(|| {
+            let mut ctr =
+                Ctr::<15, 32>::inner_iv_init(Aes256::new(&[0xa5; 32]).unwrap(), &[0; 16].into());
+            ctr.apply_keystream(&mut [0; 5]);
+            ctr
+        });
+        assert!(before >= 2 && after == 0, "{before} words, {after} left");
+    }
+}
+
+fn leak<T>(key: T) -> &'static T {
+    Box::leak(Box::new(key))
+}
+
+/// Two different keys.
+fn halves<const N: usize>() -> [u8; N] {
+    core::array::from_fn(|i| if i < N / 2 { 0xa5 } else { 0x5a })
 }
 
 fn used(mut hash: Ghash) -> Ghash {
@@ -81,23 +199,82 @@ fn used(mut hash: Ghash) -> Ghash {
     hash
 }
 
-/// The key stream of a block that is begun, and the mask of a tag.
+/// Types of the tests above that the list does not name: of the feature `cipher`, and inside of `CcmSealer`
+/// and `CcmOpener`.
+const INSIDE: &[&str] = &["Ctr", "CcmStream"];
+
+/// Public types without a secret of their own: they refer to keys and to buffers of the caller. (The
+/// checksums, which a macro makes, have no secret either.)
+const PLAIN: &[&str] = &[
+    "CmacRef",
+    "Completed",
+    "CompletedMessage",
+    "CounterBits",
+    "Error",
+    "Job",
+    "KeyRef",
+    "KeyUsage",
+    "MacCompleted",
+    "MacJob",
+    "Message",
+    "Operation",
+    "Order",
+    "OwnedJob",
+    "OwnedMacJob",
+    "OwnedMessage",
+    "Pattern",
+    "Scheduler",
+];
+
+/// The types that the engine makes public: a new one is in the list above, or in `PLAIN`, or its name is
+/// that of the generic type behind one of them.
 #[test]
-fn streams() {
-    let key: &'static Aes128 = Box::leak(Box::new(Aes128::new(&[0xa5; 16]).unwrap()));
-    let (before, after) = traces(|| {
-        let mut stream = CtrStream::new(key, CounterBits::Bits32, [0; 16]);
-        stream.apply(&mut [0; 5]).unwrap();
-        stream
-    });
-    assert!(before >= 2 && after <= 1, "{before} words, {after} left"); // the reference stays
-    let key: &'static Aes128Gcm = Box::leak(Box::new(Aes128Gcm::new(&[0xa5; 16]).unwrap()));
-    let (before, after) = traces(|| {
-        let mut sealer = key.sealer(&[0; 12]).unwrap();
-        sealer.update(&mut [0; 5]).unwrap();
-        sealer
-    });
-    assert!(before >= 4 && after <= 1, "{before} words, {after} left");
+fn every_public_type_is_listed() {
+    let mut names = Vec::new();
+    let mut generic = Vec::new();
+    let mut folders = vec![std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            for line in std::fs::read_to_string(&path).unwrap().lines() {
+                let line = line.trim_start();
+                let kinds = ["pub struct ", "pub enum ", "pub type "];
+                if let Some(rest) = kinds.iter().find_map(|kind| line.strip_prefix(kind)) {
+                    let name = rest.split(|c: char| !c.is_alphanumeric()).next().unwrap();
+                    names.push(name.to_owned());
+                    if let Some((_, alias)) = rest.split_once(" = ") {
+                        let of = alias.split(|c: char| !c.is_alphanumeric()).next().unwrap();
+                        generic.push((name.to_owned(), of.to_owned()));
+                    }
+                }
+            }
+        }
+    }
+    assert!(names.len() > 60, "only {} types found", names.len());
+    // As in `Sealer<GcmStream<'static, 11>>`.
+    let listed = |name: &str| {
+        let parts = SECRET.iter().flat_map(|of| of.split(|c: char| !c.is_alphanumeric()));
+        INSIDE.contains(&name)
+            || PLAIN.contains(&name)
+            || parts.into_iter().any(|part| part == name)
+    };
+    let missing: Vec<_> = names
+        .iter()
+        .filter(|name| !listed(name))
+        .filter(|name| {
+            // The generic type behind listed names, or one of the names of `Ctr`.
+            !generic
+                .iter()
+                .any(|(alias, of)| of == *name && listed(alias) || alias == *name && of == "Ctr")
+        })
+        .collect();
+    assert!(missing.is_empty(), "not in a list of this file: {missing:?}");
+    let gone: Vec<_> = PLAIN.iter().filter(|name| !names.iter().any(|own| own == *name)).collect();
+    assert!(gone.is_empty(), "there is no such type: {gone:?}");
 }
 
 /// A failed opening leaves nothing where the plaintext would be.

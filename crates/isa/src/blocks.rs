@@ -321,8 +321,9 @@ pub trait Blocks: Copy + sealed::Sealed {
     /// SubWord of the last word of each block, in all its words; after RotWord and with `constant` added
     /// to its first byte if `ROTATE` (FIPS 197, 5.2). For keys that are expanded side by side.
     fn sub_last_words<const ROTATE: bool>(self, v: Self::V, constant: u8) -> Self::V;
-    /// The key expansion of FIPS 197, 5.2, for a key of 4 * (`R` - 7) bytes.
-    fn expand<const R: usize>(self, key: &[u8]) -> [Block; R];
+    /// The key expansion of FIPS 197, 5.2, for a key of 4 * (`R` - 7) bytes: in place, since a schedule
+    /// that is returned leaves copies behind.
+    fn expand<const R: usize>(self, key: &[u8], keys: &mut [Block; R]);
     /// `InvMixColumns` of one block: turns an encryption round key into a decryption round key.
     fn inv_mix_columns(self, block: Block) -> Block;
 }

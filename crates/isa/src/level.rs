@@ -4,7 +4,7 @@ use core::{fmt, str::FromStr};
 
 #[cfg(target_arch = "x86_64")]
 use crate::{AesNi, Vaes256, Vaes512};
-use crate::{Blocks, Kernel, Portable};
+use crate::{Blocks, Kernel, Portable, wipe::below, wipe_stack};
 
 /// The environment variable that overrides [`AesLevel::best`].
 const VARIABLE: &str = "LANELOCK_LEVEL";
@@ -122,6 +122,27 @@ impl AesLevel {
             Self::Vaes256(t) => t.run(kernel),
             #[cfg(target_arch = "x86_64")]
             Self::Vaes512(t) => t.run(kernel),
+        }
+    }
+
+    /// Does `work` with a key at this level, its set-up for instance, and overwrites the stack that it
+    /// used: see [`wipe_stack`].
+    #[inline]
+    pub fn on_wiped_stack<T>(self, work: impl FnOnce() -> T) -> T {
+        let result = below(work);
+        self.wipe_stack();
+        result
+    }
+
+    /// Overwrites as much of the stack, below the frame of the caller, as work with keys uses at this
+    /// level.
+    #[inline]
+    pub fn wipe_stack(self) {
+        match self {
+            // Bit planes of many blocks, function in function.
+            Self::Portable(_) => wipe_stack::<{ 16 << 10 }>(),
+            #[cfg(target_arch = "x86_64")]
+            _ => wipe_stack::<{ 1 << 10 }>(),
         }
     }
 

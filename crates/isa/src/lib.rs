@@ -37,6 +37,6 @@ pub use blocks::{Beside, Blocks, Clmul, Kernel, LaneKeys, OwnKeys, RoundKeys, Sa
 pub use level::{AesLevel, LevelError, last_level_run, matrices_are_fast};
 pub use portable::Portable;
 pub use window::{MOST_LANES, Row, RowMut, SharedWindow, Window};
-pub use wipe::wipe;
+pub use wipe::{wipe, wipe_stack};
 #[cfg(target_arch = "x86_64")]
 pub use x86::{AesNi, Vaes256, Vaes512};

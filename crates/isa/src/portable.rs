@@ -447,8 +447,8 @@ impl<const W: usize> Blocks for Portable<W> {
     }
 
     #[inline]
-    fn expand<const R: usize>(self, key: &[u8]) -> [Block; R] {
-        expand(key)
+    fn expand<const R: usize>(self, key: &[u8], keys: &mut [Block; R]) {
+        expand(key, keys);
     }
 
     #[inline]
@@ -536,8 +536,7 @@ fn clmul_low_half(a: u64, b: u64) -> u64 {
 
 /// The key expansion of FIPS 197, 5.2.
 #[inline(never)]
-fn expand<const R: usize>(key: &[u8]) -> [Block; R] {
-    let mut keys = [[0; 16]; R];
+fn expand<const R: usize>(key: &[u8], keys: &mut [Block; R]) {
     let words = keys.as_flattened_mut().as_chunks_mut::<4>().0;
     let (first, _) = key.as_chunks::<4>();
     let key_words = first.len();
@@ -557,7 +556,6 @@ fn expand<const R: usize>(key: &[u8]) -> [Block; R] {
         let before = words[i - key_words];
         words[i] = core::array::from_fn(|b| word[b] ^ before[b]);
     }
-    keys
 }
 
 /// SubWord: the S-box on four bytes.

@@ -8,6 +8,22 @@ pub fn wipe(bytes: &mut [u8]) {
     barrier(bytes);
 }
 
+/// Overwrites `BYTES` bytes of the stack, from the frame of the caller downwards. Functions that have
+/// returned leave there what did not fit into registers: round keys, key stream, tags. A frame that is
+/// longer than `BYTES`, or further down, keeps the rest.
+#[inline(never)]
+pub fn wipe_stack<const BYTES: usize>() {
+    let mut bytes = [0; BYTES];
+    barrier(&mut bytes);
+}
+
+/// A call that stays one, so that all that `work` keeps on the stack is below the frame of the caller,
+/// where [`wipe_stack`] reaches it.
+#[inline(never)]
+pub(crate) fn below<T>(work: impl FnOnce() -> T) -> T {
+    work()
+}
+
 /// Makes the compiler believe that `bytes` are read.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]

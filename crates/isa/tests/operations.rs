@@ -106,9 +106,13 @@ impl Kernel for All<'_> {
             assert!(kept.as_flattened()[width..16 * S::WIDTH].iter().all(|b| *b == 0));
         }
         let bytes: Vec<u8> = self.a.as_flattened().to_vec();
-        out[35].extend(s.expand::<11>(&bytes[..16]));
-        out[35].extend(s.expand::<13>(&bytes[..24]));
-        out[35].extend(s.expand::<15>(&bytes[..32]));
+        let mut keys = ([[0; 16]; 11], [[0; 16]; 13], [[0; 16]; 15]);
+        s.expand(&bytes[..16], &mut keys.0);
+        s.expand(&bytes[..24], &mut keys.1);
+        s.expand(&bytes[..32], &mut keys.2);
+        out[35].extend(keys.0);
+        out[35].extend(keys.1);
+        out[35].extend(keys.2);
         out[36].push(s.inv_mix_columns(self.a[0]));
         out
     }

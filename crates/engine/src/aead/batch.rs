@@ -11,6 +11,8 @@
 use core::fmt;
 
 pub use super::scheduler::{CompletedMessage, Operation, OwnedMessage};
+use lanelock_isa::wipe_stack;
+
 use crate::{Error, aead::Aead, length::Length};
 
 /// One message of a batch.
@@ -96,5 +98,10 @@ pub fn seal<A: Batch>(messages: &mut [Message<'_, A>]) -> Result<(), Error> {
 /// The first error of any message; which ones failed is in their `result`, and the others are done.
 pub fn open<A: Batch>(messages: &mut [Message<'_, A>]) -> Result<(), Error> {
     A::open_each(messages);
-    messages.iter().try_for_each(|message| message.result)
+    let result = messages.iter().try_for_each(|message| message.result);
+    if result.is_err() {
+        // The tags that would have been right.
+        wipe_stack::<{ 16 << 10 }>();
+    }
+    result
 }

@@ -7,7 +7,7 @@
 use core::fmt;
 
 use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, LevelError, SameKey};
-use zeroize::Zeroize;
+use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::{
     Aead, Opener, Sealer, Stream, authenticate, copy_tag,
@@ -66,9 +66,12 @@ macro_rules! constructors {
 
             /// Expands `key` at `level`.
             pub fn with_level(key: &[u8; $bytes], level: AesLevel) -> Self {
-                let key = EncryptKey::expand(key, level);
-                let mut gcm = Self { key, powers: Powers::new(), tag_length: 16 };
-                level.run(SetUp { keys: gcm.key.keys(), powers: &mut gcm.powers });
+                let (none, powers) = (EncryptKey::none(level), Powers::new());
+                let mut gcm = Self { key: none, powers, tag_length: 16 };
+                level.on_wiped_stack(|| {
+                    gcm.key.set(key);
+                    level.run(SetUp { keys: gcm.key.keys(), powers: &mut gcm.powers });
+                });
                 gcm
             }
         }
@@ -86,7 +89,7 @@ macro_rules! constructors {
                 mut data: InOut<'_, '_>,
                 tag: &mut [u8],
             ) -> Result<(), Error> {
-                self.check(nonce, aad, data.len(), tag.len())?;
+                self.check(nonce, aad.len() as u64, data.len() as u64, tag.len())?;
                 let full = self.run::<true>(nonce, aad, &mut data);
                 copy_tag(&full, tag);
                 Ok(())
@@ -99,9 +102,9 @@ macro_rules! constructors {
                 mut data: InOut<'_, '_>,
                 tag: &[u8],
             ) -> Result<(), Error> {
-                self.check(nonce, aad, data.len(), tag.len())?;
-                let full = self.run::<false>(nonce, aad, &mut data);
-                authenticate(&full[..self.tag_length], tag, data.get_out())
+                self.check(nonce, aad.len() as u64, data.len() as u64, tag.len())?;
+                let mut full = self.run::<false>(nonce, aad, &mut data);
+                authenticate(&mut full[..self.tag_length], tag, data.get_out())
             }
         }
     };
@@ -117,12 +120,17 @@ impl<const R: usize> Gcm<R> {
     /// # Errors
     /// [`Error::TagLength`] if that is not 12 to 16. Shorter tags (SP 800-38D, appendix C) are not
     /// offered: each forgery attempt on them makes the next one easier.
-    pub fn with_tag_length(mut self, bytes: usize) -> Result<Self, Error> {
+    #[expect(clippy::redundant_clone, reason = "the key that was passed is wiped in its place")]
+    pub fn with_tag_length(self, bytes: usize) -> Result<Self, Error> {
         if !(12..=16).contains(&bytes) {
             return Err(Error::TagLength);
         }
-        self.tag_length = bytes;
-        Ok(self)
+        // A move would leave the key where it is now; this one is wiped there.
+        let mut gcm = Ok(self.clone());
+        if let Ok(gcm) = &mut gcm {
+            gcm.tag_length = bytes;
+        }
+        gcm
     }
 
     /// The level that this key runs at.
@@ -153,20 +161,15 @@ impl<const R: usize> Gcm<R> {
         }
     }
 
-    pub(super) fn check(
-        &self,
-        nonce: &[u8],
-        aad: &[u8],
-        text: usize,
-        tag: usize,
-    ) -> Result<(), Error> {
+    /// Checks a message of `aad` and `text` bytes: as numbers, since no test has buffers of the limits.
+    fn check(&self, nonce: &[u8], aad: u64, text: u64, tag: usize) -> Result<(), Error> {
         if nonce.is_empty() {
             Err(Error::NonceLength)
         } else if tag != self.tag_length {
             Err(Error::TagLength)
-        } else if text as u64 > MOST_TEXT {
+        } else if text > MOST_TEXT {
             Err(Error::MessageLength)
-        } else if aad.len() as u64 > MOST_AAD {
+        } else if aad > MOST_AAD {
             Err(Error::AadLength)
         } else {
             Ok(())
@@ -197,6 +200,8 @@ where
         self.open(nonce, message, &mut [], tag)
     }
 }
+
+impl<const R: usize> ZeroizeOnDrop for Gcm<R> {}
 
 impl<const R: usize> fmt::Debug for Gcm<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -424,7 +429,7 @@ pub struct GcmStream<'k, const R: usize> {
 
 impl<'k, const R: usize> GcmStream<'k, R> {
     fn new(gcm: &'k Gcm<R>, nonce: &[u8]) -> Result<Self, Error> {
-        gcm.check(nonce, &[], 0, gcm.tag_length)?;
+        gcm.check(nonce, 0, 0, gcm.tag_length)?;
         let counter = gcm.level().run(FirstCounter { gcm, nonce });
         let mut mask = counter;
         gcm.key.encrypt_block(&mut mask);
@@ -521,6 +526,8 @@ impl<const R: usize> Drop for GcmStream<'_, R> {
     }
 }
 
+impl<const R: usize> ZeroizeOnDrop for GcmStream<'_, R> {}
+
 impl<const R: usize> fmt::Debug for GcmStream<'_, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "GcmStream({:?})", self.gcm)
@@ -541,5 +548,36 @@ impl<const R: usize> Kernel for FirstCounter<'_, R> {
         let mut block = [[0; 16]];
         n.store(n.reverse(first_counter(s, &self.gcm.powers, self.nonce)), &mut block);
         block[0]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 2^39 - 256 bits of text and 2^64 - 1 bits of AAD (SP 800-38D, 5.2.1.1), as bytes.
+    const TEXT: u64 = 68_719_476_704;
+    const AAD: u64 = 2_305_843_009_213_693_951;
+
+    #[test]
+    fn lengths_have_limits() {
+        let gcm = Aes128Gcm::new(&[1; 16]).expect("a level");
+        let check = |aad, text| gcm.check(&[0; 12], aad, text, 16);
+        assert_eq!(check(AAD, TEXT), Ok(()));
+        assert_eq!(check(0, TEXT + 1), Err(Error::MessageLength));
+        assert_eq!(check(AAD + 1, 0), Err(Error::AadLength));
+        assert_eq!(check(u64::MAX, 0), Err(Error::AadLength));
+        assert_eq!(check(0, u64::MAX), Err(Error::MessageLength));
+    }
+
+    #[test]
+    fn pieces_have_the_limit_of_the_whole() {
+        let gcm = Aes128Gcm::new(&[1; 16]).expect("a level");
+        let mut stream = GcmStream::new(&gcm, &[0; 12]).expect("12 bytes");
+        stream.text_bytes = TEXT - 5;
+        let mut sealer = Sealer::new(stream, 16);
+        assert_eq!(sealer.update(&mut [0; 6]), Err(Error::MessageLength));
+        assert_eq!(sealer.update(&mut [0; 5]), Ok(()));
+        assert_eq!(sealer.update(&mut [0; 1]), Err(Error::MessageLength));
     }
 }

@@ -9,7 +9,7 @@ use core::ptr;
 use lanelock_isa::{Block, Clmul, Kernel, RoundKeys, SameKey, Window, wipe};
 
 use super::{
-    Aead, Gcm, authenticate,
+    Aead, Gcm, authenticate_beside,
     batch::{Batch, Message, nonce_block},
     copy_tag,
 };
@@ -229,7 +229,7 @@ impl<K: GcmKeys<R>, const R: usize, const SEAL: bool> Kernel for Alike<'_, '_, '
                 }
             }
         }
-        for ((message, tag), part) in messages.iter_mut().zip(&tags).zip(&rows.parts[start..]) {
+        for ((message, tag), part) in messages.iter_mut().zip(&mut tags).zip(&rows.parts[start..]) {
             if !shape.text.is_multiple_of(16) {
                 let (_, rest) = message.data.as_chunks_mut::<16>();
                 rest.copy_from_slice(&part[..rest.len()]);
@@ -238,8 +238,8 @@ impl<K: GcmKeys<R>, const R: usize, const SEAL: bool> Kernel for Alike<'_, '_, '
                 copy_tag(tag, message.tag);
                 message.result = Ok(());
             } else {
-                let tag = &tag[..message.tag.len().min(16)];
-                message.result = authenticate(tag, message.tag, message.data);
+                let tag = &mut tag[..message.tag.len().min(16)];
+                message.result = authenticate_beside(tag, message.tag, message.data);
             }
         }
         if !SEAL {

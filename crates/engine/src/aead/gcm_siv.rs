@@ -7,6 +7,7 @@
 use core::fmt;
 
 use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, LevelError, SameKey, wipe};
+use zeroize::ZeroizeOnDrop;
 
 use super::{
     Aead, authenticate, copy_tag,
@@ -55,7 +56,9 @@ macro_rules! constructors {
 
             /// Expands `key` at `level`.
             pub fn with_level(key: &[u8; $bytes], level: AesLevel) -> Self {
-                Self { key: EncryptKey::expand(key, level) }
+                let mut siv = Self { key: EncryptKey::none(level) };
+                level.on_wiped_stack(|| siv.key.set(key));
+                siv
             }
         }
 
@@ -101,8 +104,8 @@ macro_rules! constructors {
                     data: &mut data,
                     tag: start,
                 };
-                let expected = self.level().run(open);
-                authenticate(&expected, tag, data.get_out())
+                let mut expected = self.level().run(open);
+                authenticate(&mut expected, tag, data.get_out())
             }
         }
     };
@@ -139,6 +142,8 @@ impl<const R: usize> GcmSiv<R> {
         self.key.keys()
     }
 }
+
+impl<const R: usize> ZeroizeOnDrop for GcmSiv<R> {}
 
 impl<const R: usize> fmt::Debug for GcmSiv<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -178,10 +183,8 @@ impl<const R: usize> Derived<R> {
             let low = n.bytes_down::<8>(n.bytes_up::<8>(v[2 * i]));
             n.store(n.xor(low, n.bytes_up::<8>(v[2 * i + 1])), &mut blocks[i..]);
         }
-        let derived = Self {
-            hash: blocks[0],
-            encrypt: s.expand(&blocks.as_flattened()[16..][..4 * (R - 7)]),
-        };
+        let mut derived = Self { hash: blocks[0], encrypt: [[0; 16]; R] };
+        s.expand(&blocks.as_flattened()[16..][..4 * (R - 7)], &mut derived.encrypt);
         wipe(blocks.as_flattened_mut());
         derived
     }

@@ -32,8 +32,9 @@ pub use ocb3::{Aes128Ocb3, Aes192Ocb3, Aes256Ocb3, Ocb3, Ocb3Stream};
 
 use core::fmt;
 
+use lanelock_isa::{wipe, wipe_stack};
 use subtle::{Choice, ConstantTimeEq};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 use crate::{Error, KeyUsage, inout::InOut, length::Length};
 
@@ -141,9 +142,27 @@ pub trait Aead {
     }
 }
 
-/// Whether the tag of a message is the expected one; if not, the output is zeroed. The only place
-/// where tags are compared, in constant time.
-pub(crate) fn authenticate(expected: &[u8], tag: &[u8], output: &mut [u8]) -> Result<(), Error> {
+/// Whether the tag of a message is the expected one. If not, the output is zeroed, and so is the expected
+/// tag, which a forger could use: here and on the stack below, where the kernel was.
+pub(crate) fn authenticate(
+    expected: &mut [u8],
+    tag: &[u8],
+    output: &mut [u8],
+) -> Result<(), Error> {
+    let result = authenticate_beside(expected, tag, output);
+    if result.is_err() {
+        wipe_stack::<{ 2 << 10 }>();
+    }
+    result
+}
+
+/// [`authenticate`] for a message of a batch, which wipes the stack once for all. The only place where
+/// tags are compared, in constant time.
+pub(crate) fn authenticate_beside(
+    expected: &mut [u8],
+    tag: &[u8],
+    output: &mut [u8],
+) -> Result<(), Error> {
     // Nearly all tags have this length, and to know it makes this a few instructions.
     let same = if let (Some(a), Some(b), 16, 16) =
         (expected.first_chunk(), tag.first_chunk(), expected.len(), tag.len())
@@ -158,9 +177,17 @@ pub(crate) fn authenticate(expected: &[u8], tag: &[u8], output: &mut [u8]) -> Re
     if bool::from(same) {
         Ok(())
     } else {
-        output.zeroize();
+        refuse(expected, output);
         Err(Error::Authentication)
     }
+}
+
+/// Forgeries are rare: this stays out of the kernels.
+#[cold]
+#[inline(never)]
+fn refuse(expected: &mut [u8], output: &mut [u8]) {
+    wipe(expected);
+    wipe(output);
 }
 
 /// The start of `full`, as long as `tag`.
@@ -248,6 +275,8 @@ impl<S: Stream> Sealer<S> {
     }
 }
 
+impl<S: Stream + ZeroizeOnDrop> ZeroizeOnDrop for Sealer<S> {}
+
 /// Opens one message piece by piece: first all AAD, then the text, then the tag. The plaintext is
 /// kept until the tag has been checked, so a message takes as much memory as it is long.
 #[expect(private_bounds, reason = "only the algorithms here make one")]
@@ -315,6 +344,8 @@ impl<S: Stream> Opener<S> {
         Ok(core::mem::take(&mut self.plaintext))
     }
 }
+
+impl<S: Stream + ZeroizeOnDrop> ZeroizeOnDrop for Opener<S> {}
 
 impl<S: Stream + fmt::Debug> fmt::Debug for Opener<S> {
     /// The length of the plaintext up to here, never its bytes.

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::batch::{Batch, Message};
+use super::batch::{Batch, Message, open, seal};
 use crate::{
     Error,
     lanes::{RunJobs, Submit},
@@ -23,7 +23,7 @@ pub enum Operation {
 ///
 /// ```
 /// # use lanelock::{aead::{Aes128Ccm, batch::{Operation, OwnedMessage}}, lanes::{Order, Scheduler}};
-/// # fn main() -> Result<(), lanelock::LevelError> {
+/// # fn main() -> Result<(), lanelock::Error> {
 /// let key = Aes128Ccm::new(&[1; 16])?;
 /// let mut scheduler = Scheduler::new(Order::Submitted);
 /// let mut done = Vec::new();
@@ -32,9 +32,9 @@ pub enum Operation {
 ///     nonce[4..].copy_from_slice(&number.to_be_bytes());
 ///     let data = vec![0; 100 + 16]; // the text, and room for the tag
 ///     let message = OwnedMessage::new(&key, Operation::Seal, nonce, [23], data, number);
-///     done.extend(scheduler.submit(message));
+///     done.extend(scheduler.submit(message)?);
 /// }
-/// scheduler.flush();
+/// scheduler.flush()?;
 /// done.extend(core::iter::from_fn(|| scheduler.completed()));
 /// assert!(done.iter().all(|message| message.result.is_ok()));
 /// assert!(done.iter().map(|message| message.tag).eq(0..100));
@@ -89,7 +89,7 @@ where
     B: AsMut<[u8]>,
 {
     /// The message as a batch takes it, unless the buffer has no room for a tag, and the place of its
-    /// result.
+    /// result. Called once: messages are never half done.
     fn borrow(&mut self) -> Option<(Message<'_, A>, &mut Result<(), Error>)> {
         let message = &mut self.message;
         let data = message.data.as_mut();
@@ -131,19 +131,21 @@ where
         }
     }
 
-    fn finish(jobs: &mut [&mut Self::Running]) {
+    fn finish(jobs: &mut [&mut Self::Running]) -> Result<(), Error> {
         for operation in [Operation::Seal, Operation::Open] {
             let jobs = jobs.iter_mut().filter(|job| job.message.operation == operation);
             let (mut messages, results): (Vec<_>, Vec<_>) =
                 jobs.filter_map(|job| job.borrow()).unzip();
-            match operation {
-                Operation::Seal => A::seal_each(&mut messages),
-                Operation::Open => A::open_each(&mut messages),
-            }
+            // Each result has its place.
+            let _ = match operation {
+                Operation::Seal => seal(&mut messages),
+                Operation::Open => open(&mut messages),
+            };
             for (result, message) in results.into_iter().zip(messages) {
                 *result = message.result;
             }
         }
+        Ok(())
     }
 }
 

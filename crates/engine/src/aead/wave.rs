@@ -8,7 +8,7 @@
 use lanelock_isa::{AesLevel, Block, wipe};
 
 use super::{
-    Aead, authenticate,
+    Aead, authenticate_beside,
     batch::{Message, nonce_block},
     copy_tag,
 };
@@ -113,9 +113,9 @@ impl Wave {
 
     /// Brings the text of an opened message home, if its tag is right.
     #[inline(always)]
-    fn take_opened<A>(&self, lane: usize, message: &mut Message<'_, A>) {
-        let expected = &self.tags[lane][..message.tag.len()];
-        message.result = authenticate(expected, message.tag, message.data);
+    fn take_opened<A>(&mut self, lane: usize, message: &mut Message<'_, A>) {
+        let expected = &mut self.tags[lane][..message.tag.len()];
+        message.result = authenticate_beside(expected, message.tag, message.data);
         if message.result.is_ok() {
             collect(&self.text, lane, message.data);
         }

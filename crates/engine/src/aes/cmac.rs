@@ -57,12 +57,15 @@ constructors!(15, 32);
 impl<const R: usize> Cmac<R> {
     /// `key` has 4 * (R - 7) bytes.
     fn expand(key: &[u8], level: AesLevel) -> Self {
-        let key = EncryptKey::expand(key, level);
-        let mut l = [0; 16];
-        key.encrypt_block(&mut l);
-        let k1 = double(l);
-        wipe(&mut l);
-        Self { key, subkeys: [double(k1), k1] }
+        let mut cmac = Self { key: EncryptKey::none(level), subkeys: [[0; 16]; 2] };
+        level.on_wiped_stack(|| {
+            cmac.key.set(key);
+            let [k2, k1] = &mut cmac.subkeys;
+            cmac.key.encrypt_block(k1);
+            *k1 = double(*k1);
+            *k2 = double(*k1);
+        });
+        cmac
     }
 
     /// The level that this key runs at.
@@ -80,7 +83,7 @@ impl<const R: usize> Cmac<R> {
     /// # Errors
     /// [`Error::Authentication`] if it is wrong.
     pub fn verify(&self, message: &[u8], mac: &Block) -> Result<(), Error> {
-        authenticate(&self.mac(message), mac, &mut [])
+        authenticate(&mut self.mac(message), mac, &mut [])
     }
 
     /// Checks a MAC of which only the first `N` bytes were sent, in constant time. `N` is 8 to 16: with
@@ -95,7 +98,7 @@ impl<const R: usize> Cmac<R> {
         mac: &[u8; N],
     ) -> Result<(), Error> {
         const { assert!(8 <= N && N <= 16, "a truncated MAC has 8 to 16 bytes") }
-        authenticate(&self.mac(message)[..N], mac, &mut [])
+        authenticate(&mut self.mac(message)[..N], mac, &mut [])
     }
 
     /// The MAC of a message that comes piece by piece.
@@ -174,7 +177,7 @@ impl<const R: usize> CmacStream<'_, R> {
     /// # Errors
     /// [`Error::Authentication`] if it is wrong.
     pub fn verify(self, mac: &Block) -> Result<(), Error> {
-        authenticate(&self.finish(), mac, &mut [])
+        authenticate(&mut self.finish(), mac, &mut [])
     }
 }
 
@@ -184,6 +187,8 @@ impl<const R: usize> Drop for CmacStream<'_, R> {
         wipe(&mut self.last);
     }
 }
+
+impl<const R: usize> ZeroizeOnDrop for CmacStream<'_, R> {}
 
 impl<const R: usize> fmt::Debug for CmacStream<'_, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

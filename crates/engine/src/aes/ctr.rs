@@ -7,7 +7,7 @@
 use core::fmt;
 
 use lanelock_isa::{Block, Clmul, SameKey};
-use zeroize::Zeroize;
+use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::{Aes, EncryptKey, InFlight, Mode, ecb::load_group};
 use crate::{
@@ -281,6 +281,8 @@ impl<const R: usize> Drop for CtrStream<'_, R> {
         self.block.zeroize();
     }
 }
+
+impl<const R: usize> ZeroizeOnDrop for CtrStream<'_, R> {}
 
 impl<const R: usize> fmt::Debug for CtrStream<'_, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -6,7 +6,7 @@ use core::fmt;
 
 use lanelock_isa::{AesLevel, Block, LevelError, wipe};
 use subtle::ConstantTimeEq;
-use zeroize::Zeroizing;
+use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 use super::{Aes, default_level};
 use crate::{Aes128, Aes192, Aes256, Error};
@@ -212,6 +212,8 @@ impl<const R: usize> KeyWrap<R> {
         }
     }
 }
+
+impl<const R: usize> ZeroizeOnDrop for KeyWrap<R> {}
 
 impl<const R: usize> fmt::Debug for KeyWrap<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

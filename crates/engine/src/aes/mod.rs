@@ -29,7 +29,9 @@ use schedule::Invert;
 
 /// An AES key with `R` round keys: [`Aes128`], [`Aes192`] or [`Aes256`].
 ///
-/// Holds the round keys of both directions and the level. Zeroised on drop.
+/// Holds the round keys of both directions and the level. Zeroised on drop, with the stack that its
+/// set-up and its last use left below. A key that is moved, into a `Box` or a `Vec` for instance, leaves a
+/// copy where it was, as every value does: where that matters, make it where it is to stay.
 #[derive(Clone)]
 pub struct Aes<const R: usize> {
     encrypt: EncryptKey<R>,
@@ -70,9 +72,21 @@ constructors!(15, 32);
 impl<const R: usize> Aes<R> {
     /// `key` has 4 * (R - 7) bytes.
     fn expand(key: &[u8], level: AesLevel) -> Self {
-        let mut aes = Self { encrypt: EncryptKey::expand(key, level), decrypt: [[0; 16]; R] };
-        level.run(Invert { encrypt: aes.encrypt.keys(), decrypt: &mut aes.decrypt });
+        let mut aes = Self::none(level);
+        level.on_wiped_stack(|| aes.set(key));
         aes
+    }
+
+    /// No key yet: see [`set`](Self::set).
+    pub(crate) fn none(level: AesLevel) -> Self {
+        Self { encrypt: EncryptKey::none(level), decrypt: [[0; 16]; R] }
+    }
+
+    /// Expands `key` in place. The stack is left to the caller.
+    pub(crate) fn set(&mut self, key: &[u8]) {
+        self.encrypt.set(key);
+        let Self { encrypt, decrypt } = self;
+        encrypt.level().run(Invert { encrypt: encrypt.keys(), decrypt });
     }
 
     /// The level that this key runs at.

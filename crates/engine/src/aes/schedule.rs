@@ -12,11 +12,15 @@ pub(crate) struct EncryptKey<const R: usize> {
 }
 
 impl<const R: usize> EncryptKey<R> {
-    /// `key` has 4 * (R - 7) bytes.
-    pub(crate) fn expand(key: &[u8], level: AesLevel) -> Self {
-        let mut schedule = Self { keys: [[0; 16]; R], level };
-        level.run(Expand { key, keys: &mut schedule.keys });
-        schedule
+    /// No key yet: see [`set`](Self::set).
+    pub(crate) fn none(level: AesLevel) -> Self {
+        Self { keys: [[0; 16]; R], level }
+    }
+
+    /// Expands `key`, which has 4 * (R - 7) bytes, where it is to stay: a schedule that moves leaves a
+    /// copy behind.
+    pub(crate) fn set(&mut self, key: &[u8]) {
+        self.level.run(Expand { key, keys: &mut self.keys });
     }
 
     #[inline(always)]
@@ -33,6 +37,8 @@ impl<const R: usize> EncryptKey<R> {
 impl<const R: usize> Drop for EncryptKey<R> {
     fn drop(&mut self) {
         wipe(self.keys.as_flattened_mut());
+        // Bulk work keeps round keys there that did not fit into registers.
+        self.level.wipe_stack();
     }
 }
 
@@ -46,7 +52,7 @@ impl<const R: usize> Kernel for Expand<'_, R> {
 
     #[inline(always)]
     fn run<S: Clmul>(self, s: S) {
-        *self.keys = s.expand(self.key);
+        s.expand(self.key, self.keys);
     }
 }
 

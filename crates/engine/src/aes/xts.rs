@@ -75,8 +75,15 @@ macro_rules! constructors {
                 if bool::from(data.ct_eq(tweak)) {
                     return Err(Error::EqualKeys);
                 }
-                let tweak = EncryptKey::expand(tweak, level);
-                Ok(Self { data: Aes::expand(data, level), tweak })
+                // In place, within the result too.
+                let mut xts = Ok(Self { data: Aes::none(level), tweak: EncryptKey::none(level) });
+                if let Ok(xts) = &mut xts {
+                    level.on_wiped_stack(|| {
+                        xts.data.set(data);
+                        xts.tweak.set(tweak);
+                    });
+                }
+                xts
             }
         }
 

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, LevelError};
-use zeroize::Zeroize;
+use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::field::{Powers, convert, hash_bytes, times_x};
 use crate::aes::default_level;
@@ -36,9 +36,11 @@ impl Ghash {
 
     /// A hash with key `h` at `level`.
     pub fn with_level(h: &Block, level: AesLevel) -> Self {
-        let mut h = *h;
-        h.reverse();
-        Self::from_element(times_x(h), level)
+        Self::set_up(level, || {
+            let mut h = *h;
+            h.reverse();
+            times_x(h)
+        })
     }
 }
 
@@ -53,15 +55,16 @@ impl Polyval {
 
     /// A hash with key `h` at `level`.
     pub fn with_level(h: &Block, level: AesLevel) -> Self {
-        Self::from_element(*h, level)
+        Self::set_up(level, || *h)
     }
 }
 
 impl<const REVERSED: bool> UniversalHash<REVERSED> {
-    fn from_element(key: Block, level: AesLevel) -> Self {
-        let mut powers = Powers::new();
-        level.run(Fill { powers: &mut powers, key });
-        Self { powers, level, state: HashState::new() }
+    /// A hash whose key is the element that `key` makes.
+    fn set_up(level: AesLevel, key: impl FnOnce() -> Block) -> Self {
+        let mut hash = Self { powers: Powers::new(), level, state: HashState::new() };
+        level.on_wiped_stack(|| level.run(Fill { powers: &mut hash.powers, key: key() }));
+        hash
     }
 
     /// The level that this hash runs at.
@@ -90,6 +93,8 @@ impl<const REVERSED: bool> UniversalHash<REVERSED> {
         self.state.hash
     }
 }
+
+impl<const REVERSED: bool> ZeroizeOnDrop for UniversalHash<REVERSED> {}
 
 impl<const REVERSED: bool> fmt::Debug for UniversalHash<REVERSED> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

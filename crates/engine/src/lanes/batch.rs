@@ -84,14 +84,17 @@ fn work<'w>(job: &'w mut Job<'_>) -> Work<'w, 'w, Cbc, 1> {
 /// rare for lanes.
 fn finish(job: &mut Job<'_>) {
     let (data, _) = job.data.as_chunks_mut();
-    let (first, count) = job.pattern.truncated_run(data.len());
-    if count > 0 {
-        let data = data[first..].as_mut().into();
-        match job.key {
-            KeyRef::Aes128(key) => run_one(key, &mut job.iv, Pattern::ALL, count, data),
-            KeyRef::Aes192(key) => run_one(key, &mut job.iv, Pattern::ALL, count, data),
-            KeyRef::Aes256(key) => run_one(key, &mut job.iv, Pattern::ALL, count, data),
-        }
+    let (first, _) = job.pattern.truncated_run(data.len());
+    finish_run(job.key, &mut job.iv, &mut data[first..]);
+}
+
+/// Encrypts a truncated run, if there is one.
+pub(super) fn finish_run(key: KeyRef<'_>, iv: &mut Block, data: &mut [Block]) {
+    let count = data.len();
+    match key {
+        KeyRef::Aes128(key) => run_one(key, iv, Pattern::ALL, count, data.into()),
+        KeyRef::Aes192(key) => run_one(key, iv, Pattern::ALL, count, data.into()),
+        KeyRef::Aes256(key) => run_one(key, iv, Pattern::ALL, count, data.into()),
     }
 }
 

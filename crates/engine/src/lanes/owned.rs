@@ -3,16 +3,17 @@
 use core::{array, fmt};
 
 use lanelock_isa::{Block, MOST_LANES};
+use zeroize::Zeroizing;
 
 use super::{
     CmacRef, Job, KeyRef, MacJob,
-    batch::encrypt,
+    batch::{encrypt, finish_run},
     kind::{Cbc, CmacBlocks},
     mac::go_on,
     scheduler::{RunJobs, Submit},
     work::{Work, group, run_group},
 };
-use crate::{Pattern, aes::cmac::split_last, length::Length};
+use crate::{Error, Pattern, aes::cmac::split_last, length::Length};
 
 /// A job that owns its buffer. Its fields are those of [`Job`], and `tag` is whatever the caller wants
 /// back with the result.
@@ -48,28 +49,54 @@ pub struct Completed<B, T> {
     pub tag: T,
 }
 
-/// An [`OwnedJob`] of which `done` of `runs` complete runs are done.
+/// The length of a buffer that is asked for its bytes once in every run of its job. A buffer of the
+/// caller's own type may answer differently each time; a job that has begun needs the same bytes.
+#[derive(Default)]
+struct JobLength(Option<usize>);
+
+impl JobLength {
+    /// Notes the length in the first run, and compares it in the later ones.
+    fn check(&mut self, now: usize) -> Result<(), Error> {
+        if *self.0.get_or_insert(now) == now { Ok(()) } else { Err(Error::Poisoned) }
+    }
+
+    fn is_known(&self) -> bool {
+        self.0.is_some()
+    }
+}
+
+/// An [`OwnedJob`] of which `done` of `runs` complete runs are done; `runs` counts once the length is
+/// known.
 pub(crate) struct RunningJob<'k, B, T> {
     job: OwnedJob<'k, B, T>,
+    length: JobLength,
     done: usize,
     runs: usize,
 }
 
 impl<'k, B: AsMut<[u8]>, T> RunningJob<'k, B, T> {
-    fn work(&mut self) -> Work<'_, 'k, Cbc, 1> {
+    /// The complete runs that are left, and the truncated run behind them.
+    fn work(&mut self) -> Result<(Work<'_, 'k, Cbc, 1>, &mut [Block]), Error> {
         let OwnedJob { key, iv, pattern, data, .. } = &mut self.job;
-        let (data, _) = data.as_mut().as_chunks_mut();
+        let data = data.as_mut();
+        self.length.check(data.len())?;
+        let (data, _) = data.as_chunks_mut();
+        self.runs = pattern.runs(data.len());
+        let (first, _) = pattern.truncated_run(data.len());
+        let (data, truncated) = data.split_at_mut(first);
         let start = (self.done * pattern.period()).min(data.len());
         let (state, runs) = (array::from_mut(iv), self.runs - self.done);
-        Work::new(key.keys(), *pattern, state, runs, &mut data[start..])
+        let work = Work::new(key.keys(), *pattern, state, runs, &mut data[start..]);
+        Ok((work, truncated))
     }
 
     /// What is left as a job of its own: patterns repeat from the start of every run.
-    fn rest(&mut self) -> Job<'_> {
+    fn rest(&mut self) -> Result<Job<'_>, Error> {
         let OwnedJob { key, iv, pattern, data, .. } = &mut self.job;
         let data = data.as_mut();
+        self.length.check(data.len())?;
         let start = (self.done * pattern.period() * 16).min(data.len());
-        Job { key: *key, iv: *iv, pattern: *pattern, data: &mut data[start..] }
+        Ok(Job { key: *key, iv: *iv, pattern: *pattern, data: &mut data[start..] })
     }
 }
 
@@ -80,36 +107,51 @@ impl<B: AsMut<[u8]>, T> Submit for OwnedJob<'_, B, T> {
 impl<'k, B: AsMut<[u8]>, T> RunJobs for OwnedJob<'k, B, T> {
     type Running = RunningJob<'k, B, T>;
 
-    fn start(mut self) -> Self::Running {
-        let runs = self.pattern.runs(self.data.as_mut().len() / 16);
-        RunningJob { job: self, done: 0, runs }
+    fn start(self) -> Self::Running {
+        RunningJob { job: self, length: JobLength::default(), done: 0, runs: 0 }
     }
 
     fn group(running: &Self::Running) -> usize {
         group(running.job.key.keys(), running.job.pattern)
     }
 
-    fn advance(jobs: &mut [&mut Self::Running]) {
-        let mut works: Vec<_> = jobs.iter_mut().map(|job| job.work()).collect();
+    fn advance(jobs: &mut [&mut Self::Running]) -> Result<(), Error> {
+        let keys: Vec<_> = jobs.iter().map(|job| job.job.key).collect();
+        let (mut works, mut truncated) = (Vec::new(), Vec::new());
+        for job in &mut *jobs {
+            let (work, run) = job.work()?;
+            works.push(work);
+            truncated.push(run);
+        }
         run_group(&mut works, MOST_LANES, true);
+        // While the bytes are here: a buffer is not asked again for so few of them.
+        for ((work, run), key) in works.iter_mut().zip(truncated).zip(keys) {
+            if work.runs == 0 {
+                let [iv] = &mut *work.state;
+                finish_run(key, iv, run);
+            }
+        }
         let left: Vec<_> = works.iter().map(|work| work.runs).collect();
         for (job, left) in jobs.iter_mut().zip(left) {
             job.done = job.runs - left;
         }
+        Ok(())
     }
 
-    /// A truncated run is left to `finish`, which knows how.
     fn is_through(running: &Self::Running) -> bool {
-        running.done == running.runs
+        running.length.is_known() && running.done == running.runs
     }
 
-    fn finish(jobs: &mut [&mut Self::Running]) {
-        let mut rest: Vec<Job<'_>> = jobs.iter_mut().map(|job| job.rest()).collect();
+    fn finish(jobs: &mut [&mut Self::Running]) -> Result<(), Error> {
+        let mut jobs: Vec<_> = jobs.iter_mut().filter(|job| !Self::is_through(job)).collect();
+        let mut rest =
+            jobs.iter_mut().map(|job| job.rest()).collect::<Result<Vec<Job<'_>>, Error>>()?;
         encrypt(&mut rest);
         let ivs: Vec<Block> = rest.iter().map(|job| job.iv).collect();
         for (running, iv) in jobs.iter_mut().zip(ivs) {
             running.job.iv = iv;
         }
+        Ok(())
     }
 }
 
@@ -150,23 +192,31 @@ pub struct MacCompleted<B, T> {
     pub tag: T,
 }
 
-/// An [`OwnedMacJob`] of which `done` of `blocks` blocks before the last one are done.
+/// An [`OwnedMacJob`] of which `done` of `blocks` blocks before the last one are done; `blocks` counts
+/// once the length is known.
 pub(crate) struct RunningMac<'k, B, T> {
     job: OwnedMacJob<'k, B, T>,
-    state: Block,
+    length: JobLength,
+    state: Zeroizing<Block>,
     done: usize,
     blocks: usize,
 }
 
 impl<'k, B: AsRef<[u8]>, T> RunningMac<'k, B, T> {
-    fn work(&mut self) -> Work<'_, 'k, CmacBlocks, 1> {
-        let blocks = &split_last(self.job.message.as_ref()).0[self.done..];
-        Work::whole(self.job.key.keys(), array::from_mut(&mut self.state), blocks)
+    fn work(&mut self) -> Result<Work<'_, 'k, CmacBlocks, 1>, Error> {
+        let message = self.job.message.as_ref();
+        self.length.check(message.len())?;
+        let (blocks, _) = split_last(message);
+        self.blocks = blocks.len();
+        let state = array::from_mut(&mut *self.state);
+        Ok(Work::whole(self.job.key.keys(), state, &blocks[self.done..]))
     }
 
-    fn rest(&self) -> MacJob<'_> {
-        let message = &self.job.message.as_ref()[self.done * 16..];
-        MacJob { key: self.job.key, message, mac: self.state }
+    fn rest(&mut self) -> Result<MacJob<'_>, Error> {
+        let message = self.job.message.as_ref();
+        self.length.check(message.len())?;
+        let message = &message[self.done * 16..];
+        Ok(MacJob { key: self.job.key, message, mac: *self.state })
     }
 }
 
@@ -178,41 +228,44 @@ impl<'k, B: AsRef<[u8]>, T> RunJobs for OwnedMacJob<'k, B, T> {
     type Running = RunningMac<'k, B, T>;
 
     fn start(self) -> Self::Running {
-        let blocks = split_last(self.message.as_ref()).0.len();
-        RunningMac { job: self, state: [0; 16], done: 0, blocks }
+        let (length, state) = (JobLength::default(), Zeroizing::new([0; 16]));
+        RunningMac { job: self, length, state, done: 0, blocks: 0 }
     }
 
     fn group(running: &Self::Running) -> usize {
         group(running.job.key.keys(), Pattern::ALL)
     }
 
-    fn advance(jobs: &mut [&mut Self::Running]) {
-        let mut works: Vec<_> = jobs.iter_mut().map(|job| job.work()).collect();
+    fn advance(jobs: &mut [&mut Self::Running]) -> Result<(), Error> {
+        let mut works = jobs.iter_mut().map(|job| job.work()).collect::<Result<Vec<_>, Error>>()?;
         run_group(&mut works, MOST_LANES, true);
         let left: Vec<_> = works.iter().map(|work| work.runs).collect();
         for (job, left) in jobs.iter_mut().zip(left) {
             job.done = job.blocks - left;
         }
+        Ok(())
     }
 
+    /// The last block is left to `finish`, which takes those of many messages together.
     fn is_through(running: &Self::Running) -> bool {
-        running.done == running.blocks
+        running.length.is_known() && running.done == running.blocks
     }
 
-    fn finish(jobs: &mut [&mut Self::Running]) {
-        let mut rest: Vec<_> = jobs.iter().map(|job| job.rest()).collect();
+    fn finish(jobs: &mut [&mut Self::Running]) -> Result<(), Error> {
+        let mut rest = jobs.iter_mut().map(|job| job.rest()).collect::<Result<Vec<_>, Error>>()?;
         go_on(&mut rest);
         let macs: Vec<Block> = rest.iter().map(|job| job.mac).collect();
         for (running, mac) in jobs.iter_mut().zip(macs) {
-            running.state = mac;
+            *running.state = mac;
         }
+        Ok(())
     }
 }
 
 impl<B, T> From<RunningMac<'_, B, T>> for MacCompleted<B, T> {
     fn from(running: RunningMac<'_, B, T>) -> Self {
         let OwnedMacJob { message, tag, .. } = running.job;
-        Self { message, mac: running.state, tag }
+        Self { message, mac: *running.state, tag }
     }
 }
 

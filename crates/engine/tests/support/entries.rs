@@ -254,9 +254,9 @@ const ENTRIES: &[(&str, Run)] = &[
         let key = Aes128::with_level(&key(), level);
         let mut scheduler = Scheduler::new(Order::Submitted);
         for data in pieces(b.data) {
-            scheduler.submit(OwnedJob::new(&key, IV, Pattern::new(1, 1), data, ()));
+            scheduler.submit(OwnedJob::new(&key, IV, Pattern::new(1, 1), data, ())).unwrap();
         }
-        scheduler.flush();
+        scheduler.flush().unwrap();
     }),
 ];
 

@@ -628,9 +628,9 @@ macro_rules! level {
             }
 
             #[inline(always)]
-            fn expand<const R: usize>(self, key: &[u8]) -> [Block; R] {
+            fn expand<const R: usize>(self, key: &[u8], keys: &mut [Block; R]) {
                 // SAFETY: the token proves the features.
-                unsafe { xmm::expand(key) }
+                unsafe { xmm::expand(key, keys) }
             }
 
             #[inline(always)]

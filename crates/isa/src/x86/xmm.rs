@@ -3,10 +3,10 @@
 use core::arch::x86_64::{
     __m128i, _mm_add_epi32, _mm_add_epi64, _mm_aesdec_si128, _mm_aesdeclast_si128,
     _mm_aesenc_si128, _mm_aesenclast_si128, _mm_aesimc_si128, _mm_and_si128, _mm_bslli_si128,
-    _mm_bsrli_si128, _mm_clmulepi64_si128, _mm_cmpgt_epi8, _mm_cvtsi32_si128, _mm_loadu_si128,
-    _mm_set_epi32, _mm_set_epi64x, _mm_set1_epi8, _mm_set1_epi32, _mm_setr_epi8, _mm_setzero_si128,
-    _mm_shuffle_epi8, _mm_shuffle_epi32, _mm_sll_epi64, _mm_srai_epi32, _mm_srl_epi64,
-    _mm_storeu_si128, _mm_xor_si128,
+    _mm_bsrli_si128, _mm_clmulepi64_si128, _mm_cmpgt_epi8, _mm_cvtsi32_si128, _mm_cvtsi128_si64,
+    _mm_loadu_si128, _mm_set_epi32, _mm_set_epi64x, _mm_set1_epi8, _mm_set1_epi32, _mm_setr_epi8,
+    _mm_setzero_si128, _mm_shuffle_epi8, _mm_shuffle_epi32, _mm_sll_epi64, _mm_srai_epi32,
+    _mm_srl_epi64, _mm_storeu_si128, _mm_xor_si128,
 };
 
 use crate::Block;
@@ -206,8 +206,7 @@ pub(super) fn clmul<const HALVES: i32>(a: __m128i, b: __m128i) -> __m128i {
 /// disturb, with the round constant as its key (S. Gueron, A. Langley, Y. Lindell, A. Pridgen).
 #[inline]
 #[target_feature(enable = "aes,sse4.1")]
-pub(super) fn expand<const R: usize>(key: &[u8]) -> [Block; R] {
-    let mut keys = [[0; 16]; R];
+pub(super) fn expand<const R: usize>(key: &[u8], keys: &mut [Block; R]) {
     let first = gather([block_at(key, 0)]);
     store_one(first, &mut keys[0]);
     match R {
@@ -225,16 +224,14 @@ pub(super) fn expand<const R: usize>(key: &[u8]) -> [Block; R] {
             let mut a = first;
             let mut b = _mm_bsrli_si128::<8>(gather([block_at(key, 8)]));
             let mut constant = 1;
-            let mut words = [[0; 16]; 14];
             for turn in 0..9 {
-                store_words(&mut words, turn, a, b);
+                store_words(keys.as_flattened_mut(), turn, a, b);
                 let last = _mm_bslli_si128::<8>(b);
                 a = _mm_xor_si128(running_xor(a), sub_last_words::<true>(last, constant));
                 let carry = _mm_shuffle_epi32::<0xff>(a);
                 b = _mm_xor_si128(_mm_xor_si128(b, _mm_bslli_si128::<4>(b)), carry);
                 constant = double(constant);
             }
-            keys.copy_from_slice(&words[..R]);
         }
         _ => {
             let (mut a, mut b) = (first, gather([block_at(key, 16)]));
@@ -252,7 +249,6 @@ pub(super) fn expand<const R: usize>(key: &[u8]) -> [Block; R] {
             }
         }
     }
-    keys
 }
 
 /// The 16 bytes of a key at `at`.
@@ -284,18 +280,16 @@ pub(super) fn sub_last_words<const ROTATE: bool>(k: __m128i, constant: i32) -> _
     _mm_aesenclast_si128(words, _mm_set1_epi32(constant))
 }
 
-/// Words 6 * `turn` on, of a schedule of 192-bit keys.
+/// Words 6 * `turn` on, of a schedule of 192-bit keys: those that it has.
 #[inline]
 #[target_feature(enable = "sse4.1")]
-fn store_words(words: &mut [Block; 14], turn: usize, a: __m128i, b: __m128i) {
-    let at = turn * 24;
-    let bytes = words.as_flattened_mut();
-    let mut block = [0; 16];
-    store_one(a, &mut block);
-    bytes[at..at + 16].copy_from_slice(&block);
-    store_one(b, &mut block);
-    if let Some(to) = bytes.get_mut(at + 16..at + 24) {
-        to.copy_from_slice(&block[..8]);
+fn store_words(schedule: &mut [u8], turn: usize, a: __m128i, b: __m128i) {
+    let (_, words) = schedule.split_at_mut(turn * 24);
+    if let Some((first, rest)) = words.split_first_chunk_mut() {
+        store_one(a, first);
+        if let Some(last) = rest.first_chunk_mut() {
+            *last = _mm_cvtsi128_si64(b).to_le_bytes();
+        }
     }
 }
 

@@ -86,9 +86,10 @@ macro_rules! constructors {
             /// A key at `level`: for tests and benchmarks, or where the level is policy.
             pub fn with_level(key: &[u8; $bytes], level: AesLevel) -> Self {
                 const { assert!(matches!(D, 1 | 2 | 4), "AEGIS has the degrees 1, 2 and 4") };
-                let mut blocks = AegisFamily::<$bits>::key();
-                blocks.as_flattened_mut().copy_from_slice(key);
-                Self { key: blocks, level, tag_length: LONGEST_TAG }
+                let none = AegisFamily::<$bits>::key();
+                let mut aegis = Self { key: none, level, tag_length: LONGEST_TAG };
+                aegis.key.as_flattened_mut().copy_from_slice(key);
+                aegis
             }
         }
     };
@@ -106,10 +107,15 @@ where
     ///
     /// # Errors
     /// [`Error::TagLength`]
-    pub fn with_tag_length(mut self, bytes: usize) -> Result<Self, Error> {
+    #[expect(clippy::redundant_clone, reason = "the key that was passed is wiped in its place")]
+    pub fn with_tag_length(self, bytes: usize) -> Result<Self, Error> {
         check_tag_length(bytes)?;
-        self.tag_length = bytes;
-        Ok(self)
+        // A move would leave the key where it is now; this one is wiped there.
+        let mut aegis = Ok(self.clone());
+        if let Ok(aegis) = &mut aegis {
+            aegis.tag_length = bytes;
+        }
+        aegis
     }
 
     /// The level that this key runs at.
@@ -236,9 +242,7 @@ where
             return Err(Error::TagLength);
         }
         let mut full = self.crypt::<false>(nonce, aad, data.reborrow())?;
-        let result = authenticate(&full.as_flattened()[..tag.len()], tag, data.get_out());
-        full.zeroize();
-        result
+        authenticate(&mut full.as_flattened_mut()[..tag.len()], tag, data.get_out())
     }
 }
 
@@ -248,6 +252,7 @@ where
 {
     fn drop(&mut self) {
         self.key.zeroize();
+        self.level.wipe_stack();
     }
 }
 

@@ -214,6 +214,11 @@ where
     }
 }
 
+impl<const BITS: usize, const D: usize> ZeroizeOnDrop for AegisMacStream<BITS, D> where
+    AegisFamily<BITS>: Core
+{
+}
+
 impl<const BITS: usize, const D: usize> fmt::Debug for AegisMacStream<BITS, D>
 where
     AegisFamily<BITS>: Core,

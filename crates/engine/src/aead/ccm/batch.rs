@@ -10,7 +10,7 @@ use lanelock_isa::{Block, wipe};
 use super::{Ccm, split_aad};
 use crate::{
     AesLevel, Error,
-    aead::{authenticate, batch::Message},
+    aead::{authenticate_beside, batch::Message},
     aes::{EncryptKey, cmac::xor},
     lanes::{CcmText, ChainWork, CmacBlocks, Flight, encrypt_each},
 };
@@ -88,18 +88,21 @@ impl<'m, 'k, const R: usize> CcmWork<'m, 'k, R> {
     }
 
     fn finish<const OPEN: bool>(&mut self) {
-        let full = xor(&self.state[0], &self.mask);
+        let mut full = xor(&self.state[0], &self.mask);
         let Tag { bytes, result } = &mut self.tag;
         if OPEN {
-            **result = authenticate(&full[..bytes.len()], bytes, self.blocks.as_flattened_mut());
+            let blocks = self.blocks.as_flattened_mut();
+            **result = authenticate_beside(&mut full[..bytes.len()], bytes, blocks);
             if result.is_err() {
-                self.last.fill(0);
+                wipe(self.last);
             }
         } else {
             bytes.copy_from_slice(&full[..bytes.len()]);
         }
+        wipe(&mut full);
         wipe(&mut self.stream);
         wipe(&mut self.mask);
+        wipe(self.state.as_flattened_mut());
     }
 }
 

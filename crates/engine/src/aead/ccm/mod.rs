@@ -11,6 +11,7 @@ mod stream;
 use core::fmt;
 
 use lanelock_isa::{AesLevel, Block, LevelError};
+use zeroize::ZeroizeOnDrop;
 
 pub use stream::{CcmOpener, CcmSealer, CcmStream};
 
@@ -60,7 +61,9 @@ macro_rules! constructors {
 
             /// Expands `key` at `level`.
             pub fn with_level(key: &[u8; $bytes], level: AesLevel) -> Self {
-                Self { key: EncryptKey::expand(key, level), tag_length: 16 }
+                let mut ccm = Self { key: EncryptKey::none(level), tag_length: 16 };
+                level.on_wiped_stack(|| ccm.key.set(key));
+                ccm
             }
         }
 
@@ -94,8 +97,8 @@ macro_rules! constructors {
                 let start = self.check(nonce, data.len(), tag.len())?;
                 let message =
                     CcmOneShot::<$rounds, true> { key: &self.key, start, aad, data: &mut data };
-                let full = self.level().run(message);
-                authenticate(&full[..self.tag_length], tag, data.get_out())
+                let mut full = self.level().run(message);
+                authenticate(&mut full[..self.tag_length], tag, data.get_out())
             }
         }
 
@@ -129,12 +132,17 @@ impl<const R: usize> Ccm<R> {
     /// # Errors
     /// [`Error::TagLength`] if that is not 4, 6, 8, 10, 12, 14 or 16. Below 8 bytes a forger guesses too
     /// well, unless the number of attempts is limited (SP 800-38C, appendix B).
-    pub fn with_tag_length(mut self, bytes: usize) -> Result<Self, Error> {
+    #[expect(clippy::redundant_clone, reason = "the key that was passed is wiped in its place")]
+    pub fn with_tag_length(self, bytes: usize) -> Result<Self, Error> {
         if !(4..=16).contains(&bytes) || !bytes.is_multiple_of(2) {
             return Err(Error::TagLength);
         }
-        self.tag_length = bytes;
-        Ok(self)
+        // A move would leave the key where it is now; this one is wiped there.
+        let mut ccm = Ok(self.clone());
+        if let Ok(ccm) = &mut ccm {
+            ccm.tag_length = bytes;
+        }
+        ccm
     }
 
     /// The level that this key runs at.
@@ -174,6 +182,8 @@ impl<const R: usize> Ccm<R> {
         }
     }
 }
+
+impl<const R: usize> ZeroizeOnDrop for Ccm<R> {}
 
 impl<const R: usize> fmt::Debug for Ccm<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

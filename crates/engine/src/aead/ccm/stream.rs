@@ -3,6 +3,7 @@
 use core::fmt;
 
 use lanelock_isa::{Block, wipe};
+use zeroize::ZeroizeOnDrop;
 
 use super::{Ccm, Start, aad_header, message::CcmPiece};
 use crate::{
@@ -162,6 +163,8 @@ impl<const R: usize> Drop for CcmStream<'_, R> {
     }
 }
 
+impl<const R: usize> ZeroizeOnDrop for CcmStream<'_, R> {}
+
 impl<const R: usize> fmt::Debug for CcmStream<'_, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "CcmStream({:?})", self.key)
@@ -213,6 +216,8 @@ impl<'k, const R: usize> CcmSealer<'k, R> {
     }
 }
 
+impl<const R: usize> ZeroizeOnDrop for CcmSealer<'_, R> {}
+
 /// Opens one message piece by piece: first all AAD, then the text, then the tag; as many bytes as were
 /// announced. The plaintext is kept until the tag has been checked.
 #[derive(Debug)]
@@ -252,6 +257,8 @@ impl<'k, const R: usize> CcmOpener<'k, R> {
         self.0.finish(tag)
     }
 }
+
+impl<const R: usize> ZeroizeOnDrop for CcmOpener<'_, R> {}
 
 fn announced<const R: usize>(stream: &CcmStream<'_, R>, aad: &[u8]) -> Result<(), Error> {
     if aad.len() as u64 > stream.aad_left { Err(Error::AadLength) } else { Ok(()) }

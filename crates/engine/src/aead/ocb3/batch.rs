@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     aead::{
-        Aead, authenticate,
+        Aead, authenticate_beside,
         batch::{Batch, Message},
         copy_tag,
     },
@@ -626,10 +626,10 @@ fn end<S: Clmul, const R: usize, const SEAL: bool>(
     if shape.part {
         s.store_part(s.in_first_lane(n.load(&[wave.part[lane]])), rest);
     }
-    let full = &wave.tag[lane];
+    let full = &mut wave.tag[lane];
     if SEAL {
         copy_tag(full, tag);
     } else {
-        *result = authenticate(&full[..tag.len().min(16)], tag, data);
+        *result = authenticate_beside(&mut full[..tag.len().min(16)], tag, data);
     }
 }

@@ -20,21 +20,25 @@ pub(super) struct Masks {
 }
 
 impl Masks {
-    /// The masks that belong to L_* = ENCIPHER(K, zeros(128)).
-    pub(super) fn new(partial: Block) -> Self {
-        let tag = double(partial);
-        let mut masks = Self { group: [[0; 16]; MOST_LANES], partial, tag, doubled: [[0; 16]; 49] };
-        let mut l = tag;
-        for to in &mut masks.doubled {
+    /// No masks yet: see [`set`](Self::set).
+    pub(super) fn none() -> Self {
+        let zero = [0; 16];
+        Self { group: [zero; MOST_LANES], partial: zero, tag: zero, doubled: [zero; 49] }
+    }
+
+    /// The masks that belong to `partial`, L_* = ENCIPHER(K, zeros(128)).
+    pub(super) fn set(&mut self) {
+        self.tag = double(self.partial);
+        let mut l = self.tag;
+        for to in &mut self.doubled {
             l = double(l);
             *to = l;
         }
         let mut offset = 0;
-        for (number, to) in (1_u64..).zip(&mut masks.group) {
-            offset ^= u128::from_ne_bytes(masks.doubled[number.trailing_zeros() as usize]);
+        for (number, to) in (1_u64..).zip(&mut self.group) {
+            offset ^= u128::from_ne_bytes(self.doubled[number.trailing_zeros() as usize]);
             *to = offset.to_ne_bytes();
         }
-        masks
     }
 
     /// L_ntz(`number`).

@@ -10,7 +10,7 @@ mod stream;
 
 use core::fmt;
 
-use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, LevelError, SameKey, wipe};
+use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, LevelError, SameKey};
 use zeroize::ZeroizeOnDrop;
 
 use super::{Aead, Opener, Sealer, authenticate, copy_tag};
@@ -64,10 +64,14 @@ macro_rules! constructors {
 
             /// Expands `key` at `level`.
             pub fn with_level(key: &[u8; $bytes], level: AesLevel) -> Self {
-                let aes = Aes::<$rounds>::with_level(key, level);
-                let mut l = [0; 16];
-                aes.encrypt_block(&mut l);
-                Self { aes, masks: Masks::new(l), tag_length: 16 }
+                let (aes, masks) = (Aes::none(level), Masks::none());
+                let mut ocb = Self { aes, masks, tag_length: 16 };
+                level.on_wiped_stack(|| {
+                    ocb.aes.set(key);
+                    ocb.aes.encrypt_block(&mut ocb.masks.partial);
+                    ocb.masks.set();
+                });
+                ocb
             }
         }
 
@@ -102,9 +106,7 @@ macro_rules! constructors {
                 let kernel =
                     Ocb3OneShot::<$rounds, false> { ocb: self, nonce, aad, data: &mut data };
                 let mut full = self.level().run(kernel);
-                let result = authenticate(&full[..tag.len()], tag, data.get_out());
-                wipe(&mut full);
-                result
+                authenticate(&mut full[..tag.len()], tag, data.get_out())
             }
         }
     };
@@ -119,12 +121,17 @@ impl<const R: usize> Ocb3<R> {
     ///
     /// # Errors
     /// [`Error::TagLength`] if that is not 8, 12 or 16 (3.1).
-    pub fn with_tag_length(mut self, bytes: usize) -> Result<Self, Error> {
+    #[expect(clippy::redundant_clone, reason = "the key that was passed is wiped in its place")]
+    pub fn with_tag_length(self, bytes: usize) -> Result<Self, Error> {
         if !matches!(bytes, 8 | 12 | 16) {
             return Err(Error::TagLength);
         }
-        self.tag_length = bytes;
-        Ok(self)
+        // A move would leave the key where it is now; this one is wiped there.
+        let mut ocb = Ok(self.clone());
+        if let Ok(ocb) = &mut ocb {
+            ocb.tag_length = bytes;
+        }
+        ocb
     }
 
     /// The level that this key runs at.

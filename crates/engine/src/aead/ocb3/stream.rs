@@ -3,6 +3,7 @@
 use core::fmt;
 
 use lanelock_isa::{Block, Blocks, Clmul, Kernel, wipe};
+use zeroize::ZeroizeOnDrop;
 
 use super::{
     MOST_BYTES, Ocb3, block, finish, first_offset,
@@ -127,6 +128,8 @@ impl<const R: usize> Stream for Ocb3Stream<'_, R> {
         wipe(&mut full);
     }
 }
+
+impl<const R: usize> ZeroizeOnDrop for Ocb3Stream<'_, R> {}
 
 impl<const R: usize> fmt::Debug for Ocb3Stream<'_, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

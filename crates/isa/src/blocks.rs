@@ -50,14 +50,16 @@ impl<S: Blocks, const LANES: usize, const R: usize> RoundKeys<S> for LaneKeys<'_
     }
 }
 
-/// A key of its own for every lane, each where its owner keeps it: for so little work a key that a
-/// table would not pay.
+/// A key of its own for every lane, read where its owner keeps it. For a block or so under each key,
+/// where copying the keys into the table of [`LaneKeys`] would cost more than the encryption.
 #[derive(Clone, Copy)]
 pub struct OwnKeys<'k, const LANES: usize, const R: usize>(pub [&'k [Block; R]; LANES]);
 
 impl<S: Blocks, const LANES: usize, const R: usize> RoundKeys<S> for OwnKeys<'_, LANES, R> {
     #[inline(always)]
     fn get(&self, s: S, round: usize, vector: usize) -> S::K {
+        // A gather of 16-byte loads for each round and vector: at four lanes, one load and three
+        // inserts.
         let mut blocks = [&self.0[0][round]; MOST_LANES];
         for lane in 0..S::WIDTH {
             blocks[lane] = &self.0[vector * S::WIDTH + lane][round];
@@ -80,7 +82,7 @@ pub trait Beside<S: Blocks> {
 pub trait Blocks: Copy + sealed::Sealed {
     /// A vector of `WIDTH` blocks.
     type V: Copy;
-    /// A round key in the form that the cipher wants it (a vector, or bit planes).
+    /// A round key in the form that the rounds take: a vector, or bit planes at the portable level.
     type K: Copy;
     /// The same instruction set at one block a vector, for tails and for few chains.
     type Narrow: Clmul;
@@ -89,7 +91,8 @@ pub trait Blocks: Copy + sealed::Sealed {
     type Pair: Clmul;
     /// Blocks in a vector.
     const WIDTH: usize;
-    /// Vectors of independent work that are worth having in flight: as many as fill the pipes, at most 8.
+    /// Vectors of independent work that are worth having in flight, at most 8: with a latency of four
+    /// cycles a round and two rounds started a cycle, 4 * 2 fill the units.
     const VECTORS: usize;
 
     /// The narrow form of this level.
@@ -97,7 +100,9 @@ pub trait Blocks: Copy + sealed::Sealed {
     /// The form of this level for pairs.
     fn pair(self) -> Self::Pair;
 
-    /// `v`, computed at this place: the compiler keeps all of these in the order of the program.
+    /// `v` through an empty `asm!`: the optimiser keeps such blocks in the order of the program, so
+    /// what makes `v` comes before it and what uses `v` behind it. Orders instructions; changes no
+    /// value.
     fn here(self, v: Self::V) -> Self::V;
 
     /// Loads the first `WIDTH` blocks of `src`.
@@ -114,8 +119,10 @@ pub trait Blocks: Copy + sealed::Sealed {
     fn scatter<const N: usize>(self, v: Self::V, row: &mut RowMut<'_, '_, N>, vector: usize);
     /// Lanes 0 to `count` - 1 of the last vector of a row = those of `v`.
     fn scatter_last<const N: usize>(self, v: Self::V, row: &mut RowMut<'_, '_, N>, count: usize);
-    /// `WIDTH` rows of vector number `vector`, turned on the way: vector *j* of the result is row *j*.
-    /// Loads each lane at once. Only the first `WIDTH` vectors of the result count.
+    /// `WIDTH` rows of vector number `vector`: vector *j* of the result is row *j*. Where
+    /// [`gather`](Blocks::gather) makes a load of 16 bytes for each block, this loads `WIDTH` blocks
+    /// of a lane at once and transposes the square of blocks in registers. Only the first `WIDTH`
+    /// vectors of the result count.
     fn gather_square<const N: usize>(self, rows: Row<'_, '_, N>, vector: usize) -> [Self::V; 4];
     /// `WIDTH` rows of vector number `vector` = the first `WIDTH` vectors of `v`. All its lanes have a
     /// buffer.
@@ -153,7 +160,8 @@ pub trait Blocks: Copy + sealed::Sealed {
     fn splat_halves(self, low: u64, high: u64) -> Self::V;
     /// All lanes = `v`.
     fn splat_narrow(self, v: <Self::Narrow as Blocks>::V) -> Self::V;
-    /// The last lane, which may stay in a register: see [`last_lane`](Blocks::last_lane).
+    /// The last lane as a vector of the narrow form, without the way through memory that
+    /// [`last_lane`](Blocks::last_lane) takes.
     fn last_narrow(self, v: Self::V) -> <Self::Narrow as Blocks>::V;
     /// `v` in the first lane, zero in the others.
     fn in_first_lane(self, v: <Self::Narrow as Blocks>::V) -> Self::V;
@@ -260,9 +268,10 @@ pub trait Blocks: Copy + sealed::Sealed {
         v: [Self::V; N],
         keys: impl RoundKeys<Self>,
     ) -> [Self::V; N];
-    /// [`encrypt_whitened`](Blocks::encrypt_whitened), and exclusive or with `next`, which is there early:
-    /// the last round adds it with its key, so that a chain which needs no ciphertext is not kept waiting
-    /// for an operation behind the rounds.
+    /// [`encrypt_whitened`](Blocks::encrypt_whitened), and exclusive or with `next`, which is there
+    /// early. The last round adds its key; `next` is added to that key beforehand. So a chain whose
+    /// ciphertext is not needed (CBC-MAC) has no exclusive or between the last round of a block and
+    /// the first of the next: one cycle a block less.
     #[inline(always)]
     fn encrypt_whitened_xor<const N: usize, const R: usize>(
         self,

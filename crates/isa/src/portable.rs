@@ -4,8 +4,12 @@
 //! *j*, where byte *j* is byte *j* mod 16 of block *j* / 16. SubBytes is a Boolean circuit, so no
 //! memory address and no branch depends on data; ShiftRows and MixColumns are shifts and masks.
 //!
-//! Every kernel is compiled for this level too, and nearly all of its code would be copies of these
-//! functions: the large ones are calls, at a cost that a bit-sliced round hides.
+//! A round costs the same for one block as for four, since a plane always has 64 bits: so four
+//! blocks a vector and one vector in flight. The S-box circuit has more intermediate values than
+//! there are general registers; the rest go through the stack.
+//!
+//! Every kernel is compiled for this level too. Inlined, these functions would be most of its code:
+//! so the large ones are calls (`#[inline(never)]`), whose cost is small beside a bit-sliced round.
 
 use crate::blocks::{Blocks, RoundKeys, sealed::Sealed};
 use crate::matrix::times_matrix;
@@ -52,6 +56,7 @@ impl<const W: usize> Blocks for Portable<W> {
 
     #[inline]
     fn here(self, v: [Block; W]) -> [Block; W] {
+        // No units to fill in a certain order.
         v
     }
 
@@ -267,6 +272,7 @@ impl<const W: usize> Blocks for Portable<W> {
 
     #[inline]
     fn double(self, v: [Block; W], _: &mut [Block; W]) -> [Block; W] {
+        // A product by the highest bit, not a branch on it.
         v.map(|block| {
             let number = u128::from_le_bytes(block);
             ((number << 1) ^ ((number >> 127) * 0x87)).to_le_bytes()
@@ -514,6 +520,7 @@ fn from_halves([low, high]: [u64; 2]) -> Block {
 /// reversed.
 #[inline(never)]
 fn clmul(a: u64, b: u64) -> Block {
+    // Reversing both factors reverses the 127 bits of the product; one shift aligns them.
     let high = clmul_low_half(a.reverse_bits(), b.reverse_bits()).reverse_bits() >> 1;
     from_halves([clmul_low_half(a, b), high])
 }
@@ -521,11 +528,15 @@ fn clmul(a: u64, b: u64) -> Block {
 /// The low half of the carry-less product, in constant time: ordinary products of numbers with every
 /// fourth bit, where carries cannot reach the next such bit below bit 64 (T. Pornin, BearSSL).
 fn clmul_low_half(a: u64, b: u64) -> u64 {
+    // Bits at places that are equal modulo 4: in an integer product of two such numbers each place
+    // of the same kind gets a sum of at most 16 ones, of which the lowest bit is the exclusive or.
+    // The sum needs five bits only at the top place (16 ones), whose carry leaves the 64 bits.
     const EVERY_FOURTH: u64 = 0x1111_1111_1111_1111;
     let mut product = 0;
     for k in 0..4 {
         let mut sum = 0;
         for i in 0..4 {
+            // Places i and j of the factors meet at i + j = k modulo 4.
             let j = (k + 4 - i) % 4;
             sum ^= (a & (EVERY_FOURTH << i)).wrapping_mul(b & (EVERY_FOURTH << j));
         }
@@ -593,7 +604,8 @@ fn add_low64(block: &Block, n: u64) -> Block {
     (number & !u128::from(u64::MAX) | low).to_be_bytes()
 }
 
-/// Transposes the 8x8 bit matrix whose row *i* is byte *i*.
+/// Transposes the 8x8 bit matrix whose row *i* is byte *i*: single bits of 2x2 squares are exchanged,
+/// then 2x2 squares of 4x4 ones, then 4x4 ones.
 fn transpose8(mut x: u64) -> u64 {
     let t = (x ^ (x >> 7)) & 0x00aa_00aa_00aa_00aa;
     x ^= t ^ (t << 7);
@@ -607,6 +619,8 @@ fn transpose8(mut x: u64) -> u64 {
 #[inline(never)]
 fn slice<const W: usize>(blocks: &[Block; W]) -> Planes {
     let mut p = [0; 8];
+    // Eight bytes have eight bits of each plane: after the transposition byte *b* is those of plane
+    // *b*.
     for (i, half) in blocks.as_flattened().as_chunks::<8>().0.iter().enumerate() {
         let bits = transpose8(u64::from_le_bytes(*half)).to_le_bytes();
         for (plane, byte) in p.iter_mut().zip(bits) {
@@ -706,6 +720,7 @@ fn mix_columns(p: &mut Planes) {
 
 /// `MixColumns` after multiplying the columns by 4y^2 + 5 (FIPS 197, 5.3.3, factored).
 fn inv_mix_columns(p: &mut Planes) {
+    // a + 4 * (a + a''), with a'' two below: the product of a column by 4y^2 + 5.
     let pair: Planes = core::array::from_fn(|i| p[i] ^ down2(p[i]));
     let four = double(&double(&pair));
     for i in 0..8 {

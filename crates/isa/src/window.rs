@@ -1,4 +1,8 @@
 //! Equally long pieces of many buffers, one for each lane of `N` vectors.
+//!
+//! Lane kernels read block `at` of up to 32 buffers, then write it. With slices that is a bounds
+//! check for each buffer and block. A [`Window`] checks the lengths of all buffers once; after that
+//! one check of `at` against the common length covers a whole row (block `at` of every lane).
 
 use core::marker::PhantomData;
 
@@ -21,8 +25,9 @@ const WIDEST: usize = 4;
 /// cannot be written.
 #[derive(Debug)]
 pub struct Window<'d, const N: usize> {
-    /// Each points to `blocks` blocks that are borrowed for `'d`. Lanes 0 to `width` - 1 of each
-    /// vector but the last, and 0 to `in_last` - 1 of the last, each to a buffer of their own.
+    /// `base[vector][lane]` points to `blocks` blocks that are borrowed for `'d`. Lanes 0 to `width`
+    /// - 1 of each vector but the last, and 0 to `in_last` - 1 of the last, each have a buffer of
+    ///   their own; the other entries repeat lane 0 and are only read.
     base: [[*mut Block; WIDEST]; N],
     width: usize,
     in_last: usize,
@@ -39,7 +44,8 @@ impl<'d, const N: usize> Window<'d, N> {
     pub fn new(width: usize, blocks: usize, lanes: &'d mut [&mut [Block]]) -> Self {
         let in_last = in_last::<N>(width, lanes.len());
         assert!(lanes.iter().all(|lane| lane.len() >= blocks), "{SHORT}");
-        // Each buffer is asked for its pointer once: asking again would end the earlier one's right.
+        // `as_mut_ptr` once for each buffer: a second mutable borrow of a buffer would invalidate the
+        // pointer that the first one gave (aliasing rules of mutable references). Hence `number > 0`.
         let mut base = [[lanes[0].as_mut_ptr(); WIDEST]; N];
         for vector in 0..N {
             for lane in 0..width {
@@ -112,7 +118,8 @@ impl<'d, const N: usize> SharedWindow<'d, N> {
     pub fn new(width: usize, blocks: usize, lanes: &[&'d [Block]]) -> Self {
         let in_last = in_last::<N>(width, lanes.len());
         assert!(lanes.iter().all(|lane| lane.len() >= blocks), "{SHORT}");
-        // Nobody writes there: `rows_mut` cannot be reached from here.
+        // The cast to `*mut` is only for the shared type: `rows_mut` and `row_mut`, which write,
+        // cannot be reached through a `SharedWindow`.
         let mut base = [[lanes[0].as_ptr().cast_mut(); WIDEST]; N];
         for vector in 0..N {
             for lane in 0..width {

@@ -1,7 +1,7 @@
 //! Erasing secrets.
 
-/// Overwrites `bytes` with zeros in a way that no compiler leaves out, even if nobody reads them again:
-/// a whole vector a store, where volatile writes would take a store for each byte.
+/// Overwrites `bytes` with zeros in a way that no compiler leaves out, even if they are never read
+/// again. The fill compiles to stores of whole vectors; volatile writes would be one store a byte.
 #[inline]
 pub fn wipe(bytes: &mut [u8]) {
     bytes.fill(0);
@@ -24,11 +24,12 @@ pub(crate) fn below<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Makes the compiler believe that `bytes` are read.
+/// A read of `bytes`, as far as the optimiser can tell: the stores before it are not dead then.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]
 fn barrier(bytes: &mut [u8]) {
-    // SAFETY: the assembly is empty; all that counts is that it might read behind the pointer.
+    // No `nomem`: the optimiser has to assume that the block reads memory through the pointer.
+    // SAFETY: the assembly has no instruction, so nothing is read or written.
     unsafe {
         core::arch::asm!(
             "/* {0} */",
@@ -38,7 +39,7 @@ fn barrier(bytes: &mut [u8]) {
     }
 }
 
-/// Makes the compiler believe that `bytes` are read, as far as the language promises that.
+/// The same without assembly. The language promises less for `black_box`: it is a hint.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 #[inline(always)]
 fn barrier(bytes: &mut [u8]) {

@@ -15,7 +15,7 @@ use crate::{
     UnclaimedMedia,
     claims::Claims,
     encrypt::{outside, within},
-    evidence::{Name, Roll, Subject, checksums},
+    evidence::{KeyCheck, KeyChecks, Name, checksums},
     io::{Input, Output},
     keys::kid_text,
     pipeline::{CryptStage, Map, Pipeline, Target, workers},
@@ -39,7 +39,7 @@ pub fn decrypt(
     let input = Input::open(input)?;
     let output = Output::create(output, &input)?;
     let run = DecryptRun::new(&input, options, observer)?;
-    let done = run.go(Target::Output(&output), Roll::new(options.check_keys, true))?;
+    let done = run.go(Target::Output(&output), KeyChecks::new(options.check_keys, true))?;
     done.placement.write_indexes(&input, &output)?;
     for warning in done.keys.iter().filter_map(KeyReport::warning) {
         observer.warn(&warning);
@@ -70,7 +70,7 @@ pub fn check_keys(
 ) -> Result<Vec<KeyReport>, Error> {
     let input = Input::open(input)?;
     let run = DecryptRun::new(&input, options, observer)?;
-    Ok(run.go(Target::Look, Roll::new(true, false))?.keys)
+    Ok(run.go(Target::Look, KeyChecks::new(true, false))?.keys)
 }
 
 /// A file to decrypt.
@@ -107,7 +107,7 @@ impl<'a> DecryptRun<'a> {
         Ok(Self { input, skeleton, options, observer, level, workers: workers(options.workers) })
     }
 
-    fn go(&self, target: Target<'_>, roll: Roll) -> Result<DecryptDone, Error> {
+    fn go(&self, target: Target<'_>, key_checks: KeyChecks) -> Result<DecryptDone, Error> {
         let Self { input, options, observer, level, workers, .. } = *self;
         let Skeleton { movie, media, .. } = &self.skeleton;
         let container = |error| input.container(error);
@@ -124,7 +124,7 @@ impl<'a> DecryptRun<'a> {
         let pipeline =
             Pipeline { input, target, direction: CryptStage::Decrypt, observer, workers };
         let clear = unprotect_movie(movie, None, KeepPssh::No).map_err(container)?;
-        let mut keyring = Keyring::new(input, media, movie, options, level, roll);
+        let mut keyring = Keyring::new(input, media, movie, options, level, key_checks);
         keyring.may_miss = matches!(target, Target::Look);
         keyring.checksums(&movie.pssh)?;
         // Of a fragmented movie there is none here: its samples are in the fragments.
@@ -173,7 +173,7 @@ struct Keyring<'a> {
     /// Access units, the encrypted ones among them, and the first KID, for each track.
     seen: Vec<(u64, u64, Option<[u8; 16]>)>,
     /// What looks for wrong keys.
-    roll: Roll,
+    key_checks: KeyChecks,
     /// Whether what has no key is passed over.
     may_miss: bool,
     /// Tracks and KIDs that have no key.
@@ -185,15 +185,15 @@ struct Keyring<'a> {
 struct CipherList {
     list: Vec<Cipher>,
     names: Vec<Name>,
-    subjects: Vec<Arc<Subject>>,
-    /// The number of each subject on the roll.
+    key_checks: Vec<Arc<KeyCheck>>,
+    /// The number of each key_check on the key_checks.
     numbers: Vec<usize>,
 }
 
 impl CipherList {
     fn hand_over(self, task: &mut Task) {
         task.ciphers = self.list.into();
-        task.subjects = self.subjects.into();
+        task.key_checks = self.key_checks.into();
     }
 }
 
@@ -215,7 +215,7 @@ impl<'a> Keyring<'a> {
         movie: &'a Movie,
         options: &'a DecryptOptions,
         level: AesLevel,
-        roll: Roll,
+        key_checks: KeyChecks,
     ) -> Self {
         Self {
             input,
@@ -224,7 +224,7 @@ impl<'a> Keyring<'a> {
             options,
             level,
             seen: vec![(0, 0, None); movie.tracks.len()],
-            roll,
+            key_checks,
             may_miss: false,
             missing: Vec::new(),
         }
@@ -232,13 +232,13 @@ impl<'a> Keyring<'a> {
 
     /// Compares the keys with the checksums in PlayReady headers.
     fn checksums(&mut self, boxes: &[Pssh]) -> Result<(), Error> {
-        if !self.roll.is_enabled() {
+        if !self.key_checks.is_enabled() {
             return Ok(());
         }
         for checksum in checksums(boxes) {
             for key in self.options.keys.iter().filter(|key| key.kid == checksum.kid) {
                 let fits = checksum.fits(key, self.level);
-                self.roll.checksum(checksum, fits, &self.input.path)?;
+                self.key_checks.checksum(checksum, fits, &self.input.path)?;
             }
         }
         Ok(())
@@ -247,7 +247,7 @@ impl<'a> Keyring<'a> {
     /// What was done, unless a key proved wrong.
     /// What was found out about the keys, by track.
     fn reports(&self) -> Result<Vec<KeyReport>, Error> {
-        let mut reports = self.roll.finish(&self.input.path)?;
+        let mut reports = self.key_checks.finish(&self.input.path)?;
         for (track, kid) in &self.missing {
             reports.push(KeyReport::missing(&self.movie.tracks[*track], kid));
         }
@@ -323,7 +323,7 @@ impl<'a> Keyring<'a> {
                 .flatten()
                 .map(|s| Subsample { clear: s.clear, protected: s.protected }),
         );
-        self.roll.count(ciphers.numbers[cipher], number, &task.subsamples[first..]);
+        self.key_checks.count(ciphers.numbers[cipher], number, &task.subsamples[first..]);
         task.units.push(AccessUnit {
             range: sample.start..sample.start + sample.size,
             subsamples: first..task.subsamples.len(),
@@ -364,11 +364,11 @@ impl<'a> Keyring<'a> {
         if self.options.encrypt_truncated_runs {
             cipher = cipher.encrypt_truncated_runs();
         }
-        let subject = self.roll.subject(name, &self.movie.tracks[track], number);
+        let key_check = self.key_checks.key_check(name, &self.movie.tracks[track], number);
         ciphers.list.push(cipher);
         ciphers.names.push(name);
-        ciphers.subjects.push(self.roll.get(subject));
-        ciphers.numbers.push(subject);
+        ciphers.key_checks.push(self.key_checks.get(key_check));
+        ciphers.numbers.push(key_check);
         Ok(Some(ciphers.list.len() - 1))
     }
 

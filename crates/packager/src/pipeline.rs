@@ -207,7 +207,7 @@ impl Pipeline<'_> {
         timed(&mut times.crypto, || self.apply(task, buffer))?;
         timed(&mut times.look, || {
             let units = (&task.units[..], &task.places[..]);
-            look(&task.subjects, units, &task.subsamples, buffer, &self.input.path)
+            look(&task.key_checks, units, &task.subsamples, buffer, &self.input.path)
         })?;
         timed(&mut times.write, || self.target.write(buffer, task.out))?;
         let len = task.len();

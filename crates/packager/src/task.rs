@@ -5,7 +5,7 @@ use std::{iter, ops::Range, sync::Arc};
 use lanelock_cenc::{AccessUnit, Cipher, map::Subsample};
 use lanelock_mp4::compose::NewSample;
 
-use crate::{Error, Place, evidence::Subject, io::Input};
+use crate::{Error, Place, evidence::KeyCheck, io::Input};
 
 /// Bytes of such a part: it stays in the cache from read to write.
 const PART: usize = 1 << 20;
@@ -21,7 +21,7 @@ pub(crate) struct Task {
     pub(crate) subsamples: Vec<Subsample>,
     pub(crate) ciphers: Arc<[Cipher]>,
     /// What each of the ciphers is judged by, on decryption.
-    pub(crate) subjects: Arc<[Arc<Subject>]>,
+    pub(crate) key_checks: Arc<[Arc<KeyCheck>]>,
     /// The unit's place in the input, for each of `units`.
     pub(crate) places: Vec<Place>,
     /// What to write in front of the buffer.
@@ -83,7 +83,7 @@ impl Task {
             units: Vec::new(),
             subsamples: Vec::new(),
             ciphers: Arc::new([]),
-            subjects: Arc::new([]),
+            key_checks: Arc::new([]),
             places: Vec::new(),
             head: Vec::new(),
             out: 0,
@@ -103,7 +103,7 @@ impl Task {
 
     /// Cuts a mapped piece between access units.
     pub(crate) fn into_parts(self) -> Vec<Self> {
-        let Self { spans, units, subsamples, ciphers, subjects, places, out, .. } = self;
+        let Self { spans, units, subsamples, ciphers, key_checks, places, out, .. } = self;
         let mut order: Vec<usize> = (0..units.len()).collect();
         order.sort_by_key(|&unit| units[unit].range.start);
         let len: usize = spans.iter().map(span_len).sum();
@@ -113,7 +113,7 @@ impl Task {
         let mut cut = |range: Range<usize>, inside: &mut Vec<usize>| {
             let mut part = Self::new(TaskKind::Copy, cut_spans(&spans, range.clone()));
             part.ciphers = ciphers.clone();
-            part.subjects = subjects.clone();
+            part.key_checks = key_checks.clone();
             part.out = out + range.start as u64;
             for unit in inside.drain(..) {
                 let unit_subsamples = &subsamples[units[unit].subsamples.clone()];

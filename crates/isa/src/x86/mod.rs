@@ -1,4 +1,23 @@
 //! The x86-64 levels: one token each, one block of intrinsics per vector width.
+//!
+//! AES is E(K, P) = AESENCLAST(... AESENC(AESENC(P ^ K_0, K_1), K_2) ..., K_r), r = 10, 12 or 14
+//! (FIPS 197, 5.1): AESENC is one round, which ends with the exclusive or of its key; AESENCLAST is
+//! a round without MixColumns. AESDEC and AESDECLAST are the rounds of the equivalent inverse cipher
+//! (5.3.5).
+//!
+//! # Order of the rounds
+//! On Zen 5 a round has a latency of 4 cycles and 2 start in a cycle, at any width (measured). One
+//! vector alone uses an eighth of that. So the loops here take round 1 of all `N` vectors, then
+//! round 2: with `N` = 8 the next round of a vector starts when its last one has ended. To the
+//! optimiser the vectors are independent, and left alone it finishes one after the other; the
+//! processor would then have to look past all rounds of one to find the next. [`Blocks::here`] keeps
+//! the order.
+//!
+//! # Registers
+//! 16 vector registers at `aesni` and `vaes256`, 32 at `vaes512`. Eight states and the eleven round
+//! keys of AES-128 are 19 values: they stay in registers at `vaes512`. With 16 registers the
+//! compiler leaves round keys in memory, where AESENC can take its second operand from: a load for
+//! each instruction.
 
 mod xmm;
 mod ymm;
@@ -10,8 +29,9 @@ use core::mem::MaybeUninit;
 use crate::blocks::{Blocks, Kernel, RoundKeys, sealed::Sealed};
 use crate::{Beside, Block, Clmul, Row, RowMut};
 
-/// A loop over rounds, written out: what a step does beside a round may be more than the compiler
-/// unrolls, and then nothing stays in registers.
+/// A loop over rounds, written out. LLVM unrolls a loop only up to a limit of its size, which the
+/// work between two rounds may exceed; in a loop that stays one, arrays of vectors are indexed by a
+/// variable and therefore live in memory.
 macro_rules! each_round {
     ($round:ident in 1..$end:expr, $body:block) => {
         each_round!(@ $round, $end, $body, 1 2 3 4 5 6 7 8 9 10 11 12 13)
@@ -167,6 +187,7 @@ macro_rules! level {
                     // SAFETY: the token proves the features.
                     v[lane] = unsafe { $leaf::load(rows.read_run(vector, lane)) };
                 }
+                // The array is as long as the widest vector; a narrow level fills its beginning.
                 // SAFETY: the token proves the features.
                 let turned = unsafe { $leaf::turn(v) };
                 let mut square = [turned[0]; 4];
@@ -361,6 +382,7 @@ macro_rules! level {
 
             #[inline(always)]
             fn in_last_lane(self, block: &Block) -> $vector {
+                // In every lane: `shift_in` reads the last one only, and a broadcast is one load.
                 self.key(block)
             }
 
@@ -379,6 +401,7 @@ macro_rules! level {
 
             #[inline(always)]
             fn lane_counters(self, blocks: $vector) -> $vector {
+                // Big-endian in the block, little-endian in the register, where it can be added to.
                 // SAFETY: the token proves the features.
                 unsafe { $leaf::reverse(blocks) }
             }
@@ -426,8 +449,8 @@ macro_rules! level {
             ) -> [$vector; N] {
                 let mut v = y;
                 for i in 0..N {
-                    // The early part meets the key first, so that one operation is left when the
-                    // late part arrives.
+                    // (x ^ K_0) ^ y: the first exclusive or does not need `y`, the chain. So only one
+                    // operation stands between the arrival of `y` and the first round.
                     let early = self.xor(x[i], keys.get(self, 0, i));
                     v[i] = self.xor(v[i], early);
                 }
@@ -458,6 +481,8 @@ macro_rules! level {
                     a[i] = self.xor(a[i], key);
                     b[i] = self.xor(b[i], key);
                 }
+                // Keys that are gathered from `WIDTH` schedules cost more than a round: so each is
+                // made once and used for both groups. 2 * N states, one key.
                 for round in 1..R - 1 {
                     for i in 0..N {
                         let key = keys.get(self, round, i);
@@ -513,6 +538,7 @@ macro_rules! level {
                         v[i] = if N > 1 { self.here(next) } else { next };
                     }
                 }
+                // AESENCLAST(v, K_r ^ next) = AESENCLAST(v, K_r) ^ next.
                 for i in 0..N {
                     let last = self.xor(keys.get(self, R - 1, i), next[i]);
                     // SAFETY: the token proves the features.
@@ -538,6 +564,8 @@ macro_rules! level {
                         // Otherwise the compiler takes one vector through all rounds, then the next.
                         v[i] = self.here(next);
                     }
+                    // Behind the N rounds and before the next N, so that the carry-less products of
+                    // the step start while the rounds are in flight: they use another unit.
                     beside.step(self, round);
                 });
                 for i in 0..N {
@@ -635,6 +663,7 @@ macro_rules! level {
 
             #[inline(always)]
             fn inv_mix_columns(self, block: Block) -> Block {
+                // AESIMC exists for one block only.
                 // SAFETY: the token proves the features.
                 unsafe { xmm::inv_mix_columns(&block) }
             }
@@ -733,9 +762,11 @@ fn copy_part(blocks: &[Block], dst: &mut [u8]) {
     }
 }
 
-/// Aligns the stack of the function that this becomes part of. The compiler would do so for vectors
-/// that it keeps there, were it not too late when it finds that it has to: and then, for most places
-/// where a stack can begin, each access to them would cross a cache line.
+/// Aligns the stack frame of the function that this is inlined into to 64 bytes. LLVM decides on the
+/// alignment of a frame before it allocates registers. Vectors that it has to spill later do not
+/// count: in a frame aligned to 16 bytes a spilled 64-byte vector crosses a cache line in three of
+/// four cases, at every access. A local variable with that alignment, whose address is taken, forces
+/// the frame.
 #[inline(always)]
 fn align_stack() {
     #[repr(align(64))]

@@ -1,4 +1,7 @@
-//! 128-bit leaves: one block a vector.
+//! 128-bit leaves: one block a vector, 16 registers (`xmm0` to `xmm15`; 32 where the caller has
+//! AVX-512).
+//!
+//! What works on lanes is trivial here: a vector has one.
 
 use core::arch::x86_64::{
     __m128i, _mm_add_epi32, _mm_add_epi64, _mm_aesdec_si128, _mm_aesdeclast_si128,
@@ -65,6 +68,7 @@ pub(super) fn xor(a: __m128i, b: __m128i) -> __m128i {
 #[inline]
 #[target_feature(enable = "sse4.1")]
 pub(super) fn shift_in(before: __m128i, _: __m128i) -> __m128i {
+    // With one lane the block before is the whole vector before.
     before
 }
 
@@ -211,6 +215,10 @@ pub(super) fn expand<const R: usize>(key: &[u8], keys: &mut [Block; R]) {
     store_one(first, &mut keys[0]);
     match R {
         11 => {
+            // Round key i from i - 1, as words w0 to w3: w0' = w0 ^ SubWord(RotWord(w3)) ^ Rcon_i,
+            // w1' = w1 ^ w0', w2' = w2 ^ w1', w3' = w3 ^ w2'. The last three are running sums of the
+            // old words, with the new term added to each: hence `running_xor` and all four words of
+            // `sub_last_words`.
             let mut k = first;
             let mut constant = 1;
             for round in 1..R {
@@ -226,14 +234,18 @@ pub(super) fn expand<const R: usize>(key: &[u8], keys: &mut [Block; R]) {
             let mut constant = 1;
             for turn in 0..9 {
                 store_words(keys.as_flattened_mut(), turn, a, b);
+                // `sub_last_words` reads word 3; the last of six words is word 1 of `b`.
                 let last = _mm_bslli_si128::<8>(b);
                 a = _mm_xor_si128(running_xor(a), sub_last_words::<true>(last, constant));
+                // The last word of the new `a` in all places: it goes into both words of `b`.
                 let carry = _mm_shuffle_epi32::<0xff>(a);
                 b = _mm_xor_si128(_mm_xor_si128(b, _mm_bslli_si128::<4>(b)), carry);
                 constant = double(constant);
             }
         }
         _ => {
+            // 256-bit keys: round keys alternate. Even ones take RotWord and Rcon, odd ones SubWord
+            // alone.
             let (mut a, mut b) = (first, gather([block_at(key, 16)]));
             store_one(b, &mut keys[1]);
             let mut constant = 1;
@@ -275,6 +287,8 @@ fn running_xor(k: __m128i) -> __m128i {
 #[inline]
 #[target_feature(enable = "aes,sse4.1")]
 pub(super) fn sub_last_words<const ROTATE: bool>(k: __m128i, constant: i32) -> __m128i {
+    // The order of bytes for all four words: 13, 14, 15, 12 (RotWord) or 12 to 15. All columns of the
+    // state being equal, ShiftRows does nothing; AESENCLAST has no MixColumns: SubBytes is left.
     let order = if ROTATE { 0x0c0f_0e0d } else { 0x0f0e_0d0c };
     let words = _mm_shuffle_epi8(k, _mm_set1_epi32(order));
     _mm_aesenclast_si128(words, _mm_set1_epi32(constant))
@@ -296,6 +310,7 @@ fn store_words(schedule: &mut [u8], turn: usize, a: __m128i, b: __m128i) {
 #[inline]
 #[target_feature(enable = "sse4.1")]
 pub(super) fn load_part(src: &[u8]) -> __m128i {
+    // Through a zeroed buffer: there are no loads with a mask at this level.
     load(&super::padded(src))
 }
 
@@ -311,6 +326,7 @@ pub(super) fn store_part(v: __m128i, dst: &mut [u8]) {
 #[target_feature(enable = "sse4.1")]
 #[expect(clippy::cast_possible_truncation, reason = "at most 16")]
 pub(super) fn keep(v: __m128i, bytes: usize) -> __m128i {
+    // Byte *i* stays where `bytes` > *i*: a comparison, so no branch and no table depends on `bytes`.
     let count = _mm_set1_epi8(bytes.min(16) as i8);
     let place = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     _mm_and_si128(v, _mm_cmpgt_epi8(count, place))
@@ -342,12 +358,14 @@ pub(super) fn times_matrix(v: __m128i, matrix: __m128i) -> __m128i {
     load(&blocks)
 }
 
-/// `v`, in a register at this place of the program.
+/// `v` through an empty `asm!` that has a register as operand: see
+/// [`Blocks::here`](crate::Blocks::here).
 #[inline]
 #[target_feature(enable = "sse4.1")]
 pub(super) fn here(mut v: __m128i) -> __m128i {
     // SAFETY: assembly without instructions does nothing.
     unsafe {
+        // Not `pure`, so it is kept and in order; `nomem`, so loads and stores may move across it.
         core::arch::asm!(
             "/* {0} */", inout(xmm_reg) v, options(nomem, nostack, preserves_flags)
         );
@@ -366,6 +384,13 @@ pub(super) fn carries(v: __m128i) -> __m128i {
 #[inline]
 #[target_feature(enable = "sse4.1")]
 pub(super) fn double_blocks(v: __m128i, carries: &mut __m128i) -> __m128i {
+    // v * x = (v << 1) ^ (0x87 if bit 127 was set), where the shift of two halves by addition loses
+    // bit
+    // 63. The arithmetic shift makes the highest bit of a word a mask: of bit 127 for 0x87 in the low
+    // half, of bit 63 for a 1 in the high half. In a chain of doublings the next bits to leave the
+    // halves are the next lower ones of the first block: `carries` moves up by one, and no doubling
+    // needs a shuffle of the block just made. A word has 32 such bits, and reductions change lower
+    // ones only.
     let carry = _mm_srai_epi32::<31>(*carries);
     *carries = _mm_add_epi32(*carries, *carries);
     let fold = _mm_set_epi32(0, 1, 0, 0x87);

@@ -1,4 +1,7 @@
-//! 256-bit leaves: two blocks a vector.
+//! 256-bit leaves: two blocks a vector, 16 registers (`ymm0` to `ymm15`).
+//!
+//! AVX2 shuffles bytes within each 16-byte half only, which is what blocks need; `permute2x128` moves
+//! whole blocks between the halves.
 
 use core::arch::x86_64::{
     __m128i, __m256i, _mm_cvtsi32_si128, _mm_loadu_si128, _mm_set_epi64x, _mm_xor_si128,
@@ -52,6 +55,7 @@ pub(super) fn split(v: __m256i) -> [__m128i; 2] {
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn turn([a, b]: [__m256i; 2]) -> [__m256i; 2] {
+    // 0x20: the low blocks of both; 0x31: the high blocks.
     [_mm256_permute2x128_si256::<0x20>(a, b), _mm256_permute2x128_si256::<0x31>(a, b)]
 }
 
@@ -70,12 +74,14 @@ pub(super) fn xor(a: __m256i, b: __m256i) -> __m256i {
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn shift_in(before: __m256i, v: __m256i) -> __m256i {
+    // The high block of `before`, then the low block of `v`.
     _mm256_permute2x128_si256::<0x21>(before, v)
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn counters(first: &Block) -> __m256i {
+    // Reversed, the counter is a little-endian number whose low half is the first half of the lane.
     _mm256_add_epi64(reverse(broadcast(first)), _mm256_set_epi64x(0, 1, 0, 0))
 }
 
@@ -205,6 +211,7 @@ pub(super) fn clmul<const HALVES: i32>(a: __m256i, b: __m256i) -> __m256i {
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn load_part(src: &[u8]) -> __m256i {
+    // Through a zeroed buffer: AVX2 has no loads with a mask of bytes.
     load(&super::padded(src))
 }
 
@@ -220,6 +227,7 @@ pub(super) fn store_part(v: __m256i, dst: &mut [u8]) {
 #[target_feature(enable = "avx2")]
 #[expect(clippy::cast_possible_truncation, reason = "at most 32")]
 pub(super) fn keep(v: __m256i, bytes: usize) -> __m256i {
+    // Byte *i* stays where `bytes` > *i*: a comparison, so no branch and no table depends on `bytes`.
     let count = _mm256_set1_epi8(bytes.min(32) as i8);
     let place = _mm256_setr_epi8(
         0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24,
@@ -258,17 +266,20 @@ pub(super) fn times_matrix(v: __m256i, matrix: __m256i) -> __m256i {
 #[inline]
 #[target_feature(enable = "avx2,vaes")]
 pub(super) fn sub_last_words<const ROTATE: bool>(k: __m256i, constant: i32) -> __m256i {
+    // See the 128-bit form: of AESENCLAST only SubBytes and the key are left.
     let order = if ROTATE { 0x0c0f_0e0d } else { 0x0f0e_0d0c };
     let words = _mm256_shuffle_epi8(k, _mm256_set1_epi32(order));
     _mm256_aesenclast_epi128(words, _mm256_set1_epi32(if ROTATE { constant } else { 0 }))
 }
 
-/// `v`, in a register at this place of the program.
+/// `v` through an empty `asm!` that has a register as operand: see
+/// [`Blocks::here`](crate::Blocks::here).
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn here(mut v: __m256i) -> __m256i {
     // SAFETY: assembly without instructions does nothing.
     unsafe {
+        // Not `pure`, so it is kept and in order; `nomem`, so loads and stores may move across it.
         core::arch::asm!(
             "/* {0} */", inout(ymm_reg) v, options(nomem, nostack, preserves_flags)
         );
@@ -287,6 +298,7 @@ pub(super) fn carries(v: __m256i) -> __m256i {
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn double_blocks(v: __m256i, carries: &mut __m256i) -> __m256i {
+    // See the 128-bit form.
     let carry = _mm256_srai_epi32::<31>(*carries);
     *carries = _mm256_add_epi32(*carries, *carries);
     let fold = _mm256_set_epi32(0, 1, 0, 0x87, 0, 1, 0, 0x87);

@@ -1,4 +1,6 @@
-//! 512-bit leaves: four blocks a vector.
+//! 512-bit leaves: four blocks a vector, 32 registers (`zmm0` to `zmm31`).
+//!
+//! Loads and stores of part of a vector have a mask of bytes; masked bytes cannot fault.
 
 use core::arch::x86_64::{
     __m128i, __m256i, __m512i, _mm_loadu_si128, _mm_set_epi64x, _mm_xor_si128,
@@ -62,6 +64,8 @@ pub(super) fn split(v: __m512i) -> [__m128i; 4] {
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn turn([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
+    // Each shuffle takes two blocks of each operand, chosen by pairs of bits: 0x44 = blocks 0 and 1
+    // of both, 0xee = 2 and 3, 0x88 = 0 and 2, 0xdd = 1 and 3. Eight shuffles, in two steps of four.
     let ab_low = _mm512_shuffle_i64x2::<0x44>(a, b);
     let ab_high = _mm512_shuffle_i64x2::<0xee>(a, b);
     let cd_low = _mm512_shuffle_i64x2::<0x44>(c, d);
@@ -89,12 +93,15 @@ pub(super) fn xor(a: __m512i, b: __m512i) -> __m512i {
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn shift_in(before: __m512i, v: __m512i) -> __m512i {
+    // Of the 16 halves of `before` and then `v`, those from number 6 on: the last block of `before`,
+    // then three of `v`.
     _mm512_alignr_epi64::<6>(v, before)
 }
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 pub(super) fn counters(first: &Block) -> __m512i {
+    // Reversed, the counter is a little-endian number whose low half is the first half of the lane.
     _mm512_add_epi64(reverse(broadcast(first)), _mm512_set_epi64(0, 3, 0, 2, 0, 1, 0, 0))
 }
 
@@ -238,8 +245,9 @@ pub(super) fn load_part(src: &[u8]) -> __m512i {
     if src.len() > 64 {
         super::too_long();
     }
-    // A read with a mask waits until what was just written has reached the cache, and so does a read
-    // of what was just written with a mask. Whole blocks, which are common, go without.
+    // The processor forwards data from a store in flight to a later load, but not to a load with a
+    // mask, nor from a store with a mask: that load waits until the store has reached the cache. So
+    // one or two whole blocks, which are common, are loaded and stored without a mask.
     match src.as_chunks::<16>() {
         ([a], []) => return _mm512_zextsi128_si512(super::xmm::load(&[*a])),
         ([a, b], []) => return _mm512_zextsi256_si512(super::ymm::load(&[*a, *b])),
@@ -305,17 +313,20 @@ pub(super) fn times_matrix(v: __m512i, matrix: __m512i) -> __m512i {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,vaes")]
 pub(super) fn sub_last_words<const ROTATE: bool>(k: __m512i, constant: i32) -> __m512i {
+    // See the 128-bit form: of AESENCLAST only SubBytes and the key are left.
     let order = if ROTATE { 0x0c0f_0e0d } else { 0x0f0e_0d0c };
     let words = _mm512_shuffle_epi8(k, _mm512_set1_epi32(order));
     _mm512_aesenclast_epi128(words, _mm512_set1_epi32(if ROTATE { constant } else { 0 }))
 }
 
-/// `v`, in a register at this place of the program.
+/// `v` through an empty `asm!` that has a register as operand: see
+/// [`Blocks::here`](crate::Blocks::here).
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn here(mut v: __m512i) -> __m512i {
     // SAFETY: assembly without instructions does nothing.
     unsafe {
+        // Not `pure`, so it is kept and in order; `nomem`, so loads and stores may move across it.
         core::arch::asm!(
             "/* {0} */", inout(zmm_reg) v, options(nomem, nostack, preserves_flags)
         );
@@ -334,6 +345,7 @@ pub(super) fn carries(v: __m512i) -> __m512i {
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn double_blocks(v: __m512i, carries: &mut __m512i) -> __m512i {
+    // See the 128-bit form.
     let carry = _mm512_srai_epi32::<31>(*carries);
     *carries = _mm512_add_epi32(*carries, *carries);
     let fold = _mm512_set_epi32(0, 1, 0, 0x87, 0, 1, 0, 0x87, 0, 1, 0, 0x87, 0, 1, 0, 0x87);

@@ -5,7 +5,7 @@
 //! [`aac`]). The headers of video slices are clear; there the evidence is rare, and grows with what
 //! has been decrypted ([`nal`]). A PlayReady header may have the checksum of a key ([`playready`]).
 //!
-//! A [`Subject`] is a key on a track. The map stage enters the subjects in a [`Roll`], in file order,
+//! A [`KeyCheck`] is a key on a track. The map stage enters the key_checks in a [`KeyChecks`], in file order,
 //! and says how far each is to be looked at; the workers look at what they have decrypted ([`look`]).
 
 mod aac;
@@ -103,11 +103,11 @@ pub struct KeyReport {
 
 /// A key on a track, as far as it was looked at.
 #[derive(Debug)]
-pub(crate) struct Subject {
+pub(crate) struct KeyCheck {
     track: u32,
     codec: String,
     kid: [u8; 16],
-    judge: Judge,
+    method: CheckMethod,
     runs: CryptRuns,
     /// Whether a wrong key ends the run.
     strict: bool,
@@ -119,7 +119,7 @@ pub(crate) struct Subject {
 }
 
 #[derive(Debug)]
-enum Judge {
+enum CheckMethod {
     Audio(Audio),
     Nal(Box<NalRules>),
     /// Codecs in which a wrong key cannot be seen.
@@ -151,7 +151,7 @@ impl EvidenceTally {
     }
 }
 
-impl Subject {
+impl KeyCheck {
     /// Looks at a decrypted access unit.
     fn look(
         &self,
@@ -162,23 +162,23 @@ impl Subject {
         tools: &mut Tools,
     ) {
         let early = number.saturating_sub(self.first) < STRUCTURE_UNITS;
-        match &self.judge {
-            Judge::None => {}
-            Judge::Audio(audio) => {
+        match &self.method {
+            CheckMethod::None => {}
+            CheckMethod::Audio(audio) => {
                 tally.seen += u64::from(early);
                 if early && self.is_whole(unit, subsamples) {
                     tally.bytes += unit.len() as u64;
                     tally.structure(audio.check(unit));
                 }
             }
-            Judge::Nal(nal) if nal.is_opaque(subsamples) => {
+            CheckMethod::Nal(nal) if nal.is_opaque(subsamples) => {
                 tally.seen += u64::from(early);
                 if early && self.is_whole(unit, subsamples) {
                     tally.bytes += unit.len() as u64;
                     tally.structure(Some(nal.is_whole(unit)));
                 }
             }
-            Judge::Nal(nal) => {
+            CheckMethod::Nal(nal) => {
                 let mapped = number.saturating_sub(self.first) < MAPPED_UNITS;
                 if mapped && tools.mapper.is_none() {
                     tools.mapper = nal.mapper();
@@ -200,8 +200,8 @@ impl Subject {
 
     /// The share of noise that is refused, and the bits that a good unit tells.
     fn power(&self) -> (f64, f64) {
-        match &self.judge {
-            Judge::Audio(audio) => audio.power(),
+        match &self.method {
+            CheckMethod::Audio(audio) => audio.power(),
             // A length field that noise fills leaves the unit nearly always.
             _ => (1.0, 8.0),
         }
@@ -216,8 +216,8 @@ impl Subject {
     }
 
     fn expected(&self) -> &'static str {
-        match &self.judge {
-            Judge::Audio(audio) => audio.expected(),
+        match &self.method {
+            CheckMethod::Audio(audio) => audio.expected(),
             _ => "NAL units behind their lengths",
         }
     }
@@ -298,8 +298,8 @@ impl Subject {
             ));
         }
         if parts.is_empty() {
-            return match &self.judge {
-                Judge::None => "what this codec decrypts to shows no wrong key".into(),
+            return match &self.method {
+                CheckMethod::None => "what this codec decrypts to shows no wrong key".into(),
                 _ => "nothing to look at was decrypted".into(),
             };
         }
@@ -317,9 +317,9 @@ fn impossible(found: &NalEvidence) -> String {
     )
 }
 
-/// The map stage's list of subjects.
+/// The map stage's list of key_checks.
 #[derive(Debug)]
-pub(crate) struct Roll {
+pub(crate) struct KeyChecks {
     strict: bool,
     enabled: bool,
     entries: Vec<Entry>,
@@ -328,14 +328,14 @@ pub(crate) struct Roll {
 
 #[derive(Debug)]
 struct Entry {
-    subject: Arc<Subject>,
+    key_check: Arc<KeyCheck>,
     name: Name,
     runs: CryptRuns,
     /// How often a wrong key would have shown so far.
     weight: f64,
 }
 
-/// What makes a subject: track, sample entry, scheme, KID and pattern.
+/// What makes a key_check: track, sample entry, scheme, KID and pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Name {
     pub(crate) track: usize,
@@ -357,47 +357,48 @@ impl Name {
     }
 }
 
-impl Roll {
+impl KeyChecks {
     /// Nothing is looked at unless `enabled`; a key that is surely wrong ends the run if `strict`.
     pub(crate) fn new(enabled: bool, strict: bool) -> Self {
         Self { strict, enabled, entries: Vec::new(), checksums: Vec::new() }
     }
 
-    /// The number of a subject, which is entered when it comes first, with access unit `number`.
-    pub(crate) fn subject(&mut self, name: Name, track: &Track, number: u64) -> usize {
+    /// The number of a key_check, which is entered when it comes first, with access unit `number`.
+    pub(crate) fn key_check(&mut self, name: Name, track: &Track, number: u64) -> usize {
         if let Some(index) = self.entries.iter().position(|entry| entry.name == name) {
             return index;
         }
         let runs = CryptRuns::new(name.scheme, name.pattern.0, name.pattern.1);
         let entry = track.entry(name.description_index).filter(|_| self.enabled);
-        let subject = Arc::new(Subject {
+        let key_check = Arc::new(KeyCheck {
             track: track.id,
             codec: track.codec(),
             kid: name.kid,
-            judge: entry.map_or(Judge::None, |entry| Judge::new(entry, name.scheme, runs)),
+            method: entry
+                .map_or(CheckMethod::None, |entry| CheckMethod::new(entry, name.scheme, runs)),
             runs,
             strict: self.strict,
             first: number,
             until: AtomicU64::new(u64::MAX),
             tally: Mutex::default(),
         });
-        self.entries.push(Entry { subject, name, runs, weight: 0.0 });
+        self.entries.push(Entry { key_check, name, runs, weight: 0.0 });
         self.entries.len() - 1
     }
 
-    pub(crate) fn get(&self, index: usize) -> Arc<Subject> {
-        self.entries[index].subject.clone()
+    pub(crate) fn get(&self, index: usize) -> Arc<KeyCheck> {
+        self.entries[index].key_check.clone()
     }
 
-    /// Counts access unit `number` of a subject, so that looking ends when it tells nothing new.
+    /// Counts access unit `number` of a key_check, so that looking ends when it tells nothing new.
     pub(crate) fn count(&mut self, index: usize, number: u64, subsamples: &[Subsample]) {
-        let Entry { subject, runs, weight, .. } = &mut self.entries[index];
-        let Judge::Nal(nal) = &subject.judge else { return };
+        let Entry { key_check, runs, weight, .. } = &mut self.entries[index];
+        let CheckMethod::Nal(nal) = &key_check.method else { return };
         if *weight > ENOUGH {
             return;
         }
         let mut found = NalEvidence::default();
-        let starts = nal.finds_starts() && number.saturating_sub(subject.first) < MAPPED_UNITS;
+        let starts = nal.finds_starts() && number.saturating_sub(key_check.first) < MAPPED_UNITS;
         for len in subsamples.iter().map(|s| s.protected as usize).filter(|len| *len > 0) {
             found.bytes += runs.bytes(len) as u64;
             found.ends += u64::from(runs.covers_last(len));
@@ -405,7 +406,7 @@ impl Roll {
         }
         *weight += found.expected();
         if *weight > ENOUGH {
-            subject.until.store(number, Ordering::Relaxed);
+            key_check.until.store(number, Ordering::Relaxed);
         }
     }
 
@@ -432,10 +433,10 @@ impl Roll {
     pub(crate) fn finish(&self, path: &Path) -> Result<Vec<KeyReport>, Error> {
         let mut order: Vec<&Entry> = self.entries.iter().collect();
         order.sort_by_key(|entry| entry.name.track);
-        for Entry { subject, .. } in &order {
-            let tally = *subject.tally();
-            if subject.strict && subject.is_wrong(&tally) {
-                return Err(subject.error(&tally, path));
+        for Entry { key_check, .. } in &order {
+            let tally = *key_check.tally();
+            if key_check.strict && key_check.is_wrong(&tally) {
+                return Err(key_check.error(&tally, path));
             }
         }
         if !self.enabled {
@@ -446,11 +447,11 @@ impl Roll {
                 self.checksums.iter().filter(|(checksum, _)| checksum.kid == kid).peekable();
             of.peek().is_some().then(|| of.all(|(_, fits)| *fits))
         };
-        Ok(order.iter().map(|e| e.subject.report(checksum(e.subject.kid))).collect())
+        Ok(order.iter().map(|e| e.key_check.report(checksum(e.key_check.kid))).collect())
     }
 }
 
-impl Judge {
+impl CheckMethod {
     fn new(entry: &SampleEntry, scheme: Scheme, runs: CryptRuns) -> Self {
         Audio::new(entry)
             .map(Self::Audio)
@@ -497,42 +498,45 @@ impl KeyReport {
     }
 }
 
-/// What a worker needs while it looks at the units of a subject in a piece.
+/// What a worker needs while it looks at the units of a key_check in a piece.
 #[derive(Default)]
 struct Tools {
     scratch: Vec<Subsample>,
-    /// The subject's mapper, which learns the parameter sets of the units so far.
+    /// The key_check's mapper, which learns the parameter sets of the units so far.
     mapper: Option<Mapper>,
 }
 
 /// Looks at the access units of a piece that was decrypted, each of which is at the place of the same
 /// number. An error if they prove a key wrong, and that is to end the run.
 pub(crate) fn look(
-    subjects: &[Arc<Subject>],
+    key_checks: &[Arc<KeyCheck>],
     (units, places): (&[AccessUnit], &[Place]),
     all_subsamples: &[Subsample],
     buffer: &[u8],
     path: &Path,
 ) -> Result<(), Error> {
-    for (cipher, subject) in subjects.iter().enumerate() {
-        if matches!(subject.judge, Judge::None) {
+    for (cipher, key_check) in key_checks.iter().enumerate() {
+        if matches!(key_check.method, CheckMethod::None) {
             continue;
         }
-        let until = subject.until.load(Ordering::Relaxed);
+        let until = key_check.until.load(Ordering::Relaxed);
         let (mut tally, mut tools) = (EvidenceTally::default(), Tools::default());
         for (unit, place) in units.iter().zip(places) {
             if unit.cipher == cipher && place.access_unit <= until {
                 let subsamples = &all_subsamples[unit.subsamples.clone()];
                 let bytes = &buffer[unit.range.clone()];
-                subject.look(place.access_unit, bytes, subsamples, &mut tally, &mut tools);
+                key_check.look(place.access_unit, bytes, subsamples, &mut tally, &mut tools);
             }
         }
-        let mut all = subject.tally();
+        let mut all = key_check.tally();
         all.add(&tally);
         // Of all units that count, whoever looked at them: the same in every run.
-        if subject.strict && tally.seen > 0 && all.seen == STRUCTURE_UNITS && subject.is_wrong(&all)
+        if key_check.strict
+            && tally.seen > 0
+            && all.seen == STRUCTURE_UNITS
+            && key_check.is_wrong(&all)
         {
-            return Err(subject.error(&all, path));
+            return Err(key_check.error(&all, path));
         }
     }
     Ok(())

@@ -5,7 +5,7 @@
 //! [`aac`]). The headers of video slices are clear; there the evidence is rare, and grows with what
 //! has been decrypted ([`nal`]). A PlayReady header may have the checksum of a key ([`playready`]).
 //!
-//! A [`KeyCheck`] is a key on a track. The map stage enters the key_checks in a [`KeyChecks`], in file order,
+//! A [`KeyCheck`] is about one key on one track. The map stage enters the checks in a [`KeyChecks`], in file order,
 //! and says how far each is to be looked at; the workers look at what they have decrypted ([`look`]).
 
 mod aac;
@@ -317,7 +317,7 @@ fn impossible(found: &NalEvidence) -> String {
     )
 }
 
-/// The map stage's list of key_checks.
+/// The map stage's list of checks.
 #[derive(Debug)]
 pub(crate) struct KeyChecks {
     strict: bool,
@@ -335,7 +335,7 @@ struct Entry {
     weight: f64,
 }
 
-/// What makes a key_check: track, sample entry, scheme, KID and pattern.
+/// What tells checks apart: track, sample entry, scheme, KID and pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Name {
     pub(crate) track: usize,
@@ -363,7 +363,7 @@ impl KeyChecks {
         Self { strict, enabled, entries: Vec::new(), checksums: Vec::new() }
     }
 
-    /// The number of a key_check, which is entered when it comes first, with access unit `number`.
+    /// The number of a check, which is entered when it comes first, with access unit `number`.
     pub(crate) fn key_check(&mut self, name: Name, track: &Track, number: u64) -> usize {
         if let Some(index) = self.entries.iter().position(|entry| entry.name == name) {
             return index;
@@ -390,7 +390,7 @@ impl KeyChecks {
         self.entries[index].key_check.clone()
     }
 
-    /// Counts access unit `number` of a key_check, so that looking ends when it tells nothing new.
+    /// Counts access unit `number` of a check, so that looking ends when it tells nothing new.
     pub(crate) fn count(&mut self, index: usize, number: u64, subsamples: &[Subsample]) {
         let Entry { key_check, runs, weight, .. } = &mut self.entries[index];
         let CheckMethod::Nal(nal) = &key_check.method else { return };
@@ -498,11 +498,11 @@ impl KeyReport {
     }
 }
 
-/// What a worker needs while it looks at the units of a key_check in a piece.
+/// What a worker needs while it looks at the units of a check in a piece.
 #[derive(Default)]
 struct Tools {
     scratch: Vec<Subsample>,
-    /// The key_check's mapper, which learns the parameter sets of the units so far.
+    /// The mapper of the check, which learns the parameter sets of the units so far.
     mapper: Option<Mapper>,
 }
 

@@ -186,7 +186,7 @@ struct CipherList {
     list: Vec<Cipher>,
     names: Vec<Name>,
     key_checks: Vec<Arc<KeyCheck>>,
-    /// The number of each key_check on the key_checks.
+    /// The number of the check of each cipher.
     numbers: Vec<usize>,
 }
 

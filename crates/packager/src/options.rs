@@ -6,6 +6,17 @@ use lanelock_cenc::Scheme;
 
 use crate::{Key, KeyMap, Selector, UnclaimedPolicy};
 
+/// A method for each field that gives the options with another value of it.
+macro_rules! setters {
+    ($($method:ident: $field:ident, $value:ty;)*) => {$(
+        #[doc = concat!("Sets [`", stringify!($field), "`](Self::", stringify!($field), ").")]
+        #[must_use]
+        pub fn $method(self, $field: $value) -> Self {
+            Self { $field, ..self }
+        }
+    )*};
+}
+
 /// How to encrypt. Made by [`Self::new`], changed by the `with_...` methods.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -59,70 +70,23 @@ impl EncryptOptions {
         }
     }
 
-    /// Sets [`clear`](Self::clear).
-    #[must_use]
-    pub fn with_clear(self, clear: Vec<Selector>) -> Self {
-        Self { clear, ..self }
+    setters! {
+        with_clear: clear, Vec<Selector>;
+        with_encrypted_truncated_runs: encrypt_truncated_runs, bool;
+        with_iv: iv, Iv;
+        with_pssh: pssh, Vec<Vec<u8>>;
+        with_common_pssh: common_pssh, bool;
+        with_layout: layout, Layout;
+        with_fragment_duration: fragment_duration, Duration;
+        with_unclaimed: unclaimed, UnclaimedPolicy;
+        with_workers: workers, usize;
+        with_sync: sync, bool;
     }
 
     /// Sets [`pattern`](Self::pattern).
     #[must_use]
     pub fn with_pattern(self, crypt: u8, skip: u8) -> Self {
         Self { pattern: (crypt, skip), ..self }
-    }
-
-    /// Sets [`encrypt_truncated_runs`](Self::encrypt_truncated_runs).
-    #[must_use]
-    pub fn with_encrypted_truncated_runs(self, encrypt_truncated_runs: bool) -> Self {
-        Self { encrypt_truncated_runs, ..self }
-    }
-
-    /// Sets [`iv`](Self::iv).
-    #[must_use]
-    pub fn with_iv(self, iv: Iv) -> Self {
-        Self { iv, ..self }
-    }
-
-    /// Sets [`pssh`](Self::pssh).
-    #[must_use]
-    pub fn with_pssh(self, pssh: Vec<Vec<u8>>) -> Self {
-        Self { pssh, ..self }
-    }
-
-    /// Sets [`common_pssh`](Self::common_pssh).
-    #[must_use]
-    pub fn with_common_pssh(self, common_pssh: bool) -> Self {
-        Self { common_pssh, ..self }
-    }
-
-    /// Sets [`layout`](Self::layout).
-    #[must_use]
-    pub fn with_layout(self, layout: Layout) -> Self {
-        Self { layout, ..self }
-    }
-
-    /// Sets [`fragment_duration`](Self::fragment_duration).
-    #[must_use]
-    pub fn with_fragment_duration(self, fragment_duration: Duration) -> Self {
-        Self { fragment_duration, ..self }
-    }
-
-    /// Sets [`unclaimed`](Self::unclaimed).
-    #[must_use]
-    pub fn with_unclaimed(self, unclaimed: UnclaimedPolicy) -> Self {
-        Self { unclaimed, ..self }
-    }
-
-    /// Sets [`workers`](Self::workers).
-    #[must_use]
-    pub fn with_workers(self, workers: usize) -> Self {
-        Self { workers, ..self }
-    }
-
-    /// Sets [`sync`](Self::sync).
-    #[must_use]
-    pub fn with_sync(self, sync: bool) -> Self {
-        Self { sync, ..self }
     }
 }
 
@@ -159,34 +123,12 @@ impl DecryptOptions {
         }
     }
 
-    /// Sets [`check_keys`](Self::check_keys).
-    #[must_use]
-    pub fn with_check_keys(self, check_keys: bool) -> Self {
-        Self { check_keys, ..self }
-    }
-
-    /// Sets [`encrypt_truncated_runs`](Self::encrypt_truncated_runs).
-    #[must_use]
-    pub fn with_encrypted_truncated_runs(self, encrypt_truncated_runs: bool) -> Self {
-        Self { encrypt_truncated_runs, ..self }
-    }
-
-    /// Sets [`unclaimed`](Self::unclaimed).
-    #[must_use]
-    pub fn with_unclaimed(self, unclaimed: UnclaimedPolicy) -> Self {
-        Self { unclaimed, ..self }
-    }
-
-    /// Sets [`workers`](Self::workers).
-    #[must_use]
-    pub fn with_workers(self, workers: usize) -> Self {
-        Self { workers, ..self }
-    }
-
-    /// Sets [`sync`](Self::sync).
-    #[must_use]
-    pub fn with_sync(self, sync: bool) -> Self {
-        Self { sync, ..self }
+    setters! {
+        with_check_keys: check_keys, bool;
+        with_encrypted_truncated_runs: encrypt_truncated_runs, bool;
+        with_unclaimed: unclaimed, UnclaimedPolicy;
+        with_workers: workers, usize;
+        with_sync: sync, bool;
     }
 }
 

@@ -1,8 +1,12 @@
 //! GCM and GMAC (NIST SP 800-38D).
 //!
-//! The text is encrypted with CTR and the ciphertext hashed with GHASH. While one group of vectors goes
-//! through the rounds of AES, another group is hashed between them: sealing hashes the group before,
-//! opening the group itself.
+//! With H = E(K, 0) and J0 = nonce || 1 (12 bytes; of others a hash): C = P ^ CTR from J0 + 1 on,
+//! and the tag is E(K, J0) ^ GHASH(H; AAD, C, lengths), AAD and C padded with zeros to whole blocks
+//! (7.1).
+//!
+//! CTR and GHASH run side by side in groups of 8 vectors: see `stitch`, which has the reason for the
+//! order and the registers. Less than a group is hashed as one sum with one reduction, and a message
+//! that fits one vector has a kernel of its own.
 
 use core::fmt;
 
@@ -252,8 +256,8 @@ const fn hashed<const SEAL: bool>() -> Hashed {
 
 /// A whole message. Returns the tag in full.
 ///
-/// `data` is borrowed, here and in the other algorithms: two pointers that were just written one by one
-/// must not be copied as a vector, which would wait for them to reach the cache.
+/// `data` is borrowed, here and in the other algorithms: moving it would read two fresh 8-byte
+/// stores (its pointers) with one 16-byte load, which defeats store forwarding.
 struct GcmOneShot<'a, 'i, 'o, const R: usize, const SEAL: bool> {
     gcm: &'a Gcm<R>,
     nonce: &'a [u8],
@@ -276,7 +280,7 @@ impl<const R: usize, const SEAL: bool> Kernel for GcmOneShot<'_, '_, '_, R, SEAL
         let group = VECTORS * S::WIDTH * 16;
         let mut run;
         if data.len() < group && aad.len() + data.len() + 48 <= group {
-            // All of it in one run.
+            // AAD, text and lengths together are at most a group: one sum, one reduction.
             let blocks = aad.len().div_ceil(16) + data.len().div_ceil(16) + 1;
             run = ProductRun::new(s, powers, blocks, n.zero());
             run.add_bytes::<true>(aad);
@@ -296,8 +300,9 @@ impl<const R: usize, const SEAL: bool> Kernel for GcmOneShot<'_, '_, '_, R, SEAL
     }
 }
 
-/// A message that fits one vector, with AAD that does, and a nonce of 12 bytes: what it costs is the
-/// latency, and every instruction.
+/// A message that fits one vector, with AAD that does, and a nonce of 12 bytes. Nothing is parallel
+/// here: with a 128-bit key ten rounds of four cycles, then the product of the ciphertext (5) and
+/// the reduction (two products, 10). So what does not depend on the rounds is computed beside them.
 struct Short<'a, 'i, 'o, const R: usize, const SEAL: bool> {
     gcm: &'a Gcm<R>,
     nonce: &'a [u8; 12],
@@ -321,6 +326,8 @@ impl<const R: usize, const SEAL: bool> Kernel for Short<'_, '_, '_, R, SEAL> {
         let powers = &gcm.powers;
         let bytes = data.len();
         let blocks = bytes.div_ceil(16);
+        // Lengths and AAD first: their products need no AES. With n blocks of text the last block,
+        // the lengths, goes with H, the first of the text with H^(n+1), and before it the AAD.
         let mut sum = Sum::zero(s);
         sum.add(s, s.in_first_lane(lengths), powers.last(1).at(s, 0));
         if !aad.is_empty() {
@@ -329,7 +336,7 @@ impl<const R: usize, const SEAL: bool> Kernel for Short<'_, '_, '_, R, SEAL> {
         }
         let (stream, mask);
         if blocks < S::WIDTH {
-            // A lane is left for J0.
+            // A lane is left over: the last one encrypts J0 (counter 1), the others counters 2 on.
             let numbers = match S::WIDTH {
                 4 => &[number(2), number(3), number(4), number(1)][..],
                 2 => &[number(2), number(1)],
@@ -338,6 +345,7 @@ impl<const R: usize, const SEAL: bool> Kernel for Short<'_, '_, '_, R, SEAL> {
             stream = encrypt::<S, R>(s, gcm, s.xor(s.splat_narrow(nonce), s.load(numbers)));
             mask = s.last_narrow(stream);
         } else {
+            // Two encryptions that do not wait for each other.
             mask = encrypt::<S::Narrow, R>(n, gcm, n.xor(nonce, n.load(&[number(1)])));
             let numbers = [number(2), number(3), number(4), number(5)];
             stream = encrypt::<S, R>(s, gcm, s.xor(s.splat_narrow(nonce), s.load(&numbers)));

@@ -1,5 +1,7 @@
-//! Many short GCM-SIV messages side by side. Every message has keys of its own, derived and expanded
-//! in its lane: they stay in registers and are gone with the wave.
+//! Many short GCM-SIV messages side by side: lane i computes what clause 4 of RFC 8452 defines for
+//! message i (see `gcm_siv`). Every message has keys of its own, derived and expanded in its lane:
+//! one vector per round key, used for the tag and the text of these lanes and never written to a
+//! table.
 
 use lanelock_isa::{AesLevel, Block, Clmul, Kernel, RoundKeys, SameKey};
 
@@ -181,6 +183,9 @@ fn running_xor<S: Clmul>(s: S, v: S::V) -> S::V {
 }
 
 /// The tags that belong to AAD and plaintext (clause 4).
+// Y = (Y ^ X) H for each row: every lane has another H, so powers are not worth it. A step waits for
+// the one before: three products of five cycles one behind the other (one of halves, two of the
+// reduction). Registers with 11 round keys: the keys, 2 of H, Y, and the temporaries of a product.
 #[inline(always)]
 fn tag<S: Clmul, const R: usize>(
     s: S,
@@ -226,7 +231,7 @@ fn crypt<S: Clmul, const R: usize>(s: S, keys: SameKey<S::K, R>, wave: &mut Wave
     }
 }
 
-/// `N` rows of text from `row` on.
+/// `N` rows of text from `row` on. Registers: at most 4 states and 15 round keys.
 #[inline(always)]
 fn rows<S: Clmul, const N: usize, const R: usize>(
     s: S,

@@ -4,8 +4,8 @@
 //! decrypts. On a failed opening the output is zeroed: plaintext that has not been authenticated is
 //! never left to the caller.
 //!
-//! The length of the tag belongs to the key, not to the message, so that nobody can shorten it on the
-//! way.
+//! The length of the tag belongs to the key, not to the message: an attacker who cuts a tag short
+//! does not get a shorter one compared.
 
 mod aegis;
 pub mod batch;

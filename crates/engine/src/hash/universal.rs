@@ -1,4 +1,6 @@
-//! What GHASH and POLYVAL share: a key, bytes piece by piece, a block.
+//! GHASH (NIST SP 800-38D, 6.4) and POLYVAL (RFC 8452, 3) as hashes of their own: bytes come piece by
+//! piece, are padded with zeros to whole blocks, and the result is one block. The arithmetic is in
+//! `field`.
 
 use core::fmt;
 

@@ -80,8 +80,8 @@ pub(super) fn run_all<K: ChainKind<P>, const P: usize>(
     works: &mut [Work<'_, '_, K, P>],
     most: usize,
 ) {
-    // Works that can share a kernel stand together; among them long ones first, so that the lanes end
-    // together.
+    // Works that can share a kernel stand together; among them long ones first, so that the last
+    // chains in the lanes are short ones and end close together.
     works.sort_unstable_by_key(|work| (work.group, Reverse(work.runs)));
     for group in works.chunk_by_mut(|a, b| a.group == b.group) {
         run_group(group, most, false);

@@ -4,6 +4,14 @@
 //! higher, the lanes are done one vector after the other, each over the whole message: eight rounds
 //! that do not wait for each other already fill the units, and more words than there are registers
 //! would go through memory.
+//!
+//! An update is one AES round for each word of the state: 8 in AEGIS-128L and 128X, 6 in the 256
+//! family. With two rounds started a cycle that is 4 or 3 cycles. But every word is made from words
+//! of the update before by a round with a latency of 4: so an update takes 4 cycles, and a little
+//! more since words to which the message is added have an exclusive or on top. Only other lanes
+//! could fill what is left.
+//!
+//! Registers of AEGIS-128: 8 words, 2 of key stream, 2 of text: 12, and temporaries; of AEGIS-256: 8.
 
 use lanelock_isa::{Block, Blocks, Clmul, Kernel};
 
@@ -262,7 +270,9 @@ impl<C: Core, const D: usize> MacParts<C, D> {
         if D == 1 {
             return [low[0], high[0]];
         }
-        // The draft leaves the first lane's tag out, but not where two short tags fill an update.
+        // In the draft the tags of lanes 1 to D - 1 are absorbed, and lane 0 absorbs them. With
+        // short tags in the 128 family an update takes two tags: there the tag of lane 0 is absorbed
+        // as well.
         let mut blocks = [[0; 16]; 8];
         let mut count = 0;
         for lane in 0..D {

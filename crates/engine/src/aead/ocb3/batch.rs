@@ -1,9 +1,13 @@
 //! Short messages side by side.
 //!
-//! What fills vectors of a message goes as it does in a message alone. The rest does not fill one: the
-//! nonce, the blocks behind the last vector, the pad of a partial block, the tag. All this stands in
-//! rows, with a lane for each message, and goes through AES a row of lanes at a time. The messages of
-//! a wave have the same rows; how many vectors are before them does not matter.
+//! The blocks of a message that fill vectors are processed as in a single message (`flow`). The rest
+//! does not fill a vector: the nonce, the blocks behind the last vector, the pad of a partial block,
+//! the tag. All this is laid out in rows, with a lane for each message, and is encrypted a row of
+//! lanes at a time. The messages of a wave have the same rows; how many vectors are before them does
+//! not matter.
+//!
+//! At most five rows are encrypted together: 5 states, the offsets, the checksum and the mask of the
+//! tag, and the round keys: 20 registers with 11 of them.
 
 use lanelock_isa::{Block, Blocks, Clmul, Kernel, RoundKeys, SameKey, wipe};
 
@@ -399,12 +403,15 @@ fn first_offsets<'k, S: Clmul, const R: usize>(
     let nonces = s.load(&wave.nonces[at..]);
     let top = s.and(nonces, s.splat_halves(u64::MAX, u64::MAX >> 8 | 0xc0 << 56));
     let [ktop] = s.encrypt::<1, R>([top], keys.rounds(s, at, false));
-    // As a number: its high half is what the block begins with.
+    // Stretch = Ktop || (Ktop ^ Ktop << 8), of which the first 64 bits; Offset_0 is the 128 bits
+    // behind bit `bottom` of it: three halves, shifted by `bottom` into two. As a number: its high
+    // half is what the block begins with.
     let ktop = s.reverse(ktop);
     let behind = s.bytes_down::<8>(s.xor(ktop, s.bytes_up::<1>(ktop)));
     let behind = s.xor(behind, s.bytes_up::<8>(ktop));
     let bottom = s.bytes_down::<15>(s.and(nonces, s.splat_halves(0, 63 << 56)));
     let bottom = s.xor(bottom, s.bytes_up::<8>(bottom));
+    // 63 - `bottom`, and one more by a constant: a shift by 64 - `bottom`, 64 included.
     let rest = s.xor(bottom, s.splat_halves(63, 63));
     let low = s.shift_right_by(s.shift_right::<1>(behind), rest);
     let offset = s.reverse(s.xor(s.shift_left_by(ktop, bottom), low));
@@ -518,6 +525,8 @@ fn rows<'k, S: Clmul, const R: usize, const SEAL: bool>(
     if !SEAL {
         decrypt::<S, R>(s, keys, &mut v, tail, at);
     }
+    // Sealing knows the whole plaintext: tail, pad and tag are encrypted together. Opening needs the
+    // plaintext of the tail for the checksum: so the tag is encrypted behind it.
     let mut pad = last;
     let tag_mask = s.xor(last, keys.masks(s, at, |masks| &masks.tag));
     let mut tag = tag_mask;
@@ -605,7 +614,7 @@ fn decrypt<'k, S: Clmul, const R: usize>(
     }
 }
 
-/// Brings a message home.
+/// Copies what was done in rows from the lane to the message, and writes or checks the tag.
 #[inline(always)]
 fn end<S: Clmul, const R: usize, const SEAL: bool>(
     s: S,

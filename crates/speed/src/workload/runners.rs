@@ -21,7 +21,7 @@ use lanelock::{
 use super::{Keys, Runner, Workload};
 
 /// Why a call that was set up here cannot fail.
-const FITS: &str = "nonce, tag and message have the length that the algorithm wants";
+const FITS: &str = "nonce, tag and message have lengths that the algorithm takes";
 
 /// The bytes of key number `i`.
 fn key<const N: usize>(i: usize) -> [u8; N] {

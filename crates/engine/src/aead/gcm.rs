@@ -220,6 +220,7 @@ impl<const R: usize> Kernel for SetUp<'_, R> {
     #[inline(always)]
     fn run<S: Clmul>(self, s: S) {
         let n = s.narrow();
+        // H = E(K, 0) as an element: bytes reversed, times x (`field`).
         let [h] = n.encrypt::<1, R>([n.zero()], SameKey(broadcast(n, self.keys)));
         let mut key = [[0; 16]];
         n.store(n.reverse(h), &mut key);
@@ -238,9 +239,11 @@ pub(super) fn first_counter<S: Clmul>(
     let n = s.narrow();
     if let Ok(nonce) = <&[u8; 12]>::try_from(nonce) {
         let [a, b, c, d, e, f, g, h, rest @ ..] = *nonce;
+        // nonce || 0^31 1, bytes reversed: the counter is the lowest word.
         let low = u64::from(u32::from_be_bytes(rest)) << 32 | 1;
         n.splat_halves(low, u64::from_be_bytes([a, b, c, d, e, f, g, h]))
     } else {
+        // GHASH of the nonce, padded, and its length in bits (7.1, step 2).
         let hash = hash_bytes::<S, true>(s, powers, n.zero(), nonce);
         let mut last = ProductRun::new(s, powers, 1, hash);
         last.add_one(n.splat_halves(nonce.len() as u64 * 8, 0));
@@ -276,6 +279,7 @@ impl<const R: usize, const SEAL: bool> Kernel for GcmOneShot<'_, '_, '_, R, SEAL
         let j0 = first_counter(s, powers, nonce);
         let lengths = n.splat_halves(data.len() as u64 * 8, aad.len() as u64 * 8);
         let mut text = StitchedText::<S, R, true>::new(s, key.keys(), powers, j0);
+        // E(K, J0), which masks the tag: it needs no result of the text, and overlaps with it.
         let [mask] = n.encrypt::<1, R>([n.reverse(j0)], SameKey(broadcast(n, key.keys())));
         let group = VECTORS * S::WIDTH * 16;
         let mut run;
@@ -285,6 +289,7 @@ impl<const R: usize, const SEAL: bool> Kernel for GcmOneShot<'_, '_, '_, R, SEAL
             run = ProductRun::new(s, powers, blocks, n.zero());
             run.add_bytes::<true>(aad);
         } else {
+            // AAD; whole groups, stitched; the rest of the text and the lengths as one sum.
             text.y = hash_bytes::<S, true>(s, powers, text.y, aad);
             let whole = data.len() / group * group;
             let (groups, rest) = data.split_at(whole);
@@ -354,6 +359,7 @@ impl<const R: usize, const SEAL: bool> Kernel for Short<'_, '_, '_, R, SEAL> {
             let text = s.load_part(data.get_in());
             let result = s.xor(stream, text);
             s.store_part(result, data.get_out());
+            // Behind the text the exclusive or left key stream: cleared, as GHASH pads with zeros.
             let ciphertext = if SEAL { s.keep(result, bytes) } else { text };
             sum.add(s, s.reverse(ciphertext), powers.last(blocks + 1).at(s, 0));
         }
@@ -390,6 +396,7 @@ impl<const R: usize, const SEAL: bool> Kernel for GcmPiece<'_, '_, '_, R, SEAL> 
 
     #[inline(always)]
     fn run<S: Clmul>(self, s: S) {
+        // State between pieces: the last counter used, and the hash so far as a block.
         let Self { gcm: Gcm { key, powers, .. }, counter, hash, mut data } = self;
         let n = s.narrow();
         let first = n.reverse(n.load(&[*counter]));

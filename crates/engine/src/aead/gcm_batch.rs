@@ -141,6 +141,7 @@ fn look<const R: usize>(messages: &[Message<'_, Gcm<R>>], rows: &mut Rows) -> Op
         {
             break;
         }
+        // Different keys can share a kernel, different levels cannot.
         if !ptr::eq(message.key, first.key) {
             if message.key.level() != first.key.level() {
                 break;
@@ -216,6 +217,7 @@ impl<K: GcmKeys<R>, const R: usize, const SEAL: bool> Kernel for Alike<'_, '_, '
         let mut tags = [[0; 16]; LANES];
         let used = messages.len();
         {
+            // Whole blocks are read and written in the messages themselves.
             let mut lanes: [&mut [Block]; LANES] = Default::default();
             for (lane, message) in lanes.iter_mut().zip(&mut *messages) {
                 (*lane, _) = message.data.as_chunks_mut();
@@ -225,6 +227,7 @@ impl<K: GcmKeys<R>, const R: usize, const SEAL: bool> Kernel for Alike<'_, '_, '
                 let tags = &mut tags[at..];
                 if S::VECTORS > 1 && used - at >= VECTORS * S::WIDTH {
                     let lanes = &mut lanes[at..at + VECTORS * S::WIDTH];
+                    // Four full vectors of messages, or one that need not be full.
                     GcmGroup::<S, VECTORS, R, SEAL> { s, shape, at, start: start + at }.run::<K, {
                         2 * VECTORS
                     }>(
@@ -294,6 +297,7 @@ impl<S: Clmul, const N: usize, const R: usize, const SEAL: bool> GcmGroup<S, N, 
         if aad > 0 {
             for i in 0..N {
                 let v = s.load(&rows.aad[start + i * S::WIDTH..]);
+                // At most one block of AAD: the first step of the hash.
                 y[i] = multiply(s, s.reverse(v), h[i]);
             }
         }
@@ -326,6 +330,7 @@ impl<S: Clmul, const N: usize, const R: usize, const SEAL: bool> GcmGroup<S, N, 
         }
         let lengths = s.splat_halves(text as u64 * 8, aad as u64 * 8);
         for i in 0..N {
+            // The last block of GHASH is the lengths; the mask makes a tag of it.
             let hash = multiply(s, s.xor(y[i], lengths), h[i]);
             s.store(s.xor(mask[i], s.reverse(hash)), &mut tags[i * S::WIDTH..]);
         }
@@ -346,6 +351,9 @@ impl<S: Clmul, const N: usize, const R: usize, const SEAL: bool> GcmGroup<S, N, 
         let mut output = stream;
         if row <= shape.text / 16 {
             let in_last = window.in_last();
+            // Row 1 of the counters is block 0 of the text. All is gathered before anything is
+            // scattered: the compiler need not keep loads behind stores that might overlap with
+            // them.
             let from = window.row(row - 1);
             let mut text = stream;
             for i in 0..N {

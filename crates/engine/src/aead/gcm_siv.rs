@@ -181,6 +181,7 @@ impl<const R: usize> Derived<R> {
         // The low halves, two to a block: hash key, then encryption key.
         let mut blocks = [[0; 16]; 3];
         for i in 0..3 {
+            // Up by eight bytes and down again: the low half alone.
             let low = n.bytes_down::<8>(n.bytes_up::<8>(v[2 * i]));
             n.store(n.xor(low, n.bytes_up::<8>(v[2 * i + 1])), &mut blocks[i..]);
         }
@@ -233,6 +234,7 @@ impl<const R: usize, const SEAL: bool> Kernel for GcmSivOneShot<'_, '_, '_, R, S
         let mut y = n.zero();
         let mut run;
         if total <= VECTORS * S::WIDTH {
+            // AAD, text and lengths are at most a group: one sum.
             run = ProductRun::new(s, &powers, total, y);
             run.add_bytes::<false>(aad);
         } else {
@@ -264,6 +266,7 @@ impl<const R: usize, const SEAL: bool> Kernel for GcmSivOneShot<'_, '_, '_, R, S
         tag = finish(n, &derived, run, lengths, nonce);
         let mut text =
             StitchedText::<S, R, false>::new(s, &derived.encrypt, &powers, start(s, tag, 0));
+        // Second pass of sealing: CTR from the tag, nothing to hash.
         text.groups(Hashed::Nothing, &mut groups);
         let mut nothing = ProductRun::new(s, &powers, 1, n.zero());
         text.rest(Hashed::Nothing, &mut nothing, rest);
@@ -276,6 +279,7 @@ impl<const R: usize, const SEAL: bool> Kernel for GcmSivOneShot<'_, '_, '_, R, S
 #[expect(clippy::cast_possible_truncation, reason = "modulo 2^32")]
 pub(super) fn start<S: Clmul>(s: S, tag: Block, blocks: usize) -> <S::Narrow as Blocks>::V {
     let number = u128::from_le_bytes(tag) | 1 << 127;
+    // `StitchedText` begins one behind the counter it is given.
     let first = (number as u32).wrapping_add(blocks as u32).wrapping_sub(1);
     s.narrow()
         .splat_halves((number as u64) & !0xffff_ffff | u64::from(first), (number >> 64) as u64)

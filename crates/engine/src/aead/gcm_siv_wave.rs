@@ -136,6 +136,8 @@ fn derive<S: Clmul, const R: usize>(
     } else {
         v = s.encrypt::<6, R>(v, keys);
     }
+    // Clause 4: the low halves of blocks 0 and 1 are the hash key, those of 2 to 3 or 5 the other
+    // key.
     let hash = low_halves(s, v[0], v[1]);
     let first = low_halves(s, v[2], v[3]);
     let second = low_halves(s, v[4], v[5]);
@@ -211,6 +213,7 @@ fn tag<S: Clmul, const R: usize>(
 #[inline(always)]
 fn crypt<S: Clmul, const R: usize>(s: S, keys: SameKey<S::K, R>, wave: &mut Wave, at: usize) {
     let tag = s.load(&wave.tags[at..]);
+    // There is no bitwise or among the operations: clear the bit, then add it.
     let top = s.splat_halves(0, 1 << 63);
     // The highest bit set: the tag without it, and then it.
     let start = s.xor(s.and(tag, s.splat_halves(u64::MAX, u64::MAX >> 1)), top);
@@ -243,6 +246,7 @@ fn rows<S: Clmul, const N: usize, const R: usize>(
 ) {
     let mut v = [start; N];
     for i in 0..N {
+        // The counter is the first word only; `add_words` carries nothing into the next.
         v[i] = s.add_words(start, s.splat_halves((row + i) as u64, 0));
     }
     v = s.encrypt::<N, R>(v, keys);

@@ -213,6 +213,7 @@ pub(super) fn each<A: Waves, const SEAL: bool>(messages: &mut [Message<'_, A>]) 
         for group in order.chunk_by(|a, b| shape(*a) == shape(*b)) {
             for group in group.chunks(LANES) {
                 match group {
+                    // A lane alone would compute the others for nothing.
                     [one] => messages[place(*one)].alone::<SEAL>(),
                     _ => together::<A, SEAL>(messages, group, &mut wave),
                 }
@@ -240,6 +241,7 @@ fn together<A: Waves, const SEAL: bool>(
     let first = messages[place(group[0])].key;
     let mut keys = [first; LANES];
     let mut same = true;
+    // The shape has the number of blocks of both; lengths in bytes may differ from lane to lane.
     (wave.whole, wave.used) = (true, group.len());
     wave.text_blocks = shape(group[0]) % 32;
     wave.aad_blocks = shape(group[0]) / 32 % 8;

@@ -151,6 +151,8 @@ impl<const R: usize> CmacStream<'_, R> {
     /// More of the message.
     pub fn update(&mut self, mut message: &[u8]) {
         if self.filled > 0 {
+            // The last block is kept back, even when it is whole: only `finish` can tell that it is
+            // the last.
             let (head, rest) = message.split_at(message.len().min(16 - self.filled));
             self.last[self.filled..][..head.len()].copy_from_slice(head);
             self.filled += head.len();

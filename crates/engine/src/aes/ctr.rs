@@ -201,6 +201,8 @@ impl<'k, const R: usize> CtrStream<'k, R> {
 
     /// [`apply`](Self::apply), the blocks for which have been taken.
     fn apply_counted(&mut self, data: &mut [u8]) {
+        // What is left of the current block; whole blocks by the kernel; the beginning of a new
+        // block.
         let (begun, rest) = data.split_at_mut(self.left.min(data.len()));
         xor(begun, &self.block[16 - self.left..]);
         self.left -= begun.len();

@@ -168,6 +168,7 @@ impl<const R: usize> KeyWrap<R> {
         let key = &state[8..];
         // Up to seven bytes of padding, all zero. Every byte is looked at, whatever the length.
         let fits = length <= key.len() && length + 8 > key.len();
+        // Ones where a byte is behind the key: so that all padding is added up without a branch.
         let padding = key.iter().enumerate().fold(0, |sum, (place, byte)| {
             let behind = u8::from(place >= length).wrapping_neg();
             sum | (byte & behind)

@@ -294,8 +294,11 @@ impl<const R: usize, const ENCRYPT: bool> Kernel for Many<'_, '_, '_, R, ENCRYPT
                 *tweak = first.to_le_bytes();
                 first = first.wrapping_add(1);
             }
+            // The first masks E2(number) of up to 32 sectors at once, a lane each: one by one every
+            // sector would begin with the latency of an encryption.
             encrypt_each::<S, R>(s, tweak_keys, masks);
             let (mut now, later) = data.split_at(masks.len() * size);
+            // Sectors of whole groups (512 bytes are one group at `vaes512`) need no tails.
             if S::VECTORS > 1 && size.is_multiple_of(group) {
                 let (blocks, _) = InOutBlocks::split(now);
                 whole_groups::<S, R, ENCRYPT>(s, keys, masks, size / group, blocks);

@@ -114,6 +114,8 @@ impl<const REVERSED: bool> HashState<REVERSED> {
 
     pub(crate) fn update(&mut self, powers: &Powers, level: AesLevel, mut bytes: &[u8]) {
         if self.filled > 0 {
+            // First what completes a block that has begun; then whole blocks; the rest is kept in
+            // `part`.
             let (now, later) = bytes.split_at(bytes.len().min(16 - self.filled));
             self.part[self.filled..][..now.len()].copy_from_slice(now);
             self.filled += now.len();

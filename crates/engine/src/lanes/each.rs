@@ -23,6 +23,7 @@ pub(crate) fn encrypt_each<'k, T, const R: usize>(
     let mut blocks = [[0; 16]; GROUP];
     let mut keys = [first; GROUP];
     for group in items.chunks_mut(GROUP) {
+        // The blocks of up to 64 items side by side, encrypted together, and back.
         let (mut count, mut same) = (0, true);
         for item in &mut *group {
             if let Some(key) = key(item) {

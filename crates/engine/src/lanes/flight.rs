@@ -226,6 +226,7 @@ impl<'s, 'd, K: ChainKind<P>, const P: usize> FlightLanes<'s, 'd, K, P> {
             }
         }
         let mut state = K::enter(s, state);
+        // Lanes without a chain repeat lane 0 when read, and are never written (`Window`).
         let full = used == N * S::WIDTH;
         {
             let mut window = Lane::window::<N>(S::WIDTH, steps.blocks(), &mut self.data[..used]);
@@ -264,6 +265,7 @@ where
     fn run<S: Clmul>(self, s: S) {
         let Self { chains, mut keys, flight, .. } = self;
         let (run, period) = (flight.pattern.run(), flight.pattern.period());
+        // Fill the lanes.
         let most = flight.most.clamp(1, S::VECTORS * S::WIDTH);
         let mut lanes = FlightLanes::<K, P>::new();
         let mut squares = [[[s.zero(); MOST_VECTORS]; 4]; 2];
@@ -285,6 +287,8 @@ where
             if S::VECTORS == 1 {
                 keys.advance::<S, K, 1, P>(s, &mut lanes, &mut squares, used, steps);
             } else {
+                // `N` is a constant of the kernel, so that states are registers: one kernel for each
+                // number of vectors. 5 to 7 do not occur (`lanes_for`).
                 match used.div_ceil(S::WIDTH) {
                     8 => keys.advance::<S, K, 8, P>(s, &mut lanes, &mut squares, used, steps),
                     4 => keys.advance::<S, K, 4, P>(s, &mut lanes, &mut squares, used, steps),
@@ -304,6 +308,7 @@ where
                 }
             }
         }
+        // Only with `stop_early`: what is half done goes back as it is.
         for lane in 0..lanes.active {
             lanes.land(lane);
         }

@@ -34,6 +34,7 @@ impl<const R: usize> Kernel for RunOne<'_, '_, '_, R> {
         let mut early = s.xor(s.load(data.input()), whitening);
         let (mut at, mut number) = (0, 0);
         for left in (0..runs * run).rev() {
+            // The next block: inside a run the following one, else the first of the next run.
             let next = if number + 1 < run {
                 number += 1;
                 at + 1

@@ -73,6 +73,7 @@ pub(super) fn walk<S, K, W, const N: usize, const P: usize, const R: usize>(
         let blocks = steps.blocks();
         let mut done = 0;
         if S::WIDTH > 1 && blocks >= FEW_SQUARES * S::WIDTH {
+            // Squares as far as they go, then single rows.
             let turns = blocks / S::WIDTH;
             by_squares::<S, K, W, N, P, R>(s, state, keys, window, squares, turns);
             done = turns * S::WIDTH;
@@ -171,6 +172,7 @@ fn by_squares<S, K, W, const N: usize, const P: usize, const R: usize>(
     }
     for turn in 0..turns {
         let [even, odd] = &mut *squares;
+        // The halves change places after each square, by index instead of by copying.
         let (now, other) = if turn % 2 == 0 { (even, odd) } else { (odd, even) };
         for j in 0..S::WIDTH {
             let mut data = [now[j][0]; N];
@@ -186,6 +188,8 @@ fn by_squares<S, K, W, const N: usize, const P: usize, const R: usize>(
             for k in 0..at_once {
                 let i = j * at_once + k;
                 if i < N {
+                    // `other` holds the last square: its result goes out before the next one comes
+                    // in.
                     if turn > 0 {
                         put(s, window, other, turn - 1, i);
                     }

@@ -118,6 +118,7 @@ fn run_sized<'k, K: ChainKind<P>, const P: usize, const R: usize>(
     schedule: impl Fn(JobKeys<'k>) -> Option<&'k [Block; R]> + Copy,
 ) {
     let (keys, pattern) = (group[0].keys, group[0].pattern);
+    // The same key is recognised by its address: comparing key bytes would cost time for each job.
     let one = schedule(keys).filter(|one| {
         group.iter().all(|work| schedule(work.keys).is_some_and(|other| core::ptr::eq(other, *one)))
     });

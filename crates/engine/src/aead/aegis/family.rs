@@ -90,6 +90,7 @@ impl Core for AegisFamily<128> {
         let (key, nonce, c0, c1) = (s.splat(key), s.splat(nonce), s.splat(&C0), s.splat(&C1));
         let mixed = s.xor(key, nonce);
         let (k0, k1) = (s.xor(key, c0), s.xor(key, c1));
+        // S_0 to S_7 of the draft; the nonce and the key are the message of ten updates.
         let mut v = [mixed, c1, c0, c1, mixed, k0, k1, k0];
         if let Some(context) = context {
             // The draft adds the context to words 3 and 7 before each update. Here both have it
@@ -176,6 +177,8 @@ impl Core for AegisFamily<256> {
     ) -> [S::V; 6] {
         let (k0, k1, c0, c1) = (s.splat(k0), s.splat(k1), s.splat(&C0), s.splat(&C1));
         let (kn0, kn1) = (s.xor(k0, s.splat(n0)), s.xor(k1, s.splat(n1)));
+        // S_0 to S_5 of the draft; both halves of the key, alone and with the nonce, are the message
+        // of 16 updates.
         let mut v = [kn0, kn1, c1, c0, s.xor(k0, c0), s.xor(k1, c1)];
         if let Some(context) = context {
             // The draft adds the context to words 3 and 5 before each update: as in the 128 family.

@@ -120,12 +120,15 @@ fn run<const R: usize, const OPEN: bool>(messages: &mut [Message<'_, Ccm<R>>]) {
     encrypt_each(works, |work| Some(work.key), |work| &mut work.state[0]);
     add_aad(level, same, works);
 
+    // Whole blocks of text: MAC and key stream in one step of a chain.
     let chains = works.iter_mut().filter(|work| work.runs > 0).map(|work| {
         let CcmWork { key, state, runs, blocks, .. } = work;
         ChainWork { state, runs, data: &mut blocks[..], keys: key.keys() }
     });
     Flight::whole(level).run::<CcmText<OPEN>, 2, R>(same, chains);
 
+    // Partial blocks: their key stream, exclusive or with the text, and a last step of the MAC with
+    // zeros behind the text.
     if works.iter().any(|work| !work.last.is_empty()) {
         encrypt_each(works, |work| work.key_if(!work.last.is_empty()), |work| &mut work.stream);
         works.iter_mut().for_each(CcmWork::crypt_last::<OPEN>);

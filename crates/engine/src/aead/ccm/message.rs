@@ -41,6 +41,7 @@ impl<const R: usize, const OPEN: bool> Kernel for CcmOneShot<'_, '_, '_, R, OPEN
         let (blocks, mut last) = InOutBlocks::split(data);
         text.blocks::<OPEN>(blocks);
         if !last.is_empty() {
+            // Zeros behind the text for the MAC (`keep`, `load_part`).
             let (stream, bytes) = (text.stream(), last.len());
             let input = s.load_part(last.get_in());
             let output = s.xor(input, stream);

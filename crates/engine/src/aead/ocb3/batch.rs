@@ -72,6 +72,8 @@ where
             let Message { key, nonce, aad, data, tag, result } = message;
             *result = key.check(nonce, aad, data.len(), tag.len());
             if result.is_ok() {
+                // Level, rows of AAD and rows of text: messages with the same number have the same
+                // rows.
                 let shape = Ocb3Shape::number(key.level().rank(), aad.len(), data.len());
                 #[expect(clippy::cast_possible_truncation, reason = "16 bits")]
                 let number = (shape * CHUNK + place) as u32;
@@ -347,6 +349,7 @@ impl<'k, K: Ocb3LaneKeys<'k, R>, const R: usize, const SEAL: bool> Kernel
     #[inline(always)]
     fn run<S: Clmul>(self, s: S) {
         let Self { messages, group, keys, wave } = self;
+        // 1. The first offsets of all messages, a lane each.
         let shape = Ocb3Shape::new(shape(group[0]), S::WIDTH);
         for (nonce, number) in wave.nonces.iter_mut().zip(group) {
             let message = &messages[place(*number)];
@@ -355,6 +358,7 @@ impl<'k, K: Ocb3LaneKeys<'k, R>, const R: usize, const SEAL: bool> Kernel
         for at in (0..group.len()).step_by(S::WIDTH) {
             first_offsets::<S, R>(s, keys, wave, at);
         }
+        // 2. For each message the blocks that fill vectors; what is behind them goes into rows.
         wave.sum = [[0; 16]; LANES];
         let first = FlowKeys::new(s, keys.key(0).round_keys(!SEAL));
         for (lane, number) in group.iter().enumerate() {
@@ -368,10 +372,12 @@ impl<'k, K: Ocb3LaneKeys<'k, R>, const R: usize, const SEAL: bool> Kernel
             begin::<S, R, SEAL>(s, shape, masks, text_keys, wave, lane, message.data);
         }
         for at in (0..group.len()).step_by(S::WIDTH) {
+            // 3. The rows of all messages, a lane each.
             rows::<S, R, SEAL>(s, shape, keys, wave, at);
         }
         for (lane, number) in group.iter().enumerate() {
             let lane = lane % LANES;
+            // 4. Back to the messages.
             end::<S, R, SEAL>(s, shape, wave, lane, &mut messages[place(*number)]);
         }
     }
@@ -446,6 +452,7 @@ fn begin<S: Clmul, const R: usize, const SEAL: bool>(
         }
     }
     if shape.part {
+        // `rest` is in the first lane, zeros in the others: the sum is that lane as a block.
         let part = s.sum_lanes(s.load_part(rest));
         let mark = end_mark(rest.len());
         let to = core::slice::from_mut(&mut wave.part[lane]);
@@ -504,6 +511,9 @@ fn rows<'k, S: Clmul, const R: usize, const SEAL: bool>(
     at: usize,
 ) {
     let tail = if S::WIDTH > 1 { shape.tail.min(TAIL) } else { 0 };
+    // `offset` is that of the last block in vectors, `last` the one behind the tail (and the L_* of a
+    // partial block). Behind whole vectors the offsets of the tail are those of the first blocks of a
+    // message, each ^ `offset` (`flow`).
     let offset = s.load(&wave.offset[at..]);
     let mut last = offset;
     if tail > 0 {
@@ -592,6 +602,7 @@ fn encrypt<'k, S: Clmul, const R: usize>(
         (1, [a, ..]) => [*a] = s.encrypt::<1, R>([*a], keys),
         (2, [a, b, ..]) => [*a, *b] = s.encrypt::<2, R>([*a, *b], keys),
         (3, [a, b, c, ..]) => [*a, *b, *c] = s.encrypt::<3, R>([*a, *b, *c], keys),
+        // Four rows as five: a kernel fewer to compile, and the latency of five is that of four.
         _ => *v = s.encrypt::<ROWS, R>(*v, keys),
     }
 }

@@ -223,6 +223,7 @@ impl<'m, S: Clmul> Flow<'m, S> {
             let ends = [s.xor(all[0], in_last), s.xor(all[1], in_last)];
             let offsets = Offsets::<S, N> { s, masks, all, end: ends };
             data.group::<S, N, R>(at, keys, offsets, &mut self.sum);
+            // Offset_(j + G): the offset of the last block of this group.
             let step = s.xor(s.splat(&masks.group[group - 1]), change);
             all = [s.xor(all[0], step), s.xor(all[1], step)];
             at += group;
@@ -271,6 +272,8 @@ impl<'m, S: Clmul> Flow<'m, S> {
         let (keys, group) = (FlowKeys::new(s, schedule), FLIGHT * S::WIDTH);
         let mut at = 0;
         while at < end {
+            // The masks of a group hold for groups that start at a multiple of their size: up to the
+            // next multiple single blocks, then vectors.
             let (in_group, in_vector) = (self.place_in(group), self.place_in(S::WIDTH));
             if in_group == 0 && end - at >= group {
                 at = self.groups::<P, FLIGHT, R>(keys, data, at, end);

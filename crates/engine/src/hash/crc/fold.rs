@@ -172,7 +172,9 @@ impl<S: Clmul> Folder<'_, S> {
 fn short<S: Clmul>(s: S, p: &Polynomial, value: u64, data: &[u8]) -> u64 {
     let length = data.len();
     if let (Some(first), Some(last)) = (data.first_chunk(), data.last_chunk()) {
-        // The message at the end of a block, zeros before it: those change nothing.
+        // The message at the end of a block, zeros before it: those change nothing. 9 to 15 bytes:
+        // two loads that overlap, moved to the end of a block. The register is added to the first
+        // eight bytes; what the shift pushes out of them belongs to the second half.
         let first = value ^ u64::from_le_bytes(*first);
         let last = u64::from_le_bytes(*last);
         if length == 8 {

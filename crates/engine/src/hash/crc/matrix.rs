@@ -147,6 +147,8 @@ impl<S: Clmul> Folder<'_, S> {
             }
             *rest = after;
         }
+        // The end: the 12 vectors in the order of the message, of which the first four are folded
+        // onto the next four; the last eight stand for all.
         let mut v = [value; WINDOW];
         for i in 0..4 {
             (v[FOUR[i]], v[OTHER_FOUR[i]], v[FOLDED[i]]) = (four[i], other_four[i], folded[i]);

@@ -129,7 +129,7 @@ fn hint(error: &Error) -> Option<String> {
     Some(hint.into())
 }
 
-/// Whether an error says nothing against the file, but that it has something not supported.
+/// Whether the file is sound as far as an error shows, and only has something that is not supported.
 fn is_sound(kind: &ErrorKind) -> bool {
     matches!(kind, ErrorKind::NoIsoForm { .. } | ErrorKind::Unsupported(_))
 }

@@ -1,6 +1,6 @@
 //! Help, and what is wrong with the command line.
 //!
-//! clap repeats arguments that it does not know, and a key may be among them.
+//! clap quotes unknown arguments in its messages, and a key may be among them.
 
 use std::{
     io::{self, Write},

@@ -460,10 +460,13 @@ impl<'k, const R: usize> GcmStream<'k, R> {
     }
 
     fn crypt<const SEAL: bool>(&mut self, data: InOut<'_, '_>) {
+        // The AAD ends with the first text: zeros complete its last block.
         if self.text_bytes == 0 {
             self.hash.pad(&self.gcm.powers, self.gcm.level());
         }
         self.text_bytes += data.len() as u64;
+        // First what is left of the current block of key stream; then whole blocks in the kernel;
+        // then the beginning of a new block.
         let now = self.left.min(data.len());
         let (begun, rest) = data.split_at(now);
         self.crypt_part::<SEAL>(begun);
@@ -488,6 +491,7 @@ impl<'k, const R: usize> GcmStream<'k, R> {
         if data.is_empty() {
             return;
         }
+        // GHASH takes the ciphertext: the input when opening, the output when sealing.
         if !SEAL {
             self.update_hash(data.get_in());
         }

@@ -535,8 +535,8 @@ fn rows<'k, S: Clmul, const R: usize, const SEAL: bool>(
     if !SEAL {
         decrypt::<S, R>(s, keys, &mut v, tail, at);
     }
-    // Sealing knows the whole plaintext: tail, pad and tag are encrypted together. Opening needs the
-    // plaintext of the tail for the checksum: so the tag is encrypted behind it.
+    // When sealing, the whole plaintext is there: tail, pad and tag are encrypted together. Opening
+    // needs the plaintext of the tail for the checksum: so the tag is encrypted behind it.
     let mut pad = last;
     let tag_mask = s.xor(last, keys.masks(s, at, |masks| &masks.tag));
     let mut tag = tag_mask;

@@ -146,7 +146,7 @@ fn bars(results: &Results, name: &str, title: &str, unit: Unit, rows: &[&str]) -
         }
         most = most.max(1.2 * best.unwrap_or(0.0)).max(bars.first().map_or(0.0, |bar| bar.value));
         if !bars.is_empty() {
-            // The limit is one of throughput, and says nothing about a single short message.
+            // The limit is one of throughput: it does not apply to a single short message.
             let limit = results.limit(&row).map(of).filter(|_| unit == Unit::Byte);
             groups.push(Group { name: rows::name(&row), limit, bars });
         }

@@ -1,4 +1,4 @@
-//! Who takes part: the engine at each level, and the peers that can be built here.
+//! What is measured: the engine at each level, and the other libraries that can be built here.
 
 use std::{
     collections::HashMap,
@@ -209,7 +209,7 @@ impl Contestant {
         Ok(cycles.parse().ok().map(|cycles| Answer { cycles, digest }))
     }
 
-    /// Cycles of a call that the hardware would take, if the engine knows.
+    /// Cycles of a call at the limit of the hardware, where the engine has a formula.
     pub fn limit(&mut self, row: &Row) -> Option<f64> {
         self.ask(&format!("limit {row}")).ok()?.strip_prefix("cycles ")?.parse().ok()
     }

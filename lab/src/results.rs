@@ -1,4 +1,4 @@
-//! What was measured, and questions to it.
+//! The results of a run, with queries: the best of each column, the figure of a level, disagreements.
 
 use std::{collections::BTreeMap, fs, path::Path};
 

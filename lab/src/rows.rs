@@ -153,7 +153,7 @@ pub fn tables() -> Vec<Table> {
     let mut keys = Vec::new();
     for bits in [192, 256] {
         for (algorithm, operation) in MODES {
-            // Nobody specified these with 192 bits.
+            // No standard has these with 192-bit keys.
             if bits == 256 || !matches!(algorithm, "xts" | "gcm-siv") {
                 keys.push(with_key(bits, one(algorithm, operation, k16)));
             }

@@ -81,7 +81,7 @@ pub fn libraries(results: &Results, table: &Table) -> Option<String> {
         .into_iter()
         .filter(|peer| measured.iter().any(|row| results.figure(row, peer).is_some()))
         .collect();
-    // The limit is one of throughput, and says nothing about a single short message.
+    // The limit is one of throughput: it does not apply to a single short message.
     let limits =
         table.unit == Unit::Byte && measured.iter().any(|row| results.limit(row).is_some());
     let mut head = vec!["row", OURS];

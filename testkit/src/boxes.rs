@@ -40,7 +40,8 @@ pub fn word(bytes: &[u8], at: usize) -> u32 {
 }
 
 /// The offset of the first box of a type, at its size field: of the first place
-/// that holds the four characters, which is the same in files without bad luck.
+/// that holds the four characters, which could by chance lie in media data, but
+/// does not in the clips used.
 ///
 /// # Panics
 /// If there is none.

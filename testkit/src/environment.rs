@@ -1,7 +1,7 @@
 //! What may or may not be there: the repository around the crate, other
-//! programs, extra media; and how a test says that it could not run. Whatever
-//! looks for something lists its absence itself, so that a test which returns
-//! for want of it cannot do so in silence.
+//! programs, extra media; and how a test reports that it could not run. Each
+//! function that looks for something reports its absence itself, so no test can
+//! return without a report because something is missing.
 
 use std::env;
 use std::fs::OpenOptions;
@@ -34,7 +34,7 @@ use std::thread;
 /// harness hides what passing tests print.
 ///
 /// # Panics
-/// If that file cannot be written: a skip nobody hears of is worse.
+/// If that file cannot be written: the test would count as passed.
 pub fn skip(reason: &str) {
     let current = thread::current();
     let line = format!("{}: {reason}\n", current.name().unwrap_or("a test"));
@@ -115,7 +115,7 @@ pub fn is_long() -> bool {
     env::var_os("LANELOCK_LONG").is_some_and(|value| !value.is_empty())
 }
 
-/// What was found; if nothing was, the test hears that `what` is not installed.
+/// What was found; if nothing was, a skip is reported: `what` is not installed.
 pub(crate) fn listed<T>(found: Option<T>, what: &str) -> Option<T> {
     if found.is_none() {
         skip(&format!("{what} is not installed"));

@@ -2,8 +2,8 @@
 //! the process, where an allocation would let it pass.
 //!
 //! Here is the one unsafe code outside of `lanelock-isa`, behind the feature
-//! `guard`: three calls that ask the system for pages, and the slices made of
-//! them. Nothing of it is in what users get.
+//! `guard`: three system calls for pages, and the slices made of them. It is in
+//! no crate that is published.
 
 use std::fmt;
 use std::ptr::{self, NonNull};

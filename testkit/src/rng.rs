@@ -129,7 +129,7 @@ pub fn pattern(len: usize) -> Vec<u8> {
     (0..=250).cycle().take(len).collect()
 }
 
-/// A number that tells byte strings apart (FNV-1a, 64 bits), where nobody tries
+/// A number that tells byte strings apart (FNV-1a, 64 bits), where no attacker tries
 /// to make two of the same number.
 #[must_use]
 pub const fn fingerprint(bytes: &[u8]) -> u64 {

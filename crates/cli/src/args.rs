@@ -147,7 +147,7 @@ pub(crate) struct KeyArgs {
 }
 
 impl KeyArgs {
-    /// Whether there are keys on the command line. The environment is not asked.
+    /// Whether there are keys on the command line. The environment variable does not count.
     pub(crate) fn is_given(&self) -> bool {
         !self.keys.is_empty() || !self.files.is_empty()
     }
@@ -241,7 +241,7 @@ impl Secret {
 }
 
 impl From<OsString> for Secret {
-    /// Of what is not UTF-8 nothing is kept, and nothing is no key.
+    /// Text that is not UTF-8 becomes "", which parsing rejects.
     fn from(text: OsString) -> Self {
         Self(Zeroizing::new(text.into_string().unwrap_or_default()))
     }
@@ -262,7 +262,7 @@ pub(crate) enum SchemeArg {
     Cens,
     /// AES-CBC
     Cbc1,
-    /// AES-CBC with a pattern: what Apple's players want, and all newer ones take
+    /// AES-CBC with a pattern: required by Apple's players, taken by all newer ones
     Cbcs,
 }
 

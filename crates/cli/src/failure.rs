@@ -1,4 +1,4 @@
-//! Errors as the user sees them: what is wrong, what to do, and the exit code.
+//! Errors as they are printed: what is wrong, what to do, and the exit code.
 
 use std::{
     io::{self, Write},
@@ -20,7 +20,7 @@ pub(crate) enum Failure {
     Io { what: String, error: io::Error },
     /// Keys do not fit.
     WrongKeys(String),
-    /// Standard output does not take our words.
+    /// Standard output cannot be written.
     Print(io::Error),
 }
 
@@ -42,7 +42,8 @@ impl Failure {
             Self::Print(error) => (format!("cannot write to standard output: {error}"), None, 3),
         };
         let (text, hint) = (without_keys(&text), hint.as_deref().map(without_keys));
-        // Standard error is the last place to complain: if it is gone, the exit code must do.
+        // If standard error cannot be written either, only the exit code is left to report the
+        // failure.
         let mut stderr = io::stderr().lock();
         let _ = if json {
             writeln!(stderr, "{}", serde_json::json!({ "error": text, "hint": hint }))
@@ -120,15 +121,15 @@ fn hint(error: &Error) -> Option<String> {
              wrong (decrypt has --no-key-check for that)"
         }
         Error::Map { .. } => {
-            "the video data could not be read with certainty, so nothing was encrypted; if players \
-             take the file, please report it"
+            "which bytes of the video may be encrypted is not certain, so nothing was encrypted; if \
+             players play the file, please report it"
         }
         _ => return None,
     };
     Some(hint.into())
 }
 
-/// Whether an error says nothing against the file, but that it has something not supported.
+/// Whether the file is sound as far as an error shows, and only has something that is not supported.
 fn is_sound(kind: &ErrorKind) -> bool {
     matches!(kind, ErrorKind::NoIsoForm { .. } | ErrorKind::Unsupported(_))
 }

@@ -1,5 +1,5 @@
-//! Keys that stand where something else belongs: a key given as a path, to another option, or behind a
-//! misspelt one. Messages repeat what they were given, so they go through here.
+//! Removes from messages what may be a key that was typed in the wrong place: as a path, to another
+//! option, or behind a misspelt one. Error messages quote the command line, so all of them pass this.
 
 /// `text` without what looks like a key: letters, digits, dashes and colons in a row with 24
 /// hexadecimal digits or more among them, and few other letters (a key may be misspelt). A KID in the

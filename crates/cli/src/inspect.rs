@@ -251,5 +251,5 @@ fn fragments_text(fragments: &FragmentReport) -> String {
 }
 
 const WIDTH: usize = 12;
-/// Long lists are for machines.
+/// How many entries of a list are printed; `--json` has all.
 const MOST_SHOWN: usize = 8;

@@ -27,7 +27,7 @@ pub(crate) fn by_kid(args: &KeyArgs, observer: &dyn Observer) -> Result<Vec<Key>
     let mut keys: Vec<Key> = Vec::new();
     read(args, observer, |_, key| {
         if !keys.contains(&key) {
-            // Track IDs stand for "one more": the number of keys fits.
+            // A selector must be given but makes no difference here; a counter serves as track ID.
             let number = u32::try_from(keys.len()).unwrap_or(u32::MAX);
             known.insert(Selector::Track(number), key.clone())?;
             keys.push(key);
@@ -73,7 +73,8 @@ fn read(
     }
     if args.keys.is_empty() && args.files.is_empty() {
         let text = std::env::var_os(VARIABLE).unwrap_or_default().into_string();
-        let text = text.map_err(|_| Failure::usage(format!("{VARIABLE} is not text"), FORM))?;
+        let text =
+            text.map_err(|_| Failure::usage(format!("{VARIABLE} is not UTF-8 text"), FORM))?;
         let text = Zeroizing::new(text);
         let items = text.split(|c: char| c.is_whitespace() || c == ',');
         for (number, item) in (1..).zip(items.filter(|item| !item.is_empty())) {
@@ -117,7 +118,7 @@ fn read_file(path: &Path, observer: &dyn Observer) -> Result<(String, Zeroizing<
         (path.display().to_string(), read_all(&mut file).map_err(fail)?)
     };
     let Ok(text) = std::str::from_utf8(&bytes) else {
-        return Err(Failure::usage(format!("{name} is not text"), FORM));
+        return Err(Failure::usage(format!("{name} is not UTF-8 text"), FORM));
     };
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     Ok((name, Zeroizing::new(text.to_owned())))

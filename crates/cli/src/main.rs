@@ -36,7 +36,7 @@ fn main() -> ExitCode {
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever read our output has heard enough.
+        // The reader of a pipe may close it early, like `head`: that is no failure.
         Err(Failure::Print(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
             ExitCode::SUCCESS
         }

@@ -77,7 +77,7 @@ fn report(
     if common.quiet {
         return Ok(());
     }
-    // For people, beside whatever goes to standard output.
+    // The summary is text for people: to standard error, so that standard output stays free for data.
     let mut out = io::stderr().lock();
     for track in &summary.tracks {
         let what = match (&track.scheme, &track.kid) {

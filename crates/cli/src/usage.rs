@@ -1,6 +1,6 @@
 //! Help, and what is wrong with the command line.
 //!
-//! clap repeats arguments that it does not know, and a key may be among them.
+//! clap quotes unknown arguments in its messages, and a key may be among them.
 
 use std::{
     io::{self, Write},
@@ -14,7 +14,7 @@ pub(crate) fn report(error: &clap::Error) -> ExitCode {
     let rendered = error.render().to_string();
     let hidden = without_keys(&rendered);
     if !error.use_stderr() || hidden == rendered {
-        // Whoever read our output may have heard enough.
+        // The reader of a pipe may close it early, like `head`: that is no failure.
         let failed = error.print().err().filter(|e| e.kind() != io::ErrorKind::BrokenPipe);
         return match (failed, error.use_stderr()) {
             (Some(_), false) => ExitCode::from(3),
@@ -22,7 +22,7 @@ pub(crate) fn report(error: &clap::Error) -> ExitCode {
             (_, true) => ExitCode::from(2),
         };
     }
-    // Standard error is the last place to complain: if it is gone, the exit code must do.
+    // If standard error cannot be written either, only the exit code is left to report the failure.
     let _ = io::stderr().lock().write_all(hidden.as_bytes());
     ExitCode::from(2)
 }

@@ -45,7 +45,8 @@ impl Watch {
         Ok(Self { bar, quiet, json, interrupted })
     }
 
-    /// Shows no bar, and leaves signals alone: for what has no output.
+    /// Shows no bar, and leaves signals to their default (ending the process): for what has no
+    /// output.
     pub(crate) fn plain(json: bool) -> Self {
         Self { bar: ProgressBar::hidden(), quiet: false, json, interrupted: Arc::default() }
     }

@@ -43,7 +43,7 @@ fn with_stdin(arguments: &[&str], input: &[u8]) -> (Option<i32>, String, String)
     let mut command = lanelock(arguments);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    // The command may have heard enough before it has read all.
+    // The command may end before it has read all: then the pipe is closed and this write fails.
     let _ = child.stdin.take().unwrap().write_all(input);
     end(&child.wait_with_output().unwrap())
 }

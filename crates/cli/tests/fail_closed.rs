@@ -176,7 +176,8 @@ fn a_track_without_key() {
         let words = [&name[..], "track 2", "mp4a", "--key audio=", "--clear audio"];
         fails(&dir, "encrypt", &path, &["--scheme", scheme, "--key", &key], 1, &words);
     }
-    // A key for a track that is to stay clear; nothing to encrypt; a key for nobody.
+    // A key for a track that is to stay clear; nothing to encrypt; a key for a track that is not
+    // there.
     let args = ["--scheme", "cbcs", "--key", &key, "--clear", "video", "--clear", "audio"];
     fails(&dir, "encrypt", &path, &args, 1, &[&name, "track 1"]);
     let track = format!("9={}", pair());
@@ -457,8 +458,8 @@ fn samples_that_overlap() {
     }
 }
 
-/// A box between moof and mdat that the offsets in moof do not know of: the first samples would lie on
-/// the headers of boxes, which encryption would overwrite.
+/// A box between moof and mdat that the offsets in moof do not account for: the first samples would
+/// lie on the headers of boxes, which encryption would overwrite.
 #[test]
 fn samples_on_box_headers() {
     let path = clip("aac.mp4");

@@ -318,8 +318,8 @@ fn layout_keep() {
 }
 
 /// Image sequences (`pict`) and auxiliary video (`auxv`) of every codec, scheme and layout. The
-/// decrypters know only `vide`, so the encrypted file says that when it is handed to them: what they
-/// decrypt with are the sample entries and the subsamples that were written for the other handler.
+/// decrypters take only `vide`, so the handler is changed to that for them: what they decrypt with
+/// are the sample entries and the subsamples that were written for the other handler.
 #[test]
 fn handlers_of_video() {
     let Some(ffmpeg) = ffmpeg() else { return };

@@ -208,7 +208,8 @@ fn playready(kid: &str, checksum: &str) -> Vec<u8> {
     lanelock_mp4::Pssh::new(system, &[], &object).raw
 }
 
-/// KID, key and checksum of web-platform-tests. Short video alone tells nothing: the checksum does.
+/// KID, key and checksum of web-platform-tests. Short video is no evidence for or against a key: the
+/// checksum is.
 #[test]
 fn checksums_of_playready() {
     let Some(clip) = clip("avc.mp4") else { return };

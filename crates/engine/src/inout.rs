@@ -1,7 +1,8 @@
 //! Bytes and blocks that are read in one place and written in another, or in the same.
 //!
-//! The crate `inout` has the unsafe code for that. It stays behind these types: its versions are none
-//! of the users' business unless they ask for the RustCrypto traits, which use it.
+//! The crate `inout` has the unsafe code for that. These types wrap it, so that a new version of it
+//! does not change this crate's interface, except for the RustCrypto traits (features), which name
+//! its types.
 
 use core::fmt;
 
@@ -77,7 +78,7 @@ impl<'i, 'o> InOut<'i, 'o> {
         self.0.into_iter()
     }
 
-    /// Writes what is read, added to `stream`, which is equally long.
+    /// Output = input ^ `stream`, which is as long as they are.
     #[inline(always)]
     pub(crate) fn xor_in2out(&mut self, stream: &[u8]) {
         self.0.xor_in2out(stream);

@@ -54,6 +54,7 @@ impl Pattern {
 
     /// Complete runs in `blocks` whole blocks.
     pub(crate) fn runs(self, blocks: usize) -> usize {
+        // A last run is complete even if the clear blocks behind it are cut short.
         (blocks + (self.period - self.run)) / self.period
     }
 

@@ -50,7 +50,7 @@ impl KeyUsage {
         Self { messages: self.messages, blocks: AtomicU64::new(blocks) }
     }
 
-    /// Takes leave to seal `messages` messages, whose blocks do not count.
+    /// Counts `messages` messages before they are sealed; their blocks do not count.
     ///
     /// # Errors
     /// [`Error::KeyExhausted`] if that is more than are left; none is taken then.
@@ -58,7 +58,7 @@ impl KeyUsage {
         take(&self.messages, messages)
     }
 
-    /// Takes leave to seal a message with so many bytes of text and AAD.
+    /// Counts a message with so many bytes of text and AAD before it is sealed.
     ///
     /// # Errors
     /// [`Error::KeyExhausted`] if no message, or not that many blocks are left; nothing is taken then.

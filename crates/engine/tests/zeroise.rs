@@ -36,8 +36,8 @@ fn left(before: &[u8], after: &[u8]) -> usize {
     words.filter(|(a, b)| a == b && a.iter().filter(|byte| **byte != 0).count() > 4).count()
 }
 
-/// Makes a secret in place, looks, drops it in place, looks again: words before, and words left. Those
-/// that alignment puts behind the fields are nobody's, hold what lay there before, and do not count.
+/// Makes a secret in place, looks, drops it in place, looks again: words before, and words left.
+/// Padding is never written; stale bytes there are no leak.
 #[inline(never)]
 fn traces<T>(make: impl FnOnce() -> T) -> (usize, usize) {
     let mut slot = Box::new(Some(make()));

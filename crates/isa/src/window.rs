@@ -25,9 +25,9 @@ const WIDEST: usize = 4;
 /// cannot be written.
 #[derive(Debug)]
 pub struct Window<'d, const N: usize> {
-    /// `base[vector][lane]` points to `blocks` blocks that are borrowed for `'d`. Lanes 0 to `width`
-    /// - 1 of each vector but the last, and 0 to `in_last` - 1 of the last, each have a buffer of
-    ///   their own; the other entries repeat lane 0 and are only read.
+    /// `base[vector][lane]` points to `blocks` blocks that are borrowed for `'d`. The first `width`
+    /// lanes of each vector but the last, and the first `in_last` of the last, each have a buffer of
+    /// their own; the other entries repeat lane 0 and are only read.
     base: [[*mut Block; WIDEST]; N],
     width: usize,
     in_last: usize,

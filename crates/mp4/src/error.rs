@@ -145,8 +145,8 @@ pub enum ErrorKind {
     },
     /// A form of `QuickTime` that ISO files do not have.
     #[error(
-        "track {track}: `{form}` has no form in an ISO file: {why}; make an ISO file first (ffmpeg \
-         -i IN {arguments} OUT.mp4)"
+        "track {track}: `{form}` of QuickTime has no equivalent in an ISO file: {why}; make an ISO \
+         file first (ffmpeg -i IN {arguments} OUT.mp4)"
     )]
     NoIsoForm {
         /// The track.
@@ -270,7 +270,7 @@ pub enum ErrorKind {
     #[error("unsupported: {0}")]
     Unsupported(&'static str),
     /// A box version this crate does not know.
-    #[error("unknown version {version}")]
+    #[error("version {version} of this box is not supported")]
     Version {
         /// The version.
         version: u8,

@@ -110,7 +110,7 @@ pub enum Error {
     },
     /// A key is wrong: a PlayReady header has the checksum of another one.
     #[error(
-        "{origin}: the key for the KID {kid} is wrong: the PlayReady header has another checksum"
+        "{origin}: the key for the KID {kid} is wrong: its checksum is not that of the PlayReady header"
     )]
     KeyChecksum {
         /// The file, or the `pssh` box that was given.

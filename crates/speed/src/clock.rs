@@ -55,7 +55,7 @@ pub fn median(windows: usize, mut f: impl FnMut()) -> f64 {
     let windows = windows.clamp(1, quotient(PASS, once).max(3));
     let overhead = overhead();
     let mut steady = Vec::with_capacity(windows);
-    // On a busy machine few windows are steady; a window that is not still says something.
+    // On a busy machine few windows are steady; without any, the others are better than no figure.
     let mut least = (f64::INFINITY, f64::NAN);
     for _ in 0..4 * windows {
         let before = chain(overhead);

@@ -1,7 +1,7 @@
 //! Charts as SVG: cycles per byte over the message size, and bars beside a limit.
 //!
 //! Text is placed by an estimate of its width, since there are no font metrics here; colours are
-//! those of Okabe and Ito, which all kinds of eyes tell apart.
+//! those of Okabe and Ito, which can be told apart with any kind of colour vision.
 
 use core::fmt::{self, Write as _};
 
@@ -330,8 +330,8 @@ fn alike(a: &[(f64, f64)], b: &[(f64, f64)]) -> bool {
 /// Rising places, moved apart to a distance of `LEADING`, within bounds if they fit.
 fn spread(wanted: &[f64], top: f64, bottom: f64) -> Vec<f64> {
     let mut places = wanted.to_vec();
-    // Neighbours that are too near become a block around the middle of their wishes; blocks that
-    // touch become one.
+    // Labels that are too near one another become a block, centred on the mean of their own places;
+    // blocks that touch become one.
     let mut blocks: Vec<(usize, usize)> = (0..places.len()).map(|i| (i, i + 1)).collect();
     let centre = |(from, to): (usize, usize)| {
         let count = to - from;
@@ -432,7 +432,7 @@ impl Svg {
     }
 }
 
-/// Text as XML wants it.
+/// Text with the characters escaped that have a meaning in XML.
 struct Escaped<'a>(&'a str);
 
 impl fmt::Display for Escaped<'_> {

@@ -10,7 +10,7 @@ use crate::row::{Keys, Row};
 pub struct Data {
     /// One key, or one for each message.
     pub keys: Vec<Vec<u8>>,
-    /// Of message `i`; a cipher takes as many bytes as it wants.
+    /// Of message `i`; a cipher takes as many of its bytes as it has in an IV or nonce.
     pub nonces: Vec<[u8; 32]>,
     pub input: Vec<Vec<u8>>,
     pub output: Vec<Vec<u8>>,
@@ -85,7 +85,7 @@ fn nonce(row: &Row, i: usize) -> [u8; 32] {
 }
 
 /// A buffer for each message, apart from one another by odd distances as in a program: buffers
-/// whose distance is a multiple of 4096 bytes fight for the same sets of the cache.
+/// whose distance is a multiple of 4096 bytes share the same sets of the cache and evict one another.
 fn buffers(row: &Row, more: usize) -> Vec<Vec<u8>> {
     let buffer = |i: usize| {
         let mut buffer = Vec::with_capacity(row.size + more + i * 7 % 13 * 192);

@@ -93,7 +93,8 @@ pub(super) fn write(path: &Path, text: &str) -> Result<(), Failure> {
         .suffix(".part")
         .permissions(Permissions::from_mode(0o666)) // less the umask, like any new file
         .tempfile_in(directory)
-        // The kind alone: the name of the temporary file helps nobody.
+        // Only the kind of the error: its text names the temporary file, not the one that was asked
+        // for.
         .map_err(|error| fail(error.kind().into()))?;
     file.write_all(text.as_bytes()).map_err(fail)?;
     file.persist(path).map(drop).map_err(|error| fail(error.error))

@@ -73,12 +73,12 @@ fn rows(args: &SpeedArgs) -> Result<(), Failure> {
     }
 }
 
-/// What the command line asks for.
+/// The workloads that the command line names.
 fn workloads(args: &SpeedArgs) -> Result<Vec<Workload>, Failure> {
     let overview = args.algorithms.is_empty();
     if overview && args.plot.is_some() {
         return Err(Failure::usage(
-            "a chart of everything would show nothing",
+            "a chart of all algorithms at once would be unreadable",
             "name algorithms, as in: lanelock speed ctr gcm --plot speed.svg",
         ));
     }
@@ -136,7 +136,7 @@ fn add(kind: &Kind, args: &SpeedArgs, sizes: &[usize], all: &mut Vec<Workload>) 
     }
 }
 
-/// Why nothing of what was asked for exists in an algorithm.
+/// Why an algorithm has no workload with the options given.
 fn cannot(kinds: &[Kind], args: &SpeedArgs) -> Failure {
     let name = kinds[0].algorithm;
     if args.lanes.is_some_and(|lanes| lanes > 1) {
@@ -159,7 +159,7 @@ fn cannot(kinds: &[Kind], args: &SpeedArgs) -> Failure {
         let sizes: Vec<_> = kinds[0].key_bits.iter().map(ToString::to_string).collect();
         return Failure::usage(
             format!("{name} has no key of that size"),
-            format!("it is there with --key-bits {}", sizes.join(",")),
+            format!("it has --key-bits {}", sizes.join(",")),
         );
     }
     wrong_size(&kinds[0])

@@ -4,9 +4,9 @@
 //! blocks of *different* messages share a vector. Keys, nonces, AAD and lengths may differ; one bad
 //! message does not disturb the others.
 //!
-//! Equal lengths go best together. For GCM they have to be neighbours: sort messages of mixed lengths
-//! by length where their order is free. GCM messages above 256 bytes (32, where keys differ) fill the
-//! vectors alone.
+//! Messages of equal length gain most. For GCM they have to be neighbours: sort messages of mixed
+//! lengths by length where their order is free. A GCM message above 256 bytes (32, where keys
+//! differ) fills the vectors by itself.
 
 use core::fmt;
 
@@ -44,7 +44,7 @@ impl<'a, A: Aead> Message<'a, A> {
         Self { key, nonce, aad, data, tag, result: Ok(()) }
     }
 
-    /// Seals or opens the message without company.
+    /// Seals or opens this message by itself, through [`Aead`].
     pub(super) fn alone<const SEAL: bool>(&mut self) {
         let Self { key, nonce, aad, data, tag, result } = self;
         *result =

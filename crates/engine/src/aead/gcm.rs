@@ -1,8 +1,12 @@
 //! GCM and GMAC (NIST SP 800-38D).
 //!
-//! The text is encrypted with CTR and the ciphertext hashed with GHASH. While one group of vectors goes
-//! through the rounds of AES, another group is hashed between them: sealing hashes the group before,
-//! opening the group itself.
+//! With H = E(K, 0) and J0 = nonce || 1 (12 bytes; of others a hash): C = P ^ CTR from J0 + 1 on,
+//! and the tag is E(K, J0) ^ GHASH(H; AAD, C, lengths), AAD and C padded with zeros to whole blocks
+//! (7.1).
+//!
+//! CTR and GHASH run side by side in groups of 8 vectors: see `stitch`, which has the reason for the
+//! order and the registers. Less than a group is hashed as one sum with one reduction, and a message
+//! that fits one vector has a kernel of its own.
 
 use core::fmt;
 
@@ -221,6 +225,7 @@ impl<const R: usize> Kernel for SetUp<'_, R> {
     #[inline(always)]
     fn run<S: Clmul>(self, s: S) {
         let n = s.narrow();
+        // H = E(K, 0) as an element: bytes reversed, times x (`field`).
         let [h] = n.encrypt::<1, R>([n.zero()], SameKey(broadcast(n, self.keys)));
         let mut key = [[0; 16]];
         n.store(n.reverse(h), &mut key);
@@ -239,9 +244,11 @@ pub(super) fn first_counter<S: Clmul>(
     let n = s.narrow();
     if let Ok(nonce) = <&[u8; 12]>::try_from(nonce) {
         let [a, b, c, d, e, f, g, h, rest @ ..] = *nonce;
+        // nonce || 0^31 1, bytes reversed: the counter is the lowest word.
         let low = u64::from(u32::from_be_bytes(rest)) << 32 | 1;
         n.splat_halves(low, u64::from_be_bytes([a, b, c, d, e, f, g, h]))
     } else {
+        // GHASH of the nonce, padded, and its length in bits (7.1, step 2).
         let hash = hash_bytes::<S, true>(s, powers, n.zero(), nonce);
         let mut last = ProductRun::new(s, powers, 1, hash);
         last.add_one(n.splat_halves(nonce.len() as u64 * 8, 0));
@@ -257,8 +264,8 @@ const fn hashed<const SEAL: bool>() -> Hashed {
 
 /// A whole message. Returns the tag in full.
 ///
-/// `data` is borrowed, here and in the other algorithms: two pointers that were just written one by one
-/// must not be copied as a vector, which would wait for them to reach the cache.
+/// `data` is borrowed, here and in the other algorithms: moving it would read two fresh 8-byte
+/// stores (its pointers) with one 16-byte load, which defeats store forwarding.
 struct GcmOneShot<'a, 'i, 'o, const R: usize, const SEAL: bool> {
     gcm: &'a Gcm<R>,
     nonce: &'a [u8],
@@ -277,15 +284,17 @@ impl<const R: usize, const SEAL: bool> Kernel for GcmOneShot<'_, '_, '_, R, SEAL
         let j0 = first_counter(s, powers, nonce);
         let lengths = n.splat_halves(data.len() as u64 * 8, aad.len() as u64 * 8);
         let mut text = StitchedText::<S, R, true>::new(s, key.keys(), powers, j0);
+        // E(K, J0), which masks the tag: it needs no result of the text, and overlaps with it.
         let [mask] = n.encrypt::<1, R>([n.reverse(j0)], SameKey(broadcast(n, key.keys())));
         let group = VECTORS * S::WIDTH * 16;
         let mut run;
         if data.len() < group && aad.len() + data.len() + 48 <= group {
-            // All of it in one run.
+            // AAD, text and lengths together are at most a group: one sum, one reduction.
             let blocks = aad.len().div_ceil(16) + data.len().div_ceil(16) + 1;
             run = ProductRun::new(s, powers, blocks, n.zero());
             run.add_bytes::<true>(aad);
         } else {
+            // AAD; whole groups, stitched; the rest of the text and the lengths as one sum.
             text.y = hash_bytes::<S, true>(s, powers, text.y, aad);
             let whole = data.len() / group * group;
             let (groups, rest) = data.split_at(whole);
@@ -301,8 +310,9 @@ impl<const R: usize, const SEAL: bool> Kernel for GcmOneShot<'_, '_, '_, R, SEAL
     }
 }
 
-/// A message that fits one vector, with AAD that does, and a nonce of 12 bytes: what it costs is the
-/// latency, and every instruction.
+/// A message that fits one vector, with AAD that does, and a nonce of 12 bytes. Nothing is parallel
+/// here: with a 128-bit key ten rounds of four cycles, then the product of the ciphertext (5) and
+/// the reduction (two products, 10). So what does not depend on the rounds is computed beside them.
 struct Short<'a, 'i, 'o, const R: usize, const SEAL: bool> {
     gcm: &'a Gcm<R>,
     nonce: &'a [u8; 12],
@@ -326,6 +336,8 @@ impl<const R: usize, const SEAL: bool> Kernel for Short<'_, '_, '_, R, SEAL> {
         let powers = &gcm.powers;
         let bytes = data.len();
         let blocks = bytes.div_ceil(16);
+        // Lengths and AAD first: their products need no AES. With n blocks of text the last block,
+        // the lengths, goes with H, the first of the text with H^(n+1), and before it the AAD.
         let mut sum = Sum::zero(s);
         sum.add(s, s.in_first_lane(lengths), powers.last(1).at(s, 0));
         if !aad.is_empty() {
@@ -334,7 +346,7 @@ impl<const R: usize, const SEAL: bool> Kernel for Short<'_, '_, '_, R, SEAL> {
         }
         let (stream, mask);
         if blocks < S::WIDTH {
-            // A lane is left for J0.
+            // A lane is left over: the last one encrypts J0 (counter 1), the others counters 2 on.
             let numbers = match S::WIDTH {
                 4 => &[number(2), number(3), number(4), number(1)][..],
                 2 => &[number(2), number(1)],
@@ -343,6 +355,7 @@ impl<const R: usize, const SEAL: bool> Kernel for Short<'_, '_, '_, R, SEAL> {
             stream = encrypt::<S, R>(s, gcm, s.xor(s.splat_narrow(nonce), s.load(numbers)));
             mask = s.last_narrow(stream);
         } else {
+            // Two encryptions that do not wait for each other.
             mask = encrypt::<S::Narrow, R>(n, gcm, n.xor(nonce, n.load(&[number(1)])));
             let numbers = [number(2), number(3), number(4), number(5)];
             stream = encrypt::<S, R>(s, gcm, s.xor(s.splat_narrow(nonce), s.load(&numbers)));
@@ -351,6 +364,7 @@ impl<const R: usize, const SEAL: bool> Kernel for Short<'_, '_, '_, R, SEAL> {
             let text = s.load_part(data.get_in());
             let result = s.xor(stream, text);
             s.store_part(result, data.get_out());
+            // Behind the text the exclusive or left key stream: cleared, as GHASH pads with zeros.
             let ciphertext = if SEAL { s.keep(result, bytes) } else { text };
             sum.add(s, s.reverse(ciphertext), powers.last(blocks + 1).at(s, 0));
         }
@@ -387,6 +401,7 @@ impl<const R: usize, const SEAL: bool> Kernel for GcmPiece<'_, '_, '_, R, SEAL> 
 
     #[inline(always)]
     fn run<S: Clmul>(self, s: S) {
+        // State between pieces: the last counter used, and the hash so far as a block.
         let Self { gcm: Gcm { key, powers, .. }, counter, hash, mut data } = self;
         let n = s.narrow();
         let first = n.reverse(n.load(&[*counter]));
@@ -450,10 +465,13 @@ impl<'k, const R: usize> GcmStream<'k, R> {
     }
 
     fn crypt<const SEAL: bool>(&mut self, data: InOut<'_, '_>) {
+        // The AAD ends with the first text: zeros complete its last block.
         if self.text_bytes == 0 {
             self.hash.pad(&self.gcm.powers, self.gcm.level());
         }
         self.text_bytes += data.len() as u64;
+        // First what is left of the current block of key stream; then whole blocks in the kernel;
+        // then the beginning of a new block.
         let now = self.left.min(data.len());
         let (begun, rest) = data.split_at(now);
         self.crypt_part::<SEAL>(begun);
@@ -478,6 +496,7 @@ impl<'k, const R: usize> GcmStream<'k, R> {
         if data.is_empty() {
             return;
         }
+        // GHASH takes the ciphertext: the input when opening, the output when sealing.
         if !SEAL {
             self.update_hash(data.get_in());
         }

@@ -1,8 +1,12 @@
 //! AES-GCM-SIV (RFC 8452): two messages under one nonce show no more than whether they are equal.
 //!
-//! Every nonce has keys of its own, derived by AES (clause 4). The tag is made from POLYVAL over the
-//! plaintext and is the start of the counter, so sealing reads the text twice; opening hashes what it
-//! decrypts, in one pass.
+//! Every nonce N has keys of its own, H and K, derived by AES (clause 4). With S = POLYVAL(H; AAD,
+//! plaintext, lengths), the tag is E(K, S ^ N with the highest bit cleared), and the text is
+//! encrypted by CTR from the tag with its highest bit set; the counter is the first word,
+//! little-endian, modulo 2^32.
+//!
+//! So sealing reads the text twice, first for the tag; opening hashes what it decrypts, in one pass,
+//! by the loop in `stitch` that has the reason for the order and the registers.
 
 use core::fmt;
 
@@ -28,7 +32,7 @@ const MOST: u64 = 1 << 36;
 /// - Nonces: 12 bytes. A repeated one shows whether the messages are equal, and no more.
 /// - Tags: 16 bytes.
 /// - Text and AAD: at most 2^36 bytes each.
-/// - There is no incremental face: sealing needs the whole text before its first byte is encrypted.
+/// - Messages in pieces are not offered: sealing needs the whole text before its first byte is encrypted.
 /// - With random nonces a key can seal far more messages than in GCM (clause 9 has the bounds).
 ///
 /// Zeroised on drop.
@@ -168,7 +172,9 @@ impl<const R: usize> Derived<R> {
         for (i, v) in v.iter_mut().enumerate() {
             *v = n.splat_halves(low | i as u64, high);
         }
-        // A derived key of 16 bytes needs four blocks, one of 32 bytes six.
+        // A derived key of 16 bytes needs four blocks, one of 32 bytes six. They are encrypted side
+        // by side: as much time as one takes, since four to six rounds start within the latency of
+        // one.
         let keys = SameKey(broadcast(n, keys));
         if R == 11 {
             let [v0, v1, v2, v3, ..] = v;
@@ -180,6 +186,7 @@ impl<const R: usize> Derived<R> {
         // The low halves, two to a block: hash key, then encryption key.
         let mut blocks = [[0; 16]; 3];
         for i in 0..3 {
+            // Up by eight bytes and down again: the low half alone.
             let low = n.bytes_down::<8>(n.bytes_up::<8>(v[2 * i]));
             n.store(n.xor(low, n.bytes_up::<8>(v[2 * i + 1])), &mut blocks[i..]);
         }
@@ -218,6 +225,7 @@ impl<const R: usize, const SEAL: bool> Kernel for GcmSivOneShot<'_, '_, '_, R, S
         let derived = Derived::new(s, keys, nonce);
         let group = VECTORS * S::WIDTH * 16;
         let total = aad.len().div_ceil(16) + data.len().div_ceil(16) + 1;
+        // The powers of H are made for this message alone: no more than it has blocks.
         let mut powers = Powers::new();
         powers.fill_some(s, derived.hash, total.min(VECTORS * S::WIDTH + 1));
         let lengths = n.splat_halves(aad.len() as u64 * 8, data.len() as u64 * 8);
@@ -229,6 +237,7 @@ impl<const R: usize, const SEAL: bool> Kernel for GcmSivOneShot<'_, '_, '_, R, S
         let mut y = n.zero();
         let mut run;
         if total <= VECTORS * S::WIDTH {
+            // AAD, text and lengths are at most a group: one sum.
             run = ProductRun::new(s, &powers, total, y);
             run.add_bytes::<false>(aad);
         } else {
@@ -260,6 +269,7 @@ impl<const R: usize, const SEAL: bool> Kernel for GcmSivOneShot<'_, '_, '_, R, S
         tag = finish(n, &derived, run, lengths, nonce);
         let mut text =
             StitchedText::<S, R, false>::new(s, &derived.encrypt, &powers, start(s, tag, 0));
+        // Second pass of sealing: CTR from the tag, nothing to hash.
         text.groups(Hashed::Nothing, &mut groups);
         let mut nothing = ProductRun::new(s, &powers, 1, n.zero());
         text.rest(Hashed::Nothing, &mut nothing, rest);
@@ -272,6 +282,7 @@ impl<const R: usize, const SEAL: bool> Kernel for GcmSivOneShot<'_, '_, '_, R, S
 #[expect(clippy::cast_possible_truncation, reason = "modulo 2^32")]
 pub(super) fn start<S: Clmul>(s: S, tag: Block, blocks: usize) -> <S::Narrow as Blocks>::V {
     let number = u128::from_le_bytes(tag) | 1 << 127;
+    // `StitchedText` begins one behind the counter it is given.
     let first = (number as u32).wrapping_add(blocks as u32).wrapping_sub(1);
     s.narrow()
         .splat_halves((number as u64) & !0xffff_ffff | u64::from(first), (number >> 64) as u64)

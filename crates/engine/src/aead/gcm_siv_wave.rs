@@ -1,5 +1,7 @@
-//! Many short GCM-SIV messages side by side. Every message has keys of its own, derived and expanded
-//! in its lane: they stay in registers and are gone with the wave.
+//! Many short GCM-SIV messages side by side: lane i computes what clause 4 of RFC 8452 defines for
+//! message i (see `gcm_siv`). Every message has keys of its own, derived and expanded in its lane:
+//! one vector per round key, used for the tag and the text of these lanes and never written to a
+//! table.
 
 use lanelock_isa::{AesLevel, Block, Clmul, Kernel, RoundKeys, SameKey};
 
@@ -134,6 +136,8 @@ fn derive<S: Clmul, const R: usize>(
     } else {
         v = s.encrypt::<6, R>(v, keys);
     }
+    // Clause 4: the low halves of blocks 0 and 1 are the hash key, those of 2 to 3 or 5 the other
+    // key.
     let hash = low_halves(s, v[0], v[1]);
     let first = low_halves(s, v[2], v[3]);
     let second = low_halves(s, v[4], v[5]);
@@ -181,6 +185,9 @@ fn running_xor<S: Clmul>(s: S, v: S::V) -> S::V {
 }
 
 /// The tags that belong to AAD and plaintext (clause 4).
+// Y = (Y ^ X) H for each row: every lane has another H, so powers are not worth it. A step waits for
+// the one before: three products of five cycles one behind the other (one of halves, two of the
+// reduction). Registers with 11 round keys: the keys, 2 of H, Y, and the temporaries of a product.
 #[inline(always)]
 fn tag<S: Clmul, const R: usize>(
     s: S,
@@ -206,6 +213,7 @@ fn tag<S: Clmul, const R: usize>(
 #[inline(always)]
 fn crypt<S: Clmul, const R: usize>(s: S, keys: SameKey<S::K, R>, wave: &mut Wave, at: usize) {
     let tag = s.load(&wave.tags[at..]);
+    // There is no bitwise or among the operations: clear the bit, then add it.
     let top = s.splat_halves(0, 1 << 63);
     // The highest bit set: the tag without it, and then it.
     let start = s.xor(s.and(tag, s.splat_halves(u64::MAX, u64::MAX >> 1)), top);
@@ -226,7 +234,7 @@ fn crypt<S: Clmul, const R: usize>(s: S, keys: SameKey<S::K, R>, wave: &mut Wave
     }
 }
 
-/// `N` rows of text from `row` on.
+/// `N` rows of text from `row` on. Registers: at most 4 states and 15 round keys.
 #[inline(always)]
 fn rows<S: Clmul, const N: usize, const R: usize>(
     s: S,
@@ -238,6 +246,7 @@ fn rows<S: Clmul, const N: usize, const R: usize>(
 ) {
     let mut v = [start; N];
     for i in 0..N {
+        // The counter is the first word only; `add_words` carries nothing into the next.
         v[i] = s.add_words(start, s.splat_halves((row + i) as u64, 0));
     }
     v = s.encrypt::<N, R>(v, keys);

@@ -1,7 +1,16 @@
 //! CTR and a universal hash side by side, for GCM and GCM-SIV.
 //!
-//! While one group of vectors goes through the rounds of AES, another is hashed between them: what is
-//! read (GCM opening) at once, what is written (GCM sealing, GCM-SIV opening) one group later.
+//! The text: C_j = P_j ^ E(K, T_j), a counter block T_j each. The hash: Y = (...((X_1 H + X_2) H +
+//! X_3) H ...), computed a group at a time with powers of H (`field`).
+//!
+//! While one group of 8 vectors goes through the rounds of AES, another is hashed between them. Where
+//! the input is hashed (GCM opening), it is the same group. Where the output is hashed (GCM sealing,
+//! GCM-SIV opening), it is the group before, since the output of this one is not there yet.
+//!
+//! With a 128-bit key a group is 80 rounds, 40 cycles where two start in a cycle (latency 4), and 26
+//! carry-less products (24, and 2 of the reduction), 52 cycles where one starts in two (latency 5).
+//! They run in different units: so a group takes 52 cycles at best instead of 92, and the products
+//! bound it.
 //!
 //! `REVERSED` is the order of GCM: counters in the last word, big-endian; hashed blocks reversed. In
 //! GCM-SIV counters are in the first word, little-endian.
@@ -19,13 +28,18 @@ use crate::{
 pub(super) enum Hashed {
     /// Nothing.
     Nothing,
-    /// What is read.
+    /// The input of the exclusive or: the ciphertext, when GCM opens.
     Input,
-    /// What is written.
+    /// The output of the exclusive or: the ciphertext, when GCM seals; the plaintext, when GCM-SIV
+    /// opens.
     Output,
 }
 
-/// Hashes one group of vectors, one vector a round.
+/// Hashes one group of vectors, one vector a round: 8 vectors and the reduction behind rounds 1 to
+/// 9, which is all that a 128-bit key has.
+// Registers with 11 round keys: 8 states, 11 keys, 3 sums, the hash, the counters with their step,
+// and the order of bytes: 26. Six are left for a product: the vector, the sum of its halves, and
+// three results. Powers are operands in memory. With 15 round keys some of the keys are too.
 struct HashBeside<'a, S: Clmul, const REVERSED: bool> {
     powers: Factors<'a>,
     text: &'a [Block],
@@ -46,7 +60,8 @@ impl<S: Clmul, const REVERSED: bool> Beside<S> for HashBeside<'_, S, REVERSED> {
     fn step(&mut self, s: S, round: usize) {
         let i = round - 1;
         if i < VECTORS {
-            // The first vector last: what it waits for, the hash so far, comes from the group before.
+            // The first vector last: only it needs the hash so far, which comes from the reduction
+            // (two products, one behind the other) at the end of the group before.
             let i = (i + 1) % VECTORS;
             let mut v = convert::<S, REVERSED>(s, s.load(&self.text[i * S::WIDTH..]));
             if i == 0 {
@@ -88,6 +103,7 @@ impl<'a, S: Clmul, const R: usize, const REVERSED: bool> StitchedText<'a, S, R, 
     /// The next counter blocks, as many vectors as asked for.
     #[inline(always)]
     fn counter_blocks<const N: usize>(&mut self) -> [S::V; N] {
+        // 32-bit additions: the counter of both modes wraps without a carry.
         let step = self.s.splat_halves(S::WIDTH as u64, 0);
         let mut v = [self.counters; N];
         for i in 0..N {
@@ -107,6 +123,8 @@ impl<'a, S: Clmul, const R: usize, const REVERSED: bool> StitchedText<'a, S, R, 
             let v = if hashed == Hashed::Nothing || hashed == Hashed::Output && at == 0 {
                 s.encrypt::<VECTORS, R>(v, self.keys)
             } else {
+                // The first group of an output has none before it (above); the last is hashed behind
+                // the loop.
                 let text = match hashed {
                     Hashed::Output => &data.output()[at - group..],
                     _ => &data.input()[at..],
@@ -147,6 +165,7 @@ impl<'a, S: Clmul, const R: usize, const REVERSED: bool> StitchedText<'a, S, R, 
             let text = s.load_part(&data.get_in()[at..][..bytes]);
             let mut result = s.xor(v, text);
             s.store_part(result, &mut data.get_out()[at..][..bytes]);
+            // Behind the text the exclusive or left key stream, which must not be hashed.
             if hashed == Hashed::Output && bytes < 16 * S::WIDTH {
                 result = s.keep(result, bytes);
             }

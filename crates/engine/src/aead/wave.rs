@@ -1,9 +1,12 @@
 //! Waves: short messages of one shape, a lane for each.
 //!
 //! The messages of a wave have equally many blocks of AAD and of text. They are copied side by side,
-//! block *i* of all of them in one row, so that the kernels read and write whole vectors; a last block
-//! that is not full is padded with zeros and has a mask. What has no 12-byte nonce, or is too long to
-//! gain from company, goes through the algorithm alone.
+//! block *i* of all of them in one row, so that the kernels read and write whole vectors; a last
+//! block that is not full is padded with zeros and has a mask. A message without a 12-byte nonce, or
+//! too long to be faster in a wave, is processed by itself.
+//!
+//! GCM (`gcm_batch`) takes neighbours of equal length where they are; here the messages of a chunk
+//! are first sorted by shape, so equal numbers of blocks need not stand together.
 
 use lanelock_isa::{AesLevel, Block, wipe};
 
@@ -26,7 +29,7 @@ pub(super) const MOST_TEXT: usize = 16;
 /// Messages looked at together.
 const CHUNK: usize = 128;
 
-/// An algorithm whose messages can travel in waves.
+/// An algorithm whose messages can be processed in waves.
 pub(super) trait Waves: Aead + Sized {
     /// Checks lengths: see [`Aead::seal_inout`].
     fn check(&self, nonce: &[u8], aad: &[u8], text: usize, tag: usize) -> Result<(), Error>;
@@ -89,7 +92,7 @@ impl Wave {
         spread(data, &mut self.text, lane);
         let part = data.len() % 16;
         self.whole &= part == 0;
-        // Most batches are of one length.
+        // Most batches are of one length: then the lane has both from the message before.
         let bytes = (aad.len(), data.len());
         if self.bytes[lane] != bytes {
             self.bytes[lane] = bytes;
@@ -104,14 +107,14 @@ impl Wave {
         }
     }
 
-    /// Brings text and tag of a sealed message home.
+    /// Copies text and tag of a sealed message from its lane to the message.
     #[inline(always)]
     fn take_sealed<A>(&self, lane: usize, message: &mut Message<'_, A>) {
         collect(&self.text, lane, message.data);
         copy_tag(&self.tags[lane], message.tag);
     }
 
-    /// Brings the text of an opened message home, if its tag is right.
+    /// Copies the text of an opened message from its lane to the message, if its tag is right.
     #[inline(always)]
     fn take_opened<A>(&mut self, lane: usize, message: &mut Message<'_, A>) {
         let expected = &mut self.tags[lane][..message.tag.len()];
@@ -162,10 +165,11 @@ fn collect(rows: &[[Block; LANES]], lane: usize, bytes: &mut [u8]) {
 pub(super) fn each<A: Waves, const SEAL: bool>(messages: &mut [Message<'_, A>]) {
     let mut wave = Wave::new();
     for messages in messages.chunks_mut(CHUNK) {
-        // Shape and place of those that can travel in a wave, as one number.
+        // Shape and place of each message that can be in a wave, as one number: sorting by it brings
+        // equal shapes together and keeps the order of places.
         let mut order = [0_u32; CHUNK];
         let mut count = 0;
-        // The last one that can: what is like it can too.
+        // The last message that can. One with the same key and lengths needs no check: it can too.
         let mut like: Option<(&A, usize)> = None;
         let (mut nonce_like, mut aad_like, mut data_like, mut tag_like) = (0, 0, 0, 0);
         for (place, message) in messages.iter_mut().enumerate() {
@@ -209,6 +213,7 @@ pub(super) fn each<A: Waves, const SEAL: bool>(messages: &mut [Message<'_, A>]) 
         for group in order.chunk_by(|a, b| shape(*a) == shape(*b)) {
             for group in group.chunks(LANES) {
                 match group {
+                    // A lane alone would compute the others for nothing.
                     [one] => messages[place(*one)].alone::<SEAL>(),
                     _ => together::<A, SEAL>(messages, group, &mut wave),
                 }
@@ -236,6 +241,7 @@ fn together<A: Waves, const SEAL: bool>(
     let first = messages[place(group[0])].key;
     let mut keys = [first; LANES];
     let mut same = true;
+    // The shape has the number of blocks of both; lengths in bytes may differ from lane to lane.
     (wave.whole, wave.used) = (true, group.len());
     wave.text_blocks = shape(group[0]) % 32;
     wave.aad_blocks = shape(group[0]) / 32 % 8;

@@ -1,7 +1,8 @@
 //! CBC (NIST SP 800-38A, 6.2) and CBCS (ISO/IEC 23001-7, 10.4) for one buffer.
 //!
-//! Encryption is one serial chain: [`lanes`](crate::lanes) encrypts many at once. Decryption is
-//! parallel within the buffer: each plaintext block needs two ciphertext blocks, and all are there.
+//! Encryption, C_j = E(K, P_j ^ C_(j-1)) with C_0 = the IV, is one serial chain:
+//! [`lanes`](crate::lanes) encrypts many at once. Decryption, P_j = D(K, C_j) ^ C_(j-1), is parallel
+//! within the buffer: each plaintext block needs two ciphertext blocks, and all are there.
 
 use lanelock_isa::{Block, Clmul, SameKey};
 
@@ -26,6 +27,9 @@ impl Mode for CbcDecrypt {
         keys: SameKey<S::K, R>,
         mut data: InOutBlocks<'_, '_>,
     ) -> usize {
+        // Registers, with `N` = 8 and 11 round keys: 8 states, the 8 vectors of ciphertext that they
+        // come from, the last one of the group before, 11 keys: 28. The ciphertext is kept for the
+        // exclusive or behind the rounds.
         let stride = self.stride;
         let group = N * S::WIDTH;
         let mut before = s.in_last_lane(&self.before);
@@ -43,6 +47,7 @@ impl Mode for CbcDecrypt {
             }
             let mut p = s.decrypt::<N, R>(c, keys);
             for i in 0..N {
+                // The ciphertext one block further back: its last block comes from the vector before.
                 p[i] = s.xor(p[i], s.shift_in(before, c[i]));
                 before = c[i];
             }
@@ -101,6 +106,8 @@ impl<const R: usize> Aes<R> {
         let (data, _) = data.as_chunks_mut();
         let (run, period) = (pattern.run(), pattern.period());
         let (full, rest) = data.split_at_mut((pattern.runs(data.len()) * period).min(data.len()));
+        // One block in each period: blocks at a constant distance, which fill vectors. Longer runs
+        // are contiguous, each a group of its own.
         if run == 1 || run == period {
             self.decrypt_strided(iv, if run == 1 { period } else { 1 }, full.into());
         } else {

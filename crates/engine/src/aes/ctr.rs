@@ -1,5 +1,7 @@
 //! CTR (NIST SP 800-38A, 6.5) with a big-endian counter in the last 4, 8 or 16 bytes of the block.
 //!
+//! C_j = P_j ^ E(K, T_j), where T_(j+1) is T_j with its counter one higher; decryption is the same.
+//!
 //! A counter of *m* bits may start anywhere and counts modulo 2^*m*. What must not happen is that a
 //! counter block comes a second time under one key: so a message has at most 2^*m* blocks (B.2), and
 //! one that is longer is an error.
@@ -80,6 +82,10 @@ impl Mode for CtrMode {
         keys: SameKey<S::K, R>,
         mut data: InOutBlocks<'_, '_>,
     ) -> usize {
+        // Registers, with `N` = 8 and 11 round keys: 8 states, 8 running counters, 11 keys, the
+        // order of bytes for the reversal and the step: 29. Each vector has a counter of its own,
+        // which moves on by a whole group: one addition and one shuffle a vector, none of which
+        // waits for another.
         let mut counters = [s.counters(&self.counter); N];
         for i in 1..N {
             counters[i] = s.counters_add(counters[0], (i * S::WIDTH) as u64);
@@ -88,10 +94,13 @@ impl Mode for CtrMode {
         while data.len() - done >= N * S::WIDTH {
             let mut v = counters;
             for i in 0..N {
+                // The additions for the next group are done while this one is encrypted.
                 v[i] = s.counter_blocks(counters[i]);
                 counters[i] = s.counters_add(counters[i], (N * S::WIDTH) as u64);
             }
             v = s.encrypt::<N, R>(v, keys);
+            // The text is loaded behind the rounds, which do not need it: before them it would take
+            // `N` registers.
             let text = load_group::<S, N>(s, &data, done);
             let group = &mut data.output()[done..][..N * S::WIDTH];
             for i in 0..N {
@@ -141,6 +150,7 @@ impl<const R: usize> EncryptKey<R> {
     pub(crate) fn ctr(&self, bits: CounterBits, counter: &mut Block, data: InOut<'_, '_>) {
         let (mut blocks, mut rest) = InOutBlocks::split(data);
         while !blocks.is_empty() {
+            // The kernel adds in 64 bits without a carry: so a run ends where the counter wraps.
             let n = blocks.len().min(bits.until_wrap(counter));
             let (now, later) = blocks.split_at(n);
             let mode = &mut CtrMode { counter: *counter };
@@ -191,6 +201,8 @@ impl<'k, const R: usize> CtrStream<'k, R> {
 
     /// [`apply`](Self::apply), the blocks for which have been taken.
     fn apply_counted(&mut self, data: &mut [u8]) {
+        // What is left of the current block; whole blocks by the kernel; the beginning of a new
+        // block.
         let (begun, rest) = data.split_at_mut(self.left.min(data.len()));
         xor(begun, &self.block[16 - self.left..]);
         self.left -= begun.len();
@@ -224,7 +236,7 @@ impl<'k, const R: usize> CtrStream<'k, R> {
         Ok(())
     }
 
-    /// Takes leave to make so many blocks of the stream.
+    /// Counts blocks that are about to be made against those that the stream still has.
     fn take_blocks(&mut self, blocks: usize) -> Result<(), Error> {
         let left = self.blocks_left.checked_sub(blocks as u128);
         self.blocks_left = left.ok_or(Error::MessageLength)?;

@@ -19,6 +19,7 @@ impl<const ENCRYPT: bool> Mode for Ecb<ENCRYPT> {
         keys: SameKey<S::K, R>,
         mut data: InOutBlocks<'_, '_>,
     ) -> usize {
+        // C_j = E(K, P_j): with `N` = 8 and 11 round keys 19 registers.
         let mut at = 0;
         while data.len() - at >= N * S::WIDTH {
             let mut v = load_group::<S, N>(s, &data, at);

@@ -1,6 +1,9 @@
 //! Key wrap: KW and KWP (NIST SP 800-38F; RFC 3394, RFC 5649).
 //!
-//! Wrapping is serial: every step needs the one before. Keys are short, so that is no loss.
+//! W (SP 800-38F, 6.1) keeps a check value A and the halves R_1 to R_n of the key. Six times over
+//! all i: B = E(K, A || R_i); A = t ^ the first half of B, with t = 1, 2, ... the number of the
+//! step; R_i = the second half of B. Every step needs the A of the one before: one block at a time,
+//! which for keys of a few blocks costs little.
 
 use core::fmt;
 
@@ -165,6 +168,7 @@ impl<const R: usize> KeyWrap<R> {
         let key = &state[8..];
         // Up to seven bytes of padding, all zero. Every byte is looked at, whatever the length.
         let fits = length <= key.len() && length + 8 > key.len();
+        // Ones where a byte is behind the key: so that all padding is added up without a branch.
         let padding = key.iter().enumerate().fold(0, |sum, (place, byte)| {
             let behind = u8::from(place >= length).wrapping_neg();
             sum | (byte & behind)
@@ -180,6 +184,7 @@ impl<const R: usize> KeyWrap<R> {
     fn forwards(&self, state: &mut [u8]) {
         let (halves, _) = state.as_chunks_mut::<8>();
         let Some((check, key)) = halves.split_first_mut() else { return };
+        // Steps 1 to 6n.
         let mut step = 0_u64;
         for _ in 0..6 {
             for half in &mut *key {
@@ -199,6 +204,7 @@ impl<const R: usize> KeyWrap<R> {
         let mut step = 6 * key.len() as u64;
         for _ in 0..6 {
             for half in key.iter_mut().rev() {
+                // A ^ t, and R_i: `split` adds the step.
                 let mut block = [0; 16];
                 split(&join(*check, *half), step, check, half);
                 block[..8].copy_from_slice(check);

@@ -5,6 +5,10 @@
 //! data, so the blocks run in parallel: each vector in flight has masks of its own, which move on by a
 //! whole group when it is done, by a shift of whole bytes and one carry-less product.
 //!
+//! A group is 8 vectors: with 128-bit keys 80 rounds, which take 40 cycles where two start in a
+//! cycle, and 8 products, which take 16 of these cycles in another unit (one in two cycles): the
+//! masks cost next to nothing.
+//!
 //! A last partial block steals ciphertext from the block before it (IEEE 1619, 5.3.2).
 
 use core::fmt;
@@ -297,8 +301,11 @@ impl<const R: usize, const ENCRYPT: bool> Kernel for Many<'_, '_, '_, R, ENCRYPT
                 *tweak = first.to_le_bytes();
                 first = first.wrapping_add(1);
             }
+            // The first masks E2(number) of up to 32 sectors at once, a lane each: one by one every
+            // sector would begin with the latency of an encryption.
             encrypt_each::<S, R>(s, tweak_keys, masks);
             let (mut now, later) = data.split_at(masks.len() * size);
+            // Sectors of whole groups (512 bytes are one group at `vaes512`) need no tails.
             if S::VECTORS > 1 && size.is_multiple_of(group) {
                 let (blocks, _) = InOutBlocks::split(now);
                 whole_groups::<S, R, ENCRYPT>(s, keys, masks, size / group, blocks);
@@ -336,8 +343,9 @@ fn encrypt_each<S: Clmul, const R: usize>(s: S, keys: &[Block; R], blocks: &mut 
     }
 }
 
-/// Data units of `groups` whole groups each; `masks` has the first mask of each of them. While the
-/// last group of one data unit is on its way, the masks of the next are made.
+/// Data units of `groups` whole groups each; `masks` has the first mask of each of them. The last
+/// group of a data unit makes the masks of the next unit where other groups make those of the next
+/// group, so short units follow one another without a gap.
 #[inline(always)]
 fn whole_groups<S: Clmul, const R: usize, const ENCRYPT: bool>(
     s: S,
@@ -350,7 +358,7 @@ fn whole_groups<S: Clmul, const R: usize, const ENCRYPT: bool>(
     let Some((first, later)) = masks.split_first() else { return };
     let mut t = fresh(s, spread(s, s.splat(first)));
     let mut done = 0;
-    // Behind the last data unit the masks are for nothing.
+    // The last data unit has no next one: the masks made from `first` are not used.
     for mask in later.iter().chain([first]) {
         for _ in 1..groups {
             t = group.run(s, t, Advance::new(s, &t), data.reborrow(), done);
@@ -370,6 +378,8 @@ fn unit<S: Clmul, const R: usize, const ENCRYPT: bool>(
     mut mask: <S::Narrow as Blocks>::V,
     data: InOut<'_, '_>,
 ) {
+    // Whole groups, then vectors, then blocks. With a partial block behind them, the last whole block
+    // is left for `steal`.
     let n = s.narrow();
     let (blocks, rest) = InOutBlocks::split(data);
     let whole = blocks.len() - usize::from(!rest.is_empty());
@@ -385,11 +395,13 @@ fn unit<S: Clmul, const R: usize, const ENCRYPT: bool>(
                 done += FLIGHT * S::WIDTH;
             }
             (_, data) = data.split_at(done);
+            // The masks of the next vector are those of the next group's first.
             masks = t[0];
         }
         let wide = SameKey(broadcast(s, keys));
         let done = vectors::<S, R, ENCRYPT>(s, wide, &mut masks, data.reborrow());
         (_, data) = data.split_at(done);
+        // Lane 0 is the mask of the next block.
         let mut next = [[0; 16]; MOST_WIDTH];
         s.store(masks, &mut next);
         mask = n.load(&next);
@@ -407,8 +419,8 @@ fn unit<S: Clmul, const R: usize, const ENCRYPT: bool>(
 /// The most blocks of a vector.
 const MOST_WIDTH: usize = 4;
 
-/// A loop over the vectors of a group, written out: such a step is more than the compiler unrolls,
-/// and then the vectors would live in memory.
+/// A loop over the vectors of a group, written out: the step is larger than what LLVM unrolls, and
+/// in a loop that stays one the vectors, indexed by a variable, would live in memory.
 macro_rules! each_vector {
     (|$i:ident| $body:block) => { each_vector!(@ $i $body 0 1 2 3 4 5 6 7) };
     (@ $i:ident $body:block $($number:literal)*) => { $({ let $i = $number; $body })* };
@@ -427,8 +439,7 @@ impl<S: Clmul, const R: usize, const ENCRYPT: bool> XtsGroup<S, R, ENCRYPT> {
         Self { keys: SameKey(broadcast(s, keys)), last: s.splat(&keys[R - 1]) }
     }
 
-    /// The group at block `at`, with masks `t`; returns those of the next group. Each vector is finished
-    /// before the next: so its next masks are there in time.
+    /// The group at block `at`, with masks `t`; returns those of the next group.
     #[inline(always)]
     fn run(
         &self,
@@ -438,6 +449,8 @@ impl<S: Clmul, const R: usize, const ENCRYPT: bool> XtsGroup<S, R, ENCRYPT> {
         mut data: InOutBlocks<'_, '_>,
         at: usize,
     ) -> [S::V; FLIGHT] {
+        // Registers with 11 round keys: 8 states, 8 masks, 11 keys, one constant of the reduction:
+        // 28, and the temporaries of one product.
         let mut v = load_group::<S, FLIGHT>(s, &data, at);
         for i in 0..FLIGHT {
             v[i] = s.xor(v[i], t[i]);
@@ -449,6 +462,9 @@ impl<S: Clmul, const R: usize, const ENCRYPT: bool> XtsGroup<S, R, ENCRYPT> {
         };
         let output = &mut data.output()[at..][..FLIGHT * S::WIDTH];
         each_vector!(|i| {
+            // The last round adds its key, and the mask with it. Then mask `i` is free: its
+            // successor is made at once and takes its register, and the product overlaps with the
+            // last rounds of the other vectors.
             let last = s.xor(self.last, t[i]);
             let v = if ENCRYPT { s.encrypt_end(v[i], last) } else { s.decrypt_end(v[i], last) };
             s.store(v, &mut output[i * S::WIDTH..]);
@@ -481,6 +497,7 @@ impl<V: Copy> Advance<V> {
 impl<S: Clmul> Next<S> for Advance<S::V> {
     #[inline(always)]
     fn next(&mut self, s: S, t: &[S::V; FLIGHT], i: usize) -> S::V {
+        // A group of 16 or 32 blocks: times x^16 or x^32, shifts by 2 or 4 bytes.
         match S::WIDTH {
             1 => s.double(t[(i + FLIGHT - 1) % FLIGHT], &mut self.carries),
             2 => times_bytes::<S, 2, 14>(s, t[i]),
@@ -505,6 +522,9 @@ impl<V: Copy> Fresh<V> {
 impl<S: Clmul> Next<S> for Fresh<S::V> {
     #[inline(always)]
     fn next(&mut self, s: S, t: &[S::V; FLIGHT], i: usize) -> S::V {
+        // With several blocks a vector all come from the first mask, times x^(i * WIDTH), rather
+        // than each from the one before: products that do not wait for one another. Doublings are
+        // short enough.
         let first = self.first;
         match (i, i * S::WIDTH) {
             (0, _) => first,
@@ -565,6 +585,9 @@ fn steal<S: Clmul, const R: usize, const ENCRYPT: bool>(
     mut last: InOutBlocks<'_, '_>,
     mut rest: InOut<'_, '_>,
 ) {
+    // Encryption: CC = block m-1 under its own mask. The first bytes of CC are the short last block
+    // of the ciphertext; the short plaintext, filled up with the rest of CC, becomes block m-1 under
+    // the mask of block m. Decryption undoes it from the other end: so the masks change places.
     let next = next_vector(s, t);
     let (first, second) = if ENCRYPT { (t, next) } else { (next, t) };
     let mut block = [[0; 16]];
@@ -602,6 +625,8 @@ fn spread<S: Clmul>(s: S, t: S::V) -> S::V {
         return t;
     }
     let powers = s.load(&POWERS);
+    // t = l + h x^64 and p = x^i, i < 4: t p = l p + h p x^64. What of h p goes beyond 64 bits
+    // stands for multiples of x^128, and comes back times x^7 + x^2 + x + 1.
     let high = s.clmul_high_low(t, powers);
     let t = s.xor(s.clmul_low(t, powers), s.bytes_up::<8>(high));
     s.xor(t, s.clmul_high_low(high, s.splat_halves(FOLD, 0)))
@@ -633,6 +658,7 @@ fn times_power<S: Clmul, const N: u32, const M: u32>(s: S, t: S::V) -> S::V {
 /// Each lane times x^(8 * `N`); `M` = 16 - `N`.
 #[inline(always)]
 fn times_bytes<S: Clmul, const N: i32, const M: i32>(s: S, t: S::V) -> S::V {
+    // The N highest bytes leave the block: times x^7 + x^2 + x + 1 they come back at its beginning.
     let fold = s.clmul_low(s.bytes_down::<M>(t), s.splat_halves(FOLD, 0));
     s.xor(s.bytes_up::<N>(t), fold)
 }

@@ -4,9 +4,11 @@
 //! GHASH is the same on blocks whose bytes are reversed, with a key that is multiplied by x (RFC 8452,
 //! appendix A), so both share this file.
 //!
-//! Products are summed before they are reduced: a sum of many costs one reduction. A product takes
-//! three carry-less products of halves (Karatsuba), because they are what the hardware starts least
-//! often: every second cycle at any width, where measured.
+//! The hash of blocks X_1 to X_n is Y = X_1 H^n + X_2 H^(n-1) + ... + X_n H. Products are summed
+//! before they are reduced: a sum of many costs one reduction. With a = a_0 + a_1 x^64, a product is
+//! a_0 b_0 + ((a_0 + a_1)(b_0 + b_1) + a_0 b_0 + a_1 b_1) x^64 + a_1 b_1 x^128 (Karatsuba): three
+//! carry-less products of halves instead of four, because they are what the hardware starts least
+//! often: every second cycle at any width, where measured, with a latency of five.
 
 use lanelock_isa::{Block, Blocks, Clmul, wipe};
 
@@ -55,13 +57,15 @@ impl<V: Copy> Sum<V> {
     /// Adds `a` * `b`.
     #[inline(always)]
     pub(crate) fn add<S: Clmul<V = V>>(&mut self, s: S, a: V, Factor(b, b_both): Factor<V>) {
+        // Three sums, so three chains of exclusive ors; the products do not wait for one another.
         let a_both = s.xor(a, s.swap_halves(a));
         self.low = s.xor(self.low, s.clmul_low(a, b));
         self.high = s.xor(self.high, s.clmul_high(a, b));
         self.both = s.xor(self.both, s.clmul_low(a_both, b_both));
     }
 
-    /// [`add`](Self::add), computed at this place of the program.
+    /// [`add`](Self::add), its results through an empty `asm!`: the products stay between the AES
+    /// rounds where they were written (see [`Blocks::here`]).
     #[inline(always)]
     pub(crate) fn add_here<S: Clmul<V = V>>(&mut self, s: S, a: V, b: Factor<V>) {
         self.add(s, a, b);
@@ -80,6 +84,12 @@ impl<V: Copy> Sum<V> {
     /// upwards, twice.
     #[inline(always)]
     pub(crate) fn reduce<S: Clmul<V = V>>(self, s: S) -> V {
+        // The sum is T = low + M x^64 + high x^128, M = both + high + low. Adding a multiple of the
+        // modulus, the low 64 bits l of T become zero: l (x^128 + x^127 + x^126 + x^121 + 1) leaves
+        // l (x^63 + x^62 + x^57) x^64 + l x^128. What is left above x^64 is mid = M + (upper half of
+        // low) + l FOLD + l x^64, in which `swap_halves` puts the upper half of `low` down and l up.
+        // The same once more with the low half of `mid` divides by x^128 in all. Two products, the
+        // second of which waits for the first.
         let fold = s.splat(&FOLD);
         let cross = s.xor(s.xor(self.both, self.high), s.xor(self.low, s.swap_halves(self.low)));
         let mid = s.xor(cross, s.clmul_low(self.low, fold));
@@ -125,6 +135,7 @@ impl Powers {
         let n = s.narrow();
         let mut power = n.load(&[key]);
         let first = Factor::new(n, power);
+        // Powers 2 to WIDTH one behind the other, then vectors of them: H^(k + WIDTH) = H^k H^WIDTH.
         // One vector, the powers from WIDTH down to 1.
         n.store(power, &mut self.table[HIGHEST - 1..]);
         for exponent in 2..=S::WIDTH {
@@ -215,6 +226,7 @@ impl<'p, S: Clmul> ProductRun<'p, S> {
     #[inline(always)]
     pub(crate) fn add(&mut self, v: S::V, blocks: usize) {
         let s = self.s;
+        // Zero behind the first block, so that no branch is needed.
         let v = s.xor(v, s.in_first_lane(self.before));
         self.before = s.narrow().zero();
         self.sum.add(s, v, self.powers.at(s, self.at));
@@ -252,6 +264,9 @@ pub(crate) fn hash_group<S: Clmul, const REVERSED: bool>(
     y: <S::Narrow as Blocks>::V,
     group: &[Block],
 ) -> <S::Narrow as Blocks>::V {
+    // Block i of a group of n times H^(n - i), lane by lane; the lanes are added up in the end. The
+    // hash so far belongs to the first block. Registers: three sums, and the temporaries of a few
+    // products; powers are operands in memory. 24 products, and two of the reduction: 52 cycles.
     let powers = powers.last(VECTORS * S::WIDTH);
     let mut sum = Sum::zero(s);
     for i in 0..VECTORS {

@@ -1,4 +1,6 @@
-//! What GHASH and POLYVAL share: a key, bytes piece by piece, a block.
+//! GHASH (NIST SP 800-38D, 6.4) and POLYVAL (RFC 8452, 3) as hashes of their own: bytes come piece by
+//! piece, are padded with zeros to whole blocks, and the result is one block. The arithmetic is in
+//! `field`.
 
 use core::fmt;
 
@@ -117,6 +119,8 @@ impl<const REVERSED: bool> HashState<REVERSED> {
 
     pub(crate) fn update(&mut self, powers: &Powers, level: AesLevel, mut bytes: &[u8]) {
         if self.filled > 0 {
+            // First what completes a block that has begun; then whole blocks; the rest is kept in
+            // `part`.
             let (now, later) = bytes.split_at(bytes.len().min(16 - self.filled));
             self.part[self.filled..][..now.len()].copy_from_slice(now);
             self.filled += now.len();

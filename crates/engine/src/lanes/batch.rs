@@ -1,4 +1,4 @@
-//! The batch face of CBC and CBCS: all jobs are there, all are done on return.
+//! CBC and CBCS encryption of a slice of jobs: all are there at the call, all are done on return.
 
 use core::{array, fmt};
 
@@ -80,8 +80,8 @@ fn work<'w>(job: &'w mut Job<'_>) -> Work<'w, 'w, Cbc, 1> {
     Work::new(job.key.keys(), job.pattern, array::from_mut(&mut job.iv), runs, data)
 }
 
-/// Encrypts the truncated run behind the complete ones, if the pattern wants it: too short and too
-/// rare for lanes.
+/// Encrypts the truncated run behind the complete ones, if the pattern includes it. Such runs are
+/// too short and too rare for lanes.
 fn finish(job: &mut Job<'_>) {
     let (data, _) = job.data.as_chunks_mut();
     let (first, _) = job.pattern.truncated_run(data.len());

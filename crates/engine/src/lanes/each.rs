@@ -1,5 +1,5 @@
-//! One block of each of many messages, under the key of the message: steps that belong to no chain
-//! long enough for the lanes.
+//! E(K_i, B_i) for one block of each of many messages, under the key of the message: first and last
+//! blocks and masks of tags, which are single steps and so need no chain in the lanes.
 
 use lanelock_isa::{Block, Blocks, Clmul, Kernel, OwnKeys, wipe};
 
@@ -8,7 +8,8 @@ use crate::aes::EncryptKey;
 /// Blocks at a time.
 const GROUP: usize = 64;
 
-/// Vectors in flight, where keys differ.
+/// Vectors in flight, where keys differ. Each round gathers a key for every vector, which takes
+/// longer than the round: so four vectors are enough.
 const VECTORS: usize = 4;
 
 /// Encrypts the block of each item under the key of the item; items without a key are left out. All
@@ -22,6 +23,7 @@ pub(crate) fn encrypt_each<'k, T, const R: usize>(
     let mut blocks = [[0; 16]; GROUP];
     let mut keys = [first; GROUP];
     for group in items.chunks_mut(GROUP) {
+        // The blocks of up to 64 items side by side, encrypted together, and back.
         let (mut count, mut same) = (0, true);
         for item in &mut *group {
             if let Some(key) = key(item) {

@@ -51,7 +51,8 @@ impl Flight {
         K: ChainKind<P>,
     {
         let (flight, kind) = (self, PhantomData::<K>);
-        // One kernel for all sources of chains: there are too many kernels already.
+        // `dyn`, so that one kernel is compiled for all sources of chains: it is called once for a
+        // chain, not for a block.
         let chains: &mut dyn Iterator<Item = _> = &mut chains;
         if let Some(key) = same_key {
             self.level.run(RunLanes { chains, keys: SharedSchedule(key), flight, kind });
@@ -151,7 +152,7 @@ struct FlightLanes<'s, 'd, K: ChainKind<P>, const P: usize> {
     data: [K::Data<'d>; MOST_LANES],
     state: [[Block; MOST_LANES]; P],
     runs: [usize; MOST_LANES],
-    /// Where state and runs go in the end.
+    /// The fields of the job to which state and runs are written back.
     home: [Option<(&'s mut [Block; P], &'s mut usize)>; MOST_LANES],
     active: usize,
 }
@@ -183,7 +184,7 @@ impl<'s, 'd, K: ChainKind<P>, const P: usize> FlightLanes<'s, 'd, K, P> {
         self.home[lane] = Some((chain.state, chain.runs));
     }
 
-    /// Brings state and runs of a lane home.
+    /// Writes state and runs of a lane back to its job.
     #[inline(always)]
     fn land(&mut self, lane: usize) {
         if let Some((state, runs)) = self.home[lane].take() {
@@ -225,6 +226,7 @@ impl<'s, 'd, K: ChainKind<P>, const P: usize> FlightLanes<'s, 'd, K, P> {
             }
         }
         let mut state = K::enter(s, state);
+        // Lanes without a chain repeat lane 0 when read, and are never written (`Window`).
         let full = used == N * S::WIDTH;
         {
             let mut window = Lane::window::<N>(S::WIDTH, steps.blocks(), &mut self.data[..used]);
@@ -263,6 +265,7 @@ where
     fn run<S: Clmul>(self, s: S) {
         let Self { chains, mut keys, flight, .. } = self;
         let (run, period) = (flight.pattern.run(), flight.pattern.period());
+        // Fill the lanes.
         let most = flight.most.clamp(1, S::VECTORS * S::WIDTH);
         let mut lanes = FlightLanes::<K, P>::new();
         let mut squares = [[[s.zero(); MOST_VECTORS]; 4]; 2];
@@ -273,6 +276,8 @@ where
             lanes.active += 1;
         }
         while lanes.active == most || lanes.active > 0 && !flight.stop_early {
+            // All lanes go as far as the one with the fewest runs left: one loop without conditions.
+            // Then the lanes that have ended are refilled.
             let used = lanes_for::<S>(lanes.active);
             let mut runs = usize::MAX;
             for lane in 0..used {
@@ -282,6 +287,8 @@ where
             if S::VECTORS == 1 {
                 keys.advance::<S, K, 1, P>(s, &mut lanes, &mut squares, used, steps);
             } else {
+                // `N` is a constant of the kernel, so that states are registers: one kernel for each
+                // number of vectors. 5 to 7 do not occur (`lanes_for`).
                 match used.div_ceil(S::WIDTH) {
                     8 => keys.advance::<S, K, 8, P>(s, &mut lanes, &mut squares, used, steps),
                     4 => keys.advance::<S, K, 4, P>(s, &mut lanes, &mut squares, used, steps),
@@ -301,6 +308,7 @@ where
                 }
             }
         }
+        // Only with `stop_early`: what is half done goes back as it is.
         for lane in 0..lanes.active {
             lanes.land(lane);
         }
@@ -308,8 +316,9 @@ where
 }
 
 /// How many lanes to advance when `active` are in use. Up to four vectors the latency of one chain
-/// decides, so all lanes advance, even if the last vector is not full; above, only kernels of four
-/// and eight vectors exist, and the other chains wait for a lane to end.
+/// decides (the rounds of four vectors start in half of that time), so all lanes advance, even if the
+/// last vector is not full. Above, only kernels of four and eight vectors exist: so many advance, and
+/// the other chains stay where they are until a lane ends.
 #[inline(always)]
 fn lanes_for<S: Blocks>(active: usize) -> usize {
     match active / S::WIDTH {

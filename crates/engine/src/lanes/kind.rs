@@ -1,4 +1,9 @@
 //! The kinds of chain: what a step of each does with a block of every lane.
+//!
+//! Registers of a step with 8 vectors and a 128-bit key common to all: CBC and CBC-MAC have 8
+//! states, 11 keys, and the 8 blocks that were gathered for the next step: 27 of 32. CCM has
+//! counters and a key stream beside the MAC: more than there are registers, so that part of it is in
+//! memory. Where each lane has its own key, keys are operands in memory.
 
 use core::ops::Deref;
 
@@ -11,7 +16,7 @@ pub(crate) trait ChainKind<const P: usize> {
     /// Whether chains of this kind may leave out blocks: see [`Pattern`](crate::Pattern).
     const PATTERNS: bool = false;
 
-    /// The state as the steps want it, from the blocks of the lanes.
+    /// The state in the form that the steps use, from the blocks of the lanes.
     #[inline(always)]
     fn enter<S: Blocks, const N: usize>(_: S, state: [[S::V; N]; P]) -> [[S::V; N]; P] {
         state
@@ -46,6 +51,7 @@ impl ChainKind<1> for Cbc {
         state: &mut [[S::V; N]; 1],
         keys: impl RoundKeys<S>,
     ) -> [S::V; N] {
+        // C_j = E(K, P_j ^ C_(j-1)).
         state[0] = s.encrypt_xor::<N, R>(data, state[0], keys);
         state[0]
     }
@@ -98,6 +104,9 @@ impl<const OPEN: bool> ChainKind<2> for CcmText<OPEN> {
         [mac, counters]: &mut [[S::V; N]; 2],
         keys: impl RoundKeys<S>,
     ) -> [S::V; N] {
+        // C_j = P_j ^ E(K, A_j), MAC_j = E(K, P_j ^ MAC_(j-1)). Opening has to decrypt before the
+        // step of the MAC. The counters do not depend on it: two times N vectors, one behind the
+        // other.
         let mut stream = *counters;
         for i in 0..N {
             stream[i] = s.counter_blocks(counters[i]);
@@ -181,8 +190,8 @@ pub(crate) trait LaneWindow<const N: usize> {
     /// Block `at` of every lane = `v`; `FULL` if the last vector has all its lanes.
     fn write_row<S: Blocks, const FULL: bool>(&mut self, s: S, at: usize, v: [S::V; N]);
 
-    /// Blocks `at` to `at + S::WIDTH - 1` of the lanes of vector number `vector`, turned as
-    /// [`scatter_square`](Blocks::scatter_square) wants them.
+    /// Blocks `at` to `at + S::WIDTH - 1` of the lanes of vector number `vector`, as
+    /// [`scatter_square`](Blocks::scatter_square) takes them: one vector for each row.
     fn write_square<S: Blocks>(&mut self, s: S, at: usize, vector: usize, square: [S::V; 4]);
 }
 

@@ -1,7 +1,7 @@
 //! CMAC of many messages at once.
 //!
-//! The blocks before the last one of each message are chains in the lanes; the last ones, which all
-//! are single steps, go through AES together.
+//! The blocks before the last one of each message are chains in the lanes. The last blocks, with
+//! their subkeys added, are one encryption each: those of all messages are done side by side.
 
 use core::{array, fmt};
 

@@ -1,10 +1,13 @@
-//! Many chains at once: the multi-buffer heart.
+//! Many chains at once (multi-buffer encryption).
 //!
 //! A *chain* is serial work on one buffer: CBC or CBCS encryption of a protected range. Chains do not
 //! depend on one another, so each takes a *lane* of a vector and one AES instruction advances all of
 //! them. When a chain ends, its lane is refilled at once, so unequal lengths keep the vector full.
 //!
-//! Two faces on one mechanism:
+//! With a 128-bit key a block of a chain takes 40 cycles, ten rounds of four. Where two rounds start
+//! in a cycle, 80 do in that time: so eight vectors, 32 lanes at `vaes512`, fill the units.
+//!
+//! Two interfaces to one mechanism:
 //! - **batch**: [`encrypt`] takes a slice of [`Job`]s and returns when all are done;
 //! - **scheduler**: [`Scheduler`] takes jobs with owned buffers as they come and hands them back in
 //!   the order of submission, or as they finish.

@@ -1,4 +1,9 @@
-//! One chain of CBC or CBCS: no lanes to fill.
+//! One chain of CBC or CBCS, C_j = E(K, P_j ^ C_(j-1)): one block after the other, without lanes.
+//!
+//! With a 128-bit key ten rounds of four cycles and one exclusive or: 41 cycles a block at least.
+//! CBC-MAC (`cmac`) saves the exclusive or by adding the next block in the last round; here the
+//! ciphertext itself has to come out. Registers: the state, this and the next plaintext, and 11
+//! round keys: 14.
 
 use lanelock_isa::{Block, Blocks, Clmul, Kernel, SameKey};
 
@@ -24,11 +29,12 @@ impl<const R: usize> Kernel for RunOne<'_, '_, '_, R> {
         let whitening = s.load(&keys[..1]);
         let keys = SameKey(broadcast(s, keys));
         let mut v = s.load(core::slice::from_ref(state));
-        // The next plaintext block meets round key 0 a step ahead, which leaves one operation between
-        // the end of a block and the first round of the next.
+        // Round key 0 is added to the next plaintext block a step in advance: one exclusive or is
+        // left between the last round of a block and the first of the next.
         let mut early = s.xor(s.load(data.input()), whitening);
         let (mut at, mut number) = (0, 0);
         for left in (0..runs * run).rev() {
+            // The next block: inside a run the following one, else the first of the next run.
             let next = if number + 1 < run {
                 number += 1;
                 at + 1

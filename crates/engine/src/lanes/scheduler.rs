@@ -1,4 +1,4 @@
-//! The scheduler face: jobs come one by one with buffers of their own, and leave when they are done.
+//! Jobs that are submitted one by one, with buffers of their own, and returned when they are done.
 
 use core::fmt;
 use std::collections::VecDeque;

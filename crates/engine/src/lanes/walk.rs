@@ -1,9 +1,17 @@
 //! The walk over a window: all lanes side by side, step by step.
 //!
-//! Two ways lead through a window. *Row by row*: the next block of each lane is gathered, and what
-//! comes out is scattered again, one access for each lane. *Square by square*, where blocks lie side by
-//! side: a vector of blocks from each lane of a vector is turned in registers, one access for as many
-//! blocks as a vector holds.
+//! A step takes one block of every lane, but each lane's blocks lie in a buffer of its own: the
+//! blocks of a step have to be brought into vectors and back, a transposition. There are two ways.
+//!
+//! - *Row by row*: the next block of each lane is loaded (16 bytes) and inserted into a vector; the result
+//! is split and stored again. One load and one store for each block, for any distance of the blocks.
+//! - *Square by square*, where the blocks of a lane are contiguous: four lanes of 64 bytes each (at
+//! `vaes512`) are loaded as vectors and transposed in registers. One load and one store for four
+//! blocks,
+//!   and eight shuffles for 16 blocks each way.
+//!
+//! Both move the next blocks in, and the last ones out, while the current ones are encrypted: what is
+//! loaded does not depend on the rounds, and shuffles, loads and stores use other units than they do.
 
 use lanelock_isa::{Blocks, RoundKeys};
 
@@ -13,7 +21,8 @@ use super::kind::{ChainKind, LaneWindow};
 /// kernel (1, 2, 3, 4, 8) were chosen by the sweep `lanelock-lab lanes`, see `docs/performance.md`.
 pub(super) const MOST_VECTORS: usize = 8;
 
-/// Fewer squares than these are not worth their beginning and end.
+/// With fewer squares than these, row by row is faster: the first square is loaded, and the last one
+/// stored, with no rounds to overlap with.
 const FEW_SQUARES: usize = 3;
 
 /// How far to advance: `runs` runs of `run` blocks, their starts `period` blocks apart.
@@ -64,6 +73,7 @@ pub(super) fn walk<S, K, W, const N: usize, const P: usize, const R: usize>(
         let blocks = steps.blocks();
         let mut done = 0;
         if S::WIDTH > 1 && blocks >= FEW_SQUARES * S::WIDTH {
+            // Squares as far as they go, then single rows.
             let turns = blocks / S::WIDTH;
             by_squares::<S, K, W, N, P, R>(s, state, keys, window, squares, turns);
             done = turns * S::WIDTH;
@@ -78,8 +88,8 @@ pub(super) fn walk<S, K, W, const N: usize, const P: usize, const R: usize>(
 /// Takes steps from block `start` on, row by row. `SINGLE` if runs are one block long, `FULL` if the
 /// lanes fill all `N` vectors: conditions that cost too much inside the loop.
 ///
-/// The blocks of the next step are gathered before the current one is taken, so that the gathers fill
-/// the gaps between the rounds.
+/// The blocks of the next step are gathered before the current one is encrypted: loads and inserts
+/// overlap with the rounds.
 #[inline(always)]
 fn by_rows<
     S,
@@ -113,7 +123,8 @@ fn by_rows<
             number += 1;
             at + 1
         };
-        // Behind the last step there is nothing: gather anything that is there.
+        // The last step has no next one. Its last block is gathered again, and not used: that is
+        // inside the window, and cheaper than a branch.
         let next_data = gather::<S, W, N>(s, window, next.min(last));
         let output = K::step::<S, N, R>(s, data, state, keys);
         window.write_row::<S, FULL>(s, at, output);
@@ -153,12 +164,15 @@ fn by_squares<S, K, W, const N: usize, const P: usize, const R: usize>(
     K: ChainKind<P>,
     W: LaneWindow<N>,
 {
+    // In `S::WIDTH` steps all `N` squares of the other half have to be exchanged: so many at each
+    // step.
     let at_once = N.div_ceil(S::WIDTH);
     for i in 0..N {
         take(s, window, &mut squares[0], 0, i);
     }
     for turn in 0..turns {
         let [even, odd] = &mut *squares;
+        // The halves change places after each square, by index instead of by copying.
         let (now, other) = if turn % 2 == 0 { (even, odd) } else { (odd, even) };
         for j in 0..S::WIDTH {
             let mut data = [now[j][0]; N];
@@ -174,6 +188,8 @@ fn by_squares<S, K, W, const N: usize, const P: usize, const R: usize>(
             for k in 0..at_once {
                 let i = j * at_once + k;
                 if i < N {
+                    // `other` holds the last square: its result goes out before the next one comes
+                    // in.
                     if turn > 0 {
                         put(s, window, other, turn - 1, i);
                     }

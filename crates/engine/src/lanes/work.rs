@@ -80,8 +80,8 @@ pub(super) fn run_all<K: ChainKind<P>, const P: usize>(
     works: &mut [Work<'_, '_, K, P>],
     most: usize,
 ) {
-    // Works that can share a kernel stand together; among them long ones first, so that the lanes end
-    // together.
+    // Works that can share a kernel stand together; among them long ones first, so that the last
+    // chains in the lanes are short ones and end close together.
     works.sort_unstable_by_key(|work| (work.group, Reverse(work.runs)));
     for group in works.chunk_by_mut(|a, b| a.group == b.group) {
         run_group(group, most, false);
@@ -118,6 +118,7 @@ fn run_sized<'k, K: ChainKind<P>, const P: usize, const R: usize>(
     schedule: impl Fn(JobKeys<'k>) -> Option<&'k [Block; R]> + Copy,
 ) {
     let (keys, pattern) = (group[0].keys, group[0].pattern);
+    // The same key is recognised by its address: comparing key bytes would cost time for each job.
     let one = schedule(keys).filter(|one| {
         group.iter().all(|work| schedule(work.keys).is_some_and(|other| core::ptr::eq(other, *one)))
     });

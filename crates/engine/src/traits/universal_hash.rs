@@ -52,7 +52,7 @@ impl<const REVERSED: bool> Reset for UniversalHash<REVERSED> {
     }
 }
 
-/// So many blocks a call that the call does not count.
+/// 32 blocks a call, so that the cost of the call itself is small beside the work.
 struct HashBackend<'a, const REVERSED: bool>(&'a mut UniversalHash<REVERSED>);
 
 impl<const REVERSED: bool> BlockSizeUser for HashBackend<'_, REVERSED> {

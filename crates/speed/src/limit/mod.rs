@@ -39,8 +39,8 @@ use kernels::{
     Width,
 };
 
-/// A shorter chain is not bound by its latency: the processor begins the next message while it waits
-/// for this one.
+/// A shorter chain is not bound by its latency: the processor begins the next message before this one
+/// has ended.
 const LONG_CHAIN: usize = 256;
 
 /// What fits into the first two levels of every cache: memory is no limit there, but for reading alone

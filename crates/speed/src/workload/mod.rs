@@ -118,7 +118,8 @@ impl Workload {
     }
 
     /// A buffer for each stream, apart from one another by odd distances as in a program: buffers
-    /// whose distance is a multiple of 4096 bytes fight for the same sets of the cache.
+    /// whose distance is a multiple of 4096 bytes share the same sets of the cache and evict one
+    /// another.
     pub fn buffers(&self) -> Vec<Vec<u8>> {
         let buffer = |i: usize| {
             let mut buffer = Vec::with_capacity(self.size + i * 7 % 13 * 192);

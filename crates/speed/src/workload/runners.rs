@@ -21,7 +21,7 @@ use lanelock::{
 use super::{Keys, Runner, Workload};
 
 /// Why a call that was set up here cannot fail.
-const FITS: &str = "nonce, tag and message have the length that the algorithm wants";
+const FITS: &str = "nonce, tag and message have lengths that the algorithm takes";
 
 /// The bytes of key number `i`.
 fn key<const N: usize>(i: usize) -> [u8; N] {
@@ -80,7 +80,7 @@ fn many<A: Batch + 'static>(
         return aead(workload, nonce, cipher(0));
     }
     let keys = if workload.keys == Keys::Each { workload.streams } else { 1 };
-    // For ever: the messages, which borrow them, stay from call to call as in a program.
+    // Leaked on purpose: the messages borrow keys and nonces, and stay from call to call.
     let keys: &'static [A] = Vec::leak((0..keys).map(cipher).collect());
     let nonces: &'static [Vec<u8>] = Vec::leak(
         (0..workload.streams).map(|i| vec![i.to_le_bytes()[0]; nonce]).collect::<Vec<_>>(),

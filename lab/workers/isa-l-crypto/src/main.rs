@@ -4,7 +4,7 @@ use std::{ffi::c_int, ptr::null};
 
 use lanelock_lab_common::{Data, Library, Prepared, Row, call, serve};
 
-/// Room for the structures of the library, as aligned as it wants them.
+/// Room for the structures of the library, with the alignment that it requires.
 #[repr(C, align(64))]
 struct Room<const N: usize>([u8; N]);
 

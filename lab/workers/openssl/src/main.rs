@@ -163,7 +163,7 @@ fn aead_name(row: &Row) -> &str {
     }
 }
 
-/// CCM wants to know the length first.
+/// CCM needs the length before the text: it is part of the first block.
 fn announce(context: *mut CipherCtx, length: usize) {
     let mut written = 0;
     // SAFETY: the documented call without buffers.

@@ -40,8 +40,10 @@ pub(super) trait Core: Copy {
 
     /// `Update` with `early` ^ `late`, where `early` may be known before the state is and `late` not.
     ///
-    /// The message would be part of a round key. But then it is added before the round, which is on
-    /// the longest path through all updates; added behind the round, it waits for nobody.
+    /// In the draft, S'_0 = AESRound(S_7, S_0 ^ M). The round is AESENC, which adds its key last,
+    /// but needs it when it starts: S_0 ^ M as a key would have to be there four cycles before it is
+    /// used. Here the key is `early`, and S_0 ^ `late` is added to the result: computed during the
+    /// round.
     fn update<S: Blocks>(
         s: S,
         v: Self::Words<S::V>,
@@ -88,9 +90,12 @@ impl Core for AegisFamily<128> {
         let (key, nonce, c0, c1) = (s.splat(key), s.splat(nonce), s.splat(&C0), s.splat(&C1));
         let mixed = s.xor(key, nonce);
         let (k0, k1) = (s.xor(key, c0), s.xor(key, c1));
+        // S_0 to S_7 of the draft; the nonce and the key are the message of ten updates.
         let mut v = [mixed, c1, c0, c1, mixed, k0, k1, k0];
         if let Some(context) = context {
-            // Words 3 and 7 have the context added already for the update that comes.
+            // The draft adds the context to words 3 and 7 before each update. Here both have it
+            // already; as round key of the update it goes into the new words as well, ready for the
+            // next one.
             v[3] = s.xor(v[3], context);
             v[7] = s.xor(v[7], context);
             for _ in 0..10 {
@@ -172,9 +177,11 @@ impl Core for AegisFamily<256> {
     ) -> [S::V; 6] {
         let (k0, k1, c0, c1) = (s.splat(k0), s.splat(k1), s.splat(&C0), s.splat(&C1));
         let (kn0, kn1) = (s.xor(k0, s.splat(n0)), s.xor(k1, s.splat(n1)));
+        // S_0 to S_5 of the draft; both halves of the key, alone and with the nonce, are the message
+        // of 16 updates.
         let mut v = [kn0, kn1, c1, c0, s.xor(k0, c0), s.xor(k1, c1)];
         if let Some(context) = context {
-            // Words 3 and 5 have the context added already for the update that comes.
+            // The draft adds the context to words 3 and 5 before each update: as in the 128 family.
             v[3] = s.xor(v[3], context);
             v[5] = s.xor(v[5], context);
             for _ in 0..4 {

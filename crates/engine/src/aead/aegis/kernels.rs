@@ -4,6 +4,14 @@
 //! higher, the lanes are done one vector after the other, each over the whole message: eight rounds
 //! that do not wait for each other already fill the units, and more words than there are registers
 //! would go through memory.
+//!
+//! An update is one AES round for each word of the state: 8 in AEGIS-128L and 128X, 6 in the 256
+//! family. With two rounds started a cycle that is 4 or 3 cycles. But every word is made from words
+//! of the update before by a round with a latency of 4: so an update takes 4 cycles, and a little
+//! more since words to which the message is added have an exclusive or on top. Only other lanes
+//! could fill what is left.
+//!
+//! Registers of AEGIS-128: 8 words, 2 of key stream, 2 of text: 12, and temporaries; of AEGIS-256: 8.
 
 use lanelock_isa::{Block, Blocks, Clmul, Kernel};
 
@@ -30,6 +38,7 @@ impl<L: Lanes<D>, const D: usize> Kernel for InLanes<L, D> {
     fn run<S: Clmul>(self, s: S) -> L::Out {
         let Self(mut work) = self;
         match D {
+            // Wider vectors than the state has lanes would compute lanes that do not exist.
             1 => every_lane(s.narrow(), &mut work),
             2 => every_lane(s.pair(), &mut work),
             _ => every_lane(s, &mut work),
@@ -78,6 +87,9 @@ impl<C: Core, const D: usize, const ENCRYPT: bool> Lanes<D>
     #[inline(always)]
     fn lanes<S: Blocks>(&mut self, s: S, lane: usize) {
         let mut v = init::<C, S, D>(s, self.key, self.nonce, lane);
+        // AAD, text and lengths of one vector of lanes after the other: the state stays in registers
+        // from the first update to the tag, and the message is walked through once for each vector
+        // of lanes.
         v = absorb::<C, S, D>(s, v, self.aad, lane);
         v = crypt::<C, S, D, ENCRYPT>(s, v, self.text.reborrow(), lane);
         v = crypt_rest::<C, S, D, ENCRYPT>(s, v, self.rest.reborrow(), lane);
@@ -248,6 +260,7 @@ impl<C: Core, const D: usize> MacParts<C, D> {
         s.store(tag[0], &mut self.tags[0][lane..]);
         s.store(tag[1], &mut self.tags[1][lane..]);
         if lane == 0 {
+            // Lane 0 is in the first vector: kept, because it absorbs the other tags in the end.
             for (first, word) in self.first.as_mut().iter_mut().zip(v.as_ref()) {
                 let mut blocks = [[0; 16]; 4];
                 s.store(*word, &mut blocks);
@@ -262,7 +275,9 @@ impl<C: Core, const D: usize> MacParts<C, D> {
         if D == 1 {
             return [low[0], high[0]];
         }
-        // The draft leaves the first lane's tag out, but not where two short tags fill an update.
+        // In the draft the tags of lanes 1 to D - 1 are absorbed, and lane 0 absorbs them. With
+        // short tags in the 128 family an update takes two tags: there the tag of lane 0 is absorbed
+        // as well.
         let mut blocks = [[0; 16]; 8];
         let mut count = 0;
         for lane in 0..D {
@@ -302,6 +317,7 @@ fn init<C: Core, S: Blocks, const D: usize>(
     nonce: &C::Key,
     lane: usize,
 ) -> C::Words<S::V> {
+    // A single lane has no context: AEGIS-128L and AEGIS-256 as they were before the X variants.
     let context = if D > 1 { Some(s.load(&Contexts::<D>::ALL[lane..])) } else { None };
     C::init(s, key, nonce, context)
 }
@@ -356,6 +372,7 @@ fn absorb<C: Core, S: Blocks, const D: usize>(
     lane: usize,
 ) -> C::Words<S::V> {
     let (blocks, _) = data.as_chunks();
+    // An update absorbs `RATE` words of `D` lanes; block i * D + lane is word i of its lane.
     let whole = blocks.len() / (C::RATE * D) * (C::RATE * D);
     let mut at = 0;
     while at < whole {
@@ -366,6 +383,7 @@ fn absorb<C: Core, S: Blocks, const D: usize>(
     if !rest.is_empty() {
         let mut m = C::rate(s.zero());
         for i in 0..C::RATE {
+            // Words and lanes that the data do not reach are zeros: the padding.
             m.as_mut()[i] = s.load_part(part::<S, D>(rest, i, lane));
         }
         v = C::update(s, v, m, C::rate(s.zero()));
@@ -408,6 +426,8 @@ fn crypt_rest<C: Core, S: Blocks, const D: usize, const ENCRYPT: bool>(
         return v;
     }
     let z = C::keystream(s, v);
+    // The key stream is added to all of the update, the text is only the beginning of it. When
+    // decrypting, what is left behind the text is key stream: `keep` makes it the padding of zeros.
     let mut input = z;
     for i in 0..C::RATE {
         input.as_mut()[i] = s.load_part(part::<S, D>(rest.get_in(), i, lane));
@@ -431,6 +451,8 @@ fn next<C: Core, S: Blocks, const ENCRYPT: bool>(
     output: C::Rate<S::V>,
 ) -> C::Words<S::V> {
     let zero = C::rate(s.zero());
+    // Encryption has the plaintext before the key stream, decryption only after it: `early` or
+    // `late`.
     if ENCRYPT { C::update(s, v, input, zero) } else { C::update(s, v, zero, output) }
 }
 
@@ -441,6 +463,7 @@ fn finalize<C: Core, S: Blocks>(
     Lengths([low, high]): Lengths,
 ) -> C::Words<S::V> {
     let t = s.xor(v.as_ref()[C::COUNTED], s.splat_halves(low, high));
+    // Seven updates that absorb the lengths, mixed with one word of the state (`Finalize`).
     for _ in 0..7 {
         v = C::update(s, v, C::rate(t), C::rate(s.zero()));
     }
@@ -452,6 +475,7 @@ fn finalize<C: Core, S: Blocks>(
 fn add_tag<C: Core, S: Blocks>(s: S, v: C::Words<S::V>, long: bool, tag: &mut [Block; 2]) {
     let n = s.narrow();
     for (sum, lanes) in tag.iter_mut().zip(C::tag(s, v, long)) {
+        // The tag of the message is the exclusive or of the tags of all lanes.
         let new = n.xor(n.splat(sum), s.sum_lanes(lanes));
         n.store(new, core::slice::from_mut(sum));
     }

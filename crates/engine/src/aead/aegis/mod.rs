@@ -28,8 +28,8 @@ pub use stream::{AegisMacStream, AegisStream};
 /// AEGIS-256X in the same way. The degree `D` is 1, 2 or 4.
 ///
 /// Key and nonce have 16 bytes (128) or 32 (256). Tags have 32 bytes, or 16 if the key is
-/// [made for them](Self::with_tag_length). The draft allows both and recommends none; with 32 bytes
-/// nobody can find a message that opens under two keys, with 16 about 2^64 attempts do.
+/// [made for them](Self::with_tag_length). The draft allows both and recommends none. With 16 bytes,
+/// about 2^64 attempts find a message that opens under two keys; with 32 bytes that is not feasible.
 ///
 /// A nonce must not be used twice with one key, whatever the length of the tag: both messages would
 /// be open. Random nonces are safe for 2^48 messages of a key of AEGIS-128L or 128X, and without limit

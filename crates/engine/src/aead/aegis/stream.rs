@@ -50,11 +50,14 @@ where
     }
 
     fn crypt<const ENCRYPT: bool>(&mut self, mut data: InOut<'_, '_>) {
+        // The AAD ends with the first text: zeros complete its last update.
         if !self.in_text {
             self.pieces.pad();
             self.in_text = true;
         }
         self.text += data.len() as u64;
+        // First what completes an update that has begun, byte by byte from the key stream that is
+        // there; then whole updates; then the beginning of a new one.
         if self.pieces.filled > 0 {
             let count = data.len().min(self.pieces.space().len());
             let (head, rest) = data.split_at(count);
@@ -79,6 +82,7 @@ where
     fn crypt_bytes<const ENCRYPT: bool>(&mut self, data: InOut<'_, '_>) {
         let count = data.len();
         let keystream = &bytes::<AegisFamily<BITS>, D>(&self.keystream)[self.pieces.filled..];
+        // The plaintext is collected: the state absorbs it when the update is full.
         let plaintext = self.pieces.space();
         for ((mut byte, z), plain) in data.into_bytes().zip(keystream).zip(plaintext) {
             let (input, output) = (*byte.get_in(), *byte.get_in() ^ z);

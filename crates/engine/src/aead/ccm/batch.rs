@@ -1,7 +1,8 @@
 //! Many messages: their chains side by side in lanes.
 //!
-//! Whole blocks of AAD and of text go through the lanes where they lie. The rest are single steps: the
-//! first blocks, partial blocks, the masks of the tags. Those of all messages go through AES together.
+//! Whole blocks of AAD and of text are chains, processed in the lanes where they lie (`CcmText` has
+//! the step). The rest are single encryptions: the first blocks, partial blocks, the masks of the
+//! tags. Each kind is done for all messages together, so that they fill vectors too.
 
 use core::{array, cmp::Reverse};
 
@@ -113,20 +114,24 @@ fn run<const R: usize, const OPEN: bool>(messages: &mut [Message<'_, Ccm<R>>]) {
     let Some(first) = works.first() else { return };
     let key = first.key;
     let same = works.iter().all(|work| core::ptr::eq(work.key, key)).then(|| key.keys());
-    // Long ones first, so that the lanes end together.
+    // Long ones first, so that the last chains in the lanes are short ones and end close together.
     works.sort_unstable_by_key(|work| Reverse(work.runs));
     let works = &mut works[..];
 
+    // E(K, A_0) for the tags, then E(K, B_0), where the MACs begin.
     encrypt_each(works, |work| Some(work.key), |work| &mut work.mask);
     encrypt_each(works, |work| Some(work.key), |work| &mut work.state[0]);
     add_aad(level, same, works);
 
+    // Whole blocks of text: MAC and key stream in one step of a chain.
     let chains = works.iter_mut().filter(|work| work.runs > 0).map(|work| {
         let CcmWork { key, state, runs, blocks, .. } = work;
         ChainWork { state, runs, data: &mut blocks[..], keys: key.keys() }
     });
     Flight::whole(level).run::<CcmText<OPEN>, 2, R>(same, chains);
 
+    // Partial blocks: their key stream, exclusive or with the text, and a last step of the MAC with
+    // zeros behind the text.
     if works.iter().any(|work| !work.last.is_empty()) {
         encrypt_each(works, |work| work.key_if(!work.last.is_empty()), |work| &mut work.stream);
         works.iter_mut().for_each(CcmWork::crypt_last::<OPEN>);

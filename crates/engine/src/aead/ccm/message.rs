@@ -41,6 +41,7 @@ impl<const R: usize, const OPEN: bool> Kernel for CcmOneShot<'_, '_, '_, R, OPEN
         let (blocks, mut last) = InOutBlocks::split(data);
         text.blocks::<OPEN>(blocks);
         if !last.is_empty() {
+            // Zeros behind the text for the MAC (`keep`, `load_part`).
             let (stream, bytes) = (text.stream(), last.len());
             let input = s.load_part(last.get_in());
             let output = s.xor(input, stream);
@@ -84,13 +85,18 @@ impl<S: Blocks, const R: usize> CcmPass<'_, S, R> {
         if OPEN { output } else { input }
     }
 
-    /// Whole blocks. As in [`absorb`], each meets round key 0 ahead of its turn, and the last round of the
-    /// block before. CTR is no part of the chain: the processor does it in the meantime.
+    /// Whole blocks. As in [`absorb`], round key 0 is added to each in advance, and the sum to the
+    /// last round key of the block before.
     #[inline(always)]
     fn blocks<const OPEN: bool>(&mut self, mut data: InOutBlocks<'_, '_>) {
         if data.is_empty() {
             return;
         }
+        // `crypt` of block `at` stands before the step of the MAC that takes block `at - 1`: two
+        // encryptions that do not wait for each other. The processor overlaps them by itself, since
+        // a round of each is all that is in flight. Registers with 11 round keys: the MAC, the key
+        // stream, the counter, the text, the next block, and the keys: 16 and more, so that at
+        // `aesni` some keys are operands in memory.
         let (s, keys) = (self.s, self.keys);
         let whitening = s.load(&self.schedule[..1]);
         let first = s.xor(self.crypt::<OPEN>(&mut data, 0), whitening);

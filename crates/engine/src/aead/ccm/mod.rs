@@ -1,8 +1,12 @@
 //! CCM (NIST SP 800-38C, RFC 3610).
 //!
-//! CBC-MAC over the lengths, the nonce, the AAD and the plaintext, and CTR over the text; the MAC itself
-//! is encrypted with the first counter block and is the tag. One message waits for the chain of the MAC,
-//! beside which CTR costs nothing; many messages fill the [`lanes`](crate::lanes).
+//! T = CBC-MAC of B_0 (flags, nonce, length of the text), the AAD behind its length, and the
+//! plaintext; C_i = P_i ^ E(K, A_i) for i > 0, and the tag is T ^ E(K, A_0), with counter blocks A_i
+//! (SP 800-38C, 6.1).
+//!
+//! In one message the chain of the MAC sets the time: with a 128-bit key ten rounds of four cycles a
+//! block. CTR needs ten more rounds, which do not wait for the chain and fill its gaps. Many messages
+//! fill the [`lanes`](crate::lanes).
 
 mod batch;
 mod message;

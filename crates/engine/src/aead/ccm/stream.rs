@@ -86,6 +86,8 @@ impl<'k, const R: usize> CcmStream<'k, R> {
 
     fn crypt<const OPEN: bool>(&mut self, data: InOut<'_, '_>) {
         self.text_left = self.text_left.saturating_sub(data.len() as u64);
+        // First what completes a block of the MAC that has begun, whose key stream is there; then
+        // whole blocks in the kernel; then the beginning of a new block.
         let (head, rest) = {
             let at = self.until_block(data.len());
             data.split_at(at)
@@ -108,6 +110,8 @@ impl<'k, const R: usize> CcmStream<'k, R> {
     fn crypt_part<const OPEN: bool>(&mut self, mut data: InOut<'_, '_>) {
         let (filled, bytes) = (self.filled, data.len());
         let stream = &self.stream[filled..][..bytes];
+        // The MAC takes the plaintext: the output when opening, the input when sealing, which in
+        // place is gone after the exclusive or.
         if OPEN {
             data.xor_in2out(stream);
             let plain = InOut::from(data.get_out());
@@ -120,6 +124,7 @@ impl<'k, const R: usize> CcmStream<'k, R> {
                 *m ^= b;
             }
             data.xor_in2out(stream);
+            // Already added: zeros only move the place in the block on, and end it if it is full.
             self.absorb_part(&[0; 16][..bytes]);
         }
     }

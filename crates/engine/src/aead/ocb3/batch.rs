@@ -1,9 +1,13 @@
 //! Short messages side by side.
 //!
-//! What fills vectors of a message goes as it does in a message alone. The rest does not fill one: the
-//! nonce, the blocks behind the last vector, the pad of a partial block, the tag. All this stands in
-//! rows, with a lane for each message, and goes through AES a row of lanes at a time. The messages of
-//! a wave have the same rows; how many vectors are before them does not matter.
+//! The blocks of a message that fill vectors are processed as in a single message (`flow`). The rest
+//! does not fill a vector: the nonce, the blocks behind the last vector, the pad of a partial block,
+//! the tag. All this is laid out in rows, with a lane for each message, and is encrypted a row of
+//! lanes at a time. The messages of a wave have the same rows; how many vectors are before them does
+//! not matter.
+//!
+//! At most five rows are encrypted together: 5 states, the offsets, the checksum and the mask of the
+//! tag, and the round keys: 20 registers with 11 of them.
 
 use lanelock_isa::{Block, Blocks, Clmul, Kernel, RoundKeys, SameKey, wipe};
 
@@ -68,6 +72,8 @@ where
             let Message { key, nonce, aad, data, tag, result } = message;
             *result = key.check(nonce, aad, data.len(), tag.len());
             if result.is_ok() {
+                // Level, rows of AAD and rows of text: messages with the same number have the same
+                // rows.
                 let shape = Ocb3Shape::number(key.level().rank(), aad.len(), data.len());
                 #[expect(clippy::cast_possible_truncation, reason = "16 bits")]
                 let number = (shape * CHUNK + place) as u32;
@@ -343,6 +349,7 @@ impl<'k, K: Ocb3LaneKeys<'k, R>, const R: usize, const SEAL: bool> Kernel
     #[inline(always)]
     fn run<S: Clmul>(self, s: S) {
         let Self { messages, group, keys, wave } = self;
+        // 1. The first offsets of all messages, a lane each.
         let shape = Ocb3Shape::new(shape(group[0]), S::WIDTH);
         for (nonce, number) in wave.nonces.iter_mut().zip(group) {
             let message = &messages[place(*number)];
@@ -351,6 +358,7 @@ impl<'k, K: Ocb3LaneKeys<'k, R>, const R: usize, const SEAL: bool> Kernel
         for at in (0..group.len()).step_by(S::WIDTH) {
             first_offsets::<S, R>(s, keys, wave, at);
         }
+        // 2. For each message the blocks that fill vectors; what is behind them goes into rows.
         wave.sum = [[0; 16]; LANES];
         let first = FlowKeys::new(s, keys.key(0).round_keys(!SEAL));
         for (lane, number) in group.iter().enumerate() {
@@ -364,10 +372,12 @@ impl<'k, K: Ocb3LaneKeys<'k, R>, const R: usize, const SEAL: bool> Kernel
             begin::<S, R, SEAL>(s, shape, masks, text_keys, wave, lane, message.data);
         }
         for at in (0..group.len()).step_by(S::WIDTH) {
+            // 3. The rows of all messages, a lane each.
             rows::<S, R, SEAL>(s, shape, keys, wave, at);
         }
         for (lane, number) in group.iter().enumerate() {
             let lane = lane % LANES;
+            // 4. Back to the messages.
             end::<S, R, SEAL>(s, shape, wave, lane, &mut messages[place(*number)]);
         }
     }
@@ -399,12 +409,15 @@ fn first_offsets<'k, S: Clmul, const R: usize>(
     let nonces = s.load(&wave.nonces[at..]);
     let top = s.and(nonces, s.splat_halves(u64::MAX, u64::MAX >> 8 | 0xc0 << 56));
     let [ktop] = s.encrypt::<1, R>([top], keys.rounds(s, at, false));
-    // As a number: its high half is what the block begins with.
+    // Stretch = Ktop || (Ktop ^ Ktop << 8), of which the first 64 bits; Offset_0 is the 128 bits
+    // behind bit `bottom` of it: three halves, shifted by `bottom` into two. As a number: its high
+    // half is what the block begins with.
     let ktop = s.reverse(ktop);
     let behind = s.bytes_down::<8>(s.xor(ktop, s.bytes_up::<1>(ktop)));
     let behind = s.xor(behind, s.bytes_up::<8>(ktop));
     let bottom = s.bytes_down::<15>(s.and(nonces, s.splat_halves(0, 63 << 56)));
     let bottom = s.xor(bottom, s.bytes_up::<8>(bottom));
+    // 63 - `bottom`, and one more by a constant: a shift by 64 - `bottom`, 64 included.
     let rest = s.xor(bottom, s.splat_halves(63, 63));
     let low = s.shift_right_by(s.shift_right::<1>(behind), rest);
     let offset = s.reverse(s.xor(s.shift_left_by(ktop, bottom), low));
@@ -439,6 +452,7 @@ fn begin<S: Clmul, const R: usize, const SEAL: bool>(
         }
     }
     if shape.part {
+        // `rest` is in the first lane, zeros in the others: the sum is that lane as a block.
         let part = s.sum_lanes(s.load_part(rest));
         let mark = end_mark(rest.len());
         let to = core::slice::from_mut(&mut wave.part[lane]);
@@ -497,6 +511,9 @@ fn rows<'k, S: Clmul, const R: usize, const SEAL: bool>(
     at: usize,
 ) {
     let tail = if S::WIDTH > 1 { shape.tail.min(TAIL) } else { 0 };
+    // `offset` is that of the last block in vectors, `last` the one behind the tail (and the L_* of a
+    // partial block). Behind whole vectors the offsets of the tail are those of the first blocks of a
+    // message, each ^ `offset` (`flow`).
     let offset = s.load(&wave.offset[at..]);
     let mut last = offset;
     if tail > 0 {
@@ -518,6 +535,8 @@ fn rows<'k, S: Clmul, const R: usize, const SEAL: bool>(
     if !SEAL {
         decrypt::<S, R>(s, keys, &mut v, tail, at);
     }
+    // When sealing, the whole plaintext is there: tail, pad and tag are encrypted together. Opening
+    // needs the plaintext of the tail for the checksum: so the tag is encrypted behind it.
     let mut pad = last;
     let tag_mask = s.xor(last, keys.masks(s, at, |masks| &masks.tag));
     let mut tag = tag_mask;
@@ -583,6 +602,7 @@ fn encrypt<'k, S: Clmul, const R: usize>(
         (1, [a, ..]) => [*a] = s.encrypt::<1, R>([*a], keys),
         (2, [a, b, ..]) => [*a, *b] = s.encrypt::<2, R>([*a, *b], keys),
         (3, [a, b, c, ..]) => [*a, *b, *c] = s.encrypt::<3, R>([*a, *b, *c], keys),
+        // Four rows as five: a kernel fewer to compile, and the latency of five is that of four.
         _ => *v = s.encrypt::<ROWS, R>(*v, keys),
     }
 }
@@ -605,7 +625,7 @@ fn decrypt<'k, S: Clmul, const R: usize>(
     }
 }
 
-/// Brings a message home.
+/// Copies what was done in rows from the lane to the message, and writes or checks the tag.
 #[inline(always)]
 fn end<S: Clmul, const R: usize, const SEAL: bool>(
     s: S,

@@ -46,6 +46,11 @@ impl<const SEAL: bool> Pass for Ocb3Text<'_, '_, SEAL> {
         offsets: Offsets<'_, S, N>,
         sum: &mut S::V,
     ) {
+        // Registers with `N` = 8 and 11 round keys: 8 states, the checksum, 4 offsets of the group,
+        // keys 1 to 9: 22. The offsets of the first group of a message are operands in memory. Where
+        // there are 16 registers, round keys are read as well: 13, a key and a temporary. The last
+        // round adds its key and the offset together, and each vector is stored as soon as it is
+        // done: an output takes no register of its own.
         let s = offsets.s;
         let mut data = self.0.reborrow().split_at(at).1.split_at(N * S::WIDTH).0;
         let mut v = load_group::<S, N>(s, &data, 0);
@@ -122,15 +127,14 @@ impl<S: Blocks, const R: usize> RoundKeys<S> for FlowKeys<'_, S, R> {
         } else if S::WIDTH == 4 {
             self.registers[round]
         } else {
-            // Where registers are few, they are for the text.
+            // With 16 registers the states and offsets take them; the key is an operand in memory.
             s.key(&self.schedule[round])
         }
     }
 }
 
-/// The offsets of a group of `N` vectors.
-///
-/// They go into the cipher with round key 0, and come out with the last one.
+/// The offsets of a group of `N` vectors. Each is added twice: with round key 0 before the cipher,
+/// and with the last round key, by the last round.
 #[derive(Clone, Copy)]
 pub(super) struct Offsets<'m, S: Blocks, const N: usize> {
     s: S,
@@ -212,11 +216,14 @@ impl<'m, S: Clmul> Flow<'m, S> {
         let mut all = [s.xor(self.offset, keys.first), s.xor(self.offset, keys.last)];
         while end - at >= group {
             self.blocks += group as u64;
+            // L_ntz(G) ^ L_ntz(j + G): what the last offset of this group differs in, besides
+            // Offset_j.
             let change = s.xor(s.splat(masks.l(group as u64)), s.splat(masks.l(self.blocks)));
             let in_last = s.and(change, s.load(&LAST[4 - S::WIDTH..]));
             let ends = [s.xor(all[0], in_last), s.xor(all[1], in_last)];
             let offsets = Offsets::<S, N> { s, masks, all, end: ends };
             data.group::<S, N, R>(at, keys, offsets, &mut self.sum);
+            // Offset_(j + G): the offset of the last block of this group.
             let step = s.xor(s.splat(&masks.group[group - 1]), change);
             all = [s.xor(all[0], step), s.xor(all[1], step)];
             at += group;
@@ -265,6 +272,8 @@ impl<'m, S: Clmul> Flow<'m, S> {
         let (keys, group) = (FlowKeys::new(s, schedule), FLIGHT * S::WIDTH);
         let mut at = 0;
         while at < end {
+            // The masks of a group hold for groups that start at a multiple of their size: up to the
+            // next multiple single blocks, then vectors.
             let (in_group, in_vector) = (self.place_in(group), self.place_in(S::WIDTH));
             if in_group == 0 && end - at >= group {
                 at = self.groups::<P, FLIGHT, R>(keys, data, at, end);

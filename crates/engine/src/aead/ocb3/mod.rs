@@ -1,7 +1,7 @@
 //! OCB3 (RFC 7253).
 //!
-//! Each block is encrypted between two additions of its offset, and the plaintext blocks are added up
-//! to the checksum that becomes the tag: one call of AES a block, all of them independent.
+//! C_i = Offset_i ^ E(K, P_i ^ Offset_i), and the tag is E(K, P_1 ^ ... ^ P_n ^ Offset_n ^ L_$) ^
+//! HASH(K, AAD) (4.2): one encryption a block, all of them independent.
 
 mod batch;
 mod flow;

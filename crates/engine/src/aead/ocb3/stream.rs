@@ -78,6 +78,7 @@ impl<'k, const R: usize> Ocb3Stream<'k, R> {
         let keys = ocb.round_keys(!SEAL);
         let data = Ocb3Text::<SEAL>(blocks);
         ocb.level().run(Resume { ocb, place: text, keys, data });
+        // A partial block is encrypted with another offset, so nothing can follow it.
         if !rest.is_empty() {
             self.ended = true;
             ocb.level().run(Partial::<R, SEAL> { ocb, place: text, rest });
@@ -152,6 +153,7 @@ impl<P: Pass, const R: usize> Kernel for Resume<'_, P, R> {
     fn run<S: Clmul>(self, s: S) {
         let Self { ocb, place, keys, mut data } = self;
         let n = s.narrow();
+        // In all lanes the same offset; the sum in one lane, since all lanes are added up in the end.
         let mut flow = Flow {
             s,
             masks: &ocb.masks,

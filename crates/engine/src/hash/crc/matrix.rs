@@ -128,6 +128,8 @@ impl<S: Clmul> Folder<'_, S> {
         let mut other_four = self.at(window, OTHER_FOUR);
         let mut folded = self.at(window, FOLDED);
         four[0] = s.xor(four[0], value);
+        // Registers: 16 matrices, 12 running vectors, the factors of those that are folded: 29 of
+        // the 32 at `vaes512`, and three for temporaries.
         let mut matrices = [[value; 4]; 4];
         for i in 0..4 {
             for j in 0..4 {
@@ -145,6 +147,8 @@ impl<S: Clmul> Folder<'_, S> {
             }
             *rest = after;
         }
+        // The end: the 12 vectors in the order of the message, of which the first four are folded
+        // onto the next four; the last eight stand for all.
         let mut v = [value; WINDOW];
         for i in 0..4 {
             (v[FOUR[i]], v[OTHER_FOUR[i]], v[FOLDED[i]]) = (four[i], other_four[i], folded[i]);
@@ -172,6 +176,7 @@ impl<S: Clmul> Folder<'_, S> {
     fn times(&self, m: &[[S::V; 4]; 4], [a, b, c, d]: [S::V; 4], mut sum: [S::V; 4]) -> [S::V; 4] {
         let s = self.s;
         for i in 0..4 {
+            // Four products that do not wait for one another, added as a tree.
             let ab = s.xor(s.times_matrix(a, m[i][0]), s.times_matrix(b, m[i][1]));
             let cd = s.xor(s.times_matrix(c, m[i][2]), s.times_matrix(d, m[i][3]));
             sum[i] = s.xor(s.xor(ab, sum[i]), cd);

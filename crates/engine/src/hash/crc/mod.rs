@@ -154,6 +154,8 @@ fn update(level: AesLevel, constants: &Constants, value: u64, data: &[u8]) -> u6
 
 /// Eight bytes a step, from eight tables.
 fn sliced(polynomial: &Polynomial, mut value: u64, data: &[u8]) -> u64 {
+    // The register after eight bytes is the sum of what each of them leaves after the bytes behind
+    // it: byte k of eight has 7 - k of them.
     let slices = &polynomial.slices;
     let (words, rest) = data.as_chunks();
     for word in words {

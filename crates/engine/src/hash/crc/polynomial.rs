@@ -53,7 +53,7 @@ impl Polynomial {
             polynomial.end[END - 1 - bytes] = polynomial.factors(8 * bytes + 64);
             bytes += 1;
         }
-        // Long division: what is brought down behind x^64 are zeros.
+        // Long division of x^128 by Q, a bit of the quotient a step: `rest` is x^(63 + j) mod Q.
         let (mut quotient, mut rest) = (1, reflected);
         let mut j = 1;
         while j < 64 {

@@ -192,6 +192,15 @@ impl Skeleton {
     ) -> Result<Vec<Replacement>, Error> {
         let container = |error| input.container(error);
         let (start, end) = (self.moov.offset, self.moov.end());
+        // What is inside of `moov` moves with what is added and removed there.
+        if let Some(item) = self.items.iter().find(|item| item.start < end && item.end > start) {
+            return Err(input.unsuitable(format!(
+                "a meta box has an item inside of the moov box ({} bytes at file offset {}), which \
+                 would move; take the items out first (ffmpeg -i IN -map 0 -c copy OUT)",
+                item.end - item.start,
+                item.start
+            )));
+        }
         // What lies behind `moov` moves by the difference of the lengths.
         let moved = |at: u64, len: u64| {
             if at < end { Some(at) } else { at.checked_add(len)?.checked_sub(end - start) }

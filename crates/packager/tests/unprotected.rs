@@ -538,6 +538,11 @@ fn items_move_with_their_bytes() {
         let words = ["a meta box has items in the media data", "--layout keep"];
         says(place.encrypt(&own, &options(scheme)), &words);
     }
+    // Inside of moov, bytes are added in front of it.
+    let moov = clip.windows(4).position(|word| word == b"moov").unwrap();
+    let inside = with_items(&meta(u32::try_from(moov).unwrap() + 20, 8));
+    let keep = options(Scheme::Cbcs).with_layout(Layout::Keep);
+    says(place.encrypt(&inside, &keep), &["an item inside of the moov box (8 bytes"]);
     // Without items in the file, a file-level meta goes along.
     let idat = with_tail(b"");
     let elsewhere = renamed(&meta(0, 0), "iloc", "free");

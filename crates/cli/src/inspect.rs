@@ -14,6 +14,7 @@ use lanelock_packager::{
 use crate::{
     args::{InspectArgs, TruncatedRuns},
     failure::Failure,
+    hide::without_keys,
     keys, units,
     watch::Watch,
 };
@@ -59,7 +60,7 @@ fn check(args: &InspectArgs) -> Result<Vec<KeyReport>, Failure> {
 
 fn text(report: &Report, keys: &[KeyReport], path: &Path, bold: bool) -> String {
     let mut lines = Lines { text: String::new(), bold };
-    lines.title(&path.display().to_string());
+    lines.title(&without_keys(&path.display().to_string()));
     lines.line("layout", &report.layout);
     lines.line("brands", &brands(&report.brands));
     lines.line("size", &units::bytes(report.bytes));

@@ -139,6 +139,22 @@ fn keys_in_the_wrong_place_are_not_repeated() {
     assert_eq!(run(&[&key]).0, Some(2));
 }
 
+/// Nor is one that has become the name of a file.
+#[test]
+fn keys_in_the_names_of_files_are_not_repeated() {
+    let folder = Scratch::new();
+    let (input, output) = (argument(&folder, KEY), argument(&folder, &format!("{KID}:{KEY}.mp4")));
+    fs::copy(demo_clip(), &input).unwrap();
+    let key = format!("{KID}:{KEY}");
+    let encrypt = ["encrypt", &input, &output, "--scheme", "cbcs", "--key", &key];
+    assert_eq!(run(&encrypt).0, Some(0));
+    for file in [&input, &output] {
+        let (code, text, _) = run(&["inspect", file]);
+        assert!(code == Some(0) && text.contains("hidden: it may be a key"), "{text}");
+        assert_eq!(run(&["inspect", file, "--json"]).0, Some(0));
+    }
+}
+
 #[test]
 fn keys_for_decryption_do_not_contradict_one_another() {
     let keys = format!("{KID}:{KEY} {KID}:{}", "7".repeat(32));

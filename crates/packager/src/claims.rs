@@ -3,11 +3,12 @@
 //! Every byte of an `mdat` belongs to a sample, to auxiliary information of samples (`saio`), to an
 //! item (`iloc`), or to a gap. A gap of zeros is padding, and one that is shorter than a box header
 //! cannot hold anything that a reader would find. Any other range that nothing refers to may be media
-//! whose description is damaged or hidden: it would be copied as it is, and so leave unprotected.
+//! whose description is damaged or hidden: it would be copied as it is, and so leave unprotected. The
+//! same goes for what is in a box of size 0, which ends with the file, if the box is not an `mdat`.
 
 use std::{collections::BTreeMap, ops::Range};
 
-use lanelock_mp4::Fragment;
+use lanelock_mp4::{FourCc, Fragment, Sample};
 use serde::Serialize;
 
 use crate::{
@@ -66,9 +67,92 @@ pub struct UnclaimedRange {
 pub(crate) struct Claims<'a> {
     input: &'a Input,
     media: &'a MediaRanges,
-    /// Start and end of ranges that neither touch nor overlap. What lies between the `mdat` boxes
-    /// counts as claimed, so that fragments side by side become one range.
-    ranges: BTreeMap<u64, u64>,
+    open_ended: Option<&'a (FourCc, Range<u64>)>,
+    /// What lies between the `mdat` boxes counts as claimed, so that fragments side by side become one
+    /// range.
+    ranges: RangeSet,
+}
+
+/// Start and end of ranges that neither touch nor overlap.
+#[derive(Default)]
+struct RangeSet(BTreeMap<u64, u64>);
+
+impl RangeSet {
+    /// Adds a range, which becomes one with those that it touches.
+    fn insert(
+        &mut self,
+        input: &Input,
+        Range { mut start, mut end }: Range<u64>,
+    ) -> Result<(), Error> {
+        if let Some((&before, &its_end)) = self.0.range(..=start).next_back()
+            && its_end >= start
+        {
+            if its_end >= end {
+                return Ok(());
+            }
+            start = before;
+        }
+        while let Some((&next, &its_end)) = self.0.range(start..).next()
+            && next <= end
+        {
+            end = end.max(its_end);
+            self.0.remove(&next);
+        }
+        if self.0.len() == MOST_RANGES {
+            return Err(input.unsuitable(
+                "its samples lie in more than 4 million separate ranges, which is too much to \
+                 account for; remux it first (ffmpeg -i IN -c copy OUT)",
+            ));
+        }
+        self.0.insert(start, end);
+        Ok(())
+    }
+
+    fn overlaps(&self, range: &Range<u64>) -> bool {
+        let before = self.0.range(..range.end).next_back();
+        !range.is_empty() && before.is_some_and(|(_, &end)| end > range.start)
+    }
+}
+
+/// Refuses a progressive file where what is to be encrypted shares bytes with a track that stays clear
+/// or with an item: the clear one would either give these bytes away or be spoilt.
+pub(crate) fn refuse_shared(
+    input: &Input,
+    skeleton: &Skeleton,
+    is_encrypted: impl Fn(usize) -> bool,
+) -> Result<(), Error> {
+    let Skeleton { movie, items, .. } = skeleton;
+    let container = |error| input.container(error);
+    let samples = |track| movie.samples(track, input.len()).map_err(container);
+    let range = |sample: Sample| sample.offset..sample.offset.saturating_add(sample.size.into());
+    let mut clear = RangeSet::default();
+    for item in items {
+        clear.insert(input, item.clone())?;
+    }
+    for (_, track) in movie.tracks.iter().enumerate().filter(|(index, _)| !is_encrypted(*index)) {
+        for sample in samples(track)? {
+            let range = range(sample.map_err(container)?);
+            if !range.is_empty() {
+                clear.insert(input, range)?;
+            }
+        }
+    }
+    if clear.0.is_empty() {
+        return Ok(());
+    }
+    for (_, track) in movie.tracks.iter().enumerate().filter(|(index, _)| is_encrypted(*index)) {
+        for sample in samples(track)? {
+            let range = range(sample.map_err(container)?);
+            if clear.overlaps(&range) {
+                return Err(input.unsuitable(format!(
+                    "track {}: the sample at file offset {} is to be encrypted and shares bytes with \
+                     a track that stays clear, or with an item",
+                    track.id, range.start
+                )));
+            }
+        }
+    }
+    Ok(())
 }
 
 impl<'a> Claims<'a> {
@@ -76,7 +160,8 @@ impl<'a> Claims<'a> {
     /// follow as they are seen.
     pub(crate) fn of(input: &'a Input, skeleton: &'a Skeleton) -> Result<Self, Error> {
         let Skeleton { movie, media, items, .. } = skeleton;
-        let mut this = Self { input, media, ranges: BTreeMap::new() };
+        let open_ended = skeleton.open_ended.as_ref();
+        let mut this = Self { input, media, open_ended, ranges: RangeSet::default() };
         for item in items {
             this.claim(item.clone())?;
         }
@@ -108,35 +193,14 @@ impl<'a> Claims<'a> {
         if range.is_empty() {
             return Ok(());
         }
-        let Range { mut start, mut end } = self.media.widen(range);
-        if let Some((&before, &its_end)) = self.ranges.range(..=start).next_back()
-            && its_end >= start
-        {
-            if its_end >= end {
-                return Ok(());
-            }
-            start = before;
-        }
-        while let Some((&next, &its_end)) = self.ranges.range(start..).next()
-            && next <= end
-        {
-            end = end.max(its_end);
-            self.ranges.remove(&next);
-        }
-        if self.ranges.len() == MOST_RANGES {
-            return Err(self.input.unsuitable(
-                "its samples lie in more than 4 million separate ranges, which is too much to \
-                 account for; remux it first (ffmpeg -i IN -c copy OUT)",
-            ));
-        }
-        self.ranges.insert(start, end);
-        Ok(())
+        self.ranges.insert(self.input, self.media.widen(range))
     }
 
     /// Looks at what nothing refers to, when all is claimed.
     pub(crate) fn finish(&self, policy: UnclaimedPolicy) -> Result<UnclaimedMedia, Error> {
         let mut found = UnclaimedMedia::default();
-        for gap in self.gaps() {
+        let open_ended = self.open_ended.map(|(kind, range)| (Some(kind), range.clone()));
+        for (kind, gap) in self.gaps().map(|gap| (None, gap)).chain(open_ended) {
             let bytes = gap.end - gap.start;
             if bytes < SHORTEST || self.is_zero(gap.clone())? {
                 continue;
@@ -144,7 +208,10 @@ impl<'a> Claims<'a> {
             found.ranges += 1;
             found.bytes += bytes;
             if found.listed.len() < MOST_LISTED {
-                let looks_like = self.looks_like(&gap)?;
+                let looks_like = match kind {
+                    Some(kind) => format!("they are in a {kind} box whose size is damaged or open"),
+                    None => self.looks_like(&gap)?,
+                };
                 found.listed.push(UnclaimedRange { offset: gap.start, bytes, looks_like });
             }
         }
@@ -156,7 +223,7 @@ impl<'a> Claims<'a> {
 
     /// The parts of the media data that nothing refers to, in file order.
     fn gaps(&self) -> impl Iterator<Item = Range<u64>> {
-        let ends = self.ranges.iter().map(|(&start, &end)| (start, end));
+        let ends = self.ranges.0.iter().map(|(&start, &end)| (start, end));
         let mut at = 0;
         ends.chain([(u64::MAX, u64::MAX)])
             .map(move |(start, end)| std::mem::replace(&mut at, end)..start)

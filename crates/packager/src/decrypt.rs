@@ -14,7 +14,7 @@ use crate::{
     DecryptOptions, Error, Key, KeyReport, Observer, Place, Summary, Times, TrackSummary,
     UnclaimedMedia,
     claims::Claims,
-    encrypt::{outside, within},
+    encrypt::{check_shared, outside, within},
     evidence::{KeyCheck, KeyChecks, Name, checksums},
     io::{Input, Output},
     keys::kid_text,
@@ -422,6 +422,8 @@ impl Map for FragmentDecryptor<'_> {
             let fragment = Fragment::parse(moof, *at, self.keyring.movie, input.len());
             let fragment = fragment.map_err(container)?;
             self.claims.fragment(&fragment)?;
+            let tracks = &self.keyring.movie.tracks;
+            check_shared(input, &fragment, |track| tracks[track].is_protected())?;
             self.keyring.checksums(&fragment.pssh)?;
             let mut to = Mapped { units, subsamples, places };
             for traf in &fragment.tracks {

@@ -5,7 +5,7 @@ use std::{ops::Range, path::Path, time::Instant};
 use lanelock::AesLevel;
 use lanelock_cenc::Scheme;
 use lanelock_mp4::{
-    FourCc, Fragment, Movie, Pssh, TrackFragment,
+    FourCc, Fragment, Movie, Pssh,
     compose::{NewTrackFragment, moof},
     edit::{
         Protect, ProtectTrack, RunOffsets, SampleInfoSlicer, WriteAux, fragment_movie, iso_ftyp,
@@ -15,7 +15,7 @@ use lanelock_mp4::{
 
 use crate::{
     EncryptOptions, Error, Iv, Layout, Observer, Summary, Times,
-    claims::Claims,
+    claims::{Claims, refuse_shared},
     evidence::check_pssh,
     io::{Input, Output},
     pipeline::{CryptStage, Map, Pipeline, Target, workers},
@@ -47,6 +47,9 @@ pub fn encrypt(
     let protector = Protector::new(&input, &skeleton.media, movie, options, level)?;
     if movie.fragmented || options.layout == Layout::Fragmented {
         skeleton.refuse_items(&input)?;
+    }
+    if !movie.fragmented {
+        refuse_shared(&input, &skeleton, |track| protector.tracks[track].is_some())?;
     }
     let alone = movie.fragmented && skeleton.fragments == 0 && skeleton.media.is_empty();
     if alone && options.scheme == Scheme::Cbcs && options.iv == Iv::Random {
@@ -292,7 +295,7 @@ impl Encryptor<'_> {
         let fragment =
             Fragment::parse(moof, at, self.movie, self.input.len()).map_err(container)?;
         self.claims.fragment(&fragment)?;
-        self.check_shared(&fragment)?;
+        check_shared(self.input, &fragment, |track| self.protector.tracks[track].is_some())?;
         for track in self.protector.tracks.iter_mut().flatten() {
             track.aux.clear();
         }
@@ -306,6 +309,12 @@ impl Encryptor<'_> {
                      file first (lanelock decrypt)",
                     traf.track_id
                 )));
+            }
+            // Also of tracks that stay clear: what is in another fragment moves otherwise.
+            for run in traf.runs().iter().filter(|run| run.data_size > 0) {
+                if run.offset < body.start || run.end() > body.end {
+                    return Err(outside(self.input, at, traf.track_id, run.offset));
+                }
             }
             if self.protector.tracks[track].is_none() || traf.sample_count == 0 {
                 continue;
@@ -339,35 +348,6 @@ impl Encryptor<'_> {
             .collect();
         let moved = self.placement.moved(at);
         protect_fragment(&fragment, &plans, &[], RunOffsets::Explicit, moved).map_err(container)
-    }
-
-    /// Refuses a run whose bytes are also those of a track that is encrypted, or encrypted otherwise.
-    fn check_shared(&self, fragment: &Fragment<'_>) -> Result<(), Error> {
-        let mut runs: Vec<_> = fragment
-            .tracks
-            .iter()
-            .flat_map(|traf| traf.runs().iter().map(move |run| (run.offset, run.data_size, traf)))
-            .filter(|(_, size, _)| *size > 0)
-            .collect();
-        runs.sort_by_key(|(offset, ..)| *offset);
-        let is_encrypted =
-            |traf: &TrackFragment<'_>| self.protector.tracks[traf.track_index].is_some();
-        let mut end = (0, false);
-        for (offset, size, traf) in runs {
-            let encrypted = is_encrypted(traf);
-            if offset < end.0 && (encrypted || end.1) {
-                return Err(self.input.unsuitable(format!(
-                    "track {}: the samples at file offset {offset} share bytes with others, and some \
-                     of them are to be encrypted; remux the file first (ffmpeg -i IN -c copy OUT)",
-                    traf.track_id
-                )));
-            }
-            let run_end = offset.saturating_add(size);
-            if run_end > end.0 {
-                end = (run_end, encrypted || (offset < end.0 && end.1));
-            }
-        }
-        Ok(())
     }
 
     /// Gives `moof` and the header of `mdat` for the samples in the buffer.
@@ -455,6 +435,37 @@ impl Encryptor<'_> {
         }
         Ok(())
     }
+}
+
+/// Refuses a run whose bytes are also those of a track that is encrypted, or encrypted otherwise.
+pub(crate) fn check_shared(
+    input: &Input,
+    fragment: &Fragment<'_>,
+    is_encrypted: impl Fn(usize) -> bool,
+) -> Result<(), Error> {
+    let mut runs: Vec<_> = fragment
+        .tracks
+        .iter()
+        .flat_map(|traf| traf.runs().iter().map(move |run| (run.offset, run.data_size, traf)))
+        .filter(|(_, size, _)| *size > 0)
+        .collect();
+    runs.sort_by_key(|(offset, ..)| *offset);
+    let mut end = (0, false);
+    for (offset, size, traf) in runs {
+        let encrypted = is_encrypted(traf.track_index);
+        if offset < end.0 && (encrypted || end.1) {
+            return Err(input.unsuitable(format!(
+                "track {}: the samples at file offset {offset} share bytes with others, and some of \
+                 them are encrypted; remux the file first (ffmpeg -i IN -c copy OUT)",
+                traf.track_id
+            )));
+        }
+        let run_end = offset.saturating_add(size);
+        if run_end > end.0 {
+            end = (run_end, encrypted || (offset < end.0 && end.1));
+        }
+    }
+    Ok(())
 }
 
 /// Where a sample is in a piece that is `range` of the file, and its size; none if it leaves it.

@@ -24,6 +24,9 @@ pub(crate) struct Skeleton {
     pub(crate) items: Vec<Range<u64>>,
     /// How many `moof` boxes there are.
     pub(crate) fragments: u64,
+    /// A box that goes on to the end of the file and is neither media data nor metadata that is read:
+    /// type and payload. A damaged size hides all that follows in such a box.
+    pub(crate) open_ended: Option<(FourCc, Range<u64>)>,
 }
 
 /// A metadata box of a progressive file, and the bytes that take its place.
@@ -86,6 +89,25 @@ impl MediaRanges {
     }
 }
 
+/// Refuses a metadata box that holds top-level boxes: its size is wrong, and what is in it would pass
+/// unprotected.
+fn refuse_media_inside(input: &Input, header: &BoxHeader, bytes: &[u8]) -> Result<(), Error> {
+    let root = BoxRef::root(bytes, header.offset).map_err(|error| input.container(error))?;
+    // A box that ends in something else than boxes is no matter of this check.
+    for child in root.children().map_while(Result::ok) {
+        if matches!(&child.kind().0, b"moof" | b"mdat") {
+            return Err(input.unsuitable(format!(
+                "the {} box at file offset {} holds a box of type {}, which belongs behind it: its \
+                 size is damaged",
+                header.kind,
+                header.offset,
+                child.kind()
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// The most `mdat` boxes: far more than a fragment for each picture of a day.
 const MOST_MDATS: usize = 1 << 23;
 
@@ -95,6 +117,7 @@ impl Skeleton {
         let (mut found, mut ftyp, mut fragments) = (None, None, 0_u64);
         let mut media = MediaRanges::default();
         let (mut metas, mut items) = (Vec::new(), Vec::new());
+        let mut open_ended = None;
         for header in top_level(&input.source) {
             let header = header.map_err(|error| input.container(error))?;
             let load = |header| load(&input.source, header).map_err(|error| input.container(error));
@@ -104,12 +127,15 @@ impl Skeleton {
                     return Err(input.unsuitable(format!("a second moov at file offset {at}")));
                 }
                 b"moov" => {
-                    let movie = Movie::parse(load(&header)?, header.offset);
+                    let bytes = load(&header)?;
+                    refuse_media_inside(input, &header, &bytes)?;
+                    let movie = Movie::parse(bytes, header.offset);
                     found = Some((movie.map_err(|error| input.container(error))?, header));
                 }
                 b"ftyp" if ftyp.is_none() => ftyp = Some(load(&header)?),
                 b"meta" => {
                     let bytes = load(&header)?;
+                    refuse_media_inside(input, &header, &bytes)?;
                     let found = BoxRef::root(&bytes, header.offset).and_then(|b| item_extents(&b));
                     items.extend(found.map_err(|error| input.container(error))?);
                     metas.push((header, bytes));
@@ -126,6 +152,12 @@ impl Skeleton {
                     return Err(input.unsuitable("more than 8 million mdat boxes"));
                 }
                 b"mdat" => media.0.push(header.payload_offset()..header.end()),
+                b"mfra" if header.open_ended => {
+                    refuse_media_inside(input, &header, &load(&header)?)?;
+                }
+                _ if header.open_ended => {
+                    open_ended = Some((header.kind, header.payload_offset()..header.end()));
+                }
                 _ => {}
             }
         }
@@ -148,7 +180,7 @@ impl Skeleton {
             )));
         }
         items.extend(movie.item_extents().map_err(|error| input.container(error))?);
-        Ok(Self { movie, moov, ftyp, metas, media, items, fragments })
+        Ok(Self { movie, moov, ftyp, metas, media, items, fragments, open_ended })
     }
 
     /// The boxes of a progressive file that change with its `moov`: `moov` itself, and `meta` boxes
@@ -160,6 +192,15 @@ impl Skeleton {
     ) -> Result<Vec<Replacement>, Error> {
         let container = |error| input.container(error);
         let (start, end) = (self.moov.offset, self.moov.end());
+        // What is inside of `moov` moves with what is added and removed there.
+        if let Some(item) = self.items.iter().find(|item| item.start < end && item.end > start) {
+            return Err(input.unsuitable(format!(
+                "a meta box has an item inside of the moov box ({} bytes at file offset {}), which \
+                 would move; take the items out first (ffmpeg -i IN -map 0 -c copy OUT)",
+                item.end - item.start,
+                item.start
+            )));
+        }
         // What lies behind `moov` moves by the difference of the lengths.
         let moved = |at: u64, len: u64| {
             if at < end { Some(at) } else { at.checked_add(len)?.checked_sub(end - start) }

@@ -264,6 +264,98 @@ fn a_hidden_track_is_an_error() {
     says(place.encrypt(&hidden, &options(Scheme::Cbcs)), &["moov/mvex/trex"]);
 }
 
+/// A damaged size lets one box swallow all that follows, media data and all.
+#[test]
+fn a_box_that_swallows_the_rest_is_an_error() {
+    let place = Place::new();
+    let clip = renamed(AVC_AAC_FRAGMENTS, "mfra", "free");
+    let box_at = |bytes: &[u8], number: usize, kind: &[u8]| {
+        let words = bytes.windows(4).enumerate().filter(|(_, word)| *word == kind);
+        words.map(|(at, _)| at - 4).nth(number).unwrap()
+    };
+    // The size field is 0, which means "to the end of the file".
+    for kind in ["styp", "free", "prft", "ABCD"] {
+        for number in 0..2 {
+            let mut bytes = clip.clone();
+            let at = box_at(&clip, number, b"moof");
+            let open = [&[0; 4], kind.as_bytes(), b"msdh\0\0\0\0"].concat();
+            bytes.splice(at..at, open);
+            let len = bytes.len() - at - 8;
+            let words = [&format!("{len} bytes"), &format!("a {kind} box whose size is damaged")];
+            for scheme in Scheme::ALL {
+                let options = options(scheme).with_iv(Iv::Given(vec![9; 16]));
+                let options = options.with_clear(vec![Selector::Audio]);
+                says(place.encrypt(&bytes, &options), &words.map(|word| word as &str));
+            }
+            let kept = options(Scheme::Cbcs).with_unclaimed(UnclaimedPolicy::Keep);
+            if number == 1 {
+                let (encrypted, summary) = place.encrypt(&bytes, &kept).unwrap();
+                assert_eq!((summary.unclaimed.ranges, summary.unclaimed.bytes), (1, len as u64));
+                says(place.decrypt(&encrypted, &keys()), &words.map(|word| word as &str));
+            }
+        }
+    }
+    // Padding may go on to the end.
+    let mut padded = clip.clone();
+    padded.extend([0, 0, 0, 0, b'f', b'r', b'e', b'e', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    let (encrypted, _) = place.encrypt(&padded, &options(Scheme::Cbcs)).unwrap();
+    assert_eq!(place.decrypt(&encrypted, &keys()).unwrap().0, padded);
+    // Without fragments, the file would pass for an initialization segment.
+    for size in [0, 1] {
+        let mut bytes = clip.clone();
+        let at = box_at(&clip, 0, b"moov");
+        let first = u32::try_from(box_at(&clip, 1, b"moof") - at).unwrap() * size;
+        bytes[at..at + 4].copy_from_slice(&first.to_be_bytes());
+        says(place.encrypt(&bytes, &options(Scheme::Cenc)), &["moov box", "type moof", "damaged"]);
+    }
+}
+
+/// Where the bytes of an encrypted track are also those of a clear one, it would give them away.
+#[test]
+fn shared_bytes_stay_protected() {
+    let place = Place::new();
+    let clear = |layout| {
+        options(Scheme::Cenc)
+            .with_layout(layout)
+            .with_clear(vec![Selector::Audio])
+            .with_unclaimed(UnclaimedPolicy::Keep)
+    };
+    let nth = |bytes: &[u8], number: usize, kind: &[u8]| {
+        let words = bytes.windows(4).enumerate().filter(|(_, word)| *word == kind);
+        words.map(|(at, _)| at).nth(number).unwrap()
+    };
+    // All chunks of the audio lie where the first of the video does.
+    let mut bytes = AVC_AAC.to_vec();
+    let [video, audio] = [0, 1].map(|number| nth(AVC_AAC, number, b"stco"));
+    let chunks = usize::from(bytes[audio + 11]);
+    for chunk in 0..chunks {
+        bytes.copy_within(video + 12..video + 16, audio + 12 + 4 * chunk);
+    }
+    for layout in [Layout::Keep, Layout::Fragmented] {
+        says(place.encrypt(&bytes, &clear(layout)), &["track 1", "shares bytes with a track"]);
+    }
+    // An item that is made of a sample would be spoilt.
+    let first = bytes[video + 12..video + 16].try_into().unwrap();
+    let shared = [AVC_AAC, &meta(u32::from_be_bytes(first), 20)[..]].concat();
+    says(place.encrypt(&shared, &clear(Layout::Keep)), &["track 1", "or with an item"]);
+
+    // In fragments: the audio of the second lies where the video of the first does.
+    let mut bytes = AVC_AAC_FRAGMENTS.to_vec();
+    let moofs = [0, 1].map(|number| nth(&bytes, number, b"moof"));
+    let first = nth(&bytes, 0, b"trun") + 12;
+    let second = bytes.windows(4).rposition(|word| word == b"trun").unwrap() + 12;
+    let offset = i32::from_be_bytes(bytes[first..first + 4].try_into().unwrap());
+    let back = offset - i32::try_from(moofs[1] - moofs[0]).unwrap();
+    bytes[second..second + 4].copy_from_slice(&back.to_be_bytes());
+    says(place.encrypt(&bytes, &clear(Layout::Keep)), &["track 2", "outside of the boxes behind"]);
+    // Decrypted twice is encrypted again.
+    let (mut encrypted, _) = place.encrypt(AVC_AAC_FRAGMENTS, &options(Scheme::Cenc)).unwrap();
+    let [first, audio] = [0, 1].map(|number| nth(&encrypted, number, b"trun") + 12);
+    encrypted.copy_within(first..first + 4, audio);
+    let kept = keys().with_unclaimed(UnclaimedPolicy::Keep);
+    says(place.decrypt(&encrypted, &kept), &["share bytes with others"]);
+}
+
 /// A clip whose `mdat` goes on behind the samples: `tail` stands there.
 fn with_tail(tail: &[u8]) -> Vec<u8> {
     let mut bytes = AVC_AAC.to_vec();
@@ -446,6 +538,11 @@ fn items_move_with_their_bytes() {
         let words = ["a meta box has items in the media data", "--layout keep"];
         says(place.encrypt(&own, &options(scheme)), &words);
     }
+    // Inside of moov, bytes are added in front of it.
+    let moov = clip.windows(4).position(|word| word == b"moov").unwrap();
+    let inside = with_items(&meta(u32::try_from(moov).unwrap() + 20, 8));
+    let keep = options(Scheme::Cbcs).with_layout(Layout::Keep);
+    says(place.encrypt(&inside, &keep), &["an item inside of the moov box (8 bytes"]);
     // Without items in the file, a file-level meta goes along.
     let idat = with_tail(b"");
     let elsewhere = renamed(&meta(0, 0), "iloc", "free");

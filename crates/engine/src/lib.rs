@@ -37,6 +37,7 @@ mod inout;
 pub mod lanes;
 mod length;
 mod pattern;
+mod set_up;
 #[cfg(any(feature = "aead", feature = "cipher", feature = "universal-hash"))]
 pub mod traits;
 mod usage;

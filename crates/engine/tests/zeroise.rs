@@ -10,12 +10,12 @@ use std::{fs::File, os::unix::fs::FileExt};
 
 use lanelock::{
     Aes128, Aes128Cmac, Aes128KeyWrap, Aes128Xts, Aes192, Aes192Cmac, Aes192KeyWrap, Aes192Xts,
-    Aes256, Aes256Cmac, Aes256KeyWrap, Aes256Xts, CmacStream, CounterBits, CtrStream,
+    Aes256, Aes256Cmac, Aes256KeyWrap, Aes256Xts, CmacStream, CounterBits, CtrStream, KeyUsage,
     aead::{
         Aead, Aegis128L, Aegis128X2, Aegis128X4, Aegis256, Aegis256X2, Aegis256X4, AegisMacStream,
         AegisStream, Aes128Ccm, Aes128Gcm, Aes128GcmSiv, Aes128Ocb3, Aes192Ccm, Aes192Gcm,
         Aes192Ocb3, Aes256Ccm, Aes256Gcm, Aes256GcmSiv, Aes256Ocb3, CcmOpener, CcmSealer,
-        GcmStream, Ocb3Stream, Opener, Sealer,
+        GcmStream, Metered, Ocb3Stream, Opener, Sealer,
     },
     hash::{Ghash, Polyval},
 };
@@ -106,6 +106,10 @@ wiped! {
     aegis_256: Aegis256, 0 words, Aegis256::new(&[0xa5; 32]).unwrap();
     aegis_256x2: Aegis256X2, 0 words, Aegis256X2::new(&[0xa5; 32]).unwrap();
     aegis_256x4: Aegis256X4, 0 words, Aegis256X4::new(&[0xa5; 32]).unwrap();
+    metered: Metered<Aes128Gcm>, 0 words, {
+        let usage = KeyUsage::with_limit(1000).with_block_limit(1000);
+        Aes128Gcm::new(&[0xa5; 16]).unwrap().with_usage(usage)
+    };
     ghash: Ghash, 0 words, used(Ghash::new(&[0xa5; 16]).unwrap());
     polyval: Polyval, 0 words, Polyval::new(&[0xa5; 16]).unwrap();
 
@@ -211,6 +215,7 @@ const PLAIN: &[&str] = &[
     "CompletedMessage",
     "CounterBits",
     "Error",
+    "InOut",
     "Job",
     "KeyRef",
     "KeyUsage",

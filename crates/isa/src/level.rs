@@ -39,6 +39,17 @@ const KNOWN: &[(&str, &str)] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const KNOWN: &[(&str, &str)] = &[("portable", "nothing")];
 
+/// How deep the frames of some work with a key are at the levels of vectors.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StackDepth {
+    /// 1 KiB: everything but a few values is in registers.
+    KiB1,
+    /// 2 KiB: some round keys or powers are in memory.
+    KiB2,
+    /// 4 KiB: all round keys are in memory, as wide as vectors, beside the texts of a group.
+    KiB4,
+}
+
 impl AesLevel {
     /// All levels that this processor has, slowest first. Never empty: `portable` is always there.
     pub fn available() -> Vec<Self> {
@@ -126,23 +137,27 @@ impl AesLevel {
     }
 
     /// Does `work` with a key at this level, its set-up for instance, and overwrites the stack that it
-    /// used: see [`wipe_stack`].
+    /// used: see [`wipe_stack`](Self::wipe_stack).
     #[inline]
-    pub fn on_wiped_stack<T>(self, work: impl FnOnce() -> T) -> T {
+    pub fn on_wiped_stack<T>(self, depth: StackDepth, work: impl FnOnce() -> T) -> T {
         let result = below(work);
-        self.wipe_stack();
+        self.wipe_stack(depth);
         result
     }
 
-    /// Overwrites as much of the stack, below the frame of the caller, as work with keys uses at this
-    /// level.
+    /// Overwrites the stack below the frame of the caller, where work with keys was: see
+    /// [`wipe_stack`]. `depth` is that of vector code; the portable level needs more.
     #[inline]
-    pub fn wipe_stack(self) {
-        match self {
+    pub fn wipe_stack(self, depth: StackDepth) {
+        match (self, depth) {
             // Bit planes of many blocks, function in function.
-            Self::Portable(_) => wipe_stack::<{ 16 << 10 }>(),
+            (Self::Portable(_), _) => wipe_stack::<{ 16 << 10 }>(),
             #[cfg(target_arch = "x86_64")]
-            _ => wipe_stack::<{ 1 << 10 }>(),
+            (_, StackDepth::KiB1) => wipe_stack::<{ 1 << 10 }>(),
+            #[cfg(target_arch = "x86_64")]
+            (_, StackDepth::KiB2) => wipe_stack::<{ 2 << 10 }>(),
+            #[cfg(target_arch = "x86_64")]
+            (_, StackDepth::KiB4) => wipe_stack::<{ 4 << 10 }>(),
         }
     }
 

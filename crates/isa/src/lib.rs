@@ -34,7 +34,7 @@ mod x86;
 
 pub use block::Block;
 pub use blocks::{Beside, Blocks, Clmul, Kernel, LaneKeys, OwnKeys, RoundKeys, SameKey};
-pub use level::{AesLevel, LevelError, last_level_run, matrices_are_fast};
+pub use level::{AesLevel, LevelError, StackDepth, last_level_run, matrices_are_fast};
 pub use portable::Portable;
 pub use window::{MOST_LANES, Row, RowMut, SharedWindow, Window};
 pub use wipe::{wipe, wipe_stack};

@@ -10,7 +10,7 @@
 
 use core::fmt;
 
-use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, LevelError, SameKey};
+use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, LevelError, SameKey, StackDepth};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::{
@@ -25,6 +25,7 @@ use crate::{
         universal::HashState,
     },
     inout::{InOut, InOutBlocks},
+    set_up::SetUp,
 };
 
 /// The most bytes of text: 2^39 - 256 bits (5.2.1.1).
@@ -57,6 +58,21 @@ pub type Aes192Gcm = Gcm<13>;
 /// GCM with a 256-bit key.
 pub type Aes256Gcm = Gcm<15>;
 
+impl<const R: usize> SetUp for Gcm<R> {
+    const DEPTH: StackDepth = StackDepth::KiB2;
+
+    fn none(level: AesLevel) -> Self {
+        Self { key: EncryptKey::none(level), powers: Powers::new(), tag_length: 16 }
+    }
+
+    /// `key` has 4 * (R - 7) bytes.
+    fn set(&mut self, key: &[u8]) {
+        let Self { key: schedule, powers, .. } = self;
+        schedule.set(key);
+        schedule.level().run(FillPowers { keys: schedule.keys(), powers });
+    }
+}
+
 macro_rules! constructors {
     ($rounds:literal, $bytes:literal) => {
         impl Gcm<$rounds> {
@@ -70,13 +86,7 @@ macro_rules! constructors {
 
             /// Expands `key` at `level`.
             pub fn with_level(key: &[u8; $bytes], level: AesLevel) -> Self {
-                let (none, powers) = (EncryptKey::none(level), Powers::new());
-                let mut gcm = Self { key: none, powers, tag_length: 16 };
-                level.on_wiped_stack(|| {
-                    gcm.key.set(key);
-                    level.run(SetUp { keys: gcm.key.keys(), powers: &mut gcm.powers });
-                });
-                gcm
+                Self::expand(key, level)
             }
         }
 
@@ -214,12 +224,12 @@ impl<const R: usize> fmt::Debug for Gcm<R> {
 }
 
 /// The powers of the hash key, from the round keys.
-struct SetUp<'a, const R: usize> {
+struct FillPowers<'a, const R: usize> {
     keys: &'a [Block; R],
     powers: &'a mut Powers,
 }
 
-impl<const R: usize> Kernel for SetUp<'_, R> {
+impl<const R: usize> Kernel for FillPowers<'_, R> {
     type Out = ();
 
     #[inline(always)]

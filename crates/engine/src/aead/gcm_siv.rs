@@ -10,7 +10,7 @@
 
 use core::fmt;
 
-use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, LevelError, SameKey, wipe};
+use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, LevelError, SameKey, StackDepth, wipe};
 use zeroize::ZeroizeOnDrop;
 
 use super::{
@@ -22,6 +22,7 @@ use crate::{
     aes::{EncryptKey, broadcast, default_level},
     hash::field::{Powers, ProductRun, VECTORS, hash_bytes},
     inout::{InOut, InOutBlocks},
+    set_up::{SetUp, expansion},
 };
 
 /// The most bytes of text, and of AAD (clause 6).
@@ -47,6 +48,19 @@ pub type Aes128GcmSiv = GcmSiv<11>;
 /// AES-GCM-SIV with a 256-bit key.
 pub type Aes256GcmSiv = GcmSiv<15>;
 
+impl<const R: usize> SetUp for GcmSiv<R> {
+    const DEPTH: StackDepth = expansion(R);
+
+    fn none(level: AesLevel) -> Self {
+        Self { key: EncryptKey::none(level) }
+    }
+
+    /// `key` has 4 * (R - 7) bytes.
+    fn set(&mut self, key: &[u8]) {
+        self.key.set(key);
+    }
+}
+
 macro_rules! constructors {
     ($rounds:literal, $bytes:literal) => {
         impl GcmSiv<$rounds> {
@@ -60,9 +74,7 @@ macro_rules! constructors {
 
             /// Expands `key` at `level`.
             pub fn with_level(key: &[u8; $bytes], level: AesLevel) -> Self {
-                let mut siv = Self { key: EncryptKey::none(level) };
-                level.on_wiped_stack(|| siv.key.set(key));
-                siv
+                Self::expand(key, level)
             }
         }
 

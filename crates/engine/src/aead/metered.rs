@@ -1,5 +1,7 @@
 //! A key that stops at its limits.
 
+use zeroize::ZeroizeOnDrop;
+
 use super::{
     Aead,
     batch::{Batch, Message},
@@ -27,6 +29,8 @@ impl<A> Metered<A> {
         &self.usage
     }
 }
+
+impl<A: ZeroizeOnDrop> ZeroizeOnDrop for Metered<A> {}
 
 impl<A: Aead> Aead for Metered<A> {
     fn tag_length(&self) -> usize {

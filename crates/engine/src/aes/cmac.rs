@@ -9,11 +9,15 @@
 
 use core::fmt;
 
-use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, LevelError, SameKey, wipe};
+use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, LevelError, SameKey, StackDepth, wipe};
 use zeroize::ZeroizeOnDrop;
 
 use super::{EncryptKey, broadcast, default_level};
-use crate::{Error, aead::authenticate};
+use crate::{
+    Error,
+    aead::authenticate,
+    set_up::{SetUp, expansion},
+};
 
 /// CMAC with `R` round keys: [`Aes128Cmac`], [`Aes192Cmac`], [`Aes256Cmac`].
 ///
@@ -58,20 +62,24 @@ constructors!(11, 16);
 constructors!(13, 24);
 constructors!(15, 32);
 
-impl<const R: usize> Cmac<R> {
-    /// `key` has 4 * (R - 7) bytes.
-    fn expand(key: &[u8], level: AesLevel) -> Self {
-        let mut cmac = Self { key: EncryptKey::none(level), subkeys: [[0; 16]; 2] };
-        level.on_wiped_stack(|| {
-            cmac.key.set(key);
-            let [k2, k1] = &mut cmac.subkeys;
-            cmac.key.encrypt_block(k1);
-            *k1 = double(*k1);
-            *k2 = double(*k1);
-        });
-        cmac
+impl<const R: usize> SetUp for Cmac<R> {
+    const DEPTH: StackDepth = expansion(R);
+
+    fn none(level: AesLevel) -> Self {
+        Self { key: EncryptKey::none(level), subkeys: [[0; 16]; 2] }
     }
 
+    /// `key` has 4 * (R - 7) bytes.
+    fn set(&mut self, key: &[u8]) {
+        self.key.set(key);
+        let [k2, k1] = &mut self.subkeys;
+        self.key.encrypt_block(k1);
+        *k1 = double(*k1);
+        *k2 = double(*k1);
+    }
+}
+
+impl<const R: usize> Cmac<R> {
     /// The level that this key runs at.
     pub fn level(&self) -> AesLevel {
         self.key.level()

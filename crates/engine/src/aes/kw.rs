@@ -12,7 +12,7 @@ use subtle::ConstantTimeEq;
 use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 use super::{Aes, default_level};
-use crate::{Aes128, Aes192, Aes256, Error};
+use crate::{Error, set_up::SetUp};
 
 /// The check value of KW (RFC 3394, 2.2.3.1).
 const CHECK: [u8; 8] = [0xa6; 8];
@@ -43,7 +43,7 @@ pub type Aes192KeyWrap = KeyWrap<13>;
 pub type Aes256KeyWrap = KeyWrap<15>;
 
 macro_rules! constructors {
-    ($aes:ident, $rounds:literal, $bytes:literal) => {
+    ($rounds:literal, $bytes:literal) => {
         impl KeyWrap<$rounds> {
             /// Expands `key` at the best level: see [`AesLevel::best`].
             ///
@@ -55,15 +55,15 @@ macro_rules! constructors {
 
             /// Expands `key` at `level`.
             pub fn with_level(key: &[u8; $bytes], level: AesLevel) -> Self {
-                Self($aes::with_level(key, level))
+                Self(SetUp::expand(key, level))
             }
         }
     };
 }
 
-constructors!(Aes128, 11, 16);
-constructors!(Aes192, 13, 24);
-constructors!(Aes256, 15, 32);
+constructors!(11, 16);
+constructors!(13, 24);
+constructors!(15, 32);
 
 impl<const R: usize> KeyWrap<R> {
     /// The level that this key runs at.

@@ -14,7 +14,7 @@ mod xts;
 use core::fmt;
 use std::sync::OnceLock;
 
-use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, LevelError, SameKey, wipe};
+use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, LevelError, SameKey, StackDepth, wipe};
 use zeroize::ZeroizeOnDrop;
 
 pub(crate) use schedule::EncryptKey;
@@ -24,7 +24,10 @@ pub use ctr::{CounterBits, CtrStream};
 pub use kw::{Aes128KeyWrap, Aes192KeyWrap, Aes256KeyWrap, KeyWrap};
 pub use xts::{Aes128Xts, Aes192Xts, Aes256Xts, Xts};
 
-use crate::inout::InOutBlocks;
+use crate::{
+    inout::InOutBlocks,
+    set_up::{SetUp, expansion},
+};
 use schedule::Invert;
 
 /// An AES key with `R` round keys: [`Aes128`], [`Aes192`] or [`Aes256`].
@@ -70,25 +73,6 @@ constructors!(13, 24);
 constructors!(15, 32);
 
 impl<const R: usize> Aes<R> {
-    /// `key` has 4 * (R - 7) bytes.
-    fn expand(key: &[u8], level: AesLevel) -> Self {
-        let mut aes = Self::none(level);
-        level.on_wiped_stack(|| aes.set(key));
-        aes
-    }
-
-    /// No key yet: see [`set`](Self::set).
-    pub(crate) fn none(level: AesLevel) -> Self {
-        Self { encrypt: EncryptKey::none(level), decrypt: [[0; 16]; R] }
-    }
-
-    /// Expands `key` in place. The stack is left to the caller.
-    pub(crate) fn set(&mut self, key: &[u8]) {
-        self.encrypt.set(key);
-        let Self { encrypt, decrypt } = self;
-        encrypt.level().run(Invert { encrypt: encrypt.keys(), decrypt });
-    }
-
     /// The level that this key runs at.
     pub fn level(&self) -> AesLevel {
         self.encrypt.level()
@@ -100,6 +84,20 @@ impl<const R: usize> Aes<R> {
 
     pub(crate) fn decrypt_keys(&self) -> &[Block; R] {
         &self.decrypt
+    }
+}
+
+impl<const R: usize> SetUp for Aes<R> {
+    const DEPTH: StackDepth = expansion(R);
+
+    fn none(level: AesLevel) -> Self {
+        Self { encrypt: EncryptKey::none(level), decrypt: [[0; 16]; R] }
+    }
+
+    fn set(&mut self, key: &[u8]) {
+        self.encrypt.set(key);
+        let Self { encrypt, decrypt } = self;
+        encrypt.level().run(Invert { encrypt: encrypt.keys(), decrypt });
     }
 }
 

@@ -1,6 +1,8 @@
 //! Key expansion (FIPS 197, 5.2).
 
-use lanelock_isa::{AesLevel, Block, Clmul, Kernel, wipe};
+use lanelock_isa::{AesLevel, Block, Clmul, Kernel, StackDepth, wipe};
+
+use crate::set_up::{SetUp, expansion};
 
 /// The round keys of encryption, and the level: all that modes without decryption need. Zeroised on
 /// drop. In this order and so aligned, no load of a round key crosses a cache line.
@@ -12,17 +14,6 @@ pub(crate) struct EncryptKey<const R: usize> {
 }
 
 impl<const R: usize> EncryptKey<R> {
-    /// No key yet: see [`set`](Self::set).
-    pub(crate) fn none(level: AesLevel) -> Self {
-        Self { keys: [[0; 16]; R], level }
-    }
-
-    /// Expands `key`, which has 4 * (R - 7) bytes, where it is to stay: a schedule that moves leaves a
-    /// copy behind.
-    pub(crate) fn set(&mut self, key: &[u8]) {
-        self.level.run(Expand { key, keys: &mut self.keys });
-    }
-
     #[inline(always)]
     pub(crate) fn keys(&self) -> &[Block; R] {
         &self.keys
@@ -34,11 +25,25 @@ impl<const R: usize> EncryptKey<R> {
     }
 }
 
+impl<const R: usize> SetUp for EncryptKey<R> {
+    const DEPTH: StackDepth = expansion(R);
+
+    fn none(level: AesLevel) -> Self {
+        Self { keys: [[0; 16]; R], level }
+    }
+
+    /// `key` has 4 * (R - 7) bytes.
+    fn set(&mut self, key: &[u8]) {
+        self.level.run(Expand { key, keys: &mut self.keys });
+    }
+}
+
 impl<const R: usize> Drop for EncryptKey<R> {
     fn drop(&mut self) {
         wipe(self.keys.as_flattened_mut());
-        // Bulk work keeps round keys there that did not fit into registers.
-        self.level.wipe_stack();
+        // Bulk work keeps round keys there that did not fit into registers: with more than eleven of
+        // them, all.
+        self.level.wipe_stack(if R == 11 { StackDepth::KiB2 } else { StackDepth::KiB4 });
     }
 }
 

@@ -13,7 +13,7 @@
 
 use core::fmt;
 
-use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, SameKey, wipe};
+use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, SameKey, StackDepth, wipe};
 use subtle::ConstantTimeEq;
 use zeroize::ZeroizeOnDrop;
 
@@ -21,6 +21,7 @@ use super::{Aes, EncryptKey, FLIGHT, broadcast, default_level, ecb::load_group};
 use crate::{
     Error,
     inout::{InOut, InOutBlocks},
+    set_up::SetUp,
 };
 
 /// A pair of AES keys for XTS, with `R` round keys each: [`Aes128Xts`], [`Aes256Xts`].
@@ -57,6 +58,21 @@ pub type Aes256Xts = Xts<15>;
 /// The most bytes of a data unit: 2^20 blocks (NIST SP 800-38E, 4).
 const LONGEST: usize = 16 << 20;
 
+impl<const R: usize> SetUp for Xts<R> {
+    const DEPTH: StackDepth = StackDepth::KiB2;
+
+    fn none(level: AesLevel) -> Self {
+        Self { data: Aes::none(level), tweak: EncryptKey::none(level) }
+    }
+
+    /// `key` has both halves.
+    fn set(&mut self, key: &[u8]) {
+        let (data, tweak) = key.split_at(key.len() / 2);
+        self.data.set(data);
+        self.tweak.set(tweak);
+    }
+}
+
 macro_rules! constructors {
     ($rounds:literal, $bytes:literal) => {
         impl Xts<$rounds> {
@@ -79,15 +95,7 @@ macro_rules! constructors {
                 if bool::from(data.ct_eq(tweak)) {
                     return Err(Error::EqualKeys);
                 }
-                // In place, within the result too.
-                let mut xts = Ok(Self { data: Aes::none(level), tweak: EncryptKey::none(level) });
-                if let Ok(xts) = &mut xts {
-                    level.on_wiped_stack(|| {
-                        xts.data.set(data);
-                        xts.tweak.set(tweak);
-                    });
-                }
-                xts
+                Ok(Self::expand(key, level))
             }
         }
 

@@ -4,11 +4,11 @@
 
 use core::fmt;
 
-use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, LevelError};
+use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, LevelError, StackDepth};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::field::{Powers, convert, hash_bytes, times_x};
-use crate::aes::default_level;
+use crate::{aes::default_level, set_up::SetUp};
 
 /// A universal hash, bytes piece by piece: [`Ghash`], whose blocks are `REVERSED`, or [`Polyval`].
 ///
@@ -38,11 +38,7 @@ impl Ghash {
 
     /// A hash with key `h` at `level`.
     pub fn with_level(h: &Block, level: AesLevel) -> Self {
-        Self::set_up(level, || {
-            let mut h = *h;
-            h.reverse();
-            times_x(h)
-        })
+        Self::expand(h, level)
     }
 }
 
@@ -57,18 +53,30 @@ impl Polyval {
 
     /// A hash with key `h` at `level`.
     pub fn with_level(h: &Block, level: AesLevel) -> Self {
-        Self::set_up(level, || *h)
+        Self::expand(h, level)
+    }
+}
+
+impl<const REVERSED: bool> SetUp for UniversalHash<REVERSED> {
+    const DEPTH: StackDepth = StackDepth::KiB2;
+
+    fn none(level: AesLevel) -> Self {
+        Self { powers: Powers::new(), level, state: HashState::new() }
+    }
+
+    /// `key` is a block.
+    fn set(&mut self, key: &[u8]) {
+        let mut h = [0; 16];
+        h.copy_from_slice(key);
+        if REVERSED {
+            h.reverse();
+            h = times_x(h);
+        }
+        self.level.run(Fill { powers: &mut self.powers, key: h });
     }
 }
 
 impl<const REVERSED: bool> UniversalHash<REVERSED> {
-    /// A hash whose key is the element that `key` makes.
-    fn set_up(level: AesLevel, key: impl FnOnce() -> Block) -> Self {
-        let mut hash = Self { powers: Powers::new(), level, state: HashState::new() };
-        level.on_wiped_stack(|| level.run(Fill { powers: &mut hash.powers, key: key() }));
-        hash
-    }
-
     /// The level that this hash runs at.
     pub fn level(&self) -> AesLevel {
         self.level
@@ -93,6 +101,12 @@ impl<const REVERSED: bool> UniversalHash<REVERSED> {
     pub fn finish(mut self) -> Block {
         self.pad();
         self.state.hash
+    }
+}
+
+impl<const REVERSED: bool> Drop for UniversalHash<REVERSED> {
+    fn drop(&mut self) {
+        self.level.wipe_stack(StackDepth::KiB2);
     }
 }
 

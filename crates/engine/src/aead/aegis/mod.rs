@@ -10,7 +10,7 @@ mod stream;
 
 use core::fmt;
 
-use lanelock_isa::{AesLevel, Block, LevelError};
+use lanelock_isa::{AesLevel, Block, LevelError, StackDepth};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::{Aead, LONGEST_TAG, Opener, Sealer, authenticate};
@@ -252,7 +252,7 @@ where
 {
     fn drop(&mut self) {
         self.key.zeroize();
-        self.level.wipe_stack();
+        self.level.wipe_stack(StackDepth::KiB2);
     }
 }
 

@@ -14,7 +14,7 @@ mod stream;
 
 use core::fmt;
 
-use lanelock_isa::{AesLevel, Block, LevelError};
+use lanelock_isa::{AesLevel, Block, LevelError, StackDepth};
 use zeroize::ZeroizeOnDrop;
 
 pub use stream::{CcmOpener, CcmSealer, CcmStream};
@@ -28,6 +28,7 @@ use crate::{
     Error,
     aes::{EncryptKey, default_level},
     inout::InOut,
+    set_up::{SetUp, expansion},
 };
 use message::CcmOneShot;
 
@@ -52,6 +53,19 @@ pub type Aes192Ccm = Ccm<13>;
 /// CCM with a 256-bit key.
 pub type Aes256Ccm = Ccm<15>;
 
+impl<const R: usize> SetUp for Ccm<R> {
+    const DEPTH: StackDepth = expansion(R);
+
+    fn none(level: AesLevel) -> Self {
+        Self { key: EncryptKey::none(level), tag_length: 16 }
+    }
+
+    /// `key` has 4 * (R - 7) bytes.
+    fn set(&mut self, key: &[u8]) {
+        self.key.set(key);
+    }
+}
+
 macro_rules! constructors {
     ($rounds:literal, $bytes:literal) => {
         impl Ccm<$rounds> {
@@ -65,9 +79,7 @@ macro_rules! constructors {
 
             /// Expands `key` at `level`.
             pub fn with_level(key: &[u8; $bytes], level: AesLevel) -> Self {
-                let mut ccm = Self { key: EncryptKey::none(level), tag_length: 16 };
-                level.on_wiped_stack(|| ccm.key.set(key));
-                ccm
+                Self::expand(key, level)
             }
         }
 

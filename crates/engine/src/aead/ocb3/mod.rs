@@ -10,7 +10,7 @@ mod stream;
 
 use core::fmt;
 
-use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, LevelError, SameKey};
+use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, LevelError, SameKey, StackDepth};
 use zeroize::ZeroizeOnDrop;
 
 use super::{Aead, Opener, Sealer, authenticate, copy_tag};
@@ -18,6 +18,7 @@ use crate::{
     Aes, Error,
     aes::{broadcast, default_level},
     inout::{InOut, InOutBlocks},
+    set_up::SetUp,
 };
 use flow::{Aad, Flow, Ocb3Text};
 use masks::{MOST_BLOCKS, Masks};
@@ -51,6 +52,21 @@ pub type Aes192Ocb3 = Ocb3<13>;
 /// OCB3 with a 256-bit key.
 pub type Aes256Ocb3 = Ocb3<15>;
 
+impl<const R: usize> SetUp for Ocb3<R> {
+    const DEPTH: StackDepth = StackDepth::KiB2;
+
+    fn none(level: AesLevel) -> Self {
+        Self { aes: Aes::none(level), masks: Masks::none(), tag_length: 16 }
+    }
+
+    /// `key` has 4 * (R - 7) bytes.
+    fn set(&mut self, key: &[u8]) {
+        self.aes.set(key);
+        self.aes.encrypt_block(&mut self.masks.partial);
+        self.masks.set();
+    }
+}
+
 macro_rules! constructors {
     ($rounds:literal, $bytes:literal) => {
         impl Ocb3<$rounds> {
@@ -64,14 +80,7 @@ macro_rules! constructors {
 
             /// Expands `key` at `level`.
             pub fn with_level(key: &[u8; $bytes], level: AesLevel) -> Self {
-                let (aes, masks) = (Aes::none(level), Masks::none());
-                let mut ocb = Self { aes, masks, tag_length: 16 };
-                level.on_wiped_stack(|| {
-                    ocb.aes.set(key);
-                    ocb.aes.encrypt_block(&mut ocb.masks.partial);
-                    ocb.masks.set();
-                });
-                ocb
+                Self::expand(key, level)
             }
         }
 

@@ -3,12 +3,11 @@
 //! A step takes one block of every lane, but each lane's blocks lie in a buffer of its own: the
 //! blocks of a step have to be brought into vectors and back, a transposition. There are two ways.
 //!
-//! - *Row by row*: the next block of each lane is loaded (16 bytes) and inserted into a vector; the result
-//! is split and stored again. One load and one store for each block, for any distance of the blocks.
-//! - *Square by square*, where the blocks of a lane are contiguous: four lanes of 64 bytes each (at
-//! `vaes512`) are loaded as vectors and transposed in registers. One load and one store for four
-//! blocks,
-//!   and eight shuffles for 16 blocks each way.
+//! - *Row by row*: the next block of each lane is loaded (16 bytes) and inserted into a vector; the
+//!   result is split and stored again. One load and one store for each block, at any distance.
+//! - *Square by square*, where the blocks of a lane are contiguous: 64 bytes of each of four lanes (at
+//!   `vaes512`) are loaded as vectors and transposed in registers. One load and one store for four
+//!   blocks, and eight shuffles for 16 blocks each way.
 //!
 //! Both move the next blocks in, and the last ones out, while the current ones are encrypted: what is
 //! loaded does not depend on the rounds, and shuffles, loads and stores use other units than they do.

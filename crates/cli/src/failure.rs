@@ -131,7 +131,10 @@ fn hint(error: &Error) -> Option<String> {
 
 /// Whether the file is sound as far as an error shows, and only has something that is not supported.
 fn is_sound(kind: &ErrorKind) -> bool {
-    matches!(kind, ErrorKind::NoIsoForm { .. } | ErrorKind::Unsupported(_))
+    matches!(
+        kind,
+        ErrorKind::NoIsoForm { .. } | ErrorKind::Unsupported(_) | ErrorKind::Version { .. }
+    )
 }
 
 /// Whether the path of a box is the code of a top-level one, as no text begins with.

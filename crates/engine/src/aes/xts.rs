@@ -69,6 +69,17 @@ impl<const R: usize> SetUp for Xts<R> {
     }
 }
 
+impl<const R: usize> Xts<R> {
+    #[inline(never)]
+    fn check_and_expand(key: &[u8], level: AesLevel) -> Result<Self, Error> {
+        let (data, tweak) = key.split_at(key.len() / 2);
+        if bool::from(data.ct_eq(tweak)) {
+            return Err(Error::EqualKeys);
+        }
+        Ok(Self::expand(key, level))
+    }
+}
+
 macro_rules! constructors {
     ($rounds:literal, $bytes:literal) => {
         impl Xts<$rounds> {
@@ -87,11 +98,10 @@ macro_rules! constructors {
             /// # Errors
             /// [`Error::EqualKeys`] if the halves are equal.
             pub fn with_level(key: &[u8; $bytes], level: AesLevel) -> Result<Self, Error> {
-                let (data, tweak) = key.split_at($bytes / 2);
-                if bool::from(data.ct_eq(tweak)) {
-                    return Err(Error::EqualKeys);
-                }
-                Ok(Self::expand(key, level))
+                let xts = Self::check_and_expand(key, level);
+                // To become a part of the result, the schedules were moved.
+                level.wipe_stack(StackDepth::KiB4);
+                xts
             }
         }
 

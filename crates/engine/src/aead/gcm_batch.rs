@@ -16,7 +16,7 @@ use core::ptr;
 use lanelock_isa::{Block, Clmul, Kernel, RoundKeys, SameKey, Window, wipe};
 
 use super::{
-    Aead, Gcm, authenticate,
+    Aead, Gcm, authenticate_beside,
     batch::{Batch, Message, nonce_block},
     copy_tag,
 };
@@ -252,7 +252,7 @@ impl<K: GcmKeys<R>, const R: usize, const SEAL: bool> Kernel for Alike<'_, '_, '
                 message.result = Ok(());
             } else {
                 let tag = &mut tag[..message.tag.len().min(16)];
-                message.result = authenticate(tag, message.tag, message.data);
+                message.result = authenticate_beside(tag, message.tag, message.data);
             }
         }
         if !SEAL {

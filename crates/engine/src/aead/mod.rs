@@ -32,7 +32,7 @@ pub use ocb3::{Aes128Ocb3, Aes192Ocb3, Aes256Ocb3, Ocb3, Ocb3Stream};
 
 use core::fmt;
 
-use lanelock_isa::wipe;
+use lanelock_isa::{wipe, wipe_stack};
 use subtle::{Choice, ConstantTimeEq};
 use zeroize::{ZeroizeOnDrop, Zeroizing};
 
@@ -143,8 +143,22 @@ pub trait Aead {
 }
 
 /// Whether the tag of a message is the expected one. If not, the output is zeroed, and so is the expected
-/// tag, which a forger could use. The only place where tags are compared, in constant time.
+/// tag, which a forger could use: here and on the stack below, where the kernel was.
 pub(crate) fn authenticate(
+    expected: &mut [u8],
+    tag: &[u8],
+    output: &mut [u8],
+) -> Result<(), Error> {
+    let result = authenticate_beside(expected, tag, output);
+    if result.is_err() {
+        wipe_stack::<{ 2 << 10 }>();
+    }
+    result
+}
+
+/// [`authenticate`] for a message of a batch, which wipes the stack once for all. The only place where
+/// tags are compared, in constant time.
+pub(crate) fn authenticate_beside(
     expected: &mut [u8],
     tag: &[u8],
     output: &mut [u8],

@@ -11,7 +11,7 @@
 use lanelock_isa::{AesLevel, Block, wipe};
 
 use super::{
-    Aead, authenticate,
+    Aead, authenticate_beside,
     batch::{Message, nonce_block},
     copy_tag,
 };
@@ -118,7 +118,7 @@ impl Wave {
     #[inline(always)]
     fn take_opened<A>(&mut self, lane: usize, message: &mut Message<'_, A>) {
         let expected = &mut self.tags[lane][..message.tag.len()];
-        message.result = authenticate(expected, message.tag, message.data);
+        message.result = authenticate_beside(expected, message.tag, message.data);
         if message.result.is_ok() {
             collect(&self.text, lane, message.data);
         }

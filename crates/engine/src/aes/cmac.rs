@@ -13,11 +13,7 @@ use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, LevelError, SameKey, 
 use zeroize::ZeroizeOnDrop;
 
 use super::{EncryptKey, broadcast, default_level};
-use crate::{
-    Error,
-    aead::authenticate,
-    set_up::{SetUp, expansion},
-};
+use crate::{Error, aead::authenticate, set_up::SetUp};
 
 /// CMAC with `R` round keys: [`Aes128Cmac`], [`Aes192Cmac`], [`Aes256Cmac`].
 ///
@@ -63,7 +59,8 @@ constructors!(13, 24);
 constructors!(15, 32);
 
 impl<const R: usize> SetUp for Cmac<R> {
-    const DEPTH: StackDepth = expansion(R);
+    /// With more than eleven round keys, that of one block puts them on the stack.
+    const DEPTH: StackDepth = if R == 11 { StackDepth::KiB1 } else { StackDepth::KiB4 };
 
     fn none(level: AesLevel) -> Self {
         Self { key: EncryptKey::none(level), subkeys: [[0; 16]; 2] }

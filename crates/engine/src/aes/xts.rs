@@ -73,6 +73,17 @@ impl<const R: usize> SetUp for Xts<R> {
     }
 }
 
+impl<const R: usize> Xts<R> {
+    #[inline(never)]
+    fn check_and_expand(key: &[u8], level: AesLevel) -> Result<Self, Error> {
+        let (data, tweak) = key.split_at(key.len() / 2);
+        if bool::from(data.ct_eq(tweak)) {
+            return Err(Error::EqualKeys);
+        }
+        Ok(Self::expand(key, level))
+    }
+}
+
 macro_rules! constructors {
     ($rounds:literal, $bytes:literal) => {
         impl Xts<$rounds> {
@@ -91,11 +102,11 @@ macro_rules! constructors {
             /// # Errors
             /// [`Error::EqualKeys`] if the halves are equal.
             pub fn with_level(key: &[u8; $bytes], level: AesLevel) -> Result<Self, Error> {
-                let (data, tweak) = key.split_at($bytes / 2);
-                if bool::from(data.ct_eq(tweak)) {
-                    return Err(Error::EqualKeys);
-                }
-                Ok(Self::expand(key, level))
+                let xts = Self::check_and_expand(key, level);
+                // The schedules were moved into the result: copies below this frame are overwritten.
+                // Those that a caller makes when it takes the result apart stay (tests/stack.rs).
+                level.wipe_stack(StackDepth::KiB4);
+                xts
             }
         }
 

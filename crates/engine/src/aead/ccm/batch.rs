@@ -11,7 +11,7 @@ use lanelock_isa::{Block, wipe};
 use super::{Ccm, split_aad};
 use crate::{
     AesLevel, Error,
-    aead::{authenticate, batch::Message},
+    aead::{authenticate_beside, batch::Message},
     aes::{EncryptKey, cmac::xor},
     lanes::{CcmText, ChainWork, CmacBlocks, Flight, encrypt_each},
 };
@@ -93,7 +93,7 @@ impl<'m, 'k, const R: usize> CcmWork<'m, 'k, R> {
         let Tag { bytes, result } = &mut self.tag;
         if OPEN {
             let blocks = self.blocks.as_flattened_mut();
-            **result = authenticate(&mut full[..bytes.len()], bytes, blocks);
+            **result = authenticate_beside(&mut full[..bytes.len()], bytes, blocks);
             if result.is_err() {
                 wipe(self.last);
             }

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     aead::{
-        Aead, authenticate,
+        Aead, authenticate_beside,
         batch::{Batch, Message},
         copy_tag,
     },
@@ -650,6 +650,6 @@ fn end<S: Clmul, const R: usize, const SEAL: bool>(
     if SEAL {
         copy_tag(full, tag);
     } else {
-        *result = authenticate(&mut full[..tag.len().min(16)], tag, data);
+        *result = authenticate_beside(&mut full[..tag.len().min(16)], tag, data);
     }
 }

@@ -158,6 +158,7 @@ pub(crate) fn authenticate(
 
 /// [`authenticate`] for a message of a batch, which wipes the stack once for all. The only place where
 /// tags are compared, in constant time.
+#[inline(always)]
 pub(crate) fn authenticate_beside(
     expected: &mut [u8],
     tag: &[u8],

@@ -3,10 +3,10 @@
 mod map_support;
 
 use lanelock_cenc::map::{Alignment, Mapper, Subsample};
-use lanelock_testkit::{Mutator, Rng, Watchdog, clips, mutants};
-use map_support::bits::{avcc, hvcc, unit};
-use map_support::mp4::{Clip, Codec};
-use map_support::{avc, hevc};
+use lanelock_testkit::{Mutator, Rng, Watchdog, mutants};
+use map_support::bits::unit;
+use map_support::mp4::Codec;
+use map_support::seeds;
 
 const MUTANTS: usize = 120_000;
 
@@ -83,28 +83,4 @@ fn noise() {
 
 fn covered(entries: &[Subsample]) -> usize {
     entries.iter().map(|entry| usize::from(entry.clear) + entry.protected as usize).sum()
-}
-
-/// Real clips and written ones.
-fn seeds(rng: &mut Rng) -> Vec<Clip> {
-    let clips = ["avc.mp4", "avc_slices.mp4", "hevc.mp4"].into_iter().flat_map(clips);
-    let mut clips: Vec<_> = clips.map(|clip| Clip::read(&clip.path)).collect();
-    for round in 0..40 {
-        let sets = avc::Sets::random(rng, round % 2 == 0);
-        let [a, b, c] = [1, 5, 2].map(|kind| sets.slice(rng, kind).0);
-        let d = sets.partition(rng, 3).0;
-        clips.push(Clip {
-            codec: Codec::Avc,
-            configuration: avcc(&[&sets.sps], &[&sets.pps]),
-            units: vec![unit(&[&a, &b]), unit(&[&sets.sps, &sets.pps, &b]), unit(&[&c, &d])],
-        });
-        let sets = hevc::Sets::random(rng, round % 2 == 0);
-        let [a, b] = [sets.slice(rng).0, sets.slice(rng).0];
-        clips.push(Clip {
-            codec: Codec::Hevc,
-            configuration: hvcc(&[&sets.sps], &[&sets.pps]),
-            units: vec![unit(&[&a, &b]), unit(&[&sets.sps, &sets.pps, &b])],
-        });
-    }
-    clips
 }

@@ -7,6 +7,8 @@
 //!
 //! - [`Mapper`] is what a packager uses: one per track, built from the codec configuration
 //!   record, fed with access units in decoding order.
+//! - [`UnitBytes`] is an access unit that need not be in memory: a map asks for the heads of its
+//!   NAL units.
 //! - [`AccessUnitMap`] is the seam for codecs: it turns a unit into runs; [`Runs`] turns runs into
 //!   `senc` entries by the rules of clause 7.2 and of the [`Alignment`] in force.
 //!
@@ -42,6 +44,8 @@ pub use error::{MapError, NalPlace, NalSource, ParameterSet};
 pub use hevc::HevcMap;
 pub use runs::Runs;
 
+use core::ops::Range;
+
 /// One entry of a subsample map as `senc` stores it (ISO/IEC 23001-7 clause 7.2): clear bytes,
 /// then protected bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -70,17 +74,61 @@ pub const fn max_entries(per_sample_iv_size: u8) -> usize {
     (u8::MAX - 2).saturating_sub(per_sample_iv_size) as usize / 6
 }
 
+/// The bytes of an access unit, as far as a map asks for them: a slice, or a file of which only
+/// the heads of NAL units are to be read.
+///
+/// Each range begins at a NAL unit, and NAL units come in order. One whose header does not end in
+/// what was asked for is asked for again, twice as much. A range may reach into the next NAL unit.
+#[expect(clippy::len_without_is_empty, reason = "a map asks for the length alone")]
+pub trait UnitBytes {
+    /// Why bytes cannot be had, or why they cannot be mapped.
+    type Error: From<MapError>;
+
+    /// The length of the access unit.
+    fn len(&self) -> usize;
+
+    /// How many bytes of a NAL unit to ask for at first, besides its length field. The default
+    /// covers slice headers, unless they have many entry points or weights, and parameter sets.
+    fn head(&self) -> usize {
+        256
+    }
+
+    /// The bytes of `range`, neither more nor fewer. The range lies in the access unit.
+    ///
+    /// # Errors
+    /// When the bytes cannot be had; the map ends with this error.
+    fn get(&mut self, range: Range<usize>) -> Result<&[u8], Self::Error>;
+}
+
+/// A unit in memory: NAL units are read whole.
+impl UnitBytes for &[u8] {
+    type Error = MapError;
+
+    fn len(&self) -> usize {
+        <[u8]>::len(self)
+    }
+
+    fn head(&self) -> usize {
+        usize::MAX
+    }
+
+    fn get(&mut self, range: Range<usize>) -> Result<&[u8], MapError> {
+        Ok(&self[range])
+    }
+}
+
 /// Codec rules: the walk over one access unit.
 ///
 /// Implementations report the unit's bytes to `runs` from first to last, each exactly once. They
 /// may carry state (parameter sets) from one unit to the next and must not panic on any input.
+/// What they report, learn and refuse does not depend on [`UnitBytes::head`].
 pub trait AccessUnitMap {
-    /// Reports the clear and the protected runs of `access_unit`.
+    /// Reports the clear and the protected runs of `unit`.
     ///
     /// # Errors
     /// When the unit cannot be read to the point where its protected bytes are certain. What was
     /// reported to `runs` by then is discarded; state learnt from the unit may remain.
-    fn walk(&mut self, access_unit: &[u8], runs: &mut Runs<'_>) -> Result<(), MapError>;
+    fn walk<U: UnitBytes>(&mut self, unit: &mut U, runs: &mut Runs<'_>) -> Result<(), U::Error>;
 }
 
 /// The subsample mapper of one track.
@@ -147,22 +195,42 @@ impl Mapper {
     /// then as before.
     pub fn map(
         &mut self,
-        access_unit: &[u8],
+        mut access_unit: &[u8],
         rule: Alignment,
         out: &mut Vec<Subsample>,
     ) -> Result<usize, MapError> {
+        self.map_bytes(&mut access_unit, rule, out)
+    }
+
+    /// The same as [`map`](Self::map) for a unit that need not be in memory. Of NAL units only the
+    /// heads are asked for; nothing at all if the track is protected whole.
+    ///
+    /// # Errors
+    /// As for `map`, and when bytes cannot be had. Parameter sets that the unit held before the
+    /// error remain, so that the unit cannot be mapped a second time.
+    ///
+    /// # Panics
+    /// When [`UnitBytes::get`] returns more or fewer bytes than it was asked for.
+    pub fn map_bytes<U: UnitBytes>(
+        &mut self,
+        unit: &mut U,
+        rule: Alignment,
+        out: &mut Vec<Subsample>,
+    ) -> Result<usize, U::Error> {
         let start = out.len();
         let mut runs = Runs::new(rule, out);
         let walked = match &mut self.codec {
-            Codec::Avc(avc) => avc.walk(access_unit, &mut runs),
-            Codec::Hevc(hevc) => hevc.walk(access_unit, &mut runs),
+            Codec::Avc(avc) => avc.walk(unit, &mut runs),
+            Codec::Hevc(hevc) => hevc.walk(unit, &mut runs),
             Codec::FullSample => Ok(()),
         };
         let entries = runs.finish();
-        let result = walked.and(if entries > self.max_entries {
-            Err(MapError::TooManyEntries { entries, limit: self.max_entries })
-        } else {
-            Ok(entries)
+        let result = walked.and_then(|()| {
+            if entries > self.max_entries {
+                Err(MapError::TooManyEntries { entries, limit: self.max_entries }.into())
+            } else {
+                Ok(entries)
+            }
         });
         if result.is_err() {
             out.truncate(start);

@@ -1,66 +1,60 @@
 //! NAL units behind length fields (ISO/IEC 14496-15 clause 4.3.3.1) and cursor over the
 //! configuration records.
 
-use super::error::{MapError, NalPlace, NalSource};
+use super::error::{Fault, MapError, NalPlace, NalSource};
+use super::{Runs, UnitBytes};
 
-/// One NAL unit; those of access units are not empty.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Nal<'a> {
-    pub(super) place: NalPlace,
-    /// Bytes of the length field.
-    pub(super) lead: usize,
-    pub(super) data: &'a [u8],
-}
-
-/// Iterates over the NAL units of an access unit; ends after the first error.
-#[derive(Clone, Debug)]
-pub(super) struct NalUnits<'a> {
-    unit: &'a [u8],
+/// Reports the NAL units of an access unit to `runs`.
+///
+/// `clear` says how many bytes at the start of a NAL unit are clear, from its head (the bytes at
+/// hand) and its length. It reads the head from front to back and takes its end for that of the NAL
+/// unit, so [`Fault::Truncated`] means that the answer may stand behind the head, and every other
+/// answer is the one for the whole NAL unit. A head that is too short is asked for again, longer,
+/// until it is the whole NAL unit.
+pub(super) fn walk<U: UnitBytes>(
+    unit: &mut U,
     length_size: LengthSize,
-    index: usize,
-    offset: usize,
-}
-
-impl<'a> NalUnits<'a> {
-    pub(super) const fn new(unit: &'a [u8], length_size: LengthSize) -> Self {
-        Self { unit, length_size, index: 0, offset: 0 }
-    }
-
-    fn read(&mut self) -> Result<Option<Nal<'a>>, MapError> {
-        let rest = &self.unit[self.offset..];
-        if rest.is_empty() {
-            return Ok(None);
-        }
-        let place =
-            NalPlace { source: NalSource::AccessUnit, index: self.index, offset: self.offset };
-        let lead = self.length_size.bytes();
-        let left = rest.len();
-        let (length, rest) =
-            rest.split_at_checked(lead).ok_or(MapError::NalLengthTruncated { place, left })?;
+    runs: &mut Runs<'_>,
+    mut clear: impl FnMut(&[u8], usize) -> Result<usize, Fault>,
+) -> Result<(), U::Error> {
+    let end = unit.len();
+    let lead = length_size.bytes();
+    let mut place = NalPlace { source: NalSource::AccessUnit, index: 0, offset: 0 };
+    while place.offset < end {
+        let left = end - place.offset;
+        let mut asked = lead.saturating_add(unit.head()).min(left);
+        let mut piece = get(unit, place.offset, asked)?;
+        let (length, _) =
+            piece.split_at_checked(lead).ok_or(MapError::NalLengthTruncated { place, left })?;
         let length = length.iter().fold(0u32, |n, &byte| n << 8 | u32::from(byte));
-        let data = usize::try_from(length)
+        let left = left - lead;
+        let len = usize::try_from(length)
             .ok()
-            .and_then(|n| rest.get(..n))
-            .ok_or(MapError::NalLengthBeyondUnit { place, length, left: rest.len() })?;
-        if data.is_empty() {
-            return Err(MapError::NalEmpty { place });
+            .filter(|len| *len <= left)
+            .ok_or(MapError::NalLengthBeyondUnit { place, length, left })?;
+        if len == 0 {
+            return Err(MapError::NalEmpty { place }.into());
         }
-        self.index += 1;
-        self.offset += lead + data.len();
-        Ok(Some(Nal { place, lead, data }))
+        let nal = lead + len;
+        let mut answer = clear(&piece[lead..asked.min(nal)], len);
+        while asked < nal && answer == Err(Fault::Truncated) {
+            asked = asked.saturating_mul(2).min(nal);
+            piece = get(unit, place.offset, asked)?;
+            answer = clear(&piece[lead..], len);
+        }
+        let clear = answer.map_err(|fault| fault.at(place))?;
+        runs.nal(lead, length, clear);
+        place.index += 1;
+        place.offset += nal;
     }
+    Ok(())
 }
 
-impl<'a> Iterator for NalUnits<'a> {
-    type Item = Result<Nal<'a>, MapError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let result = self.read();
-        if result.is_err() {
-            self.offset = self.unit.len();
-        }
-        result.transpose()
-    }
+/// `len` bytes of the access unit.
+fn get<U: UnitBytes>(unit: &mut U, offset: usize, len: usize) -> Result<&[u8], U::Error> {
+    let bytes = unit.get(offset..offset + len)?;
+    assert_eq!(bytes.len(), len, "`UnitBytes::get` returns the bytes it is asked for");
+    Ok(bytes)
 }
 
 /// `lengthSizeMinusOne` + 1.
@@ -126,29 +120,38 @@ impl<'a> Record<'a> {
     }
 
     /// A parameter set behind its two-byte length.
-    pub(super) fn nal(&mut self) -> Result<Nal<'a>, MapError> {
+    pub(super) fn nal(&mut self) -> Result<(NalPlace, &'a [u8]), MapError> {
         let place =
             NalPlace { source: NalSource::Configuration, index: self.units, offset: self.offset };
         let length = self.u16()?;
         let data = self.take(usize::from(length))?;
         self.units += 1;
-        Ok(Nal { place, lead: 2, data })
+        Ok((place, data))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::map::Alignment;
 
-    fn lengths(unit: &[u8], size: LengthSize) -> Result<Vec<(usize, usize)>, MapError> {
-        NalUnits::new(unit, size).map(|n| n.map(|n| (n.lead, n.data.len()))).collect()
+    /// The lengths of the NAL units.
+    fn lengths(mut unit: &[u8], size: LengthSize) -> Result<Vec<usize>, MapError> {
+        let mut lengths = Vec::new();
+        let mut entries = Vec::new();
+        walk(&mut unit, size, &mut Runs::new(Alignment::Exact, &mut entries), |nal, len| {
+            assert_eq!(nal.len(), len, "a slice is read in one piece");
+            lengths.push(len);
+            Ok(len)
+        })?;
+        Ok(lengths)
     }
 
     #[test]
     fn walks() {
         assert_eq!(lengths(&[], LengthSize::Four), Ok(vec![]));
-        assert_eq!(lengths(&[1, 9, 2, 8, 8], LengthSize::One), Ok(vec![(1, 1), (1, 2)]));
-        assert_eq!(lengths(&[0, 1, 9], LengthSize::Two), Ok(vec![(2, 1)]));
+        assert_eq!(lengths(&[1, 9, 2, 8, 8], LengthSize::One), Ok(vec![1, 2]));
+        assert_eq!(lengths(&[0, 1, 9], LengthSize::Two), Ok(vec![1]));
     }
 
     #[test]

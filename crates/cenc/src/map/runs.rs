@@ -1,7 +1,6 @@
 //! From runs to `senc` entries (ISO/IEC 23001-7 clause 7.2): clear runs join the next entry, clear
 //! runs of more than 65535 bytes are split, a trailing clear run gets an entry of its own.
 
-use super::nal::Nal;
 use super::{Alignment, Subsample};
 
 const BLOCK: u32 = 16;
@@ -41,11 +40,12 @@ impl<'a> Runs<'a> {
         }
     }
 
-    /// A NAL unit with its length field: `clear` bytes of it are clear, the rest is slice data.
-    pub(super) fn nal(&mut self, nal: Nal<'_>, clear: usize) {
-        self.clear(nal.lead + clear);
-        let rest = nal.data.len() - clear;
-        self.protect(u32::try_from(rest).expect("its length field has 32 bits"));
+    /// A NAL unit of `length` bytes behind a length field of `lead` bytes: `clear` bytes of it are
+    /// clear, the rest is slice data.
+    pub(super) fn nal(&mut self, lead: usize, length: u32, clear: usize) {
+        self.clear(lead + clear);
+        let clear = u32::try_from(clear).expect("no more than `length`");
+        self.protect(length - clear);
     }
 
     /// Ends the unit and returns the number of its entries.

@@ -7,9 +7,10 @@ pub(crate) mod hevc;
 pub(crate) mod mp4;
 pub(crate) mod opinion;
 pub(crate) mod shaka;
+pub(crate) mod tiny;
 
 use lanelock_cenc::map::{Alignment, MapError, Mapper, Subsample};
-use lanelock_testkit::Rng;
+use lanelock_testkit::{Rng, clips};
 
 /// The map of one access unit.
 pub(crate) fn map(
@@ -54,4 +55,32 @@ pub(crate) fn data(rng: &mut Rng) -> Vec<u8> {
     }
     *data.last_mut().expect("at least one") = 0x80;
     data
+}
+
+/// Real clips and written ones.
+pub(crate) fn seeds(rng: &mut Rng) -> Vec<mp4::Clip> {
+    let clips = ["avc.mp4", "avc_slices.mp4", "hevc.mp4"].into_iter().flat_map(clips);
+    let mut clips: Vec<_> = clips.map(|clip| mp4::Clip::read(&clip.path)).collect();
+    for round in 0..40 {
+        let sets = avc::Sets::random(rng, round % 2 == 0);
+        let [a, b, c] = [1, 5, 2].map(|kind| sets.slice(rng, kind).0);
+        let d = sets.partition(rng, 3).0;
+        clips.push(mp4::Clip {
+            codec: mp4::Codec::Avc,
+            configuration: bits::avcc(&[&sets.sps], &[&sets.pps]),
+            units: vec![
+                bits::unit(&[&a, &b]),
+                bits::unit(&[&sets.sps, &sets.pps, &b]),
+                bits::unit(&[&c, &d]),
+            ],
+        });
+        let sets = hevc::Sets::random(rng, round % 2 == 0);
+        let [a, b] = [sets.slice(rng).0, sets.slice(rng).0];
+        clips.push(mp4::Clip {
+            codec: mp4::Codec::Hevc,
+            configuration: bits::hvcc(&[&sets.sps], &[&sets.pps]),
+            units: vec![bits::unit(&[&a, &b]), bits::unit(&[&sets.sps, &sets.pps, &b])],
+        });
+    }
+    clips
 }

@@ -8,9 +8,9 @@ mod slice;
 mod sps;
 
 use super::bits::BitReader;
-use super::error::{Fault, MapError, ParameterSet};
-use super::nal::{LengthSize, Nal, NalUnits, Record};
-use super::{AccessUnitMap, Runs};
+use super::error::{Fault, MapError, NalPlace, ParameterSet};
+use super::nal::{self, LengthSize, Record};
+use super::{AccessUnitMap, Runs, UnitBytes};
 use pps::AvcPps;
 use sps::AvcSps;
 
@@ -52,15 +52,11 @@ impl AvcMap {
 }
 
 impl AccessUnitMap for AvcMap {
-    fn walk(&mut self, access_unit: &[u8], runs: &mut Runs<'_>) -> Result<(), MapError> {
+    fn walk<U: UnitBytes>(&mut self, unit: &mut U, runs: &mut Runs<'_>) -> Result<(), U::Error> {
         let mut partition = None;
-        for nal in NalUnits::new(access_unit, self.length_size) {
-            let nal = nal?;
-            let header = self.sets.header(nal.data, &mut partition);
-            let header = header.map_err(|fault| fault.at(nal.place))?;
-            runs.nal(nal, header);
-        }
-        Ok(())
+        nal::walk(unit, self.length_size, runs, |head, len| {
+            self.sets.header(head, len, &mut partition)
+        })
     }
 }
 
@@ -78,18 +74,20 @@ impl Default for AvcSets {
 }
 
 impl AvcSets {
-    fn learn(&mut self, nal: Nal<'_>) -> Result<(), MapError> {
-        self.header(nal.data, &mut None).map(drop).map_err(|fault| fault.at(nal.place))
+    fn learn(&mut self, (place, nal): (NalPlace, &[u8])) -> Result<(), MapError> {
+        self.header(nal, nal.len(), &mut None).map(drop).map_err(|fault| fault.at(place))
     }
 
-    /// The clear bytes at the start of this NAL unit: its header and slice header, or all of it.
-    /// Parameter sets are stored. `partition` is the data partition A read last in this unit.
+    /// The clear bytes at the start of the NAL unit with this head and length: its header and slice
+    /// header, or all of it. Parameter sets are stored. `partition` is the data partition A read
+    /// last in this unit.
     fn header(
         &mut self,
-        nal: &[u8],
+        head: &[u8],
+        len: usize,
         partition: &mut Option<slice::PartitionA>,
     ) -> Result<usize, Fault> {
-        let (&first, payload) = nal.split_first().ok_or(Fault::Truncated)?;
+        let (&first, payload) = head.split_first().ok_or(Fault::Truncated)?;
         if first & 0x80 != 0 {
             return Err(Fault::Invalid("forbidden_zero_bit"));
         }
@@ -114,17 +112,17 @@ impl AvcSets {
             SPS => {
                 let (id, sps) = AvcSps::read(&mut reader)?;
                 self.sps[usize::from(id)] = Some(sps);
-                Ok(nal.len())
+                Ok(len)
             }
             PPS => {
                 let (id, pps) = AvcPps::read(&mut reader)?;
                 self.pps[usize::from(id)] = Some(pps);
-                Ok(nal.len())
+                Ok(len)
             }
             19 => Err(Fault::Unsupported("an auxiliary coded picture")),
             20 => Err(Fault::Unsupported("a slice of another layer or view (SVC, MVC)")),
             21 => Err(Fault::Unsupported("a slice of a depth view (3D-AVC)")),
-            _ => Ok(nal.len()),
+            _ => Ok(len),
         }
     }
 

@@ -10,9 +10,9 @@ mod sps;
 mod vui;
 
 use super::bits::BitReader;
-use super::error::{Fault, MapError, ParameterSet};
-use super::nal::{LengthSize, Nal, NalUnits, Record};
-use super::{AccessUnitMap, Runs};
+use super::error::{Fault, MapError, NalPlace, ParameterSet};
+use super::nal::{self, LengthSize, Record};
+use super::{AccessUnitMap, Runs, UnitBytes};
 use pps::HevcPps;
 use sps::HevcSps;
 
@@ -47,13 +47,8 @@ impl HevcMap {
 }
 
 impl AccessUnitMap for HevcMap {
-    fn walk(&mut self, access_unit: &[u8], runs: &mut Runs<'_>) -> Result<(), MapError> {
-        for nal in NalUnits::new(access_unit, self.length_size) {
-            let nal = nal?;
-            let header = self.sets.header(nal.data).map_err(|fault| fault.at(nal.place))?;
-            runs.nal(nal, header);
-        }
-        Ok(())
+    fn walk<U: UnitBytes>(&mut self, unit: &mut U, runs: &mut Runs<'_>) -> Result<(), U::Error> {
+        nal::walk(unit, self.length_size, runs, |head, len| self.sets.header(head, len))
     }
 }
 
@@ -71,14 +66,14 @@ impl Default for HevcSets {
 }
 
 impl HevcSets {
-    fn learn(&mut self, nal: Nal<'_>) -> Result<(), MapError> {
-        self.header(nal.data).map(drop).map_err(|fault| fault.at(nal.place))
+    fn learn(&mut self, (place, nal): (NalPlace, &[u8])) -> Result<(), MapError> {
+        self.header(nal, nal.len()).map(drop).map_err(|fault| fault.at(place))
     }
 
-    /// The clear bytes at the start of this NAL unit: its header and slice header, or all of it.
-    /// Parameter sets are stored.
-    fn header(&mut self, nal: &[u8]) -> Result<usize, Fault> {
-        let Some((&[first, second], payload)) = nal.split_first_chunk() else {
+    /// The clear bytes at the start of the NAL unit with this head and length: its header and slice
+    /// header, or all of it. Parameter sets are stored.
+    fn header(&mut self, head: &[u8], len: usize) -> Result<usize, Fault> {
+        let Some((&[first, second], payload)) = head.split_first_chunk() else {
             return Err(Fault::Truncated);
         };
         if first & 0x80 != 0 {
@@ -100,14 +95,14 @@ impl HevcSets {
             SPS if base_layer => {
                 let (id, sps) = HevcSps::read(&mut reader)?;
                 self.sps[usize::from(id)] = Some(sps);
-                Ok(nal.len())
+                Ok(len)
             }
             PPS if base_layer => {
                 let (id, pps) = HevcPps::read(&mut reader)?;
                 self.pps[usize::from(id)] = Some(pps);
-                Ok(nal.len())
+                Ok(len)
             }
-            _ => Ok(nal.len()),
+            _ => Ok(len),
         }
     }
 

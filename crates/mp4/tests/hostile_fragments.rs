@@ -11,7 +11,7 @@ mod common;
 use common::{clip, movie};
 use lanelock_mp4::{
     Error, ErrorKind, Fragment, Movie, Result,
-    edit::{KeepPssh, fragment_movie},
+    edit::{FragmentEdit, KeepPssh, fragment_movie},
 };
 use lanelock_testkit::{
     Watchdog,
@@ -140,8 +140,7 @@ fn data_over_the_moof_is_not_edited() {
     // The first run has no data offset, so its data would begin where the `moof` does.
     let moof = mk(b"moof", &[&full(b"mfhd", &[0, 1]), &traf(&[&full(b"trun", &[0, 1])])]);
     let fragment = Fragment::parse(&moof, 1000, &init, 100_000).unwrap();
-    let keep = lanelock_mp4::edit::RunOffsets::Keep;
-    let error = lanelock_mp4::edit::relocate_fragment(&fragment, keep, 1).unwrap_err();
+    let error = FragmentEdit::new(&fragment).finish(1).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::DataInMoof { .. }), "{error}");
 }
 
@@ -333,6 +332,6 @@ fn many_boxes_are_linear_work() {
     let watchdog = Watchdog::new();
     watchdog.begins("100,000 traf");
     let fragment = Fragment::parse(&moof, 0, &init, u64::MAX).unwrap();
-    let clear = lanelock_mp4::edit::unprotect_fragment(&fragment, None, KeepPssh::No, 0).unwrap();
+    let clear = FragmentEdit::new(&fragment).unprotect(KeepPssh::No).finish(0).unwrap();
     assert_eq!(clear.len(), moof.len() - 1_600_000);
 }

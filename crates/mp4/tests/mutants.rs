@@ -13,9 +13,8 @@ use common::{moofs, movie, vector};
 use lanelock_mp4::{
     FourCc, Fragment, Movie, Pssh, SampleAuxTable, SubsampleMode, TrackEncryption,
     edit::{
-        KeepPssh, Protect, ProtectTrack, RunOffsets, WriteAux, fragment_movie, patch_mfra,
-        patch_sidx, protect_fragment, protect_movie, relocate_fragment, relocate_movie,
-        unprotect_fragment, unprotect_movie,
+        FragmentEdit, KeepPssh, Protect, ProtectTrack, RunOffsets, WriteAux, fragment_movie,
+        patch_mfra, patch_sidx, protect_movie, relocate_movie, unprotect_movie,
     },
     load, top_level,
 };
@@ -108,22 +107,28 @@ fn exercise_fragment(bytes: &[u8], offset: u64, movie: &Movie, file: &[u8]) -> b
         .enumerate()
         .map(|(index, table)| Protect::new(index, WriteAux::Full(table)).with_seig(&encryption))
         .collect();
-    let protected =
-        |fragment: &Fragment<'_>| protect_fragment(fragment, &plans, &[], RunOffsets::Keep, 0);
+    let protected = |fragment: &Fragment<'_>| FragmentEdit::new(fragment).protect(&plans).finish(0);
     if let Ok(bytes) = protected(&fragment) {
         let new = Fragment::parse(&bytes, offset, movie, u64::MAX).expect("still a fragment");
         if fragment.pssh.is_empty() {
-            let back = unprotect_fragment(&new, None, KeepPssh::No, 0).expect("still a fragment");
+            let back = FragmentEdit::new(&new).unprotect(KeepPssh::No).finish(0);
+            let back = back.expect("still a fragment");
             assert_eq!(back, fragment.bytes());
         }
     }
     for moved in [0, -1000, 1 << 40, i64::MAX, i64::MIN] {
-        let explicit = relocate_fragment(&fragment, RunOffsets::Explicit, moved);
-        let clear = unprotect_fragment(&fragment, None, KeepPssh::No, moved);
+        let edit = FragmentEdit::new(&fragment);
+        let explicit = edit.with_run_offsets(RunOffsets::Explicit).finish(moved);
+        let clear = edit.unprotect(KeepPssh::No).finish(moved);
         if let (0, Ok(clear)) = (moved, clear) {
             let clear = Fragment::parse(&clear, offset, movie, u64::MAX);
             let clear = clear.expect("still a fragment");
-            let _ = protected(&clear);
+            let again = edit.unprotect(KeepPssh::No).protect(&plans).finish(0);
+            if let Ok(two) = protected(&clear) {
+                let again = again.expect("what two edits can do, one can");
+                assert_eq!(two.len(), again.len());
+                Fragment::parse(&again, offset, movie, u64::MAX).expect("still a fragment");
+            }
         }
         drop(explicit);
     }

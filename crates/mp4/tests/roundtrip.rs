@@ -14,8 +14,8 @@ use lanelock_mp4::{
     FourCc, Fragment, Movie, Pssh, Sample, SampleAuxTable, StoredIv, Subsample, SubsampleMode,
     TrackEncryption,
     edit::{
-        KeepPssh, Protect, ProtectTrack, RunOffsets, WriteAux, fragment_movie, protect_fragment,
-        protect_movie, relocate_fragment, relocate_movie, unprotect_fragment, unprotect_movie,
+        FragmentEdit, KeepPssh, Protect, ProtectTrack, RunOffsets, WriteAux, fragment_movie,
+        protect_movie, relocate_movie, unprotect_movie,
     },
 };
 use lanelock_testkit::{
@@ -180,7 +180,9 @@ fn protect_all(file: &[u8], explicit: RunOffsets, moved: i64) {
                     seig.map_or(plan, |seig| plan.with_seig(seig))
                 })
                 .collect();
-            let bytes = protect_fragment(&fragment, &plans, &[&pssh.raw], explicit, moved).unwrap();
+            let pssh_boxes = [&pssh.raw[..]];
+            let edit = FragmentEdit::new(&fragment).protect(&plans).with_pssh(&pssh_boxes);
+            let bytes = edit.with_run_offsets(explicit).finish(moved).unwrap();
             let offset = fragment.offset().checked_add_signed(moved).unwrap();
             let growth = bytes.len() - fragment.bytes().len();
             // The protected fragment in a file of holes: only offsets are looked at.
@@ -200,9 +202,9 @@ fn protect_all(file: &[u8], explicit: RunOffsets, moved: i64) {
                     assert_eq!(runs, [(new.sample_count, Some(&rotation))]);
                 }
             }
-            let again = protect_fragment(&new, &plans, &[], explicit, 0);
+            let again = FragmentEdit::new(&new).protect(&plans).finish(0);
             assert!(again.is_err(), "already protected");
-            let back = unprotect_fragment(&new, None, KeepPssh::No, -moved).unwrap();
+            let back = FragmentEdit::new(&new).unprotect(KeepPssh::No).finish(-moved).unwrap();
             if explicit == RunOffsets::Keep {
                 assert_eq!(back, fragment.bytes());
             }
@@ -253,7 +255,7 @@ fn fragments_of_vectors_in_the_clear() {
         let movie = movie(&file);
         for (offset, moof) in common::moofs(&file) {
             let fragment = Fragment::parse(&moof, offset, &movie, file.len() as u64).unwrap();
-            let clear = unprotect_fragment(&fragment, None, KeepPssh::No, 7).unwrap();
+            let clear = FragmentEdit::new(&fragment).unprotect(KeepPssh::No).finish(7).unwrap();
             let new = offset + 7;
             let shrunk = (moof.len() - clear.len()) as u64;
             assert!(shrunk > 0);
@@ -299,16 +301,17 @@ fn second_run_without_data_offset_continues_the_first() {
     let table = table(old.tracks[0].samples(), 8);
     for explicit in [RunOffsets::Keep, RunOffsets::Explicit] {
         let plan = [Protect::new(0, WriteAux::Full(&table))];
-        let bytes = protect_fragment(&old, &plan, &[], explicit, 50).unwrap();
+        let edit = FragmentEdit::new(&old).protect(&plan).with_run_offsets(explicit);
+        let bytes = edit.finish(50).unwrap();
         let new = Fragment::parse(&bytes, 1050, &movie, 10_000).unwrap();
         let shift = (bytes.len() - moof.len()) as u64 + 50;
         let expected: Vec<u64> = offsets(&old).iter().map(|offset| offset + shift).collect();
         assert_eq!(offsets(&new), expected);
         check_aux(&bytes, 1050, &new.tracks[0], &table, 8);
     }
-    let grown = relocate_fragment(&old, RunOffsets::Explicit, 0).unwrap();
+    let grown = FragmentEdit::new(&old).with_run_offsets(RunOffsets::Explicit).finish(0).unwrap();
     assert_eq!(grown.len(), moof.len() + 8);
-    assert_eq!(relocate_fragment(&old, RunOffsets::Keep, 0).unwrap(), moof);
+    assert_eq!(FragmentEdit::new(&old).finish(0).unwrap(), moof);
 }
 
 #[test]
@@ -330,15 +333,16 @@ fn bases_of_several_track_fragments() {
     assert_eq!(starts(&old), [1500, 1730, 1830]);
     let pssh = Pssh::common(&[]);
     let plan = [Protect::new(1, WriteAux::EmptySenc)];
-    let bytes = protect_fragment(&old, &plan, &[&pssh.raw], RunOffsets::Keep, 5).unwrap();
+    let pssh = [&pssh.raw[..]];
+    let bytes = FragmentEdit::new(&old).protect(&plan).with_pssh(&pssh).finish(5).unwrap();
     let new = Fragment::parse(&bytes, 1005, &movie, 10_000).unwrap();
     let shift = 5 + (bytes.len() - moof.len()) as u64;
     assert_eq!(starts(&new), [1500 + shift, 1730 + shift, 1830 + shift]);
-    assert_eq!(unprotect_fragment(&new, None, KeepPssh::No, -5).unwrap(), moof);
+    assert_eq!(FragmentEdit::new(&new).unprotect(KeepPssh::No).finish(-5).unwrap(), moof);
     // Such a base is out of reach of an unsigned `saio` offset.
     let table = table(old.tracks[1].samples(), 8);
     let plan = [Protect::new(1, WriteAux::Full(&table))];
-    assert!(protect_fragment(&old, &plan, &[], RunOffsets::Keep, 0).is_err());
+    assert!(FragmentEdit::new(&old).protect(&plan).finish(0).is_err());
 }
 
 #[test]
@@ -352,11 +356,11 @@ fn explicit_bases_before_and_behind() {
         let start = u64::from(base + offset);
         assert_eq!(old.tracks[0].runs()[0].offset, start);
         let plan = [Protect::new(0, WriteAux::EmptySenc)];
-        let bytes = protect_fragment(&old, &plan, &[], RunOffsets::Keep, 50).unwrap();
+        let bytes = FragmentEdit::new(&old).protect(&plan).finish(50).unwrap();
         let new = Fragment::parse(&bytes, 1050, &movie, 10_000).unwrap();
         let growth = if behind { (bytes.len() - moof.len()) as u64 } else { 0 };
         assert_eq!(new.tracks[0].runs()[0].offset, start + 50 + growth);
-        assert_eq!(unprotect_fragment(&new, None, KeepPssh::No, -50).unwrap(), moof);
+        assert_eq!(FragmentEdit::new(&new).unprotect(KeepPssh::No).finish(-50).unwrap(), moof);
     }
 }
 
@@ -379,7 +383,7 @@ fn foreign_boxes_and_aux_types_stay() {
     let old = Fragment::parse(&moof, 1000, &movie, 10_000).unwrap();
     assert!(!old.tracks[1].has_protection_boxes());
     let plan = [Protect::new(0, WriteAux::EmptySenc)];
-    let bytes = protect_fragment(&old, &plan, &[], RunOffsets::Keep, 0).unwrap();
+    let bytes = FragmentEdit::new(&old).protect(&plan).finish(0).unwrap();
     let (a, b) = (find(&moof, b"saio"), find(&bytes, b"saio"));
     let value =
         |bytes: &[u8], at: usize| u32::from_be_bytes(bytes[at + 24..at + 28].try_into().unwrap());
@@ -387,7 +391,7 @@ fn foreign_boxes_and_aux_types_stay() {
     assert_eq!(value(&bytes, b), value(&moof, a) + 16);
     assert_eq!(b, a + 16);
     let new = Fragment::parse(&bytes, 1000, &movie, 10_000).unwrap();
-    assert_eq!(unprotect_fragment(&new, None, KeepPssh::No, 0).unwrap(), moof);
+    assert_eq!(FragmentEdit::new(&new).unprotect(KeepPssh::No).finish(0).unwrap(), moof);
 }
 
 #[test]

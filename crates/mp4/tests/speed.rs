@@ -14,7 +14,7 @@ use std::{hint::black_box, time::Instant};
 use common::{moofs, movie, vector};
 use lanelock_mp4::{
     Fragment, SampleAuxTable, Subsample, SubsampleMode,
-    edit::{KeepPssh, Protect, RunOffsets, WriteAux, protect_fragment, unprotect_fragment},
+    edit::{FragmentEdit, KeepPssh, Protect, WriteAux},
 };
 
 #[test]
@@ -25,7 +25,7 @@ fn one_fragment() {
     let (offset, moof) = moofs(&file).swap_remove(1);
     let len = file.len() as u64 * 2;
     let parse = |bytes| Fragment::parse(bytes, offset, &movie, len).unwrap();
-    let clear = unprotect_fragment(&parse(&moof), None, KeepPssh::No, 0).unwrap();
+    let clear = FragmentEdit::new(&parse(&moof)).unprotect(KeepPssh::No).finish(0).unwrap();
     let count = parse(&clear).tracks[0].sample_count;
     let mut table = SampleAuxTable::new(8, SubsampleMode::Present);
     let time = |name: &str, body: &mut dyn FnMut()| {
@@ -55,10 +55,10 @@ fn one_fragment() {
     time("fill the aux table", &mut fill);
     time("protect", &mut || {
         let plan = [Protect::new(0, WriteAux::Full(&table))];
-        black_box(protect_fragment(&fragment, &plan, &[], RunOffsets::Keep, 5).unwrap());
+        black_box(FragmentEdit::new(&fragment).protect(&plan).finish(5).unwrap());
     });
     let protected = parse(&moof);
     time("unprotect", &mut || {
-        black_box(unprotect_fragment(&protected, None, KeepPssh::No, 5).unwrap());
+        black_box(FragmentEdit::new(&protected).unprotect(KeepPssh::No).finish(5).unwrap());
     });
 }

@@ -7,7 +7,7 @@ use lanelock_cenc::{AccessUnit, Cipher, Scheme, map::Subsample};
 use lanelock_mp4::{
     AuxCursor, EncryptionRuns, Fragment, Movie, Pssh, SampleAux, Track, TrackEncryption,
     TrackFragment,
-    edit::{KeepPssh, unprotect_fragment, unprotect_movie},
+    edit::{FragmentEdit, KeepPssh, unprotect_movie},
 };
 
 use crate::{
@@ -430,7 +430,8 @@ impl Map for FragmentDecryptor<'_> {
                 self.track(*at, traf, &spans[0], &mut ciphers, &mut to)?;
             }
             let moved = self.placement.moved(*at);
-            *head = unprotect_fragment(&fragment, None, KeepPssh::No, moved).map_err(container)?;
+            let edit = FragmentEdit::new(&fragment).unprotect(KeepPssh::No);
+            *head = edit.finish(moved).map_err(container)?;
             self.fragments += 1;
         }
         ciphers.hand_over(task);

@@ -8,8 +8,8 @@ use lanelock_mp4::{
     FourCc, Fragment, Movie, Pssh,
     compose::{NewTrackFragment, moof},
     edit::{
-        Protect, ProtectTrack, RunOffsets, SampleInfoSlicer, WriteAux, fragment_movie, iso_ftyp,
-        iso_movie, protect_fragment, protect_movie,
+        FragmentEdit, Protect, ProtectTrack, RunOffsets, SampleInfoSlicer, WriteAux,
+        fragment_movie, iso_ftyp, iso_movie, protect_movie,
     },
 };
 
@@ -347,7 +347,8 @@ impl Encryptor<'_> {
             })
             .collect();
         let moved = self.placement.moved(at);
-        protect_fragment(&fragment, &plans, &[], RunOffsets::Explicit, moved).map_err(container)
+        let edit = FragmentEdit::new(&fragment).protect(&plans);
+        edit.with_run_offsets(RunOffsets::Explicit).finish(moved).map_err(container)
     }
 
     /// Gives `moof` and the header of `mdat` for the samples in the buffer.

@@ -1,16 +1,13 @@
 //! Protecting, unprotecting and moving `moof`.
-//!
-//! Growing a `moof` moves the data behind it. All new offsets are computed before a byte is
-//! written: data in front of the end of the old `moof` moves by as much as the `moof` does, data
-//! behind it moves by that plus the growth of the `moof`.
 
 use super::{
+    moves::Moves,
     movie::{KeepPssh, is_protection_box},
     splice::{Splice, length},
 };
 use crate::{
-    Base, BoxRef, ErrorKind, Fragment, Result, SampleAuxTable, TrackEncryption, TrackFragment,
-    protection::{Offset, Saio, WriteAux, put_empty_senc, put_saio, put_seig},
+    BoxRef, Error, ErrorKind, Fragment, Result, SampleAuxTable, TrackEncryption, TrackFragment,
+    protection::{Offset, WriteAux, put_empty_senc, put_saio, put_seig},
 };
 
 /// How to protect one track fragment.
@@ -52,110 +49,193 @@ pub enum RunOffsets {
     Explicit,
 }
 
-/// Protects track fragments: appends `sgpd`/`sbgp` (if asked), `saiz`, `saio` and `senc` to
-/// each `traf`, `pssh` boxes to the `moof`, and sets data offsets right.
+/// An edit of a `moof`: takes protection away, protects, moves, all in one pass.
 ///
-/// `moved` is the output position of the `moof` minus its input position; data behind the
-/// `moof` is taken to move by that plus the growth, data before it by `moved` alone.
-pub fn protect_fragment(
-    fragment: &Fragment<'_>,
-    plans: &[Protect<'_>],
-    pssh: &[&[u8]],
-    run_offsets: RunOffsets,
-    moved: i64,
-) -> Result<Vec<u8>> {
-    let root = fragment.root;
-    let blobs = Blobs::new(fragment, plans)?;
-    let mut growth = blobs.data.len();
-    for pssh in pssh {
-        BoxRef::root_of(pssh, 0, b"pssh")?;
-        growth += pssh.len();
-    }
-    let mut splice = Splice::new(root);
-    let moves = Moves::new(fragment, growth, run_offsets, moved);
-    let mut blobs_left = blobs.blobs.as_slice();
-    for (index, traf) in fragment.tracks.iter().enumerate() {
-        moves.patch_offsets(&mut splice, traf, run_offsets)?;
-        let Some((blob, rest)) = blobs_left.split_first().filter(|(blob, _)| blob.index == index)
-        else {
-            continue;
-        };
-        blobs_left = rest;
-        let at = traf.place.append_position()?;
-        let mut bytes = blobs.data[blob.range.clone()].to_vec();
-        if let Some(saio) = blob.saio {
-            // Edits are made in file order, so all growth so far lies before this place.
-            let entries = length(at + blob.entries) + splice.growth();
-            let offset = moves.saio_offset(traf, entries)?;
-            bytes[saio + 16..saio + 20].copy_from_slice(&offset.to_be_bytes());
-        }
-        splice.insert(at, &[root, traf.place], |out| out.extend_from_slice(&bytes));
-    }
-    for pssh in pssh {
-        splice.insert(root.append_position()?, &[root], |out| out.extend_from_slice(pssh));
-    }
-    moves.patch_saios(&mut splice, fragment, |_| true)?;
-    splice.finish()
-}
-
-/// Removes what protection has put into the track fragments: `senc` (also PIFF's), `saiz` and
-/// `saio` of the scheme, `seig` groups; and `pssh` boxes of the `moof`.
+/// ```
+/// # use lanelock_mp4::{Fragment, Result, SampleAuxTable};
+/// use lanelock_mp4::edit::{FragmentEdit, KeepPssh, Protect, WriteAux};
 ///
-/// `indices` of `None` means all track fragments. `moved` is as in [`protect_fragment`]. A
-/// fragment without such boxes is only moved.
-pub fn unprotect_fragment(
-    fragment: &Fragment<'_>,
-    indices: Option<&[usize]>,
+/// # fn again(fragment: &Fragment<'_>, table: &SampleAuxTable, moved: i64) -> Result<Vec<u8>> {
+/// // Encrypted anew: the old boxes go, new ones come.
+/// let plans = [Protect::new(0, WriteAux::Full(table))];
+/// FragmentEdit::new(fragment).unprotect(KeepPssh::No).protect(&plans).finish(moved)
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[must_use = "an edit does nothing before `finish`"]
+pub struct FragmentEdit<'a> {
+    fragment: &'a Fragment<'a>,
+    unprotect: Unprotect<'a>,
     keep_pssh: KeepPssh,
-    moved: i64,
-) -> Result<Vec<u8>> {
-    let root = fragment.root;
-    let named = |index| indices.is_none_or(|indices| indices.contains(&index));
-    let mut doomed = Vec::new();
-    for (index, traf) in fragment.tracks.iter().enumerate().filter(|(index, _)| named(*index)) {
-        for child in traf.place.children() {
-            let child = child?;
-            if is_protection_box(&child) {
-                doomed.push((index, child));
-            }
-        }
-    }
-    let mut pssh = Vec::new();
-    if keep_pssh == KeepPssh::No {
-        for child in root.children() {
-            let child = child?;
-            if child.kind() == b"pssh" {
-                pssh.push(child);
-            }
-        }
-    }
-    let all = doomed.iter().map(|(_, child)| child).chain(&pssh);
-    let shrink: usize = all.map(|child| child.range().len()).sum();
-    let mut splice = Splice::new(root);
-    let mut moves = Moves::new(fragment, 0, RunOffsets::Keep, moved);
-    moves.growth = -length(shrink);
-    for (index, child) in &doomed {
-        splice.remove(child.range(), &[root, fragment.tracks[*index].place]);
-    }
-    for child in &pssh {
-        splice.remove(child.range(), &[root]);
-    }
-    for traf in &fragment.tracks {
-        moves.patch_offsets(&mut splice, traf, RunOffsets::Keep)?;
-    }
-    moves.patch_saios(&mut splice, fragment, |(index, child)| {
-        !(named(index) && is_protection_box(child))
-    })?;
-    splice.finish()
+    plans: &'a [Protect<'a>],
+    pssh: &'a [&'a [u8]],
+    run_offsets: RunOffsets,
 }
 
-/// Moves a `moof` without other change; with [`RunOffsets::Explicit`] it may still grow.
-pub fn relocate_fragment(
-    fragment: &Fragment<'_>,
-    run_offsets: RunOffsets,
-    moved: i64,
-) -> Result<Vec<u8>> {
-    protect_fragment(fragment, &[], &[], run_offsets, moved)
+/// The track fragments that lose their protection boxes.
+#[derive(Clone, Copy, Debug)]
+enum Unprotect<'a> {
+    None,
+    All,
+    Some(&'a [usize]),
+}
+
+impl<'a> FragmentEdit<'a> {
+    /// An edit that changes nothing but the place of the fragment.
+    pub fn new(fragment: &'a Fragment<'a>) -> Self {
+        Self {
+            fragment,
+            unprotect: Unprotect::None,
+            keep_pssh: KeepPssh::Yes,
+            plans: &[],
+            pssh: &[],
+            run_offsets: RunOffsets::Keep,
+        }
+    }
+
+    /// Removes what protection has put into the track fragments: `senc` (also PIFF's), `saiz` and
+    /// `saio` of the scheme, `seig` groups; and the `pssh` boxes of the `moof`, as `keep_pssh`
+    /// says. What is not there need not be removed.
+    pub fn unprotect(self, keep_pssh: KeepPssh) -> Self {
+        Self { unprotect: Unprotect::All, keep_pssh, ..self }
+    }
+
+    /// As [`Self::unprotect`], of the track fragments with these indices alone.
+    pub fn unprotect_tracks(self, indices: &'a [usize], keep_pssh: KeepPssh) -> Self {
+        Self { unprotect: Unprotect::Some(indices), keep_pssh, ..self }
+    }
+
+    /// Protects track fragments, in increasing order of [`Protect::index`]: appends `sgpd` and
+    /// `sbgp` (if asked), `saiz`, `saio` and `senc` to each `traf`. One that is protected must lose
+    /// that protection in the same edit: [`ErrorKind::AlreadyProtected`].
+    pub fn protect(self, plans: &'a [Protect<'a>]) -> Self {
+        Self { plans, ..self }
+    }
+
+    /// Appends whole `pssh` boxes to the `moof`.
+    pub fn with_pssh(self, pssh: &'a [&'a [u8]]) -> Self {
+        Self { pssh, ..self }
+    }
+
+    /// Says what to do with runs without data offset; they are kept where nothing is said.
+    pub fn with_run_offsets(self, run_offsets: RunOffsets) -> Self {
+        Self { run_offsets, ..self }
+    }
+
+    /// Gives the bytes of the new `moof`.
+    ///
+    /// `moved` is the output position of the `moof` minus its input position; data behind the
+    /// `moof` is taken to move by that plus the growth, data before it by `moved` alone.
+    pub fn finish(self, moved: i64) -> Result<Vec<u8>> {
+        let Self { fragment, run_offsets, .. } = self;
+        let root = fragment.root;
+        let cleared = self.cleared()?;
+        let blobs = Blobs::new(fragment, self.plans, &cleared)?;
+        let removals = self.removals(&cleared)?;
+        for pssh in self.pssh {
+            BoxRef::root_of(pssh, 0, b"pssh")?;
+        }
+        let added = blobs.data.len() + self.pssh.iter().map(|pssh| pssh.len()).sum::<usize>();
+        let removed: usize = removals.iter().map(|removal| removal.child.range().len()).sum();
+        let growth = length(added) - length(removed);
+        let moves = Moves::new(fragment, growth, run_offsets, moved);
+        let mut splice = Splice::new(root);
+        let (mut blobs_left, mut removals_left) = (blobs.blobs.as_slice(), removals.as_slice());
+        for (index, traf) in fragment.tracks.iter().enumerate() {
+            // In file order, so that all growth so far lies before what is appended here.
+            let end = traf.place.range().end;
+            let before =
+                removals_left.iter().take_while(|removal| removal.child.range().start < end);
+            let (before, rest) = removals_left.split_at(before.count());
+            removals_left = rest;
+            Removal::remove(before, fragment, &mut splice);
+            moves.patch_offsets(&mut splice, traf, run_offsets)?;
+            let Some((blob, rest)) =
+                blobs_left.split_first().filter(|(blob, _)| blob.index == index)
+            else {
+                continue;
+            };
+            blobs_left = rest;
+            let at = traf.place.append_position()?;
+            let mut bytes = blobs.data[blob.range.clone()].to_vec();
+            if let Some(saio) = blob.saio {
+                let entries = length(at + blob.entries) + splice.growth();
+                let offset = moves.saio_offset(traf, entries)?;
+                bytes[saio + 16..saio + 20].copy_from_slice(&offset.to_be_bytes());
+            }
+            splice.insert(at, &[root, traf.place], |out| out.extend_from_slice(&bytes));
+        }
+        Removal::remove(removals_left, fragment, &mut splice);
+        for pssh in self.pssh {
+            splice.insert(root.append_position()?, &[root], |out| out.extend_from_slice(pssh));
+        }
+        moves.patch_saios(&mut splice, fragment, |(index, child)| {
+            !(cleared[index] && is_protection_box(child))
+        })?;
+        splice.finish()
+    }
+
+    /// For each track fragment, whether it loses its protection boxes.
+    fn cleared(&self) -> Result<Vec<bool>> {
+        let count = self.fragment.tracks.len();
+        let mut cleared = vec![matches!(self.unprotect, Unprotect::All); count];
+        if let Unprotect::Some(indices) = self.unprotect {
+            for &index in indices {
+                let slot = cleared.get_mut(index);
+                *slot.ok_or_else(|| no_such_traf(self.fragment, index))? = true;
+            }
+        }
+        Ok(cleared)
+    }
+
+    /// The boxes to remove, in file order.
+    fn removals(&self, cleared: &[bool]) -> Result<Vec<Removal<'a>>> {
+        let mut removals = Vec::new();
+        for (index, traf) in self.fragment.tracks.iter().enumerate().filter(|(i, _)| cleared[*i]) {
+            for child in traf.place.children() {
+                let child = child?;
+                if is_protection_box(&child) {
+                    removals.push(Removal { traf: Some(index), child });
+                }
+            }
+        }
+        if self.keep_pssh == KeepPssh::No {
+            for child in self.fragment.root.children() {
+                let child = child?;
+                if child.kind() == b"pssh" {
+                    removals.push(Removal { traf: None, child });
+                }
+            }
+            removals.sort_by_key(|removal| removal.child.range().start);
+        }
+        Ok(removals)
+    }
+}
+
+/// A box to remove.
+struct Removal<'a> {
+    /// Index of the track fragment that it is in; `None` for a child of the `moof`.
+    traf: Option<usize>,
+    child: BoxRef<'a>,
+}
+
+impl Removal<'_> {
+    fn remove(removals: &[Self], fragment: &Fragment<'_>, splice: &mut Splice<'_>) {
+        for Removal { traf, child } in removals {
+            match traf {
+                Some(index) => {
+                    let around = [fragment.root, fragment.tracks[*index].place];
+                    splice.remove(child.range(), &around);
+                }
+                None => splice.remove(child.range(), &[fragment.root]),
+            }
+        }
+    }
+}
+
+fn no_such_traf(fragment: &Fragment<'_>, index: usize) -> Error {
+    let (what, value) = ("track fragment index", index as u64);
+    fragment.root.error(ErrorKind::InvalidValue { what, value })
 }
 
 /// The boxes to append to one `traf`.
@@ -174,8 +254,7 @@ struct Blobs {
 }
 
 impl Blobs {
-    fn new(fragment: &Fragment<'_>, plans: &[Protect<'_>]) -> Result<Self> {
-        let root = fragment.root;
+    fn new(fragment: &Fragment<'_>, plans: &[Protect<'_>], cleared: &[bool]) -> Result<Self> {
         let mut this = Self {
             blobs: Vec::with_capacity(plans.len()),
             data: Vec::with_capacity(plans.iter().map(|plan| aux_len(plan.aux) + 96).sum()),
@@ -183,21 +262,20 @@ impl Blobs {
         for plan in plans {
             if this.blobs.last().is_some_and(|last| last.index >= plan.index) {
                 let what = "track fragments to protect are not in increasing order";
-                return Err(root.error(ErrorKind::Invalid(what)));
+                return Err(fragment.root.error(ErrorKind::Invalid(what)));
             }
             let Some(traf) = fragment.tracks.get(plan.index) else {
-                let (what, value) = ("track fragment index", plan.index as u64);
-                return Err(root.error(ErrorKind::InvalidValue { what, value }));
+                return Err(no_such_traf(fragment, plan.index));
             };
+            if traf.has_protection_boxes() && !cleared[plan.index] {
+                return Err(traf.place.error(ErrorKind::AlreadyProtected));
+            }
             this.append(traf, plan)?;
         }
         Ok(this)
     }
 
     fn append(&mut self, traf: &TrackFragment<'_>, plan: &Protect<'_>) -> Result<()> {
-        if traf.has_protection_boxes() {
-            return Err(traf.place.error(ErrorKind::AlreadyProtected));
-        }
         let start = self.data.len();
         let out = &mut self.data;
         if let Some(seig) = plan.seig {
@@ -245,148 +323,5 @@ fn aux_len(aux: WriteAux<'_>) -> usize {
         WriteAux::EmptySenc => SampleAuxTable::SENC_ENTRIES,
         WriteAux::Senc(table) => table.senc_len(),
         WriteAux::Full(table) => table.saiz_len() + 20 + table.senc_len(),
-    }
-}
-
-/// Where old absolute offsets will be.
-struct Moves {
-    moof: u64,
-    moof_end: u64,
-    moved: i64,
-    growth: i64,
-}
-
-impl Moves {
-    fn new(fragment: &Fragment<'_>, growth: usize, run_offsets: RunOffsets, moved: i64) -> Self {
-        let mut growth = length(growth);
-        if run_offsets == RunOffsets::Explicit {
-            let runs = fragment.tracks.iter().flat_map(|traf| &traf.runs);
-            growth += 4 * length(runs.filter(|run| run.data_offset_at.is_none()).count());
-        }
-        let moof = fragment.offset();
-        Self { moof, moof_end: moof.saturating_add(fragment.bytes().len() as u64), moved, growth }
-    }
-
-    /// New place of data, or of a base, that was at `old`.
-    fn place(&self, old: u64) -> Option<u64> {
-        let behind = if old >= self.moof_end { self.growth } else { 0 };
-        old.checked_add_signed(self.moved)?.checked_add_signed(behind)
-    }
-
-    fn base(&self, traf: &TrackFragment<'_>) -> Option<u64> {
-        match traf.base {
-            Base::Moof => self.moof.checked_add_signed(self.moved),
-            Base::Explicit | Base::PreviousData => self.place(traf.base_offset),
-        }
-    }
-
-    fn saio_offset(&self, traf: &TrackFragment<'_>, entries: i64) -> Result<u32> {
-        self.moof
-            .checked_add_signed(self.moved)
-            .and_then(|moof| moof.checked_add_signed(entries))
-            .and_then(|entries| entries.checked_sub(self.base(traf)?))
-            .and_then(|offset| u32::try_from(offset).ok())
-            .ok_or_else(|| {
-                let what = "the base of data offsets lies behind the `moof`, out of reach of \
-                            `saio`; default-base-is-moof is needed";
-                traf.place.error(ErrorKind::Invalid(what))
-            })
-    }
-
-    /// Sets `base_data_offset` and the data offsets of all runs right.
-    fn patch_offsets(
-        &self,
-        splice: &mut Splice<'_>,
-        traf: &TrackFragment<'_>,
-        run_offsets: RunOffsets,
-    ) -> Result<()> {
-        let overflow = |place: BoxRef<'_>, what| place.error(ErrorKind::Overflow { what });
-        let base = self.base(traf).ok_or_else(|| overflow(traf.place, "base data offset"))?;
-        if let Some(at) = traf.base_at
-            && base != traf.base_offset
-        {
-            splice.overwrite(at, &base.to_be_bytes());
-        }
-        let mut next = base;
-        for run in &traf.runs {
-            let (start, end) = (run.offset, run.end());
-            if run.data_size > 0 && start < self.moof_end && end > self.moof {
-                return Err(run.place.error(ErrorKind::DataInMoof { start, end }));
-            }
-            let place = self.place(start);
-            let place = place.ok_or_else(|| overflow(run.place, "offset of sample data"))?;
-            let offset = place
-                .checked_signed_diff(base)
-                .and_then(|offset| i32::try_from(offset).ok())
-                .ok_or_else(|| overflow(run.place, "data_offset"))?
-                .to_be_bytes();
-            match (run.data_offset_at, run_offsets) {
-                (Some(at), _) => {
-                    if traf.place.source.bytes[at..at + 4] != offset {
-                        splice.overwrite(at, &offset);
-                    }
-                }
-                (None, RunOffsets::Explicit) => {
-                    let payload = run.place.payload_range().start;
-                    let flags = run.place.payload()[3] | 1;
-                    splice.overwrite(payload + 3, &[flags]);
-                    let inside = [BoxRef::clone(&traf.place), run.place];
-                    splice.insert(payload + 8, &inside, |out| out.extend_from_slice(&offset));
-                }
-                (None, RunOffsets::Keep) if place == next || run.data_size == 0 => {}
-                (None, RunOffsets::Keep) => {
-                    let what = "a run without data offset would lose its place";
-                    return Err(run.place.error(ErrorKind::Invalid(what)));
-                }
-            }
-            next = place.saturating_add(run.data_size);
-        }
-        Ok(())
-    }
-
-    /// Moves the offsets of the `saio` boxes that stay, whatever auxiliary information they point to.
-    fn patch_saios(
-        &self,
-        splice: &mut Splice<'_>,
-        fragment: &Fragment<'_>,
-        stays: impl Fn((usize, &BoxRef<'_>)) -> bool,
-    ) -> Result<()> {
-        let mut positions = None;
-        let mut patches = Vec::new();
-        for (index, traf) in fragment.tracks.iter().enumerate() {
-            for child in traf.place.children() {
-                let child = child?;
-                if child.kind() != b"saio" || !stays((index, &child)) {
-                    continue;
-                }
-                let positions = positions.get_or_insert_with(|| splice.positions());
-                let saio = Saio::from_box(child)?;
-                for entry in 0..saio.records.count {
-                    let old = traf.base_offset.checked_add(saio.entry(entry));
-                    let new = old.and_then(|old| {
-                        let inside = (self.moof..self.moof_end).contains(&old);
-                        let more = if inside { positions.shift(old - self.moof) } else { 0 };
-                        self.place(old)?.checked_add_signed(more)?.checked_sub(self.base(traf)?)
-                    });
-                    let at = saio.entry_at(entry);
-                    let overflow =
-                        || child.error_at(at, ErrorKind::Overflow { what: "`saio` offset" });
-                    let new = new.ok_or_else(overflow)?;
-                    if new == saio.entry(entry) {
-                        continue;
-                    }
-                    let narrow = u32::try_from(new);
-                    match (saio.wide, narrow) {
-                        (true, _) => patches.push((at, new.to_be_bytes().to_vec())),
-                        (false, Ok(new)) => patches.push((at, new.to_be_bytes().to_vec())),
-                        (false, Err(_)) => return Err(overflow()),
-                    }
-                }
-            }
-        }
-        for (at, bytes) in patches {
-            splice.overwrite(at, &bytes);
-        }
-        Ok(())
     }
 }

@@ -7,13 +7,14 @@ mod fragment;
 mod ftyp;
 mod index;
 mod init;
+mod moves;
 mod movie;
 mod quicktime;
 mod relocate;
 mod slices;
 mod splice;
 
-pub use fragment::{Protect, RunOffsets, protect_fragment, relocate_fragment, unprotect_fragment};
+pub use fragment::{FragmentEdit, Protect, RunOffsets};
 pub use ftyp::{fragmented_ftyp, iso_ftyp};
 pub use index::{patch_mfra, patch_sidx};
 pub use init::fragment_movie;

@@ -36,7 +36,7 @@ impl<'a> ProtectTrack<'a> {
     }
 }
 
-/// Which `pssh` boxes [`unprotect_movie`] and [`super::unprotect_fragment`] keep.
+/// Which `pssh` boxes [`unprotect_movie`] and [`super::FragmentEdit::unprotect`] keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeepPssh {

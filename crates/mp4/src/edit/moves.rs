@@ -1,0 +1,160 @@
+//! Offsets of a `moof` that changes its place or its length.
+//!
+//! Growing a `moof` moves the data behind it. All new offsets are computed before a byte is
+//! written: data in front of the end of the old `moof` moves by as much as the `moof` does, data
+//! behind it moves by that plus the growth of the `moof`.
+
+use super::{
+    fragment::RunOffsets,
+    splice::{Splice, length},
+};
+use crate::{Base, BoxRef, ErrorKind, Fragment, Result, TrackFragment, protection::Saio};
+
+/// Where old absolute offsets will be.
+pub(super) struct Moves {
+    moof: u64,
+    moof_end: u64,
+    moved: i64,
+    growth: i64,
+}
+
+impl Moves {
+    /// `growth` is that of the `moof` without the offsets that runs get.
+    pub(super) fn new(
+        fragment: &Fragment<'_>,
+        mut growth: i64,
+        run_offsets: RunOffsets,
+        moved: i64,
+    ) -> Self {
+        if run_offsets == RunOffsets::Explicit {
+            let runs = fragment.tracks.iter().flat_map(|traf| &traf.runs);
+            growth += 4 * length(runs.filter(|run| run.data_offset_at.is_none()).count());
+        }
+        let moof = fragment.offset();
+        Self { moof, moof_end: moof.saturating_add(fragment.bytes().len() as u64), moved, growth }
+    }
+
+    /// New place of data, or of a base, that was at `old`.
+    fn place(&self, old: u64) -> Option<u64> {
+        let behind = if old >= self.moof_end { self.growth } else { 0 };
+        old.checked_add_signed(self.moved)?.checked_add_signed(behind)
+    }
+
+    fn base(&self, traf: &TrackFragment<'_>) -> Option<u64> {
+        match traf.base {
+            Base::Moof => self.moof.checked_add_signed(self.moved),
+            Base::Explicit | Base::PreviousData => self.place(traf.base_offset),
+        }
+    }
+
+    /// What `saio` of a track fragment says of `entries`, a position in the new `moof`.
+    pub(super) fn saio_offset(&self, traf: &TrackFragment<'_>, entries: i64) -> Result<u32> {
+        self.moof
+            .checked_add_signed(self.moved)
+            .and_then(|moof| moof.checked_add_signed(entries))
+            .and_then(|entries| entries.checked_sub(self.base(traf)?))
+            .and_then(|offset| u32::try_from(offset).ok())
+            .ok_or_else(|| {
+                let what = "the base of data offsets lies behind the `moof`, out of reach of \
+                            `saio`; default-base-is-moof is needed";
+                traf.place.error(ErrorKind::Invalid(what))
+            })
+    }
+
+    /// Sets `base_data_offset` and the data offsets of all runs right.
+    pub(super) fn patch_offsets(
+        &self,
+        splice: &mut Splice<'_>,
+        traf: &TrackFragment<'_>,
+        run_offsets: RunOffsets,
+    ) -> Result<()> {
+        let overflow = |place: BoxRef<'_>, what| place.error(ErrorKind::Overflow { what });
+        let base = self.base(traf).ok_or_else(|| overflow(traf.place, "base data offset"))?;
+        if let Some(at) = traf.base_at
+            && base != traf.base_offset
+        {
+            splice.overwrite(at, &base.to_be_bytes());
+        }
+        let mut next = base;
+        for run in &traf.runs {
+            let (start, end) = (run.offset, run.end());
+            if run.data_size > 0 && start < self.moof_end && end > self.moof {
+                return Err(run.place.error(ErrorKind::DataInMoof { start, end }));
+            }
+            let place = self.place(start);
+            let place = place.ok_or_else(|| overflow(run.place, "offset of sample data"))?;
+            let offset = place
+                .checked_signed_diff(base)
+                .and_then(|offset| i32::try_from(offset).ok())
+                .ok_or_else(|| overflow(run.place, "data_offset"))?
+                .to_be_bytes();
+            match (run.data_offset_at, run_offsets) {
+                (Some(at), _) => {
+                    if traf.place.source.bytes[at..at + 4] != offset {
+                        splice.overwrite(at, &offset);
+                    }
+                }
+                (None, RunOffsets::Explicit) => {
+                    let payload = run.place.payload_range().start;
+                    let flags = run.place.payload()[3] | 1;
+                    splice.overwrite(payload + 3, &[flags]);
+                    let inside = [BoxRef::clone(&traf.place), run.place];
+                    splice.insert(payload + 8, &inside, |out| out.extend_from_slice(&offset));
+                }
+                (None, RunOffsets::Keep) if place == next || run.data_size == 0 => {}
+                (None, RunOffsets::Keep) => {
+                    let what = "a run without data offset would lose its place";
+                    return Err(run.place.error(ErrorKind::Invalid(what)));
+                }
+            }
+            next = place.saturating_add(run.data_size);
+        }
+        Ok(())
+    }
+
+    /// Moves the offsets of the `saio` boxes that stay, whatever auxiliary information they point to.
+    pub(super) fn patch_saios(
+        &self,
+        splice: &mut Splice<'_>,
+        fragment: &Fragment<'_>,
+        stays: impl Fn((usize, &BoxRef<'_>)) -> bool,
+    ) -> Result<()> {
+        let mut positions = None;
+        let mut patches = Vec::new();
+        for (index, traf) in fragment.tracks.iter().enumerate() {
+            for child in traf.place.children() {
+                let child = child?;
+                if child.kind() != b"saio" || !stays((index, &child)) {
+                    continue;
+                }
+                let positions = positions.get_or_insert_with(|| splice.positions());
+                let saio = Saio::from_box(child)?;
+                for entry in 0..saio.records.count {
+                    let old = traf.base_offset.checked_add(saio.entry(entry));
+                    let new = old.and_then(|old| {
+                        let inside = (self.moof..self.moof_end).contains(&old);
+                        let more = if inside { positions.shift(old - self.moof) } else { 0 };
+                        self.place(old)?.checked_add_signed(more)?.checked_sub(self.base(traf)?)
+                    });
+                    let at = saio.entry_at(entry);
+                    let overflow =
+                        || child.error_at(at, ErrorKind::Overflow { what: "`saio` offset" });
+                    let new = new.ok_or_else(overflow)?;
+                    if new == saio.entry(entry) {
+                        continue;
+                    }
+                    let narrow = u32::try_from(new);
+                    match (saio.wide, narrow) {
+                        (true, _) => patches.push((at, new.to_be_bytes().to_vec())),
+                        (false, Ok(new)) => patches.push((at, new.to_be_bytes().to_vec())),
+                        (false, Err(_)) => return Err(overflow()),
+                    }
+                }
+            }
+        }
+        for (at, bytes) in patches {
+            splice.overwrite(at, &bytes);
+        }
+        Ok(())
+    }
+}

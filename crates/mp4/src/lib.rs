@@ -68,8 +68,8 @@ pub use fourcc::{FourCc, FourCcError};
 pub use items::item_extents;
 pub use moof::{Base, Fragment, FragmentSamples, TrackFragment, TrackRun};
 pub use moov::{
-    CodecConfig, Edit, EsdsInfo, Media, Movie, Sample, SampleEntry, Samples, Track, TrackDefaults,
-    TrackKind,
+    CodecConfig, Edit, EsdsInfo, Media, Movie, Sample, SampleEntry, SamplePosition, Samples, Track,
+    TrackDefaults, TrackKind,
 };
 pub use nesting::MAX_DEPTH;
 pub use protection::{

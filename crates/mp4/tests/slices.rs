@@ -50,7 +50,13 @@ fn cut(movie: &Movie, lengths: &[u32]) -> Vec<Vec<u8>> {
         let (own, later) = rest.split_at(length as usize);
         rest = later;
         let mut boxes = Vec::new();
+        let position = slicer.position();
         slicer.slice(length, &mut boxes);
+        // Going on from a position is the same.
+        let (before, mut again) = (slicer.position(), Vec::new());
+        slicer = SampleInfoSlicer::resume(movie, track, position).unwrap();
+        slicer.slice(length, &mut again);
+        assert!(again == boxes && slicer.position() == before);
         let traf = NewTrackFragment::new(1, 0, own, 8).with_boxes(&boxes);
         moof(1, &[traf], &[]).unwrap()
     });
@@ -289,6 +295,23 @@ fn damaged_tables_are_refused() {
     assert_eq!(short.samples(&short.tracks[0], 1 << 20).unwrap().count(), 6);
 }
 
+#[test]
+fn positions_of_other_tracks_and_movies() {
+    let long =
+        movie(20, &[0; 4], &[sbgp(b"roll", None, &[[10, 1]; 2]), subs(0, 0, &[(20, 9)])].concat());
+    let slicer = SampleInfoSlicer::new(&long, &long.tracks[0]).unwrap();
+    let mut other = long.tracks[0].clone();
+    other.id = 2;
+    let error = SampleInfoSlicer::resume(&long, &other, slicer.position()).unwrap_err();
+    assert!(error.to_string().contains("belongs to another track"), "{error}");
+    // A `moov` that ends before the tables do.
+    let short = movie(1, &[0; 4], &[]);
+    let mut slicer = SampleInfoSlicer::resume(&short, &short.tracks[0], slicer.position()).unwrap();
+    let mut boxes = Vec::new();
+    slicer.slice(20, &mut boxes);
+    assert!(boxes.is_empty());
+}
+
 /// Groups of protection belong to the progressive file, and are dropped.
 #[test]
 fn seig_is_left_out() {
@@ -314,7 +337,13 @@ fn mutants() {
         boxed(b"padb", &[&words(&[0, 6]), &[0; 3]]),
         boxed(b"stdp", &[&[0; 16]]),
     ];
-    let bytes = movie(6, &[0; 4], &more.concat()).into_bytes();
+    let intact = movie(6, &[0; 4], &more.concat());
+    let mut slicer = SampleInfoSlicer::new(&intact, &intact.tracks[0]).unwrap();
+    let positions = [0, 1, 1, 2, 2].map(|length| {
+        slicer.slice(length, &mut Vec::new());
+        slicer.position()
+    });
+    let bytes = intact.bytes().to_vec();
     let mut taken = 0;
     for at in 0..bytes.len() {
         for value in [0, 1, 0x7f, 0xff, bytes[at] ^ 1, bytes[at] ^ 0x80] {
@@ -322,6 +351,14 @@ fn mutants() {
             mutant[at] = value;
             let Ok(movie) = Movie::parse(mutant, 0) else { continue };
             let Some(track) = movie.tracks.first() else { continue };
+            // Positions that were taken in another movie.
+            for position in &positions {
+                let resumed = SampleInfoSlicer::resume(&movie, track, position.clone());
+                let Ok(mut slicer) = resumed else { continue };
+                for length in [1, 3, u32::MAX, u32::MAX] {
+                    slicer.slice(length, &mut Vec::new());
+                }
+            }
             let samples = movie.samples(track, 1 << 20).map(Iterator::count);
             let Ok(mut slicer) = SampleInfoSlicer::new(&movie, track) else { continue };
             // More samples than there are do no harm.

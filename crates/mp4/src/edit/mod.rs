@@ -21,6 +21,6 @@ pub use init::fragment_movie;
 pub use movie::{KeepPssh, ProtectTrack, protect_movie, unprotect_movie};
 pub use quicktime::iso_movie;
 pub use relocate::{relocate_meta, relocate_movie};
-pub use slices::SampleInfoSlicer;
+pub use slices::{SampleInfoPosition, SampleInfoSlicer};
 
 pub use crate::protection::WriteAux;

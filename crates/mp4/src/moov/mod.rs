@@ -9,7 +9,7 @@ mod track;
 
 pub use codec::{CodecConfig, EsdsInfo};
 pub use entry::{Media, SampleEntry};
-pub use samples::{Sample, Samples};
+pub use samples::{Sample, SamplePosition, Samples};
 pub use track::{Edit, Track, TrackDefaults, TrackKind};
 
 pub(crate) use entry::{protected_format, sinf_of, sinf_position};
@@ -170,6 +170,21 @@ impl Movie {
     pub fn samples(&self, track: &Track, file_len: u64) -> Result<Samples<'_>> {
         let track = self.own(track)?;
         Samples::new(&self.bytes, self.offset, track, file_len)
+    }
+
+    /// Goes on with the samples of a progressive track at a [`Samples::position`] of the same track,
+    /// at no cost that depends on where it is or on the size of the tables.
+    ///
+    /// The tables were checked when the position was taken. One that was taken in another movie gives
+    /// samples of no meaning or an error.
+    pub fn samples_from(
+        &self,
+        track: &Track,
+        position: SamplePosition,
+        file_len: u64,
+    ) -> Result<Samples<'_>> {
+        let track = self.own(track)?;
+        Samples::resume(&self.bytes, self.offset, track, file_len, position)
     }
 
     /// Auxiliary information of a protected progressive track: `senc` in `stbl`, or what

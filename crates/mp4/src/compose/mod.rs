@@ -5,5 +5,5 @@ mod index;
 mod moof;
 
 pub use ftyp::ftyp;
-pub use index::{MfraTrack, SidxReference, mfra, sidx};
+pub use index::{IndexedTrack, MfraTrack, SegmentIndex, SidxReference, mfra, sidx};
 pub use moof::{NewSample, NewTrackFragment, moof};

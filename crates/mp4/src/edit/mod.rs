@@ -16,7 +16,7 @@ mod splice;
 
 pub use fragment::{FragmentEdit, Protect, RunOffsets};
 pub use ftyp::{fragmented_ftyp, iso_ftyp};
-pub use index::{patch_mfra, patch_sidx};
+pub use index::{SidxRange, SidxView, parse_sidx, patch_mfra, patch_sidx};
 pub use init::fragment_movie;
 pub use movie::{KeepPssh, ProtectTrack, protect_movie, unprotect_movie};
 pub use quicktime::iso_movie;

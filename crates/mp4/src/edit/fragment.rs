@@ -1,7 +1,7 @@
 //! Protecting, unprotecting and moving `moof`.
 
 use super::{
-    moves::Moves,
+    moves::{Moves, RunOffsets},
     movie::{KeepPssh, is_protection_box},
     splice::{Splice, length},
 };
@@ -34,19 +34,6 @@ impl<'a> Protect<'a> {
     pub fn with_seig(self, seig: &'a TrackEncryption) -> Self {
         Self { seig: Some(seig), ..self }
     }
-}
-
-/// What to do with runs that have no data offset of their own.
-///
-/// A run without one continues where the previous run ended. Widely used readers take it for
-/// the start of the `moof` instead.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum RunOffsets {
-    /// Leave them.
-    Keep,
-    /// Write the offset into every run.
-    Explicit,
 }
 
 /// An edit of a `moof`: takes protection away, protects, moves, all in one pass.

@@ -14,10 +14,11 @@ mod relocate;
 mod slices;
 mod splice;
 
-pub use fragment::{FragmentEdit, Protect, RunOffsets};
+pub use fragment::{FragmentEdit, Protect};
 pub use ftyp::{fragmented_ftyp, iso_ftyp};
 pub use index::{SidxRange, SidxView, parse_sidx, patch_mfra, patch_sidx};
 pub use init::fragment_movie;
+pub use moves::RunOffsets;
 pub use movie::{KeepPssh, ProtectTrack, protect_movie, unprotect_movie};
 pub use quicktime::iso_movie;
 pub use relocate::{relocate_meta, relocate_movie};

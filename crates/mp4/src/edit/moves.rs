@@ -4,11 +4,21 @@
 //! written: data in front of the end of the old `moof` moves by as much as the `moof` does, data
 //! behind it moves by that plus the growth of the `moof`.
 
-use super::{
-    fragment::RunOffsets,
-    splice::{Splice, length},
-};
+use super::splice::{Splice, length};
 use crate::{Base, BoxRef, ErrorKind, Fragment, Result, TrackFragment, protection::Saio};
+
+/// What to do with runs that have no data offset of their own.
+///
+/// A run without one continues where the previous run ended. Widely used readers take it for
+/// the start of the `moof` instead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RunOffsets {
+    /// Leave them.
+    Keep,
+    /// Write the offset into every run.
+    Explicit,
+}
 
 /// Where old absolute offsets will be.
 pub(super) struct Moves {

@@ -148,11 +148,11 @@ mod tests {
 
     #[test]
     fn what_to_do_becomes_the_hint() {
-        let (path, reason) = ("a; b.mp4".into(), "it is odd; make it even; or leave it".into());
-        let (text, todo) = split(&Error::Unsuitable { path, reason });
+        let (name, reason) = ("a; b.mp4".into(), "it is odd; make it even; or leave it".into());
+        let (text, todo) = split(&Error::Unsuitable { name, reason });
         assert_eq!(text, "a; b.mp4: it is odd");
         assert_eq!(todo.as_deref(), Some("make it even; or leave it"));
-        let (text, todo) = split(&Error::NotAFile { path: "/dev/zero".into() });
+        let (text, todo) = split(&Error::NotAFile { name: "/dev/zero".into() });
         assert_eq!(text, "/dev/zero is not a regular file");
         assert_eq!(todo.as_deref(), Some("copy it to one first"));
         assert_eq!(split(&Error::Interrupted).1, None);

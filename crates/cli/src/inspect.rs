@@ -20,7 +20,7 @@ use crate::{
 };
 
 pub(crate) fn inspect(args: &InspectArgs) -> Result<(), Failure> {
-    let report = lanelock_packager::inspect(&args.input)?;
+    let report = lanelock_packager::inspect_file(&args.input)?;
     let keys = if args.keys.is_given() { check(args)? } else { Vec::new() };
     let mut out = io::BufWriter::new(io::stdout().lock());
     if args.json {
@@ -55,7 +55,11 @@ fn check(args: &InspectArgs) -> Result<Vec<KeyReport>, Failure> {
     let watch = Watch::plain(args.json);
     let mut options = DecryptOptions::new(keys::by_kid(&args.keys, &watch)?);
     options.encrypt_truncated_runs = args.truncated_runs == TruncatedRuns::Encrypt;
-    Ok(lanelock_packager::check_keys(&args.input, &options, &watch)?)
+    Ok(lanelock_packager::check_keys(
+        &lanelock_packager::io::FileSource::open(&args.input)?,
+        &options,
+        &watch,
+    )?)
 }
 
 fn text(report: &Report, keys: &[KeyReport], path: &Path, bold: bool) -> String {

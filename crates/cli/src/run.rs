@@ -42,7 +42,7 @@ pub(crate) fn encrypt(args: &EncryptArgs) -> Result<(), Failure> {
     if let Some((crypt, skip)) = args.pattern {
         options = options.with_pattern(crypt, skip);
     }
-    let result = lanelock_packager::encrypt(&args.input, &args.output, &options, &watch);
+    let result = lanelock_packager::encrypt_file(&args.input, &args.output, &options, &watch);
     watch.end();
     report("encrypted", &args.output, &result?, common)
 }
@@ -57,7 +57,7 @@ pub(crate) fn decrypt(args: &DecryptArgs) -> Result<(), Failure> {
         .with_check_keys(!args.no_key_check)
         .with_workers(common.workers.map_or(0, usize::from))
         .with_sync(common.sync);
-    let result = lanelock_packager::decrypt(&args.input, &args.output, &options, &watch);
+    let result = lanelock_packager::decrypt_file(&args.input, &args.output, &options, &watch);
     watch.end();
     report("decrypted", &args.output, &result?, common)
 }

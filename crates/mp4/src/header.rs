@@ -5,6 +5,12 @@ use crate::{ErrorKind, FourCc};
 /// Longest header: 64-bit size and `uuid` user type.
 pub(crate) const MAX_HEADER: usize = 32;
 
+/// How long a header is that begins with `bytes`, as far as they say.
+pub(crate) fn wanted(bytes: &[u8]) -> usize {
+    let (Some(size), Some(kind)) = (bytes.get(..4), bytes.get(4..8)) else { return 8 };
+    8 + if size == [0, 0, 0, 1] { 8 } else { 0 } + if kind == b"uuid" { 16 } else { 0 }
+}
+
 /// A parsed header, not yet checked against its surroundings.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Header {

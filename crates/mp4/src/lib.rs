@@ -15,10 +15,10 @@
 //! what is wrong, in which box (`moov/trak[1]/mdia/minf/stbl/stsz`) and at which byte.
 //!
 //! ```no_run
-//! use lanelock_mp4::{FileSource, Fragment, Movie, ReadAt, load, top_level};
+//! use lanelock_mp4::{Fragment, Movie, ReadAt, load, top_level};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let file = FileSource::new(std::fs::File::open("in.mp4")?)?;
+//! let file = std::fs::read("in.mp4")?; // or anything else that is `ReadAt`
 //! let mut movie = None;
 //! for header in top_level(&file) {
 //!     let header = header?;
@@ -27,7 +27,7 @@
 //!         b"moof" => {
 //!             let movie = movie.as_ref().ok_or("moof before moov")?;
 //!             let moof = load(&file, &header)?;
-//!             let fragment = Fragment::parse(&moof, header.offset, movie, file.len())?;
+//!             let fragment = Fragment::parse(&moof, header.offset, movie, ReadAt::len(&file))?;
 //!             for track in &fragment.tracks {
 //!                 let bytes: u64 = track.samples().map(|sample| u64::from(sample.size)).sum();
 //!                 assert_eq!(bytes, track.data_size);
@@ -76,5 +76,7 @@ pub use protection::{
     AuxCursor, AuxInfo, COMMON_SYSTEM_ID, EncryptionRuns, Protection, Pssh, SampleAux,
     SampleAuxTable, StoredIv, Subsample, SubsampleMode, Subsamples, TrackEncryption,
 };
-pub use read_at::{FileSource, ReadAt};
-pub use top_level::{BoxHeader, METADATA_CAP, TopLevel, load, load_into, top_level};
+pub use read_at::ReadAt;
+pub use top_level::{
+    BoxHeader, METADATA_CAP, TopLevel, load, load_into, top_level, top_level_from,
+};

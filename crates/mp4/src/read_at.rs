@@ -1,14 +1,20 @@
 //! Positioned reads: the only way this crate touches a file.
 
-use std::{fs::File, io};
+use std::io;
 
-/// A source of known length that is read at absolute offsets.
+/// A source of bytes that is read at absolute offsets.
 pub trait ReadAt {
-    /// Length in bytes.
+    /// Length in bytes; `u64::MAX` as long as it is not known, which is the case of a pipe before its
+    /// end.
     fn len(&self) -> u64;
 
     /// Fills `buf` from `offset`; reading past the end is an error.
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()>;
+
+    /// Whether there are no bytes at `offset` and behind it. A pipe waits for its next byte, or its end.
+    fn ends_at(&self, offset: u64) -> io::Result<bool> {
+        Ok(offset >= self.len())
+    }
 
     /// Whether there are no bytes at all.
     fn is_empty(&self) -> bool {
@@ -49,46 +55,8 @@ impl<T: ReadAt + ?Sized> ReadAt for &T {
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
         (**self).read_exact_at(buf, offset)
     }
-}
 
-/// An open file and its length at the time of opening.
-#[derive(Debug)]
-pub struct FileSource {
-    file: File,
-    len: u64,
-}
-
-impl FileSource {
-    /// Takes a file; its length is asked once.
-    pub fn new(file: File) -> io::Result<Self> {
-        let len = file.metadata()?.len();
-        Ok(Self { file, len })
-    }
-
-    /// The file itself.
-    pub fn file(&self) -> &File {
-        &self.file
-    }
-}
-
-impl ReadAt for FileSource {
-    fn len(&self) -> u64 {
-        self.len
-    }
-
-    #[cfg(unix)]
-    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
-        std::os::unix::fs::FileExt::read_exact_at(&self.file, buf, offset)
-    }
-
-    #[cfg(windows)]
-    fn read_exact_at(&self, mut buf: &mut [u8], mut offset: u64) -> io::Result<()> {
-        while !buf.is_empty() {
-            match std::os::windows::fs::FileExt::seek_read(&self.file, buf, offset)? {
-                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-                n => (buf, offset) = (&mut buf[n..], offset + n as u64),
-            }
-        }
-        Ok(())
+    fn ends_at(&self, offset: u64) -> io::Result<bool> {
+        (**self).ends_at(offset)
     }
 }

@@ -1,6 +1,9 @@
 //! The top level of a file: headers only, media data is never read.
 
-use crate::{Error, ErrorKind, FourCc, ReadAt, Result, header};
+use crate::{
+    Error, ErrorKind, FourCc, ReadAt, Result,
+    header::{self, MAX_HEADER},
+};
 
 /// Largest metadata box [`load`] reads. A `moov` of 256 MiB describes weeks of samples.
 pub const METADATA_CAP: u64 = 256 << 20;
@@ -41,7 +44,12 @@ impl BoxHeader {
 /// [`ErrorKind::Truncated`]; 1 to 7 bytes after the last box are
 /// [`ErrorKind::HeaderTruncated`].
 pub fn top_level<R: ReadAt + ?Sized>(reader: &R) -> TopLevel<'_, R> {
-    TopLevel { reader, at: 0, done: false }
+    top_level_from(reader, 0)
+}
+
+/// [`top_level`] from the box that begins at `offset`.
+pub fn top_level_from<R: ReadAt + ?Sized>(reader: &R, offset: u64) -> TopLevel<'_, R> {
+    TopLevel { reader, at: offset, done: false }
 }
 
 /// Iterator made by [`top_level`].
@@ -55,18 +63,27 @@ pub struct TopLevel<'r, R: ?Sized> {
 impl<R: ReadAt + ?Sized> TopLevel<'_, R> {
     fn read(&self) -> Result<BoxHeader> {
         let offset = self.at;
-        let left = self.reader.len() - offset;
-        let mut prefix = [0; header::MAX_HEADER];
-        // At most 32, so the conversion cannot fail.
-        let have = usize::try_from(left.min(header::MAX_HEADER as u64)).unwrap_or(0);
-        let prefix = &mut prefix[..have];
-        let name = |prefix: &[u8]| match prefix.get(4..8) {
+        let left = self.reader.len().saturating_sub(offset);
+        let mut header = [0; MAX_HEADER];
+        let name = |header: &[u8]| match header.get(4..8) {
             Some(kind) => FourCc([kind[0], kind[1], kind[2], kind[3]]).to_string(),
             None => "end of file".to_owned(),
         };
-        self.reader
-            .read_exact_at(prefix, offset)
-            .map_err(|error| Error::new("top level".to_owned(), offset, ErrorKind::Io(error)))?;
+        // No more than the header has: of a pipe, the bytes behind it may not be there yet.
+        let (mut have, mut want) = (0, 8);
+        loop {
+            // At most 32, so the conversion cannot fail.
+            want = usize::try_from(left.min(want as u64)).unwrap_or(0);
+            self.reader.read_exact_at(&mut header[have..want], offset + have as u64).map_err(
+                |error| Error::new("top level".to_owned(), offset, ErrorKind::Io(error)),
+            )?;
+            have = want;
+            want = header::wanted(&header[..have]);
+            if want <= have || have as u64 == left {
+                break;
+            }
+        }
+        let prefix = &header[..have];
         let head =
             header::Header::parse(prefix).map_err(|kind| Error::new(name(prefix), offset, kind))?;
         let size = head.size.unwrap_or(left);
@@ -89,10 +106,14 @@ impl<R: ReadAt + ?Sized> Iterator for TopLevel<'_, R> {
     type Item = Result<BoxHeader>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.done || self.at >= self.reader.len() {
+        if self.done {
             return None;
         }
-        let item = self.read();
+        let item = match self.reader.ends_at(self.at) {
+            Ok(true) => return None,
+            Ok(false) => self.read(),
+            Err(error) => Err(Error::new("top level".to_owned(), self.at, ErrorKind::Io(error))),
+        };
         match &item {
             Ok(header) => self.at = header.end(),
             Err(_) => self.done = true,

@@ -14,6 +14,7 @@ use serde::Serialize;
 use crate::{
     Error,
     io::Input,
+    piece::{Bytes, Part},
     skeleton::{MediaRanges, Skeleton},
 };
 
@@ -65,9 +66,13 @@ pub struct UnclaimedRange {
 
 /// The ranges of the input that something refers to.
 pub(crate) struct Claims<'a> {
-    input: &'a Input,
+    input: &'a Input<'a>,
     media: &'a MediaRanges,
     open_ended: Option<&'a (FourCc, Range<u64>)>,
+    /// Whether the first range that nothing refers to ends the run at once: what has been written to a
+    /// pipe cannot be taken back.
+    at_once: bool,
+    found: UnclaimedMedia,
     /// What lies between the `mdat` boxes counts as claimed, so that fragments side by side become one
     /// range.
     ranges: RangeSet,
@@ -81,7 +86,7 @@ impl RangeSet {
     /// Adds a range, which becomes one with those that it touches.
     fn insert(
         &mut self,
-        input: &Input,
+        input: &Input<'_>,
         Range { mut start, mut end }: Range<u64>,
     ) -> Result<(), Error> {
         if let Some((&before, &its_end)) = self.0.range(..=start).next_back()
@@ -108,6 +113,32 @@ impl RangeSet {
         Ok(())
     }
 
+    /// The parts of `range` that are in none of the ranges.
+    fn gaps(&self, range: Range<u64>) -> Vec<Range<u64>> {
+        let mut at = range.start;
+        let mut gaps = Vec::new();
+        let first = self.0.range(..=at).next_back().map_or(at, |(start, _)| *start);
+        for (&start, &end) in self.0.range(first..range.end) {
+            if start > at {
+                gaps.push(at..start);
+            }
+            at = at.max(end);
+        }
+        if at < range.end {
+            gaps.push(at..range.end);
+        }
+        gaps
+    }
+
+    /// Forgets what lies in front of `offset`.
+    fn forget(&mut self, offset: u64) {
+        let across = self.0.range(..offset).next_back().map_or(offset, |(_, end)| *end);
+        self.0 = self.0.split_off(&offset);
+        if across > offset {
+            self.0.insert(offset, across);
+        }
+    }
+
     fn overlaps(&self, range: &Range<u64>) -> bool {
         let before = self.0.range(..range.end).next_back();
         !range.is_empty() && before.is_some_and(|(_, &end)| end > range.start)
@@ -117,7 +148,7 @@ impl RangeSet {
 /// Refuses a progressive file where what is to be encrypted shares bytes with a track that stays clear
 /// or with an item: the clear one would either give these bytes away or be spoilt.
 pub(crate) fn refuse_shared(
-    input: &Input,
+    input: &Input<'_>,
     skeleton: &Skeleton,
     is_encrypted: impl Fn(usize) -> bool,
 ) -> Result<(), Error> {
@@ -158,10 +189,11 @@ pub(crate) fn refuse_shared(
 impl<'a> Claims<'a> {
     /// What metadata refer to: items, and the auxiliary information of a progressive file. Samples
     /// follow as they are seen.
-    pub(crate) fn of(input: &'a Input, skeleton: &'a Skeleton) -> Result<Self, Error> {
+    pub(crate) fn of(input: &'a Input<'a>, skeleton: &'a Skeleton) -> Result<Self, Error> {
         let Skeleton { movie, media, items, .. } = skeleton;
         let open_ended = skeleton.open_ended.as_ref();
-        let mut this = Self { input, media, open_ended, ranges: RangeSet::default() };
+        let (found, ranges) = (UnclaimedMedia::default(), RangeSet::default());
+        let mut this = Self { input, media, open_ended, at_once: false, found, ranges };
         for item in items {
             this.claim(item.clone())?;
         }
@@ -174,21 +206,26 @@ impl<'a> Claims<'a> {
         Ok(this)
     }
 
+    /// The first range that nothing refers to ends the run at once, if `at_once` says so.
+    pub(crate) fn with_refusal_at_once(self, at_once: bool) -> Self {
+        Self { at_once, ..self }
+    }
+
     /// The samples of a fragment, of all tracks, and their auxiliary information.
     pub(crate) fn fragment(&mut self, fragment: &Fragment<'_>) -> Result<(), Error> {
         for traf in &fragment.tracks {
-            for run in traf.runs() {
-                self.claim(run.offset..run.offset.saturating_add(run.data_size))?;
-            }
-            let ranges = traf.aux_ranges(self.input.len());
-            for range in ranges.map_err(|error| self.input.container(error))? {
-                self.claim(range)?;
+            let runs = traf.runs().iter().map(|run| run.offset..run.end());
+            let aux = traf.aux_ranges(self.input.len());
+            for range in runs.chain(aux.map_err(|error| self.input.container(error))?) {
+                if !range.is_empty() {
+                    self.ranges.insert(self.input, range)?;
+                }
             }
         }
         Ok(())
     }
 
-    /// Something refers to these bytes.
+    /// Something refers to these bytes of a progressive file.
     pub(crate) fn claim(&mut self, range: Range<u64>) -> Result<(), Error> {
         if range.is_empty() {
             return Ok(());
@@ -196,76 +233,121 @@ impl<'a> Claims<'a> {
         self.ranges.insert(self.input, self.media.widen(range))
     }
 
-    /// Looks at what nothing refers to, when all is claimed.
-    pub(crate) fn finish(&self, policy: UnclaimedPolicy) -> Result<UnclaimedMedia, Error> {
-        let mut found = UnclaimedMedia::default();
-        let open_ended = self.open_ended.map(|(kind, range)| (Some(kind), range.clone()));
-        for (kind, gap) in self.gaps().map(|gap| (None, gap)).chain(open_ended) {
-            let bytes = gap.end - gap.start;
-            if bytes < SHORTEST || self.is_zero(gap.clone())? {
-                continue;
-            }
-            found.ranges += 1;
-            found.bytes += bytes;
-            if found.listed.len() < MOST_LISTED {
-                let looks_like = match kind {
-                    Some(kind) => format!("they are in a {kind} box whose size is damaged or open"),
-                    None => self.looks_like(&gap)?,
-                };
-                found.listed.push(UnclaimedRange { offset: gap.start, bytes, looks_like });
+    /// Looks at the media data of a part of a fragmented file. All that refers to them has been seen:
+    /// samples are in the part of their `moof`.
+    pub(crate) fn settle(
+        &mut self,
+        part: &Part,
+        media: &MediaRanges,
+        bytes: &mut Bytes<'_>,
+    ) -> Result<(), Error> {
+        if media.is_empty() {
+            return Ok(());
+        }
+        let place = |offset| part.buffer.start.saturating_add(distance(part.at, offset));
+        for mdat in media.iter() {
+            for gap in self.ranges.gaps(mdat) {
+                self.examine(gap, &place, bytes)?;
             }
         }
-        match (found.listed.first(), policy) {
-            (Some(first), UnclaimedPolicy::Refuse) => Err(self.refusal(&found, first)),
-            _ => Ok(found),
-        }
+        self.ranges.forget(part.at + part.buffer.len() as u64);
+        Ok(())
     }
 
-    /// The parts of the media data that nothing refers to, in file order.
-    fn gaps(&self) -> impl Iterator<Item = Range<u64>> {
-        let ends = self.ranges.0.iter().map(|(&start, &end)| (start, end));
-        let mut at = 0;
-        ends.chain([(u64::MAX, u64::MAX)])
-            .map(move |(start, end)| std::mem::replace(&mut at, end)..start)
-            .flat_map(|hole| self.media.parts(hole))
-    }
-
-    fn is_zero(&self, range: Range<u64>) -> Result<bool, Error> {
-        let mut buffer = [0; 1 << 14];
-        let mut at = range.start;
-        while at < range.end {
-            let len = (range.end - at).min(buffer.len() as u64);
-            let piece = &mut buffer[..usize::try_from(len).unwrap_or(0)];
-            self.input.read(piece, at)?;
-            if piece.iter().any(|byte| *byte != 0) {
-                return Ok(false);
+    /// Looks at all media data of a progressive file, when all is claimed.
+    pub(crate) fn settle_all(&mut self) -> Result<(), Error> {
+        let mut buffer = Vec::new();
+        let mut bytes = Bytes::File(&[], &mut buffer);
+        for mdat in self.media.iter() {
+            for gap in self.ranges.gaps(mdat) {
+                self.examine(gap, &|_| 0, &mut bytes)?;
             }
-            at += len;
         }
-        Ok(true)
+        Ok(())
     }
 
-    fn looks_like(&self, range: &Range<u64>) -> Result<String, Error> {
-        let mut head = [0; 16];
-        let len = (range.end - range.start).min(16);
-        let head = &mut head[..usize::try_from(len).unwrap_or(0)];
-        self.input.read(head, range.start)?;
-        Ok(looks_like(head, range.end - range.start))
+    /// Looks at a range that nothing refers to; `place` gives the place of an offset in the piece.
+    fn examine(
+        &mut self,
+        gap: Range<u64>,
+        place: &dyn Fn(u64) -> usize,
+        bytes: &mut Bytes<'_>,
+    ) -> Result<(), Error> {
+        let len = gap.end - gap.start;
+        if len < SHORTEST {
+            return Ok(());
+        }
+        let mut is_zero = true;
+        let mut at = gap.start;
+        while is_zero && at < gap.end {
+            let size = distance(at, gap.end).min(1 << 14);
+            let some = bytes.at(self.input, place(at), at, size)?;
+            is_zero = some.iter().all(|byte| *byte == 0);
+            at += size as u64;
+        }
+        if is_zero {
+            return Ok(());
+        }
+        let head = bytes.at(self.input, place(gap.start), gap.start, distance(0, len).min(16))?;
+        let looks_like = looks_like(head, len);
+        self.add(gap.start, len, looks_like)
     }
 
-    fn refusal(&self, found: &UnclaimedMedia, first: &UnclaimedRange) -> Error {
-        let UnclaimedRange { offset, bytes, looks_like } = first;
+    /// Enters a range that nothing refers to.
+    fn add(&mut self, offset: u64, bytes: u64, looks_like: String) -> Result<(), Error> {
+        let UnclaimedMedia { ranges, bytes: all, listed } = &mut self.found;
+        *all += bytes;
+        match listed.last_mut() {
+            // A box that was cut to pieces.
+            Some(last) if last.offset + last.bytes == offset => last.bytes += bytes,
+            _ => {
+                *ranges += 1;
+                if listed.len() < MOST_LISTED {
+                    listed.push(UnclaimedRange { offset, bytes, looks_like });
+                }
+            }
+        }
+        if self.at_once { self.refuse() } else { Ok(()) }
+    }
+
+    /// What nothing refers to, when all has been looked at: an error, unless `policy` keeps it.
+    pub(crate) fn finish(mut self, policy: UnclaimedPolicy) -> Result<UnclaimedMedia, Error> {
+        if let Some((kind, range)) = self.open_ended {
+            let mut buffer = Vec::new();
+            self.examine(range.clone(), &|_| 0, &mut Bytes::File(&[], &mut buffer))?;
+            if let Some(last) = self.found.listed.last_mut()
+                && last.offset == range.start
+            {
+                last.looks_like = format!("they are in a {kind} box whose size is damaged or open");
+            }
+        }
+        if policy == UnclaimedPolicy::Refuse {
+            self.refuse()?;
+        }
+        Ok(self.found)
+    }
+
+    fn refuse(&self) -> Result<(), Error> {
+        let found = &self.found;
+        let Some(UnclaimedRange { offset, bytes, looks_like }) = found.listed.first() else {
+            return Ok(());
+        };
         let more = match found.ranges {
             1 => String::new(),
             2 => format!(" (and one more range, {} bytes in all)", found.bytes),
             n => format!(" (and {} more ranges, {} bytes in all)", n - 1, found.bytes),
         };
-        self.input.unsuitable(format!(
+        Err(self.input.unsuitable(format!(
             "{bytes} bytes of media data at file offset {offset} belong to no sample and no item: \
              {looks_like}{more}. They would not be processed like the rest; repair the file (ffmpeg -i \
              IN -c copy OUT), or take them as they are with --keep-unclaimed"
-        ))
+        )))
     }
+}
+
+/// From `start` to `end`, in memory.
+fn distance(start: u64, end: u64) -> usize {
+    usize::try_from(end - start).unwrap_or(usize::MAX)
 }
 
 /// What data of `len` bytes that begin with `head` may be.

@@ -1,8 +1,6 @@
 //! What can go wrong, said so that it can be put right.
 
 use core::fmt;
-use std::path::PathBuf;
-
 use lanelock_cenc::{ApplyError, map::MapError};
 use thiserror::Error;
 
@@ -11,54 +9,54 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum Error {
     /// The input cannot be opened or read.
-    #[error("cannot read {}: {source}", path.display())]
+    #[error("cannot read {name}: {source}")]
     Read {
-        /// The file.
-        path: PathBuf,
+        /// Its name, as the user knows it.
+        name: String,
         /// The system's reason.
         source: std::io::Error,
     },
     /// The output cannot be written.
-    #[error("cannot write {}: {source}", path.display())]
+    #[error("cannot write {name}: {source}")]
     Write {
-        /// The file.
-        path: PathBuf,
+        /// Its name, as the user knows it.
+        name: String,
         /// The system's reason.
         source: std::io::Error,
     },
     /// The input is not a regular file.
-    #[error("{} is not a regular file; copy it to one first", path.display())]
+    #[error("{name} is not a regular file; copy it to one first")]
     NotAFile {
-        /// The path.
-        path: PathBuf,
+        /// The input.
+        name: String,
     },
     /// Input and output are the same file.
-    #[error("input and output are the same file, {}: give the output another name", path.display())]
+    #[error("input and output are the same file, {name}: give the output another name")]
     SameFile {
-        /// The output.
-        path: PathBuf,
+        /// Its name.
+        name: String,
     },
     /// The container is damaged, cut short or not supported.
-    #[error("{}: {source}", path.display())]
+    #[error("{name}: {source}")]
     Container {
-        /// The file.
-        path: PathBuf,
+        /// Its name, as the user knows it.
+        name: String,
         /// Box path, file offset and reason.
         source: lanelock_mp4::Error,
     },
     /// The file is not one that can be processed.
-    #[error("{}: {reason}", path.display())]
+    #[error("{name}: {reason}")]
     Unsuitable {
-        /// The file.
-        path: PathBuf,
+        /// Its name, as the user knows it.
+        name: String,
         /// What is wrong, and what to do.
         reason: String,
     },
     /// A track cannot be processed.
-    #[error("{}: track {track} ({codec}): {reason}", path.display())]
+    #[error("{name}: track {track} ({codec}): {reason}")]
     Track {
-        /// The file.
-        path: PathBuf,
+        /// Its name, as the user knows it.
+        name: String,
         /// The track ID.
         track: u32,
         /// The four-character code of its codec.
@@ -67,20 +65,20 @@ pub enum Error {
         reason: String,
     },
     /// An access unit cannot be mapped to clear and protected bytes.
-    #[error("{}: {place}: {source}", path.display())]
+    #[error("{name}: {place}: {source}")]
     Map {
-        /// The file.
-        path: PathBuf,
+        /// Its name, as the user knows it.
+        name: String,
         /// Which access unit.
         place: Place,
         /// The reason.
         source: MapError,
     },
     /// The access units of a piece cannot be encrypted or decrypted.
-    #[error("{}: {place}: {source}", path.display())]
+    #[error("{name}: {place}: {source}")]
     Apply {
-        /// The file.
-        path: PathBuf,
+        /// Its name, as the user knows it.
+        name: String,
         /// Which access unit.
         place: Place,
         /// The reason.
@@ -88,13 +86,12 @@ pub enum Error {
     },
     /// A key is wrong: what it decrypts is not what the codec demands.
     #[error(
-        "{}: track {track} ({codec}): the key for its KID {kid} is wrong: {failed} of the {checked} access \
-         units that were checked are not {expected}",
-        path.display()
+        "{name}: track {track} ({codec}): the key for its KID {kid} is wrong: {failed} of the {checked} \
+         access units that were checked are not {expected}"
     )]
     WrongKey {
-        /// The file.
-        path: PathBuf,
+        /// Its name, as the user knows it.
+        name: String,
         /// The track ID.
         track: u32,
         /// The four-character code of its codec.

@@ -16,24 +16,28 @@ mod encrypt;
 mod error;
 mod evidence;
 mod inspect;
-mod io;
+pub mod io;
 mod keys;
 mod options;
+mod piece;
 mod pipeline;
 mod place;
 mod plan;
+mod rewrap;
 mod skeleton;
 mod summary;
-mod task;
 mod tracks;
 
 pub use claims::{UnclaimedMedia, UnclaimedPolicy, UnclaimedRange};
-pub use decrypt::{check_keys, decrypt};
-pub use encrypt::encrypt;
+pub use decrypt::{check_keys, decrypt, decrypt_file, decrypt_segment};
+pub use encrypt::{SegmentEncryptor, encrypt, encrypt_file, encrypt_segment};
 pub use error::{Error, Place};
 pub use evidence::{KeyReport, KeyVerdict};
-pub use inspect::{FragmentReport, ProtectionReport, PsshReport, Report, TrackReport, inspect};
+pub use inspect::{
+    FragmentReport, ProtectionReport, PsshReport, Report, TrackReport, inspect, inspect_file,
+};
 pub use keys::{Key, KeyError, KeyMap, Selector};
 pub use lanelock_cenc::Scheme;
-pub use options::{DecryptOptions, EncryptOptions, Iv, Layout, Observer, Quiet};
+pub use options::{DecryptOptions, EncryptOptions, Iv, Layout, Observer, Quiet, Writes};
+pub use rewrap::{rewrap, rewrap_file};
 pub use summary::{Summary, Times, TrackSummary};

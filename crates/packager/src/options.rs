@@ -6,6 +6,9 @@ use lanelock_cenc::Scheme;
 
 use crate::{Key, KeyMap, Selector, UnclaimedPolicy};
 
+/// Bytes of the input in memory.
+const MEMORY: u64 = 24 << 20;
+
 /// A method for each field that gives the options with another value of it.
 macro_rules! setters {
     ($($method:ident: $field:ident, $value:ty;)*) => {$(
@@ -48,6 +51,10 @@ pub struct EncryptOptions {
     pub workers: usize,
     /// Whether to make sure that the output is on the disk before it appears under its name.
     pub sync: bool,
+    /// How several workers write.
+    pub writes: Writes,
+    /// The most bytes of the input in memory, but for a fragment that is larger. Default 24 MiB.
+    pub memory: u64,
 }
 
 impl EncryptOptions {
@@ -67,6 +74,8 @@ impl EncryptOptions {
             unclaimed: UnclaimedPolicy::Refuse,
             workers: 0,
             sync: false,
+            writes: Writes::SideBySide,
+            memory: MEMORY,
         }
     }
 
@@ -81,6 +90,8 @@ impl EncryptOptions {
         with_unclaimed: unclaimed, UnclaimedPolicy;
         with_workers: workers, usize;
         with_sync: sync, bool;
+        with_writes: writes, Writes;
+        with_memory: memory, u64;
     }
 
     /// Sets [`pattern`](Self::pattern).
@@ -108,6 +119,10 @@ pub struct DecryptOptions {
     pub workers: usize,
     /// Whether to make sure that the output is on the disk before it appears under its name.
     pub sync: bool,
+    /// How several workers write.
+    pub writes: Writes,
+    /// The most bytes of the input in memory, but for a fragment that is larger. Default 24 MiB.
+    pub memory: u64,
 }
 
 impl DecryptOptions {
@@ -120,6 +135,8 @@ impl DecryptOptions {
             check_keys: true,
             workers: 0,
             sync: false,
+            writes: Writes::SideBySide,
+            memory: MEMORY,
         }
     }
 
@@ -129,7 +146,21 @@ impl DecryptOptions {
         with_unclaimed: unclaimed, UnclaimedPolicy;
         with_workers: workers, usize;
         with_sync: sync, bool;
+        with_writes: writes, Writes;
+        with_memory: memory, u64;
     }
+}
+
+/// How several workers write to one output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Writes {
+    /// Side by side: the fastest.
+    #[default]
+    SideBySide,
+    /// One after the other: less processor time where the file system lets one at a time write to a
+    /// file, and longer.
+    InTurns,
 }
 
 /// Where the first IV of a track comes from.

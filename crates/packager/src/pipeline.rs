@@ -1,15 +1,18 @@
-//! The pipeline: workers take pieces of a file from read to write.
+//! The pipeline: workers take pieces from read to write.
 //!
 //! ```text
-//! plan (in order) -> read -> map (in order) -> AES -> look -> write
+//! plan (in order) -> read -> [decrypt (in order)] -> map (in order) -> AES -> look -> write
 //! ```
 //! Planning and mapping see the pieces in file order, one at a time; a piece gets its place in the
 //! output when it is mapped, because only then its metadata has its size. Reading, AES and writing of
-//! different pieces overlap. *Look* is for decryption: whether the keys are the right ones.
+//! different pieces overlap. *Look* is for decryption: whether the keys are the right ones. Where a
+//! piece is encrypted anew, it is decrypted before it is mapped.
 //!
-//! A piece too large for a buffer is mapped straight from the file, access unit by access unit, and
+//! A piece too large for a buffer is mapped straight from the source, access unit by access unit, and
 //! goes on in parts that are cut between access units. So the memory of a worker is bounded by
-//! [`LARGE`] and by the largest access unit, whatever the fragments are.
+//! [`LARGE`] and by the largest access unit, whatever the fragments are. What must be in memory whole
+//! (a piece from a pipe, or one that is encrypted anew) is bounded by [`Pipeline::memory`] together, or
+//! comes alone.
 
 use std::{
     collections::VecDeque,
@@ -24,8 +27,8 @@ use crate::{
     Error, Observer, Times,
     evidence::look,
     io::{Input, Output},
+    piece::{Bytes, Direction, LargePart, Mapped, Part, PartKind, Planned, Stage, grow, span_len},
     summary::timed,
-    task::{Bytes, Task, grow, span_len},
 };
 
 /// A piece with more bytes than this goes on in parts.
@@ -36,24 +39,28 @@ const MOST_WORKERS: usize = 4;
 
 /// Yields the pieces in file order.
 pub(crate) trait Plan: Send {
-    fn next(&mut self) -> Result<Option<Task>, Error>;
+    fn next(&mut self) -> Result<Option<Planned>, Error>;
 }
 
 /// Maps the pieces in file order: says which bytes to encrypt or decrypt, builds the metadata in
 /// front of them, and gives them their place.
 pub(crate) trait Map: Send {
-    fn map(&mut self, task: &mut Task, bytes: &mut Bytes<'_>) -> Result<(), Error>;
-}
+    /// Whether pieces are decrypted before they are mapped.
+    fn decrypts_first(&self) -> bool {
+        false
+    }
 
-/// What the AES stage does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CryptStage {
-    Encrypt,
-    Decrypt,
+    /// What to decrypt before a piece is mapped, for those that say so.
+    fn before(&mut self, piece: &Planned, bytes: &Bytes<'_>) -> Result<Stage, Error> {
+        let _ = (piece, bytes);
+        Ok(Stage::new(Direction::Decrypt, [].into()))
+    }
+
+    fn map(&mut self, piece: Planned, bytes: &mut Bytes<'_>) -> Result<Mapped, Error>;
 }
 
 /// How far the pieces are taken.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(crate) enum Target<'a> {
     /// They are only mapped.
     Map,
@@ -63,29 +70,40 @@ pub(crate) enum Target<'a> {
     Output(&'a Output),
 }
 
-impl Target<'_> {
+impl<'a> Target<'a> {
+    pub(crate) fn output(&self) -> Option<&'a Output> {
+        if let Self::Output(output) = self { Some(output) } else { None }
+    }
+
     pub(crate) fn write(&self, bytes: &[u8], offset: u64) -> Result<(), Error> {
-        if let Self::Output(output) = self { output.write(bytes, offset) } else { Ok(()) }
+        self.output().map_or(Ok(()), |output| output.write(bytes, offset))
     }
 }
 
 /// A run of the pipeline.
+#[derive(Clone, Copy)]
 pub(crate) struct Pipeline<'a> {
-    pub(crate) input: &'a Input,
+    pub(crate) input: &'a Input<'a>,
     pub(crate) target: Target<'a>,
-    pub(crate) direction: CryptStage,
     pub(crate) observer: &'a dyn Observer,
     pub(crate) workers: usize,
+    /// The most bytes of pieces in memory, but for one that is larger.
+    pub(crate) memory: u64,
 }
 
 impl Pipeline<'_> {
     /// Takes all pieces of `plan` through; gives back the mapper with what it has gathered.
     pub(crate) fn run<M: Map>(&self, plan: impl Plan, mapper: M) -> Result<(M, Times), Error> {
+        let decrypts_first = mapper.decrypts_first();
         let shared = Shared {
+            decrypts_first,
             plan: Mutex::new(Planning { plan, tickets: 0, done: false }),
-            mapping: Mutex::new(Mapping { mapper, turn: 0 }),
+            mapping: Mutex::new(Mapping { mapper, turns: [0; 2] }),
             turned: Condvar::new(),
             parts: Mutex::new(VecDeque::new()),
+            budget: Mutex::new(0),
+            freed: Condvar::new(),
+            output: self.target.output(),
             failure: Mutex::new(None),
             stop: AtomicBool::new(false),
             through: AtomicU64::new(0),
@@ -98,7 +116,10 @@ impl Pipeline<'_> {
                 lock(&times).add(own);
             };
             for _ in 1..self.workers {
-                scope.spawn(work);
+                // A thread that cannot start is a worker less.
+                if thread::Builder::new().spawn_scoped(scope, work).is_err() {
+                    break;
+                }
             }
             work();
         });
@@ -108,16 +129,16 @@ impl Pipeline<'_> {
         Ok((into_inner(shared.mapping).mapper, into_inner(times)))
     }
 
-    fn work<P: Plan, M: Map>(&self, shared: &Shared<P, M>, times: &mut Times) {
+    fn work<P: Plan, M: Map>(&self, shared: &Shared<'_, P, M>, times: &mut Times) {
         let _alarm = Alarm(shared);
-        let mut buffer = Vec::new();
+        let mut buffers = Buffers::default();
         while !shared.stop.load(Ordering::Relaxed) {
             if self.observer.interrupted() {
                 return shared.fail(0, Error::Interrupted);
             }
             let part = lock(&shared.parts).pop_front();
             if let Some((ticket, part)) = part {
-                if let Err(error) = self.finish(shared, &part, &mut buffer, times) {
+                if let Err(error) = self.part(shared, part, &mut buffers.piece, times) {
                     return shared.fail(ticket, error);
                 }
                 continue;
@@ -128,112 +149,151 @@ impl Pipeline<'_> {
             }
             let ticket = planning.tickets;
             planning.tickets += 1;
-            let task = match timed(&mut times.plan, || planning.plan.next()) {
-                Ok(Some(task)) => task,
+            let piece = match timed(&mut times.plan, || planning.plan.next()) {
+                Ok(Some(piece)) => piece,
                 Ok(None) => {
                     planning.done = true;
                     return;
                 }
                 Err(error) => return shared.fail(ticket, error),
             };
+            // In the order of the pieces: one that waits for memory waits for earlier ones alone.
+            let reading =
+                if self.is_whole(shared.decrypts_first, &piece) { piece.len() } else { 2 * LARGE };
+            shared.take_memory(reading, self.memory);
+            let read = if self.input.is_sequential() {
+                // A pipe gives the bytes of this piece now, and those of the next one then.
+                timed(&mut times.read, || self.read(&piece.spans, &mut buffers.piece, true))
+            } else {
+                Ok(())
+            };
             drop(planning);
-            if let Err(error) = self.piece(shared, ticket, task, &mut buffer, times) {
+            let done = read.and_then(|()| self.piece(shared, ticket, piece, &mut buffers, times));
+            shared.give_memory(reading);
+            if let Err(error) = done {
                 return shared.fail(ticket, error);
             }
-            if buffer.capacity() as u64 > 2 * LARGE {
-                buffer = Vec::new();
-            }
+            buffers.shrink();
         }
+    }
+
+    /// Whether all of a piece is in memory at once.
+    fn is_whole(&self, decrypts_first: bool, piece: &Planned) -> bool {
+        decrypts_first
+            || self.input.is_sequential()
+            || piece.len() <= LARGE
+            || matches!(piece.parts[..], [Part { kind: PartKind::Index, .. }])
     }
 
     fn piece<P, M: Map>(
         &self,
-        shared: &Shared<P, M>,
+        shared: &Shared<'_, P, M>,
         ticket: u64,
-        mut task: Task,
+        piece: Planned,
+        buffers: &mut Buffers,
+        times: &mut Times,
+    ) -> Result<(), Error> {
+        let Buffers { piece: buffer, unit } = buffers;
+        let (len, size) = (piece.buffer_len(), piece.len());
+        let whole = self.is_whole(shared.decrypts_first, &piece);
+        // To map a piece alone takes little of it.
+        let only_mapped = matches!(self.target, Target::Map) && !shared.decrypts_first;
+        let mapped_whole = whole && (piece.has_metadata() || !only_mapped);
+        if !mapped_whole {
+            let metadata = piece.metadata().into_iter().collect::<Vec<_>>();
+            timed(&mut times.read, || self.read(&metadata, buffer, false))?;
+        } else if !self.input.is_sequential() {
+            timed(&mut times.read, || self.read(&piece.spans, buffer, true))?;
+        }
+        if shared.decrypts_first {
+            let Some(mut mapping) = shared.wait(ticket, 0) else { return Ok(()) };
+            let bytes = Bytes::Buffer(&buffer[..len]);
+            let stage = timed(&mut times.map, || mapping.mapper.before(&piece, &bytes))?;
+            shared.next(mapping, 0);
+            self.apply(&stage, &mut buffer[..len], times)?;
+        }
+        let spans = if mapped_whole { Vec::new() } else { piece.spans.clone() };
+        let Some(mut mapping) = shared.wait(ticket, 1) else { return Ok(()) };
+        let mut bytes =
+            if mapped_whole { Bytes::Buffer(&buffer[..len]) } else { Bytes::File(buffer, unit) };
+        let mapped = timed(&mut times.map, || mapping.mapper.map(piece, &mut bytes))?;
+        shared.next(mapping, 1);
+        match self.target {
+            Target::Map => Ok(()),
+            _ if mapped_whole => self.finish(shared, &mapped, &mut buffer[..len], size, times),
+            _ => {
+                let mut mapped = mapped;
+                let out = mapped.out;
+                let head = mapped.take_head();
+                timed(&mut times.write, || self.target.write(&head, out))?;
+                let parts = mapped.into_parts(&spans);
+                lock(&shared.parts).extend(parts.into_iter().map(|part| (ticket, part)));
+                Ok(())
+            }
+        }
+    }
+
+    /// Takes part of a large piece from read to write.
+    fn part<P, M>(
+        &self,
+        shared: &Shared<'_, P, M>,
+        part: LargePart,
         buffer: &mut Vec<u8>,
         times: &mut Times,
     ) -> Result<(), Error> {
-        let large = task.len() > LARGE;
-        if !large {
-            timed(&mut times.read, || self.read(&task, buffer))?;
-        }
-        let mut mapping = lock(&shared.mapping);
-        while mapping.turn != ticket {
-            if shared.stop.load(Ordering::Relaxed) {
-                return Ok(());
-            }
-            mapping = shared.turned.wait(mapping).unwrap_or_else(PoisonError::into_inner);
-        }
-        let mut bytes =
-            if large { Bytes::File(buffer) } else { Bytes::Buffer(&buffer[..task.buffer_len()]) };
-        timed(&mut times.map, || mapping.mapper.map(&mut task, &mut bytes))?;
-        mapping.turn += 1;
-        drop(mapping);
-        shared.turned.notify_all();
-        if matches!(self.target, Target::Map) {
-            return Ok(());
-        }
-        timed(&mut times.write, || self.target.write(&task.head, task.out))?;
-        task.out += task.head.len() as u64;
-        if large {
-            let parts = task.into_parts();
-            lock(&shared.parts).extend(parts.into_iter().map(|part| (ticket, part)));
-            return Ok(());
-        }
-        self.encrypt_and_write(shared, &task, buffer, times)
+        let LargePart { spans, mapped } = part;
+        timed(&mut times.read, || self.read(&spans, buffer, true))?;
+        let len = spans.iter().map(span_len).sum();
+        self.finish(shared, &mapped, &mut buffer[..len], len as u64, times)
     }
 
-    /// Takes a part from read to write.
+    /// Encrypts or decrypts, and writes, a piece of `size` bytes of the input.
     fn finish<P, M>(
         &self,
-        shared: &Shared<P, M>,
-        part: &Task,
-        buffer: &mut Vec<u8>,
-        times: &mut Times,
-    ) -> Result<(), Error> {
-        timed(&mut times.read, || self.read(part, buffer))?;
-        self.encrypt_and_write(shared, part, buffer, times)
-    }
-
-    fn encrypt_and_write<P, M>(
-        &self,
-        shared: &Shared<P, M>,
-        task: &Task,
+        shared: &Shared<'_, P, M>,
+        mapped: &Mapped,
         buffer: &mut [u8],
+        size: u64,
         times: &mut Times,
     ) -> Result<(), Error> {
-        let buffer = &mut buffer[..task.buffer_len()];
-        timed(&mut times.crypto, || self.apply(task, buffer))?;
-        timed(&mut times.look, || {
-            let units = (&task.units[..], &task.places[..]);
-            look(&task.key_checks, units, &task.subsamples, buffer, &self.input.path)
-        })?;
-        timed(&mut times.write, || self.target.write(buffer, task.out))?;
-        let len = task.len();
-        let through = shared.through.fetch_add(len, Ordering::Relaxed) + len;
+        self.apply(&mapped.stage, buffer, times)?;
+        if let Some(output) = self.target.output() {
+            let mut slices = mapped.slices(buffer);
+            timed(&mut times.write, || output.write_all(&mut slices, mapped.out))?;
+        }
+        let through = shared.through.fetch_add(size, Ordering::Relaxed) + size;
         self.observer.progress(through, self.input.len());
         Ok(())
     }
 
-    /// Reads the spans of a task side by side.
-    fn read(&self, task: &Task, buffer: &mut Vec<u8>) -> Result<(), Error> {
-        let mut rest = grow(self.input, buffer, task.buffer_len())?;
-        for span in &task.spans {
+    /// Reads spans side by side.
+    fn read(
+        &self,
+        spans: &[std::ops::Range<u64>],
+        buffer: &mut Vec<u8>,
+        take: bool,
+    ) -> Result<(), Error> {
+        let len = spans.iter().map(span_len).fold(0, usize::saturating_add);
+        let mut rest = grow(self.input, buffer, len)?;
+        for span in spans {
             let (piece, later) = rest.split_at_mut(span_len(span));
-            self.input.read(piece, span.start)?;
+            if take {
+                self.input.take(piece, span.start)?;
+            } else {
+                self.input.read(piece, span.start)?;
+            }
             rest = later;
         }
         Ok(())
     }
 
-    fn apply(&self, task: &Task, buffer: &mut [u8]) -> Result<(), Error> {
+    fn apply(&self, stage: &Stage, buffer: &mut [u8], times: &mut Times) -> Result<(), Error> {
         use lanelock_cenc::ApplyError as E;
-        let Task { units, subsamples, ciphers, places, .. } = task;
-        let result = match self.direction {
-            CryptStage::Encrypt => lanelock_cenc::encrypt(buffer, units, subsamples, ciphers),
-            CryptStage::Decrypt => lanelock_cenc::decrypt(buffer, units, subsamples, ciphers),
-        };
+        let Stage { direction, units, subsamples, ciphers, key_checks, places } = stage;
+        let result = timed(&mut times.crypto, || match direction {
+            Direction::Encrypt => lanelock_cenc::encrypt(buffer, units, subsamples, ciphers),
+            Direction::Decrypt => lanelock_cenc::decrypt(buffer, units, subsamples, ciphers),
+        });
         result.map_err(|source| {
             let (E::OutOfBuffer { unit }
             | E::Overlap { unit }
@@ -243,7 +303,10 @@ impl Pipeline<'_> {
             else {
                 return self.input.unsuitable(source.to_string());
             };
-            Error::Apply { path: self.input.path.clone(), place: places[unit], source }
+            Error::Apply { name: self.input.name.clone(), place: places[unit], source }
+        })?;
+        timed(&mut times.look, || {
+            look(key_checks, (units, places), subsamples, buffer, &self.input.name)
         })
     }
 }
@@ -256,6 +319,25 @@ pub(crate) fn workers(asked: usize) -> usize {
     }
 }
 
+/// The memory of a worker.
+#[derive(Default)]
+struct Buffers {
+    piece: Vec<u8>,
+    /// For an access unit of a piece that is not in memory.
+    unit: Vec<u8>,
+}
+
+impl Buffers {
+    /// Gives back what only an unusual piece needs.
+    fn shrink(&mut self) {
+        for buffer in [&mut self.piece, &mut self.unit] {
+            if buffer.capacity() as u64 > 2 * LARGE {
+                *buffer = Vec::new();
+            }
+        }
+    }
+}
+
 struct Planning<P> {
     plan: P,
     tickets: u64,
@@ -264,16 +346,22 @@ struct Planning<P> {
 
 struct Mapping<M> {
     mapper: M,
-    /// The ticket whose turn it is.
-    turn: u64,
+    /// The tickets whose turn it is: to say what to decrypt, and to be mapped.
+    turns: [u64; 2],
 }
 
-struct Shared<P, M> {
+struct Shared<'a, P, M> {
+    /// Whether pieces are decrypted before they are mapped.
+    decrypts_first: bool,
     plan: Mutex<Planning<P>>,
     mapping: Mutex<Mapping<M>>,
     turned: Condvar,
     /// Parts of large pieces that are mapped, with the ticket of the piece.
-    parts: Mutex<VecDeque<(u64, Task)>>,
+    parts: Mutex<VecDeque<(u64, LargePart)>>,
+    /// Bytes of the pieces that are in memory.
+    budget: Mutex<u64>,
+    freed: Condvar,
+    output: Option<&'a Output>,
     /// The error of the earliest piece that has one.
     failure: Mutex<Option<(u64, Error)>>,
     stop: AtomicBool,
@@ -281,13 +369,51 @@ struct Shared<P, M> {
     through: AtomicU64,
 }
 
-impl<P, M> Shared<P, M> {
+impl<P, M> Shared<'_, P, M> {
+    /// Waits for the turn of a piece; none if the run has ended.
+    fn wait(&self, ticket: u64, turn: usize) -> Option<MutexGuard<'_, Mapping<M>>> {
+        let mut mapping = lock(&self.mapping);
+        while mapping.turns[turn] != ticket {
+            if self.stop.load(Ordering::Relaxed) {
+                return None;
+            }
+            mapping = self.turned.wait(mapping).unwrap_or_else(PoisonError::into_inner);
+        }
+        Some(mapping)
+    }
+
+    /// Gives the turn to the next piece.
+    fn next(&self, mut mapping: MutexGuard<'_, Mapping<M>>, turn: usize) {
+        mapping.turns[turn] += 1;
+        drop(mapping);
+        self.turned.notify_all();
+    }
+
+    /// Waits until a piece of `bytes` may be in memory beside the others.
+    fn take_memory(&self, bytes: u64, limit: u64) {
+        let mut budget = lock(&self.budget);
+        while *budget > 0 && *budget + bytes > limit && !self.stop.load(Ordering::Relaxed) {
+            budget = self.freed.wait(budget).unwrap_or_else(PoisonError::into_inner);
+        }
+        *budget += bytes;
+    }
+
+    fn give_memory(&self, bytes: u64) {
+        *lock(&self.budget) -= bytes;
+        self.freed.notify_all();
+    }
+
     /// Ends all workers.
     fn halt(&self) {
         self.stop.store(true, Ordering::Relaxed);
         // Under the lock: a worker that has read `stop` but does not wait yet would miss the signal.
         drop(lock(&self.mapping));
         self.turned.notify_all();
+        drop(lock(&self.budget));
+        self.freed.notify_all();
+        if let Some(output) = self.output {
+            output.halt();
+        }
     }
 
     fn fail(&self, ticket: u64, error: Error) {
@@ -301,9 +427,9 @@ impl<P, M> Shared<P, M> {
 }
 
 /// Stops the other workers when this one panics: they would wait for its ticket for ever.
-struct Alarm<'s, P, M>(&'s Shared<P, M>);
+struct Alarm<'s, 'a, P, M>(&'s Shared<'a, P, M>);
 
-impl<P, M> Drop for Alarm<'_, P, M> {
+impl<P, M> Drop for Alarm<'_, '_, P, M> {
     fn drop(&mut self) {
         if thread::panicking() {
             self.0.halt();

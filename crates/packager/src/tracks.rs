@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lanelock::AesLevel;
 use lanelock_cenc::{
     AccessUnit, Cipher, Scheme,
-    map::{MapError, Mapper, Subsample, max_entries},
+    map::{Mapper, Subsample, max_entries},
     next_iv,
 };
 use lanelock_mp4::{
@@ -13,15 +13,17 @@ use lanelock_mp4::{
     TrackKind,
 };
 
-use crate::skeleton::MediaRanges;
 use crate::{
-    EncryptOptions, Error, Iv, Key, Place, Selector, TrackSummary, io::Input, keys::kid_text,
+    EncryptOptions, Error, Iv, Key, Place, Selector, TrackSummary,
+    io::Input,
+    keys::kid_text,
+    piece::{Bytes, PieceError, Stage, UnitToMap},
+    skeleton::MediaRanges,
 };
 
 /// The tracks of a movie while it is encrypted.
-pub(crate) struct Protector<'a> {
-    input: &'a Input,
-    media: &'a MediaRanges,
+#[derive(Clone)]
+pub(crate) struct Protector {
     /// Parallel to the tracks of the movie; none for those that stay clear.
     pub(crate) tracks: Vec<Option<ProtectedTrack>>,
     pub(crate) ciphers: Arc<[Cipher]>,
@@ -49,30 +51,10 @@ pub(crate) struct ProtectedTrack {
     scratch: Vec<lanelock_mp4::Subsample>,
 }
 
-/// Where the result of mapping an access unit goes.
-pub(crate) struct Mapped<'t> {
-    pub(crate) units: &'t mut Vec<AccessUnit>,
-    pub(crate) subsamples: &'t mut Vec<Subsample>,
-    pub(crate) places: &'t mut Vec<Place>,
-}
-
-/// An access unit to map.
-pub(crate) struct UnitToMap<'b> {
-    /// Index in the tracks of the movie.
-    pub(crate) track: usize,
-    pub(crate) description_index: u32,
-    /// Where it begins in the input.
-    pub(crate) offset: u64,
-    /// Where it begins in the buffer.
-    pub(crate) start: usize,
-    pub(crate) bytes: &'b [u8],
-}
-
-impl<'a> Protector<'a> {
+impl Protector {
     /// Finds key, codec rules and IV for every track, or says which one is missing.
     pub(crate) fn new(
-        input: &'a Input,
-        media: &'a MediaRanges,
+        input: &Input<'_>,
         movie: &Movie,
         options: &EncryptOptions,
         level: AesLevel,
@@ -144,17 +126,17 @@ impl<'a> Protector<'a> {
         if ciphers.is_empty() {
             return Err(input.unsuitable("no track is left to encrypt"));
         }
-        Ok(Self { input, media, tracks, ciphers: ciphers.into() })
+        Ok(Self { tracks, ciphers: ciphers.into() })
     }
 
-    /// The same from the start: for a second pass over the file.
+    /// The same, with no access units counted yet: IVs go on.
     pub(crate) fn again(&self) -> Self {
-        Self {
-            input: self.input,
-            media: self.media,
-            tracks: self.tracks.clone(),
-            ciphers: self.ciphers.clone(),
+        let mut this = self.clone();
+        for track in this.tracks.iter_mut().flatten() {
+            track.count = 0;
+            track.aux.clear();
         }
+        this
     }
 
     /// KIDs in use, each once.
@@ -166,25 +148,33 @@ impl<'a> Protector<'a> {
     }
 
     /// Maps an access unit, and gives it its IV and its auxiliary information. Units of a track come
-    /// in decoding order. Those of clear tracks are passed over.
-    pub(crate) fn unit(&mut self, unit: &UnitToMap<'_>, to: &mut Mapped<'_>) -> Result<(), Error> {
+    /// in decoding order, and are in `media`. Those of clear tracks are passed over.
+    pub(crate) fn unit(
+        &mut self,
+        input: &Input<'_>,
+        unit: &UnitToMap,
+        bytes: &mut Bytes<'_>,
+        media: &MediaRanges,
+        to: &mut Stage,
+    ) -> Result<(), Error> {
         let Some(track) = &mut self.tracks[unit.track] else { return Ok(()) };
         track.count += 1;
         let place = Place { track: track.id, access_unit: track.count, offset: unit.offset };
-        self.media.check(self.input, place, unit.bytes.len() as u64)?;
-        let fail = |source: MapError| {
-            let path = self.input.path.clone();
-            Error::Map { path, place, source }
-        };
+        media.check(input, place, unit.size as u64)?;
         let index = usize::try_from(unit.description_index).unwrap_or(0).wrapping_sub(1);
         let Some(mapper) = track.mappers.get_mut(index) else {
-            return Err(self.input.unsuitable(format!(
+            return Err(input.unsuitable(format!(
                 "{place}: there is no sample entry number {}",
                 unit.description_index
             )));
         };
         let first = to.subsamples.len();
-        mapper.map(unit.bytes, track.scheme.alignment(), to.subsamples).map_err(fail)?;
+        bytes.map(input, unit, mapper, track.scheme.alignment(), &mut to.subsamples).map_err(
+            |error| match error {
+                PieceError::Map(source) => Error::Map { name: input.name.clone(), place, source },
+                PieceError::Read(error) => error,
+            },
+        )?;
         let entries = &to.subsamples[first..];
         track.scratch.clear();
         track.scratch.extend(
@@ -197,21 +187,18 @@ impl<'a> Protector<'a> {
         track
             .aux
             .push(&track.iv[..iv_size], &track.scratch)
-            .map_err(|error| self.input.container(error))?;
+            .map_err(|error| input.container(error))?;
         to.units.push(AccessUnit {
-            range: unit.start..unit.start + unit.bytes.len(),
+            range: unit.start..unit.start + unit.size,
             subsamples: first..to.subsamples.len(),
             iv: track.iv,
             cipher: track.cipher,
         });
         to.places.push(place);
         if iv_size > 0 {
-            let protected = if entries.is_empty() {
-                unit.bytes.len() as u64
-            } else {
-                entries.iter().map(|entry| u64::from(entry.protected)).sum()
-            };
-            next_iv(&mut track.iv, track.encryption.iv_size, protected);
+            // All blocks of the unit, whatever is protected of it: where the IVs of a fragment begin
+            // then follows from sizes alone.
+            next_iv(&mut track.iv, track.encryption.iv_size, unit.size as u64);
         }
         Ok(())
     }
@@ -264,8 +251,8 @@ pub(crate) const TRUNCATED_RUNS: &str = "decrypters differ in how they read a pa
     short, FFmpeg and mp4ff leave its blocks clear, Shaka Packager, Bento4 and GPAC encrypt them \
     (--truncated-runs chooses); 1:9 is read alike by all";
 
-pub(crate) fn fail(input: &Input, track: &Track, reason: String) -> Error {
-    Error::Track { path: input.path.clone(), track: track.id, codec: track.codec(), reason }
+pub(crate) fn fail(input: &Input<'_>, track: &Track, reason: String) -> Error {
+    Error::Track { name: input.name.clone(), track: track.id, codec: track.codec(), reason }
 }
 
 /// How particular a selector is that selects the track; none if it does not.

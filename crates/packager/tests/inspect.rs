@@ -15,7 +15,8 @@ use lanelock_mp4::{
     load, top_level,
 };
 use lanelock_packager::{
-    EncryptOptions, Error, Iv, KeyMap, Layout, Quiet, Report, Scheme, TrackReport, encrypt, inspect,
+    EncryptOptions, Error, Iv, KeyMap, Layout, Quiet, Report, Scheme, TrackReport, encrypt_file,
+    inspect_file,
 };
 use lanelock_testkit::{FILM, clips, codec_clip, ffprobe, protected_clip};
 use tempfile::TempDir;
@@ -75,7 +76,7 @@ fn real_clips() {
             clips(name).into_iter().zip(access_units.into_iter().zip(codecs))
         {
             let (path, name) = (clip.path, format!("{name} of {access_units}"));
-            let report = inspect(&path).unwrap();
+            let report = inspect_file(&path).unwrap();
             assert_eq!(report.bytes, fs::metadata(&path).unwrap().len());
             assert_eq!(report.layout, "progressive");
             assert_eq!(report.brands[..2], ["isom", "isom"], "{name}");
@@ -95,7 +96,7 @@ fn real_clips() {
 #[test]
 fn video_and_audio() {
     let Some(path) = codec_clip(FILM) else { return };
-    let report = inspect(&path).unwrap();
+    let report = inspect_file(&path).unwrap();
     assert_eq!(report.brands, ["isom", "isom", "iso2", "avc1", "mp41"]);
     assert!(near(report.duration, 5.312), "{}", report.duration);
     let [video, audio] = &report.tracks[..] else { panic!() };
@@ -111,7 +112,7 @@ fn video_and_audio() {
 #[test]
 fn cbcs_video_vector() {
     let path = protected_clip("cbcs.mp4").path;
-    let report = inspect(&path).unwrap();
+    let report = inspect_file(&path).unwrap();
     assert_eq!(report.layout, "fragmented");
     assert_eq!(report.brands, ["iso5", "isom", "iso5", "hlsf"]);
     let video = &report.tracks[0];
@@ -141,7 +142,7 @@ fn cbcs_video_vector() {
 #[test]
 fn cbcs_audio_vector() {
     let path = protected_clip("cbcs_audio.mp4").path;
-    let report = inspect(&path).unwrap();
+    let report = inspect_file(&path).unwrap();
     let [audio] = &report.tracks[..] else { panic!() };
     assert_eq!((&audio.kind[..], audio.access_units), ("audio", 468));
     let protection = audio.protection.as_ref().unwrap();
@@ -157,7 +158,7 @@ fn cbcs_audio_vector() {
 #[test]
 fn cenc_vector() {
     let path = protected_clip("prog_8s_enc_dashinit.mp4").path;
-    let report = inspect(&path).unwrap();
+    let report = inspect_file(&path).unwrap();
     assert!(near(report.duration, 8.0), "{}", report.duration);
     let units: Vec<_> = report.tracks.iter().map(|track| track.access_units).collect();
     assert_eq!(units, [240, 375]);
@@ -184,8 +185,8 @@ fn encrypted(options: &EncryptOptions) -> (Report, Report) {
     let path = fixture("avc_aac.mp4");
     let dir = TempDir::new().unwrap();
     let output = dir.path().join("out.mp4");
-    encrypt(&path, &output, options, &Quiet).unwrap();
-    (inspect(&path).unwrap(), inspect(&output).unwrap())
+    encrypt_file(&path, &output, options, &Quiet).unwrap();
+    (inspect_file(&path).unwrap(), inspect_file(&output).unwrap())
 }
 
 fn keys() -> KeyMap {
@@ -286,7 +287,7 @@ fn inspect_bytes(bytes: &[u8]) -> Result<Report, Error> {
     let dir = TempDir::new().unwrap();
     let path = dir.path().join("in.mp4");
     fs::write(&path, bytes).unwrap();
-    inspect(&path)
+    inspect_file(&path)
 }
 
 #[test]
@@ -388,7 +389,7 @@ fn media_segment_alone() {
     let at = file.windows(4).position(|window| window == b"moof").unwrap() - 4;
     let error = inspect_bytes(&file[at..]).unwrap_err();
     assert!(matches!(error, Error::Unsuitable { .. }));
-    assert!(error.to_string().contains("join it with its initialization segment"), "{error}");
+    assert!(error.to_string().contains("give its initialization segment with --init"), "{error}");
 }
 
 #[test]
@@ -409,5 +410,5 @@ fn not_mp4() {
     assert!(error.to_string().contains("this is not an MP4 file"), "{error}");
     inspect_bytes(b"#!/bin/sh\n").unwrap_err();
     inspect_bytes(b"").unwrap_err();
-    assert!(matches!(inspect(Path::new("/")), Err(Error::NotAFile { .. })));
+    assert!(matches!(inspect_file(Path::new("/")), Err(Error::NotAFile { .. })));
 }

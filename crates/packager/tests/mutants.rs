@@ -6,7 +6,7 @@
 
 use lanelock_packager::{
     DecryptOptions, EncryptOptions, Error, Iv, Key, KeyMap, Layout, Quiet, Scheme, Selector,
-    decrypt, encrypt, inspect,
+    decrypt_file, encrypt_file, inspect_file,
 };
 use lanelock_testkit::{Mutator, Rng, Scratch, Watchdog, hex, mutants, skip};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -71,7 +71,7 @@ fn seeds(scratch: &Scratch) -> Vec<Seed> {
         };
         for scheme in Scheme::ALL {
             for &layout in layouts {
-                encrypt(&input, &output, &encrypt_options(scheme, layout, 1), &Quiet)
+                encrypt_file(&input, &output, &encrypt_options(scheme, layout, 1), &Quiet)
                     .unwrap_or_else(|error| panic!("{name} {scheme} {layout:?}: {error}"));
                 let bytes = fs::read(&output).unwrap();
                 seeds.push(Seed {
@@ -135,12 +135,13 @@ fn judge(
     let [input, output, back] = ["in.mp4", "out.mp4", "back.mp4"].map(|name| scratch.file(name));
     fs::write(&input, bytes).unwrap();
     let workers = 1 + rng.below(2);
-    if call("inspect", scratch, "", || inspect(&input))? {
+    if call("inspect", scratch, "", || inspect_file(&input))? {
         counts.inspected.fetch_add(1, Ordering::Relaxed);
     }
     if seed.encrypted || rng.one_in(8) {
         let options = decrypt_options(workers);
-        if call("decrypt", scratch, "out.mp4", || decrypt(&input, &output, &options, &Quiet))? {
+        if call("decrypt", scratch, "out.mp4", || decrypt_file(&input, &output, &options, &Quiet))?
+        {
             counts.decrypted.fetch_add(1, Ordering::Relaxed);
             fs::remove_file(&output).unwrap();
         }
@@ -150,12 +151,12 @@ fn judge(
         let scheme = *rng.pick(&Scheme::ALL);
         let options = encrypt_options(scheme, layout, workers);
         let what = format!("encrypt {scheme} {layout:?}");
-        if call(&what, scratch, "out.mp4", || encrypt(&input, &output, &options, &Quiet))? {
+        if call(&what, scratch, "out.mp4", || encrypt_file(&input, &output, &options, &Quiet))? {
             counts.encrypted.fetch_add(1, Ordering::Relaxed);
             // What was encrypted can be decrypted, whatever else is wrong with it. Access units of
             // wrong sizes are no AAC, which would pass for a wrong key.
             let options = decrypt_options(workers).with_check_keys(false);
-            let result = catch_unwind(|| decrypt(&output, &back, &options, &Quiet));
+            let result = catch_unwind(|| decrypt_file(&output, &back, &options, &Quiet));
             match result {
                 Err(_) => return Err(format!("{what}, then decrypt: panic")),
                 Ok(Err(error)) => return Err(format!("{what}, then decrypt: {error}")),
@@ -244,9 +245,9 @@ fn unharmed_files_come_back() {
         fs::write(&input, bytes).unwrap();
         for scheme in Scheme::ALL {
             let layout = if name.contains('.') { Layout::Fragmented } else { Layout::Keep };
-            encrypt(&input, &output, &encrypt_options(scheme, layout, 2), &Quiet).unwrap();
+            encrypt_file(&input, &output, &encrypt_options(scheme, layout, 2), &Quiet).unwrap();
             assert_ne!(fs::read(&output).unwrap(), bytes);
-            decrypt(&output, &back, &decrypt_options(2), &Quiet).unwrap();
+            decrypt_file(&output, &back, &decrypt_options(2), &Quiet).unwrap();
             let back = fs::read(&back).unwrap();
             let at = back.iter().zip(bytes).position(|(a, b)| a != b);
             assert!(

@@ -12,7 +12,7 @@ use std::{
 use lanelock_mp4::{BoxRef, Fragment, Movie, item_extents, load, top_level};
 use lanelock_packager::{
     DecryptOptions, EncryptOptions, Error, Iv, Key, KeyMap, Layout, Observer, Quiet, Scheme,
-    Selector, Summary, UnclaimedPolicy, decrypt, encrypt, inspect,
+    Selector, Summary, UnclaimedPolicy, decrypt_file, encrypt_file, inspect_file,
 };
 use tempfile::TempDir;
 
@@ -50,7 +50,7 @@ impl Place {
         let (input, output) = (self.file("in.mp4"), self.file("out.mp4"));
         fs::write(&input, bytes).unwrap();
         let _ = fs::remove_file(&output);
-        let summary = encrypt(&input, &output, options, observer);
+        let summary = encrypt_file(&input, &output, options, observer);
         assert_eq!(output.exists(), summary.is_ok());
         Ok((fs::read(&output).unwrap_or_default(), summary?))
     }
@@ -59,7 +59,7 @@ impl Place {
         let (input, output) = (self.file("in.mp4"), self.file("back.mp4"));
         fs::write(&input, bytes).unwrap();
         let _ = fs::remove_file(&output);
-        let summary = decrypt(&input, &output, options, &Quiet);
+        let summary = decrypt_file(&input, &output, options, &Quiet);
         assert_eq!(output.exists(), summary.is_ok());
         Ok((fs::read(&output).unwrap_or_default(), summary?))
     }
@@ -168,7 +168,7 @@ fn every_handler_of_video_has_subsamples_and_pattern() {
                 assert!(summary.access_units > 0);
 
                 fs::write(place.file("in.mp4"), &encrypted).unwrap();
-                let report = inspect(&place.file("in.mp4")).unwrap();
+                let report = inspect_file(&place.file("in.mp4")).unwrap();
                 let protection = report.tracks[0].protection.as_ref().unwrap();
                 assert_eq!(protection.with_subsamples, summary.access_units, "{what}");
                 let pattern = scheme.has_pattern().then(|| "1:9".to_owned());
@@ -200,7 +200,7 @@ fn inspect_counts_ciphertext() {
         }
         let (encrypted, _) = place.encrypt(AVC, &options).unwrap();
         fs::write(place.file("in.mp4"), &encrypted).unwrap();
-        let report = inspect(&place.file("in.mp4")).unwrap();
+        let report = inspect_file(&place.file("in.mp4")).unwrap();
         let protection = report.tracks[0].protection.as_ref().unwrap();
         // A block that encryption leaves as it was has a probability of 2^-128.
         let (before, after) = (samples(AVC).concat(), samples(&encrypted).concat());
@@ -463,7 +463,7 @@ fn changing_input_is_an_error() {
             },
         };
         let result = std::thread::scope(|scope| {
-            let run = scope.spawn(|| encrypt(&input_path, &output, &options, &observer));
+            let run = scope.spawn(|| encrypt_file(&input_path, &output, &options, &observer));
             receiver.recv().unwrap();
             meddle();
             answer.send(()).unwrap();
@@ -579,7 +579,7 @@ fn patterns_that_are_read_differently_are_warned_of() {
         assert_eq!(ears.0.lock().unwrap().len(), warned, "{crypt}:{skip}");
         let (input, output) = (place.file("in.mp4"), place.file("back.mp4"));
         fs::write(&input, encrypted).unwrap();
-        decrypt(&input, &output, &keys(), &ears).unwrap();
+        decrypt_file(&input, &output, &keys(), &ears).unwrap();
         assert_eq!(ears.0.lock().unwrap().len(), 2 * warned, "{crypt}:{skip}");
     }
 }

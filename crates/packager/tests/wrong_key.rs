@@ -4,7 +4,7 @@
 
 use lanelock_packager::{
     DecryptOptions, EncryptOptions, Error, Iv, Key, KeyMap, KeyVerdict, Layout, Observer, Quiet,
-    Scheme, Selector, check_keys, decrypt, encrypt,
+    Scheme, Selector, check_keys, decrypt_file, encrypt_file, io::FileSource,
 };
 use lanelock_testkit::Scratch;
 use std::fs;
@@ -27,7 +27,7 @@ fn sealed(scratch: &Scratch, clip: &[u8], scheme: Scheme, layout: Layout) -> Pat
     let mut options = EncryptOptions::new(scheme, keys);
     options.layout = layout;
     options.iv = Iv::Given(vec![0x55; if scheme.is_ctr() { 8 } else { 16 }]);
-    encrypt(&input, &sealed, &options, &Quiet).unwrap();
+    encrypt_file(&input, &sealed, &options, &Quiet).unwrap();
     sealed
 }
 
@@ -46,7 +46,11 @@ fn options(video: u8, audio: u8) -> DecryptOptions {
 }
 
 fn verdicts(sealed: &Path, options: &DecryptOptions) -> Vec<KeyVerdict> {
-    check_keys(sealed, options, &Quiet).unwrap().iter().map(|key| key.verdict).collect()
+    check_keys(&FileSource::open(sealed).unwrap(), options, &Quiet)
+        .unwrap()
+        .iter()
+        .map(|key| key.verdict)
+        .collect()
 }
 
 #[test]
@@ -58,13 +62,14 @@ fn a_wrong_audio_key_is_an_error() {
             for layout in [Layout::Fragmented, Layout::Keep] {
                 let sealed = sealed(&scratch, clip, scheme, layout);
                 let ears = Ears::default();
-                let summary = decrypt(&sealed, &output, &options(0x22, 0x44), &ears).unwrap();
+                let summary = decrypt_file(&sealed, &output, &options(0x22, 0x44), &ears).unwrap();
                 assert_eq!(summary.keys.len(), 1);
                 assert_eq!(summary.keys[0].verdict, KeyVerdict::Fits, "{:?}", summary.keys);
                 assert_eq!(*ears.0.lock().unwrap(), [""; 0]);
                 fs::remove_file(&output).unwrap();
 
-                let error = decrypt(&sealed, &output, &options(0x22, 0x45), &ears).unwrap_err();
+                let error =
+                    decrypt_file(&sealed, &output, &options(0x22, 0x45), &ears).unwrap_err();
                 let text = error.to_string();
                 assert!(!text.contains("4545"), "{text}");
                 let Error::WrongKey { kid, codec, failed, checked, .. } = error else {
@@ -76,7 +81,7 @@ fn a_wrong_audio_key_is_an_error() {
                 assert_eq!(verdicts(&sealed, &options(0x22, 0x45)), [KeyVerdict::Wrong]);
 
                 let unchecked = options(0x22, 0x45).with_check_keys(false);
-                let summary = decrypt(&sealed, &output, &unchecked, &Quiet).unwrap();
+                let summary = decrypt_file(&sealed, &output, &unchecked, &Quiet).unwrap();
                 assert!(summary.keys.is_empty());
             }
         }
@@ -96,11 +101,11 @@ fn each_track_has_its_report() {
             assert_eq!(verdicts(&sealed, &options(0x22, 0x44)), [unknown, fits]);
             assert_eq!(verdicts(&sealed, &options(0x22, 0x45)), [unknown, KeyVerdict::Wrong]);
             let one = DecryptOptions::new(vec![Key::new(AUDIO, [0x44; 16])]);
-            let reports = check_keys(&sealed, &one, &Quiet).unwrap();
+            let reports = check_keys(&FileSource::open(&sealed).unwrap(), &one, &Quiet).unwrap();
             let missing = reports.iter().find(|key| key.verdict == KeyVerdict::Missing).unwrap();
             assert_eq!((missing.track, &missing.kid[..8]), (1, "11111111"));
             assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), before, "nothing is written");
-            assert!(decrypt(&sealed, &output, &options(0x22, 0x45), &Quiet).is_err());
+            assert!(decrypt_file(&sealed, &output, &options(0x22, 0x45), &Quiet).is_err());
             assert!(!output.exists());
         }
     }
@@ -114,7 +119,7 @@ fn workers_make_no_difference() {
     let mut texts = Vec::new();
     for workers in [1, 2, 7] {
         let options = options(0x22, 0x46).with_workers(workers);
-        let error = decrypt(&sealed, &scratch.file("out.mp4"), &options, &Quiet).unwrap_err();
+        let error = decrypt_file(&sealed, &scratch.file("out.mp4"), &options, &Quiet).unwrap_err();
         texts.push(error.to_string());
     }
     texts.dedup();

@@ -14,12 +14,9 @@ mod nal;
 mod playready;
 
 use core::fmt;
-use std::{
-    path::Path,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
+use std::sync::{
+    Arc, Mutex, MutexGuard, PoisonError,
+    atomic::{AtomicU64, Ordering},
 };
 
 use lanelock_cenc::{
@@ -222,9 +219,9 @@ impl KeyCheck {
         }
     }
 
-    fn error(&self, tally: &EvidenceTally, path: &Path) -> Error {
+    fn error(&self, tally: &EvidenceTally, name: &str) -> Error {
         Error::WrongKey {
-            path: path.into(),
+            name: name.into(),
             track: self.track,
             codec: self.codec.clone(),
             kid: kid_text(&self.kid),
@@ -420,23 +417,23 @@ impl KeyChecks {
         &mut self,
         checksum: Checksum,
         fits: bool,
-        path: &Path,
+        name: &str,
     ) -> Result<(), Error> {
         if self.strict && !fits {
-            return Err(checksum.error(path.display().to_string()));
+            return Err(checksum.error(name.to_owned()));
         }
         self.checksums.push((checksum, fits));
         Ok(())
     }
 
     /// The reports, by track. The error of the first track with a wrong key, if that ends the run.
-    pub(crate) fn finish(&self, path: &Path) -> Result<Vec<KeyReport>, Error> {
+    pub(crate) fn finish(&self, name: &str) -> Result<Vec<KeyReport>, Error> {
         let mut order: Vec<&Entry> = self.entries.iter().collect();
         order.sort_by_key(|entry| entry.name.track);
         for Entry { key_check, .. } in &order {
             let tally = *key_check.tally();
             if key_check.strict && key_check.is_wrong(&tally) {
-                return Err(key_check.error(&tally, path));
+                return Err(key_check.error(&tally, name));
             }
         }
         if !self.enabled {
@@ -513,7 +510,7 @@ pub(crate) fn look(
     (units, places): (&[AccessUnit], &[Place]),
     all_subsamples: &[Subsample],
     buffer: &[u8],
-    path: &Path,
+    name: &str,
 ) -> Result<(), Error> {
     for (cipher, key_check) in key_checks.iter().enumerate() {
         if matches!(key_check.method, CheckMethod::None) {
@@ -536,7 +533,7 @@ pub(crate) fn look(
             && all.seen == STRUCTURE_UNITS
             && key_check.is_wrong(&all)
         {
-            return Err(key_check.error(&all, path));
+            return Err(key_check.error(&all, name));
         }
     }
     Ok(())

@@ -8,7 +8,12 @@ use lanelock_mp4::{BoxHeader, BoxRef, FourCc, Fragment, Movie, Pssh, load_into, 
 use serde::Serialize;
 
 use self::tally::Tally;
-use crate::{Error, io::Input, keys::kid_text, skeleton::Skeleton};
+use crate::{
+    Error,
+    io::{FileSource, Input, ReadAhead, Source},
+    keys::kid_text,
+    skeleton::Skeleton,
+};
 
 /// What a file is: `lanelock inspect --json` prints it as it stands.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -131,8 +136,13 @@ const MOOF_CAP: u64 = 16 << 20;
 
 /// Says what the file at `path` is, from its metadata alone: no sample is read. The auxiliary
 /// information of protected tracks is, and must be whole.
-pub fn inspect(path: &Path) -> Result<Report, Error> {
-    let input = Input::open(path)?;
+pub fn inspect_file(path: &Path) -> Result<Report, Error> {
+    inspect(&FileSource::open(path)?)
+}
+
+/// [`inspect_file`] for any source.
+pub fn inspect(source: &dyn Source) -> Result<Report, Error> {
+    let input = Input::new(source);
     let Skeleton { movie, ftyp, .. } = Skeleton::read(&input)?;
     let container = |error| input.container(error);
     let mut pssh = PsshList::default();
@@ -146,12 +156,13 @@ pub fn inspect(path: &Path) -> Result<Report, Error> {
     if movie.fragmented {
         let report = fragments.insert(FragmentReport::default());
         let mut moof = Vec::new();
-        for header in top_level(&input.source) {
+        let ahead = ReadAhead::new(&input);
+        for header in top_level(&ahead) {
             let header = header.map_err(container)?;
             if header.kind != b"moof" {
                 continue;
             }
-            load_into(&input.source, &header, MOOF_CAP, &mut moof).map_err(container)?;
+            load_into(&ahead, &header, MOOF_CAP, &mut moof).map_err(container)?;
             let fragment =
                 Fragment::parse(&moof, header.offset, &movie, input.len()).map_err(container)?;
             for traf in &fragment.tracks {

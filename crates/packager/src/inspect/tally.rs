@@ -18,7 +18,7 @@ use crate::{
 
 /// A track while its samples are counted.
 pub(super) struct Tally<'a> {
-    input: &'a Input,
+    input: &'a Input<'a>,
     movie: &'a Movie,
     track: &'a Track,
     report: TrackReport,
@@ -35,7 +35,7 @@ pub(super) struct Tally<'a> {
 }
 
 impl<'a> Tally<'a> {
-    pub(super) fn new(input: &'a Input, movie: &'a Movie, track: &'a Track) -> Self {
+    pub(super) fn new(input: &'a Input<'a>, movie: &'a Movie, track: &'a Track) -> Self {
         let first = track.entries.first();
         let (width, height) = match first.map(|entry| entry.media) {
             Some(Media::Video { width, height }) => (width.into(), height.into()),
@@ -73,7 +73,7 @@ impl<'a> Tally<'a> {
         let (movie, track, input) = (self.movie, self.track, self.input);
         let container = |error| input.container(error);
         let mut samples = movie.samples(track, input.len()).map_err(container)?;
-        let aux = self.counted.then(|| movie.aux_info(track, &input.source));
+        let aux = self.counted.then(|| movie.aux_info(track, input));
         let aux = aux.transpose().map_err(container)?;
         let mut cursor = aux.as_ref().map(AuxInfo::cursor);
         // Description indices count from 1, so 0 has no `tenc`: the runs are of sample groups alone.
@@ -102,7 +102,7 @@ impl<'a> Tally<'a> {
         }
         let input = self.input;
         let container = |error| input.container(error);
-        let aux = traf.aux_info(&input.source).map_err(container)?;
+        let aux = traf.aux_info(input).map_err(container)?;
         let mut cursor = aux.cursor();
         let mut samples = traf.samples();
         for (count, encryption) in traf.encryption_runs(self.movie) {

@@ -1,34 +1,64 @@
-//! Pieces of a fragmented file: one for each `moof` with the boxes behind it.
+//! Pieces of a fragmented file: each `moof` with the boxes behind it, small ones together.
 
-use std::{collections::VecDeque, iter::Peekable};
+use std::{collections::VecDeque, iter::Peekable, ops::Range};
 
-use lanelock_mp4::{BoxHeader, FileSource, TopLevel, load, load_into, top_level};
+use lanelock_mp4::{Fragment, METADATA_CAP, Movie, TrackFragment, TrackRun, top_level_from};
 
-use super::copy;
+use super::copy_parts;
 use crate::{
-    Error,
+    Error, Observer,
     io::Input,
+    piece::{PartKind, Planned},
     pipeline::Plan,
-    task::{Task, TaskKind},
+    skeleton::{MediaRanges, Skeleton, TopBox},
 };
 
 /// The most bytes of a `moof`: its structures take a multiple of that in memory.
 const MOOF_CAP: u64 = 16 << 20;
 
+/// Parts of fewer bytes go together as one piece, up to so many: one read, one write, one turn.
+const TOGETHER: u64 = 512 << 10;
+
 /// Cuts a fragmented file.
 pub(crate) struct Fragments<'a> {
-    input: &'a Input,
-    boxes: Peekable<TopLevel<'a, FileSource>>,
+    input: &'a Input<'a>,
+    movie: &'a Movie,
+    boxes: Peekable<Boxes<'a>>,
     moov: Option<Vec<u8>>,
     ftyp: Option<Vec<u8>>,
-    queue: VecDeque<Task>,
+    /// Leave indexes out; a warning that has not been given.
+    no_indexes: bool,
+    warning: Option<(&'a dyn Observer, &'static str)>,
+    queue: VecDeque<(PartKind, Range<u64>)>,
 }
+
+type Boxes<'a> = Box<dyn Iterator<Item = Result<TopBox, Error>> + Send + 'a>;
 
 impl<'a> Fragments<'a> {
     /// `moov` takes the place of the input's.
-    pub(crate) fn new(input: &'a Input, moov: Vec<u8>) -> Self {
-        let boxes = top_level(&input.source).peekable();
-        Self { input, boxes, moov: Some(moov), ftyp: None, queue: VecDeque::new() }
+    pub(crate) fn new(input: &'a Input<'a>, skeleton: &'a Skeleton, moov: Vec<u8>) -> Self {
+        let known = skeleton.boxes.iter().copied().map(Ok);
+        let boxes: Boxes<'a> = if input.is_sequential() {
+            let end = skeleton.boxes.last().map_or(0, TopBox::end);
+            Box::new(known.chain(top_level_from(input, end).map(move |header| {
+                let found = header.map_err(|error| input.container(error))?.into();
+                Skeleton::check_streamed(input, &found)?;
+                Ok(found)
+            })))
+        } else {
+            Box::new(known)
+        };
+        let (movie, moov, ftyp) = (&skeleton.movie, Some(moov), None);
+        Self {
+            input,
+            movie,
+            boxes: boxes.peekable(),
+            moov,
+            ftyp,
+            no_indexes: false,
+            warning: None,
+            queue: VecDeque::new(),
+        }
     }
 
     /// `ftyp` takes the place of the input's; where there is none, it goes in front of `moov`.
@@ -36,60 +66,111 @@ impl<'a> Fragments<'a> {
         Self { ftyp: Some(ftyp), ..self }
     }
 
-    fn fragment(&mut self, header: &BoxHeader) -> Result<Task, Error> {
+    /// Leaves `sidx` and `mfra` out; says so when there is one.
+    pub(crate) fn without_indexes(self, observer: &'a dyn Observer, warning: &'static str) -> Self {
+        Self { no_indexes: true, warning: Some((observer, warning)), ..self }
+    }
+
+    fn fragment(&mut self, header: &TopBox) -> Result<(PartKind, Range<u64>), Error> {
         let at = header.offset;
-        let mut moof = Vec::new();
-        load_into(&self.input.source, header, MOOF_CAP, &mut moof)
-            .map_err(|error| self.input.container(error))?;
-        let mut end = header.end();
-        while let Some(Ok(next)) = self.boxes.peek() {
-            // What begins something new, or has offsets of its own.
-            if matches!(
+        let moof = match usize::try_from(header.size) {
+            Ok(moof) if header.size <= MOOF_CAP => moof,
+            _ => {
+                return Err(self.input.unsuitable(format!(
+                    "the moof box at file offset {at} has {} bytes; at most {MOOF_CAP} are read",
+                    header.size
+                )));
+            }
+        };
+        let (mut end, mut media) = (header.end(), MediaRanges::default());
+        // What belongs to it: all up to a box that begins something new or has offsets of its own. To
+        // see that box, a pipe would wait for the next fragment: there, all that its samples refer to.
+        let wanted = if self.input.is_sequential() { self.data_end(header)? } else { u64::MAX };
+        while end < wanted
+            && let Some(Ok(next)) = self.boxes.peek()
+            && !matches!(
                 &next.kind.0,
                 b"moof" | b"styp" | b"sidx" | b"ssix" | b"emsg" | b"prft" | b"mfra" | b"moov"
-            ) {
-                break;
-            }
+            )
+        {
             end = next.end();
+            media.push(next);
             self.boxes.next();
         }
-        Ok(Task::of(TaskKind::Fragment { at, moof }, header.end()..end))
+        Ok((PartKind::Fragment(moof, media), at..end))
     }
-}
 
-impl Plan for Fragments<'_> {
-    fn next(&mut self) -> Result<Option<Task>, Error> {
+    /// Where the last byte is that the samples of a fragment refer to.
+    fn data_end(&self, header: &TopBox) -> Result<u64, Error> {
+        let mut moof = vec![0; usize::try_from(header.size).unwrap_or(0)];
+        self.input.read(&mut moof, header.offset)?;
+        let fragment = Fragment::parse(&moof, header.offset, self.movie, self.input.len());
+        let fragment = fragment.map_err(|error| self.input.container(error))?;
+        let runs = fragment.tracks.iter().flat_map(TrackFragment::runs);
+        Ok(runs.map(TrackRun::end).max().unwrap_or(0))
+    }
+
+    /// The next part: what it is, and what it reads.
+    fn part(&mut self) -> Result<Option<(PartKind, Range<u64>)>, Error> {
         loop {
-            if let Some(task) = self.queue.pop_front() {
-                return Ok(Some(task));
+            if let Some(part) = self.queue.pop_front() {
+                return Ok(Some(part));
             }
-            let Some(header) = self.boxes.next() else { return Ok(None) };
-            let header = header.map_err(|error| self.input.container(error))?;
-            let at = header.offset;
-            match &header.kind.0 {
-                b"moof" => return self.fragment(&header).map(Some),
+            let Some(found) = self.boxes.next().transpose()? else { return Ok(None) };
+            let range = found.offset..found.end();
+            let nothing = found.offset..found.offset;
+            match &found.kind.0 {
+                b"moof" => return self.fragment(&found).map(Some),
                 b"ftyp" if self.ftyp.is_some() => {
-                    let bytes = self.ftyp.take().unwrap_or_default();
-                    return Ok(Some(Task::new(TaskKind::Replace { at, bytes }, Vec::new())));
+                    let ftyp = self.ftyp.take().unwrap_or_default();
+                    return Ok(Some((PartKind::Replace(ftyp), nothing)));
                 }
                 b"moov" => {
                     let mut bytes = self.ftyp.take().unwrap_or_default();
                     bytes.extend(self.moov.take().unwrap_or_default());
-                    return Ok(Some(Task::new(TaskKind::Replace { at, bytes }, Vec::new())));
+                    return Ok(Some((PartKind::Replace(bytes), nothing)));
                 }
-                b"sidx" | b"mfra" => {
-                    let bytes = load(&self.input.source, &header)
-                        .map_err(|error| self.input.container(error))?;
-                    return Ok(Some(Task::new(TaskKind::Index { at, bytes }, Vec::new())));
+                b"sidx" | b"mfra" if self.no_indexes => {
+                    if let Some((observer, warning)) = self.warning.take() {
+                        observer.warn(warning);
+                    }
+                    return Ok(Some((PartKind::Replace(Vec::new()), nothing)));
                 }
-                b"ssix" => {
+                b"sidx" | b"mfra" if found.size > METADATA_CAP => {
                     return Err(self.input.unsuitable(format!(
-                        "ssix at file offset {at}: its byte ranges would be wrong in the output; remove \
-                         the box first"
+                        "the {} box at file offset {} has {} bytes; at most {METADATA_CAP} are read",
+                        found.kind, found.offset, found.size
                     )));
                 }
-                _ => copy(&mut self.queue, at..header.end()),
+                b"sidx" | b"mfra" => return Ok(Some((PartKind::Index, range))),
+                b"ssix" => {
+                    return Err(self.input.unsuitable(format!(
+                        "ssix at file offset {}: its byte ranges would be wrong in the output; remove \
+                         the box first",
+                        found.offset
+                    )));
+                }
+                _ => copy_parts(&mut self.queue, &found),
             }
         }
+    }
+}
+
+impl Plan for Fragments<'_> {
+    fn next(&mut self) -> Result<Option<Planned>, Error> {
+        let mut piece = Planned::default();
+        while let Some((kind, range)) = self.part()? {
+            let len = range.end - range.start;
+            if !piece.parts.is_empty() && piece.len() + len > TOGETHER {
+                self.queue.push_front((kind, range));
+                break;
+            }
+            piece.push(kind, range);
+            // What has come through a pipe is not held back.
+            if piece.len() >= TOGETHER || self.input.is_sequential() {
+                break;
+            }
+        }
+        Ok((!piece.parts.is_empty()).then_some(piece))
     }
 }

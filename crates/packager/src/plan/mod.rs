@@ -10,17 +10,27 @@ pub(crate) use stretches::Stretches;
 
 use std::{collections::VecDeque, ops::Range};
 
-use crate::task::{Task, TaskKind};
+use crate::{
+    piece::PartKind,
+    skeleton::{MediaRanges, TopBox},
+};
 
 /// Bytes of a piece whose size can be chosen: small enough to stay in the cache from read to write.
 const PIECE: u64 = 1 << 20;
 
-/// Queues a range that stays as it is, in pieces.
-fn copy(queue: &mut VecDeque<Task>, range: Range<u64>) {
-    let mut at = range.start;
-    while at < range.end {
-        let end = range.end.min(at + PIECE);
-        queue.push_back(Task::of(TaskKind::Copy, at..end));
-        at = end;
+/// Cuts a range to pieces.
+fn cut(range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
+    let end = range.end;
+    let starts = (0..).map(move |n| range.start + n * PIECE).take_while(move |start| *start < end);
+    starts.map(move |start| start..end.min(start + PIECE))
+}
+
+/// Queues a box that stays as it is, in pieces.
+fn copy_parts(queue: &mut VecDeque<(PartKind, Range<u64>)>, found: &TopBox) {
+    let mut media = MediaRanges::default();
+    media.push(found);
+    for range in cut(found.offset..found.end()) {
+        let media = media.within(&range);
+        queue.push_back((PartKind::Copy(media), range));
     }
 }

@@ -7,13 +7,13 @@ use lanelock_mp4::{Movie, Sample, Samples, TrackKind};
 use crate::{
     Error,
     io::Input,
+    piece::{NewTrack, PartKind, Planned},
     pipeline::Plan,
-    task::{NewTrack, Task, TaskKind},
 };
 
 /// Cuts a progressive file into fragments that begin at sync samples.
 pub(crate) struct NewFragments<'a> {
-    input: &'a Input,
+    input: &'a Input<'a>,
     tracks: Vec<SourceTrack<'a>>,
     duration: Duration,
     /// Bytes of samples so far: more than the file has means that samples share bytes.
@@ -29,7 +29,7 @@ struct SourceTrack<'a> {
 
 impl<'a> NewFragments<'a> {
     pub(crate) fn new(
-        input: &'a Input,
+        input: &'a Input<'a>,
         movie: &'a Movie,
         duration: Duration,
     ) -> Result<Self, Error> {
@@ -113,7 +113,7 @@ impl<'a> NewFragments<'a> {
 }
 
 impl Plan for NewFragments<'_> {
-    fn next(&mut self) -> Result<Option<Task>, Error> {
+    fn next(&mut self) -> Result<Option<Planned>, Error> {
         let Some(leader) = self.leader()? else { return Ok(None) };
         let timescale = self.tracks[leader].timescale;
         let ticks = self.duration.as_nanos().saturating_mul(timescale.into()) / 1_000_000_000;
@@ -150,6 +150,6 @@ impl Plan for NewFragments<'_> {
                 }
             }
         }
-        Ok(Some(Task::new(TaskKind::NewFragment(tracks), spans)))
+        Ok(Some(Planned::gathered(PartKind::NewFragment(tracks), spans)))
     }
 }

@@ -1,33 +1,33 @@
 //! Pieces of a progressive file that stays so: stretches of the file, cut between samples.
 
-use std::{collections::VecDeque, iter::Peekable};
+use std::{collections::VecDeque, iter::Peekable, ops::Range};
 
 use lanelock_mp4::{Movie, Samples};
 
-use super::{PIECE, copy};
+use super::{PIECE, cut};
 use crate::{
     Error,
     io::Input,
+    piece::{PartKind, Planned, StretchSample},
     pipeline::Plan,
-    skeleton::Replacement,
-    task::{StretchSample, Task, TaskKind},
+    skeleton::{MediaRanges, Replacement},
 };
 
 /// Cuts a progressive file in the order of its bytes.
 pub(crate) struct Stretches<'a> {
-    input: &'a Input,
+    input: &'a Input<'a>,
     movie: &'a Movie,
     tracks: Vec<Peekable<Samples<'a>>>,
     /// Where the next piece begins.
     at: u64,
     /// Boxes whose bytes are replaced, in file order.
     replaced: VecDeque<Replacement>,
-    queue: VecDeque<Task>,
+    queue: VecDeque<Planned>,
 }
 
 impl<'a> Stretches<'a> {
     pub(crate) fn new(
-        input: &'a Input,
+        input: &'a Input<'a>,
         movie: &'a Movie,
         replaced: Vec<Replacement>,
     ) -> Result<Self, Error> {
@@ -70,18 +70,25 @@ impl<'a> Stretches<'a> {
         while let Some(Replacement { range, bytes, .. }) =
             self.replaced.pop_front_if(|next| next.range.end <= end)
         {
-            copy(&mut self.queue, self.at..range.start);
-            let kind = TaskKind::Replace { at: range.start, bytes };
-            self.queue.push_back(Task::new(kind, Vec::new()));
+            self.copy(self.at..range.start);
+            let nothing = range.start..range.start;
+            self.queue.push_back(Planned::of(PartKind::Replace(bytes), nothing));
             self.at = range.end;
         }
-        copy(&mut self.queue, self.at..end);
+        self.copy(self.at..end);
         self.at = end;
+    }
+
+    /// Queues a range that stays as it is.
+    fn copy(&mut self, range: Range<u64>) {
+        // The media data of a progressive file are known as a whole.
+        let pieces = cut(range).map(|r| Planned::of(PartKind::Copy(MediaRanges::default()), r));
+        self.queue.extend(pieces);
     }
 }
 
 impl Plan for Stretches<'_> {
-    fn next(&mut self) -> Result<Option<Task>, Error> {
+    fn next(&mut self) -> Result<Option<Planned>, Error> {
         if let Some(task) = self.queue.pop_front() {
             return Ok(Some(task));
         }
@@ -120,7 +127,7 @@ impl Plan for Stretches<'_> {
                 self.skip_to(self.input.len());
             }
         } else {
-            self.queue.push_back(Task::of(TaskKind::Stretch(samples), start..self.at));
+            self.queue.push_back(Planned::of(PartKind::Stretch(samples), start..self.at));
         }
         Ok(self.queue.pop_front())
     }

@@ -1,0 +1,281 @@
+//! The map stage of encryption.
+
+use lanelock_mp4::{
+    Fragment, Movie,
+    compose::{NewTrackFragment, moof},
+    edit::{FragmentEdit, KeepPssh, Protect, RunOffsets, SampleInfoSlicer, WriteAux},
+};
+
+use crate::{
+    Error,
+    claims::Claims,
+    decrypt::Decryptor,
+    io::Input,
+    piece::{
+        Bytes, Direction, Mapped, NewTrack, Part, PartKind, Planned, Stage, StretchSample,
+        UnitToMap,
+    },
+    pipeline::Map,
+    place::Placement,
+    skeleton::MediaRanges,
+    tracks::Protector,
+};
+
+/// The map stage of encryption.
+pub(super) struct Encryptor<'a> {
+    pub(super) input: &'a Input<'a>,
+    pub(super) movie: &'a Movie,
+    /// The media data of a progressive file.
+    pub(super) media: &'a MediaRanges,
+    /// What decrypts the pieces first, where they are encrypted anew.
+    pub(super) decryptor: Option<Decryptor<'a>>,
+    pub(super) protector: Protector,
+    pub(super) claims: Claims<'a>,
+    /// For new fragments, parallel to the tracks of the movie.
+    pub(super) slicers: Vec<SampleInfoSlicer<'a>>,
+    pub(super) placement: Placement,
+    pub(super) fragments: u64,
+}
+
+impl Map for Encryptor<'_> {
+    fn decrypts_first(&self) -> bool {
+        self.decryptor.is_some()
+    }
+
+    fn before(&mut self, piece: &Planned, bytes: &Bytes<'_>) -> Result<Stage, Error> {
+        match &mut self.decryptor {
+            Some(decryptor) => decryptor.piece(piece, bytes),
+            None => Ok(Stage::new(Direction::Decrypt, [].into())),
+        }
+    }
+
+    fn map(&mut self, piece: Planned, bytes: &mut Bytes<'_>) -> Result<Mapped, Error> {
+        let mut stage = Stage::new(Direction::Encrypt, self.protector.ciphers.clone());
+        let out = self.placement.end();
+        let mut writes = Vec::with_capacity(piece.parts.len());
+        for part in piece.parts {
+            let head = match &part.kind {
+                PartKind::Fragment(moof, media) => {
+                    let moof = part.buffer.start..part.buffer.start + moof;
+                    let moof = bytes.metadata(moof).to_vec();
+                    let head = self.fragment(&part, &moof, media, bytes, &mut stage)?;
+                    self.claims.settle(&part, media, bytes)?;
+                    head
+                }
+                PartKind::NewFragment(tracks) => {
+                    self.new_fragment(tracks, part.buffer.len() as u64, bytes, &mut stage)?
+                }
+                PartKind::Stretch(samples) => {
+                    self.stretch(&part, samples, bytes, &mut stage)?;
+                    Vec::new()
+                }
+                PartKind::Copy(media) => {
+                    self.claims.settle(&part, media, bytes)?;
+                    Vec::new()
+                }
+                PartKind::Replace(_) | PartKind::Index => Vec::new(),
+            };
+            writes.push(self.placement.place(self.input, part, bytes, head)?);
+        }
+        Ok(Mapped { stage, writes, out })
+    }
+}
+
+impl Encryptor<'_> {
+    /// Gives the new `moof` of a part.
+    fn fragment(
+        &mut self,
+        part: &Part,
+        moof: &[u8],
+        media: &MediaRanges,
+        bytes: &mut Bytes<'_>,
+        to: &mut Stage,
+    ) -> Result<Vec<u8>, Error> {
+        let (at, body) = (part.at, part.body(moof.len()));
+        let container = |error| self.input.container(error);
+        let fragment =
+            Fragment::parse(moof, at, self.movie, self.input.len()).map_err(container)?;
+        self.claims.fragment(&fragment)?;
+        check_shared(self.input, &fragment, |track| self.protector.tracks[track].is_some())?;
+        for track in self.protector.tracks.iter_mut().flatten() {
+            track.aux.clear();
+        }
+        let mut seen = vec![false; self.movie.tracks.len()];
+        let mut plans = Vec::with_capacity(fragment.tracks.len());
+        for (index, traf) in fragment.tracks.iter().enumerate() {
+            let track = traf.track_index;
+            if traf.has_protection_boxes() && self.decryptor.is_none() {
+                return Err(self.input.unsuitable(format!(
+                    "the fragment at file offset {at} is encrypted already (track {}); decrypt the \
+                     file first (lanelock decrypt)",
+                    traf.track_id
+                )));
+            }
+            // Also of tracks that stay clear: what is in another fragment moves otherwise.
+            for run in traf.runs().iter().filter(|run| run.data_size > 0) {
+                if run.offset < body.start || run.end() > body.end {
+                    return Err(outside(self.input, at, traf.track_id, run.offset));
+                }
+            }
+            if self.protector.tracks[track].is_none() || traf.sample_count == 0 {
+                continue;
+            }
+            if std::mem::replace(&mut seen[track], true) {
+                return Err(self.input.unsuitable(format!(
+                    "the fragment at file offset {at} has two track fragments of track {}, which is \
+                     not supported; merge them first",
+                    traf.track_id
+                )));
+            }
+            for sample in traf.samples() {
+                let (offset, description_index) = (sample.offset, traf.description_index);
+                let (start, size) = part
+                    .within(moof.len(), offset, sample.size)
+                    .ok_or_else(|| outside(self.input, at, traf.track_id, offset))?;
+                let unit = UnitToMap { track, description_index, offset, start, size };
+                self.protector.unit(self.input, &unit, bytes, media, to)?;
+            }
+            plans.push((index, track));
+        }
+        let plans: Vec<_> = plans
+            .into_iter()
+            .map(|(index, track)| {
+                let aux = match &self.protector.tracks[track] {
+                    Some(track) => track.write_aux(),
+                    None => WriteAux::Nothing,
+                };
+                Protect::new(index, aux)
+            })
+            .collect();
+        let mut edit = FragmentEdit::new(&fragment).with_run_offsets(RunOffsets::Explicit);
+        if self.decryptor.is_some() {
+            edit = edit.unprotect(KeepPssh::No);
+        }
+        edit.protect(&plans).finish(self.placement.moved(at)).map_err(container)
+    }
+
+    /// Gives `moof` and the header of `mdat` for the samples in the buffer.
+    fn new_fragment(
+        &mut self,
+        tracks: &[NewTrack],
+        len: u64,
+        bytes: &mut Bytes<'_>,
+        to: &mut Stage,
+    ) -> Result<Vec<u8>, Error> {
+        let mut start = 0;
+        let mut starts = Vec::with_capacity(tracks.len());
+        for new in tracks {
+            if let Some(track) = &mut self.protector.tracks[new.track] {
+                track.aux.clear();
+            }
+            starts.push(start as u64);
+            for (sample, &offset) in new.samples.iter().zip(&new.offsets) {
+                let size = sample.size as usize;
+                self.claims.claim(offset..offset.saturating_add(sample.size.into()))?;
+                let unit = UnitToMap {
+                    track: new.track,
+                    description_index: new.description_index,
+                    offset,
+                    start,
+                    size,
+                };
+                self.protector.unit(self.input, &unit, bytes, self.media, to)?;
+                start += size;
+            }
+        }
+        let mut boxes = vec![Vec::new(); tracks.len()];
+        for (new, boxes) in tracks.iter().zip(&mut boxes) {
+            // A sample table has at most 2^32 - 1 samples.
+            let samples = u32::try_from(new.samples.len()).unwrap_or(u32::MAX);
+            if let Some(slicer) = self.slicers.get_mut(new.track) {
+                slicer.slice(samples, boxes);
+            }
+        }
+        let trafs: Vec<_> = tracks
+            .iter()
+            .zip(starts)
+            .zip(&boxes)
+            .map(|((new, start), boxes)| {
+                let id = self.movie.tracks[new.track].id;
+                let mut traf = NewTrackFragment::new(id, new.decode_time, &new.samples, 8 + start)
+                    .with_boxes(boxes);
+                if new.description_index != 1 {
+                    traf = traf.with_description_index(new.description_index);
+                }
+                match &self.protector.tracks[new.track] {
+                    Some(track) => traf.with_aux(track.write_aux()),
+                    None => traf,
+                }
+            })
+            .collect();
+        self.fragments += 1;
+        let too_large = |_| {
+            let reason = format!("fragment {} would be larger than 4 GiB", self.fragments);
+            self.input.unsuitable(reason)
+        };
+        let sequence = u32::try_from(self.fragments).map_err(too_large)?;
+        let mut head = moof(sequence, &trafs, &[]).map_err(|error| self.input.container(error))?;
+        let size = u32::try_from(len + 8).map_err(too_large)?;
+        head.extend_from_slice(&size.to_be_bytes());
+        head.extend_from_slice(b"mdat");
+        Ok(head)
+    }
+
+    fn stretch(
+        &mut self,
+        stretch: &Part,
+        samples: &[StretchSample],
+        bytes: &mut Bytes<'_>,
+        to: &mut Stage,
+    ) -> Result<(), Error> {
+        for &StretchSample { track, description_index, offset, size } in samples {
+            self.claims.claim(offset..offset.saturating_add(size.into()))?;
+            let id = self.movie.tracks[track].id;
+            let (start, size) = stretch
+                .within(0, offset, size)
+                .ok_or_else(|| outside(self.input, stretch.at, id, offset))?;
+            let unit = UnitToMap { track, description_index, offset, start, size };
+            self.protector.unit(self.input, &unit, bytes, self.media, to)?;
+        }
+        Ok(())
+    }
+}
+
+/// Refuses a run whose bytes are also those of a track that is encrypted, or encrypted otherwise.
+pub(crate) fn check_shared(
+    input: &Input<'_>,
+    fragment: &Fragment<'_>,
+    is_encrypted: impl Fn(usize) -> bool,
+) -> Result<(), Error> {
+    let mut runs: Vec<_> = fragment
+        .tracks
+        .iter()
+        .flat_map(|traf| traf.runs().iter().map(move |run| (run.offset, run.data_size, traf)))
+        .filter(|(_, size, _)| *size > 0)
+        .collect();
+    runs.sort_by_key(|(offset, ..)| *offset);
+    let mut end = (0, false);
+    for (offset, size, traf) in runs {
+        let encrypted = is_encrypted(traf.track_index);
+        if offset < end.0 && (encrypted || end.1) {
+            return Err(input.unsuitable(format!(
+                "track {}: the samples at file offset {offset} share bytes with others, and some of \
+                 them are encrypted; remux the file first (ffmpeg -i IN -c copy OUT)",
+                traf.track_id
+            )));
+        }
+        let run_end = offset.saturating_add(size);
+        if run_end > end.0 {
+            end = (run_end, encrypted || (offset < end.0 && end.1));
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn outside(input: &Input<'_>, fragment: u64, track: u32, offset: u64) -> Error {
+    input.unsuitable(format!(
+        "track {track}: the sample at file offset {offset} is outside of the boxes behind its moof at \
+         file offset {fragment}, which is not supported; remux the file first (for example \
+         ffmpeg -i IN -c copy OUT)"
+    ))
+}

@@ -1,0 +1,324 @@
+//! A run of encryption: plan, pipeline, and what is to be said of it.
+
+use std::time::Instant;
+
+use lanelock::AesLevel;
+use lanelock_cenc::Scheme;
+use lanelock_mp4::{
+    FourCc, Movie, Pssh,
+    edit::{ProtectTrack, SampleInfoSlicer, fragment_movie, iso_ftyp, iso_movie, protect_movie},
+};
+
+use super::encryptor::Encryptor;
+use crate::{
+    EncryptOptions, Error, KeyReport, Layout, Observer, Summary, Times, UnclaimedPolicy,
+    claims::{Claims, refuse_shared},
+    decrypt::Decryption,
+    evidence::check_pssh,
+    io::{Input, Output, Sink},
+    pipeline::{Pipeline, Target, workers},
+    place::Placement,
+    plan::{Fragments, NewFragments, Stretches},
+    skeleton::Skeleton,
+    tracks::{Protector, TRUNCATED_RUNS},
+};
+
+/// What is encrypted, and how.
+pub(crate) struct Job<'a> {
+    pub(crate) input: &'a Input<'a>,
+    pub(crate) skeleton: &'a Skeleton,
+    /// The movie without protection: that of the skeleton, unless it is encrypted anew.
+    pub(crate) clear: &'a Movie,
+    /// How it is decrypted first, where it is encrypted anew.
+    pub(crate) decryption: Option<&'a Decryption<'a>>,
+    pub(crate) options: &'a EncryptOptions,
+    pub(crate) observer: &'a dyn Observer,
+    pub(crate) start: Instant,
+}
+
+impl Job<'_> {
+    /// Whether it is an initialization segment alone, if it has so many fragments.
+    pub(crate) fn is_init(&self, fragments: u64) -> bool {
+        self.skeleton.movie.fragmented && fragments == 0 && self.skeleton.media.is_empty()
+    }
+
+    /// `ftyp` and `moov` in the place of the input's: those of an ISO file with fragments. None where
+    /// the input's stay.
+    pub(crate) fn iso_head(&self) -> Result<Option<Head>, Error> {
+        let Skeleton { ftyp, .. } = self.skeleton;
+        let movie = self.clear;
+        let head = match self.options.layout {
+            Layout::Keep => Ok(None),
+            Layout::Fragmented if movie.fragmented => iso_movie(movie, ftyp.as_deref()),
+            Layout::Fragmented => {
+                iso_ftyp(ftyp.as_deref()).and_then(|ftyp| Ok(Some((ftyp, fragment_movie(movie)?))))
+            }
+        };
+        head.and_then(|head| {
+            head.map(|(ftyp, moov)| Ok((ftyp, Movie::parse(moov, movie.offset())?))).transpose()
+        })
+        .map_err(|error| self.input.container(error))
+    }
+
+    /// Encrypts to `sink`, which is finished if `accept` has no objection. Gives the summary, and the
+    /// protector as it is behind the last access unit.
+    pub(crate) fn to_sink(
+        &self,
+        protector: Protector,
+        sink: Box<dyn Sink>,
+        accept: impl FnOnce(&Summary) -> Result<(), Error>,
+    ) -> Result<(Summary, Protector), Error> {
+        let Self { input, skeleton, options, observer, start, .. } = *self;
+        let level = AesLevel::best()?;
+        let iso = self.iso_head()?;
+        let movie = &skeleton.movie;
+        if movie.fragmented || options.layout == Layout::Fragmented {
+            skeleton.refuse_items(input)?;
+        }
+        if !movie.fragmented {
+            refuse_shared(input, skeleton, |track| protector.tracks[track].is_some())?;
+        }
+        if options.scheme == Scheme::Cens {
+            observer.warn("players differ in how they read cens; cbcs and cenc play everywhere");
+        }
+        if protector.has_truncated_runs() {
+            observer.warn(TRUNCATED_RUNS);
+        }
+        let workers = workers(options.workers);
+        let output = Output::new(sink, options.writes);
+        output.expect(expected(input));
+        let target = Target::Output(&output);
+        let memory = options.memory;
+        let run = EncryptRun {
+            pipeline: Pipeline { input, target, observer, workers, memory },
+            input,
+            skeleton,
+            clear: self.clear,
+            decryption: self.decryption,
+            pssh: pssh(options, &protector, level)?,
+            options,
+        };
+        let (mut done, times) = match iso {
+            iso if movie.fragmented => run.fragmented(protector, iso)?,
+            Some(iso) => run.new_fragments(protector, iso)?,
+            None => run.keep(protector)?,
+        };
+        if !movie.fragmented {
+            done.claims.settle_all()?;
+        }
+        let unclaimed = done.claims.finish(options.unclaimed)?;
+        let keys = match &done.decryptor {
+            Some(decryptor) => {
+                decryptor.keyring.check_all_decrypted()?;
+                decryptor.keyring.reports()?
+            }
+            None => Vec::new(),
+        };
+        let tracks = done.protector.summary(self.clear);
+        let summary = Summary {
+            bytes_in: 0,
+            bytes_out: done.placement.end(),
+            fragments: done.fragments,
+            access_units: tracks.iter().map(|track| track.access_units).sum(),
+            tracks,
+            unclaimed,
+            keys,
+            level: level.to_string(),
+            workers,
+            seconds: 0.0,
+            times,
+        };
+        if summary.access_units == 0 && !self.is_init(summary.fragments) {
+            let reason =
+                "none of the tracks to encrypt has an access unit: nothing would be protected";
+            return Err(input.unsuitable(reason));
+        }
+        accept(&summary)?;
+        for warning in summary.keys.iter().filter_map(KeyReport::warning) {
+            observer.warn(&warning);
+        }
+        done.placement.write_indexes(input, &output)?;
+        let protector = done.protector;
+        input.check_unchanged()?;
+        output.finish(summary.bytes_out, options.sync)?;
+        let (bytes_in, seconds) = (input.len(), start.elapsed().as_secs_f64());
+        Ok((Summary { bytes_in, seconds, ..summary }, protector))
+    }
+}
+
+/// Why indexes are left out between two pipes.
+pub(crate) const NO_INDEXES: &str = "indexes (sidx, mfra) are left out: they hold the sizes of fragments \
+    that have not come through the pipe yet; write to a file to keep them";
+
+/// About how many bytes the output will have: protection adds less than a five-hundredth.
+pub(crate) fn expected(input: &Input<'_>) -> u64 {
+    let len = if input.is_sequential() { 0 } else { input.len() };
+    len + len / 512 + (1 << 20)
+}
+
+/// The `pssh` boxes to add: those given, then the common one.
+fn pssh(
+    options: &EncryptOptions,
+    protector: &Protector,
+    level: AesLevel,
+) -> Result<Vec<Vec<u8>>, Error> {
+    let mut boxes = options.pssh.clone();
+    for (number, bytes) in (1..).zip(&boxes) {
+        let pssh = Pssh::parse(bytes).map_err(|error| {
+            Error::Options(format!("pssh number {number} is not a pssh box: {error}"))
+        })?;
+        let keys = options.keys.entries().map(|(_, key)| key);
+        check_pssh(&pssh, keys, level, || format!("pssh number {number}"))?;
+    }
+    if options.common_pssh {
+        boxes.push(Pssh::common(&protector.kids()).raw);
+    }
+    Ok(boxes)
+}
+
+/// `ftyp` and `moov`.
+pub(crate) type Head = (Vec<u8>, Movie);
+
+/// The pipelines of a job.
+struct EncryptRun<'a> {
+    pipeline: Pipeline<'a>,
+    input: &'a Input<'a>,
+    skeleton: &'a Skeleton,
+    clear: &'a Movie,
+    decryption: Option<&'a Decryption<'a>>,
+    pssh: Vec<Vec<u8>>,
+    options: &'a EncryptOptions,
+}
+
+impl<'a> EncryptRun<'a> {
+    /// Two passes to a pipe, if there are indexes, which stand in front of what they refer to.
+    fn fragmented(
+        &self,
+        protector: Protector,
+        iso: Option<Head>,
+    ) -> Result<(Encryptor<'a>, Times), Error> {
+        let head = match iso {
+            Some((ftyp, moov)) => (self.protect(&moov, &protector)?, Some(ftyp)),
+            None => (self.protect(self.clear, &protector)?, None),
+        };
+        let plan = || {
+            let plan = Fragments::new(self.input, self.skeleton, head.0.clone());
+            let plan = match head.1.clone() {
+                Some(ftyp) => plan.with_ftyp(ftyp),
+                None => plan,
+            };
+            if self.input.is_sequential() && self.is_sequential() {
+                plan.without_indexes(self.pipeline.observer, NO_INDEXES)
+            } else {
+                plan
+            }
+        };
+        let mut placement = Placement::new(0);
+        let mut before = Times::default();
+        if self.is_sequential() && !self.input.is_sequential() && self.skeleton.has_indexes() {
+            let first = Pipeline { target: Target::Map, ..self.pipeline };
+            let (mapped, times) =
+                first.run(plan(), self.encryptor(protector.clone(), placement, true)?)?;
+            (placement, before) = (Placement::again(mapped.placement, 0), times);
+        }
+        let encryptor = self.encryptor(protector, placement, false)?;
+        let (done, mut times) = self.pipeline.run(plan(), encryptor)?;
+        times.add(before);
+        Ok((done, times))
+    }
+
+    /// Whether every byte must be right when it is written.
+    fn is_sequential(&self) -> bool {
+        self.pipeline.target.output().is_some_and(Output::is_sequential)
+    }
+
+    fn new_fragments(
+        &self,
+        protector: Protector,
+        (mut head, init): Head,
+    ) -> Result<(Encryptor<'a>, Times), Error> {
+        let Skeleton { movie, metas, .. } = self.skeleton;
+        let container = |error| self.input.container(error);
+        let moov = self.protect(&init, &protector)?;
+        head.extend_from_slice(&moov);
+        for (header, meta) in metas {
+            let start = head.len();
+            head.extend_from_slice(meta);
+            if header.open_ended {
+                // Its size was "to the end of the file", where it is no longer.
+                let size = u32::try_from(meta.len()).unwrap_or(0);
+                head[start..start + 4].copy_from_slice(&size.to_be_bytes());
+            }
+        }
+        self.pipeline.target.write(&head, 0)?;
+        let plan = NewFragments::new(self.input, movie, self.options.fragment_duration)?;
+        let mut encryptor = self.encryptor(protector, Placement::new(head.len() as u64), false)?;
+        let slicers = movie.tracks.iter().map(|track| SampleInfoSlicer::new(movie, track));
+        encryptor.slicers = slicers.collect::<Result<_, _>>().map_err(container)?;
+        self.pipeline.run(plan, encryptor)
+    }
+
+    /// Two passes: `moov` holds the subsamples of all samples and may come first, so its size must
+    /// be known before anything has a place.
+    fn keep(&self, protector: Protector) -> Result<(Encryptor<'a>, Times), Error> {
+        let movie = &self.skeleton.movie;
+        let second = protector.clone();
+        let first = Pipeline { target: Target::Map, ..self.pipeline };
+        let same = self.skeleton.replacements(self.input, movie.bytes().to_vec())?;
+        let plan = Stretches::new(self.input, movie, same)?;
+        let (mapped, mut times) =
+            first.run(plan, self.encryptor(protector, Placement::new(0), true)?)?;
+        let moov = self.protect(self.clear, &mapped.protector)?;
+        let replaced = self.skeleton.replacements(self.input, moov)?;
+        let plan = Stretches::new(self.input, movie, replaced)?;
+        let (done, more) =
+            self.pipeline.run(plan, self.encryptor(second, Placement::new(0), false)?)?;
+        times.add(more);
+        Ok((done, times))
+    }
+
+    fn encryptor(
+        &self,
+        protector: Protector,
+        placement: Placement,
+        only_map: bool,
+    ) -> Result<Encryptor<'a>, Error> {
+        let Skeleton { movie, media, .. } = self.skeleton;
+        let refuse = self.options.unclaimed == UnclaimedPolicy::Refuse;
+        let claims = Claims::of(self.input, self.skeleton)?
+            .with_refusal_at_once(refuse && self.is_sequential());
+        let decryptor = self.decryption.map(|decryption| decryption.decryptor(only_map));
+        Ok(Encryptor {
+            decryptor: decryptor.transpose()?,
+            input: self.input,
+            movie,
+            media,
+            protector,
+            claims,
+            slicers: Vec::new(),
+            placement,
+            fragments: 0,
+        })
+    }
+
+    /// Protects the tracks of a `moov`; samples that are mapped already get their auxiliary
+    /// information in it.
+    fn protect(&self, movie: &Movie, protector: &Protector) -> Result<Vec<u8>, Error> {
+        let tracks: Vec<_> = protector
+            .tracks
+            .iter()
+            .flatten()
+            .map(|track| {
+                let scheme = FourCc(track.scheme.fourcc());
+                let plan = ProtectTrack::new(track.id, scheme, track.encryption);
+                if track.needs_aux() && !track.aux.is_empty() {
+                    plan.with_aux(&track.aux)
+                } else {
+                    plan
+                }
+            })
+            .collect();
+        let pssh: Vec<&[u8]> = self.pssh.iter().map(Vec::as_slice).collect();
+        protect_movie(movie, &tracks, &pssh).map_err(|error| self.input.container(error))
+    }
+}

@@ -1,0 +1,100 @@
+//! Encryption of segments that are files of their own.
+
+use std::time::Instant;
+
+use lanelock::AesLevel;
+use lanelock_cenc::Scheme;
+
+use super::Job;
+use crate::{
+    EncryptOptions, Error, Iv, Observer, Summary,
+    io::{Input, Sink, Source},
+    skeleton::Skeleton,
+    tracks::Protector,
+};
+
+/// Encrypts an initialization segment and the media segments that stand beside it, one by one, as if
+/// they were one file: one IV under `cbcs`, and IVs that go on from segment to segment under the other
+/// schemes. The `moov` in the initialization segment is clear.
+pub struct SegmentEncryptor<'a> {
+    init: &'a dyn Source,
+    options: EncryptOptions,
+    protector: Protector,
+}
+
+impl<'a> SegmentEncryptor<'a> {
+    /// Reads the initialization segment, and chooses the IV.
+    pub fn new(init: &'a dyn Source, options: EncryptOptions) -> Result<Self, Error> {
+        let input = Input::new(init);
+        let skeleton = Skeleton::of_init(&input)?;
+        let protector = Protector::new(&input, &skeleton.movie, &options, AesLevel::best()?)?;
+        Ok(Self { init, options, protector })
+    }
+
+    /// Encrypts the initialization segment.
+    pub fn init(&mut self, sink: Box<dyn Sink>, observer: &dyn Observer) -> Result<Summary, Error> {
+        let input = Input::new(self.init);
+        self.run(&input, &Skeleton::of_init(&input)?, sink, observer)
+    }
+
+    /// Encrypts the next media segment.
+    pub fn segment(
+        &mut self,
+        segment: &dyn Source,
+        sink: Box<dyn Sink>,
+        observer: &dyn Observer,
+    ) -> Result<Summary, Error> {
+        let (init, input) = (Input::new(self.init), Input::new(segment));
+        let summary = self.run(&input, &Skeleton::of_segment(&init, &input)?, sink, observer)?;
+        init.check_unchanged()?;
+        Ok(summary)
+    }
+
+    fn run(
+        &mut self,
+        input: &Input<'_>,
+        skeleton: &Skeleton,
+        sink: Box<dyn Sink>,
+        observer: &dyn Observer,
+    ) -> Result<Summary, Error> {
+        let job = Job {
+            input,
+            skeleton,
+            clear: &skeleton.movie,
+            decryption: None,
+            options: &self.options,
+            observer,
+            start: Instant::now(),
+        };
+        let (summary, done) = job.to_sink(self.protector.again(), sink, |_| Ok(()))?;
+        self.protector = done;
+        Ok(summary)
+    }
+}
+
+/// Encrypts a media segment that stands alone, and whose `moov` is in the clear initialization segment
+/// `init`. What `init` becomes, [`encrypt`] makes of it with the same options: under `cbcs` these must
+/// have the IV, under the other schemes they must not, since two segments would share it.
+pub fn encrypt_segment(
+    init: &dyn Source,
+    segment: &dyn Source,
+    sink: Box<dyn Sink>,
+    options: &EncryptOptions,
+    observer: &dyn Observer,
+) -> Result<Summary, Error> {
+    let input = Input::new(segment);
+    if options.scheme == Scheme::Cbcs && options.iv == Iv::Random {
+        return Err(input.unsuitable(
+            "this is a segment alone: under cbcs its initialization segment holds the IV, which all \
+             segments must share; give it with --iv, or encrypt them all together",
+        ));
+    }
+    if options.scheme != Scheme::Cbcs && options.iv != Iv::Random {
+        return Err(input.unsuitable(format!(
+            "this is a segment alone: under {} its IVs begin at random, for with a given IV two \
+             segments would be encrypted alike; leave out --iv, or encrypt all segments together",
+            options.scheme
+        )));
+    }
+    SegmentEncryptor::new(init, options.clone())?.segment(segment, sink, observer)
+}

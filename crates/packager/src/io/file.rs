@@ -1,0 +1,147 @@
+//! Files: read at offsets, and written so that they appear whole or not at all.
+
+use std::{
+    fs::{self, File},
+    io::{self, IoSlice},
+    path::{Path, PathBuf},
+};
+
+use lanelock_mp4::ReadAt;
+use tempfile::NamedTempFile;
+
+use super::{
+    Finish, Sink, Source,
+    sys::{self, Version},
+};
+use crate::Error;
+
+/// A regular file, open for reading.
+#[derive(Debug)]
+pub struct FileSource {
+    name: String,
+    /// Where it was opened; none if it was open already.
+    path: Option<PathBuf>,
+    file: File,
+    opened: Version,
+}
+
+impl FileSource {
+    /// Opens a file.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let name = || path.display().to_string();
+        let fail = |source| Error::Read { name: name(), source };
+        // The type of the file is checked before opening: to open a FIFO blocks until there is a writer.
+        if !fs::metadata(path).map_err(fail)?.is_file() {
+            return Err(Error::NotAFile { name: name() });
+        }
+        let file = File::open(path).map_err(fail)?;
+        let opened = Version::of(&file.metadata().map_err(fail)?);
+        Ok(Self { name: name(), path: Some(path.into()), file, opened })
+    }
+
+    /// A file that is open already, under a name for errors.
+    pub fn of(file: File, name: String) -> io::Result<Self> {
+        let opened = Version::of(&file.metadata()?);
+        Ok(Self { name, path: None, file, opened })
+    }
+}
+
+impl ReadAt for FileSource {
+    fn len(&self) -> u64 {
+        self.opened.len
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        sys::read_exact_at(&self.file, buf, offset)
+    }
+}
+
+impl Source for FileSource {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn change(&self) -> io::Result<Option<String>> {
+        let open = Version::of(&self.file.metadata()?);
+        let named = match &self.path {
+            Some(path) => fs::metadata(path).map(|metadata| Version::of(&metadata)),
+            None => Ok(self.opened),
+        };
+        Ok(Some(if open.len != self.opened.len {
+            format!("its size went from {} to {} bytes", self.opened.len, open.len)
+        } else if open != self.opened {
+            "it was written to".to_owned()
+        } else {
+            match named {
+                Ok(named) if named == self.opened => return Ok(None),
+                Ok(_) => "another file took its place".to_owned(),
+                Err(_) => "it was removed or renamed".to_owned(),
+            }
+        }))
+    }
+}
+
+/// A file that appears under its name when it is finished. Dropped before, it leaves nothing.
+#[derive(Debug)]
+pub struct FileSink {
+    path: PathBuf,
+    file: NamedTempFile,
+}
+
+impl FileSink {
+    /// A file to be at `path`. It must not be one of `sources`, which are read meanwhile.
+    pub fn create(path: &Path, sources: &[&FileSource]) -> Result<Self, Error> {
+        let name = || path.display().to_string();
+        let fail = |source| Error::Write { name: name(), source };
+        if let Ok(existing) = fs::metadata(path) {
+            let version = Version::of(&existing);
+            if sources.iter().any(|source| source.opened.is_same_file(version)) {
+                return Err(Error::SameFile { name: name() });
+            }
+            if existing.is_dir() {
+                return Err(fail(io::Error::other("it is a directory; name a file in it")));
+            }
+            if !existing.is_file() {
+                let what =
+                    "it is not a regular file, and the output must be complete before it appears";
+                return Err(fail(io::Error::other(what)));
+            }
+        }
+        let directory = match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        let file = tempfile::Builder::new()
+            .prefix(".lanelock-")
+            .suffix(".part")
+            .permissions(sys::new_file())
+            .tempfile_in(directory)
+            // Only the kind of the error: its text names the temporary file, which the user did not choose.
+            .map_err(|error| fail(error.kind().into()))?;
+        Ok(Self { path: path.into(), file })
+    }
+}
+
+impl Sink for FileSink {
+    fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    fn expect(&self, bytes: u64) {
+        sys::reserve(self.file.as_file(), bytes);
+    }
+
+    fn write_all_at(&self, parts: &mut [IoSlice<'_>], offset: u64) -> io::Result<()> {
+        sys::write_all_at(self.file.as_file(), parts, offset)
+    }
+
+    fn finish(self: Box<Self>, finish: Finish) -> io::Result<()> {
+        let Self { path, file } = *self;
+        // Gives back the room behind it that was taken in advance.
+        file.as_file().set_len(finish.len)?;
+        if finish.sync {
+            file.as_file().sync_all()?;
+        }
+        file.persist(path).map(drop).map_err(|error| error.error)
+    }
+}

@@ -1,0 +1,103 @@
+//! Where bytes come from and where they go.
+//!
+//! A [`Source`] is read, a [`Sink`] is written: files, memory, and pipes; what else there is (an object
+//! store, an upload) implements the same traits. What differs between operating systems is in `sys`
+//! alone.
+
+mod ahead;
+mod file;
+mod memory;
+mod output;
+mod pipe;
+mod sink;
+mod source;
+mod standard;
+mod sys;
+
+pub(crate) use ahead::ReadAhead;
+pub use file::{FileSink, FileSource};
+pub use memory::{MemorySink, MemorySource};
+pub(crate) use output::Output;
+pub use pipe::{PipeSink, PipeSource};
+pub use sink::{Finish, Sink, WriteOrder};
+pub use source::Source;
+pub use standard::{standard_input, standard_output};
+
+use std::io;
+
+use lanelock_mp4::{ErrorKind, ReadAt};
+
+use crate::Error;
+
+/// A source, and its name for errors.
+pub(crate) struct Input<'s> {
+    pub(crate) source: &'s dyn Source,
+    pub(crate) name: String,
+}
+
+impl<'s> Input<'s> {
+    pub(crate) fn new(source: &'s dyn Source) -> Self {
+        Self { source, name: source.name() }
+    }
+
+    pub(crate) fn len(&self) -> u64 {
+        self.source.len()
+    }
+
+    pub(crate) fn is_sequential(&self) -> bool {
+        self.source.is_sequential()
+    }
+
+    pub(crate) fn read(&self, buffer: &mut [u8], offset: u64) -> Result<(), Error> {
+        self.source.read_exact_at(buffer, offset).map_err(|error| self.read_error(error))
+    }
+
+    /// Reads bytes that are not asked for again.
+    pub(crate) fn take(&self, buffer: &mut [u8], offset: u64) -> Result<(), Error> {
+        self.source.take_exact_at(buffer, offset).map_err(|error| self.read_error(error))
+    }
+
+    fn read_error(&self, source: io::Error) -> Error {
+        Error::Read { name: self.name.clone(), source }
+    }
+
+    /// Refuses a source that has changed since it was opened: parts of it that were read at different
+    /// times may not belong together.
+    pub(crate) fn check_unchanged(&self) -> Result<(), Error> {
+        match self.source.change().map_err(|error| self.read_error(error))? {
+            None => Ok(()),
+            Some(how) => Err(self.unsuitable(format!(
+                "it changed while it was read: {how}; wait until it is complete, then start again"
+            ))),
+        }
+    }
+
+    /// An error of the container, with the source's name.
+    pub(crate) fn container(&self, source: lanelock_mp4::Error) -> Error {
+        match source.kind() {
+            ErrorKind::Io(error) => {
+                self.read_error(io::Error::new(error.kind(), error.to_string()))
+            }
+            _ => Error::Container { name: self.name.clone(), source },
+        }
+    }
+
+    /// The source is not one that can be processed.
+    pub(crate) fn unsuitable(&self, reason: impl Into<String>) -> Error {
+        Error::Unsuitable { name: self.name.clone(), reason: reason.into() }
+    }
+}
+
+impl ReadAt for Input<'_> {
+    fn len(&self) -> u64 {
+        self.source.len()
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        self.source.read_exact_at(buf, offset)
+    }
+
+    fn ends_at(&self, offset: u64) -> io::Result<bool> {
+        self.source.ends_at(offset)
+    }
+}

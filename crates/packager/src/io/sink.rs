@@ -1,0 +1,56 @@
+//! What is written.
+
+use std::io::{self, IoSlice};
+
+/// One object to write: a file, memory, a pipe. It is there, whole, when [`Sink::finish`] has returned;
+/// one that is dropped before leaves nothing behind (but for a pipe, whose reader has what was written).
+///
+/// Writes come from several threads at once, unless the sink is ordered.
+pub trait Sink: Send + Sync {
+    /// What the user calls it: for errors.
+    fn name(&self) -> String;
+
+    /// In which order it takes writes.
+    fn order(&self) -> WriteOrder {
+        WriteOrder::Any
+    }
+
+    /// About how many bytes will be written: said once, before the first write. A sink may take room
+    /// for them.
+    fn expect(&self, bytes: u64) {
+        let _ = bytes;
+    }
+
+    /// Writes the parts, one behind the other, at `offset`.
+    fn write_all_at(&self, parts: &mut [IoSlice<'_>], offset: u64) -> io::Result<()>;
+
+    /// Makes it appear, with `finish.len` bytes.
+    fn finish(self: Box<Self>, finish: Finish) -> io::Result<()>;
+}
+
+/// In which order a sink takes writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WriteOrder {
+    /// Any; what is there can be written over until it is finished.
+    Any,
+    /// From the first byte to the last, each once.
+    Sequential,
+}
+
+/// How a sink is finished.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Finish {
+    /// Bytes that were written.
+    pub len: u64,
+    /// Whether they must be safe from a loss of power first.
+    pub sync: bool,
+}
+
+impl Finish {
+    /// An object of `len` bytes.
+    pub fn new(len: u64, sync: bool) -> Self {
+        Self { len, sync }
+    }
+}

@@ -1,0 +1,75 @@
+//! Encryption anew: another scheme, other keys, other signalling, in one pass.
+
+use std::{path::Path, time::Instant};
+
+use lanelock::AesLevel;
+use lanelock_mp4::{
+    Movie, Track,
+    edit::{KeepPssh, unprotect_movie},
+};
+
+use crate::{
+    DecryptOptions, EncryptOptions, Error, Layout, Observer, Selector, Summary,
+    decrypt::Decryption,
+    encrypt::Job,
+    io::{FileSink, FileSource, Input, Sink, Source},
+    skeleton::Skeleton,
+    tracks::Protector,
+};
+
+/// Encrypts the protected file `input` anew, to the file `output`: decrypted with the keys of `from`,
+/// encrypted as `to` says, in the layout that it has. Subsamples are mapped anew, `pssh` boxes are
+/// replaced. What is clear is in memory alone, never written. Tracks that are clear stay so, if `to` has
+/// no key for them; access units that are clear in a protected track are encrypted.
+pub fn rewrap_file(
+    input: &Path,
+    output: &Path,
+    from: &DecryptOptions,
+    to: &EncryptOptions,
+    observer: &dyn Observer,
+) -> Result<Summary, Error> {
+    let source = FileSource::open(input)?;
+    let sink = FileSink::create(output, &[&source])?;
+    rewrap(&source, Box::new(sink), from, to, observer)
+}
+
+/// [`rewrap_file`] from any source to any sink.
+pub fn rewrap(
+    source: &dyn Source,
+    sink: Box<dyn Sink>,
+    from: &DecryptOptions,
+    to: &EncryptOptions,
+    observer: &dyn Observer,
+) -> Result<Summary, Error> {
+    let start = Instant::now();
+    let input = Input::new(source);
+    let skeleton = Skeleton::read(&input)?;
+    let movie = &skeleton.movie;
+    if !movie.tracks.iter().any(Track::is_protected) {
+        return Err(input.unsuitable(
+            "no track is encrypted: there is nothing to encrypt anew; encrypt it (lanelock encrypt)",
+        ));
+    }
+    let container = |error| input.container(error);
+    let clear = unprotect_movie(movie, None, KeepPssh::No).map_err(container)?;
+    let clear = Movie::parse(clear, movie.offset()).map_err(container)?;
+    let mut options = to.clone().with_layout(Layout::Keep);
+    for track in movie.tracks.iter().filter(|track| !track.is_protected()) {
+        let selector = Selector::Track(track.id);
+        if !options.keys.entries().any(|(other, _)| *other == selector) {
+            options.clear.push(selector);
+        }
+    }
+    let decryption = Decryption::new(&input, &skeleton, from)?;
+    let job = Job {
+        input: &input,
+        skeleton: &skeleton,
+        clear: &clear,
+        decryption: Some(&decryption),
+        options: &options,
+        observer,
+        start,
+    };
+    let protector = Protector::new(&input, &clear, &options, AesLevel::best()?)?;
+    Ok(job.to_sink(protector, sink, |_| Ok(()))?.0)
+}

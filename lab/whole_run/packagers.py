@@ -160,8 +160,8 @@ def checkout(name, variable, repository, commit):
         )
         if done.returncode != 0:
             shutil.rmtree(folder)
-            said = (done.stderr.strip().splitlines() or ["git failed"])[-1].removeprefix("fatal: ")
-            raise Missing(f"no sources: {said}; {variable} names another repository")
+            print(done.stderr.strip(), file=sys.stderr)
+            raise Missing(f"its repository cannot be reached; {variable} names another one")
     (folder / ".git" / "complete").touch()
     return folder
 

@@ -58,10 +58,12 @@ def once(stopwatch, group, run, log):
     )
     try:
         line, error = process.communicate(timeout=LONGEST)
-    except subprocess.TimeoutExpired:
+    except BaseException as error:  # an interrupt goes on to the run, which does not get it by itself
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
-        raise Wrong(f"it was stopped after {LONGEST} s") from None
+        if isinstance(error, subprocess.TimeoutExpired):
+            raise Wrong(f"it was stopped after {LONGEST} s") from None
+        raise
     if process.returncode != 0:
         raise Wrong(error.strip())
     figures = json.loads(line)

@@ -40,5 +40,4 @@ ci: ## everything a change has to pass
 lab: ## docs/performance.md: beside peers and limits (minutes; ARGS="--help")
 	@tools/setup lab
 	cargo run --quiet --manifest-path lab/Cargo.toml -- $(ARGS)
-	@[ -n "$(ARGS)" ] || lab/whole-run --runs 9 --report docs/performance.md
-	@[ -n "$(ARGS)" ] || lab/whole-run --runs 5 --file uhd24_54M --report docs/performance.md
+	@case "$(ARGS)" in "" | --quick) lab/whole-run $(ARGS) ;; esac

@@ -159,7 +159,7 @@ impl Pipeline<'_> {
             };
             // In the order of the pieces: one that waits for memory waits for earlier ones alone.
             let reading =
-                if self.is_whole(shared.decrypts_first, &piece) { piece.len() } else { 2 * LARGE };
+                if self.is_whole(shared.decrypts_first, &piece) { piece.len() } else { LARGE };
             shared.take_memory(reading, self.memory);
             let read = if self.input.is_sequential() {
                 // A pipe gives the bytes of this piece now, and those of the next one then.

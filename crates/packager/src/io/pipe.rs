@@ -2,7 +2,10 @@
 
 use std::{
     io::{self, IoSlice, Read, Write},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use lanelock_mp4::ReadAt;
@@ -12,6 +15,8 @@ use super::{Finish, Sink, Source, WriteOrder};
 /// A reader as a source, standard input for example. It holds what was read but not taken.
 pub struct PipeSource<R> {
     name: String,
+    /// Where it has ended; `u64::MAX` before. Outside of the lock, which is held while a read waits.
+    end: AtomicU64,
     state: Mutex<State<R>>,
 }
 
@@ -28,7 +33,7 @@ impl<R: Read + Send> PipeSource<R> {
     /// What `reader` gives, under a name for errors.
     pub fn new(name: impl Into<String>, reader: R) -> Self {
         let state = State { reader, start: 0, held: Vec::new(), ended: false };
-        Self { name: name.into(), state: Mutex::new(state) }
+        Self { name: name.into(), end: AtomicU64::new(u64::MAX), state: Mutex::new(state) }
     }
 
     fn state(&self) -> MutexGuard<'_, State<R>> {
@@ -81,13 +86,15 @@ fn read(reader: &mut impl Read, buf: &mut [u8]) -> io::Result<usize> {
 
 impl<R: Read + Send> ReadAt for PipeSource<R> {
     fn len(&self) -> u64 {
-        let state = self.state();
-        if state.ended { state.end() } else { u64::MAX }
+        self.end.load(Ordering::Acquire)
     }
 
     fn ends_at(&self, offset: u64) -> io::Result<bool> {
         let mut state = self.state();
         state.hold(offset.saturating_add(1))?;
+        if state.ended {
+            self.end.store(state.end(), Ordering::Release);
+        }
         Ok(offset >= state.end())
     }
 

@@ -284,6 +284,15 @@ pub(crate) fn span_len(span: &Range<u64>) -> usize {
     usize::try_from(span.end - span.start).unwrap_or(usize::MAX)
 }
 
+/// Why [`Part::within`] finds nothing.
+pub(crate) fn outside(input: &Input<'_>, fragment: u64, track: u32, offset: u64) -> Error {
+    input.unsuitable(format!(
+        "track {track}: the sample at file offset {offset} is outside of the boxes behind its moof at \
+         file offset {fragment}, which is not supported; remux the file first (for example \
+         ffmpeg -i IN -c copy OUT)"
+    ))
+}
+
 /// The part `range` of spans that stand side by side.
 fn cut_spans(spans: &[Range<u64>], range: Range<usize>) -> Vec<Range<u64>> {
     let mut at = 0;

@@ -8,9 +8,8 @@ use lanelock_mp4::{
 use super::keyring::{CipherList, Encrypted, Keyring};
 use crate::{
     Error,
-    claims::Claims,
-    encrypt::{check_shared, outside},
-    piece::{Bytes, Direction, Mapped, Part, PartKind, Planned, Stage, StretchSample},
+    claims::{Claims, check_shared},
+    piece::{Bytes, Direction, Mapped, Part, PartKind, Planned, Stage, StretchSample, outside},
     pipeline::Map,
     place::Placement,
     skeleton::MediaRanges,

@@ -18,12 +18,11 @@ use crate::{
     DecryptOptions, Error, KeyReport, Observer, Summary, Times, TrackSummary, UnclaimedMedia,
     UnclaimedPolicy,
     claims::Claims,
-    encrypt::{NO_INDEXES, expected},
     evidence::KeyChecks,
     io::{FileSink, FileSource, Input, Output, Sink, Source},
     pipeline::{Pipeline, Target, workers},
     place::Placement,
-    plan::{Fragments, Stretches},
+    plan::{Fragments, NO_INDEXES, Stretches},
     skeleton::Skeleton,
     tracks::{TRUNCATED_RUNS, has_truncated_runs},
 };
@@ -121,7 +120,7 @@ impl<'a> DecryptRun<'a> {
     fn to_sink(&self, sink: Box<dyn Sink>, start: Instant) -> Result<Summary, Error> {
         let Self { input, options, observer, .. } = *self;
         let output = Output::new(sink, options.writes);
-        output.expect(expected(input));
+        output.expect(input.expected_output());
         let done = self.go(Target::Output(&output), KeyChecks::new(options.check_keys, true))?;
         done.placement.write_indexes(input, &output)?;
         for warning in done.keys.iter().filter_map(KeyReport::warning) {

@@ -8,12 +8,12 @@ use lanelock_mp4::{
 
 use crate::{
     Error,
-    claims::Claims,
+    claims::{Claims, check_shared},
     decrypt::Decryptor,
     io::Input,
     piece::{
         Bytes, Direction, Mapped, NewTrack, Part, PartKind, Planned, Stage, StretchSample,
-        UnitToMap,
+        UnitToMap, outside,
     },
     pipeline::Map,
     place::Placement,
@@ -239,43 +239,4 @@ impl Encryptor<'_> {
         }
         Ok(())
     }
-}
-
-/// Refuses a run whose bytes are also those of a track that is encrypted, or encrypted otherwise.
-pub(crate) fn check_shared(
-    input: &Input<'_>,
-    fragment: &Fragment<'_>,
-    is_encrypted: impl Fn(usize) -> bool,
-) -> Result<(), Error> {
-    let mut runs: Vec<_> = fragment
-        .tracks
-        .iter()
-        .flat_map(|traf| traf.runs().iter().map(move |run| (run.offset, run.data_size, traf)))
-        .filter(|(_, size, _)| *size > 0)
-        .collect();
-    runs.sort_by_key(|(offset, ..)| *offset);
-    let mut end = (0, false);
-    for (offset, size, traf) in runs {
-        let encrypted = is_encrypted(traf.track_index);
-        if offset < end.0 && (encrypted || end.1) {
-            return Err(input.unsuitable(format!(
-                "track {}: the samples at file offset {offset} share bytes with others, and some of \
-                 them are encrypted; remux the file first (ffmpeg -i IN -c copy OUT)",
-                traf.track_id
-            )));
-        }
-        let run_end = offset.saturating_add(size);
-        if run_end > end.0 {
-            end = (run_end, encrypted || (offset < end.0 && end.1));
-        }
-    }
-    Ok(())
-}
-
-pub(crate) fn outside(input: &Input<'_>, fragment: u64, track: u32, offset: u64) -> Error {
-    input.unsuitable(format!(
-        "track {track}: the sample at file offset {offset} is outside of the boxes behind its moof at \
-         file offset {fragment}, which is not supported; remux the file first (for example \
-         ffmpeg -i IN -c copy OUT)"
-    ))
 }

@@ -4,8 +4,7 @@ mod encryptor;
 mod run;
 mod segments;
 
-pub(crate) use encryptor::{check_shared, outside};
-pub(crate) use run::{Job, NO_INDEXES, expected};
+pub(crate) use run::Job;
 pub use segments::{SegmentEncryptor, encrypt_segment};
 
 use std::{path::Path, time::Instant};

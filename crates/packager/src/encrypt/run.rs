@@ -18,7 +18,7 @@ use crate::{
     io::{Input, Output, Sink},
     pipeline::{Pipeline, Target, workers},
     place::Placement,
-    plan::{Fragments, NewFragments, Stretches},
+    plan::{Fragments, NO_INDEXES, NewFragments, Stretches},
     skeleton::Skeleton,
     tracks::{Protector, TRUNCATED_RUNS},
 };
@@ -86,7 +86,7 @@ impl Job<'_> {
         }
         let workers = workers(options.workers);
         let output = Output::new(sink, options.writes);
-        output.expect(expected(input));
+        output.expect(input.expected_output());
         let target = Target::Output(&output);
         let memory = options.memory;
         let run = EncryptRun {
@@ -144,16 +144,6 @@ impl Job<'_> {
         let (bytes_in, seconds) = (input.len(), start.elapsed().as_secs_f64());
         Ok((Summary { bytes_in, seconds, ..summary }, protector))
     }
-}
-
-/// Why indexes are left out between two pipes.
-pub(crate) const NO_INDEXES: &str = "indexes (sidx, mfra) are left out: they hold the sizes of fragments \
-    that have not come through the pipe yet; write to a file to keep them";
-
-/// About how many bytes the output will have: protection adds less than a five-hundredth.
-pub(crate) fn expected(input: &Input<'_>) -> u64 {
-    let len = if input.is_sequential() { 0 } else { input.len() };
-    len + len / 512 + (1 << 20)
 }
 
 /// The `pssh` boxes to add: those given, then the common one.

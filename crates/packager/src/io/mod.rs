@@ -48,6 +48,12 @@ impl<'s> Input<'s> {
         self.source.is_sequential()
     }
 
+    /// About how many bytes an output has: protection adds less than a five-hundredth.
+    pub(crate) fn expected_output(&self) -> u64 {
+        let len = if self.is_sequential() { 0 } else { self.len() };
+        len + len / 512 + (1 << 20)
+    }
+
     pub(crate) fn read(&self, buffer: &mut [u8], offset: u64) -> Result<(), Error> {
         self.source.read_exact_at(buffer, offset).map_err(|error| self.read_error(error))
     }

@@ -19,6 +19,10 @@ const MOOF_CAP: u64 = 16 << 20;
 /// Parts of fewer bytes go together as one piece, up to so many: one read, one write, one turn.
 const TOGETHER: u64 = 512 << 10;
 
+/// Why indexes are left out between two pipes.
+pub(crate) const NO_INDEXES: &str = "indexes (sidx, mfra) are left out: they hold the sizes of fragments \
+    that have not come through the pipe yet; write to a file to keep them";
+
 /// Cuts a fragmented file.
 pub(crate) struct Fragments<'a> {
     input: &'a Input<'a>,

@@ -4,7 +4,7 @@ mod fragments;
 mod new_fragments;
 mod stretches;
 
-pub(crate) use fragments::Fragments;
+pub(crate) use fragments::{Fragments, NO_INDEXES};
 pub(crate) use new_fragments::NewFragments;
 pub(crate) use stretches::Stretches;
 

@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::{
     Error,
     io::Input,
-    piece::{Bytes, Part},
+    piece::{Bytes, Heads, Part},
     skeleton::{MediaRanges, Skeleton},
 };
 
@@ -288,7 +288,8 @@ impl<'a> Claims<'a> {
     /// Looks at all media data of a progressive file, when all is claimed.
     pub(crate) fn settle_all(&mut self) -> Result<(), Error> {
         let mut buffer = Vec::new();
-        let mut bytes = Bytes::File(&[], &mut buffer);
+        let heads = Heads::default();
+        let mut bytes = Bytes::File(&[], &heads, &mut buffer);
         for mdat in self.media.iter() {
             for gap in self.ranges.gaps(mdat) {
                 self.examine(gap, &|_| 0, &mut bytes)?;
@@ -345,7 +346,11 @@ impl<'a> Claims<'a> {
     pub(crate) fn finish(mut self, policy: UnclaimedPolicy) -> Result<UnclaimedMedia, Error> {
         if let Some((kind, range)) = self.open_ended {
             let mut buffer = Vec::new();
-            self.examine(range.clone(), &|_| 0, &mut Bytes::File(&[], &mut buffer))?;
+            self.examine(
+                range.clone(),
+                &|_| 0,
+                &mut Bytes::File(&[], &Heads::default(), &mut buffer),
+            )?;
             if let Some(last) = self.found.listed.last_mut()
                 && last.offset == range.start
             {

@@ -17,6 +17,10 @@ use crate::{Error, Place, evidence::KeyCheck, io::Input, skeleton::MediaRanges};
 /// Bytes of a part of a large piece: it stays in the cache from read to write.
 const PART: usize = 1 << 20;
 
+/// Access units that are shorter on average are read whole: a system call costs as much as to copy so
+/// many bytes.
+const DENSE: u64 = 8 << 10;
+
 /// A piece that is planned: what to read, and what it is.
 #[derive(Debug, Default)]
 pub(crate) struct Planned {
@@ -167,10 +171,17 @@ impl Planned {
         }
     }
 
-    /// Whether metadata are in the piece that are read.
-    pub(crate) fn has_metadata(&self) -> bool {
-        let has = |part: &Part| matches!(part.kind, PartKind::Fragment(..) | PartKind::Index);
-        self.parts.iter().any(has)
+    /// Whether to read the piece takes less time than to ask for the head of each access unit. Metadata
+    /// are always read.
+    pub(crate) fn is_dense(&self) -> bool {
+        let samples = |part: &Part| match &part.kind {
+            PartKind::Fragment(..) | PartKind::Index => usize::MAX,
+            PartKind::Stretch(samples) => samples.len(),
+            PartKind::NewFragment(tracks) => tracks.iter().map(|new| new.samples.len()).sum(),
+            PartKind::Copy(_) | PartKind::Replace(_) => 0,
+        };
+        let samples = self.parts.iter().map(samples).fold(0, usize::saturating_add);
+        self.len() / DENSE < samples as u64
     }
 }
 
@@ -332,15 +343,59 @@ pub(crate) fn grow<'b>(
 pub(crate) enum Bytes<'b> {
     /// The whole piece.
     Buffer(&'b [u8]),
-    /// The metadata at its beginning; the rest is too large, or is not wanted: a buffer for one access
-    /// unit at a time.
-    File(&'b [u8], &'b mut Vec<u8>),
+    /// The metadata at its beginning, and the heads of access units that were read; the rest is too
+    /// large, or is not wanted: a buffer for one access unit at a time.
+    File(&'b [u8], &'b Heads, &'b mut Vec<u8>),
+}
+
+/// The heads of access units.
+#[derive(Debug, Default)]
+pub(crate) struct Heads {
+    /// Where each access unit begins in the input, in file order, and where its head ends in the bytes.
+    ends: Vec<(u64, usize)>,
+    bytes: Vec<u8>,
+}
+
+impl Heads {
+    /// Of how many bytes a mapper asks the head of a NAL unit, with its length field.
+    const LEN: usize = 260;
+
+    /// Reads the heads of the samples of a piece whose tracks `wanted` names.
+    pub(crate) fn read(
+        &mut self,
+        input: &Input<'_>,
+        piece: &Planned,
+        wanted: &[bool],
+    ) -> Result<(), Error> {
+        self.ends.clear();
+        self.bytes.clear();
+        for part in &piece.parts {
+            let PartKind::Stretch(samples) = &part.kind else { continue };
+            for sample in
+                samples.iter().filter(|s| s.size > 0 && wanted.get(s.track) == Some(&true))
+            {
+                let start = self.bytes.len();
+                let end = start + Self::LEN.min(sample.size as usize);
+                self.bytes.resize(end, 0);
+                input.read(&mut self.bytes[start..], sample.offset)?;
+                self.ends.push((sample.offset, end));
+            }
+        }
+        Ok(())
+    }
+
+    /// Bytes of the access unit that begins at `offset`, if they were read.
+    fn get(&self, offset: u64, range: Range<usize>) -> Option<&[u8]> {
+        let index = self.ends.binary_search_by_key(&offset, |(offset, _)| *offset).ok()?;
+        let start = index.checked_sub(1).map_or(0, |before| self.ends[before].1);
+        self.bytes.get(start..self.ends[index].1)?.get(range)
+    }
 }
 
 impl Bytes<'_> {
     /// The metadata box that is at `range` of the piece.
     pub(crate) fn metadata(&self, range: Range<usize>) -> &[u8] {
-        let (Self::Buffer(buffer) | Self::File(buffer, _)) = self;
+        let (Self::Buffer(buffer) | Self::File(buffer, ..)) = self;
         buffer.get(range).unwrap_or_default()
     }
 
@@ -358,7 +413,7 @@ impl Bytes<'_> {
                     input.unsuitable(format!("the sample at file offset {offset} leaves its piece"))
                 })
             }
-            Self::File(_, buffer) => {
+            Self::File(_, _, buffer) => {
                 let buffer = grow(input, buffer, size)?;
                 input.read(buffer, offset)?;
                 Ok(buffer)
@@ -432,6 +487,11 @@ impl lanelock_cenc::map::UnitBytes for UnitInPieces<'_, '_> {
     }
 
     fn get(&mut self, range: Range<usize>) -> Result<&[u8], PieceError> {
+        if let Bytes::File(_, heads, _) = self.bytes
+            && let Some(head) = heads.get(self.offset, range.clone())
+        {
+            return Ok(head);
+        }
         Ok(self.bytes.at(self.input, 0, self.offset + range.start as u64, range.len())?)
     }
 }

@@ -27,7 +27,9 @@ use crate::{
     Error, Observer, Times,
     evidence::look,
     io::{Input, Output},
-    piece::{Bytes, Direction, LargePart, Mapped, Part, PartKind, Planned, Stage, grow, span_len},
+    piece::{
+        Bytes, Direction, Heads, LargePart, Mapped, Part, PartKind, Planned, Stage, grow, span_len,
+    },
     summary::timed,
 };
 
@@ -62,8 +64,8 @@ pub(crate) trait Map: Send {
 /// How far the pieces are taken.
 #[derive(Clone, Copy)]
 pub(crate) enum Target<'a> {
-    /// They are only mapped.
-    Map,
+    /// They are only mapped; for each track, whether a mapper asks for its access units.
+    Map(&'a [bool]),
     /// They are decrypted and looked at, and go nowhere.
     Look,
     /// They are written.
@@ -193,15 +195,17 @@ impl Pipeline<'_> {
         buffers: &mut Buffers,
         times: &mut Times,
     ) -> Result<(), Error> {
-        let Buffers { piece: buffer, unit } = buffers;
+        let Buffers { piece: buffer, unit, heads } = buffers;
         let (len, size) = (piece.buffer_len(), piece.len());
         let whole = self.is_whole(shared.decrypts_first, &piece);
         // To map a piece alone takes little of it.
-        let only_mapped = matches!(self.target, Target::Map) && !shared.decrypts_first;
-        let mapped_whole = whole && (piece.has_metadata() || !only_mapped);
+        let only_mapped = matches!(self.target, Target::Map(_)) && !shared.decrypts_first;
+        let mapped_whole = whole && (piece.is_dense() || !only_mapped);
         if !mapped_whole {
             let metadata = piece.metadata().into_iter().collect::<Vec<_>>();
             timed(&mut times.read, || self.read(&metadata, buffer, false))?;
+            let wanted = if let Target::Map(wanted) = self.target { wanted } else { &[] };
+            timed(&mut times.read, || heads.read(self.input, &piece, wanted))?;
         } else if !self.input.is_sequential() {
             timed(&mut times.read, || self.read(&piece.spans, buffer, true))?;
         }
@@ -214,12 +218,15 @@ impl Pipeline<'_> {
         }
         let spans = if mapped_whole { Vec::new() } else { piece.spans.clone() };
         let Some(mut mapping) = shared.wait(ticket, 1) else { return Ok(()) };
-        let mut bytes =
-            if mapped_whole { Bytes::Buffer(&buffer[..len]) } else { Bytes::File(buffer, unit) };
+        let mut bytes = if mapped_whole {
+            Bytes::Buffer(&buffer[..len])
+        } else {
+            Bytes::File(buffer, heads, unit)
+        };
         let mapped = timed(&mut times.map, || mapping.mapper.map(piece, &mut bytes))?;
         shared.next(mapping, 1);
         match self.target {
-            Target::Map => Ok(()),
+            Target::Map(_) => Ok(()),
             _ if mapped_whole => self.finish(shared, &mapped, &mut buffer[..len], size, times),
             _ => {
                 let mut mapped = mapped;
@@ -325,6 +332,8 @@ struct Buffers {
     piece: Vec<u8>,
     /// For an access unit of a piece that is not in memory.
     unit: Vec<u8>,
+    /// For the heads of access units of a piece that is only mapped.
+    heads: Heads,
 }
 
 impl Buffers {

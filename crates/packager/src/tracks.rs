@@ -139,6 +139,12 @@ impl Protector {
         this
     }
 
+    /// For each track, whether mapping its access units takes bytes of them.
+    pub(crate) fn wants_bytes(&self) -> Vec<bool> {
+        let wants = |track: &Option<ProtectedTrack>| track.as_ref().is_some_and(|t| t.subsamples);
+        self.tracks.iter().map(wants).collect()
+    }
+
     /// KIDs in use, each once.
     pub(crate) fn kids(&self) -> Vec<[u8; 16]> {
         let mut kids: Vec<_> = self.tracks.iter().flatten().map(|t| t.encryption.kid).collect();

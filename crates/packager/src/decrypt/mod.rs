@@ -192,7 +192,7 @@ impl<'a> DecryptRun<'a> {
                 if to_pipe && !input.is_sequential() && self.skeleton.has_indexes() {
                     // Indexes stand in front of what they refer to: where that will be is found first.
                     let first = mapper(KeyChecks::new(false, false), placement)?;
-                    let only_map = Pipeline { target: Target::Map, ..pipeline };
+                    let only_map = Pipeline { target: Target::Map(&[]), ..pipeline };
                     placement = Placement::again(only_map.run(plan(), first)?.0.placement, 0);
                 }
                 pipeline.run(plan(), mapper(key_checks, placement)?)?

@@ -206,7 +206,8 @@ impl<'a> EncryptRun<'a> {
         let mut placement = Placement::new(0);
         let mut before = Times::default();
         if self.is_sequential() && !self.input.is_sequential() && self.skeleton.has_indexes() {
-            let first = Pipeline { target: Target::Map, ..self.pipeline };
+            let wanted = protector.wants_bytes();
+            let first = Pipeline { target: Target::Map(&wanted), ..self.pipeline };
             let (mapped, times) =
                 first.run(plan(), self.encryptor(protector.clone(), placement, true)?)?;
             (placement, before) = (Placement::again(mapped.placement, 0), times);
@@ -253,7 +254,8 @@ impl<'a> EncryptRun<'a> {
     fn keep(&self, protector: Protector) -> Result<(Encryptor<'a>, Times), Error> {
         let movie = &self.skeleton.movie;
         let second = protector.clone();
-        let first = Pipeline { target: Target::Map, ..self.pipeline };
+        let wanted = protector.wants_bytes();
+        let first = Pipeline { target: Target::Map(&wanted), ..self.pipeline };
         let same = self.skeleton.replacements(self.input, movie.bytes().to_vec())?;
         let plan = Stretches::new(self.input, movie, same)?;
         let (mapped, mut times) =

@@ -9,8 +9,8 @@ use super::Input;
 /// The most bytes that are read ahead.
 const MOST: usize = 1 << 16;
 
-/// The fewest: as many as a box header has.
-const FEWEST: usize = 64;
+/// The fewest: a `moof` of one sample, and the header of the `mdat` behind it.
+const FEWEST: usize = 256;
 
 /// A source that is read in blocks, as long as what is asked for lies close together: in a file with a
 /// `moof` for each picture, one read then brings many headers, and in a file with large boxes none brings
@@ -57,9 +57,9 @@ impl ReadAt for ReadAhead<'_> {
         }
         let mut block = self.block.borrow_mut();
         if block.get(offset, buf.len()).is_none() {
-            let end = block.start + block.bytes.len() as u64;
-            let near = offset >= block.start && offset < end.saturating_add(MOST as u64 / 4);
-            block.size = if near { (block.size * 4).min(MOST) } else { FEWEST };
+            // A block of twice the size would have had it.
+            let near = offset >= block.start && offset - block.start < 2 * block.bytes.len() as u64;
+            block.size = if near { (block.size * 2).min(MOST) } else { FEWEST };
             let left = usize::try_from(self.len().saturating_sub(offset)).unwrap_or(usize::MAX);
             let size = block.size.min(left).max(buf.len());
             block.bytes.resize(size, 0);

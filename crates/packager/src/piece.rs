@@ -7,7 +7,7 @@
 use std::{io::IoSlice, ops::Range, sync::Arc};
 
 use lanelock_cenc::{
-    AccessUnit, Cipher,
+    AccessUnit, Cipher, Scheme,
     map::{Alignment, MapError, Mapper, Subsample},
 };
 use lanelock_mp4::compose::NewSample;
@@ -245,6 +245,10 @@ impl Mapped {
         let Self { stage, writes, out } = self;
         let Stage { direction, units, subsamples, ciphers, key_checks, places } = stage;
         let body = writes.first().map_or(0..0, |write| write.body.clone());
+        // Under `cbc1` an access unit is one chain: to fill the lanes takes more of them than stay in
+        // the cache.
+        let chained = ciphers.iter().any(|cipher| cipher.scheme() == Scheme::Cbc1);
+        let size = if chained && direction == Direction::Encrypt { 4 * PART } else { PART };
         let mut order: Vec<usize> = (0..units.len()).collect();
         order.sort_by_key(|&unit| units[unit].range.start);
         let mut parts = Vec::new();
@@ -273,7 +277,7 @@ impl Mapped {
         for unit in order {
             let range = &units[unit].range;
             // No unit spans `range.start`: it is a place to cut, once the part is large enough.
-            if range.start >= end && range.start - start >= PART {
+            if range.start >= end && range.start - start >= size {
                 cut(start..range.start, &mut inside);
                 start = range.start;
             }
@@ -282,7 +286,7 @@ impl Mapped {
         }
         // Bytes behind the last unit may be cut anywhere.
         while body.end > start {
-            let next = body.end.min(end.max(start + PART));
+            let next = body.end.min(end.max(start + size));
             cut(start..next, &mut inside);
             start = next;
         }

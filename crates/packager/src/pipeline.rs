@@ -318,10 +318,12 @@ impl Pipeline<'_> {
     }
 }
 
-/// How many workers to use when `asked` were asked for.
-pub(crate) fn workers(asked: usize) -> usize {
+/// How many workers to use when `asked` were asked for. By default no more than there are megabytes: a
+/// thread takes longer to start than a short file to pass.
+pub(crate) fn workers(asked: usize, input: &Input<'_>) -> usize {
+    let pieces = usize::try_from(input.len() >> 20).unwrap_or(usize::MAX).max(1);
     match asked {
-        0 => thread::available_parallelism().map_or(1, usize::from).min(MOST_WORKERS),
+        0 => thread::available_parallelism().map_or(1, usize::from).min(MOST_WORKERS).min(pieces),
         n => n.min(64),
     }
 }

@@ -114,7 +114,14 @@ impl<'a> DecryptRun<'a> {
         if !skeleton.movie.tracks.iter().any(Track::is_protected) {
             return Err(input.unsuitable("no track is encrypted: there is nothing to decrypt"));
         }
-        Ok(Self { input, skeleton, options, observer, level, workers: workers(options.workers) })
+        Ok(Self {
+            input,
+            skeleton,
+            options,
+            observer,
+            level,
+            workers: workers(options.workers, input),
+        })
     }
 
     fn to_sink(&self, sink: Box<dyn Sink>, start: Instant) -> Result<Summary, Error> {

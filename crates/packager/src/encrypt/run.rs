@@ -84,7 +84,7 @@ impl Job<'_> {
         if protector.has_truncated_runs() {
             observer.warn(TRUNCATED_RUNS);
         }
-        let workers = workers(options.workers);
+        let workers = workers(options.workers, input);
         let output = Output::new(sink, options.writes);
         output.expect(input.expected_output());
         let target = Target::Output(&output);

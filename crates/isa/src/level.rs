@@ -4,7 +4,7 @@ use core::{fmt, str::FromStr};
 
 #[cfg(target_arch = "x86_64")]
 use crate::{AesNi, Vaes256, Vaes512};
-use crate::{Blocks, Kernel, Portable, wipe::below, wipe_stack};
+use crate::{Blocks, Kernel, Portable, wipe_stack};
 
 /// The environment variable that overrides [`AesLevel::best`].
 const VARIABLE: &str = "LANELOCK_LEVEL";
@@ -42,7 +42,9 @@ const KNOWN: &[(&str, &str)] = &[("portable", "nothing")];
 /// How deep the frames of some work with a key are at the levels of vectors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StackDepth {
-    /// 1 KiB: everything but a few values is in registers.
+    /// Nothing: what is secret stays in registers, or is wiped where it is.
+    KiB0,
+    /// 1 KiB: a few values that did not fit into registers.
     KiB1,
     /// 2 KiB: some round keys or powers are in memory.
     KiB2,
@@ -136,15 +138,6 @@ impl AesLevel {
         }
     }
 
-    /// Does `work` with a key at this level, its set-up for instance, and overwrites the stack that it
-    /// used: see [`wipe_stack`](Self::wipe_stack).
-    #[inline]
-    pub fn on_wiped_stack<T>(self, depth: StackDepth, work: impl FnOnce() -> T) -> T {
-        let result = below(work);
-        self.wipe_stack(depth);
-        result
-    }
-
     /// Overwrites the stack below the frame of the caller, where work with keys was: see
     /// [`wipe_stack`]. `depth` is that of vector code; the portable level needs more.
     #[inline]
@@ -152,6 +145,8 @@ impl AesLevel {
         match (self, depth) {
             // Bit planes of many blocks, function in function.
             (Self::Portable(_), _) => wipe_stack::<{ 16 << 10 }>(),
+            #[cfg(target_arch = "x86_64")]
+            (_, StackDepth::KiB0) => {}
             #[cfg(target_arch = "x86_64")]
             (_, StackDepth::KiB1) => wipe_stack::<{ 1 << 10 }>(),
             #[cfg(target_arch = "x86_64")]

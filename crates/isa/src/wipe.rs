@@ -1,11 +1,20 @@
 //! Erasing secrets.
 
+use crate::Block;
+
 /// Overwrites `bytes` with zeros in a way that no compiler leaves out, even if they are never read
 /// again. The fill compiles to stores of whole vectors; volatile writes would be one store a byte.
 #[inline]
 pub fn wipe(bytes: &mut [u8]) {
-    bytes.fill(0);
-    barrier(bytes);
+    // One block, a tag for instance, is one store: the function that fills any number of bytes takes
+    // longer. With one barrier for both, the optimiser would call it for both.
+    if let Ok(block) = <&mut Block>::try_from(&mut *bytes) {
+        *block = [0; 16];
+        barrier(block);
+    } else {
+        bytes.fill(0);
+        barrier(bytes);
+    }
 }
 
 /// Overwrites `BYTES` bytes of the stack, from the frame of the caller downwards. Functions that have
@@ -15,13 +24,6 @@ pub fn wipe(bytes: &mut [u8]) {
 pub fn wipe_stack<const BYTES: usize>() {
     let mut bytes = [0; BYTES];
     barrier(&mut bytes);
-}
-
-/// A call that stays one, so that all that `work` keeps on the stack is below the frame of the caller,
-/// where [`wipe_stack`] reaches it.
-#[inline(never)]
-pub(crate) fn below<T>(work: impl FnOnce() -> T) -> T {
-    work()
 }
 
 /// A read of `bytes`, as far as the optimiser can tell: the stores before it are not dead then.

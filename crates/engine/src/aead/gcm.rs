@@ -25,7 +25,7 @@ use crate::{
         universal::HashState,
     },
     inout::{InOut, InOutBlocks},
-    set_up::SetUp,
+    set_up::{SetUp, copy_ok},
 };
 
 /// The most bytes of text: 2^39 - 256 bits (5.2.1.1).
@@ -59,8 +59,6 @@ pub type Aes192Gcm = Gcm<13>;
 pub type Aes256Gcm = Gcm<15>;
 
 impl<const R: usize> SetUp for Gcm<R> {
-    const DEPTH: StackDepth = StackDepth::KiB2;
-
     fn none(level: AesLevel) -> Self {
         Self { key: EncryptKey::none(level), powers: Powers::new(), tag_length: 16 }
     }
@@ -81,7 +79,7 @@ macro_rules! constructors {
             /// # Errors
             /// As [`Aes128::new`](crate::Aes128::new).
             pub fn new(key: &[u8; $bytes]) -> Result<Self, LevelError> {
-                Ok(Self::with_level(key, default_level()?))
+                Self::expand_if(key, default_level())
             }
 
             /// Expands `key` at `level`.
@@ -118,7 +116,13 @@ macro_rules! constructors {
             ) -> Result<(), Error> {
                 self.check(nonce, aad.len() as u64, data.len() as u64, tag.len())?;
                 let mut full = self.run::<false>(nonce, aad, &mut data);
-                authenticate(&mut full[..self.tag_length], tag, data.get_out())
+                authenticate(
+                    self.level(),
+                    StackDepth::KiB0,
+                    &mut full[..self.tag_length],
+                    tag,
+                    data.get_out(),
+                )
             }
         }
     };
@@ -134,17 +138,13 @@ impl<const R: usize> Gcm<R> {
     /// # Errors
     /// [`Error::TagLength`] if that is not 12 to 16. Shorter tags (SP 800-38D, appendix C) are not
     /// offered: each forgery attempt on them makes the next one easier.
-    #[expect(clippy::redundant_clone, reason = "the key that was passed is wiped in its place")]
-    pub fn with_tag_length(self, bytes: usize) -> Result<Self, Error> {
+    pub fn with_tag_length(mut self, bytes: usize) -> Result<Self, Error> {
         if !(12..=16).contains(&bytes) {
             return Err(Error::TagLength);
         }
+        self.tag_length = bytes;
         // A move would leave the key where it is now; this one is wiped there.
-        let mut gcm = Ok(self.clone());
-        if let Ok(gcm) = &mut gcm {
-            gcm.tag_length = bytes;
-        }
-        gcm
+        copy_ok(&self)
     }
 
     /// The level that this key runs at.

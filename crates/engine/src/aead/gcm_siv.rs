@@ -22,7 +22,7 @@ use crate::{
     aes::{EncryptKey, broadcast, default_level},
     hash::field::{Powers, ProductRun, VECTORS, hash_bytes},
     inout::{InOut, InOutBlocks},
-    set_up::{SetUp, expansion},
+    set_up::SetUp,
 };
 
 /// The most bytes of text, and of AAD (clause 6).
@@ -49,8 +49,6 @@ pub type Aes128GcmSiv = GcmSiv<11>;
 pub type Aes256GcmSiv = GcmSiv<15>;
 
 impl<const R: usize> SetUp for GcmSiv<R> {
-    const DEPTH: StackDepth = expansion(R);
-
     fn none(level: AesLevel) -> Self {
         Self { key: EncryptKey::none(level) }
     }
@@ -69,7 +67,7 @@ macro_rules! constructors {
             /// # Errors
             /// As [`Aes128::new`](crate::Aes128::new).
             pub fn new(key: &[u8; $bytes]) -> Result<Self, LevelError> {
-                Ok(Self::with_level(key, default_level()?))
+                Self::expand_if(key, default_level())
             }
 
             /// Expands `key` at `level`.
@@ -121,7 +119,7 @@ macro_rules! constructors {
                     tag: start,
                 };
                 let mut expected = self.level().run(open);
-                authenticate(&mut expected, tag, data.get_out())
+                authenticate(self.level(), StackDepth::KiB0, &mut expected, tag, data.get_out())
             }
         }
     };

@@ -32,7 +32,7 @@ pub use ocb3::{Aes128Ocb3, Aes192Ocb3, Aes256Ocb3, Ocb3, Ocb3Stream};
 
 use core::fmt;
 
-use lanelock_isa::{wipe, wipe_stack};
+use lanelock_isa::{AesLevel, StackDepth, wipe, wipe_stack};
 use subtle::{Choice, ConstantTimeEq};
 use zeroize::{ZeroizeOnDrop, Zeroizing};
 
@@ -143,8 +143,26 @@ pub trait Aead {
 }
 
 /// Whether the tag of a message is the expected one. If not, the output is zeroed, and so is the expected
-/// tag, which a forger could use: here and on the stack below, where the kernel was.
+/// tag, which a forger could use: a kernel stored it there and nowhere else. `depth` is how far down the
+/// kernels for vectors have left plaintext.
+#[inline(always)]
 pub(crate) fn authenticate(
+    level: AesLevel,
+    depth: StackDepth,
+    expected: &mut [u8],
+    tag: &[u8],
+    output: &mut [u8],
+) -> Result<(), Error> {
+    let result = authenticate_beside(expected, tag, output);
+    if result.is_err() {
+        level.wipe_stack(depth);
+    }
+    result
+}
+
+/// [`authenticate`] where frames below keep copies: for messages in pieces, whose streams are moved, and
+/// for MACs that are made of those of lanes.
+pub(crate) fn authenticate_wiping(
     expected: &mut [u8],
     tag: &[u8],
     output: &mut [u8],
@@ -156,8 +174,8 @@ pub(crate) fn authenticate(
     result
 }
 
-/// [`authenticate`] for a message of a batch, which wipes the stack once for all. The only place where
-/// tags are compared, in constant time.
+/// [`authenticate`] without a look at the stack: where the caller wipes it, for a batch once. The only
+/// place where tags are compared, in constant time.
 #[inline(always)]
 pub(crate) fn authenticate_beside(
     expected: &mut [u8],
@@ -342,7 +360,7 @@ impl<S: Stream> Opener<S> {
         let mut expected = Zeroizing::new([0; LONGEST_TAG]);
         let expected = &mut expected[..tag.len()];
         self.stream.finish(expected);
-        authenticate(expected, tag, &mut self.plaintext)?;
+        authenticate_wiping(expected, tag, &mut self.plaintext)?;
         Ok(core::mem::take(&mut self.plaintext))
     }
 }

@@ -13,7 +13,11 @@ use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, LevelError, SameKey, 
 use zeroize::ZeroizeOnDrop;
 
 use super::{EncryptKey, broadcast, default_level};
-use crate::{Error, aead::authenticate, set_up::SetUp};
+use crate::{
+    Error,
+    aead::{authenticate, authenticate_wiping},
+    set_up::SetUp,
+};
 
 /// CMAC with `R` round keys: [`Aes128Cmac`], [`Aes192Cmac`], [`Aes256Cmac`].
 ///
@@ -43,7 +47,7 @@ macro_rules! constructors {
             /// # Errors
             /// As [`Aes128::new`](crate::Aes128::new).
             pub fn new(key: &[u8; $bytes]) -> Result<Self, LevelError> {
-                Ok(Self::with_level(key, default_level()?))
+                Self::expand_if(key, default_level())
             }
 
             /// Expands `key` at `level`.
@@ -59,9 +63,6 @@ constructors!(13, 24);
 constructors!(15, 32);
 
 impl<const R: usize> SetUp for Cmac<R> {
-    /// With more than eleven round keys, that of one block puts them on the stack.
-    const DEPTH: StackDepth = if R == 11 { StackDepth::KiB1 } else { StackDepth::KiB4 };
-
     fn none(level: AesLevel) -> Self {
         Self { key: EncryptKey::none(level), subkeys: [[0; 16]; 2] }
     }
@@ -92,7 +93,7 @@ impl<const R: usize> Cmac<R> {
     /// # Errors
     /// [`Error::Authentication`] if it is wrong.
     pub fn verify(&self, message: &[u8], mac: &Block) -> Result<(), Error> {
-        authenticate(&mut self.mac(message), mac, &mut [])
+        authenticate(self.level(), StackDepth::KiB0, &mut self.mac(message), mac, &mut [])
     }
 
     /// Checks a MAC of which only the first `N` bytes were sent, in constant time. `N` is 8 to 16: with
@@ -107,7 +108,7 @@ impl<const R: usize> Cmac<R> {
         mac: &[u8; N],
     ) -> Result<(), Error> {
         const { assert!(8 <= N && N <= 16, "a truncated MAC has 8 to 16 bytes") }
-        authenticate(&mut self.mac(message)[..N], mac, &mut [])
+        authenticate(self.level(), StackDepth::KiB0, &mut self.mac(message)[..N], mac, &mut [])
     }
 
     /// The MAC of a message that comes piece by piece.
@@ -188,7 +189,7 @@ impl<const R: usize> CmacStream<'_, R> {
     /// # Errors
     /// [`Error::Authentication`] if it is wrong.
     pub fn verify(self, mac: &Block) -> Result<(), Error> {
-        authenticate(&mut self.finish(), mac, &mut [])
+        authenticate_wiping(&mut self.finish(), mac, &mut [])
     }
 }
 

@@ -1,8 +1,8 @@
 //! ECB (NIST SP 800-38A, 6.1): single blocks, for test vectors and for building other modes.
 
-use lanelock_isa::{Block, Clmul, SameKey};
+use lanelock_isa::{Block, Blocks, Clmul, Kernel, SameKey};
 
-use super::{Aes, EncryptKey, InFlight, Mode};
+use super::{Aes, EncryptKey, InFlight, Mode, broadcast};
 use crate::{
     Error,
     inout::{InOut, InOutBlocks},
@@ -91,13 +91,31 @@ impl<const R: usize> Aes<R> {
 impl<const R: usize> EncryptKey<R> {
     /// Encrypts one block.
     pub(crate) fn encrypt_block(&self, block: &mut Block) {
-        self.encrypt_blocks(core::slice::from_mut(block));
+        self.level().run(OneBlock { keys: self.keys(), block });
     }
 
     /// Encrypts each block by itself.
     pub(crate) fn encrypt_blocks(&self, blocks: &mut [Block]) {
         let mode = &mut Ecb::<true>;
         self.level().run(InFlight { mode, keys: self.keys(), data: blocks.into() });
+    }
+}
+
+/// Encrypts one block: without the round keys of wide vectors, which would not all fit into registers.
+struct OneBlock<'a, const R: usize> {
+    keys: &'a [Block; R],
+    block: &'a mut Block,
+}
+
+impl<const R: usize> Kernel for OneBlock<'_, R> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<S: Clmul>(self, s: S) {
+        let Self { keys, block } = self;
+        let (n, block) = (s.narrow(), core::slice::from_mut(block));
+        let [v] = n.encrypt::<1, R>([n.load(block)], SameKey(broadcast(n, keys)));
+        n.store(v, block);
     }
 }
 

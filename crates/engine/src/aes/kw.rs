@@ -42,6 +42,16 @@ pub type Aes192KeyWrap = KeyWrap<13>;
 /// Key wrap with a 256-bit key.
 pub type Aes256KeyWrap = KeyWrap<15>;
 
+impl<const R: usize> SetUp for KeyWrap<R> {
+    fn none(level: AesLevel) -> Self {
+        Self(Aes::none(level))
+    }
+
+    fn set(&mut self, key: &[u8]) {
+        self.0.set(key);
+    }
+}
+
 macro_rules! constructors {
     ($rounds:literal, $bytes:literal) => {
         impl KeyWrap<$rounds> {
@@ -50,12 +60,12 @@ macro_rules! constructors {
             /// # Errors
             /// As [`Aes128::new`](crate::Aes128::new).
             pub fn new(key: &[u8; $bytes]) -> Result<Self, LevelError> {
-                Ok(Self::with_level(key, default_level()?))
+                Self::expand_if(key, default_level())
             }
 
             /// Expands `key` at `level`.
             pub fn with_level(key: &[u8; $bytes], level: AesLevel) -> Self {
-                Self(SetUp::expand(key, level))
+                Self::expand(key, level)
             }
         }
     };

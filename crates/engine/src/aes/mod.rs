@@ -14,7 +14,7 @@ mod xts;
 use core::fmt;
 use std::sync::OnceLock;
 
-use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, LevelError, SameKey, StackDepth, wipe};
+use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, LevelError, SameKey, wipe};
 use zeroize::ZeroizeOnDrop;
 
 pub(crate) use schedule::EncryptKey;
@@ -24,10 +24,7 @@ pub use ctr::{CounterBits, CtrStream};
 pub use kw::{Aes128KeyWrap, Aes192KeyWrap, Aes256KeyWrap, KeyWrap};
 pub use xts::{Aes128Xts, Aes192Xts, Aes256Xts, Xts};
 
-use crate::{
-    inout::InOutBlocks,
-    set_up::{SetUp, expansion},
-};
+use crate::{inout::InOutBlocks, set_up::SetUp};
 use schedule::Invert;
 
 /// An AES key with `R` round keys: [`Aes128`], [`Aes192`] or [`Aes256`].
@@ -57,7 +54,7 @@ macro_rules! constructors {
             /// [`LevelError`] if the environment variable `LANELOCK_LEVEL` names a level that is unknown
             /// or not available. [`with_level`](Self::with_level) does not look at the environment.
             pub fn new(key: &[u8; $bytes]) -> Result<Self, LevelError> {
-                Ok(Self::with_level(key, default_level()?))
+                Self::expand_if(key, default_level())
             }
 
             /// Expands `key` at `level`: for tests and benchmarks, or where the level is policy.
@@ -88,8 +85,6 @@ impl<const R: usize> Aes<R> {
 }
 
 impl<const R: usize> SetUp for Aes<R> {
-    const DEPTH: StackDepth = expansion(R);
-
     fn none(level: AesLevel) -> Self {
         Self { encrypt: EncryptKey::none(level), decrypt: [[0; 16]; R] }
     }

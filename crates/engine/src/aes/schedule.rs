@@ -2,7 +2,7 @@
 
 use lanelock_isa::{AesLevel, Block, Clmul, Kernel, StackDepth, wipe};
 
-use crate::set_up::{SetUp, expansion};
+use crate::set_up::SetUp;
 
 /// The round keys of encryption, and the level: all that modes without decryption need. Zeroised on
 /// drop. In this order and so aligned, no load of a round key crosses a cache line.
@@ -26,8 +26,6 @@ impl<const R: usize> EncryptKey<R> {
 }
 
 impl<const R: usize> SetUp for EncryptKey<R> {
-    const DEPTH: StackDepth = expansion(R);
-
     fn none(level: AesLevel) -> Self {
         Self { keys: [[0; 16]; R], level }
     }
@@ -41,9 +39,8 @@ impl<const R: usize> SetUp for EncryptKey<R> {
 impl<const R: usize> Drop for EncryptKey<R> {
     fn drop(&mut self) {
         wipe(self.keys.as_flattened_mut());
-        // Bulk work keeps round keys there that did not fit into registers: with more than eleven of
-        // them, all.
-        self.level.wipe_stack(if R == 11 { StackDepth::KiB2 } else { StackDepth::KiB4 });
+        // Bulk work keeps round keys there that did not fit into registers, and powers of a hash key.
+        self.level.wipe_stack(StackDepth::KiB4);
     }
 }
 

@@ -13,7 +13,7 @@
 
 use core::fmt;
 
-use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, SameKey, StackDepth, wipe};
+use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, SameKey, wipe};
 use subtle::ConstantTimeEq;
 use zeroize::ZeroizeOnDrop;
 
@@ -59,8 +59,6 @@ pub type Aes256Xts = Xts<15>;
 const LONGEST: usize = 16 << 20;
 
 impl<const R: usize> SetUp for Xts<R> {
-    const DEPTH: StackDepth = StackDepth::KiB2;
-
     fn none(level: AesLevel) -> Self {
         Self { data: Aes::none(level), tweak: EncryptKey::none(level) }
     }
@@ -70,17 +68,6 @@ impl<const R: usize> SetUp for Xts<R> {
         let (data, tweak) = key.split_at(key.len() / 2);
         self.data.set(data);
         self.tweak.set(tweak);
-    }
-}
-
-impl<const R: usize> Xts<R> {
-    #[inline(never)]
-    fn check_and_expand(key: &[u8], level: AesLevel) -> Result<Self, Error> {
-        let (data, tweak) = key.split_at(key.len() / 2);
-        if bool::from(data.ct_eq(tweak)) {
-            return Err(Error::EqualKeys);
-        }
-        Ok(Self::expand(key, level))
     }
 }
 
@@ -102,11 +89,9 @@ macro_rules! constructors {
             /// # Errors
             /// [`Error::EqualKeys`] if the halves are equal.
             pub fn with_level(key: &[u8; $bytes], level: AesLevel) -> Result<Self, Error> {
-                let xts = Self::check_and_expand(key, level);
-                // The schedules were moved into the result: copies below this frame are overwritten.
-                // Those that a caller makes when it takes the result apart stay (tests/stack.rs).
-                level.wipe_stack(StackDepth::KiB4);
-                xts
+                let (data, tweak) = key.split_at(key.len() / 2);
+                let equal = bool::from(data.ct_eq(tweak));
+                Self::expand_if(key, if equal { Err(Error::EqualKeys) } else { Ok(level) })
             }
         }
 

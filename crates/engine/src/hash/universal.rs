@@ -33,7 +33,7 @@ impl Ghash {
     /// # Errors
     /// As [`Aes128::new`](crate::Aes128::new).
     pub fn new(h: &Block) -> Result<Self, LevelError> {
-        Ok(Self::with_level(h, default_level()?))
+        Self::expand_if(h, default_level())
     }
 
     /// A hash with key `h` at `level`.
@@ -48,7 +48,7 @@ impl Polyval {
     /// # Errors
     /// As [`Aes128::new`](crate::Aes128::new).
     pub fn new(h: &Block) -> Result<Self, LevelError> {
-        Ok(Self::with_level(h, default_level()?))
+        Self::expand_if(h, default_level())
     }
 
     /// A hash with key `h` at `level`.
@@ -58,8 +58,6 @@ impl Polyval {
 }
 
 impl<const REVERSED: bool> SetUp for UniversalHash<REVERSED> {
-    const DEPTH: StackDepth = StackDepth::KiB2;
-
     fn none(level: AesLevel) -> Self {
         Self { powers: Powers::new(), level, state: HashState::new() }
     }
@@ -106,7 +104,7 @@ impl<const REVERSED: bool> UniversalHash<REVERSED> {
 
 impl<const REVERSED: bool> Drop for UniversalHash<REVERSED> {
     fn drop(&mut self) {
-        self.level.wipe_stack(StackDepth::KiB2);
+        self.level.wipe_stack(StackDepth::KiB4);
     }
 }
 

@@ -311,7 +311,10 @@ fn store_words(schedule: &mut [u8], turn: usize, a: __m128i, b: __m128i) {
 #[target_feature(enable = "sse4.1")]
 pub(super) fn load_part(src: &[u8]) -> __m128i {
     // Through a zeroed buffer: there are no loads with a mask at this level.
-    load(&super::padded(src))
+    let mut blocks = super::padded(src);
+    let v = load(&blocks);
+    crate::wipe(blocks.as_flattened_mut());
+    v
 }
 
 #[inline]
@@ -320,6 +323,7 @@ pub(super) fn store_part(v: __m128i, dst: &mut [u8]) {
     let mut blocks = [[0; 16]; 1];
     store(v, &mut blocks);
     super::copy_part(&blocks, dst);
+    crate::wipe(blocks.as_flattened_mut());
 }
 
 #[inline]

@@ -212,7 +212,10 @@ pub(super) fn clmul<const HALVES: i32>(a: __m256i, b: __m256i) -> __m256i {
 #[target_feature(enable = "avx2")]
 pub(super) fn load_part(src: &[u8]) -> __m256i {
     // Through a zeroed buffer: AVX2 has no loads with a mask of bytes.
-    load(&super::padded(src))
+    let mut blocks = super::padded(src);
+    let v = load(&blocks);
+    crate::wipe(blocks.as_flattened_mut());
+    v
 }
 
 #[inline]
@@ -221,6 +224,7 @@ pub(super) fn store_part(v: __m256i, dst: &mut [u8]) {
     let mut blocks = [[0; 16]; 2];
     store(v, &mut blocks);
     super::copy_part(&blocks, dst);
+    crate::wipe(blocks.as_flattened_mut());
 }
 
 #[inline]

@@ -65,7 +65,7 @@ pub(super) type Absorbed<C, const D: usize> = <C as Core>::Rate<[Block; D]>;
 #[derive(Clone, Copy)]
 pub(super) struct Lengths(pub(super) [u64; 2]);
 
-/// Seals or opens a message and returns its tag.
+/// Seals or opens a message, and adds its tag to `tag`.
 pub(super) struct AegisMessage<'a, 'i, 'o, C: Core, const D: usize, const ENCRYPT: bool> {
     pub(super) key: &'a C::Key,
     pub(super) nonce: &'a C::Key,
@@ -76,13 +76,14 @@ pub(super) struct AegisMessage<'a, 'i, 'o, C: Core, const D: usize, const ENCRYP
     pub(super) rest: InOut<'i, 'o>,
     pub(super) lengths: Lengths,
     pub(super) long: bool,
-    pub(super) tag: [Block; 2],
+    /// In the place of the caller, who wipes it: a result that is moved leaves a copy.
+    pub(super) tag: &'a mut [Block; 2],
 }
 
 impl<C: Core, const D: usize, const ENCRYPT: bool> Lanes<D>
     for AegisMessage<'_, '_, '_, C, D, ENCRYPT>
 {
-    type Out = [Block; 2];
+    type Out = ();
 
     #[inline(always)]
     fn lanes<S: Blocks>(&mut self, s: S, lane: usize) {
@@ -94,13 +95,11 @@ impl<C: Core, const D: usize, const ENCRYPT: bool> Lanes<D>
         v = crypt::<C, S, D, ENCRYPT>(s, v, self.text.reborrow(), lane);
         v = crypt_rest::<C, S, D, ENCRYPT>(s, v, self.rest.reborrow(), lane);
         v = finalize::<C, S>(s, v, self.lengths);
-        add_tag::<C, S>(s, v, self.long, &mut self.tag);
+        add_tag::<C, S>(s, v, self.long, self.tag);
     }
 
     #[inline(always)]
-    fn end<S: Blocks>(self, _: S) -> [Block; 2] {
-        self.tag
-    }
+    fn end<S: Blocks>(self, _: S) {}
 }
 
 /// The MAC of a message.

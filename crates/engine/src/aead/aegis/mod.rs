@@ -10,14 +10,15 @@ mod stream;
 
 use core::fmt;
 
-use lanelock_isa::{AesLevel, Block, LevelError, StackDepth};
+use lanelock_isa::{AesLevel, Block, LevelError, StackDepth, wipe};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-use super::{Aead, LONGEST_TAG, Opener, Sealer, authenticate};
+use super::{Aead, LONGEST_TAG, Opener, Sealer, authenticate, authenticate_wiping};
 use crate::{
     Error,
     aes::default_level,
     inout::{InOut, InOutBlocks},
+    set_up::copy_ok,
 };
 use family::{AegisFamily, Core};
 use kernels::{AegisMessage, InLanes, Lengths, Mac, MacParts};
@@ -107,15 +108,11 @@ where
     ///
     /// # Errors
     /// [`Error::TagLength`]
-    #[expect(clippy::redundant_clone, reason = "the key that was passed is wiped in its place")]
-    pub fn with_tag_length(self, bytes: usize) -> Result<Self, Error> {
+    pub fn with_tag_length(mut self, bytes: usize) -> Result<Self, Error> {
         check_tag_length(bytes)?;
+        self.tag_length = bytes;
         // A move would leave the key where it is now; this one is wiped there.
-        let mut aegis = Ok(self.clone());
-        if let Ok(aegis) = &mut aegis {
-            aegis.tag_length = bytes;
-        }
-        aegis
+        copy_ok(&self)
     }
 
     /// The level that this key runs at.
@@ -156,8 +153,9 @@ where
         let parts = MacParts::new(tag.len() == LONGEST_TAG);
         let key = &self.key;
         let mac = Mac::<AegisFamily<BITS>, D> { key, nonce: &nonce, data, lengths, parts };
-        let full = self.level.run(InLanes::<_, D>(mac));
+        let mut full = self.level.run(InLanes::<_, D>(mac));
         tag.copy_from_slice(&full.as_flattened()[..tag.len()]);
+        wipe(full.as_flattened_mut());
         Ok(())
     }
 
@@ -169,7 +167,7 @@ where
         let mut expected = [0; LONGEST_TAG];
         let expected = expected.get_mut(..tag.len()).ok_or(Error::TagLength)?;
         self.mac(nonce, data, expected)?;
-        authenticate(expected, tag, &mut [])
+        authenticate_wiping(expected, tag, &mut [])
     }
 
     /// The MAC of data that comes piece by piece: see [`mac`](Self::mac).
@@ -180,13 +178,15 @@ where
         Ok(AegisMacStream::new(self, &parse_nonce(nonce)?))
     }
 
-    /// Seals or opens a message; the tag is cut to the length of the key's tags by the caller.
+    /// Seals or opens a message; `tag` is zero before, and is cut to the length of the key's tags by the
+    /// caller.
     fn crypt<const ENCRYPT: bool>(
         &self,
         nonce: &[u8],
         aad: &[u8],
         data: InOut<'_, '_>,
-    ) -> Result<[Block; 2], Error> {
+        tag: &mut [Block; 2],
+    ) -> Result<(), Error> {
         let nonce = parse_nonce::<BITS>(nonce)?;
         let lengths = Lengths([
             bits(aad.len()).ok_or(Error::AadLength)?,
@@ -195,7 +195,7 @@ where
         let rate = 16 * D * <AegisFamily<BITS> as Core>::RATE;
         let whole = data.len() / rate * rate;
         let (text, rest) = data.split_at(whole);
-        Ok(self.level.run(InLanes::<_, D>(AegisMessage::<AegisFamily<BITS>, D, ENCRYPT> {
+        self.level.run(InLanes::<_, D>(AegisMessage::<AegisFamily<BITS>, D, ENCRYPT> {
             key: &self.key,
             nonce: &nonce,
             aad,
@@ -203,8 +203,9 @@ where
             rest,
             lengths,
             long: self.tag_length == LONGEST_TAG,
-            tag: [[0; 16]; 2],
-        })))
+            tag,
+        }));
+        Ok(())
     }
 }
 
@@ -226,7 +227,8 @@ where
         if tag.len() != self.tag_length {
             return Err(Error::TagLength);
         }
-        let full = self.crypt::<true>(nonce, aad, data)?;
+        let mut full = [[0; 16]; 2];
+        self.crypt::<true>(nonce, aad, data, &mut full)?;
         tag.copy_from_slice(&full.as_flattened()[..tag.len()]);
         Ok(())
     }
@@ -241,8 +243,18 @@ where
         if tag.len() != self.tag_length {
             return Err(Error::TagLength);
         }
-        let mut full = self.crypt::<false>(nonce, aad, data.reborrow())?;
-        authenticate(&mut full.as_flattened_mut()[..tag.len()], tag, data.get_out())
+        let mut full = [[0; 16]; 2];
+        self.crypt::<false>(nonce, aad, data.reborrow(), &mut full)?;
+        // What does not fill an update goes through memory.
+        let whole = data.len().is_multiple_of(16 * D * <AegisFamily<BITS> as Core>::RATE);
+        let depth = if whole { StackDepth::KiB0 } else { StackDepth::KiB1 };
+        authenticate(
+            self.level,
+            depth,
+            &mut full.as_flattened_mut()[..tag.len()],
+            tag,
+            data.get_out(),
+        )
     }
 }
 

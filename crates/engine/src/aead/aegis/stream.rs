@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use lanelock_isa::AesLevel;
+use lanelock_isa::{AesLevel, wipe};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::{
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     Error,
-    aead::{LONGEST_TAG, Stream, authenticate},
+    aead::{LONGEST_TAG, Stream, authenticate_wiping},
     inout::{InOut, InOutBlocks},
 };
 
@@ -116,13 +116,14 @@ where
 
     fn finish(mut self, tag: &mut [u8]) {
         self.pieces.pad();
-        let full = self.pieces.level.run(InLanes::<_, D>(Finish::<AegisFamily<BITS>, D> {
+        let mut full = self.pieces.level.run(InLanes::<_, D>(Finish::<AegisFamily<BITS>, D> {
             state: &self.pieces.state,
             lengths: Lengths([self.aad.wrapping_mul(8), 8 * self.text]),
             long: tag.len() == LONGEST_TAG,
             tag: [[0; 16]; 2],
         }));
         tag.copy_from_slice(&full.as_flattened()[..tag.len()]);
+        wipe(full.as_flattened_mut());
     }
 }
 
@@ -197,12 +198,13 @@ where
             return Err(Error::TagLength);
         }
         self.pieces.pad();
-        let full = self.pieces.level.run(InLanes::<_, D>(FinishMac::<AegisFamily<BITS>, D> {
+        let mut full = self.pieces.level.run(InLanes::<_, D>(FinishMac::<AegisFamily<BITS>, D> {
             state: &self.pieces.state,
             lengths: Lengths([8 * self.data, 8 * tag.len() as u64]),
             parts: MacParts::new(tag.len() == LONGEST_TAG),
         }));
         tag.copy_from_slice(&full.as_flattened()[..tag.len()]);
+        wipe(full.as_flattened_mut());
         Ok(())
     }
 
@@ -214,7 +216,7 @@ where
         let mut expected = [0; LONGEST_TAG];
         let expected = expected.get_mut(..tag.len()).ok_or(Error::TagLength)?;
         self.finish(expected)?;
-        authenticate(expected, tag, &mut [])
+        authenticate_wiping(expected, tag, &mut [])
     }
 }
 

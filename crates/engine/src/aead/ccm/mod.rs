@@ -28,7 +28,7 @@ use crate::{
     Error,
     aes::{EncryptKey, default_level},
     inout::InOut,
-    set_up::{SetUp, expansion},
+    set_up::{SetUp, copy_ok},
 };
 use message::CcmOneShot;
 
@@ -54,8 +54,6 @@ pub type Aes192Ccm = Ccm<13>;
 pub type Aes256Ccm = Ccm<15>;
 
 impl<const R: usize> SetUp for Ccm<R> {
-    const DEPTH: StackDepth = expansion(R);
-
     fn none(level: AesLevel) -> Self {
         Self { key: EncryptKey::none(level), tag_length: 16 }
     }
@@ -74,7 +72,7 @@ macro_rules! constructors {
             /// # Errors
             /// As [`Aes128::new`](crate::Aes128::new).
             pub fn new(key: &[u8; $bytes]) -> Result<Self, LevelError> {
-                Ok(Self::with_level(key, default_level()?))
+                Self::expand_if(key, default_level())
             }
 
             /// Expands `key` at `level`.
@@ -114,7 +112,13 @@ macro_rules! constructors {
                 let message =
                     CcmOneShot::<$rounds, true> { key: &self.key, start, aad, data: &mut data };
                 let mut full = self.level().run(message);
-                authenticate(&mut full[..self.tag_length], tag, data.get_out())
+                authenticate(
+                    self.level(),
+                    StackDepth::KiB0,
+                    &mut full[..self.tag_length],
+                    tag,
+                    data.get_out(),
+                )
             }
         }
 
@@ -148,17 +152,13 @@ impl<const R: usize> Ccm<R> {
     /// # Errors
     /// [`Error::TagLength`] if that is not 4, 6, 8, 10, 12, 14 or 16. Below 8 bytes a forger guesses too
     /// well, unless the number of attempts is limited (SP 800-38C, appendix B).
-    #[expect(clippy::redundant_clone, reason = "the key that was passed is wiped in its place")]
-    pub fn with_tag_length(self, bytes: usize) -> Result<Self, Error> {
+    pub fn with_tag_length(mut self, bytes: usize) -> Result<Self, Error> {
         if !(4..=16).contains(&bytes) || !bytes.is_multiple_of(2) {
             return Err(Error::TagLength);
         }
+        self.tag_length = bytes;
         // A move would leave the key where it is now; this one is wiped there.
-        let mut ccm = Ok(self.clone());
-        if let Ok(ccm) = &mut ccm {
-            ccm.tag_length = bytes;
-        }
-        ccm
+        copy_ok(&self)
     }
 
     /// The level that this key runs at.

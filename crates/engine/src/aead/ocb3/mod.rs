@@ -18,7 +18,7 @@ use crate::{
     Aes, Error,
     aes::{broadcast, default_level},
     inout::{InOut, InOutBlocks},
-    set_up::SetUp,
+    set_up::{SetUp, copy_ok},
 };
 use flow::{Aad, Flow, Ocb3Text};
 use masks::{MOST_BLOCKS, Masks};
@@ -53,8 +53,6 @@ pub type Aes192Ocb3 = Ocb3<13>;
 pub type Aes256Ocb3 = Ocb3<15>;
 
 impl<const R: usize> SetUp for Ocb3<R> {
-    const DEPTH: StackDepth = StackDepth::KiB2;
-
     fn none(level: AesLevel) -> Self {
         Self { aes: Aes::none(level), masks: Masks::none(), tag_length: 16 }
     }
@@ -75,7 +73,7 @@ macro_rules! constructors {
             /// # Errors
             /// As [`Aes128::new`](crate::Aes128::new).
             pub fn new(key: &[u8; $bytes]) -> Result<Self, LevelError> {
-                Ok(Self::with_level(key, default_level()?))
+                Self::expand_if(key, default_level())
             }
 
             /// Expands `key` at `level`.
@@ -115,7 +113,13 @@ macro_rules! constructors {
                 let kernel =
                     Ocb3OneShot::<$rounds, false> { ocb: self, nonce, aad, data: &mut data };
                 let mut full = self.level().run(kernel);
-                authenticate(&mut full[..tag.len()], tag, data.get_out())
+                authenticate(
+                    self.level(),
+                    StackDepth::KiB0,
+                    &mut full[..tag.len()],
+                    tag,
+                    data.get_out(),
+                )
             }
         }
     };
@@ -130,17 +134,13 @@ impl<const R: usize> Ocb3<R> {
     ///
     /// # Errors
     /// [`Error::TagLength`] if that is not 8, 12 or 16 (3.1).
-    #[expect(clippy::redundant_clone, reason = "the key that was passed is wiped in its place")]
-    pub fn with_tag_length(self, bytes: usize) -> Result<Self, Error> {
+    pub fn with_tag_length(mut self, bytes: usize) -> Result<Self, Error> {
         if !matches!(bytes, 8 | 12 | 16) {
             return Err(Error::TagLength);
         }
+        self.tag_length = bytes;
         // A move would leave the key where it is now; this one is wiped there.
-        let mut ocb = Ok(self.clone());
-        if let Ok(ocb) = &mut ocb {
-            ocb.tag_length = bytes;
-        }
-        ocb
+        copy_ok(&self)
     }
 
     /// The level that this key runs at.

@@ -2,6 +2,11 @@
 //! observers hear.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use lanelock_mp4::{
+    Fragment, Movie, Pssh,
+    edit::{RunOffsets, protect_fragment},
+    load, top_level,
+};
 use lanelock_packager::{
     DecryptOptions, EncryptOptions, Error, Iv, Key, KeyMap, KeyVerdict, Layout, Observer, Quiet,
     Scheme, Selector, check_keys, decrypt, encrypt,
@@ -119,4 +124,48 @@ fn workers_make_no_difference() {
     }
     texts.dedup();
     assert_eq!(texts.len(), 1, "{texts:?}");
+}
+
+/// A PlayReady box with the checksum of the key of audio, made with OpenSSL: the KID, whose bytes are all
+/// alike, encrypted as one block.
+fn playready() -> Pssh {
+    let xml = "<WRMHEADER version=\"4.0.0.0\"><DATA><PROTECTINFO><KEYLEN>16</KEYLEN>\
+               <ALGID>AESCTR</ALGID></PROTECTINFO><KID>MzMzMzMzMzMzMzMzMzMzMw==</KID>\
+               <CHECKSUM>7xiziAt7kkM=</CHECKSUM></DATA></WRMHEADER>";
+    let text: Vec<u8> = xml.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let len = u16::try_from(text.len()).unwrap();
+    let mut object = (u32::from(len) + 10).to_le_bytes().to_vec();
+    object.extend_from_slice(&[1, 0, 1, 0]);
+    object.extend_from_slice(&len.to_le_bytes());
+    object.extend_from_slice(&text);
+    Pssh::new(0x9a04_f079_9840_4286_ab92_e65b_e088_5f95_u128.to_be_bytes(), &[], &object)
+}
+
+/// Files with several keys one after the other say of them in their fragments.
+#[test]
+fn checksums_in_fragments() {
+    let scratch = Scratch::new();
+    let output = scratch.file("out.mp4");
+    let sealed = sealed(&scratch, AVC_AAC, Scheme::Cenc, Layout::Fragmented);
+    let mut bytes = fs::read(&sealed).unwrap();
+    let header = |kind: &[u8; 4]| {
+        let mut boxes = top_level(&bytes[..]).map(Result::unwrap);
+        boxes.find(|header| header.kind == kind).unwrap()
+    };
+    let (moov, moof) = (header(b"moov"), header(b"moof"));
+    let movie = Movie::parse(load(&bytes[..], &moov).unwrap(), moov.offset).unwrap();
+    let head = load(&bytes[..], &moof).unwrap();
+    let fragment = Fragment::parse(&head, moof.offset, &movie, bytes.len() as u64).unwrap();
+    let new = protect_fragment(&fragment, &[], &[&playready().raw], RunOffsets::Keep, 0).unwrap();
+    let start = usize::try_from(moof.offset).unwrap();
+    bytes.splice(start..start + head.len(), new);
+    fs::write(&sealed, bytes).unwrap();
+
+    decrypt(&sealed, &output, &options(0x22, 0x44), &Quiet).unwrap();
+    let reports = check_keys(&sealed, &options(0x22, 0x44), &Quiet).unwrap();
+    assert_eq!(reports.iter().map(|key| key.checksum).collect::<Vec<_>>(), [None, Some(true)]);
+    let error = decrypt(&sealed, &output, &options(0x22, 0x45), &Quiet).unwrap_err();
+    assert!(matches!(error, Error::KeyChecksum { .. }), "{error}");
+    let reports = check_keys(&sealed, &options(0x22, 0x45), &Quiet).unwrap();
+    assert_eq!(reports.iter().map(|key| key.checksum).collect::<Vec<_>>(), [None, Some(false)]);
 }

@@ -193,6 +193,45 @@ fn several_key_files_with_comments_at_the_ends_of_lines() {
     assert!(fs::read(&clear).unwrap() == fs::read(&source).unwrap());
 }
 
+/// What no sample refers to is an error unless it is asked for, and then the summary says so.
+#[test]
+fn unclaimed_media_are_named_or_kept_on_request() {
+    let folder = Scratch::new();
+    let (source, out, clear) =
+        (argument(&folder, "in.mp4"), argument(&folder, "out.mp4"), argument(&folder, "clear.mp4"));
+    let start = fs::metadata(demo_clip()).unwrap().len() + 8;
+    let key = ["--key", &format!("{KID}:{KEY}")];
+    let encrypt =
+        [&["encrypt", &source, &out, "--scheme", "cbcs", "--layout", "keep"], &key[..]].concat();
+    let decrypt = [&["decrypt", &out, &clear], &key[..]].concat();
+    for (number, more) in [(1, None), (5, Some("... and 2 more such ranges, 80 bytes in all"))] {
+        // Boxes of media data behind the clip.
+        let gap = lanelock_testkit::boxes::boxed(b"mdat", &[b"sixteen letters."]);
+        fs::write(&source, [fs::read(demo_clip()).unwrap(), gap.repeat(number)].concat()).unwrap();
+        for (command, verb) in [(&encrypt, "not encrypted"), (&decrypt, "not decrypted")] {
+            let (code, _, err) = run(command);
+            assert_eq!(code, Some(1), "{err}");
+            assert!(err.contains("16 bytes of media data at") && err.contains("--keep-unclaimed"));
+            let (code, _, err) = run(&[&command[..], &["--keep-unclaimed"]].concat());
+            assert_eq!(code, Some(0), "{err}");
+            let lines: Vec<_> = err.lines().filter(|line| line.contains(verb)).collect();
+            assert_eq!(lines.len(), number.min(3), "{err}");
+            for line in lines {
+                assert!(line.contains("16 bytes at file offset") && line.contains("text"), "{err}");
+            }
+            assert!(more.is_none_or(|more| err.contains(more)), "{err}");
+            let (_, json, _) = run(&[&command[..], &["--keep-unclaimed", "--json"]].concat());
+            let summary: serde_json::Value = serde_json::from_str(&json).unwrap();
+            assert_eq!(summary["unclaimed"]["ranges"], number);
+            assert_eq!(summary["unclaimed"]["listed"][0]["bytes"], 16);
+            if command == &encrypt {
+                assert_eq!(summary["unclaimed"]["listed"][0]["offset"], start);
+            }
+        }
+        assert!(fs::read(&clear).unwrap() == fs::read(&source).unwrap());
+    }
+}
+
 #[test]
 fn options_that_do_not_go_together() {
     let folder = Scratch::new();
@@ -270,6 +309,13 @@ fn reports_for_people_have_the_numbers_of_those_for_machines() {
                 format!("{} access units", track["access_units"]),
             ] {
                 assert!(text.contains(&word), "{word} is not in {text}");
+            }
+            // Of video, the pattern leaves most of the protected bytes clear.
+            let protection = &track["protection"];
+            if track["kind"] == "video" && protection.is_object() {
+                let bytes = protection["ciphertext_bytes"].as_u64().unwrap();
+                assert!(bytes > 0 && bytes < protection["protected_bytes"].as_u64().unwrap());
+                assert!(text.contains("\n  ciphertext"), "{text}");
             }
             let kid = track["protection"]["kids"][0].as_str().unwrap_or("protection  none");
             assert!(text.contains(kid), "{kid} is not in {text}");

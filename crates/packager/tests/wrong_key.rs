@@ -2,6 +2,8 @@
 //! observers hear.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod support;
+
 use lanelock_mp4::{
     Fragment, Movie, Pssh,
     edit::{RunOffsets, protect_fragment},
@@ -15,6 +17,7 @@ use lanelock_testkit::Scratch;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use support::{AVC, Trak, progressive, renamed};
 
 const AAC: &[u8] = include_bytes!("fixtures/aac.mp4");
 const AAC_FRAGMENTED: &[u8] = include_bytes!("fixtures/aac.frag.mp4");
@@ -124,6 +127,77 @@ fn workers_make_no_difference() {
     }
     texts.dedup();
     assert_eq!(texts.len(), 1, "{texts:?}");
+}
+
+/// Codecs that no clip is needed for: what their access units begin with is enough.
+#[test]
+fn audio_codecs_show_wrong_keys() {
+    let scratch = Scratch::new();
+    let output = scratch.file("out.mp4");
+    let codecs: [(&[u8; 4], &[u8]); 5] = [
+        (b"ac-3", b"\x0b\x77\x01\x02\x14\x40a frame of AC-3"),
+        (b"ec-3", b"\x0b\x77\x01\x02\xff\x80a frame of Enhanced AC-3"),
+        (b"fLaC", b"\xff\xf8\xc9\x18\0a frame of FLAC"),
+        (b"alac", b"\x20\0\x12\0an element of ALAC"),
+        (b"mhm1", b"\x40\x06packet\x40\x07another"),
+    ];
+    for (format, sample) in codecs {
+        let clip =
+            progressive(&[Trak { handler: b"soun", format, config: b"", sample, count: 80 }]);
+        let name = String::from_utf8_lossy(format).into_owned();
+        let sealed = sealed(&scratch, &clip, Scheme::Cbcs, Layout::Keep);
+        let summary = decrypt(&sealed, &output, &options(0x22, 0x44), &Quiet).unwrap();
+        assert_eq!(summary.keys[0].verdict, KeyVerdict::Fits, "{name}");
+        assert!(fs::read(&output).unwrap() == clip, "{name}");
+        fs::remove_file(&output).unwrap();
+        let error = decrypt(&sealed, &output, &options(0x22, 0x45), &Quiet).unwrap_err();
+        let Error::WrongKey { checked, .. } = error else { panic!("{name}: {error}") };
+        // After the first 64 access units it ends.
+        assert_eq!(checked, 64, "{name}");
+        assert_eq!(verdicts(&sealed, &options(0x22, 0x45)), [KeyVerdict::Wrong], "{name}");
+    }
+}
+
+/// One packet of Opus says little: a few that cannot be are no proof.
+#[test]
+fn a_few_packets_of_opus_prove_nothing() {
+    let scratch = Scratch::new();
+    let config = b"\0\0\0\x13dOps\0\x02\x01\x38\0\0\xbb\x80\0\0\0";
+    for (count, verdict) in [(3, KeyVerdict::Unknown), (4, KeyVerdict::Wrong)] {
+        // 140 ms.
+        let sample = b"\xff\x07 and more";
+        let clip =
+            progressive(&[Trak { handler: b"soun", format: b"Opus", config, sample, count }]);
+        let sealed = sealed(&scratch, &clip, Scheme::Cenc, Layout::Keep);
+        assert_eq!(verdicts(&sealed, &options(0x22, 0x44)), [verdict], "{count}");
+        let result = decrypt(&sealed, &scratch.file("out.mp4"), &options(0x22, 0x44), &Quiet);
+        assert_eq!(result.is_err(), count == 4);
+    }
+}
+
+/// Some packagers protect access units of video whole; then a wrong key leaves no lengths of NAL units.
+#[test]
+fn video_that_is_protected_whole_shows_wrong_keys() {
+    let scratch = Scratch::new();
+    let output = scratch.file("out.mp4");
+    // The first such word is a brand. Under the name of a codec of audio, no subsamples are made.
+    let named = |clip: &[u8], name: &[u8; 4]| {
+        let mut clip = clip.to_vec();
+        let entry = clip.windows(4).rposition(|word| word == b"avc1").unwrap();
+        clip[entry..entry + 4].copy_from_slice(name);
+        clip
+    };
+    for scheme in Scheme::ALL {
+        let sealed = sealed(&scratch, &named(AVC, b"mp4a"), scheme, Layout::Keep);
+        let bytes = renamed(&fs::read(&sealed).unwrap(), "mp4a", "avc1");
+        fs::write(&sealed, bytes).unwrap();
+        assert_eq!(verdicts(&sealed, &options(0x22, 0x44)), [KeyVerdict::Fits], "{scheme}");
+        assert_eq!(verdicts(&sealed, &options(0x23, 0x44)), [KeyVerdict::Wrong], "{scheme}");
+        let error = decrypt(&sealed, &output, &options(0x23, 0x44), &Quiet).unwrap_err();
+        assert!(error.to_string().contains("NAL units behind their lengths"), "{error}");
+        decrypt(&sealed, &output, &options(0x22, 0x44), &Quiet).unwrap();
+        assert!(fs::read(&output).unwrap() == AVC, "{scheme}");
+    }
 }
 
 /// A PlayReady box with the checksum of the key of audio, made with OpenSSL: the KID, whose bytes are all

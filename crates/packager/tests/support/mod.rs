@@ -8,6 +8,7 @@ use lanelock_packager::{
     DecryptOptions, EncryptOptions, Error, Key, KeyMap, Observer, Quiet, Scheme, Selector, Summary,
     decrypt, encrypt,
 };
+use lanelock_testkit::boxes::{boxed, full, words};
 use tempfile::TempDir;
 
 /// Clips in both layouts; `../fixtures/README.md` says how they were made.
@@ -167,4 +168,53 @@ pub(crate) fn meta(offset: u32, len: u32) -> Vec<u8> {
     meta.extend(iloc);
     meta[3] = u8::try_from(meta.len()).unwrap();
     meta
+}
+
+/// A track whose samples are all alike, sync samples of 100 ms.
+pub(crate) struct Trak {
+    pub(crate) handler: &'static [u8; 4],
+    pub(crate) format: &'static [u8; 4],
+    /// The boxes of the sample entry.
+    pub(crate) config: &'static [u8],
+    pub(crate) sample: &'static [u8],
+    pub(crate) count: u32,
+}
+
+impl Trak {
+    /// `trak`, with all samples in one chunk.
+    fn bytes(&self, id: u32, chunk: u32) -> Vec<u8> {
+        let Self { handler, format, config, sample, count } = *self;
+        let entry = if handler == b"soun" {
+            let fields = [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 16];
+            boxed(format, &[&fields, &words(&[0, 48_000 << 16]), config])
+        } else {
+            boxed(format, &[&[0, 0, 0, 0, 0, 0, 0, 1], &[0; 70], config])
+        };
+        let stbl = [
+            boxed(b"stsd", &[&words(&[0, 1]), &entry]),
+            full(b"stts", &[0, 1, count, 100]),
+            full(b"stsc", &[0, 1, 1, count, 1]),
+            full(b"stsz", &[0, u32::try_from(sample.len()).unwrap(), count]),
+            full(b"stco", &[0, 1, chunk]),
+        ];
+        let mdia = [
+            full(b"mdhd", &[0, 0, 0, 1000, count * 100, 0x55c4_0000]),
+            boxed(b"hdlr", &[&[0; 8], handler, &[0; 13]]),
+            boxed(b"minf", &[&boxed(b"stbl", &[&stbl.concat()])]),
+        ];
+        let tkhd = boxed(b"tkhd", &[&words(&[3, 0, 0, id]), &[0; 68]]);
+        boxed(b"trak", &[&tkhd, &boxed(b"mdia", &[&mdia.concat()])])
+    }
+}
+
+/// A progressive file of these tracks, one behind the other.
+pub(crate) fn progressive(tracks: &[Trak]) -> Vec<u8> {
+    let ftyp = boxed(b"ftyp", &[b"isom\0\0\0\0isom"]);
+    let (mut media, mut traks) = (Vec::new(), Vec::new());
+    for (id, track) in (1..).zip(tracks) {
+        traks.extend(track.bytes(id, u32::try_from(ftyp.len() + 8 + media.len()).unwrap()));
+        media.extend(track.sample.repeat(track.count as usize));
+    }
+    let mvhd = boxed(b"mvhd", &[&words(&[0, 0, 0, 1000, 2000]), &[0; 80]]);
+    [ftyp, boxed(b"mdat", &[&media]), boxed(b"moov", &[&mvhd, &traks])].concat()
 }

@@ -6,6 +6,7 @@
 use std::{
     fs,
     io::Write as _,
+    os::unix::fs::PermissionsExt as _,
     path::Path,
     process::{Command, Output, Stdio},
 };
@@ -101,6 +102,9 @@ fn wrong_keys_are_not_repeated() {
         format!("{KEY}=video"),
         format!("{KID}:{KEY}=="),
         format!("vide={KID}:{KEY}"),
+        // Too short to look like a key.
+        KEY[..16].to_owned(),
+        format!("video={}", &KEY[..16]),
     ] {
         for command in [&encrypt[..], &decrypt] {
             let (code, _, err) = run(&[command, &["--key", &wrong]].concat());
@@ -152,6 +156,25 @@ fn keys_in_the_names_of_files_are_not_repeated() {
         let (code, text, _) = run(&["inspect", file]);
         assert!(code == Some(0) && text.contains("hidden: it may be a key"), "{text}");
         assert_eq!(run(&["inspect", file, "--json"]).0, Some(0));
+    }
+    // Nor by a warning: this file can be read by all.
+    let keys = argument(&folder, &format!("{KEY}.keys"));
+    fs::write(&keys, &key).unwrap();
+    fs::set_permissions(&keys, fs::Permissions::from_mode(0o644)).unwrap();
+    let (code, _, err) = run(&["decrypt", &output, &input, "--key-file", &keys]);
+    assert!(code == Some(0) && err.contains("warning: other users"), "{err}");
+}
+
+/// Nor is one in another form, of which nothing but its place says what it is.
+#[test]
+fn values_of_pssh_are_not_repeated() {
+    // Neither base64 nor digits, base64 of something else, digits of something else.
+    for value in ["Dx4tPEtaaXiHlqW0w9Lh8A=!", "Dx4tPEtaaXiHlqW0w9Lh8A==", "000f1e2d3c4b"] {
+        let key = format!("{KID}:{KEY}");
+        let encrypt = ["encrypt", "in.mp4", "out.mp4", "--scheme", "cbcs", "--key", &key];
+        let (code, _, err) = run(&[&encrypt[..], &["--pssh", value]].concat());
+        assert_eq!(code, Some(2), "{err}");
+        assert!(err.contains("--pssh: ") && !err.contains(value), "{err}");
     }
 }
 

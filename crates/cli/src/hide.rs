@@ -52,6 +52,7 @@ mod tests {
             format!("{UUID}:{KEY}"),
             format!("{UUID}:{UUID}"),
             format!("{KEY}0"),
+            format!("{UUID}0"),
             KEY[1..].to_owned(),
             KEY.replace('0', "o"),
         ] {

@@ -6,6 +6,7 @@
 use std::{
     fs,
     io::Write as _,
+    os::unix::fs::PermissionsExt as _,
     path::Path,
     process::{Command, Output, Stdio},
 };
@@ -101,6 +102,9 @@ fn wrong_keys_are_not_repeated() {
         format!("{KEY}=video"),
         format!("{KID}:{KEY}=="),
         format!("vide={KID}:{KEY}"),
+        // Too short to look like a key.
+        KEY[..16].to_owned(),
+        format!("video={}", &KEY[..16]),
     ] {
         for command in [&encrypt[..], &decrypt] {
             let (code, _, err) = run(&[command, &["--key", &wrong]].concat());
@@ -153,6 +157,25 @@ fn keys_in_the_names_of_files_are_not_repeated() {
         assert!(code == Some(0) && text.contains("hidden: it may be a key"), "{text}");
         assert_eq!(run(&["inspect", file, "--json"]).0, Some(0));
     }
+    // Nor by a warning: this file can be read by all.
+    let keys = argument(&folder, &format!("{KEY}.keys"));
+    fs::write(&keys, &key).unwrap();
+    fs::set_permissions(&keys, fs::Permissions::from_mode(0o644)).unwrap();
+    let (code, _, err) = run(&["decrypt", &output, &input, "--key-file", &keys]);
+    assert!(code == Some(0) && err.contains("warning: other users"), "{err}");
+}
+
+/// Nor is one in another form, of which nothing but its place says what it is.
+#[test]
+fn values_of_pssh_are_not_repeated() {
+    // Neither base64 nor digits, base64 of something else, digits of something else.
+    for value in ["Dx4tPEtaaXiHlqW0w9Lh8A=!", "Dx4tPEtaaXiHlqW0w9Lh8A==", "000f1e2d3c4b"] {
+        let key = format!("{KID}:{KEY}");
+        let encrypt = ["encrypt", "in.mp4", "out.mp4", "--scheme", "cbcs", "--key", &key];
+        let (code, _, err) = run(&[&encrypt[..], &["--pssh", value]].concat());
+        assert_eq!(code, Some(2), "{err}");
+        assert!(err.contains("--pssh: ") && !err.contains(value), "{err}");
+    }
 }
 
 #[test]
@@ -191,6 +214,45 @@ fn several_key_files_with_comments_at_the_ends_of_lines() {
     let (code, _, err) = run(&[&["decrypt", &out, &clear], &files[..]].concat());
     assert_eq!((code, err.as_str()), (Some(0), ""));
     assert!(fs::read(&clear).unwrap() == fs::read(&source).unwrap());
+}
+
+/// What no sample refers to is an error unless it is asked for, and then the summary says so.
+#[test]
+fn unclaimed_media_are_named_or_kept_on_request() {
+    let folder = Scratch::new();
+    let (source, out, clear) =
+        (argument(&folder, "in.mp4"), argument(&folder, "out.mp4"), argument(&folder, "clear.mp4"));
+    let start = fs::metadata(demo_clip()).unwrap().len() + 8;
+    let key = ["--key", &format!("{KID}:{KEY}")];
+    let encrypt =
+        [&["encrypt", &source, &out, "--scheme", "cbcs", "--layout", "keep"], &key[..]].concat();
+    let decrypt = [&["decrypt", &out, &clear], &key[..]].concat();
+    for (number, more) in [(1, None), (5, Some("... and 2 more such ranges, 80 bytes in all"))] {
+        // Boxes of media data behind the clip.
+        let gap = lanelock_testkit::boxes::boxed(b"mdat", &[b"sixteen letters."]);
+        fs::write(&source, [fs::read(demo_clip()).unwrap(), gap.repeat(number)].concat()).unwrap();
+        for (command, verb) in [(&encrypt, "not encrypted"), (&decrypt, "not decrypted")] {
+            let (code, _, err) = run(command);
+            assert_eq!(code, Some(1), "{err}");
+            assert!(err.contains("16 bytes of media data at") && err.contains("--keep-unclaimed"));
+            let (code, _, err) = run(&[&command[..], &["--keep-unclaimed"]].concat());
+            assert_eq!(code, Some(0), "{err}");
+            let lines: Vec<_> = err.lines().filter(|line| line.contains(verb)).collect();
+            assert_eq!(lines.len(), number.min(3), "{err}");
+            for line in lines {
+                assert!(line.contains("16 bytes at file offset") && line.contains("text"), "{err}");
+            }
+            assert!(more.is_none_or(|more| err.contains(more)), "{err}");
+            let (_, json, _) = run(&[&command[..], &["--keep-unclaimed", "--json"]].concat());
+            let summary: serde_json::Value = serde_json::from_str(&json).unwrap();
+            assert_eq!(summary["unclaimed"]["ranges"], number);
+            assert_eq!(summary["unclaimed"]["listed"][0]["bytes"], 16);
+            if command == &encrypt {
+                assert_eq!(summary["unclaimed"]["listed"][0]["offset"], start);
+            }
+        }
+        assert!(fs::read(&clear).unwrap() == fs::read(&source).unwrap());
+    }
 }
 
 #[test]
@@ -270,6 +332,13 @@ fn reports_for_people_have_the_numbers_of_those_for_machines() {
                 format!("{} access units", track["access_units"]),
             ] {
                 assert!(text.contains(&word), "{word} is not in {text}");
+            }
+            // Of video, the pattern leaves most of the protected bytes clear.
+            let protection = &track["protection"];
+            if track["kind"] == "video" && protection.is_object() {
+                let bytes = protection["ciphertext_bytes"].as_u64().unwrap();
+                assert!(bytes > 0 && bytes < protection["protected_bytes"].as_u64().unwrap());
+                assert!(text.contains("\n  ciphertext"), "{text}");
             }
             let kid = track["protection"]["kids"][0].as_str().unwrap_or("protection  none");
             assert!(text.contains(kid), "{kid} is not in {text}");

@@ -263,6 +263,18 @@ fn saio_of_version_1_and_one_entry_per_run() {
             assert_eq!(cursor.next_sample(0, sample.size).unwrap().subsamples.unwrap().len(), 1);
         }
         cursor.finish().unwrap();
+        assert_eq!(fragment.tracks[0].aux_ranges(4000).unwrap(), [2500..2508, 2600..2608]);
+    }
+    // Information of another type has sizes of its own, and without them no place.
+    for (kind, file_len, found) in
+        [(b"abcd", 4000, Some(3000..3010)), (b"abcd", 3009, None), (b"efgh", 4000, None)]
+    {
+        let saiz = mk(b"saiz", &[&words(&[1]), kind, &words(&[0]), &[5], &words(&[2])]);
+        let saio = mk(b"saio", &[&words(&[1]), b"abcd", &words(&[0, 1, 2000])]);
+        let moof = mk(b"moof", &[&full(b"mfhd", &[0, 1]), &traf(&[&runs, &saiz, &saio])]);
+        let fragment = Fragment::parse(&moof, 1000, &init, 4000).unwrap();
+        let ranges = fragment.tracks[0].aux_ranges(file_len).unwrap();
+        assert_eq!(ranges, Vec::from_iter(found));
     }
 }
 

@@ -12,7 +12,7 @@ use lanelock_mp4::{
     BoxRef, Error, ErrorKind, FourCc, Media, Movie, Result,
     edit::{fragment_movie, iso_movie},
 };
-use lanelock_testkit::boxes::{boxed, full, words};
+use lanelock_testkit::boxes::{boxed, find, full, grow, word, words};
 
 /// A track of QuickTime: `hdlr` with a component type and a Pascal string, a data handler.
 struct Trak {
@@ -139,7 +139,8 @@ fn esds() -> Vec<u8> {
 #[test]
 fn version_1_becomes_version_0() {
     let chan = full(b"chan", &[0, 0x65_0002, 0, 0]);
-    let old = boxed(b"mp4a", &[&version_1(), &wave(b"mp4a", &esds()), &chan, &[0; 4]]);
+    let end = boxed(&[0; 4], &[]);
+    let old = boxed(b"mp4a", &[&version_1(), &wave(b"mp4a", &esds()), &end, &chan, &[0; 4]]);
     let movie = fragmented(&Trak::sound(old));
     let entry = entry(&movie);
     let mut fields = vec![0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0];
@@ -286,11 +287,21 @@ fn metadata() {
     let name = boxed(b"\xa9nam", &[b"\0\x01\0\0x"]);
     let udta = boxed(b"udta", &[&name, &meta, &[0; 4]]);
     let trak = Trak::video(boxed(b"jpeg", &[&[0; 78]]));
-    let old = moov(&trak, &[meta, udta].concat());
+    let more = [meta, udta].concat();
+    let mut old = moov(&trak, &more).into_bytes();
+    // The same at the end of the track.
+    let start = find(&old, b"trak");
+    let end = start + word(&old, start) as usize;
+    old.splice(end..end, more.iter().copied());
+    grow(&mut old, &[b"moov", b"trak"], more.len());
+    let old = Movie::parse(old, 100).unwrap();
     let new = Movie::parse(fragment_movie(&old).unwrap(), 0).unwrap();
     let meta = boxed(b"meta", &[&[0; 4], &hdlr, &keys]);
-    assert_eq!(at(&new, &[b"meta"]).unwrap().bytes(), meta);
-    assert_eq!(at(&new, &[b"udta"]).unwrap().payload(), [name, meta].concat());
+    let udta = [name, meta.clone()].concat();
+    for parent in [&[][..], &[b"trak"]] {
+        assert_eq!(at(&new, &[parent, &[b"meta"]].concat()).unwrap().bytes(), meta);
+        assert_eq!(at(&new, &[parent, &[b"udta"]].concat()).unwrap().payload(), udta);
+    }
 }
 
 /// A fragmented movie is converted in the same way, and keeps what is about fragments.

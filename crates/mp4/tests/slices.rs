@@ -152,6 +152,17 @@ fn subs(version: u32, flags: u32, entries: &[(u32, u16)]) -> Vec<u8> {
     boxed(b"subs", &[&payload])
 }
 
+/// The movie of the fragments, which says nothing of single samples, and describes the groups as before.
+fn init(movie: &Movie) -> Movie {
+    let init = Movie::parse(fragment_movie(movie).unwrap(), 0).unwrap();
+    let count = |movie: &Movie, kinds: &[&[u8; 4]]| {
+        leaves(movie.bytes()).into_iter().filter(|(kind, _)| kinds.contains(&kind)).count()
+    };
+    assert_eq!(count(&init, &[b"sbgp", b"subs", b"sdtp", b"padb", b"stdp", b"stss"]), 0);
+    assert_eq!(count(&init, &[b"sgpd"]), count(movie, &[b"sgpd"]));
+    init
+}
+
 /// Checks that fragments of these lengths say what the movie says.
 fn check(movie: &Movie, lengths: &[u32], zeros: bool) {
     let expected = said(movie.bytes(), lengths.iter().sum(), zeros);
@@ -159,7 +170,7 @@ fn check(movie: &Movie, lengths: &[u32], zeros: bool) {
     let found: Vec<Said> =
         moofs.iter().zip(lengths).flat_map(|(moof, &length)| said(moof, length, zeros)).collect();
     assert_eq!(found, expected, "{lengths:?}");
-    let init = Movie::parse(fragment_movie(movie).unwrap(), 0).unwrap();
+    let init = init(movie);
     for moof in &moofs {
         Fragment::parse(moof, 0, &init, 1 << 20).unwrap();
     }
@@ -243,7 +254,7 @@ fn flags_of_samples() {
     let stdp = boxed(b"stdp", &[&[0; 4], &[0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0xff, 0xff]]);
     let flags = |component, more: &[&[u8]]| -> Vec<u32> {
         let movie = movie(6, component, &more.concat());
-        let init = Movie::parse(fragment_movie(&movie).unwrap(), 0).unwrap();
+        let init = init(&movie);
         let moofs = cut(&movie, &[2, 4]);
         let flags = moofs.iter().flat_map(|moof| {
             let fragment = Fragment::parse(moof, 0, &init, 1 << 20).unwrap();

@@ -2,145 +2,21 @@
 //! changes, initialization segments alone.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod support;
+
 use std::{
     fs,
     io::Write as _,
-    path::PathBuf,
     sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, SystemTime},
 };
 
-use lanelock_mp4::{BoxRef, Fragment, Movie, item_extents, load, top_level};
+use lanelock_mp4::{BoxRef, item_extents, load, top_level};
 use lanelock_packager::{
-    DecryptOptions, EncryptOptions, Error, Iv, Key, KeyMap, Layout, Observer, Quiet, Scheme,
-    Selector, Summary, UnclaimedPolicy, decrypt_file, encrypt_file, inspect_file,
+    EncryptOptions, Iv, KeyMap, Layout, Observer, Scheme, Selector, UnclaimedPolicy, decrypt_file,
+    encrypt_file, inspect_file,
 };
-use tempfile::TempDir;
-
-/// Clips in both layouts; `fixtures/README.md` says how they were made.
-const AVC: &[u8] = include_bytes!("fixtures/avc.mp4");
-const AVC_FRAGMENTS: &[u8] = include_bytes!("fixtures/avc.frag.mp4");
-const HEVC: &[u8] = include_bytes!("fixtures/hevc.mp4");
-const HEVC_FRAGMENTS: &[u8] = include_bytes!("fixtures/hevc.frag.mp4");
-const AVC_AAC: &[u8] = include_bytes!("fixtures/avc_aac.mp4");
-const AVC_AAC_FRAGMENTS: &[u8] = include_bytes!("fixtures/avc_aac.frag.mp4");
-
-struct Place {
-    dir: TempDir,
-}
-
-impl Place {
-    fn new() -> Self {
-        Self { dir: TempDir::new().unwrap() }
-    }
-
-    fn file(&self, name: &str) -> PathBuf {
-        self.dir.path().join(name)
-    }
-
-    fn encrypt(&self, bytes: &[u8], options: &EncryptOptions) -> Result<(Vec<u8>, Summary), Error> {
-        self.watched(bytes, options, &Quiet)
-    }
-
-    fn watched(
-        &self,
-        bytes: &[u8],
-        options: &EncryptOptions,
-        observer: &dyn Observer,
-    ) -> Result<(Vec<u8>, Summary), Error> {
-        let (input, output) = (self.file("in.mp4"), self.file("out.mp4"));
-        fs::write(&input, bytes).unwrap();
-        let _ = fs::remove_file(&output);
-        let summary = encrypt_file(&input, &output, options, observer);
-        assert_eq!(output.exists(), summary.is_ok());
-        Ok((fs::read(&output).unwrap_or_default(), summary?))
-    }
-
-    fn decrypt(&self, bytes: &[u8], options: &DecryptOptions) -> Result<(Vec<u8>, Summary), Error> {
-        let (input, output) = (self.file("in.mp4"), self.file("back.mp4"));
-        fs::write(&input, bytes).unwrap();
-        let _ = fs::remove_file(&output);
-        let summary = decrypt_file(&input, &output, options, &Quiet);
-        assert_eq!(output.exists(), summary.is_ok());
-        Ok((fs::read(&output).unwrap_or_default(), summary?))
-    }
-}
-
-fn options(scheme: Scheme) -> EncryptOptions {
-    let mut keys = KeyMap::new();
-    keys.insert(Selector::All, key()).unwrap();
-    EncryptOptions::new(scheme, keys)
-}
-
-fn key() -> Key {
-    Key::new([1; 16], [2; 16])
-}
-
-fn keys() -> DecryptOptions {
-    DecryptOptions::new(vec![key()])
-}
-
-/// The bytes with every box of type `from` called `to`.
-fn renamed(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
-    let mut bytes = bytes.to_vec();
-    let places: Vec<_> =
-        bytes.windows(4).enumerate().filter(|(_, word)| *word == from.as_bytes()).collect();
-    let places: Vec<usize> = places.into_iter().map(|(at, _)| at).collect();
-    for at in places {
-        bytes[at..at + 4].copy_from_slice(to.as_bytes());
-    }
-    bytes
-}
-
-/// The same for one of them.
-fn renamed_one(bytes: &[u8], number: usize, from: &str, to: &str) -> Vec<u8> {
-    let at = bytes
-        .windows(4)
-        .enumerate()
-        .filter(|(_, word)| *word == from.as_bytes())
-        .nth(number)
-        .unwrap()
-        .0;
-    let mut bytes = bytes.to_vec();
-    bytes[at..at + 4].copy_from_slice(to.as_bytes());
-    bytes
-}
-
-fn movie(bytes: &[u8]) -> Movie {
-    let header = top_level(bytes).map(Result::unwrap).find(|h| h.kind == b"moov").unwrap();
-    Movie::parse(load(bytes, &header).unwrap(), header.offset).unwrap()
-}
-
-/// The samples of all tracks, in the order of fragments or tables.
-fn samples(bytes: &[u8]) -> Vec<Vec<u8>> {
-    let movie = movie(bytes);
-    let mut samples = Vec::new();
-    let mut push = |offset: u64, size: u32| {
-        let start = usize::try_from(offset).unwrap();
-        samples.push(bytes[start..start + size as usize].to_vec());
-    };
-    for track in &movie.tracks {
-        for sample in movie.samples(track, bytes.len() as u64).unwrap() {
-            let sample = sample.unwrap();
-            push(sample.offset, sample.size);
-        }
-    }
-    for header in top_level(bytes).map(Result::unwrap).filter(|h| h.kind == b"moof") {
-        let moof = load(bytes, &header).unwrap();
-        let fragment = Fragment::parse(&moof, header.offset, &movie, bytes.len() as u64).unwrap();
-        for sample in fragment.tracks.iter().flat_map(|traf| traf.samples().collect::<Vec<_>>()) {
-            push(sample.offset, sample.size);
-        }
-    }
-    samples
-}
-
-/// What must be in an error, and must not: keys.
-fn says(result: Result<(Vec<u8>, Summary), Error>, words: &[&str]) {
-    let text = result.map(|_| ()).unwrap_err().to_string();
-    for word in words {
-        assert!(text.contains(word), "no {word:?} in: {text}");
-    }
-}
+use support::*;
 
 /// Image sequences and auxiliary video are encrypted like any video of their codec.
 #[test]
@@ -184,6 +60,19 @@ fn every_handler_of_video_has_subsamples_and_pattern() {
     }
 }
 
+/// A key for video is one for them as well.
+#[test]
+fn every_handler_of_video_is_selected_as_video() {
+    let place = Place::new();
+    for handler in ["vide", "pict", "auxv"] {
+        let mut keys = KeyMap::new();
+        keys.insert(Selector::Video, key()).unwrap();
+        let options = EncryptOptions::new(Scheme::Cbcs, keys);
+        let (_, summary) = place.encrypt(&renamed(AVC, "vide", handler), &options).unwrap();
+        assert_eq!(summary.access_units, 6, "{handler}");
+    }
+}
+
 /// Only the protected ranges of video are ciphertext, and `inspect` counts it.
 #[test]
 fn inspect_counts_ciphertext() {
@@ -214,6 +103,22 @@ fn inspect_counts_ciphertext() {
         if pattern == (10, 0) {
             assert!(protection.protected_bytes - counted < 16 * protection.subsamples);
         }
+    }
+}
+
+/// Of what is protected whole, `cenc` encrypts the last, partial block too.
+#[test]
+fn inspect_counts_partial_blocks() {
+    let place = Place::new();
+    for scheme in Scheme::ALL {
+        let options = options(scheme).with_layout(Layout::Keep);
+        let (encrypted, _) = place.encrypt(AAC, &options).unwrap();
+        fs::write(place.file("in.mp4"), &encrypted).unwrap();
+        let report = inspect_file(&place.file("in.mp4")).unwrap();
+        let protection = report.tracks[0].protection.as_ref().unwrap();
+        let sizes = samples(AAC).into_iter().map(|sample| sample.len() as u64);
+        let whole = |size| if scheme == Scheme::Cenc { size } else { size / 16 * 16 };
+        assert_eq!(protection.ciphertext_bytes, sizes.map(whole).sum::<u64>(), "{scheme}");
     }
 }
 
@@ -356,16 +261,6 @@ fn shared_bytes_stay_protected() {
     says(place.decrypt(&encrypted, &kept), &["share bytes with others"]);
 }
 
-/// A clip whose `mdat` goes on behind the samples: `tail` stands there.
-fn with_tail(tail: &[u8]) -> Vec<u8> {
-    let mut bytes = AVC_AAC.to_vec();
-    let mdat = bytes.windows(4).position(|word| word == b"mdat").unwrap() - 4;
-    bytes.extend_from_slice(tail);
-    let size = u32::try_from(bytes.len() - mdat).unwrap();
-    bytes[mdat..mdat + 4].copy_from_slice(&size.to_be_bytes());
-    bytes
-}
-
 #[test]
 fn gaps_of_zeros_and_short_ones_are_fine() {
     let place = Place::new();
@@ -408,70 +303,63 @@ fn nothing_to_encrypt_or_to_decrypt_is_an_error() {
     says(place.decrypt(&encrypted, &keys()), &["track 1 (avc1)", "none of its 6 access units"]);
 }
 
+/// Calls the function at the first sign of progress.
+struct Meddler<'f> {
+    once: AtomicBool,
+    meddle: &'f (dyn Fn() + Sync),
+}
+
+impl Observer for Meddler<'_> {
+    fn progress(&self, _: u64, _: u64) {
+        if !self.once.swap(true, Ordering::Relaxed) {
+            (self.meddle)();
+        }
+    }
+}
+
 /// Input that grows, is written to, or is replaced while it is read.
 #[test]
 fn changing_input_is_an_error() {
-    struct Meddler<F: Fn() + Sync> {
-        once: AtomicBool,
-        meddle: F,
-    }
-    impl<F: Fn() + Sync> Observer for Meddler<F> {
-        fn progress(&self, _: u64, _: u64) {
-            if !self.once.swap(true, Ordering::Relaxed) {
-                (self.meddle)();
-            }
-        }
-    }
     let place = Place::new();
-    let input = place.file("in.mp4");
+    let (input, output) = (place.file("input.mp4"), place.file("output.mp4"));
     let other = place.file("other.mp4");
-    let grow = || {
-        let mut file = fs::OpenOptions::new().append(true).open(&input).unwrap();
-        file.write_all(b"\0\0\0\x08free").unwrap();
-    };
-    let touch = || {
-        let file = fs::OpenOptions::new().append(true).open(&input).unwrap();
-        let time = std::time::SystemTime::UNIX_EPOCH;
-        file.set_times(fs::FileTimes::new().set_modified(time)).unwrap();
-    };
+    let open = || fs::OpenOptions::new().append(true).open(&input).unwrap();
+    let set_time = |time| open().set_times(fs::FileTimes::new().set_modified(time)).unwrap();
+    let start = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+    let grow = || open().write_all(b"\0\0\0\x08free").unwrap();
+    let touch = || set_time(SystemTime::UNIX_EPOCH);
+    // Within the second in which it was written last.
+    let touch_soon = || set_time(start + Duration::from_nanos(5));
+    // By one that is as long and as old.
     let replace = || {
-        fs::write(&other, AVC_AAC).unwrap();
+        fs::copy(&input, &other).unwrap();
         fs::rename(&other, &input).unwrap();
+        set_time(start);
     };
     let remove = || fs::remove_file(&input).unwrap();
-    let meddlers: [(&dyn Fn(), &str); 4] = [
+    let meddlers: [(&(dyn Fn() + Sync), &str); 5] = [
         (&grow, "its size went from"),
         (&touch, "it was written to"),
+        (&touch_soon, "it was written to"),
         (&replace, "another file took its place"),
         (&remove, "it was removed"),
     ];
+    let options = options(Scheme::Cbcs).with_workers(1);
+    let encrypted = place.encrypt(AVC_AAC, &options).unwrap().0;
     for (meddle, word) in meddlers {
-        let options = options(Scheme::Cbcs).with_workers(1);
-        let changed = AtomicBool::new(false);
-        let done = std::sync::Mutex::new(());
-        let (input_path, output) = (place.file("in.mp4"), place.file("out.mp4"));
-        fs::write(&input_path, AVC_AAC).unwrap();
-        let (sender, receiver) = std::sync::mpsc::channel();
-        let (answer, answered) = std::sync::mpsc::channel();
-        let answered = std::sync::Mutex::new(answered);
-        let observer = Meddler {
-            once: changed,
-            meddle: move || {
-                let _one = done.lock().unwrap();
-                sender.send(()).unwrap();
-                answered.lock().unwrap().recv().unwrap();
-            },
-        };
-        let result = std::thread::scope(|scope| {
-            let run = scope.spawn(|| encrypt_file(&input_path, &output, &options, &observer));
-            receiver.recv().unwrap();
-            meddle();
-            answer.send(()).unwrap();
-            run.join().unwrap()
-        });
-        let text = result.map(|_| ()).unwrap_err().to_string();
-        assert!(text.contains(word) && text.contains("changed while it was read"), "{text}");
-        assert!(!output.exists());
+        for bytes in [AVC_AAC, &encrypted] {
+            fs::write(&input, bytes).unwrap();
+            set_time(start);
+            let observer = Meddler { once: AtomicBool::new(false), meddle };
+            let result = if bytes == encrypted {
+                decrypt_file(&input, &output, &keys().with_workers(1), &observer)
+            } else {
+                encrypt_file(&input, &output, &options, &observer)
+            };
+            let text = result.map(|_| ()).unwrap_err().to_string();
+            assert!(text.contains(word) && text.contains("changed while it was read"), "{text}");
+            assert!(!output.exists());
+        }
     }
 }
 
@@ -490,20 +378,6 @@ fn an_initialization_segment_alone_needs_an_iv() {
     for scheme in [Scheme::Cenc, Scheme::Cens, Scheme::Cbc1] {
         place.encrypt(init, &options(scheme)).unwrap();
     }
-}
-
-/// `meta` with an item of `len` bytes at `offset` of the file.
-fn meta(offset: u32, len: u32) -> Vec<u8> {
-    let mut iloc = b"\0\0\0\0iloc\0\0\0\0\x44\0\0\x01\0\x01\0\0\0\x01".to_vec();
-    iloc.extend(offset.to_be_bytes());
-    iloc.extend(len.to_be_bytes());
-    iloc[3] = u8::try_from(iloc.len()).unwrap();
-    let mut meta =
-        b"\0\0\0\0meta\0\0\0\0\0\0\0\x21hdlr\0\0\0\0\0\0\0\0pict\0\0\0\0\0\0\0\0\0\0\0\0\0"
-            .to_vec();
-    meta.extend(iloc);
-    meta[3] = u8::try_from(meta.len()).unwrap();
-    meta
 }
 
 /// Items stay with their bytes, or the file is refused.
@@ -581,5 +455,44 @@ fn patterns_that_are_read_differently_are_warned_of() {
         fs::write(&input, encrypted).unwrap();
         decrypt_file(&input, &output, &keys(), &ears).unwrap();
         assert_eq!(ears.0.lock().unwrap().len(), 2 * warned, "{crypt}:{skip}");
+    }
+}
+
+#[test]
+fn impossible_patterns_are_refused() {
+    let place = Place::new();
+    for scheme in [Scheme::Cbcs, Scheme::Cens] {
+        for (crypt, skip) in [(0, 0), (0, 9), (16, 0), (1, 16)] {
+            let options = options(scheme).with_pattern(crypt, skip);
+            let words = [&format!("the pattern {crypt}:{skip} is not possible"), "track 1"];
+            says(place.encrypt(AVC, &options), &words.map(|word| word as &str));
+        }
+        // Audio has none, and so no wrong one.
+        let options = options(scheme).with_pattern(0, 9).with_layout(Layout::Keep);
+        let (encrypted, _) = place.encrypt(AAC, &options).unwrap();
+        fs::write(place.file("in.mp4"), &encrypted).unwrap();
+        let report = inspect_file(&place.file("in.mp4")).unwrap();
+        assert_eq!(report.tracks[0].protection.as_ref().unwrap().pattern, None);
+    }
+}
+
+/// Either reading of truncated runs is undone by itself alone.
+#[test]
+fn truncated_runs_are_read_in_both_ways() {
+    let place = Place::new();
+    for scheme in [Scheme::Cbcs, Scheme::Cens] {
+        let options = options(scheme).with_pattern(3, 2).with_iv(Iv::Given(vec![9; 16]));
+        let both = [false, true].map(|encrypted| {
+            let options = options.clone().with_encrypted_truncated_runs(encrypted);
+            place.encrypt(AVC, &options).unwrap().0
+        });
+        assert!(both[0] != both[1], "{scheme}");
+        for (runs, encrypted) in both.iter().enumerate() {
+            for read in 0..2 {
+                let keys = keys().with_encrypted_truncated_runs(read == 1);
+                let (back, _) = place.decrypt(encrypted, &keys).unwrap();
+                assert_eq!(samples(&back) == samples(AVC), runs == read, "{scheme} {runs} {read}");
+            }
+        }
     }
 }

@@ -2,6 +2,9 @@
 //! observers hear.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod support;
+
+use lanelock_mp4::{Fragment, Movie, Pssh, edit::FragmentEdit, load, top_level};
 use lanelock_packager::{
     DecryptOptions, EncryptOptions, Error, Iv, Key, KeyMap, KeyVerdict, Layout, Observer, Quiet,
     Scheme, Selector, check_keys, decrypt_file, encrypt_file, io::FileSource,
@@ -10,6 +13,7 @@ use lanelock_testkit::Scratch;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use support::{AVC, Trak, progressive, renamed};
 
 const AAC: &[u8] = include_bytes!("fixtures/aac.mp4");
 const AAC_FRAGMENTED: &[u8] = include_bytes!("fixtures/aac.frag.mp4");
@@ -124,4 +128,121 @@ fn workers_make_no_difference() {
     }
     texts.dedup();
     assert_eq!(texts.len(), 1, "{texts:?}");
+}
+
+/// Codecs that no clip is needed for: what their access units begin with is enough.
+#[test]
+fn audio_codecs_show_wrong_keys() {
+    let scratch = Scratch::new();
+    let output = scratch.file("out.mp4");
+    let codecs: [(&[u8; 4], &[u8]); 5] = [
+        (b"ac-3", b"\x0b\x77\x01\x02\x14\x40a frame of AC-3"),
+        (b"ec-3", b"\x0b\x77\x01\x02\xff\x80a frame of Enhanced AC-3"),
+        (b"fLaC", b"\xff\xf8\xc9\x18\0a frame of FLAC"),
+        (b"alac", b"\x20\0\x12\0an element of ALAC"),
+        (b"mhm1", b"\x40\x06packet\x40\x07another"),
+    ];
+    for (format, sample) in codecs {
+        let clip =
+            progressive(&[Trak { handler: b"soun", format, config: b"", sample, count: 80 }]);
+        let name = String::from_utf8_lossy(format).into_owned();
+        let sealed = sealed(&scratch, &clip, Scheme::Cbcs, Layout::Keep);
+        let summary = decrypt_file(&sealed, &output, &options(0x22, 0x44), &Quiet).unwrap();
+        assert_eq!(summary.keys[0].verdict, KeyVerdict::Fits, "{name}");
+        assert!(fs::read(&output).unwrap() == clip, "{name}");
+        fs::remove_file(&output).unwrap();
+        let error = decrypt_file(&sealed, &output, &options(0x22, 0x45), &Quiet).unwrap_err();
+        let Error::WrongKey { checked, .. } = error else { panic!("{name}: {error}") };
+        // After the first 64 access units it ends.
+        assert_eq!(checked, 64, "{name}");
+        assert_eq!(verdicts(&sealed, &options(0x22, 0x45)), [KeyVerdict::Wrong], "{name}");
+    }
+}
+
+/// One packet of Opus says little: a few that cannot be are no proof.
+#[test]
+fn a_few_packets_of_opus_prove_nothing() {
+    let scratch = Scratch::new();
+    let config = b"\0\0\0\x13dOps\0\x02\x01\x38\0\0\xbb\x80\0\0\0";
+    for (count, verdict) in [(3, KeyVerdict::Unknown), (4, KeyVerdict::Wrong)] {
+        // 140 ms.
+        let sample = b"\xff\x07 and more";
+        let clip =
+            progressive(&[Trak { handler: b"soun", format: b"Opus", config, sample, count }]);
+        let sealed = sealed(&scratch, &clip, Scheme::Cenc, Layout::Keep);
+        assert_eq!(verdicts(&sealed, &options(0x22, 0x44)), [verdict], "{count}");
+        let result = decrypt_file(&sealed, &scratch.file("out.mp4"), &options(0x22, 0x44), &Quiet);
+        assert_eq!(result.is_err(), count == 4);
+    }
+}
+
+/// Some packagers protect access units of video whole; then a wrong key leaves no lengths of NAL units.
+#[test]
+fn video_that_is_protected_whole_shows_wrong_keys() {
+    let scratch = Scratch::new();
+    let output = scratch.file("out.mp4");
+    // The first such word is a brand. Under the name of a codec of audio, no subsamples are made.
+    let named = |clip: &[u8], name: &[u8; 4]| {
+        let mut clip = clip.to_vec();
+        let entry = clip.windows(4).rposition(|word| word == b"avc1").unwrap();
+        clip[entry..entry + 4].copy_from_slice(name);
+        clip
+    };
+    for scheme in Scheme::ALL {
+        let sealed = sealed(&scratch, &named(AVC, b"mp4a"), scheme, Layout::Keep);
+        let bytes = renamed(&fs::read(&sealed).unwrap(), "mp4a", "avc1");
+        fs::write(&sealed, bytes).unwrap();
+        assert_eq!(verdicts(&sealed, &options(0x22, 0x44)), [KeyVerdict::Fits], "{scheme}");
+        assert_eq!(verdicts(&sealed, &options(0x23, 0x44)), [KeyVerdict::Wrong], "{scheme}");
+        let error = decrypt_file(&sealed, &output, &options(0x23, 0x44), &Quiet).unwrap_err();
+        assert!(error.to_string().contains("NAL units behind their lengths"), "{error}");
+        decrypt_file(&sealed, &output, &options(0x22, 0x44), &Quiet).unwrap();
+        assert!(fs::read(&output).unwrap() == AVC, "{scheme}");
+    }
+}
+
+/// A PlayReady box with the checksum of the key of audio, made with OpenSSL: the KID, whose bytes are all
+/// alike, encrypted as one block.
+fn playready() -> Pssh {
+    let xml = "<WRMHEADER version=\"4.0.0.0\"><DATA><PROTECTINFO><KEYLEN>16</KEYLEN>\
+               <ALGID>AESCTR</ALGID></PROTECTINFO><KID>MzMzMzMzMzMzMzMzMzMzMw==</KID>\
+               <CHECKSUM>7xiziAt7kkM=</CHECKSUM></DATA></WRMHEADER>";
+    let text: Vec<u8> = xml.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let len = u16::try_from(text.len()).unwrap();
+    let mut object = (u32::from(len) + 10).to_le_bytes().to_vec();
+    object.extend_from_slice(&[1, 0, 1, 0]);
+    object.extend_from_slice(&len.to_le_bytes());
+    object.extend_from_slice(&text);
+    Pssh::new(0x9a04_f079_9840_4286_ab92_e65b_e088_5f95_u128.to_be_bytes(), &[], &object)
+}
+
+/// Files with several keys one after the other say of them in their fragments.
+#[test]
+fn checksums_in_fragments() {
+    let scratch = Scratch::new();
+    let output = scratch.file("out.mp4");
+    let sealed = sealed(&scratch, AVC_AAC, Scheme::Cenc, Layout::Fragmented);
+    let mut bytes = fs::read(&sealed).unwrap();
+    let header = |kind: &[u8; 4]| {
+        let mut boxes = top_level(&bytes[..]).map(Result::unwrap);
+        boxes.find(|header| header.kind == kind).unwrap()
+    };
+    let (moov, moof) = (header(b"moov"), header(b"moof"));
+    let movie = Movie::parse(load(&bytes[..], &moov).unwrap(), moov.offset).unwrap();
+    let head = load(&bytes[..], &moof).unwrap();
+    let fragment = Fragment::parse(&head, moof.offset, &movie, bytes.len() as u64).unwrap();
+    let new = FragmentEdit::new(&fragment).with_pssh(&[&playready().raw]).finish(0).unwrap();
+    let start = usize::try_from(moof.offset).unwrap();
+    bytes.splice(start..start + head.len(), new);
+    fs::write(&sealed, bytes).unwrap();
+
+    decrypt_file(&sealed, &output, &options(0x22, 0x44), &Quiet).unwrap();
+    let reports =
+        check_keys(&FileSource::open(&sealed).unwrap(), &options(0x22, 0x44), &Quiet).unwrap();
+    assert_eq!(reports.iter().map(|key| key.checksum).collect::<Vec<_>>(), [None, Some(true)]);
+    let error = decrypt_file(&sealed, &output, &options(0x22, 0x45), &Quiet).unwrap_err();
+    assert!(matches!(error, Error::KeyChecksum { .. }), "{error}");
+    let reports =
+        check_keys(&FileSource::open(&sealed).unwrap(), &options(0x22, 0x45), &Quiet).unwrap();
+    assert_eq!(reports.iter().map(|key| key.checksum).collect::<Vec<_>>(), [None, Some(false)]);
 }

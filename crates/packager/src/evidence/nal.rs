@@ -425,6 +425,8 @@ mod tests {
         assert!(cenc.covers_last(35) && cenc.covers_first(1) && !cenc.covers_first(0));
         let short = CryptRuns::new(Scheme::Cens, 3, 2);
         assert_eq!(of(short, 16 * 7), [0..48]);
+        // Without clear blocks there is no pattern, and nothing to cut short.
+        assert_eq!(CryptRuns::new(Scheme::Cbcs, 10, 0), all);
         for runs in [pattern, all, cenc, short] {
             for len in 0..700 {
                 let bytes: usize = runs.of(len).map(|run| run.len()).sum();

@@ -211,7 +211,7 @@ pub(crate) fn check_shared(
         }
         let run_end = offset.saturating_add(size);
         if run_end > end.0 {
-            end = (run_end, encrypted || (offset < end.0 && end.1));
+            end = (run_end, encrypted);
         }
     }
     Ok(())

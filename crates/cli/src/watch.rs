@@ -1,6 +1,7 @@
 //! Watching a run: progress, warnings, interruption.
 
 use std::{
+    fs,
     io::{self, IsTerminal, Write},
     sync::{
         Arc,
@@ -11,6 +12,7 @@ use std::{
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lanelock_packager::Observer;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 
 use crate::{args::CommonArgs, failure::Failure, hide::without_keys};
 
@@ -23,14 +25,20 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Shows a bar if standard error is a terminal, and turns SIGINT and SIGTERM into an orderly end.
+    /// Shows a bar if standard error is a terminal, and turns SIGINT, SIGTERM and SIGHUP into an orderly
+    /// end. A file that outgrows the limit of the process (SIGXFSZ) is an error of the write.
     pub(crate) fn new(args: &CommonArgs) -> Result<Self, Failure> {
         let CommonArgs { quiet, json, no_progress, .. } = *args;
         let interrupted = Arc::new(AtomicBool::new(false));
-        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-            signal_hook::flag::register(signal, interrupted.clone())
-                .map_err(|error| Failure::Io { what: "cannot watch for signals".into(), error })?;
+        for signal in [SIGINT, SIGTERM] {
+            watch_for(signal, &interrupted)?;
         }
+        // Under nohup it stays ignored.
+        if !is_ignored(SIGHUP) {
+            watch_for(SIGHUP, &interrupted)?;
+        }
+        // What counts is that there is a handler: without one the signal ends the process.
+        watch_for(SIGXFSZ, &Arc::default())?;
         let bar = if quiet || no_progress || !io::stderr().is_terminal() {
             ProgressBar::hidden()
         } else {
@@ -55,6 +63,21 @@ impl Watch {
     pub(crate) fn end(&self) {
         self.bar.finish_and_clear();
     }
+}
+
+/// Sets `flag` at each `signal`.
+fn watch_for(signal: i32, flag: &Arc<AtomicBool>) -> Result<(), Failure> {
+    signal_hook::flag::register(signal, flag.clone())
+        .map(drop)
+        .map_err(|error| Failure::Io { what: "cannot watch for signals".into(), error })
+}
+
+/// Whether whoever started the command has it ignore `signal`.
+fn is_ignored(signal: i32) -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok());
+    ignored.is_some_and(|ignored| ignored >> (signal - 1) & 1 == 1)
 }
 
 impl Drop for Watch {

@@ -8,12 +8,12 @@ use lanelock_testkit::{demo_clip, ffmpeg, longest_clip as clip, skip};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 use support::{
-    Dir, FRAGMENTED, KEY, KID, OTHER_KEY, OTHER_KID, SCHEMES, encrypt, encrypt_with, ffmpeg_makes,
-    lanelock, other_pair, pair, stderr, succeed,
+    Dir, FRAGMENTED, KEY, KID, OTHER_KEY, OTHER_KID, SCHEMES, decrypt, encrypt, encrypt_with,
+    ffmpeg_makes, lanelock, other_pair, pair, stderr, succeed,
 };
 
 const BEFORE: &[u8] = b"what was there before";
@@ -274,39 +274,197 @@ fn output_that_is_the_input() {
     }
 }
 
-/// A file system that is too small, where this user may mount one.
+/// A file system of its own, where this user may mount one.
+struct Mounted(PathBuf);
+
+impl Mounted {
+    /// A file system in memory.
+    fn tmpfs(dir: &Dir, size: &str) -> Option<Self> {
+        Self::mount(dir, &["-t", "tmpfs", "-o", size, "lanelock-test"])
+    }
+
+    /// ext4 in a file of that many KiB.
+    fn ext4(dir: &Dir, kib: usize) -> Option<Self> {
+        let image = dir.file("image");
+        fs::write(&image, vec![0; kib << 10]).unwrap();
+        let image = image.to_str().unwrap();
+        let make = format!("mkfs.ext4 -q -O ^has_journal -m 0 {image}");
+        let made = Command::new("sh").args(["-c", &make]).output().unwrap().status.success();
+        made.then(|| Self::mount(dir, &["-t", "ext4", "-o", "loop", image])).flatten()
+    }
+
+    fn mount(dir: &Dir, args: &[&str]) -> Option<Self> {
+        let path = dir.file("mounted");
+        fs::create_dir_all(&path).unwrap();
+        let mount = Command::new("mount").args(args).arg(&path).output();
+        mount.is_ok_and(|mount| mount.status.success()).then_some(Self(path))
+    }
+
+    fn names(&self) -> Vec<String> {
+        let names = self.0.read_dir().unwrap().map(|entry| entry.unwrap().file_name());
+        names.map(|name| name.into_string().unwrap()).filter(|name| name != "lost+found").collect()
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).output();
+    }
+}
+
+/// Disks that are full at the first byte, at the last one, and between them: an output that fits is
+/// there, also when the room that is taken in advance is not, and another one leaves nothing.
 #[test]
 fn full_disk() {
     let path = demo_clip();
     let dir = Dir::new();
-    let small = dir.file("small");
-    fs::create_dir(&small).unwrap();
-    let mount = Command::new("mount")
-        .args(["-t", "tmpfs", "-o", "size=64k", "lanelock-test"])
-        .arg(&small)
-        .output();
-    if !mount.is_ok_and(|mount| mount.status.success()) {
-        return skip("only root can mount a small file system to fill");
-    }
-    let result = std::panic::catch_unwind(|| {
-        for layout in ["fragmented", "keep"] {
-            let output = small.join("out.mp4");
-            fs::write(&output, BEFORE).unwrap();
-            let mut command = lanelock();
-            command.arg("encrypt").args([&path, &output]);
-            command.args(["--scheme", "cbcs", "--key", &pair(), "--layout", layout]);
-            let run = command.output().unwrap();
-            assert_eq!(run.status.code(), Some(3), "{}", stderr(&run));
-            let text = stderr(&run);
-            for word in [&output.display().to_string()[..], "No space left", "hint"] {
-                assert!(text.contains(word), "no {word:?} in: {text}");
+    let sealed = dir.file("sealed.mp4");
+    encrypt_with(&path, &sealed, "cbcs", &["--key", &pair(), "--layout", "keep"]);
+    let runs: [(&Path, &[&str]); 3] = [
+        (&path, &["encrypt", "--scheme", "cbcs", "--layout", "fragmented"]),
+        (&path, &["encrypt", "--scheme", "cenc", "--layout", "keep"]),
+        (&sealed, &["decrypt"]),
+    ];
+    let whole = usize::try_from(fs::metadata(&path).unwrap().len()).unwrap() >> 10;
+    for kind in ["tmpfs", "ext4"] {
+        let (mut good, mut bad) = (0, 0);
+        for kib in [64, whole / 2, whole - 64, whole + 192, whole + 512, whole + 4096] {
+            let mounted = match kind {
+                "ext4" => Mounted::ext4(&dir, kib.max(256)),
+                _ => Mounted::tmpfs(&dir, &format!("size={kib}k")),
+            };
+            let Some(mounted) = mounted else {
+                skip("only root can mount a small file system to fill, and ext4 needs mkfs.ext4");
+                break;
+            };
+            let output = mounted.0.join("out.mp4");
+            for (input, args) in runs {
+                for existing in [true, false] {
+                    let _ = fs::remove_file(&output);
+                    if existing {
+                        fs::write(&output, BEFORE).unwrap();
+                    }
+                    let mut command = lanelock();
+                    command.args(args).args([input, &output]).args(["--key", &pair()]);
+                    let run = command.output().unwrap();
+                    let text = stderr(&run);
+                    if run.status.success() {
+                        good += 1;
+                        assert_eq!(mounted.names(), ["out.mp4"], "{kind} of {kib} KiB");
+                        // It is whole.
+                        if args[0] == "encrypt" {
+                            decrypt(&output, &dir.file("back.mp4"), &pair());
+                        } else {
+                            assert!(fs::read(&output).unwrap() == fs::read(&path).unwrap());
+                        }
+                        continue;
+                    }
+                    bad += 1;
+                    assert_eq!(run.status.code(), Some(3), "{kind} of {kib} KiB: {text}");
+                    for word in [&output.display().to_string()[..], "No space left", "hint"] {
+                        assert!(text.contains(word), "no {word:?} in: {text}");
+                    }
+                    let left: &[&str] = if existing { &["out.mp4"] } else { &[] };
+                    assert_eq!(mounted.names(), left, "{kind} of {kib} KiB: something is left");
+                    if existing {
+                        assert_eq!(fs::read(&output).unwrap(), BEFORE);
+                    }
+                }
             }
-            assert_eq!(fs::read_dir(&small).unwrap().count(), 1, "something is left");
-            assert_eq!(fs::read(&output).unwrap(), BEFORE);
         }
-    });
-    succeed(Command::new("umount").arg(&small));
-    result.unwrap();
+        assert!(good == bad || good.min(bad) > 5, "{kind}: {good} fit and {bad} do not");
+    }
+}
+
+/// `sh -c SCRIPT` in front of the command, which is `"$@"` in it.
+fn under(script: &str) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", script, "sh", env!("CARGO_BIN_EXE_lanelock")]);
+    command.env_remove("LANELOCK_KEYS").stdin(Stdio::null());
+    command
+}
+
+/// A file that may not be so large: an error of the write, no signal that ends the process.
+#[test]
+fn file_size_limit() {
+    let path = demo_clip();
+    let dir = Dir::new();
+    let output = dir.file("out.mp4");
+    let blocks = fs::metadata(&path).unwrap().len() / 512;
+    for limit in [0, 1, 16, blocks / 2, blocks - 1] {
+        for workers in ["1", "3"] {
+            for layout in ["fragmented", "keep"] {
+                let mut command = under(&format!("ulimit -f {limit} && exec \"$@\""));
+                command.arg("encrypt").args([&path, &output]).args(["--scheme", "cbcs"]);
+                command.args(["--key", &pair(), "--layout", layout, "--workers", workers]);
+                let run = command.output().unwrap();
+                let text = stderr(&run);
+                assert_eq!(run.status.code(), Some(3), "{:?} {text}", run.status);
+                for word in ["out.mp4", "File too large"] {
+                    assert!(text.contains(word), "no {word:?} in: {text}");
+                }
+                assert_eq!(dir.names(), [""; 0]);
+            }
+        }
+    }
+}
+
+/// Threads that cannot start are workers less.
+#[test]
+fn no_threads() {
+    let path = clip("avc_aac.mp4");
+    let dir = Dir::new();
+    let [command_copy, input, output, back] =
+        ["lanelock", "in.mp4", "out.mp4", "back.mp4"].map(|name| dir.file(name));
+    // Root has no such limit; the user `nobody` has no other process.
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    // Not by this process: a program that is open for writing, in a child of another test, does not run.
+    succeed(
+        Command::new("sh")
+            .args(["-c", "cp \"$@\"", "sh", env!("CARGO_BIN_EXE_lanelock")])
+            .arg(&command_copy),
+    );
+    fs::copy(&path, &input).unwrap();
+    fs::set_permissions(&input, fs::Permissions::from_mode(0o644)).unwrap();
+    let nobody = "exec setpriv --reuid=65534 --regid=65534 --clear-groups \
+                  prlimit --nproc=1 \"$@\"";
+    let run = |args: &[&std::ffi::OsStr]| {
+        let mut command = Command::new("sh");
+        command.args(["-c", nobody, "sh"]).arg(&command_copy).args(args);
+        command.env_remove("LANELOCK_KEYS").stdin(Stdio::null()).output().unwrap()
+    };
+    if !run(&["--version".as_ref()]).status.success() {
+        return skip("only root can become a user without processes of his own (setpriv, prlimit)");
+    }
+    let pair = pair();
+    let mut args = ["encrypt", "IN", "OUT", "--scheme", "cbcs", "--workers", "8", "--key", &pair]
+        .map(std::ffi::OsStr::new);
+    (args[1], args[2]) = (input.as_os_str(), output.as_os_str());
+    let run = run(&args);
+    assert!(run.status.success(), "{:?} {}", run.status, stderr(&run));
+    decrypt(&output, &back, &pair);
+}
+
+/// Without /proc a file without name gets one in another way.
+#[test]
+fn no_proc() {
+    let path = clip("avc.mp4");
+    let dir = Dir::new();
+    let output = dir.file("out.mp4");
+    let hidden = "mount -t tmpfs lanelock-test /proc && test ! -e /proc/self && exec \"$@\"";
+    let script = format!("exec unshare -m sh -c '{hidden}' sh \"$@\"");
+    if !under(&script).arg("--version").output().unwrap().status.success() {
+        return skip("only root can hide /proc");
+    }
+    for existing in [false, true] {
+        assert_eq!(output.exists(), existing);
+        let mut command = under(&script);
+        command.arg("encrypt").args([&path, &output]);
+        succeed(command.args(["--scheme", "cbcs", "--key", &pair()]));
+        assert_eq!(dir.names(), ["out.mp4"]);
+        decrypt(&output, &dir.file("back.mp4"), &pair());
+        fs::remove_file(dir.file("back.mp4")).unwrap();
+    }
 }
 
 #[test]
@@ -356,56 +514,115 @@ fn inputs_that_cannot_be_read() {
     }
 }
 
-#[test]
-fn interrupt() {
-    let Some(ffmpeg) = ffmpeg() else { return };
-    let dir = Dir::new();
+/// A file that takes a while.
+fn big(dir: &Dir) -> Option<PathBuf> {
+    let ffmpeg = ffmpeg()?;
     let big = dir.file("big.mp4");
     let copy = ["-map", "0:v", "-c", "copy", "-movflags", FRAGMENTED];
     ffmpeg_makes(&ffmpeg, &["-stream_loop", "400"], &demo_clip(), &copy, &big);
+    Some(big)
+}
+
+/// Encrypts a big file, and sends `signal` when the output is open: then the run is under way and the
+/// signals are watched.
+fn signalled(dir: &Dir, mut command: Command, big: &Path, output: &Path, signal: &str) -> Output {
+    command.arg("encrypt").args([big, output]);
+    command.args(["--scheme", "cbc1", "--key", &pair(), "--workers", "1"]);
+    let mut child = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    let descriptors = format!("/proc/{}/fd", child.id());
+    let is_open = || {
+        let open = fs::read_dir(&descriptors).into_iter().flatten().flatten();
+        let mut paths = open.filter_map(|entry| fs::read_link(entry.path()).ok());
+        paths.any(|path| path.starts_with(dir.path()) && path != big)
+    };
+    let start = Instant::now();
+    while !is_open() && start.elapsed() < Duration::from_secs(5) {
+        thread::sleep(Duration::from_micros(200));
+    }
+    succeed(Command::new("kill").args([signal, &child.id().to_string()]));
+    loop {
+        if start.elapsed() > Duration::from_secs(20) {
+            child.kill().unwrap();
+            panic!("{signal} does not end it");
+        }
+        if child.try_wait().unwrap().is_some() {
+            return child.wait_with_output().unwrap();
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn interrupt() {
+    let dir = Dir::new();
+    let Some(big) = big(&dir) else { return };
     let output = dir.file("out.mp4");
-    fs::write(&output, BEFORE).unwrap();
-    let before = dir.names();
-    for signal in ["-INT", "-TERM"] {
+    for (signal, existing) in [("-INT", true), ("-TERM", false), ("-HUP", true), ("-HUP", false)] {
+        let _ = fs::remove_file(&output);
+        if existing {
+            fs::write(&output, BEFORE).unwrap();
+        }
+        let before = dir.names();
         let mut interrupted = false;
         // The machine may be faster than we are.
         for _ in 0..20 {
-            let mut child = lanelock()
-                .arg("encrypt")
-                .args([&big, &output])
-                .args(["--scheme", "cbc1", "--key", &pair(), "--workers", "1"])
-                .stderr(Stdio::piped())
-                .stdout(Stdio::null())
-                .spawn()
-                .unwrap();
-            // When the temporary file is there, the run is under way and the signals are watched.
-            let start = Instant::now();
-            while dir.names() == before && start.elapsed() < Duration::from_secs(5) {
-                thread::sleep(Duration::from_micros(200));
-            }
-            succeed(Command::new("kill").args([signal, &child.id().to_string()]));
-            let run = loop {
-                if start.elapsed() > Duration::from_secs(20) {
-                    child.kill().unwrap();
-                    panic!("{signal} does not end it");
-                }
-                if child.try_wait().unwrap().is_some() {
-                    break child.wait_with_output().unwrap();
-                }
-                thread::sleep(Duration::from_millis(1));
-            };
-            assert_eq!(dir.names(), before, "something is left");
+            let run = signalled(&dir, lanelock(), &big, &output, signal);
             if run.status.success() {
-                fs::write(&output, BEFORE).unwrap();
+                fs::remove_file(&output).unwrap();
+                if existing {
+                    fs::write(&output, BEFORE).unwrap();
+                }
                 continue;
             }
+            assert_eq!(dir.names(), before, "something is left");
             assert_eq!(run.status.code(), Some(130), "{}", stderr(&run));
             assert!(stderr(&run).contains("interrupted"), "{}", stderr(&run));
-            assert_eq!(fs::read(&output).unwrap(), BEFORE);
+            if existing {
+                assert_eq!(fs::read(&output).unwrap(), BEFORE);
+            }
             interrupted = true;
             break;
         }
         assert!(interrupted, "twenty runs were over before {signal}");
+    }
+}
+
+/// `nohup` has a command ignore that its terminal goes away.
+#[test]
+fn hang_up_that_is_ignored() {
+    let dir = Dir::new();
+    let Some(big) = big(&dir) else { return };
+    let output = dir.file("out.mp4");
+    let run = signalled(&dir, under("trap '' HUP; exec \"$@\""), &big, &output, "-HUP");
+    assert!(run.status.success(), "{:?} {}", run.status, stderr(&run));
+    assert_eq!(dir.names(), ["big.mp4", "out.mp4"]);
+}
+
+/// Whoever is killed cannot clean up: there is nothing to clean up.
+#[test]
+fn kill() {
+    let dir = Dir::new();
+    let Some(big) = big(&dir) else { return };
+    let output = dir.file("out.mp4");
+    for existing in [false, true] {
+        let _ = fs::remove_file(&output);
+        if existing {
+            fs::write(&output, BEFORE).unwrap();
+        }
+        let before = dir.names();
+        let run = signalled(&dir, lanelock(), &big, &output, "-KILL");
+        if run.status.success() {
+            skip("the run was over before it could be killed");
+            continue;
+        }
+        let left = dir.names();
+        if left.iter().any(|name| name.starts_with(".lanelock-")) {
+            return skip("a file system without O_TMPFILE");
+        }
+        assert_eq!(left, before);
+        if existing {
+            assert_eq!(fs::read(&output).unwrap(), BEFORE);
+        }
     }
 }
 

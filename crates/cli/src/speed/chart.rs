@@ -1,12 +1,8 @@
 //! The rows as a chart.
 
-use std::{
-    fs::Permissions,
-    io::{self, Write},
-    os::unix::fs::PermissionsExt,
-    path::Path,
-};
+use std::{io::IoSlice, path::Path};
 
+use lanelock_packager::io::{FileSink, Finish, Sink};
 use lanelock_speed::{
     clock,
     plot::{Line, LineChart},
@@ -80,22 +76,8 @@ pub(super) fn chart(rows: &[MeasuredRow], passes: u16) -> String {
 
 /// Writes a file whole or not at all.
 pub(super) fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    let fail = |error| Failure::Io { what: format!("cannot write {}", path.display()), error };
-    if path.is_dir() {
-        return Err(fail(io::Error::other("it is a directory; name a file in it")));
-    }
-    let directory = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    let mut file = tempfile::Builder::new()
-        .prefix(".lanelock-")
-        .suffix(".part")
-        .permissions(Permissions::from_mode(0o666)) // less the umask, like any new file
-        .tempfile_in(directory)
-        // Only the kind of the error: its text names the temporary file, not the one that was asked
-        // for.
-        .map_err(|error| fail(error.kind().into()))?;
-    file.write_all(text.as_bytes()).map_err(fail)?;
-    file.persist(path).map(drop).map_err(|error| fail(error.error))
+    let sink: Box<dyn Sink> = Box::new(FileSink::create(path, &[])?);
+    sink.write_all_at(&mut [IoSlice::new(text.as_bytes())], 0)
+        .and_then(|()| sink.finish(Finish::new(text.len() as u64, false)))
+        .map_err(|error| Failure::Io { what: format!("cannot write {}", path.display()), error })
 }

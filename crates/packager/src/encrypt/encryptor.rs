@@ -147,6 +147,7 @@ impl Encryptor<'_> {
                 Protect::new(index, aux)
             })
             .collect();
+        self.fragments += 1;
         let mut edit = FragmentEdit::new(&fragment).with_run_offsets(RunOffsets::Explicit);
         if self.decryptor.is_some() {
             edit = edit.unprotect(KeepPssh::No);

@@ -67,8 +67,9 @@ impl ReadAt for ReadAhead<'_> {
             let read = self.input.read_exact_at(&mut block.bytes, offset);
             if read.is_err() {
                 block.bytes.clear();
+                // What cannot be read may be what was not asked for.
+                return self.input.read_exact_at(buf, offset);
             }
-            read?;
         }
         if let Some(bytes) = block.get(offset, buf.len()) {
             buf.copy_from_slice(bytes);

@@ -7,11 +7,11 @@ use std::{
 };
 
 use lanelock_mp4::ReadAt;
-use tempfile::NamedTempFile;
 
 use super::{
     Finish, Sink, Source,
     sys::{self, Version},
+    unfinished::Unfinished,
 };
 use crate::Error;
 
@@ -81,67 +81,99 @@ impl Source for FileSource {
     }
 }
 
-/// A file that appears under its name when it is finished. Dropped before, it leaves nothing.
+/// A file that appears under its name when it is finished, in place of the one that has it; then it
+/// keeps the permissions of that one. A symbolic link stays, and the file it leads to is replaced or
+/// made. Dropped before, it leaves nothing.
 #[derive(Debug)]
 pub struct FileSink {
+    name: String,
+    /// Where `name` leads.
     path: PathBuf,
-    file: NamedTempFile,
+    file: Unfinished,
 }
 
 impl FileSink {
     /// A file to be at `path`. It must not be one of `sources`, which are read meanwhile.
     pub fn create(path: &Path, sources: &[&FileSource]) -> Result<Self, Error> {
-        let name = || path.display().to_string();
-        let fail = |source| Error::Write { name: name(), source };
-        if let Ok(existing) = fs::metadata(path) {
-            let version = Version::of(&existing);
+        let name = path.display().to_string();
+        let fail = |source| Error::Write { name: path.display().to_string(), source };
+        let replaced = match fs::metadata(path) {
+            Ok(replaced) => Some(replaced),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(fail(error)),
+        };
+        let path = follow(path).map_err(fail)?;
+        if let Some(replaced) = &replaced {
+            let version = Version::of(replaced);
             if sources.iter().any(|source| source.opened.is_same_file(version)) {
-                return Err(Error::SameFile { name: name() });
+                return Err(Error::SameFile { name });
             }
-            if existing.is_dir() {
+            if replaced.is_dir() {
                 return Err(fail(io::Error::other("it is a directory; name a file in it")));
             }
-            if !existing.is_file() {
+            if !replaced.is_file() {
                 let what =
                     "it is not a regular file, and the output must be complete before it appears";
                 return Err(fail(io::Error::other(what)));
             }
+            // Links of /proc lead to open files, which may have lost their names.
+            let found = fs::symlink_metadata(&path).ok();
+            if !found.is_some_and(|found| Version::of(&found).is_same_file(version)) {
+                let what = "it is an open file that has no name any more";
+                return Err(fail(io::Error::other(what)));
+            }
         }
-        let directory = match path.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => Path::new("."),
-        };
-        let file = tempfile::Builder::new()
-            .prefix(".lanelock-")
-            .suffix(".part")
-            .permissions(sys::new_file())
-            .tempfile_in(directory)
+        let permissions = if replaced.is_some() { sys::private_file() } else { sys::new_file() };
+        let file = Unfinished::new(folder(&path), &permissions)
             // Only the kind of the error: its text names the temporary file, which the user did not choose.
             .map_err(|error| fail(error.kind().into()))?;
-        Ok(Self { path: path.into(), file })
+        if let Some(replaced) = &replaced {
+            sys::keep_permissions(file.file(), replaced).map_err(fail)?;
+        }
+        Ok(Self { name, path, file })
     }
+}
+
+/// The folder of a file.
+fn folder(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// The most symbolic links that one leads through, as in Linux.
+const MOST_LINKS: usize = 40;
+
+/// Where a name leads through symbolic links; there may be nothing yet.
+fn follow(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        match fs::read_link(&path) {
+            Ok(target) => path = folder(&path).join(target),
+            Err(_) => return Ok(path),
+        }
+    }
+    Err(io::Error::other("too many symbolic links"))
 }
 
 impl Sink for FileSink {
     fn name(&self) -> String {
-        self.path.display().to_string()
+        self.name.clone()
     }
 
     fn expect(&self, bytes: u64) {
-        sys::reserve(self.file.as_file(), bytes);
+        sys::reserve(self.file.file(), bytes);
     }
 
     fn write_all_at(&self, parts: &mut [IoSlice<'_>], offset: u64) -> io::Result<()> {
-        sys::write_all_at(self.file.as_file(), parts, offset)
+        sys::write_all_at(self.file.file(), parts, offset)
     }
 
     fn finish(self: Box<Self>, finish: Finish) -> io::Result<()> {
-        let Self { path, file } = *self;
+        let Self { path, file, .. } = *self;
         // Gives back the room behind it that was taken in advance.
-        file.as_file().set_len(finish.len)?;
-        if finish.sync {
-            file.as_file().sync_all()?;
-        }
-        file.persist(path).map(drop).map_err(|error| error.error)
+        file.file().set_len(finish.len)?;
+        file.persist(&path, finish.sync)
     }
 }

@@ -13,6 +13,7 @@ mod sink;
 mod source;
 mod standard;
 mod sys;
+mod unfinished;
 
 pub(crate) use ahead::ReadAhead;
 pub use file::{FileSink, FileSource};

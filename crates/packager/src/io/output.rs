@@ -52,6 +52,11 @@ impl Output {
     /// of it is written, or until [`Self::halt`].
     pub(crate) fn write_all(&self, parts: &mut [IoSlice<'_>], offset: u64) -> Result<(), Error> {
         let fail = |error| self.error(error);
+        let len = parts.iter().map(|part| part.len() as u64).sum::<u64>();
+        // Nothing has no turn: what is behind it may be written already.
+        if len == 0 {
+            return Ok(());
+        }
         if !self.turns {
             return self.sink.write_all_at(parts, offset).map_err(fail);
         }
@@ -63,12 +68,14 @@ impl Output {
             if state.halted {
                 return Ok(());
             }
-            state.next += parts.iter().map(|part| part.len() as u64).sum::<u64>();
+            state.next += len;
         }
-        self.sink.write_all_at(parts, offset).map_err(fail)?;
+        let result = self.sink.write_all_at(parts, offset);
+        // After a write that failed, the next one would leave a hole in front of it.
+        state.halted |= result.is_err();
         drop(state);
         self.written.notify_all();
-        Ok(())
+        result.map_err(fail)
     }
 
     /// Ends the waiting: the run has failed.

@@ -48,16 +48,27 @@ impl<R: Read> State<R> {
 
     /// Reads until the bytes in front of `end` are held; fewer if there are no more.
     fn hold(&mut self, end: u64) -> io::Result<()> {
-        while self.end() < end && !self.ended {
-            let had = self.held.len();
-            let more = usize::try_from(end - self.end()).unwrap_or(usize::MAX).min(1 << 20);
-            self.held.try_reserve(more).map_err(|_| io::ErrorKind::OutOfMemory)?;
-            self.held.resize(had + more, 0);
-            let read = read(&mut self.reader, &mut self.held[had..]);
-            self.held.truncate(had + read.as_ref().copied().unwrap_or(0));
-            self.ended = read? == 0;
-        }
-        Ok(())
+        let mut had = self.held.len();
+        let result = loop {
+            let left = end.saturating_sub(self.start + had as u64);
+            if left == 0 || self.ended {
+                break Ok(());
+            }
+            if had == self.held.len() {
+                // As far as there are bytes: a size that a box claims may be false.
+                let more = usize::try_from(left).unwrap_or(usize::MAX).min(1 << 20);
+                if self.held.try_reserve(more).is_err() {
+                    break Err(io::ErrorKind::OutOfMemory.into());
+                }
+                self.held.resize(had + more, 0);
+            }
+            match read(&mut self.reader, &mut self.held[had..]) {
+                Ok(read) => (had, self.ended) = (had + read, read == 0),
+                Err(error) => break Err(error),
+            }
+        };
+        self.held.truncate(had);
+        result
     }
 
     /// Where `offset` is among the held bytes.

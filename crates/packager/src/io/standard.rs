@@ -3,7 +3,6 @@
 use std::{
     fs::File,
     io::{self, Read},
-    os::fd::AsFd,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -18,7 +17,7 @@ const INPUT: &str = "standard input";
 /// Standard input as a source: a file, if it was redirected from one; a pipe otherwise. When `cancel`
 /// is set, reading ends with an error, also while it waits.
 pub fn standard_input(cancel: Arc<AtomicBool>) -> io::Result<Box<dyn Source>> {
-    let file = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let file = sys::standard_input()?;
     let metadata = file.metadata()?;
     if metadata.is_file() && sys::position(&file) == Some(0) {
         return Ok(Box::new(FileSource::of(file, INPUT.into())?));
@@ -29,7 +28,7 @@ pub fn standard_input(cancel: Arc<AtomicBool>) -> io::Result<Box<dyn Source>> {
 
 /// Standard output as a sink: a pipe, whatever it is.
 pub fn standard_output() -> io::Result<Box<dyn Sink>> {
-    let file = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+    let file = sys::standard_output()?;
     sys::widen_pipe(&file);
     Ok(Box::new(PipeSink::new("standard output", file)))
 }

@@ -3,10 +3,14 @@
 use std::{
     fs::{File, Metadata, Permissions},
     io::{self, IoSlice},
-    os::unix::fs::{FileExt, MetadataExt, PermissionsExt},
+    os::{
+        fd::{AsFd, AsRawFd},
+        unix::fs::{FileExt, MetadataExt, PermissionsExt, fchown},
+    },
+    path::Path,
 };
 
-use rustix::fs::{FallocateFlags, fallocate};
+use rustix::fs::{AtFlags, CWD, FallocateFlags, Mode, OFlags, fallocate, linkat};
 
 /// What changes when a file is written to, or replaced by another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +43,56 @@ pub(crate) fn new_file() -> Permissions {
     Permissions::from_mode(0o666)
 }
 
+/// Permissions of a file that only its owner may read.
+pub(crate) fn private_file() -> Permissions {
+    Permissions::from_mode(0o600)
+}
+
+/// Gives a file the permissions of the one that it is to replace, and its owner and group if the
+/// process may. Nobody gets more than there was: without the group, its members are as all others.
+pub(crate) fn keep_permissions(file: &File, replaced: &Metadata) -> io::Result<()> {
+    let (owner, group) = (replaced.uid(), replaced.gid());
+    if fchown(file, Some(owner), Some(group)).is_err() {
+        let _ = fchown(file, None, Some(group));
+    }
+    let mut mode = replaced.mode() & 0o777;
+    if file.metadata()?.gid() != group {
+        mode &= 0o707 | (mode & 0o007) << 3;
+    }
+    let set = file.set_permissions(Permissions::from_mode(mode));
+    // Some file systems have the same permissions for all files, and change none.
+    if file.metadata()?.mode() & 0o777 & !mode == 0 { Ok(()) } else { set }
+}
+
+/// A file without a name, in the file system of `folder` (`O_TMPFILE`).
+pub(crate) fn unnamed_file(folder: &Path, permissions: &Permissions) -> io::Result<File> {
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+    let mode = Mode::from_raw_mode(permissions.mode());
+    Ok(rustix::fs::open(folder, flags, mode)?.into())
+}
+
+/// Gives a file without a name this one, if no other file has it.
+pub(crate) fn link(file: &File, path: &Path) -> io::Result<()> {
+    let open = format!("/proc/self/fd/{}", file.as_raw_fd());
+    match linkat(CWD, open, CWD, path, AtFlags::SYMLINK_FOLLOW) {
+        // Without /proc. Before Linux 6.10 it takes a privilege.
+        Err(error) if error != rustix::io::Errno::EXIST => {
+            Ok(linkat(file, "", CWD, path, AtFlags::EMPTY_PATH)?)
+        }
+        result => Ok(result?),
+    }
+}
+
+/// Standard input, to be closed apart from it.
+pub(crate) fn standard_input() -> io::Result<File> {
+    Ok(io::stdin().as_fd().try_clone_to_owned()?.into())
+}
+
+/// Standard output, to be closed apart from it.
+pub(crate) fn standard_output() -> io::Result<File> {
+    Ok(io::stdout().as_fd().try_clone_to_owned()?.into())
+}
+
 pub(crate) fn read_exact_at(file: &File, buf: &mut [u8], offset: u64) -> io::Result<()> {
     file.read_exact_at(buf, offset)
 }
@@ -68,7 +122,7 @@ pub(crate) fn write_all_at(
     Ok(())
 }
 
-/// Takes room for a file of about `len` bytes, where that makes writing faster; its length stays. A
+/// Takes room for an empty file that gets about `len` bytes, where that makes writing faster; its length stays. A
 /// file system that cannot do it goes without.
 pub(crate) fn reserve(file: &File, len: u64) {
     const TMPFS: rustix::fs::FsWord = 0x0102_1994; // TMPFS_MAGIC of linux/magic.h
@@ -78,8 +132,11 @@ pub(crate) fn reserve(file: &File, len: u64) {
         Ok(_) => {}
         Err(_) => return,
     }
-    // Without room for an estimate there may be room for the file.
-    let _ = fallocate(file, FallocateFlags::KEEP_SIZE, 0, len);
+    // Without room for an estimate there may be room for the file. Some file systems have taken what
+    // there was: others need it meanwhile.
+    if fallocate(file, FallocateFlags::KEEP_SIZE, 0, len).is_err() {
+        let _ = file.set_len(0);
+    }
 }
 
 /// Where a file is read next; none for what has no place.

@@ -101,6 +101,12 @@ impl<'a> Fragments<'a> {
             media.push(next);
             self.boxes.next();
         }
+        // Rather than that samples lie outside of the boxes that are there.
+        if end < wanted
+            && let Some(error) = self.boxes.next_if(Result::is_err)
+        {
+            error?;
+        }
         Ok((PartKind::Fragment(moof, media), at..end))
     }
 

@@ -20,8 +20,8 @@ Exit codes:
   2    the command line is wrong
   3    a file cannot be read or written; there is no output
   130  interrupted; there is no output
-Standard output (-) has what was written before the error. Of several inputs, the others have their
-outputs, and the exit code is that of the first failure.";
+Where the output is standard output, it has what was written before the error. Of several inputs,
+the others have their outputs, and the exit code is that of the first failure.";
 
 /// Encrypts MP4 and CMAF files for streaming by Common Encryption (ISO/IEC 23001-7), and decrypts
 /// and inspects them.
@@ -64,14 +64,19 @@ Examples:
     lanelock encrypt segments/ out/ --scheme cbcs --key-file keys.txt
     lanelock encrypt 1.m4s out.m4s --init init.mp4 --scheme cbcs --iv HEX --key-file keys.txt
 
-Fragmented input keeps its fragments. Progressive input becomes fragmented and QuickTime becomes MP4,
-unless --layout keep is given. An output appears when it is complete, or not at all.
+Fragmented input keeps its fragments. Progressive input becomes fragmented and QuickTime becomes
+MP4, unless --layout keep is given. An output appears when it is complete, or not at all.
 
-With - as the output, everything else is printed on standard error, --json too.
+- is standard input or output. A pipe must hold a fragmented file; a file that is redirected may be
+any. When standard output is the output, all else is printed on standard error, --json too, and
+indexes (sidx, mfra) of what came through a pipe are left out.
 
-A folder holds one initialization segment and media segments of it, taken in the order of the numbers in
-their names; manifests (.mpd, .m3u8) are copied as they are, and anything else is an error. The output
-folder must be absent or empty.";
+A folder holds one initialization segment and its media segments, which are taken in the order of
+the numbers in their names. Manifests (.mpd, .m3u8) are copied as they are, with a warning; anything
+else is an error. The output folder must not be there yet, or be empty. It appears when all of it is
+complete, or not at all.
+
+Of several inputs, one that fails leaves the others alone. --json prints them in their order.";
 
 /// Encrypts files.
 #[derive(Debug, clap::Args)]
@@ -165,15 +170,15 @@ Examples:
     lanelock rewrap in.mp4 out.mp4 --scheme cenc --key-file old.txt --to-key-file new.txt
 
   A key for video, another for audio:
-    lanelock rewrap in.mp4 out.mp4 --scheme cbcs --key-file old.txt \
+    lanelock rewrap in.mp4 out.mp4 --scheme cbcs --key-file old.txt \\
       --to-key video=KID:KEY --to-key audio=KID:KEY
 
   Between two programs:
     ... | lanelock rewrap - - --scheme cbcs --key-file old.txt --to-key-file new.txt | ...
 
-Clear bytes are never written. The layout stays what it is; pssh boxes are replaced. Tracks that are
-clear stay clear, unless --to-key names them by their track ID. A new key needs a KID of its own: players
-find keys by KID and would take the old one.
+Clear bytes are never written. The layout stays what it is; pssh boxes are replaced. Tracks that
+are clear stay clear, unless --to-key names them by their track ID. A new key needs a KID of its
+own: players find keys by KID, and would take the old one.
 
 lanelock help encrypt says more of - and of several inputs.";
 
@@ -357,8 +362,9 @@ Examples:
   lanelock inspect 1.m4s --init init.mp4
   ffmpeg ... -movflags frag_keyframe+empty_moov -f mp4 - | lanelock inspect -
 
-With --key or --key-file, the file is decrypted and what comes out is looked at, without writing it: whether each key
-fits. The exit code is 1 if one surely does not. That takes a file: a pipe cannot be read twice.")]
+With --key or --key-file, the file is decrypted and what comes out is looked at, without writing
+it: whether each key fits. The exit code is 1 if one surely does not. That takes a file: a pipe
+cannot be read twice.")]
 pub(crate) struct InspectArgs {
     /// The file; - is standard input
     pub(crate) input: PathBuf,
@@ -370,9 +376,9 @@ pub(crate) struct InspectArgs {
     #[command(flatten)]
     pub(crate) keys: KeyArgs,
 
-    /// As for decrypt
-    #[arg(long, value_name = "HOW", default_value = "clear")]
-    pub(crate) truncated_runs: TruncatedRuns,
+    /// As for decrypt, for the keys that are given
+    #[arg(long, value_name = "HOW")]
+    pub(crate) truncated_runs: Option<TruncatedRuns>,
 
     /// Prints JSON
     #[arg(long)]

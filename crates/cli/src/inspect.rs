@@ -26,6 +26,10 @@ use crate::{
 
 pub(crate) fn inspect(args: &InspectArgs) -> Result<(), Failure> {
     let with_keys = args.keys.is_given();
+    if args.truncated_runs.is_some() && !with_keys {
+        let what = "--truncated-runs has no effect: it is for decryption, and no key is given";
+        return Err(Failure::usage(what, "leave it out, or give --key-file FILE"));
+    }
     let standard = matches!(InputPath::of(&args.input), InputPath::Standard);
     let key_files = args.keys.files.iter().filter(|path| *path == Path::new("-"));
     check_stdin(usize::from(standard) + key_files.count())?;
@@ -88,7 +92,7 @@ fn check(
 ) -> Result<Vec<KeyReport>, Failure> {
     let watch = Watch::plain(args.json);
     let mut options = DecryptOptions::new(keys::by_kid(&args.keys, &watch)?);
-    options.encrypt_truncated_runs = args.truncated_runs == TruncatedRuns::Encrypt;
+    options.encrypt_truncated_runs = args.truncated_runs == Some(TruncatedRuns::Encrypt);
     Ok(match init {
         None => lanelock_packager::check_keys(source, &options, &watch)?,
         Some(init) => lanelock_packager::check_segment_keys(init, source, &options, &watch)?,

@@ -15,6 +15,7 @@ use crate::{
         CommonArgs, DecryptArgs, DecryptionArgs, EncryptArgs, KeyArgs, ProtectionArgs, RewrapArgs,
     },
     failure::Failure,
+    hide::without_keys,
     keys,
     operation::Operation,
     paths::{InputPath, PathJob, Paths},
@@ -262,7 +263,10 @@ fn several(
 
 /// What JSON says of one of several inputs.
 fn object(job: &PathJob, result: &Result<Summary, Failure>) -> io::Result<serde_json::Value> {
-    let mut object = json!({ "input": job.input.name(), "output": job.output.name() });
+    let mut object = json!({
+        "input": without_keys(&job.input.name()),
+        "output": without_keys(&job.output.name()),
+    });
     match result {
         Ok(summary) => object["summary"] = serde_json::to_value(summary)?,
         Err(failure) => failure.add_to(&mut object),

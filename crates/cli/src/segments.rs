@@ -264,8 +264,16 @@ impl NewFolder {
             // Its text names the temporary folder, which the user did not choose.
             .map_err(|error| fail(error.kind().into()))?;
         let this = Self { path, temporary };
-        // With the permissions of a new folder, which the temporary one does not have.
-        fs::create_dir(this.inner()).map_err(|error| this.failure(error))?;
+        // With the permissions of a new folder, which the temporary one does not have, or those of the
+        // one that it replaces.
+        let make = || {
+            fs::create_dir(this.inner())?;
+            match fs::metadata(&this.path) {
+                Ok(there) => fs::set_permissions(this.inner(), there.permissions()),
+                Err(_) => Ok(()),
+            }
+        };
+        make().map_err(|error| this.failure(error))?;
         Ok(this)
     }
 

@@ -3,13 +3,14 @@
 
 mod support;
 
-use lanelock_testkit::{demo_clip, ffmpeg};
+use lanelock_testkit::{demo_clip, ffmpeg, skip};
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use support::{
     Dir, KEY, Read, SCHEMES, compare, lanelock, other_pair, packets, pair, segments, stderr,
-    succeed, with_stdin, without_indexes,
+    succeed, wait_for_handler, with_stdin, without_indexes,
 };
 
 const IV: &str = "5a000000000000000000000000000001";
@@ -298,4 +299,53 @@ fn folders_that_are_refused() {
     let run = command.args([&folder(&dir, "second"), &output]).output().unwrap();
     assert_eq!(run.status.code(), Some(2), "{}", stderr(&run));
     assert!(!output.exists());
+}
+
+#[test]
+fn a_signal_leaves_no_folder() {
+    let dir = Dir::new();
+    let clear = folder(&dir, "clear");
+    let segment = fs::read(clear.join(NAMES[0])).unwrap();
+    for number in 1000..3000 {
+        fs::write(clear.join(format!("s-{number}.m4s")), &segment).unwrap();
+    }
+    let (output, before) = (dir.file("out"), dir.names());
+    // The machine may be faster than we are.
+    let ended = (0..20).any(|_| {
+        let mut command = lanelock();
+        command.arg("encrypt").args([&clear, &output]).args(["--scheme", "cbc1"]);
+        command.args(["--workers", "1", "--key", &pair()]).stderr(Stdio::piped());
+        let child = command.spawn().unwrap();
+        wait_for_handler(&child);
+        succeed(Command::new("kill").args(["-TERM", &child.id().to_string()]));
+        let run = child.wait_with_output().unwrap();
+        if run.status.success() {
+            fs::remove_dir_all(&output).unwrap();
+            return false;
+        }
+        assert_eq!(run.status.code(), Some(130), "{}", stderr(&run));
+        assert_eq!(dir.names(), before);
+        true
+    });
+    if !ended {
+        skip("twenty runs were over before the signal");
+    }
+}
+
+/// A new folder has the permissions of new folders, and one that was there keeps its own.
+#[test]
+fn permissions_of_folders() {
+    let dir = Dir::new();
+    let clear = folder(&dir, "clear");
+    let [new, private, plain] = ["new", "private", "plain"].map(|name| dir.file(name));
+    fs::create_dir(&plain).unwrap();
+    fs::create_dir(&private).unwrap();
+    fs::set_permissions(&private, fs::Permissions::from_mode(0o700)).unwrap();
+    for output in [&new, &private] {
+        succeed(lanelock().arg("encrypt").args([&clear, output]).args(fixed("cbcs")));
+    }
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&private), 0o700);
+    assert_eq!(mode(&new), mode(&plain));
+    assert_eq!(mode(&new.join(NAMES[0])), mode(&clear.join(NAMES[0])));
 }

@@ -3,7 +3,7 @@
 
 mod support;
 
-use lanelock_testkit::{Rng, Watchdog, demo_clip, longest_clip, skip};
+use lanelock_testkit::{Rng, Watchdog, demo_clip, ffmpeg, longest_clip, skip};
 use std::fs::{self, File};
 use std::io::{Read as _, Seek as _, SeekFrom, Write};
 use std::path::Path;
@@ -11,8 +11,8 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 use support::{
-    Dir, SCHEMES, lanelock, other_pair, pair, segments, stderr, succeed, wait_for_handler,
-    with_stdin, without_indexes,
+    Dir, KEY, Read, SCHEMES, compare, lanelock, other_pair, packets, pair, segments, stderr,
+    succeed, wait_for_handler, with_stdin, without_indexes,
 };
 
 const IV: &str = "5a000000000000000000000000000001";
@@ -267,6 +267,28 @@ fn signals_end_runs_that_wait() {
     assert!(stderr(&run).contains("not complete"), "{}", stderr(&run));
 }
 
+/// `nohup` ignores SIGHUP, and what it starts goes on.
+#[test]
+fn a_hangup_that_is_ignored() {
+    let watchdog = Watchdog::new();
+    watchdog.begins("nohup");
+    let clear = without_indexes();
+    let mut command = Command::new("sh");
+    command.args(["-c", "trap '' HUP; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_lanelock")]);
+    command.args(["encrypt", "-", "-"]).args(fixed("cenc"));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    wait_for_handler(&child);
+    succeed(Command::new("kill").args(["-HUP", &child.id().to_string()]));
+    let pipe = child.stdin.take().unwrap();
+    let run = thread::scope(|scope| {
+        scope.spawn(|| feed(pipe, &clear, Pace::AtOnce));
+        child.wait_with_output().unwrap()
+    });
+    assert!(run.status.success(), "{}", stderr(&run));
+    assert!(run.stdout.len() > clear.len());
+}
+
 #[test]
 fn a_reader_that_goes_away() {
     let watchdog = Watchdog::new();
@@ -415,4 +437,35 @@ fn standard_output_that_is_full() {
     let run = command.stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap();
     assert_eq!(run.status.code(), Some(3), "{}", stderr(&run));
     assert!(stderr(&run).contains("No space left"), "{}", stderr(&run));
+}
+
+/// Between two programs, as the help shows it.
+#[test]
+fn between_two_ffmpegs() {
+    let Some(ffmpeg) = ffmpeg() else { return };
+    let watchdog = Watchdog::new();
+    for name in ["avc", "hevc", "avc_aac"] {
+        let clip = longest_clip(&format!("{name}.mp4"));
+        let wanted = packets(&ffmpeg, &clip, Read::File, None, "0:v").unwrap();
+        for scheme in SCHEMES {
+            watchdog.begins(format!("{name} {scheme}"));
+            let mut first = Command::new(&ffmpeg);
+            first.args(["-v", "error", "-i"]).arg(&clip).args(["-map", "0", "-c", "copy"]);
+            first.args(["-movflags", "frag_keyframe+empty_moov", "-f", "mp4", "-"]);
+            first.stdin(Stdio::null()).stdout(Stdio::piped());
+            let mut first = first.spawn().unwrap();
+            let mut ours = lanelock();
+            ours.args(["encrypt", "-", "-", "-q", "--scheme", scheme, "--key", &pair()]);
+            ours.stdin(first.stdout.take().unwrap()).stdout(Stdio::piped());
+            let mut ours = ours.spawn().unwrap();
+            let dir = Dir::new();
+            let sealed = dir.file("sealed.mp4");
+            let mut bytes = Vec::new();
+            ours.stdout.take().unwrap().read_to_end(&mut bytes).unwrap();
+            assert!(first.wait().unwrap().success() && ours.wait().unwrap().success());
+            fs::write(&sealed, bytes).unwrap();
+            let theirs = packets(&ffmpeg, &sealed, Read::Pipe, Some(KEY), "0:v").unwrap();
+            assert_eq!(compare(&theirs, &wanted), Ok(()), "{name} {scheme}");
+        }
+    }
 }

@@ -3,7 +3,7 @@
 
 mod support;
 
-use lanelock_testkit::{Rng, Watchdog, demo_clip, ffmpeg, longest_clip, skip};
+use lanelock_testkit::{Rng, Watchdog, demo_clip, ffmpeg, longest_clip, script, skip};
 use std::fs::{self, File};
 use std::io::{Read as _, Seek as _, SeekFrom, Write};
 use std::path::Path;
@@ -402,9 +402,9 @@ fn wrong_command_lines() {
     assert_eq!(run.status.code(), Some(2), "{}", stderr(&run));
 }
 
-/// `script` gives a terminal.
 #[test]
 fn terminals_are_refused() {
+    let Some(script) = script() else { return };
     let dir = Dir::new();
     let clip = demo_clip();
     let program = env!("CARGO_BIN_EXE_lanelock");
@@ -413,11 +413,8 @@ fn terminals_are_refused() {
         (format!("- '{}'", dir.file("out.mp4").display()), "standard input is a terminal"),
     ] {
         let line = format!("'{program}' encrypt {paths} --scheme cbcs --key {}", pair());
-        let mut command = Command::new("script");
-        command.args(["-qec", &line, "/dev/null"]).stdin(Stdio::null());
-        let Ok(run) = command.output() else {
-            return skip("script, which gives a terminal, is not here");
-        };
+        let mut command = Command::new(&script);
+        let run = command.args(["-qec", &line, "/dev/null"]).stdin(Stdio::null()).output().unwrap();
         let text = String::from_utf8_lossy(&run.stdout).into_owned();
         assert_eq!(run.status.code(), Some(2), "{text}");
         assert!(text.contains(word), "{text}");

@@ -108,6 +108,12 @@ pub fn ffprobe() -> Option<PathBuf> {
     listed(named_by("FFPROBE").or_else(|| on_search_path("ffprobe")), "ffprobe")
 }
 
+/// `script` of util-linux, which gives a program a terminal. Its absence is listed as a skip.
+#[must_use]
+pub fn script() -> Option<PathBuf> {
+    listed(on_search_path("script"), "script (util-linux)")
+}
+
 /// Whether this is a run of `make long`, which sets `LANELOCK_LONG`: tests with
 /// a long and a short form go through all of their cases then.
 #[must_use]

@@ -37,7 +37,7 @@ mod vectors;
 mod watchdog;
 
 pub use environment::{
-    ffmpeg, ffprobe, folder_named_by, is_long, repository, shaka_packager, shared_dir, skip,
+    ffmpeg, ffprobe, folder_named_by, is_long, repository, script, shaka_packager, shared_dir, skip,
 };
 pub use media::{
     CLIPS, Clip, FILM, ProtectedClip, all_clips, clips, codec_clip, demo_clip, longest_clip,

@@ -1,12 +1,17 @@
 //! The command line.
 
-use std::{ffi::OsString, path::PathBuf};
+use std::path::PathBuf;
 
-use clap::{ArgAction, Parser, Subcommand, ValueEnum};
-use lanelock_packager::{Layout, Scheme, Selector, UnclaimedPolicy};
-use zeroize::Zeroizing;
+use clap::{ArgAction, Parser, Subcommand};
+use lanelock_packager::{Selector, UnclaimedPolicy, Writes};
 
-use crate::{pssh::unhex, speed::SpeedArgs};
+use crate::{
+    speed::SpeedArgs,
+    values::{
+        IvArg, LayoutArg, SchemeArg, Secret, TruncatedRuns, iv, mebibytes, pattern, seconds,
+        selector,
+    },
+};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -14,7 +19,9 @@ Exit codes:
   1    the input cannot be processed, or a key is missing or wrong; there is no output
   2    the command line is wrong
   3    a file cannot be read or written; there is no output
-  130  interrupted; there is no output";
+  130  interrupted; there is no output
+Where the output is standard output, it has what was written before the error. Of several inputs,
+the others have their outputs, and the exit code is that of the first failure.";
 
 /// Encrypts MP4 and CMAF files for streaming by Common Encryption (ISO/IEC 23001-7), and decrypts
 /// and inspects them.
@@ -29,6 +36,7 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     Encrypt(EncryptArgs),
     Decrypt(DecryptArgs),
+    Rewrap(RewrapArgs),
     Inspect(InspectArgs),
     Cpu(CpuArgs),
     Speed(SpeedArgs),
@@ -45,22 +53,50 @@ Examples:
   Keys from the environment, the result as JSON:
     LANELOCK_KEYS='video=KID:KEY audio=KID:KEY' lanelock encrypt in.mp4 out.mp4 --scheme cbcs --json
 
-Fragmented input keeps its fragments. Progressive input becomes fragmented and QuickTime becomes MP4,
-unless --layout keep is given. The output appears when it is complete, or not at all.";
+  Between two programs; what comes through a pipe must be fragmented:
+    ffmpeg ... -movflags frag_keyframe+empty_moov -f mp4 - |
+      lanelock encrypt - - --scheme cbcs --key-file keys.txt | ...
 
-/// Encrypts a file.
+  Several files, each on its own, into a folder:
+    lanelock encrypt a.mp4 b.mp4 -o out/ --scheme cbcs --key-file keys.txt
+
+  A folder with an initialization segment and its media segments; or one segment alone:
+    lanelock encrypt segments/ out/ --scheme cbcs --key-file keys.txt
+    lanelock encrypt 1.m4s out.m4s --init init.mp4 --scheme cbcs --iv HEX --key-file keys.txt
+
+Fragmented input keeps its fragments. Progressive input becomes fragmented and QuickTime becomes
+MP4, unless --layout keep is given. An output appears when it is complete, or not at all.
+
+- is standard input or output. A pipe must hold a fragmented file; a file that is redirected may be
+any. When standard output is the output, all else is printed on standard error, --json too, and
+indexes (sidx, mfra) of what came through a pipe are left out.
+
+A folder holds one initialization segment and its media segments, which are taken in the order of
+the numbers in their names. Manifests (.mpd, .m3u8) are copied as they are, with a warning; anything
+else is an error. The output folder must not be there yet, or be empty. It appears when all of it is
+complete, or not at all.
+
+Of several inputs, one that fails leaves the others alone. --json prints them in their order.";
+
+/// Encrypts files.
 #[derive(Debug, clap::Args)]
-#[command(after_help = ENCRYPT_EXAMPLES)]
+#[command(
+    after_help = ENCRYPT_EXAMPLES,
+    override_usage = "lanelock encrypt [OPTIONS] --scheme <SCHEME> INPUT OUTPUT\n       \
+                      lanelock encrypt [OPTIONS] --scheme <SCHEME> INPUT... -o OUTPUT"
+)]
 pub(crate) struct EncryptArgs {
-    /// The MP4 or CMAF file to encrypt
-    pub(crate) input: PathBuf,
+    #[command(flatten)]
+    pub(crate) paths: PathArgs,
 
-    /// The file to write; one that is there is replaced
-    pub(crate) output: PathBuf,
+    /// The initialization segment of a media segment that is a file of its own. It is read only:
+    /// encrypt it with the same options. Under cbcs, --iv is needed, under the other schemes it must not
+    /// be given
+    #[arg(long, value_name = "FILE")]
+    pub(crate) init: Option<PathBuf>,
 
-    /// The protection scheme
-    #[arg(long, short)]
-    pub(crate) scheme: SchemeArg,
+    #[command(flatten)]
+    pub(crate) protection: ProtectionArgs,
 
     #[command(flatten)]
     pub(crate) keys: KeyArgs,
@@ -69,6 +105,134 @@ pub(crate) struct EncryptArgs {
     /// named here is an error
     #[arg(long, value_name = "SELECTOR", value_parser = selector)]
     pub(crate) clear: Vec<Selector>,
+
+    /// The layout of the output for progressive and QuickTime input [default: fragmented]
+    #[arg(long)]
+    pub(crate) layout: Option<LayoutArg>,
+
+    /// Shortest duration of the fragments made from progressive input; each goes on to the next sync
+    /// sample [default: 2]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) fragment_duration: Option<std::time::Duration>,
+
+    /// The whole blocks of a crypt run that is cut short by the end of its range: clear (FFmpeg,
+    /// mp4ff) or encrypted (Shaka Packager, Bento4, GPAC). Patterns like 1:9 and 10:0 have none
+    #[arg(long, value_name = "HOW", default_value = "clear")]
+    pub(crate) truncated_runs: TruncatedRuns,
+
+    #[command(flatten)]
+    pub(crate) common: CommonArgs,
+}
+
+const DECRYPT_EXAMPLES: &str = "\
+Examples:
+  lanelock decrypt in.mp4 out.mp4 --key-file keys.txt
+  LANELOCK_KEYS='KID:KEY KID:KEY' lanelock decrypt in.mp4 out.mp4
+  ... | lanelock decrypt - - --key-file keys.txt | ...
+  lanelock decrypt a.mp4 b.mp4 -o clear/ --key-file keys.txt
+  lanelock decrypt segments/ clear/ --key-file keys.txt
+  lanelock decrypt 1.m4s clear.m4s --init init.mp4 --key-file keys.txt
+
+The KIDs in the file say which key is for what. Decrypting what lanelock has encrypted, fragmented or
+with --layout keep, gives back the file that it was, byte for byte (pssh boxes that were there before
+are removed).
+
+lanelock help encrypt says more of - and of folders.";
+
+/// Decrypts files.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = DECRYPT_EXAMPLES,
+    override_usage = "lanelock decrypt [OPTIONS] INPUT OUTPUT\n       \
+                      lanelock decrypt [OPTIONS] INPUT... -o OUTPUT"
+)]
+pub(crate) struct DecryptArgs {
+    #[command(flatten)]
+    pub(crate) paths: PathArgs,
+
+    /// The encrypted initialization segment of a media segment that is a file of its own
+    #[arg(long, value_name = "FILE")]
+    pub(crate) init: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) keys: KeyArgs,
+
+    #[command(flatten)]
+    pub(crate) decryption: DecryptionArgs,
+
+    #[command(flatten)]
+    pub(crate) common: CommonArgs,
+}
+
+const REWRAP_EXAMPLES: &str = "\
+Examples:
+  Another scheme and a new key, in one pass:
+    lanelock rewrap in.mp4 out.mp4 --scheme cenc --key-file old.txt --to-key-file new.txt
+
+  A key for video, another for audio:
+    lanelock rewrap in.mp4 out.mp4 --scheme cbcs --key-file old.txt \\
+      --to-key video=KID:KEY --to-key audio=KID:KEY
+
+  Between two programs:
+    ... | lanelock rewrap - - --scheme cbcs --key-file old.txt --to-key-file new.txt | ...
+
+Clear bytes are never written. The layout stays what it is; pssh boxes are replaced. Tracks that
+are clear stay clear, unless --to-key names them by their track ID. A new key needs a KID of its
+own: players find keys by KID, and would take the old one.
+
+lanelock help encrypt says more of - and of several inputs.";
+
+/// Encrypts encrypted files anew: another scheme, other keys, other pssh boxes.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = REWRAP_EXAMPLES,
+    override_usage = "lanelock rewrap [OPTIONS] --scheme <SCHEME> INPUT OUTPUT\n       \
+                      lanelock rewrap [OPTIONS] --scheme <SCHEME> INPUT... -o OUTPUT"
+)]
+pub(crate) struct RewrapArgs {
+    #[command(flatten)]
+    pub(crate) paths: PathArgs,
+
+    #[command(flatten)]
+    pub(crate) protection: ProtectionArgs,
+
+    #[command(flatten)]
+    pub(crate) keys: KeyArgs,
+
+    #[command(flatten)]
+    pub(crate) to_keys: ToKeyArgs,
+
+    #[command(flatten)]
+    pub(crate) decryption: DecryptionArgs,
+
+    /// As --truncated-runs, for the output
+    #[arg(long, value_name = "HOW", default_value = "clear")]
+    pub(crate) to_truncated_runs: TruncatedRuns,
+
+    #[command(flatten)]
+    pub(crate) common: CommonArgs,
+}
+
+/// Where bytes come from and go to.
+#[derive(Debug, clap::Args)]
+pub(crate) struct PathArgs {
+    /// The input and the output: MP4 or CMAF files, - for standard input and output, or folders of
+    /// segments. An output that is there is replaced. With -o, all of these are inputs
+    #[arg(value_name = "PATH", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+
+    /// The output. For several inputs, it is a folder, made if it is not there, in which each output has
+    /// the name of its input; so it is for a file if OUTPUT is a folder or ends in /
+    #[arg(long, short, value_name = "OUTPUT")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// How tracks are protected.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ProtectionArgs {
+    /// The protection scheme
+    #[arg(long, short)]
+    pub(crate) scheme: SchemeArg,
 
     /// Blocks encrypted and blocks left clear in turn, in video under cbcs and cens [default: 1:9]
     #[arg(long, value_name = "CRYPT:SKIP", value_parser = pattern)]
@@ -87,48 +251,20 @@ pub(crate) struct EncryptArgs {
     /// Leaves out the common (W3C) pssh box, which lists the KIDs
     #[arg(long)]
     pub(crate) no_pssh: bool,
-
-    /// The layout of the output for progressive and QuickTime input
-    #[arg(long, default_value = "fragmented")]
-    pub(crate) layout: LayoutArg,
-
-    /// Shortest duration of the fragments made from progressive input; each goes on to the next sync
-    /// sample
-    #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = seconds)]
-    pub(crate) fragment_duration: std::time::Duration,
-
-    #[command(flatten)]
-    pub(crate) common: CommonArgs,
 }
 
-const DECRYPT_EXAMPLES: &str = "\
-Examples:
-  lanelock decrypt in.mp4 out.mp4 --key-file keys.txt
-  LANELOCK_KEYS='KID:KEY KID:KEY' lanelock decrypt in.mp4 out.mp4
-
-The KIDs in the file say which key is for what. Decrypting what lanelock has encrypted, fragmented or
-with --layout keep, gives back the file that it was, byte for byte (pssh boxes that were there before
-are removed).";
-
-/// Decrypts a file.
+/// How tracks are decrypted.
 #[derive(Debug, clap::Args)]
-#[command(after_help = DECRYPT_EXAMPLES)]
-pub(crate) struct DecryptArgs {
-    /// The MP4 or CMAF file to decrypt
-    pub(crate) input: PathBuf,
-
-    /// The file to write; one that is there is replaced
-    pub(crate) output: PathBuf,
-
-    #[command(flatten)]
-    pub(crate) keys: KeyArgs,
-
+pub(crate) struct DecryptionArgs {
     /// Decrypts with a key that seems wrong, too: when a stream is not what its sample entry says
     #[arg(long)]
     pub(crate) no_key_check: bool,
 
-    #[command(flatten)]
-    pub(crate) common: CommonArgs,
+    /// How the input has the whole blocks of a crypt run that is cut short by the end of its range:
+    /// clear (FFmpeg, mp4ff) or encrypted (Shaka Packager, Bento4, GPAC). Patterns like 1:9 and 10:0 have
+    /// none
+    #[arg(long, value_name = "HOW", default_value = "clear")]
+    pub(crate) truncated_runs: TruncatedRuns,
 }
 
 /// Where keys come from.
@@ -153,15 +289,23 @@ impl KeyArgs {
     }
 }
 
+/// Where the new keys come from.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ToKeyArgs {
+    /// A new key, in the form of --key; SELECTOR says which tracks it is for. Prefer --to-key-file
+    #[arg(long = "to-key", value_name = "[SELECTOR=]KID:KEY")]
+    pub(crate) to_keys: Vec<Secret>,
+
+    /// A file with a new key on each line; - is standard input. Without --to-key and --to-key-file, new
+    /// keys come from the environment variable LANELOCK_TO_KEYS
+    #[arg(long = "to-key-file", value_name = "FILE")]
+    pub(crate) to_files: Vec<PathBuf>,
+}
+
 /// What encryption and decryption have in common.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "the flags of a command line")]
 pub(crate) struct CommonArgs {
-    /// The whole blocks of a crypt run that is cut short by the end of its range: clear (FFmpeg,
-    /// mp4ff) or encrypted (Shaka Packager, Bento4, GPAC). Patterns like 1:9 and 10:0 have none
-    #[arg(long, value_name = "HOW", default_value = "clear")]
-    pub(crate) truncated_runs: TruncatedRuns,
-
     /// Takes media data that no sample and no item refers to as they are: clear, and left out of new
     /// fragments. Without this option they are an error
     #[arg(long)]
@@ -171,11 +315,21 @@ pub(crate) struct CommonArgs {
     #[arg(long, value_name = "N")]
     pub(crate) workers: Option<std::num::NonZeroUsize>,
 
+    /// The most memory for the input, in MiB; a fragment that must be in memory whole may be larger
+    /// [default: 24]
+    #[arg(long, value_name = "MIB", value_parser = mebibytes)]
+    pub(crate) memory: Option<u64>,
+
+    /// Lets one thread write at a time: less processor time, and longer
+    #[arg(long)]
+    pub(crate) write_turns: bool,
+
     /// Makes sure that the output is on the disk before it appears under its name
     #[arg(long)]
     pub(crate) sync: bool,
 
-    /// Prints the summary as JSON on standard output
+    /// Prints the summary as JSON on standard output; on standard error if that is the output. For
+    /// outputs in a folder of -o it is an array of objects with input, output, and summary or error
     #[arg(long)]
     pub(crate) json: bool,
 
@@ -192,6 +346,10 @@ impl CommonArgs {
     pub(crate) fn unclaimed(&self) -> UnclaimedPolicy {
         if self.keep_unclaimed { UnclaimedPolicy::Keep } else { UnclaimedPolicy::Refuse }
     }
+
+    pub(crate) fn writes(&self) -> Writes {
+        if self.write_turns { Writes::InTurns } else { Writes::SideBySide }
+    }
 }
 
 /// Says what a file is: tracks, codecs, protection, fragments.
@@ -201,19 +359,26 @@ Examples:
   lanelock inspect out.mp4
   lanelock inspect out.mp4 --json | jq '.tracks[].protection.kids'
   lanelock inspect out.mp4 --key-file keys.txt
+  lanelock inspect 1.m4s --init init.mp4
+  ffmpeg ... -movflags frag_keyframe+empty_moov -f mp4 - | lanelock inspect -
 
-With --key or --key-file, the file is decrypted and what comes out is looked at, without writing it: whether each key
-fits. The exit code is 1 if one surely does not.")]
+With --key or --key-file, the file is decrypted and what comes out is looked at, without writing
+it: whether each key fits. The exit code is 1 if one surely does not. That takes a file: a pipe
+cannot be read twice.")]
 pub(crate) struct InspectArgs {
-    /// The file
+    /// The file; - is standard input
     pub(crate) input: PathBuf,
+
+    /// The initialization segment of a media segment that is a file of its own
+    #[arg(long, value_name = "FILE")]
+    pub(crate) init: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) keys: KeyArgs,
 
-    /// As for decrypt
-    #[arg(long, value_name = "HOW", default_value = "clear")]
-    pub(crate) truncated_runs: TruncatedRuns,
+    /// As for decrypt, for the keys that are given
+    #[arg(long, value_name = "HOW")]
+    pub(crate) truncated_runs: Option<TruncatedRuns>,
 
     /// Prints JSON
     #[arg(long)]
@@ -228,109 +393,4 @@ pub(crate) struct CpuArgs {
     /// Prints JSON
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-/// Text that may hold a key: wiped when it is dropped, and never shown.
-#[derive(Clone)]
-pub(crate) struct Secret(Zeroizing<String>);
-
-impl Secret {
-    pub(crate) fn text(&self) -> &str {
-        &self.0
-    }
-}
-
-impl From<OsString> for Secret {
-    /// Text that is not UTF-8 becomes "", which parsing rejects.
-    fn from(text: OsString) -> Self {
-        Self(Zeroizing::new(text.into_string().unwrap_or_default()))
-    }
-}
-
-impl core::fmt::Debug for Secret {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str("Secret")
-    }
-}
-
-/// [`Scheme`] on the command line.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum SchemeArg {
-    /// AES-CTR
-    Cenc,
-    /// AES-CTR with a pattern; players differ in how they read it
-    Cens,
-    /// AES-CBC
-    Cbc1,
-    /// AES-CBC with a pattern: required by Apple's players, taken by all newer ones
-    Cbcs,
-}
-
-impl From<SchemeArg> for Scheme {
-    fn from(scheme: SchemeArg) -> Self {
-        match scheme {
-            SchemeArg::Cenc => Self::Cenc,
-            SchemeArg::Cens => Self::Cens,
-            SchemeArg::Cbc1 => Self::Cbc1,
-            SchemeArg::Cbcs => Self::Cbcs,
-        }
-    }
-}
-
-/// [`Layout`] on the command line.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum LayoutArg {
-    /// Fragments that begin at sync samples
-    Fragmented,
-    /// Progressive or QuickTime, as it is
-    Keep,
-}
-
-impl From<LayoutArg> for Layout {
-    fn from(layout: LayoutArg) -> Self {
-        match layout {
-            LayoutArg::Fragmented => Self::Fragmented,
-            LayoutArg::Keep => Self::Keep,
-        }
-    }
-}
-
-/// How to read a truncated crypt run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum TruncatedRuns {
-    Clear,
-    Encrypt,
-}
-
-/// The bytes of an IV.
-#[derive(Clone, Debug)]
-pub(crate) struct IvArg(pub(crate) Vec<u8>);
-
-fn selector(text: &str) -> Result<Selector, String> {
-    // The error of the packager repeats the text, which clap does already.
-    text.parse().map_err(|_| "expected all, video, audio, text or a track ID".into())
-}
-
-fn pattern(text: &str) -> Result<(u8, u8), String> {
-    let parse = || {
-        let (crypt, skip) = text.split_once(':')?;
-        let pattern: (u8, u8) = (crypt.parse().ok()?, skip.parse().ok()?);
-        ((1..=15).contains(&pattern.0) && pattern.1 <= 15).then_some(pattern)
-    };
-    parse().ok_or_else(|| "CRYPT is 1 to 15, SKIP 0 to 15, as in 1:9".into())
-}
-
-fn iv(text: &str) -> Result<IvArg, String> {
-    match unhex(text) {
-        Some(bytes) if matches!(bytes.len(), 8 | 16) => Ok(IvArg(bytes)),
-        _ => Err("an IV has 16 or 32 hexadecimal digits".into()),
-    }
-}
-
-fn seconds(text: &str) -> Result<std::time::Duration, String> {
-    text.parse()
-        .ok()
-        .and_then(|seconds| std::time::Duration::try_from_secs_f64(seconds).ok())
-        .filter(|seconds| !seconds.is_zero())
-        .ok_or_else(|| "seconds are a number above 0, like 2 or 0.5".into())
 }

@@ -1,9 +1,6 @@
 //! Errors as they are printed: what is wrong, what to do, and the exit code.
 
-use std::{
-    io::{self, Write},
-    process::ExitCode,
-};
+use std::io::{self, Write};
 
 use lanelock_mp4::ErrorKind;
 use lanelock_packager::Error;
@@ -14,6 +11,8 @@ use crate::hide::without_keys;
 pub(crate) enum Failure {
     /// The packager's reason.
     Packager(Error),
+    /// A signal ended the run while standard output was written.
+    InterruptedOutput,
     /// The command line is wrong.
     Usage { what: String, hint: String },
     /// A file other than input and output.
@@ -29,29 +28,90 @@ impl Failure {
         Self::Usage { what: what.into(), hint: hint.into() }
     }
 
-    /// Prints the error, and gives the exit code.
-    pub(crate) fn report(self, json: bool) -> ExitCode {
-        let (text, hint, code) = match self {
-            Self::Packager(error) => {
-                let (text, todo) = split(&error);
-                (text, todo.or_else(|| hint(&error)), code(&error))
+    /// An input that cannot be processed.
+    pub(crate) fn unsuitable(name: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self::Packager(Error::Unsuitable { name: name.into(), reason: reason.into() })
+    }
+
+    /// What is to be said of it, without what may be a key.
+    fn words(&self) -> Words {
+        let (text, hint) = match self {
+            Self::Packager(Error::Write { name, source })
+                if source.kind() == io::ErrorKind::BrokenPipe =>
+            {
+                (format!("cannot write {name}: its reader has ended before the output"), None)
             }
-            Self::Usage { what, hint } => (what, Some(hint), 2),
-            Self::Io { what, error } => (format!("{what}: {error}"), None, 3),
-            Self::WrongKeys(text) => (text, None, 1),
-            Self::Print(error) => (format!("cannot write to standard output: {error}"), None, 3),
+            Self::Packager(error) => {
+                let (text, todo) = split(error);
+                (text, todo.or_else(|| hint(error)))
+            }
+            Self::InterruptedOutput => {
+                ("interrupted: standard output is not complete".to_owned(), None)
+            }
+            Self::Usage { what, hint } => (what.clone(), Some(hint.clone())),
+            Self::Io { what, error } => (format!("{what}: {error}"), None),
+            Self::WrongKeys(text) => (text.clone(), None),
+            Self::Print(error) => (format!("cannot write to standard output: {error}"), None),
         };
-        let (text, hint) = (without_keys(&text), hint.as_deref().map(without_keys));
-        // If standard error cannot be written either, only the exit code is left to report the
-        // failure.
+        Words { text: without_keys(&text), hint: hint.as_deref().map(without_keys) }
+    }
+
+    /// The exit code.
+    pub(crate) fn code(&self) -> u8 {
+        match self {
+            Self::Packager(error) => code(error),
+            Self::InterruptedOutput => 130,
+            Self::Usage { .. } => 2,
+            Self::Io { .. } | Self::Print(_) => 3,
+            Self::WrongKeys(_) => 1,
+        }
+    }
+
+    /// Whether a signal asked for the end.
+    pub(crate) fn is_interruption(&self) -> bool {
+        matches!(self, Self::Packager(Error::Interrupted) | Self::InterruptedOutput)
+    }
+
+    /// Adds what JSON says of it to an object.
+    pub(crate) fn add_to(&self, object: &mut serde_json::Value) {
+        let Words { text, hint } = self.words();
+        object["error"] = text.into();
+        object["hint"] = hint.into();
+    }
+
+    /// Prints the error.
+    pub(crate) fn print(&self, json: bool) {
+        self.words().print(json);
+    }
+
+    /// Prints the error with the name of the input that it is about, if it does not have it.
+    pub(crate) fn print_about(&self, input: &str) {
+        let mut words = self.words();
+        let input = without_keys(input);
+        if !words.text.contains(&input) {
+            words.text = format!("{input}: {}", words.text);
+        }
+        words.print(false);
+    }
+}
+
+/// An error as it is printed.
+struct Words {
+    text: String,
+    hint: Option<String>,
+}
+
+impl Words {
+    /// If standard error cannot be written either, only the exit code is left to report the failure.
+    fn print(&self, json: bool) {
+        let Self { text, hint } = self;
         let mut stderr = io::stderr().lock();
         let _ = if json {
             writeln!(stderr, "{}", serde_json::json!({ "error": text, "hint": hint }))
         } else {
-            let hint = hint.map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
+            let hint = hint.as_ref().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
             writeln!(stderr, "error: {text}{hint}")
         };
-        ExitCode::from(code)
     }
 }
 
@@ -69,6 +129,8 @@ impl From<io::Error> for Failure {
 
 fn code(error: &Error) -> u8 {
     match error {
+        // A pipe that is cut short.
+        Error::Read { source, .. } if source.kind() == io::ErrorKind::UnexpectedEof => 1,
         Error::Read { .. } | Error::Write { .. } | Error::NotAFile { .. } => 3,
         Error::SameFile { .. } | Error::Options(_) | Error::Level(_) => 2,
         Error::Interrupted => 130,
@@ -100,6 +162,9 @@ fn hint(error: &Error) -> Option<String> {
     let hint = match error {
         Error::Write { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
             "the disk is full: free some space, or write to another one"
+        }
+        Error::Read { source, .. } if source.kind() == io::ErrorKind::UnexpectedEof => {
+            "the program that writes it has ended too early: see what it says"
         }
         Error::Write { source, .. } if source.kind() == io::ErrorKind::NotFound => {
             "make the folder first"

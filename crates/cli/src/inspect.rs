@@ -4,24 +4,58 @@ use std::{
     fmt::Write as _,
     io::{self, IsTerminal as _, Write as _},
     path::Path,
+    sync::Arc,
 };
 
 use lanelock_packager::{
     DecryptOptions, FragmentReport, KeyReport, KeyVerdict, ProtectionReport, PsshReport, Report,
     TrackReport,
+    io::{FileSource, Source, standard_input},
 };
 
 use crate::{
-    args::{InspectArgs, TruncatedRuns},
+    args::InspectArgs,
     failure::Failure,
     hide::without_keys,
-    keys, units,
+    keys,
+    paths::{InputPath, check_stdin},
+    units,
+    values::TruncatedRuns,
     watch::Watch,
 };
 
 pub(crate) fn inspect(args: &InspectArgs) -> Result<(), Failure> {
-    let report = lanelock_packager::inspect_file(&args.input)?;
-    let keys = if args.keys.is_given() { check(args)? } else { Vec::new() };
+    let with_keys = args.keys.is_given();
+    if args.truncated_runs.is_some() && !with_keys {
+        let what = "--truncated-runs has no effect: it is for decryption, and no key is given";
+        return Err(Failure::usage(what, "leave it out, or give --key-file FILE"));
+    }
+    let standard = matches!(InputPath::of(&args.input), InputPath::Standard);
+    let key_files = args.keys.files.iter().filter(|path| *path == Path::new("-"));
+    check_stdin(usize::from(standard) + key_files.count())?;
+    if standard && io::stdin().is_terminal() {
+        let what = "standard input is a terminal, and - reads an MP4 file from it";
+        return Err(Failure::usage(what, "redirect it: ... | lanelock inspect -, or name a file"));
+    }
+    let source: Box<dyn Source> = if standard {
+        let what = "cannot read standard input";
+        standard_input(Arc::default()).map_err(|error| Failure::Io { what: what.into(), error })?
+    } else {
+        Box::new(FileSource::open(&args.input)?)
+    };
+    if with_keys && source.is_sequential() {
+        return Err(Failure::usage(
+            "keys are tried on a file, which is read twice; standard input is a pipe",
+            "write it to a file first, or leave out the keys",
+        ));
+    }
+    let init = args.init.as_ref().map(|path| FileSource::open(path)).transpose()?;
+    let report = match &init {
+        None => lanelock_packager::inspect(&*source)?,
+        Some(init) => lanelock_packager::inspect_segment(init, &*source)?,
+    };
+    let keys = if with_keys { check(args, init.as_ref(), &*source)? } else { Vec::new() };
+    let name = source.name();
     let mut out = io::BufWriter::new(io::stdout().lock());
     if args.json {
         let mut report = serde_json::to_value(&report).map_err(io::Error::from)?;
@@ -32,7 +66,7 @@ pub(crate) fn inspect(args: &InspectArgs) -> Result<(), Failure> {
         writeln!(out)?;
     } else {
         let bold = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-        out.write_all(text(&report, &keys, &args.input, bold).as_bytes())?;
+        out.write_all(text(&report, &keys, &name, bold).as_bytes())?;
     }
     out.flush()?;
     drop(out);
@@ -47,24 +81,27 @@ pub(crate) fn inspect(args: &InspectArgs) -> Result<(), Failure> {
     if wrong.is_empty() {
         return Ok(());
     }
-    Err(Failure::WrongKeys(format!("{}: {}", args.input.display(), wrong.join("; "))))
+    Err(Failure::WrongKeys(format!("{name}: {}", wrong.join("; "))))
 }
 
 /// Decrypts the file and throws the result away.
-fn check(args: &InspectArgs) -> Result<Vec<KeyReport>, Failure> {
+fn check(
+    args: &InspectArgs,
+    init: Option<&FileSource>,
+    source: &dyn Source,
+) -> Result<Vec<KeyReport>, Failure> {
     let watch = Watch::plain(args.json);
     let mut options = DecryptOptions::new(keys::by_kid(&args.keys, &watch)?);
-    options.encrypt_truncated_runs = args.truncated_runs == TruncatedRuns::Encrypt;
-    Ok(lanelock_packager::check_keys(
-        &lanelock_packager::io::FileSource::open(&args.input)?,
-        &options,
-        &watch,
-    )?)
+    options.encrypt_truncated_runs = args.truncated_runs == Some(TruncatedRuns::Encrypt);
+    Ok(match init {
+        None => lanelock_packager::check_keys(source, &options, &watch)?,
+        Some(init) => lanelock_packager::check_segment_keys(init, source, &options, &watch)?,
+    })
 }
 
-fn text(report: &Report, keys: &[KeyReport], path: &Path, bold: bool) -> String {
+fn text(report: &Report, keys: &[KeyReport], name: &str, bold: bool) -> String {
     let mut lines = Lines { text: String::new(), bold };
-    lines.title(&without_keys(&path.display().to_string()));
+    lines.title(&without_keys(name));
     lines.line("layout", &report.layout);
     lines.line("brands", &brands(&report.brands));
     lines.line("size", &units::bytes(report.bytes));

@@ -4,18 +4,40 @@
 use std::{
     fs::File,
     io::{self, Read},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use lanelock_packager::{Key, KeyError, KeyMap, Observer, Selector};
 use zeroize::Zeroizing;
 
-use crate::{args::KeyArgs, failure::Failure};
+use crate::{
+    args::{KeyArgs, ToKeyArgs},
+    failure::Failure,
+    values::Secret,
+};
 
 /// The keys by tracks, for encryption.
 pub(crate) fn by_track(args: &KeyArgs, observer: &dyn Observer) -> Result<KeyMap, Failure> {
     let mut keys = KeyMap::new();
-    read(args, observer, |selector, key| keys.insert(selector, key))?;
+    read(&Origin::of(args), observer, |selector, key| keys.insert(selector, key))?;
+    Ok(keys)
+}
+
+/// The new keys by tracks, for encryption anew.
+pub(crate) fn new_by_track(
+    args: &ToKeyArgs,
+    old: &[Key],
+    observer: &dyn Observer,
+) -> Result<KeyMap, Failure> {
+    let mut keys = KeyMap::new();
+    read(&Origin::of_new(args), observer, |selector, key| keys.insert(selector, key))?;
+    for (_, new) in keys.entries() {
+        if old.iter().any(|old| old.kid == new.kid && old != new) {
+            let what = "the KID of a new key is that of an old one, which is another key: players find \
+                        keys by KID, and would take the old one for the new file";
+            return Err(Failure::usage(what, "give the new key a KID of its own"));
+        }
+    }
     Ok(keys)
 }
 
@@ -25,7 +47,7 @@ pub(crate) fn by_kid(args: &KeyArgs, observer: &dyn Observer) -> Result<Vec<Key>
     // A map that refuses different keys with one KID, and takes the same one twice.
     let mut known = KeyMap::new();
     let mut keys: Vec<Key> = Vec::new();
-    read(args, observer, |_, key| {
+    read(&Origin::of(args), observer, |_, key| {
         if !keys.contains(&key) {
             // A selector must be given but makes no difference here; a counter serves as track ID.
             let number = u32::try_from(keys.len()).unwrap_or(u32::MAX);
@@ -37,9 +59,31 @@ pub(crate) fn by_kid(args: &KeyArgs, observer: &dyn Observer) -> Result<Vec<Key>
     Ok(keys)
 }
 
+/// Where keys come from, and what that is called.
+struct Origin<'a> {
+    keys: &'a [Secret],
+    files: &'a [PathBuf],
+    option: &'static str,
+    variable: &'static str,
+    what: &'static str,
+}
+
+impl<'a> Origin<'a> {
+    fn of(args: &'a KeyArgs) -> Self {
+        let KeyArgs { keys, files } = args;
+        Self { keys, files, option: "--key", variable: "LANELOCK_KEYS", what: "keys" }
+    }
+
+    fn of_new(args: &'a ToKeyArgs) -> Self {
+        let ToKeyArgs { to_keys, to_files } = args;
+        let (option, variable) = ("--to-key", "LANELOCK_TO_KEYS");
+        Self { keys: to_keys, files: to_files, option, variable, what: "new keys" }
+    }
+}
+
 /// Reads all keys and gives them to `add`.
 fn read(
-    args: &KeyArgs,
+    origin: &Origin<'_>,
     observer: &dyn Observer,
     mut add: impl FnMut(Selector, Key) -> Result<(), KeyError>,
 ) -> Result<(), Failure> {
@@ -49,19 +93,20 @@ fn read(
             .map_err(|error| Failure::usage(format!("{place}: {error}"), FORM))
     };
     let mut any = false;
-    if !args.keys.is_empty() {
-        observer.warn(
-            "other users of this machine can see a key on the command line; --key-file or \
-             LANELOCK_KEYS keep it to yourself",
-        );
+    let Origin { keys, files, option, variable, what } = *origin;
+    if !keys.is_empty() {
+        observer.warn(&format!(
+            "other users of this machine can see a key on the command line; {option}-file or \
+             {variable} keep it to yourself",
+        ));
     }
-    for (number, key) in (1..).zip(&args.keys) {
+    for (number, key) in (1..).zip(keys) {
         let place =
-            if args.keys.len() == 1 { "--key".into() } else { format!("--key number {number}") };
+            if keys.len() == 1 { option.into() } else { format!("{option} number {number}") };
         take(&place, key.text().trim())?;
         any = true;
     }
-    for path in &args.files {
+    for path in files {
         let (name, text) = read_file(path, observer)?;
         for (number, line) in (1..).zip(text.lines()) {
             let line = line.split('#').next().unwrap_or_default().trim();
@@ -71,25 +116,27 @@ fn read(
             }
         }
     }
-    if args.keys.is_empty() && args.files.is_empty() {
-        let text = std::env::var_os(VARIABLE).unwrap_or_default().into_string();
+    if keys.is_empty() && files.is_empty() {
+        let text = std::env::var_os(variable).unwrap_or_default().into_string();
         let text =
-            text.map_err(|_| Failure::usage(format!("{VARIABLE} is not UTF-8 text"), FORM))?;
+            text.map_err(|_| Failure::usage(format!("{variable} is not UTF-8 text"), FORM))?;
         let text = Zeroizing::new(text);
         let items = text.split(|c: char| c.is_whitespace() || c == ',');
         for (number, item) in (1..).zip(items.filter(|item| !item.is_empty())) {
-            take(&format!("{VARIABLE}, key {number}"), item)?;
+            take(&format!("{variable}, key {number}"), item)?;
             any = true;
         }
     }
     if any {
         return Ok(());
     }
-    let message = match args.files.first() {
+    let message = match files.first() {
         Some(path) => format!("there is no key in {}", path.display()),
-        None => "no keys are given".into(),
+        None => format!("no {what} are given"),
     };
-    Err(Failure::usage(message, GIVE))
+    let hint =
+        format!("give {option}-file FILE (- for stdin), set {variable}, or give {option} KID:KEY");
+    Err(Failure::usage(message, hint))
 }
 
 /// `[SELECTOR=]KID:KEY`.
@@ -159,10 +206,8 @@ fn warn_if_open_to_others(path: &Path, file: &File, observer: &dyn Observer) {
 #[cfg(not(unix))]
 fn warn_if_open_to_others(_: &Path, _: &File, _: &dyn Observer) {}
 
-const VARIABLE: &str = "LANELOCK_KEYS";
 const MOST_BYTES: usize = 1 << 20;
 const FORM: &str = "a key is [SELECTOR=]KID:KEY, KID and KEY of 32 hexadecimal digits each";
-const GIVE: &str = "give --key-file FILE (- for stdin), set LANELOCK_KEYS, or give --key KID:KEY";
 
 #[cfg(test)]
 mod tests {

@@ -8,11 +8,17 @@ mod failure;
 mod hide;
 mod inspect;
 mod keys;
+mod operation;
+mod paths;
+mod process;
 mod pssh;
+mod report;
 mod run;
+mod segments;
 mod speed;
 mod units;
 mod usage;
+mod values;
 mod watch;
 
 use std::{io, process::ExitCode};
@@ -30,16 +36,20 @@ fn main() -> ExitCode {
     let (json, result) = match &args.command {
         Command::Encrypt(args) => (args.common.json, run::encrypt(args)),
         Command::Decrypt(args) => (args.common.json, run::decrypt(args)),
-        Command::Inspect(args) => (args.json, inspect::inspect(args)),
-        Command::Cpu(args) => (args.json, cpu::cpu(args)),
-        Command::Speed(args) => (args.json(), speed::speed(args)),
+        Command::Rewrap(args) => (args.common.json, run::rewrap(args)),
+        Command::Inspect(args) => (args.json, inspect::inspect(args).map(|()| 0)),
+        Command::Cpu(args) => (args.json, cpu::cpu(args).map(|()| 0)),
+        Command::Speed(args) => (args.json(), speed::speed(args).map(|()| 0)),
     };
     match result {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => ExitCode::from(code),
         // The reader of a pipe may close it early, like `head`: that is no failure.
         Err(Failure::Print(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
             ExitCode::SUCCESS
         }
-        Err(failure) => failure.report(json),
+        Err(failure) => {
+            failure.print(json);
+            ExitCode::from(failure.code())
+        }
     }
 }

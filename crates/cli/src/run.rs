@@ -1,24 +1,140 @@
-//! `lanelock encrypt` and `lanelock decrypt`.
+//! `lanelock encrypt`, `lanelock decrypt` and `lanelock rewrap`.
 
 use std::{
-    io::{self, Write},
-    path::Path,
+    fs, io,
+    path::{Path, PathBuf},
 };
 
 use lanelock_packager::{
-    DecryptOptions, EncryptOptions, Iv, Scheme, Summary, Times, UnclaimedRange,
+    DecryptOptions, EncryptOptions, Error, Iv, KeyMap, Layout, Observer as _, Scheme, Summary,
 };
+use serde_json::json;
 
 use crate::{
-    args::{CommonArgs, DecryptArgs, EncryptArgs, TruncatedRuns},
+    args::{
+        CommonArgs, DecryptArgs, DecryptionArgs, EncryptArgs, KeyArgs, ProtectionArgs, RewrapArgs,
+    },
     failure::Failure,
     hide::without_keys,
-    keys, pssh, units,
+    keys,
+    operation::Operation,
+    paths::{InputPath, PathJob, Paths},
+    process::process,
+    pssh, report,
+    values::TruncatedRuns,
     watch::Watch,
 };
 
-pub(crate) fn encrypt(args: &EncryptArgs) -> Result<(), Failure> {
-    let common = &args.common;
+/// Encrypts, and gives the exit code.
+pub(crate) fn encrypt(args: &EncryptArgs) -> Result<u8, Failure> {
+    let paths = Paths::of(&args.paths)?;
+    paths.check_stdin(&[&args.keys.files])?;
+    check(&paths, args.init.as_ref(), &args.common)?;
+    check_encryption(args, &paths)?;
+    let watch = Watch::new(&args.common, paths.len(), paths.to_stdout())?;
+    let keys = keys::by_track(&args.keys, &watch)?;
+    let mut options = encrypt_options(&args.protection, args.truncated_runs, keys, &args.common)?
+        .with_clear(args.clear.clone());
+    if let Some(layout) = args.layout {
+        options = options.with_layout(layout.into());
+    }
+    if let Some(duration) = args.fragment_duration {
+        options = options.with_fragment_duration(duration);
+    }
+    run(&Operation::Encrypt(options), &paths, args.init.as_ref(), &args.common, &watch)
+}
+
+/// Decrypts, and gives the exit code.
+pub(crate) fn decrypt(args: &DecryptArgs) -> Result<u8, Failure> {
+    let paths = Paths::of(&args.paths)?;
+    paths.check_stdin(&[&args.keys.files])?;
+    check(&paths, args.init.as_ref(), &args.common)?;
+    let watch = Watch::new(&args.common, paths.len(), paths.to_stdout())?;
+    let options = decrypt_options(&args.keys, &args.decryption, &args.common, &watch)?;
+    run(&Operation::Decrypt(options), &paths, args.init.as_ref(), &args.common, &watch)
+}
+
+/// Encrypts anew, and gives the exit code.
+pub(crate) fn rewrap(args: &RewrapArgs) -> Result<u8, Failure> {
+    let paths = Paths::of(&args.paths)?;
+    paths.check_stdin(&[&args.keys.files, &args.to_keys.to_files])?;
+    check(&paths, None, &args.common)?;
+    check_protection(&args.protection)?;
+    let watch = Watch::new(&args.common, paths.len(), paths.to_stdout())?;
+    let from = decrypt_options(&args.keys, &args.decryption, &args.common, &watch)?;
+    let keys = keys::new_by_track(&args.to_keys, &from.keys, &watch)?;
+    let to = encrypt_options(&args.protection, args.to_truncated_runs, keys, &args.common)?;
+    run(&Operation::Rewrap(from, to), &paths, None, &args.common, &watch)
+}
+
+fn encrypt_options(
+    args: &ProtectionArgs,
+    truncated_runs: TruncatedRuns,
+    keys: KeyMap,
+    common: &CommonArgs,
+) -> Result<EncryptOptions, Failure> {
+    let mut options = EncryptOptions::new(args.scheme.into(), keys)
+        .with_encrypted_truncated_runs(truncated_runs == TruncatedRuns::Encrypt)
+        .with_iv(args.iv.as_ref().map_or(Iv::Random, |iv| Iv::Given(iv.0.clone())))
+        .with_pssh(pssh::boxes(&args.pssh)?)
+        .with_common_pssh(!args.no_pssh)
+        .with_unclaimed(common.unclaimed())
+        .with_workers(common.workers.map_or(0, usize::from))
+        .with_sync(common.sync)
+        .with_writes(common.writes());
+    if let Some((crypt, skip)) = args.pattern {
+        options = options.with_pattern(crypt, skip);
+    }
+    if let Some(memory) = common.memory {
+        options = options.with_memory(memory);
+    }
+    Ok(options)
+}
+
+fn decrypt_options(
+    keys: &KeyArgs,
+    args: &DecryptionArgs,
+    common: &CommonArgs,
+    watch: &Watch,
+) -> Result<DecryptOptions, Failure> {
+    let options = DecryptOptions::new(keys::by_kid(keys, watch)?)
+        .with_encrypted_truncated_runs(args.truncated_runs == TruncatedRuns::Encrypt)
+        .with_check_keys(!args.no_key_check)
+        .with_unclaimed(common.unclaimed())
+        .with_workers(common.workers.map_or(0, usize::from))
+        .with_sync(common.sync)
+        .with_writes(common.writes());
+    Ok(match common.memory {
+        Some(memory) => options.with_memory(memory),
+        None => options,
+    })
+}
+
+/// Refuses options that would have no effect.
+fn check(paths: &Paths, init: Option<&PathBuf>, common: &CommonArgs) -> Result<(), Failure> {
+    for (given, option, why) in [
+        (common.sync, "--sync", "where its bytes go is not known"),
+        (common.write_turns, "--write-turns", "its bytes are written in order anyway"),
+    ] {
+        if given && paths.to_stdout() {
+            return Err(Failure::usage(
+                format!("{option} has no effect on standard output: {why}"),
+                format!("leave out {option}, or name a file"),
+            ));
+        }
+    }
+    let mut inputs = paths.jobs().iter().map(|job| &job.input);
+    let folder = inputs.find(|input| matches!(input, InputPath::Folder(_)));
+    match folder {
+        Some(folder) if init.is_some() => Err(Failure::usage(
+            format!("--init is for segments alone; {} is a folder", folder.name()),
+            "leave out --init: the initialization segment is in the folder",
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn check_protection(args: &ProtectionArgs) -> Result<(), Failure> {
     let scheme = Scheme::from(args.scheme);
     if args.pattern.is_some() && !scheme.has_pattern() {
         return Err(Failure::usage(
@@ -26,114 +142,134 @@ pub(crate) fn encrypt(args: &EncryptArgs) -> Result<(), Failure> {
             "leave out --pattern, or take --scheme cbcs",
         ));
     }
-    let watch = Watch::new(common)?;
-    let keys = keys::by_track(&args.keys, &watch)?;
-    let mut options = EncryptOptions::new(scheme, keys)
-        .with_clear(args.clear.clone())
-        .with_encrypted_truncated_runs(common.truncated_runs == TruncatedRuns::Encrypt)
-        .with_iv(args.iv.as_ref().map_or(Iv::Random, |iv| Iv::Given(iv.0.clone())))
-        .with_pssh(pssh::boxes(&args.pssh)?)
-        .with_common_pssh(!args.no_pssh)
-        .with_layout(args.layout.into())
-        .with_fragment_duration(args.fragment_duration)
-        .with_unclaimed(common.unclaimed())
-        .with_workers(common.workers.map_or(0, usize::from))
-        .with_sync(common.sync);
-    if let Some((crypt, skip)) = args.pattern {
-        options = options.with_pattern(crypt, skip);
-    }
-    let result = lanelock_packager::encrypt_file(&args.input, &args.output, &options, &watch);
-    watch.end();
-    report("encrypted", &args.output, &result?, common)
+    Ok(())
 }
 
-pub(crate) fn decrypt(args: &DecryptArgs) -> Result<(), Failure> {
-    let common = &args.common;
-    let watch = Watch::new(common)?;
-    let keys = keys::by_kid(&args.keys, &watch)?;
-    let options = DecryptOptions::new(keys)
-        .with_encrypted_truncated_runs(common.truncated_runs == TruncatedRuns::Encrypt)
-        .with_unclaimed(common.unclaimed())
-        .with_check_keys(!args.no_key_check)
-        .with_workers(common.workers.map_or(0, usize::from))
-        .with_sync(common.sync);
-    let result = lanelock_packager::decrypt_file(&args.input, &args.output, &options, &watch);
-    watch.end();
-    report("decrypted", &args.output, &result?, common)
-}
-
-fn report(
-    verb: &str,
-    output: &Path,
-    summary: &Summary,
-    common: &CommonArgs,
-) -> Result<(), Failure> {
-    if common.json {
-        let mut stdout = io::stdout().lock();
-        serde_json::to_writer_pretty(&mut stdout, summary).map_err(io::Error::from)?;
-        writeln!(stdout)?;
-        return Ok(stdout.flush()?);
-    }
-    if common.quiet {
-        return Ok(());
-    }
-    // The summary is text for people: to standard error, so that standard output stays free for data.
-    let mut out = io::stderr().lock();
-    for track in &summary.tracks {
-        let what = match (&track.scheme, &track.kid) {
-            (Some(scheme), Some(kid)) => {
-                format!("{verb} with {scheme}, {} access units, KID {kid}", track.access_units)
-            }
-            _ => "clear".into(),
-        };
-        writeln!(out, "track {} ({}): {what}", track.id, track.codec)?;
-        for key in summary.keys.iter().filter(|key| key.track == track.id) {
-            writeln!(out, "  key {}: {}", key.verdict, key.reason)?;
+fn check_encryption(args: &EncryptArgs, paths: &Paths) -> Result<(), Failure> {
+    check_protection(&args.protection)?;
+    let no_effect = |option: &str, why: &str| {
+        Err(Failure::usage(format!("{option} has no effect: {why}"), format!("leave out {option}")))
+    };
+    let mut inputs = paths.jobs().iter().map(|job| &job.input);
+    let segments = args.init.is_some() || inputs.all(|i| matches!(i, InputPath::Folder(_)));
+    for (option, given) in [
+        ("--layout", args.layout.is_some()),
+        ("--fragment-duration", args.fragment_duration.is_some()),
+    ] {
+        if given && segments {
+            return no_effect(option, "segments stay what they are");
         }
     }
-    let unclaimed = &summary.unclaimed;
-    for UnclaimedRange { offset, bytes, looks_like, .. } in unclaimed.listed.iter().take(3) {
-        writeln!(
-            out,
-            "not {verb}, since no sample or item refers to them: {} at file offset {offset}; \
-             {looks_like}",
-            units::count(*bytes, "byte", "bytes"),
-        )?;
+    if args.fragment_duration.is_some() && args.layout.map(Layout::from) == Some(Layout::Keep) {
+        return no_effect("--fragment-duration", "--layout keep makes no fragments");
     }
-    if unclaimed.ranges > 3 {
-        let ranges = unclaimed.ranges - 3;
-        writeln!(out, "... and {ranges} more such ranges, {} bytes in all", unclaimed.bytes)?;
+    for (option, given) in
+        [("--pssh", !args.protection.pssh.is_empty()), ("--no-pssh", args.protection.no_pssh)]
+    {
+        if given && args.init.is_some() {
+            return no_effect(option, "pssh boxes are in the initialization segment");
+        }
     }
-    let Summary { bytes_in, bytes_out, fragments, seconds, level, workers, times, .. } = summary;
-    let fragments = match fragments {
-        0 => "progressive".to_owned(),
-        n => units::count(*n, "fragment", "fragments"),
-    };
-    writeln!(
-        out,
-        "{}: {}, {fragments}, {} at {}",
-        without_keys(&output.display().to_string()),
-        units::bytes(*bytes_out),
-        units::duration(*seconds),
-        units::gigabytes_a_second(*bytes_in, *seconds),
-    )?;
-    let Times { plan, read, map, crypto, look, write, .. } = *times;
-    let all = (plan + read + map + crypto + look + write).max(f64::MIN_POSITIVE);
-    let percent = |part: f64| 100.0 * part / all;
-    let looking = if verb == "decrypted" {
-        format!(", key check {:.0} %", percent(look))
-    } else {
-        String::new()
-    };
-    writeln!(
-        out,
-        "{}: plan {:.0} %, read {:.0} %, map {:.0} %, AES ({level}) {:.0} %{looking}, write {:.0} %",
-        units::count(*workers as u64, "worker", "workers"),
-        percent(plan),
-        percent(read),
-        percent(map),
-        percent(crypto),
-        percent(write),
-    )?;
     Ok(())
+}
+
+/// Takes all inputs to their outputs, and gives the exit code.
+fn run(
+    operation: &Operation,
+    paths: &Paths,
+    init: Option<&PathBuf>,
+    common: &CommonArgs,
+    watch: &Watch,
+) -> Result<u8, Failure> {
+    match paths {
+        Paths::One(job) => {
+            let result = process(operation, job, init, watch);
+            watch.end();
+            let summary = result?;
+            if common.json {
+                let value = serde_json::to_value(&summary).map_err(io::Error::from)?;
+                report::json(&value, job.output.is_standard())?;
+            } else if !common.quiet {
+                report::text(operation.verb(), &job.output, &summary)?;
+            }
+            Ok(0)
+        }
+        Paths::Into(folder, jobs) => {
+            let made = make_folder(folder)?;
+            let result = several(operation, jobs, init, common, watch);
+            if made {
+                // With something in it, it stays.
+                let _ = fs::remove_dir(folder);
+            }
+            result
+        }
+    }
+}
+
+/// Whether the folder was made.
+fn make_folder(folder: &Path) -> Result<bool, Failure> {
+    match fs::create_dir(folder) {
+        Ok(()) => Ok(true),
+        Err(_) if folder.is_dir() => Ok(false),
+        Err(error) => {
+            Err(Failure::Io { what: format!("cannot make the folder {}", folder.display()), error })
+        }
+    }
+}
+
+/// One input after the other: a failure ends none of the others, a signal all of them.
+fn several(
+    operation: &Operation,
+    jobs: &[PathJob],
+    init: Option<&PathBuf>,
+    common: &CommonArgs,
+    watch: &Watch,
+) -> Result<u8, Failure> {
+    let mut code = 0;
+    let mut objects = Vec::new();
+    for job in jobs {
+        let before = code;
+        let result = if watch.interrupted() {
+            Err(Error::Interrupted.into())
+        } else {
+            process(operation, job, init, watch)
+        };
+        if let Err(failure) = &result
+            && (code == 0 || failure.is_interruption())
+        {
+            code = failure.code();
+        }
+        if common.json {
+            objects.push(object(job, &result)?);
+            continue;
+        }
+        watch.suspend(|| match result {
+            Ok(_) if common.quiet => Ok(()),
+            Ok(summary) => report::text(operation.verb(), &job.output, &summary),
+            // Once is enough.
+            Err(failure) if failure.is_interruption() && before == failure.code() => Ok(()),
+            Err(failure) => {
+                failure.print_about(&job.input.name());
+                Ok(())
+            }
+        })?;
+    }
+    watch.end();
+    if common.json {
+        report::json(&objects.into(), false)?;
+    }
+    Ok(code)
+}
+
+/// What JSON says of one of several inputs.
+fn object(job: &PathJob, result: &Result<Summary, Failure>) -> io::Result<serde_json::Value> {
+    let mut object = json!({
+        "input": without_keys(&job.input.name()),
+        "output": without_keys(&job.output.name()),
+    });
+    match result {
+        Ok(summary) => object["summary"] = serde_json::to_value(summary)?,
+        Err(failure) => failure.add_to(&mut object),
+    }
+    Ok(object)
 }

@@ -1,18 +1,25 @@
 //! Watching a run: progress, warnings, interruption.
 
 use std::{
+    collections::HashSet,
     fs,
     io::{self, IsTerminal, Write},
+    process,
     sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
+    thread,
     time::Duration,
 };
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lanelock_packager::Observer;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::{
+    consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ},
+    flag,
+    iterator::Signals,
+};
 
 use crate::{args::CommonArgs, failure::Failure, hide::without_keys};
 
@@ -22,62 +29,74 @@ pub(crate) struct Watch {
     quiet: bool,
     json: bool,
     interrupted: Arc<AtomicBool>,
+    /// Bytes of the inputs before this one, and of this one.
+    before: AtomicU64,
+    current: AtomicU64,
+    /// What was warned of already: several inputs may have the same peculiarities.
+    said: Mutex<HashSet<String>>,
 }
 
 impl Watch {
-    /// Shows a bar if standard error is a terminal, and turns SIGINT, SIGTERM and SIGHUP into an orderly
-    /// end. A file that outgrows the limit of the process (SIGXFSZ) is an error of the write.
-    pub(crate) fn new(args: &CommonArgs) -> Result<Self, Failure> {
+    /// Shows a bar for `total` bytes if standard error is a terminal, and turns signals into an orderly
+    /// end. `total` is none if it is not known.
+    pub(crate) fn new(
+        args: &CommonArgs,
+        total: Option<u64>,
+        to_stdout: bool,
+    ) -> Result<Self, Failure> {
         let CommonArgs { quiet, json, no_progress, .. } = *args;
         let interrupted = Arc::new(AtomicBool::new(false));
-        for signal in [SIGINT, SIGTERM] {
-            watch_for(signal, &interrupted)?;
-        }
-        // Under nohup it stays ignored.
-        if !is_ignored(SIGHUP) {
-            watch_for(SIGHUP, &interrupted)?;
-        }
-        // What counts is that there is a handler: without one the signal ends the process.
-        watch_for(SIGXFSZ, &Arc::default())?;
+        watch_signals(&interrupted, to_stdout.then_some(json))
+            .map_err(|error| Failure::Io { what: "cannot watch for signals".into(), error })?;
         let bar = if quiet || no_progress || !io::stderr().is_terminal() {
             ProgressBar::hidden()
         } else {
-            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
-            let template = "{bar:32} {percent:>3} %  {decimal_bytes} of {decimal_total_bytes}  {decimal_bytes_per_sec}  {eta} left";
+            let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr_with_hz(10));
+            let template = if total.is_some() {
+                "{bar:32} {percent:>3} %  {decimal_bytes} of {decimal_total_bytes}  {decimal_bytes_per_sec}  {eta} left"
+            } else {
+                "{decimal_bytes}  {decimal_bytes_per_sec}"
+            };
             if let Ok(style) = ProgressStyle::with_template(template) {
                 bar.set_style(style);
             }
             bar.enable_steady_tick(Duration::from_millis(200));
             bar
         };
-        Ok(Self { bar, quiet, json, interrupted })
+        Ok(Self::of(bar, quiet, json, interrupted))
     }
 
     /// Shows no bar, and leaves signals to their default (ending the process): for what has no
     /// output.
     pub(crate) fn plain(json: bool) -> Self {
-        Self { bar: ProgressBar::hidden(), quiet: false, json, interrupted: Arc::default() }
+        Self::of(ProgressBar::hidden(), false, json, Arc::default())
+    }
+
+    fn of(bar: ProgressBar, quiet: bool, json: bool, interrupted: Arc<AtomicBool>) -> Self {
+        let (before, current) = (AtomicU64::new(0), AtomicU64::new(0));
+        Self { bar, quiet, json, interrupted, before, current, said: Mutex::default() }
+    }
+
+    /// What a signal sets.
+    pub(crate) fn flag(&self) -> Arc<AtomicBool> {
+        self.interrupted.clone()
+    }
+
+    /// The next input begins, of `len` bytes.
+    pub(crate) fn begins(&self, len: u64) {
+        let before = self.current.swap(len, Ordering::Relaxed);
+        self.before.fetch_add(before, Ordering::Relaxed);
+    }
+
+    /// Prints without the bar in between.
+    pub(crate) fn suspend<T>(&self, print: impl FnOnce() -> T) -> T {
+        self.bar.suspend(print)
     }
 
     /// Takes the bar away.
     pub(crate) fn end(&self) {
         self.bar.finish_and_clear();
     }
-}
-
-/// Sets `flag` at each `signal`.
-fn watch_for(signal: i32, flag: &Arc<AtomicBool>) -> Result<(), Failure> {
-    signal_hook::flag::register(signal, flag.clone())
-        .map(drop)
-        .map_err(|error| Failure::Io { what: "cannot watch for signals".into(), error })
-}
-
-/// Whether whoever started the command has it ignore `signal`.
-fn is_ignored(signal: i32) -> bool {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let ignored = ignored.and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok());
-    ignored.is_some_and(|ignored| ignored >> (signal - 1) & 1 == 1)
 }
 
 impl Drop for Watch {
@@ -87,9 +106,8 @@ impl Drop for Watch {
 }
 
 impl Observer for Watch {
-    fn progress(&self, done: u64, total: u64) {
-        self.bar.set_length(total);
-        self.bar.set_position(done);
+    fn progress(&self, done: u64, _: u64) {
+        self.bar.set_position(self.before.load(Ordering::Relaxed) + done);
     }
 
     fn interrupted(&self) -> bool {
@@ -101,6 +119,11 @@ impl Observer for Watch {
             return;
         }
         let message = without_keys(message);
+        let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        if !said.insert(message.clone()) {
+            return;
+        }
+        drop(said);
         let text = if self.json {
             serde_json::json!({ "warning": message }).to_string()
         } else {
@@ -109,4 +132,38 @@ impl Observer for Watch {
         // A warning that cannot be printed is no reason to stop.
         let _ = self.bar.suspend(|| writeln!(io::stderr().lock(), "{text}"));
     }
+}
+
+/// Lets signals set `interrupted`. A run that waits for the reader of standard output (`to_stdout`: whether
+/// errors are JSON) does not see that, and is ended a little later: it has nothing to clean up.
+fn watch_signals(interrupted: &Arc<AtomicBool>, to_stdout: Option<bool>) -> io::Result<()> {
+    // Writing beyond the limit for file sizes is an error then, like a full disk.
+    flag::register(SIGXFSZ, Arc::default())?;
+    // `nohup` ignores it, and so do we then.
+    let hangup = (!is_ignored(SIGHUP)).then_some(SIGHUP);
+    let signals = [SIGINT, SIGTERM].into_iter().chain(hangup);
+    for signal in signals.clone() {
+        flag::register(signal, interrupted.clone())?;
+    }
+    if let Some(json) = to_stdout {
+        let mut signals = Signals::new(signals)?;
+        let wait = move || {
+            if signals.forever().next().is_some() {
+                thread::sleep(Duration::from_secs(1));
+                let failure = Failure::InterruptedOutput;
+                failure.print(json);
+                process::exit(failure.code().into());
+            }
+        };
+        thread::Builder::new().spawn(wait)?;
+    }
+    Ok(())
+}
+
+/// Whether a signal is ignored: what started the command wanted it so.
+fn is_ignored(signal: i32) -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    mask >> (signal - 1) & 1 == 1
 }

@@ -61,23 +61,26 @@ fn argument(folder: &Scratch, name: &str) -> String {
 #[test]
 fn help_tells_of_every_option() {
     let keys = ["--key", "--key-file", "LANELOCK_KEYS"];
-    let running = ["--truncated-runs", "--workers", "--sync", "--json", "--quiet", "--no-progress"];
-    let encrypt = [
-        "--scheme",
-        "--clear",
-        "--pattern",
-        "--iv",
-        "--pssh",
-        "--no-pssh",
-        "--layout",
-        "--fragment-duration",
-        "cbcs",
-        "1:9",
+    let running = [
+        "--output",
+        "--truncated-runs",
+        "--keep-unclaimed",
+        "--workers",
+        "--memory",
+        "--write-turns",
+        "--sync",
+        "--json",
+        "--quiet",
+        "--no-progress",
     ];
+    let protection = ["--scheme", "--pattern", "--iv", "--pssh", "--no-pssh", "cbcs", "1:9"];
+    let encrypt = ["--clear", "--layout", "--fragment-duration", "--init"];
+    let rewrap = ["--to-key", "--to-key-file", "LANELOCK_TO_KEYS", "--to-truncated-runs"];
     for (command, words) in [
-        ("encrypt", [&keys[..], &running, &encrypt].concat()),
-        ("decrypt", [&keys[..], &running].concat()),
-        ("inspect", vec!["--json"]),
+        ("encrypt", [&keys[..], &running, &protection, &encrypt].concat()),
+        ("decrypt", [&keys[..], &running, &["--init", "--no-key-check"]].concat()),
+        ("rewrap", [&keys[..], &running, &protection, &rewrap, &["--no-key-check"]].concat()),
+        ("inspect", vec!["--json", "--init"]),
         ("cpu", vec!["--json", "LANELOCK_LEVEL"]),
     ] {
         for arguments in [["help", command], [command, "--help"]] {
@@ -129,6 +132,9 @@ fn keys_in_the_wrong_place_are_not_repeated() {
     let encrypt = ["encrypt", "in.mp4", "out.mp4", "--scheme", "cbcs"];
     for arguments in [
         &["--key", &key, &key][..],
+        &["-o", &key, "--key", "x"],
+        &["--init", &key, "--layout", "keep"],
+        &["--memory", &key],
         &["--kye", &key],
         &["--clear", &key],
         &["--pattern", &key],
@@ -263,12 +269,16 @@ fn options_that_do_not_go_together() {
     for (arguments, word) in [
         (&["--scheme", "cenc", "--pattern", "5:5"][..], "--scheme cbcs"),
         (&["--scheme", "cbcs", "--fragment-duration", "0"], "above 0"),
+        (&["--scheme", "cbcs", "--fragment-duration", "3", "--layout", "keep"], "no effect"),
+        (&["--scheme", "cbcs", "--memory", "0"], "MIB"),
     ] {
         let (code, _, err) = run(&[&encrypt, arguments].concat());
         assert_eq!(code, Some(2), "{err}");
         assert!(err.contains(word), "{err}");
         assert!(!Path::new(&out).exists());
     }
+    let (code, _, err) = run(&["inspect", &source, "--truncated-runs", "encrypt"]);
+    assert_eq!(code, Some(2), "{err}");
 }
 
 #[test]

@@ -43,7 +43,7 @@ fn help_shows_examples_and_exit_codes() {
     let (code, out, _) = run(lanelock().arg("--help"));
     assert_eq!(code, 0);
     assert!(out.contains("Exit codes:") && out.contains("encrypt"), "{out}");
-    for command in ["encrypt", "decrypt", "inspect"] {
+    for command in ["encrypt", "decrypt", "rewrap", "inspect"] {
         let (code, out, _) = run(lanelock().args([command, "--help"]));
         assert_eq!(code, 0);
         assert!(out.contains("Examples:"), "{command}: {out}");

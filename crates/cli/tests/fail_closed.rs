@@ -467,6 +467,26 @@ fn no_proc() {
     }
 }
 
+/// A limit for the size of files is as good a reason for an error as a full disk.
+#[test]
+fn limit_for_file_sizes() {
+    let dir = Dir::new();
+    let output = dir.file("out.mp4");
+    for layout in ["fragmented", "keep"] {
+        fs::write(&output, BEFORE).unwrap();
+        let before = dir.names();
+        let mut command = Command::new("sh");
+        command.args(["-c", "ulimit -f 100; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_lanelock")]);
+        command.arg("encrypt").args([&demo_clip(), &output]).stdin(Stdio::null());
+        command.args(["--scheme", "cbcs", "--key", &pair(), "--layout", layout]);
+        let run = command.output().unwrap();
+        assert_eq!(run.status.code(), Some(3), "{}", stderr(&run));
+        assert!(stderr(&run).contains(&output.display().to_string()), "{}", stderr(&run));
+        assert_eq!(dir.names(), before);
+        assert_eq!(fs::read(&output).unwrap(), BEFORE);
+    }
+}
+
 #[test]
 fn outputs_that_cannot_be() {
     let path = clip("avc.mp4");

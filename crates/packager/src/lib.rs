@@ -29,12 +29,13 @@ mod summary;
 mod tracks;
 
 pub use claims::{UnclaimedMedia, UnclaimedPolicy, UnclaimedRange};
-pub use decrypt::{check_keys, decrypt, decrypt_file, decrypt_segment};
+pub use decrypt::{check_keys, check_segment_keys, decrypt, decrypt_file, decrypt_segment};
 pub use encrypt::{SegmentEncryptor, encrypt, encrypt_file, encrypt_segment};
 pub use error::{Error, Place};
 pub use evidence::{KeyReport, KeyVerdict};
 pub use inspect::{
     FragmentReport, ProtectionReport, PsshReport, Report, TrackReport, inspect, inspect_file,
+    inspect_segment,
 };
 pub use keys::{Key, KeyError, KeyMap, Selector};
 pub use lanelock_cenc::Scheme;

@@ -3,10 +3,16 @@
 
 pub(crate) use lanelock_testkit::Scratch as Dir;
 pub(crate) use lanelock_testkit::boxes::all as boxes;
+use lanelock_testkit::{
+    boxes::{boxed, children},
+    demo_clip,
+};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, ChildStdin, Command, Output, Stdio};
+use std::time::Duration;
+use std::{fs, thread};
 
 pub(crate) const KID: &str = "00112233445566778899aabbccddeeff";
 pub(crate) const KEY: &str = "0f1e2d3c4b5a69788796a5b4c3d2e1f0";
@@ -158,3 +164,51 @@ pub(crate) fn ffmpeg_makes(
 }
 
 pub(crate) const FRAGMENTED: &str = "+frag_keyframe+empty_moov+default_base_moof";
+
+/// A fragmented file cut into its initialization segment and its media segments, without indexes.
+pub(crate) fn segments(file: &[u8]) -> (Vec<u8>, Vec<Vec<u8>>) {
+    let (mut init, mut media): (Vec<u8>, Vec<Vec<u8>>) = (Vec::new(), Vec::new());
+    for (kind, payload) in children(file) {
+        let whole = boxed(&kind, &[payload]);
+        match (&kind, media.last_mut()) {
+            (b"mfra" | b"sidx", _) => {}
+            (b"moof", _) => media.push(whole),
+            (_, None) => init.extend(whole),
+            (_, Some(last)) => last.extend(whole),
+        }
+    }
+    (init, media)
+}
+
+/// The demo without indexes: pipes give the same bytes for it as files.
+pub(crate) fn without_indexes() -> Vec<u8> {
+    let (init, media) = segments(&fs::read(demo_clip()).unwrap());
+    [init, media.concat()].concat()
+}
+
+/// Runs `command` with what `feed` writes to its standard input.
+pub(crate) fn with_stdin(command: &mut Command, feed: impl FnOnce(ChildStdin) + Send) -> Output {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let stdin = child.stdin.take().unwrap();
+    thread::scope(|scope| {
+        scope.spawn(|| feed(stdin));
+        child.wait_with_output().unwrap()
+    })
+}
+
+/// Waits until a process has a handler for SIGTERM.
+pub(crate) fn wait_for_handler(child: &Child) {
+    const SIGTERM: u32 = 15;
+    let status = format!("/proc/{}/status", child.id());
+    for _ in 0..10_000 {
+        let status = fs::read_to_string(&status).unwrap_or_default();
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        let mask = mask.map_or(0, |mask| u64::from_str_radix(mask.trim(), 16).unwrap());
+        if mask >> (SIGTERM - 1) & 1 == 1 {
+            return;
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    panic!("no handler for SIGTERM");
+}

@@ -83,6 +83,20 @@ pub fn check_keys(
     Ok(run.go(Target::Look, KeyChecks::new(true, false))?.keys)
 }
 
+/// [`check_keys`] for a media segment that stands alone, and whose `moov` is in the initialization segment
+/// `init`.
+pub fn check_segment_keys(
+    init: &dyn Source,
+    segment: &dyn Source,
+    options: &DecryptOptions,
+    observer: &dyn Observer,
+) -> Result<Vec<KeyReport>, Error> {
+    let (init, input) = (Input::new(init), Input::new(segment));
+    let skeleton = Skeleton::of_segment(&init, &input)?;
+    let run = DecryptRun::new(&input, skeleton, options, observer)?;
+    Ok(run.go(Target::Look, KeyChecks::new(true, false))?.keys)
+}
+
 /// A file to decrypt.
 struct DecryptRun<'a> {
     input: &'a Input<'a>,

@@ -152,6 +152,7 @@ impl Encryptor<'_> {
         if self.decryptor.is_some() {
             edit = edit.unprotect(KeepPssh::No);
         }
+        self.fragments += 1;
         edit.protect(&plans).finish(self.placement.moved(at)).map_err(container)
     }
 

@@ -143,12 +143,27 @@ pub fn inspect_file(path: &Path) -> Result<Report, Error> {
 /// [`inspect_file`] for any source.
 pub fn inspect(source: &dyn Source) -> Result<Report, Error> {
     let input = Input::new(source);
-    let Skeleton { movie, ftyp, .. } = Skeleton::read(&input)?;
+    let skeleton = Skeleton::read(&input)?;
+    let report = report(&input, &skeleton)?;
+    let duration = stated_duration(&skeleton.movie).unwrap_or(report.duration);
+    Ok(Report { duration, ..report })
+}
+
+/// [`inspect`] for a media segment that stands alone, and whose `moov` is in the initialization segment
+/// `init`.
+pub fn inspect_segment(init: &dyn Source, segment: &dyn Source) -> Result<Report, Error> {
+    let (init, input) = (Input::new(init), Input::new(segment));
+    report(&input, &Skeleton::of_segment(&init, &input)?)
+}
+
+/// Counts the samples; the duration is that of the longest track.
+fn report(input: &Input<'_>, skeleton: &Skeleton) -> Result<Report, Error> {
+    let Skeleton { movie, ftyp, .. } = skeleton;
     let container = |error| input.container(error);
     let mut pssh = PsshList::default();
     pssh.add(&movie.pssh);
     let mut tallies: Vec<_> =
-        movie.tracks.iter().map(|track| Tally::new(&input, &movie, track)).collect();
+        movie.tracks.iter().map(|track| Tally::new(input, movie, track)).collect();
     for tally in &mut tallies {
         tally.tables()?;
     }
@@ -156,29 +171,37 @@ pub fn inspect(source: &dyn Source) -> Result<Report, Error> {
     if movie.fragmented {
         let report = fragments.insert(FragmentReport::default());
         let mut moof = Vec::new();
-        let ahead = ReadAhead::new(&input);
+        let ahead = ReadAhead::new(input);
+        let mut end = 0;
         for header in top_level(&ahead) {
             let header = header.map_err(container)?;
+            end = header.end();
+            if input.is_sequential() && header.offset > skeleton.moov.offset {
+                Skeleton::check_streamed(input, &header.into())?;
+            }
             if header.kind != b"moof" {
                 continue;
             }
+            // What is in front of it is not asked for again.
+            input.take(&mut [], header.offset)?;
             load_into(&ahead, &header, MOOF_CAP, &mut moof).map_err(container)?;
             let fragment =
-                Fragment::parse(&moof, header.offset, &movie, input.len()).map_err(container)?;
+                Fragment::parse(&moof, header.offset, movie, input.len()).map_err(container)?;
             for traf in &fragment.tracks {
                 tallies[traf.track_index].fragment(traf)?;
             }
             pssh.add(&fragment.pssh);
-            report.add(&header, &fragment, &movie);
+            report.add(&header, &fragment, movie);
         }
+        // The length of a pipe is known in the end.
+        input.check_end(end)?;
     }
     let tracks: Vec<_> = tallies.into_iter().map(Tally::finish).collect();
     Ok(Report {
         bytes: input.len(),
         layout: if movie.fragmented { "fragmented" } else { "progressive" }.into(),
         brands: ftyp.as_deref().map_or(Ok(Vec::new()), brands).map_err(container)?,
-        duration: stated_duration(&movie)
-            .unwrap_or_else(|| tracks.iter().map(|track| track.duration).fold(0.0, f64::max)),
+        duration: tracks.iter().map(|track| track.duration).fold(0.0, f64::max),
         tracks,
         pssh: pssh.reports,
         fragments,

@@ -64,6 +64,16 @@ impl<'s> Input<'s> {
         self.source.take_exact_at(buffer, offset).map_err(|error| self.read_error(error))
     }
 
+    /// Refuses a pipe that has ended in front of `end`.
+    pub(crate) fn check_end(&self, end: u64) -> Result<(), Error> {
+        let len = self.len();
+        if end <= len {
+            return Ok(());
+        }
+        let what = format!("it ends after {len} bytes, inside of a box");
+        Err(self.read_error(io::Error::new(io::ErrorKind::UnexpectedEof, what)))
+    }
+
     fn read_error(&self, source: io::Error) -> Error {
         Error::Read { name: self.name.clone(), source }
     }

@@ -1,0 +1,222 @@
+//! Inputs and outputs of a command line.
+
+use std::{
+    collections::HashSet,
+    fs,
+    io::{self, IsTerminal as _},
+    path::{Path, PathBuf},
+};
+
+use lanelock_packager::Error;
+
+use crate::{args::PathArgs, failure::Failure};
+
+/// What is read and written.
+#[derive(Debug)]
+pub(crate) enum Paths {
+    /// One input and one output.
+    One(PathJob),
+    /// Outputs in a folder, under the names of their inputs.
+    Into(PathBuf, Vec<PathJob>),
+}
+
+/// An input and its output.
+#[derive(Debug)]
+pub(crate) struct PathJob {
+    pub(crate) input: InputPath,
+    pub(crate) output: OutputPath,
+}
+
+#[derive(Debug)]
+pub(crate) enum InputPath {
+    Standard,
+    File(PathBuf),
+    /// A folder of segments.
+    Folder(PathBuf),
+}
+
+#[derive(Debug)]
+pub(crate) enum OutputPath {
+    Standard,
+    /// A file; a folder, if the input is one.
+    Path(PathBuf),
+}
+
+impl InputPath {
+    pub(crate) fn of(path: &Path) -> Self {
+        if path == Path::new("-") {
+            Self::Standard
+        } else if path.is_dir() {
+            Self::Folder(path.into())
+        } else {
+            Self::File(path.into())
+        }
+    }
+
+    /// What the user calls it.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::Standard => "standard input".into(),
+            Self::File(path) | Self::Folder(path) => path.display().to_string(),
+        }
+    }
+
+    /// Bytes of it, as far as that is known.
+    pub(crate) fn len(&self) -> Option<u64> {
+        let len = |path: &Path| fs::metadata(path).map_or(0, |metadata| metadata.len());
+        match self {
+            Self::Standard => None,
+            Self::File(path) => Some(len(path)),
+            Self::Folder(path) => {
+                let files = fs::read_dir(path).into_iter().flatten().flatten();
+                Some(files.map(|file| len(&file.path())).sum())
+            }
+        }
+    }
+}
+
+impl OutputPath {
+    fn of(path: &Path) -> Self {
+        if path == Path::new("-") { Self::Standard } else { Self::Path(path.into()) }
+    }
+
+    pub(crate) fn is_standard(&self) -> bool {
+        matches!(self, Self::Standard)
+    }
+
+    /// What the user calls it.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::Standard => "standard output".into(),
+            Self::Path(path) => path.display().to_string(),
+        }
+    }
+}
+
+impl Paths {
+    /// Says what goes where, before anything is done.
+    pub(crate) fn of(args: &PathArgs) -> Result<Self, Failure> {
+        match (&args.output, &args.paths[..]) {
+            (None, [input, output]) => Self::one(input, output),
+            (None, [_]) => Err(Failure::usage("there is no output", FORM)),
+            (None, _) => Err(Failure::usage(
+                "there are more paths than an input and an output",
+                "several inputs go into a folder: -o FOLDER/",
+            )),
+            (Some(output), [input]) => {
+                let folder = matches!(InputPath::of(input), InputPath::Folder(_));
+                if !folder && (output.is_dir() || ends_in_slash(output)) {
+                    Self::into_folder(&args.paths, output)
+                } else {
+                    Self::one(input, output)
+                }
+            }
+            (Some(output), inputs) => Self::into_folder(inputs, output),
+        }
+    }
+
+    fn one(input: &Path, output: &Path) -> Result<Self, Failure> {
+        let job = PathJob { input: InputPath::of(input), output: OutputPath::of(output) };
+        if matches!(job.input, InputPath::Standard) {
+            if io::stdin().is_terminal() {
+                return Err(Failure::usage(
+                    "standard input is a terminal, and - reads an MP4 file from it",
+                    "redirect it: ... | lanelock ... - OUTPUT, or name a file",
+                ));
+            }
+            let standard = fs::canonicalize("/dev/stdin").ok().filter(|path| path.is_file());
+            if standard.is_some() && standard == fs::canonicalize(output).ok() {
+                return Err(Error::SameFile { name: output.display().to_string() }.into());
+            }
+        }
+        if job.output.is_standard() {
+            if io::stdout().is_terminal() {
+                return Err(Failure::usage(
+                    "standard output is a terminal, and - writes an MP4 file to it",
+                    "redirect it: lanelock ... INPUT - | ..., or name a file",
+                ));
+            }
+            if let InputPath::Folder(path) = &job.input {
+                return Err(Failure::usage(
+                    format!("{} is a folder, which does not go into one stream", path.display()),
+                    "name an output folder; or join the segments first (cat init.mp4 *.m4s)",
+                ));
+            }
+        }
+        Ok(Self::One(job))
+    }
+
+    fn into_folder(inputs: &[PathBuf], folder: &Path) -> Result<Self, Failure> {
+        if folder == Path::new("-") || folder.exists() && !folder.is_dir() {
+            let what = format!("{} is not a folder, which several inputs need", folder.display());
+            return Err(Failure::usage(what, "name a folder with -o"));
+        }
+        let canonical = |path: &Path| fs::canonicalize(path).ok();
+        let read: HashSet<PathBuf> = inputs.iter().filter_map(|path| canonical(path)).collect();
+        let mut names = HashSet::new();
+        let mut jobs = Vec::with_capacity(inputs.len());
+        for path in inputs {
+            let input = InputPath::of(path);
+            let Some(name) = path.file_name().filter(|_| !matches!(input, InputPath::Standard))
+            else {
+                return Err(Failure::usage(
+                    format!("{} has no name for an output in a folder", input.name()),
+                    "give it an output of its own, in a call of its own",
+                ));
+            };
+            let output = folder.join(name);
+            if !names.insert(name) {
+                return Err(Failure::usage(
+                    format!("two inputs would become {}", output.display()),
+                    "give each a folder of its own, in a call of its own",
+                ));
+            }
+            if canonical(&output).is_some_and(|output| read.contains(&output)) {
+                return Err(Error::SameFile { name: output.display().to_string() }.into());
+            }
+            jobs.push(PathJob { input, output: OutputPath::Path(output) });
+        }
+        Ok(Self::Into(folder.into(), jobs))
+    }
+
+    pub(crate) fn jobs(&self) -> &[PathJob] {
+        match self {
+            Self::One(job) => std::slice::from_ref(job),
+            Self::Into(_, jobs) => jobs,
+        }
+    }
+
+    /// Whether standard output gets the output.
+    pub(crate) fn to_stdout(&self) -> bool {
+        self.jobs().iter().any(|job| job.output.is_standard())
+    }
+
+    /// Bytes of all inputs, if they are known.
+    pub(crate) fn len(&self) -> Option<u64> {
+        self.jobs().iter().map(|job| job.input.len()).sum()
+    }
+
+    /// Refuses standard input for two things.
+    pub(crate) fn check_stdin(&self, key_files: &[&[PathBuf]]) -> Result<(), Failure> {
+        let media = self.jobs().iter().filter(|job| matches!(job.input, InputPath::Standard));
+        let keys = key_files.concat().into_iter().filter(|path| path == Path::new("-"));
+        check_stdin(media.count() + keys.count())
+    }
+}
+
+/// Refuses standard input for `uses` things, if these are several.
+pub(crate) fn check_stdin(uses: usize) -> Result<(), Failure> {
+    if uses < 2 {
+        return Ok(());
+    }
+    Err(Failure::usage(
+        "standard input (-) cannot be read for two things",
+        "give the keys in files (--key-file FILE), or in the environment",
+    ))
+}
+
+fn ends_in_slash(path: &Path) -> bool {
+    path.as_os_str().as_encoded_bytes().ends_with(b"/")
+}
+
+const FORM: &str = "give INPUT and OUTPUT, or INPUT... and -o OUTPUT";

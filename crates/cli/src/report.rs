@@ -1,0 +1,80 @@
+//! What was done, as it is printed.
+
+use std::io::{self, Write};
+
+use lanelock_packager::{Summary, Times, UnclaimedRange};
+use serde_json::Value;
+
+use crate::{hide::without_keys, paths::OutputPath, units};
+
+/// Prints JSON, on standard output if that is free.
+pub(crate) fn json(value: &Value, stdout_is_taken: bool) -> io::Result<()> {
+    let mut to: Box<dyn Write> =
+        if stdout_is_taken { Box::new(io::stderr().lock()) } else { Box::new(io::stdout().lock()) };
+    serde_json::to_writer_pretty(&mut to, value)?;
+    writeln!(to)?;
+    to.flush()
+}
+
+/// Prints the summary for people.
+pub(crate) fn text(verb: &str, output: &OutputPath, summary: &Summary) -> io::Result<()> {
+    // The summary is text for people: to standard error, so that standard output stays free for data.
+    let mut out = io::stderr().lock();
+    for track in &summary.tracks {
+        let what = match (&track.scheme, &track.kid) {
+            (Some(scheme), Some(kid)) => {
+                format!("{verb} with {scheme}, {} access units, KID {kid}", track.access_units)
+            }
+            _ => "clear".into(),
+        };
+        writeln!(out, "track {} ({}): {what}", track.id, track.codec)?;
+        for key in summary.keys.iter().filter(|key| key.track == track.id) {
+            writeln!(out, "  key {}: {}", key.verdict, key.reason)?;
+        }
+    }
+    let unclaimed = &summary.unclaimed;
+    for UnclaimedRange { offset, bytes, looks_like, .. } in unclaimed.listed.iter().take(3) {
+        writeln!(
+            out,
+            "not {verb}, since no sample or item refers to them: {} at file offset {offset}; \
+             {looks_like}",
+            units::count(*bytes, "byte", "bytes"),
+        )?;
+    }
+    if unclaimed.ranges > 3 {
+        let ranges = unclaimed.ranges - 3;
+        writeln!(out, "... and {ranges} more such ranges, {} bytes in all", unclaimed.bytes)?;
+    }
+    let Summary { bytes_in, bytes_out, fragments, seconds, level, workers, times, .. } = summary;
+    let fragments = match fragments {
+        0 => "progressive".to_owned(),
+        n => units::count(*n, "fragment", "fragments"),
+    };
+    writeln!(
+        out,
+        "{}: {}, {fragments}, {} at {}",
+        without_keys(&output.name()),
+        units::bytes(*bytes_out),
+        units::duration(*seconds),
+        units::gigabytes_a_second(*bytes_in, *seconds),
+    )?;
+    let Times { plan, read, map, crypto, look, write, .. } = *times;
+    let all = (plan + read + map + crypto + look + write).max(f64::MIN_POSITIVE);
+    let percent = |part: f64| 100.0 * part / all;
+    let looking = if verb == "encrypted" {
+        String::new()
+    } else {
+        format!(", key check {:.0} %", percent(look))
+    };
+    writeln!(
+        out,
+        "{}: plan {:.0} %, read {:.0} %, map {:.0} %, AES ({level}) {:.0} %{looking}, write {:.0} %",
+        units::count(*workers as u64, "worker", "workers"),
+        percent(plan),
+        percent(read),
+        percent(map),
+        percent(crypto),
+        percent(write),
+    )?;
+    Ok(())
+}

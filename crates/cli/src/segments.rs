@@ -1,0 +1,391 @@
+//! Folders of an initialization segment and its media segments.
+
+use std::{
+    ffi::OsString,
+    fs::{self, File},
+    io,
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+use lanelock_mp4::{ReadAt as _, top_level};
+use lanelock_packager::{
+    DecryptOptions, Error, KeyReport, KeyVerdict, Observer as _, SegmentEncryptor, Summary, Times,
+    decrypt, decrypt_segment,
+    io::{FileSink, FileSource, Sink},
+};
+
+use crate::{failure::Failure, operation::Operation, paths::OutputPath, watch::Watch};
+
+/// Encrypts or decrypts all segments of the folder `input` into the folder `output`, which appears when
+/// all of them are there, or not at all.
+pub(crate) fn run(
+    operation: &Operation,
+    input: &Path,
+    output: &OutputPath,
+    watch: &Watch,
+) -> Result<Summary, Failure> {
+    let start = Instant::now();
+    let OutputPath::Path(output) = output else {
+        return Err(Failure::usage("a folder does not go into one stream", "name a folder"));
+    };
+    let folder = SegmentFolder::read(input)?;
+    let new = NewFolder::create(output, input)?;
+    let init = FileSource::open(&input.join(&folder.init))?;
+    let (mut worker, sync) = match operation {
+        Operation::Encrypt(options) => {
+            (Worker::Encrypt(SegmentEncryptor::new(&init, options.clone())?), options.sync)
+        }
+        Operation::Decrypt(options) => (Worker::Decrypt(&init, options), options.sync),
+        Operation::Rewrap(..) => {
+            return Err(Failure::usage(
+                format!("{} is a folder, and rewrap takes files", input.display()),
+                "join the segments first (cat init.mp4 *.m4s), or decrypt the folder and encrypt it",
+            ));
+        }
+    };
+    watch.begins(init.len());
+    let sink = new.sink(&folder.init, &[&init])?;
+    let mut all = new.named(&folder.init, worker.init(sink, watch))?;
+    for name in &folder.segments {
+        let segment = FileSource::open(&input.join(name))?;
+        watch.begins(segment.len());
+        let sink = new.sink(name, &[&segment])?;
+        let summary = new.named(name, worker.segment(&segment, sink, watch))?;
+        add(&mut all, summary);
+    }
+    for name in &folder.manifests {
+        new.copy(&input.join(name), name)?;
+        watch.warn(&format!(
+            "{} is copied as it is: what it says of encryption is what it said before",
+            input.join(name).display()
+        ));
+    }
+    if SegmentFolder::names(input)? != folder.names {
+        return Err(Failure::unsuitable(
+            input.display().to_string(),
+            "files came or went while it was read; wait until it is complete, then start again",
+        ));
+    }
+    if watch.interrupted() {
+        return Err(Error::Interrupted.into());
+    }
+    new.finish(sync)?;
+    all.seconds = start.elapsed().as_secs_f64();
+    Ok(all)
+}
+
+/// What processes the segments.
+enum Worker<'a> {
+    Encrypt(SegmentEncryptor<'a>),
+    Decrypt(&'a FileSource, &'a DecryptOptions),
+}
+
+impl Worker<'_> {
+    fn init(&mut self, sink: Box<dyn Sink>, watch: &Watch) -> Result<Summary, Error> {
+        match self {
+            Self::Encrypt(encryptor) => encryptor.init(sink, watch),
+            Self::Decrypt(init, options) => decrypt(*init, sink, options, watch),
+        }
+    }
+
+    fn segment(
+        &mut self,
+        segment: &FileSource,
+        sink: Box<dyn Sink>,
+        watch: &Watch,
+    ) -> Result<Summary, Error> {
+        match self {
+            Self::Encrypt(encryptor) => encryptor.segment(segment, sink, watch),
+            Self::Decrypt(init, options) => decrypt_segment(*init, segment, sink, options, watch),
+        }
+    }
+}
+
+/// The names of the files in a folder, by what they are.
+struct SegmentFolder {
+    /// All of them, sorted.
+    names: Vec<OsString>,
+    init: OsString,
+    /// In the order of the numbers in their names.
+    segments: Vec<OsString>,
+    manifests: Vec<OsString>,
+}
+
+impl SegmentFolder {
+    fn names(path: &Path) -> Result<Vec<OsString>, Failure> {
+        let fail = |error| Failure::Io { what: format!("cannot read {}", path.display()), error };
+        let entries = fs::read_dir(path).map_err(fail)?;
+        let names = entries.map(|entry| entry.map(|entry| entry.file_name()));
+        let mut names = names.collect::<Result<Vec<_>, _>>().map_err(fail)?;
+        names.sort_by_cached_key(|name| (natural(&name.to_string_lossy()), name.clone()));
+        Ok(names)
+    }
+
+    fn read(path: &Path) -> Result<Self, Failure> {
+        let names = Self::names(path)?;
+        if names.is_empty() {
+            let what = format!("cannot read {}", path.display());
+            return Err(Failure::Io { what, error: io::Error::other("it is an empty folder") });
+        }
+        let mut inits: Vec<OsString> = Vec::new();
+        let (mut segments, mut manifests) = (Vec::new(), Vec::new());
+        for name in &names {
+            match FileKind::of(&path.join(name))? {
+                FileKind::Init => inits.push(name.clone()),
+                FileKind::Segment => segments.push(name.clone()),
+                FileKind::Manifest => manifests.push(name.clone()),
+            }
+        }
+        let wrong = |reason: String| Failure::unsuitable(path.display().to_string(), reason);
+        match &inits[..] {
+            [init] if !segments.is_empty() => {
+                Ok(Self { init: init.clone(), names, segments, manifests })
+            }
+            [_] => Err(wrong("there is no media segment in the folder".into())),
+            [] => Err(wrong("there is no initialization segment in the folder".into())),
+            [one, two, ..] => Err(wrong(format!(
+                "there are several initialization segments in the folder, {} and {}; give each a folder of \
+                 its own, with its media segments",
+                one.display(),
+                two.display()
+            ))),
+        }
+    }
+}
+
+enum FileKind {
+    Init,
+    Segment,
+    Manifest,
+}
+
+impl FileKind {
+    fn of(path: &Path) -> Result<Self, Failure> {
+        let is = |extension: &str| {
+            path.extension().is_some_and(|found| found.eq_ignore_ascii_case(extension))
+        };
+        let name = || path.display().to_string();
+        if path.is_dir() {
+            let reason = "it is a folder in a folder of segments; take it out";
+            return Err(Failure::unsuitable(name(), reason));
+        }
+        if is("mpd") || is("m3u8") {
+            return Ok(Self::Manifest);
+        }
+        let source = FileSource::open(path)?;
+        let (mut moov, mut moof, mut mdat, mut damage) = (false, false, false, None);
+        for header in top_level(&source) {
+            match header {
+                Ok(header) => {
+                    moov |= header.kind == b"moov";
+                    moof |= header.kind == b"moof";
+                    mdat |= header.kind == b"mdat";
+                }
+                Err(error) => damage = Some(error),
+            }
+        }
+        let is_known = |source: &lanelock_mp4::Error| {
+            matches!(source.path(), "ftyp" | "styp" | "sidx" | "moov" | "moof" | "mdat")
+        };
+        match (moov, moof, damage) {
+            (.., Some(source)) if moov || moof || is_known(&source) => {
+                Err(Error::Container { name: name(), source }.into())
+            }
+            (true, false, None) if !mdat => Ok(Self::Init),
+            (false, true, None) => Ok(Self::Segment),
+            (true, ..) => Err(Failure::unsuitable(
+                name(),
+                "it is a whole file in a folder of segments; take it out",
+            )),
+            _ => Err(Failure::unsuitable(
+                name(),
+                "it is neither an initialization segment, nor a media segment, nor a manifest (.mpd, \
+                 .m3u8); take it out of the folder",
+            )),
+        }
+    }
+}
+
+/// Text with its numbers, to be compared as such: 2 is in front of 10.
+fn natural(text: &str) -> Vec<(bool, usize, String)> {
+    let mut parts: Vec<(bool, usize, String)> = Vec::new();
+    for c in text.chars() {
+        match parts.last_mut() {
+            Some((is_text, _, part)) if *is_text != c.is_ascii_digit() => part.push(c),
+            _ => parts.push((!c.is_ascii_digit(), 0, c.into())),
+        }
+    }
+    for (is_text, len, part) in &mut parts {
+        if !*is_text {
+            *part = part.trim_start_matches('0').to_owned();
+            *len = part.len();
+        }
+    }
+    parts
+}
+
+/// A folder that is written beside its place.
+struct NewFolder {
+    path: PathBuf,
+    temporary: tempfile::TempDir,
+}
+
+impl NewFolder {
+    fn create(path: &Path, input: &Path) -> Result<Self, Failure> {
+        let fail = |error| Failure::Io { what: format!("cannot write {}", path.display()), error };
+        // A link to a folder stays one.
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.into());
+        if path.exists() {
+            if !path.is_dir() {
+                return Err(fail(io::Error::other("it is there, and is not a folder")));
+            }
+            if fs::read_dir(&path).map_err(fail)?.next().is_some() {
+                return Err(fail(io::Error::other(
+                    "it is a folder with files in it; name a new or an empty one",
+                )));
+            }
+        }
+        let parent = match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        let inside = fs::canonicalize(parent).ok().zip(fs::canonicalize(input).ok());
+        if inside.is_some_and(|(parent, input)| parent.starts_with(input)) {
+            return Err(Failure::usage(
+                format!("{} is inside of the folder that is read", path.display()),
+                "name a folder beside it",
+            ));
+        }
+        let temporary = tempfile::Builder::new()
+            .prefix(".lanelock-")
+            .suffix(".part")
+            .tempdir_in(parent)
+            // Its text names the temporary folder, which the user did not choose.
+            .map_err(|error| fail(error.kind().into()))?;
+        let this = Self { path, temporary };
+        // With the permissions of a new folder, which the temporary one does not have, or those of the
+        // one that it replaces.
+        let make = || {
+            fs::create_dir(this.inner())?;
+            match fs::metadata(&this.path) {
+                Ok(there) => fs::set_permissions(this.inner(), there.permissions()),
+                Err(_) => Ok(()),
+            }
+        };
+        make().map_err(|error| this.failure(error))?;
+        Ok(this)
+    }
+
+    fn inner(&self) -> PathBuf {
+        self.temporary.path().join("out")
+    }
+
+    fn failure(&self, error: io::Error) -> Failure {
+        Failure::Io { what: format!("cannot write {}", self.path.display()), error }
+    }
+
+    fn sink(&self, name: &OsString, sources: &[&FileSource]) -> Result<Box<dyn Sink>, Failure> {
+        let sink = FileSink::create(&self.inner().join(name), sources);
+        Ok(Box::new(self.named(name, sink)?))
+    }
+
+    /// A result whose error has the name that the file will have.
+    fn named<T>(&self, file: &OsString, result: Result<T, Error>) -> Result<T, Failure> {
+        result.map_err(|mut error| {
+            if let Error::Write { name, .. } = &mut error {
+                *name = self.path.join(file).display().to_string();
+            }
+            error.into()
+        })
+    }
+
+    fn copy(&self, from: &Path, name: &OsString) -> Result<(), Failure> {
+        let copy = fs::copy(from, self.inner().join(name));
+        copy.map(drop)
+            .map_err(|error| Failure::Io { what: format!("cannot copy {}", from.display()), error })
+    }
+
+    /// Gives it its name.
+    fn finish(self, sync: bool) -> Result<(), Failure> {
+        let inner = self.inner();
+        if sync {
+            let sync = || {
+                for entry in fs::read_dir(&inner)? {
+                    File::open(entry?.path())?.sync_all()?;
+                }
+                File::open(&inner)?.sync_all()
+            };
+            sync().map_err(|error| self.failure(error))?;
+        }
+        fs::rename(&inner, &self.path).map_err(|error| self.failure(error))
+    }
+}
+
+/// Adds what was done to a segment.
+fn add(all: &mut Summary, segment: Summary) {
+    all.bytes_in += segment.bytes_in;
+    all.bytes_out += segment.bytes_out;
+    all.fragments += segment.fragments;
+    all.access_units += segment.access_units;
+    for track in segment.tracks {
+        match all.tracks.iter_mut().find(|known| known.id == track.id) {
+            Some(known) => {
+                known.access_units += track.access_units;
+                known.kid = known.kid.take().or(track.kid);
+                known.scheme = known.scheme.take().or(track.scheme);
+            }
+            None => all.tracks.push(track),
+        }
+    }
+    all.unclaimed.ranges += segment.unclaimed.ranges;
+    all.unclaimed.bytes += segment.unclaimed.bytes;
+    all.unclaimed.listed.extend(segment.unclaimed.listed);
+    for key in segment.keys {
+        let same = |known: &&mut KeyReport| known.track == key.track && known.kid == key.kid;
+        match all.keys.iter_mut().find(same) {
+            Some(known) => add_key(known, key),
+            None => all.keys.push(key),
+        }
+    }
+    let Times { plan, read, map, crypto, look, write, .. } = segment.times;
+    all.times.plan += plan;
+    all.times.read += read;
+    all.times.map += map;
+    all.times.crypto += crypto;
+    all.times.look += look;
+    all.times.write += write;
+}
+
+/// Adds what a segment tells of a key; what tells the most is its verdict.
+fn add_key(known: &mut KeyReport, more: KeyReport) {
+    let tells = |verdict| match verdict {
+        KeyVerdict::Wrong => 3,
+        KeyVerdict::Doubtful => 2,
+        KeyVerdict::Fits => 1,
+        _ => 0,
+    };
+    known.bytes += more.bytes;
+    known.checked_units += more.checked_units;
+    known.failed_units += more.failed_units;
+    known.impossible += more.impossible;
+    known.impossible_if_wrong += more.impossible_if_wrong;
+    known.checksum = known.checksum.or(more.checksum);
+    if tells(more.verdict) > tells(known.verdict) {
+        (known.verdict, known.reason) = (more.verdict, more.reason);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_sorted_by_their_numbers() {
+        let sorted = ["1.m4s", "2.m4s", "10.m4s", "a1-2.m4s", "a1-010.m4s", "a01-11.m4s", "b.m4s"];
+        let mut names = sorted;
+        names.reverse();
+        names.sort_by_cached_key(|name| natural(name));
+        assert_eq!(names, sorted);
+    }
+}

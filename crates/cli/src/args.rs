@@ -3,7 +3,7 @@
 use std::{ffi::OsString, path::PathBuf};
 
 use clap::{ArgAction, Parser, Subcommand, ValueEnum};
-use lanelock_packager::{Layout, Scheme, Selector, UnclaimedPolicy};
+use lanelock_packager::{IndexPolicy, Layout, Scheme, Selector, UnclaimedPolicy};
 use zeroize::Zeroizing;
 
 use crate::{pssh::unhex, speed::SpeedArgs};
@@ -167,6 +167,11 @@ pub(crate) struct CommonArgs {
     #[arg(long)]
     pub(crate) keep_unclaimed: bool,
 
+    /// The segment indexes (sidx) of fragmented input: keep them, build one for the whole file, or drop
+    /// them. A file that is made fragmented gets one, unless they are dropped
+    #[arg(long, value_name = "HOW", default_value = "keep")]
+    pub(crate) sidx: SidxArg,
+
     /// Threads [default: one for each core, at most 4]
     #[arg(long, value_name = "N")]
     pub(crate) workers: Option<std::num::NonZeroUsize>,
@@ -291,6 +296,27 @@ impl From<LayoutArg> for Layout {
         match layout {
             LayoutArg::Fragmented => Self::Fragmented,
             LayoutArg::Keep => Self::Keep,
+        }
+    }
+}
+
+/// [`IndexPolicy`] on the command line.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum SidxArg {
+    /// As they are; one that does not match its file is built anew or left out, with a warning
+    Keep,
+    /// One for the whole file, in the place of all others
+    Build,
+    /// None
+    Drop,
+}
+
+impl From<SidxArg> for IndexPolicy {
+    fn from(sidx: SidxArg) -> Self {
+        match sidx {
+            SidxArg::Keep => Self::Keep,
+            SidxArg::Build => Self::Build,
+            SidxArg::Drop => Self::Drop,
         }
     }
 }

@@ -36,6 +36,7 @@ pub(crate) fn encrypt(args: &EncryptArgs) -> Result<(), Failure> {
         .with_common_pssh(!args.no_pssh)
         .with_layout(args.layout.into())
         .with_fragment_duration(args.fragment_duration)
+        .with_index(common.sidx.into())
         .with_unclaimed(common.unclaimed())
         .with_workers(common.workers.map_or(0, usize::from))
         .with_sync(common.sync);
@@ -53,6 +54,7 @@ pub(crate) fn decrypt(args: &DecryptArgs) -> Result<(), Failure> {
     let keys = keys::by_kid(&args.keys, &watch)?;
     let options = DecryptOptions::new(keys)
         .with_encrypted_truncated_runs(common.truncated_runs == TruncatedRuns::Encrypt)
+        .with_index(common.sidx.into())
         .with_unclaimed(common.unclaimed())
         .with_check_keys(!args.no_key_check)
         .with_workers(common.workers.map_or(0, usize::from))

@@ -8,8 +8,8 @@ use lanelock_packager::{Selector, UnclaimedPolicy, Writes};
 use crate::{
     speed::SpeedArgs,
     values::{
-        IvArg, LayoutArg, SchemeArg, Secret, TruncatedRuns, iv, mebibytes, pattern, seconds,
-        selector,
+        IvArg, LayoutArg, SchemeArg, Secret, SidxArg, TruncatedRuns, iv, mebibytes, pattern,
+        seconds, selector,
     },
 };
 
@@ -310,6 +310,11 @@ pub(crate) struct CommonArgs {
     /// fragments. Without this option they are an error
     #[arg(long)]
     pub(crate) keep_unclaimed: bool,
+
+    /// The segment indexes (sidx) of fragmented input: keep them, build one for the whole file, or drop
+    /// them. A file that is made fragmented gets one, unless they are dropped
+    #[arg(long, value_name = "HOW", default_value = "keep")]
+    pub(crate) sidx: SidxArg,
 
     /// Threads [default: one for each core, at most 4]
     #[arg(long, value_name = "N")]

@@ -81,6 +81,7 @@ fn encrypt_options(
         .with_unclaimed(common.unclaimed())
         .with_workers(common.workers.map_or(0, usize::from))
         .with_sync(common.sync)
+        .with_index(common.sidx.into())
         .with_writes(common.writes());
     if let Some((crypt, skip)) = args.pattern {
         options = options.with_pattern(crypt, skip);
@@ -103,6 +104,7 @@ fn decrypt_options(
         .with_unclaimed(common.unclaimed())
         .with_workers(common.workers.map_or(0, usize::from))
         .with_sync(common.sync)
+        .with_index(common.sidx.into())
         .with_writes(common.writes());
     Ok(match common.memory {
         Some(memory) => options.with_memory(memory),

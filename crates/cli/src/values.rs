@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use clap::ValueEnum;
-use lanelock_packager::{Layout, Scheme, Selector};
+use lanelock_packager::{IndexPolicy, Layout, Scheme, Selector};
 use zeroize::Zeroizing;
 
 use crate::pssh::unhex;
@@ -69,6 +69,27 @@ impl From<LayoutArg> for Layout {
         match layout {
             LayoutArg::Fragmented => Self::Fragmented,
             LayoutArg::Keep => Self::Keep,
+        }
+    }
+}
+
+/// [`IndexPolicy`] on the command line.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum SidxArg {
+    /// As they are; one that does not match its file is built anew or left out, with a warning
+    Keep,
+    /// One for the whole file, in the place of all others
+    Build,
+    /// None
+    Drop,
+}
+
+impl From<SidxArg> for IndexPolicy {
+    fn from(sidx: SidxArg) -> Self {
+        match sidx {
+            SidxArg::Keep => Self::Keep,
+            SidxArg::Build => Self::Build,
+            SidxArg::Drop => Self::Drop,
         }
     }
 }

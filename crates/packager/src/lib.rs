@@ -15,6 +15,7 @@ mod decrypt;
 mod encrypt;
 mod error;
 mod evidence;
+mod index;
 mod inspect;
 pub mod io;
 mod keys;
@@ -39,6 +40,8 @@ pub use inspect::{
 };
 pub use keys::{Key, KeyError, KeyMap, Selector};
 pub use lanelock_cenc::Scheme;
-pub use options::{DecryptOptions, EncryptOptions, Iv, Layout, Observer, Quiet, Writes};
+pub use options::{
+    DecryptOptions, EncryptOptions, IndexPolicy, Iv, Layout, Observer, Quiet, Writes,
+};
 pub use rewrap::{rewrap, rewrap_file};
 pub use summary::{Summary, Times, TrackSummary};

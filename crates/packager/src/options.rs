@@ -45,6 +45,9 @@ pub struct EncryptOptions {
     pub layout: Layout,
     /// Fragments made from progressive input are at least this long, up to the next sync sample.
     pub fragment_duration: Duration,
+    /// What to do with the segment indexes of fragmented input. Files that are made fragmented get one,
+    /// unless it says [`IndexPolicy::Drop`].
+    pub index: IndexPolicy,
     /// What to do with media data that no sample and no item refers to.
     pub unclaimed: UnclaimedPolicy,
     /// Workers; 0 means one for each core, at most 4.
@@ -71,6 +74,7 @@ impl EncryptOptions {
             common_pssh: true,
             layout: Layout::Fragmented,
             fragment_duration: Duration::from_secs(2),
+            index: IndexPolicy::Keep,
             unclaimed: UnclaimedPolicy::Refuse,
             workers: 0,
             sync: false,
@@ -87,6 +91,7 @@ impl EncryptOptions {
         with_common_pssh: common_pssh, bool;
         with_layout: layout, Layout;
         with_fragment_duration: fragment_duration, Duration;
+        with_index: index, IndexPolicy;
         with_unclaimed: unclaimed, UnclaimedPolicy;
         with_workers: workers, usize;
         with_sync: sync, bool;
@@ -110,6 +115,8 @@ pub struct DecryptOptions {
     /// Decrypt the whole blocks of a truncated crypt run, for files that Shaka Packager,
     /// Bento4 or GPAC made.
     pub encrypt_truncated_runs: bool,
+    /// What to do with the segment indexes of fragmented input.
+    pub index: IndexPolicy,
     /// What to do with media data that no sample and no item refers to.
     pub unclaimed: UnclaimedPolicy,
     /// Whether to look for wrong keys in what they decrypt, and in PlayReady headers. Default yes: a
@@ -131,6 +138,7 @@ impl DecryptOptions {
         Self {
             keys,
             encrypt_truncated_runs: false,
+            index: IndexPolicy::Keep,
             unclaimed: UnclaimedPolicy::Refuse,
             check_keys: true,
             workers: 0,
@@ -143,6 +151,7 @@ impl DecryptOptions {
     setters! {
         with_check_keys: check_keys, bool;
         with_encrypted_truncated_runs: encrypt_truncated_runs, bool;
+        with_index: index, IndexPolicy;
         with_unclaimed: unclaimed, UnclaimedPolicy;
         with_workers: workers, usize;
         with_sync: sync, bool;
@@ -181,6 +190,20 @@ pub enum Layout {
     Fragmented,
     /// Progressive, as it is, also a `QuickTime` file; `senc`, `saiz` and `saio` in `stbl`.
     Keep,
+}
+
+/// What becomes of the segment indexes (`sidx`) of a fragmented file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum IndexPolicy {
+    /// They stay, and follow what they refer to. One that does not match its file is built anew if it
+    /// is that of the whole file, else left out, with a warning.
+    #[default]
+    Keep,
+    /// They are left out, and one for the whole file is built behind `moov`.
+    Build,
+    /// They are left out.
+    Drop,
 }
 
 /// Watches a run and may end it.

@@ -47,8 +47,12 @@ pub(crate) enum PartKind {
     Copy(MediaRanges),
     /// Bytes that take the place of the metadata box there, which is not read.
     Replace(Vec<u8>),
+    /// Bytes that stay as they are, and belong to the fragment behind them: `styp`, `emsg`, `prft`.
+    SegmentHead,
     /// A `sidx` or `mfra`, to be set right when everything has its place.
     Index,
+    /// Room for an index that is made, of so many bytes.
+    NewIndex(usize),
     /// A `moof` of so many bytes, the boxes behind it, and the media data in these.
     Fragment(usize, MediaRanges),
     /// Samples of a progressive file that become a fragment: side by side in the buffer, track by
@@ -178,7 +182,10 @@ impl Planned {
             PartKind::Fragment(..) | PartKind::Index => usize::MAX,
             PartKind::Stretch(samples) => samples.len(),
             PartKind::NewFragment(tracks) => tracks.iter().map(|new| new.samples.len()).sum(),
-            PartKind::Copy(_) | PartKind::Replace(_) => 0,
+            PartKind::Copy(_)
+            | PartKind::Replace(_)
+            | PartKind::SegmentHead
+            | PartKind::NewIndex(_) => 0,
         };
         let samples = self.parts.iter().map(samples).fold(0, usize::saturating_add);
         self.len() / DENSE < samples as u64

@@ -295,11 +295,6 @@ impl Skeleton {
         Ok(replaced)
     }
 
-    /// Whether there are boxes with the places of others in them.
-    pub(crate) fn has_indexes(&self) -> bool {
-        self.boxes.iter().any(|found| matches!(&found.kind.0, b"sidx" | b"mfra"))
-    }
-
     /// Refuses items whose places in the file would be wrong in an output of fragments.
     pub(crate) fn refuse_items(&self, input: &Input<'_>) -> Result<(), Error> {
         let Some(item) = self.items.first() else { return Ok(()) };

@@ -95,7 +95,10 @@ fn pipes_that_end_anywhere() {
             match (memory, piped) {
                 (Ok(memory), Ok(piped)) => {
                     good += 1;
-                    assert!(memory == piped, "{name}, {len} bytes");
+                    // An index that refers to what is missing: memory knows that before, and builds it
+                    // anew; a pipe finds out in the end, and leaves it out.
+                    let misfit = name.contains("sidx") && len < bytes.len();
+                    assert!(misfit || memory == piped, "{name}, {len} bytes");
                 }
                 (Err(_), Err(error)) => {
                     let text = error.to_string();

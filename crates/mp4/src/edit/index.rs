@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::splice::Splice;
 use crate::{
-    BoxHeader, BoxRef, Error, ErrorKind, Result,
+    BoxHeader, BoxRef, Error, ErrorKind, FourCc, Result,
     source::{Records, be32, be64},
 };
 
@@ -43,12 +43,21 @@ impl SidxView {
     pub fn matches(&self, boxes: &[BoxHeader]) -> bool {
         let begins = |at: u64| {
             let found = boxes.binary_search_by_key(&at, |header| header.offset);
-            found.is_ok_and(|index| {
-                matches!(&boxes[index].kind.0, b"moof" | b"styp" | b"sidx" | b"emsg" | b"prft")
-            })
+            found.ok().map(|index| boxes[index].kind)
         };
-        let ends = |at: u64| boxes.binary_search_by_key(&at, BoxHeader::end).is_ok();
-        self.references.iter().all(|reference| begins(reference.range.start))
+        self.matches_with(begins, |at| boxes.binary_search_by_key(&at, BoxHeader::end).is_ok())
+    }
+
+    /// [`Self::matches`] for boxes that are kept in another form: `begins` gives the type of the
+    /// top-level box that begins at an offset, `ends` says whether one ends there.
+    pub fn matches_with(
+        &self,
+        begins: impl Fn(u64) -> Option<FourCc>,
+        ends: impl Fn(u64) -> bool,
+    ) -> bool {
+        let is_start =
+            |kind: FourCc| matches!(&kind.0, b"moof" | b"styp" | b"sidx" | b"emsg" | b"prft");
+        self.references.iter().all(|reference| begins(reference.range.start).is_some_and(is_start))
             && self.references.last().is_none_or(|last| ends(last.range.end))
     }
 }

@@ -9,6 +9,7 @@ use super::keyring::{CipherList, Encrypted, Keyring};
 use crate::{
     Error,
     claims::{Claims, check_shared},
+    index::TrackTimes,
     piece::{Bytes, Direction, Mapped, Part, PartKind, Planned, Stage, StretchSample, outside},
     pipeline::Map,
     place::Placement,
@@ -181,15 +182,14 @@ impl Map for Unprotector<'_> {
     fn map(&mut self, piece: Planned, bytes: &mut Bytes<'_>) -> Result<Mapped, Error> {
         let mut stage = Stage::new(Direction::Decrypt, [].into());
         let mut ciphers = CipherList::default();
-        let input = self.decryptor.keyring.input;
         let out = self.placement.end();
         let mut writes = Vec::with_capacity(piece.parts.len());
         for part in piece.parts {
-            let mut head = Vec::new();
+            let (mut head, mut times) = (Vec::new(), Vec::new());
             match &part.kind {
                 PartKind::Fragment(moof, media) => {
                     let moof = bytes.metadata(part.buffer.start..part.buffer.start + moof);
-                    head = self.fragment(&part, moof, media, &mut ciphers, &mut stage)?;
+                    (head, times) = self.fragment(&part, moof, media, &mut ciphers, &mut stage)?;
                     self.claims.settle(&part, media, bytes)?;
                 }
                 PartKind::Stretch(samples) => {
@@ -201,7 +201,7 @@ impl Map for Unprotector<'_> {
                 PartKind::Copy(media) => self.claims.settle(&part, media, bytes)?,
                 _ => {}
             }
-            writes.push(self.placement.place(input, part, bytes, head)?);
+            writes.push(self.placement.place(part, bytes, head, &times));
         }
         ciphers.hand_over(&mut stage);
         Ok(Mapped { stage, writes, out })
@@ -209,7 +209,7 @@ impl Map for Unprotector<'_> {
 }
 
 impl Unprotector<'_> {
-    /// Gives the clear `moof` of a part.
+    /// Gives the clear `moof` of a part, and its times if they are wanted.
     fn fragment(
         &mut self,
         part: &Part,
@@ -217,7 +217,7 @@ impl Unprotector<'_> {
         media: &MediaRanges,
         ciphers: &mut CipherList,
         to: &mut Stage,
-    ) -> Result<Vec<u8>, Error> {
+    ) -> Result<(Vec<u8>, Vec<TrackTimes>), Error> {
         let Keyring { input, movie, .. } = self.decryptor.keyring;
         let container = |error| input.container(error);
         let fragment = Fragment::parse(moof, part.at, movie, input.len()).map_err(container)?;
@@ -226,6 +226,12 @@ impl Unprotector<'_> {
         self.decryptor.fragment(part, &fragment, media, ciphers, to)?;
         self.fragments += 1;
         let moved = self.placement.moved(part.at);
-        FragmentEdit::new(&fragment).unprotect(KeepPssh::No).finish(moved).map_err(container)
+        let edit = FragmentEdit::new(&fragment).unprotect(KeepPssh::No);
+        let edited = edit.finish(moved).map_err(container)?;
+        let mut times = Vec::new();
+        if self.placement.wants_times() {
+            times = TrackTimes::of_fragment(&fragment);
+        }
+        Ok((edited, times))
     }
 }

@@ -22,7 +22,7 @@ use crate::{
     io::{FileSink, FileSource, Input, Output, Sink, Source},
     pipeline::{Pipeline, Target, workers},
     place::Placement,
-    plan::{Fragments, NO_INDEXES, Stretches},
+    plan::{Fragments, Indexes, NO_INDEXES, Stretches},
     skeleton::Skeleton,
     tracks::{TRUNCATED_RUNS, has_truncated_runs},
 };
@@ -142,8 +142,10 @@ impl<'a> DecryptRun<'a> {
         let Self { input, options, observer, .. } = *self;
         let output = Output::new(sink, options.writes);
         output.expect(input.expected_output());
-        let done = self.go(Target::Output(&output), KeyChecks::new(options.check_keys, true))?;
-        done.placement.write_indexes(input, &output)?;
+        let mut done =
+            self.go(Target::Output(&output), KeyChecks::new(options.check_keys, true))?;
+        done.placement.settle(input, observer)?;
+        done.placement.write_indexes(&output)?;
         for warning in done.keys.iter().filter_map(KeyReport::warning) {
             observer.warn(&warning);
         }
@@ -199,29 +201,37 @@ impl<'a> DecryptRun<'a> {
                 fragments: 0,
             })
         };
-        let (Unprotector { decryptor, placement, mut claims, fragments }, times) =
-            if movie.fragmented {
-                let plan = || {
-                    let plan = Fragments::new(input, &self.skeleton, clear.clone());
-                    if input.is_sequential() && to_pipe {
-                        plan.without_indexes(observer, NO_INDEXES)
-                    } else {
-                        plan
-                    }
-                };
-                let mut placement = Placement::new(0);
-                if to_pipe && !input.is_sequential() && self.skeleton.has_indexes() {
-                    // Indexes stand in front of what they refer to: where that will be is found first.
-                    let first = mapper(KeyChecks::new(false, false), placement)?;
-                    let only_map = Pipeline { target: Target::Map(&[]), ..pipeline };
-                    placement = Placement::again(only_map.run(plan(), first)?.0.placement, 0);
-                }
-                pipeline.run(plan(), mapper(key_checks, placement)?)?
-            } else {
-                let replaced = self.skeleton.replacements(input, clear)?;
-                let plan = Stretches::new(input, movie, replaced)?;
-                pipeline.run(plan, mapper(key_checks, Placement::new(0))?)?
+        let (Unprotector { decryptor, placement, mut claims, fragments }, times) = if movie
+            .fragmented
+        {
+            let indexes = match target {
+                Target::Output(_) => Indexes::new(input, &self.skeleton, options.index, observer)?,
+                _ => Indexes::ignored(),
             };
+            let plan = || {
+                let plan = Fragments::new(input, &self.skeleton, clear.clone(), &indexes);
+                if input.is_sequential() && to_pipe {
+                    plan.without_indexes(observer, NO_INDEXES)
+                } else {
+                    plan
+                }
+            };
+            let new_index = indexes.new_index(&self.skeleton);
+            let mut placement = Placement::new().with_new_index(new_index);
+            if to_pipe && !input.is_sequential() && indexes.has_some() {
+                // Indexes stand in front of what they refer to: where that will be is found first.
+                let first = mapper(KeyChecks::new(false, false), placement)?;
+                let only_map = Pipeline { target: Target::Map(&[]), ..pipeline };
+                let mut first = only_map.run(plan(), first)?.0.placement;
+                first.settle(input, observer)?;
+                placement = Placement::again(first);
+            }
+            pipeline.run(plan(), mapper(key_checks, placement)?)?
+        } else {
+            let replaced = self.skeleton.replacements(input, clear)?;
+            let plan = Stretches::new(input, movie, replaced)?;
+            pipeline.run(plan, mapper(key_checks, Placement::new())?)?
+        };
         let keyring = decryptor.keyring;
         // Without output nothing is passed on as it is.
         let unclaimed = match target {

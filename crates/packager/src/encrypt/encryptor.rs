@@ -10,6 +10,7 @@ use crate::{
     Error,
     claims::{Claims, check_shared},
     decrypt::Decryptor,
+    index::TrackTimes,
     io::Input,
     piece::{
         Bytes, Direction, Mapped, NewTrack, Part, PartKind, Planned, Stage, StretchSample,
@@ -54,15 +55,20 @@ impl Map for Encryptor<'_> {
         let out = self.placement.end();
         let mut writes = Vec::with_capacity(piece.parts.len());
         for part in piece.parts {
+            let mut times = Vec::new();
             let head = match &part.kind {
                 PartKind::Fragment(moof, media) => {
                     let moof = part.buffer.start..part.buffer.start + moof;
                     let moof = bytes.metadata(moof).to_vec();
-                    let head = self.fragment(&part, &moof, media, bytes, &mut stage)?;
+                    let head;
+                    (head, times) = self.fragment(&part, &moof, media, bytes, &mut stage)?;
                     self.claims.settle(&part, media, bytes)?;
                     head
                 }
                 PartKind::NewFragment(tracks) => {
+                    if self.placement.wants_times() {
+                        times.extend(tracks.iter().filter_map(TrackTimes::of_new));
+                    }
                     self.new_fragment(tracks, part.buffer.len() as u64, bytes, &mut stage)?
                 }
                 PartKind::Stretch(samples) => {
@@ -73,16 +79,19 @@ impl Map for Encryptor<'_> {
                     self.claims.settle(&part, media, bytes)?;
                     Vec::new()
                 }
-                PartKind::Replace(_) | PartKind::Index => Vec::new(),
+                PartKind::Replace(_)
+                | PartKind::SegmentHead
+                | PartKind::Index
+                | PartKind::NewIndex(_) => Vec::new(),
             };
-            writes.push(self.placement.place(self.input, part, bytes, head)?);
+            writes.push(self.placement.place(part, bytes, head, &times));
         }
         Ok(Mapped { stage, writes, out })
     }
 }
 
 impl Encryptor<'_> {
-    /// Gives the new `moof` of a part.
+    /// Gives the new `moof` of a part, and its times if they are wanted.
     fn fragment(
         &mut self,
         part: &Part,
@@ -90,7 +99,7 @@ impl Encryptor<'_> {
         media: &MediaRanges,
         bytes: &mut Bytes<'_>,
         to: &mut Stage,
-    ) -> Result<Vec<u8>, Error> {
+    ) -> Result<(Vec<u8>, Vec<TrackTimes>), Error> {
         let (at, body) = (part.at, part.body(moof.len()));
         let container = |error| self.input.container(error);
         let fragment =
@@ -152,8 +161,12 @@ impl Encryptor<'_> {
         if self.decryptor.is_some() {
             edit = edit.unprotect(KeepPssh::No);
         }
-        self.fragments += 1;
-        edit.protect(&plans).finish(self.placement.moved(at)).map_err(container)
+        let edited = edit.protect(&plans).finish(self.placement.moved(at)).map_err(container)?;
+        let mut times = Vec::new();
+        if self.placement.wants_times() {
+            times = TrackTimes::of_fragment(&fragment);
+        }
+        Ok((edited, times))
     }
 
     /// Gives `moof` and the header of `mdat` for the samples in the buffer.

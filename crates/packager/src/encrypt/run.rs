@@ -11,14 +11,16 @@ use lanelock_mp4::{
 
 use super::encryptor::Encryptor;
 use crate::{
-    EncryptOptions, Error, KeyReport, Layout, Observer, Summary, Times, UnclaimedPolicy,
+    EncryptOptions, Error, IndexPolicy, KeyReport, Layout, Observer, Summary, Times,
+    UnclaimedPolicy,
     claims::{Claims, refuse_shared},
     decrypt::Decryption,
     evidence::check_pssh,
+    index::NewIndex,
     io::{Input, Output, Sink},
-    pipeline::{Pipeline, Target, workers},
+    pipeline::{Pipeline, Plan, Target, workers},
     place::Placement,
-    plan::{Fragments, NO_INDEXES, NewFragments, Stretches},
+    plan::{Cuts, Fragments, Indexes, NO_INDEXES, NewFragments, Stretches},
     skeleton::Skeleton,
     tracks::{Protector, TRUNCATED_RUNS},
 };
@@ -137,7 +139,8 @@ impl Job<'_> {
         for warning in summary.keys.iter().filter_map(KeyReport::warning) {
             observer.warn(&warning);
         }
-        done.placement.write_indexes(input, &output)?;
+        done.placement.settle(input, observer)?;
+        done.placement.write_indexes(&output)?;
         let protector = done.protector;
         input.check_unchanged()?;
         output.finish(summary.bytes_out, options.sync)?;
@@ -181,7 +184,6 @@ struct EncryptRun<'a> {
 }
 
 impl<'a> EncryptRun<'a> {
-    /// Two passes to a pipe, if there are indexes, which stand in front of what they refer to.
     fn fragmented(
         &self,
         protector: Protector,
@@ -191,29 +193,49 @@ impl<'a> EncryptRun<'a> {
             Some((ftyp, moov)) => (self.protect(&moov, &protector)?, Some(ftyp)),
             None => (self.protect(self.clear, &protector)?, None),
         };
+        let Self { input, skeleton, options, .. } = *self;
+        let observer = self.pipeline.observer;
+        let indexes = Indexes::new(input, skeleton, options.index, observer)?;
         let plan = || {
-            let plan = Fragments::new(self.input, self.skeleton, head.0.clone());
+            let plan = Fragments::new(input, skeleton, head.0.clone(), &indexes);
             let plan = match head.1.clone() {
                 Some(ftyp) => plan.with_ftyp(ftyp),
                 None => plan,
             };
-            if self.input.is_sequential() && self.is_sequential() {
-                plan.without_indexes(self.pipeline.observer, NO_INDEXES)
+            if input.is_sequential() && self.is_sequential() {
+                Ok(plan.without_indexes(observer, NO_INDEXES))
             } else {
-                plan
+                Ok(plan)
             }
         };
-        let mut placement = Placement::new(0);
+        let new_index = indexes.new_index(skeleton);
+        let placement = Placement::new().with_new_index(new_index);
+        let encryptor =
+            |protector, placement, only_map| self.encryptor(protector, placement, only_map);
+        self.in_passes(indexes.has_some(), protector, placement, plan, encryptor)
+    }
+
+    /// One pass; two to a sink that takes bytes in order, if there are indexes, which stand in front of
+    /// what they refer to.
+    fn in_passes<P: Plan>(
+        &self,
+        has_indexes: bool,
+        protector: Protector,
+        mut placement: Placement,
+        plan: impl Fn() -> Result<P, Error>,
+        encryptor: impl Fn(Protector, Placement, bool) -> Result<Encryptor<'a>, Error>,
+    ) -> Result<(Encryptor<'a>, Times), Error> {
         let mut before = Times::default();
-        if self.is_sequential() && !self.input.is_sequential() && self.skeleton.has_indexes() {
+        if has_indexes && self.is_sequential() && !self.input.is_sequential() {
             let wanted = protector.wants_bytes();
             let first = Pipeline { target: Target::Map(&wanted), ..self.pipeline };
-            let (mapped, times) =
-                first.run(plan(), self.encryptor(protector.clone(), placement, true)?)?;
-            (placement, before) = (Placement::again(mapped.placement, 0), times);
+            let mapper = encryptor(protector.clone(), placement, true)?;
+            let (mut mapped, times) = first.run(plan()?, mapper)?;
+            mapped.placement.settle(self.input, self.pipeline.observer)?;
+            (placement, before) = (Placement::again(mapped.placement), times);
         }
-        let encryptor = self.encryptor(protector, placement, false)?;
-        let (done, mut times) = self.pipeline.run(plan(), encryptor)?;
+        let (done, mut times) =
+            self.pipeline.run(plan()?, encryptor(protector, placement, false)?)?;
         times.add(before);
         Ok((done, times))
     }
@@ -241,12 +263,21 @@ impl<'a> EncryptRun<'a> {
                 head[start..start + 4].copy_from_slice(&size.to_be_bytes());
             }
         }
-        self.pipeline.target.write(&head, 0)?;
-        let plan = NewFragments::new(self.input, movie, self.options.fragment_duration)?;
-        let mut encryptor = self.encryptor(protector, Placement::new(head.len() as u64), false)?;
+        let cuts = || Cuts::new(self.input, movie, self.options.fragment_duration);
+        let new_index = match self.options.index {
+            IndexPolicy::Drop => None,
+            IndexPolicy::Keep | IndexPolicy::Build => Some(NewIndex::new(movie, cuts()?.count()?)),
+        };
+        let room = new_index.as_ref().map(NewIndex::room);
+        let plan = || Ok(NewFragments::new(self.input, movie, cuts()?, head.clone(), room));
         let slicers = movie.tracks.iter().map(|track| SampleInfoSlicer::new(movie, track));
-        encryptor.slicers = slicers.collect::<Result<_, _>>().map_err(container)?;
-        self.pipeline.run(plan, encryptor)
+        let slicers = slicers.collect::<Result<Vec<_>, _>>().map_err(container)?;
+        let encryptor = |protector, placement, only_map| {
+            let encryptor = self.encryptor(protector, placement, only_map)?;
+            Ok(Encryptor { slicers: slicers.clone(), ..encryptor })
+        };
+        let placement = Placement::new().with_new_index(new_index);
+        self.in_passes(room.is_some(), protector, placement, plan, encryptor)
     }
 
     /// Two passes: `moov` holds the subsamples of all samples and may come first, so its size must
@@ -259,12 +290,12 @@ impl<'a> EncryptRun<'a> {
         let same = self.skeleton.replacements(self.input, movie.bytes().to_vec())?;
         let plan = Stretches::new(self.input, movie, same)?;
         let (mapped, mut times) =
-            first.run(plan, self.encryptor(protector, Placement::new(0), true)?)?;
+            first.run(plan, self.encryptor(protector, Placement::new(), true)?)?;
         let moov = self.protect(self.clear, &mapped.protector)?;
         let replaced = self.skeleton.replacements(self.input, moov)?;
         let plan = Stretches::new(self.input, movie, replaced)?;
         let (done, more) =
-            self.pipeline.run(plan, self.encryptor(second, Placement::new(0), false)?)?;
+            self.pipeline.run(plan, self.encryptor(second, Placement::new(), false)?)?;
         times.add(more);
         Ok((done, times))
     }

@@ -4,7 +4,7 @@ use std::{collections::VecDeque, iter::Peekable, ops::Range};
 
 use lanelock_mp4::{Fragment, METADATA_CAP, Movie, TrackFragment, TrackRun, top_level_from};
 
-use super::copy_parts;
+use super::{copy_parts, cut, indexes::Indexes};
 use crate::{
     Error, Observer,
     io::Input,
@@ -30,7 +30,10 @@ pub(crate) struct Fragments<'a> {
     boxes: Peekable<Boxes<'a>>,
     moov: Option<Vec<u8>>,
     ftyp: Option<Vec<u8>>,
-    /// Leave indexes out; a warning that has not been given.
+    indexes: &'a Indexes,
+    /// Bytes to keep for the index that is made.
+    room: Option<usize>,
+    /// Leave all indexes out; a warning that has not been given.
     no_indexes: bool,
     warning: Option<(&'a dyn Observer, &'static str)>,
     queue: VecDeque<(PartKind, Range<u64>)>,
@@ -40,7 +43,12 @@ type Boxes<'a> = Box<dyn Iterator<Item = Result<TopBox, Error>> + Send + 'a>;
 
 impl<'a> Fragments<'a> {
     /// `moov` takes the place of the input's.
-    pub(crate) fn new(input: &'a Input<'a>, skeleton: &'a Skeleton, moov: Vec<u8>) -> Self {
+    pub(crate) fn new(
+        input: &'a Input<'a>,
+        skeleton: &'a Skeleton,
+        moov: Vec<u8>,
+        indexes: &'a Indexes,
+    ) -> Self {
         let known = skeleton.boxes.iter().copied().map(Ok);
         let boxes: Boxes<'a> = if input.is_sequential() {
             let end = skeleton.boxes.last().map_or(0, TopBox::end);
@@ -59,6 +67,8 @@ impl<'a> Fragments<'a> {
             boxes: boxes.peekable(),
             moov,
             ftyp,
+            indexes,
+            room: indexes.new_index(skeleton).map(|index| index.room()),
             no_indexes: false,
             warning: None,
             queue: VecDeque::new(),
@@ -138,9 +148,11 @@ impl<'a> Fragments<'a> {
                 b"moov" => {
                     let mut bytes = self.ftyp.take().unwrap_or_default();
                     bytes.extend(self.moov.take().unwrap_or_default());
+                    let room = self.room.take().map(PartKind::NewIndex);
+                    self.queue.extend(room.map(|room| (room, found.end()..found.end())));
                     return Ok(Some((PartKind::Replace(bytes), nothing)));
                 }
-                b"sidx" | b"mfra" if self.no_indexes => {
+                b"sidx" | b"mfra" if self.no_indexes || self.indexes.omits(&found) => {
                     if let Some((observer, warning)) = self.warning.take() {
                         observer.warn(warning);
                     }
@@ -159,6 +171,9 @@ impl<'a> Fragments<'a> {
                          the box first",
                         found.offset
                     )));
+                }
+                b"styp" | b"emsg" | b"prft" => {
+                    self.queue.extend(cut(range).map(|range| (PartKind::SegmentHead, range)));
                 }
                 _ => copy_parts(&mut self.queue, &found),
             }

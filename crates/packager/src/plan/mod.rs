@@ -1,10 +1,14 @@
 //! Plans: how a file is cut into pieces. One file a way of cutting.
 
+mod cuts;
 mod fragments;
+mod indexes;
 mod new_fragments;
 mod stretches;
 
+pub(crate) use cuts::Cuts;
 pub(crate) use fragments::{Fragments, NO_INDEXES};
+pub(crate) use indexes::Indexes;
 pub(crate) use new_fragments::NewFragments;
 pub(crate) use stretches::Stretches;
 

@@ -1,10 +1,12 @@
 //! Encryption.
 
 mod encryptor;
+mod protection;
 mod run;
 mod segments;
 
 pub(crate) use encryptor::{check_shared, outside};
+pub use protection::Protection;
 pub(crate) use run::{Job, NO_INDEXES, expected};
 pub use segments::{SegmentEncryptor, encrypt_segment};
 

@@ -34,4 +34,4 @@ pub mod map;
 mod scheme;
 
 pub use apply::{AccessUnit, ApplyError, Cipher, ciphertext_bytes, decrypt, encrypt};
-pub use scheme::{Scheme, next_iv};
+pub use scheme::{Scheme, advance_iv, iv_blocks, next_iv};

@@ -75,15 +75,41 @@ impl fmt::Display for Scheme {
 /// no counter block comes twice (9.3): an IV of 8 bytes counts samples, one of 16 bytes counts blocks
 /// in its low 64 bits.
 pub fn next_iv(iv: &mut [u8; 16], size: u8, protected: u64) {
-    let (half, step) = if size == 8 { (0, 1) } else { (8, protected.div_ceil(16).max(1)) };
+    advance_iv(iv, size, 1, iv_blocks(protected));
+}
+
+/// Moves a per-sample IV on past `samples` samples, whose [`iv_blocks`] are `blocks` together: what
+/// [`next_iv`] does for them one by one.
+pub fn advance_iv(iv: &mut [u8; 16], size: u8, samples: u64, blocks: u64) {
+    let (half, step) = if size == 8 { (0, samples) } else { (8, blocks) };
     if let Some(bytes) = iv[half..].first_chunk_mut::<8>() {
         *bytes = u64::from_be_bytes(*bytes).wrapping_add(step).to_be_bytes();
     }
 }
 
+/// How far an IV of 16 bytes moves on for a sample with `protected` protected bytes.
+pub const fn iv_blocks(protected: u64) -> u64 {
+    let blocks = protected.div_ceil(16);
+    if blocks == 0 { 1 } else { blocks }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn many_samples_at_once() {
+        for size in [8, 16] {
+            let mut one_by_one = [0xfe; 16];
+            let (mut at_once, mut blocks) = (one_by_one, 0);
+            for bytes in [0, 1, 16, 17, 1 << 40] {
+                next_iv(&mut one_by_one, size, bytes);
+                blocks += iv_blocks(bytes);
+            }
+            advance_iv(&mut at_once, size, 5, blocks);
+            assert_eq!(at_once, one_by_one);
+        }
+    }
 
     #[test]
     fn ivs_move_on() {

@@ -237,6 +237,13 @@ impl<'a> Claims<'a> {
         Ok(this)
     }
 
+    /// For a part of a file whose media data were all accounted for before.
+    pub(crate) fn of_part(input: &'a Input<'a>, skeleton: &'a Skeleton) -> Self {
+        let (found, ranges) = (UnclaimedMedia::default(), RangeSet::default());
+        let media = &skeleton.media;
+        Self { input, media, open_ended: None, at_once: false, found, ranges }
+    }
+
     /// The first range that nothing refers to ends the run at once, if `at_once` says so.
     pub(crate) fn with_refusal_at_once(self, at_once: bool) -> Self {
         Self { at_once, ..self }

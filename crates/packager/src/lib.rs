@@ -6,6 +6,9 @@
 //! the output (in file order), *protect* it in place, *write* it. Memory is a few pieces, never the
 //! file. The output appears under its name when all of it is written, or not at all.
 //!
+//! A service plans a movie once ([`MoviePlan`]), chooses its protection ([`Protection`]), and makes any
+//! segment of it in memory, at the cost of that segment.
+//!
 //! Everything fails closed: what was asked to be protected is protected, or there is no output.
 
 #![forbid(unsafe_code)]
@@ -31,7 +34,7 @@ mod tracks;
 
 pub use claims::{UnclaimedMedia, UnclaimedPolicy, UnclaimedRange};
 pub use decrypt::{check_keys, check_segment_keys, decrypt, decrypt_file, decrypt_segment};
-pub use encrypt::{SegmentEncryptor, encrypt, encrypt_file, encrypt_segment};
+pub use encrypt::{Protection, SegmentEncryptor, encrypt, encrypt_file, encrypt_segment};
 pub use error::{Error, Place};
 pub use evidence::{KeyReport, KeyVerdict};
 pub use inspect::{
@@ -41,7 +44,8 @@ pub use inspect::{
 pub use keys::{Key, KeyError, KeyMap, Selector};
 pub use lanelock_cenc::Scheme;
 pub use options::{
-    DecryptOptions, EncryptOptions, IndexPolicy, Iv, Layout, Observer, Quiet, Writes,
+    DecryptOptions, EncryptOptions, IndexPolicy, Iv, Layout, Observer, PlanOptions, Quiet, Writes,
 };
+pub use plan::{MoviePlan, PlannedSegment, SegmentTrack};
 pub use rewrap::{rewrap, rewrap_file};
 pub use summary::{Summary, Times, TrackSummary};

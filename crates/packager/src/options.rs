@@ -9,6 +9,9 @@ use crate::{Key, KeyMap, Selector, UnclaimedPolicy};
 /// Bytes of the input in memory.
 const MEMORY: u64 = 24 << 20;
 
+/// The shortest duration of new fragments.
+pub(crate) const FRAGMENT_DURATION: Duration = Duration::from_secs(2);
+
 /// A method for each field that gives the options with another value of it.
 macro_rules! setters {
     ($($method:ident: $field:ident, $value:ty;)*) => {$(
@@ -73,7 +76,7 @@ impl EncryptOptions {
             pssh: Vec::new(),
             common_pssh: true,
             layout: Layout::Fragmented,
-            fragment_duration: Duration::from_secs(2),
+            fragment_duration: FRAGMENT_DURATION,
             index: IndexPolicy::Keep,
             unclaimed: UnclaimedPolicy::Refuse,
             workers: 0,
@@ -103,6 +106,35 @@ impl EncryptOptions {
     #[must_use]
     pub fn with_pattern(self, crypt: u8, skip: u8) -> Self {
         Self { pattern: (crypt, skip), ..self }
+    }
+}
+
+/// How to plan a movie whose segments are made one by one. Made by [`Self::new`], changed by the
+/// `with_...` methods.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct PlanOptions {
+    /// Segments made from progressive input are at least this long, up to the next sync sample.
+    pub fragment_duration: Duration,
+    /// What to do with media data that no sample refers to.
+    pub unclaimed: UnclaimedPolicy,
+}
+
+impl PlanOptions {
+    /// The defaults of [`EncryptOptions`].
+    pub fn new() -> Self {
+        Self { fragment_duration: FRAGMENT_DURATION, unclaimed: UnclaimedPolicy::Refuse }
+    }
+
+    setters! {
+        with_fragment_duration: fragment_duration, Duration;
+        with_unclaimed: unclaimed, UnclaimedPolicy;
+    }
+}
+
+impl Default for PlanOptions {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

@@ -41,7 +41,7 @@ pub(crate) struct Part {
 }
 
 /// What a part is.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum PartKind {
     /// Bytes that stay as they are, and the media data among them.
     Copy(MediaRanges),
@@ -63,7 +63,7 @@ pub(crate) enum PartKind {
 }
 
 /// The samples of a track in a new fragment.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct NewTrack {
     /// Index in the tracks of the movie.
     pub(crate) track: usize,

@@ -16,6 +16,7 @@
 
 use std::{
     collections::VecDeque,
+    ops::Range,
     sync::{
         Condvar, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
@@ -273,49 +274,59 @@ impl Pipeline<'_> {
         Ok(())
     }
 
-    /// Reads spans side by side.
-    fn read(
-        &self,
-        spans: &[std::ops::Range<u64>],
-        buffer: &mut Vec<u8>,
-        take: bool,
-    ) -> Result<(), Error> {
-        let len = spans.iter().map(span_len).fold(0, usize::saturating_add);
-        let mut rest = grow(self.input, buffer, len)?;
-        for span in spans {
-            let (piece, later) = rest.split_at_mut(span_len(span));
-            if take {
-                self.input.take(piece, span.start)?;
-            } else {
-                self.input.read(piece, span.start)?;
-            }
-            rest = later;
-        }
-        Ok(())
+    fn read(&self, spans: &[Range<u64>], buffer: &mut Vec<u8>, take: bool) -> Result<(), Error> {
+        read_spans(self.input, spans, buffer, take)
     }
 
     fn apply(&self, stage: &Stage, buffer: &mut [u8], times: &mut Times) -> Result<(), Error> {
-        use lanelock_cenc::ApplyError as E;
-        let Stage { direction, units, subsamples, ciphers, key_checks, places } = stage;
-        let result = timed(&mut times.crypto, || match direction {
-            Direction::Encrypt => lanelock_cenc::encrypt(buffer, units, subsamples, ciphers),
-            Direction::Decrypt => lanelock_cenc::decrypt(buffer, units, subsamples, ciphers),
-        });
-        result.map_err(|source| {
-            let (E::OutOfBuffer { unit }
-            | E::Overlap { unit }
-            | E::SubsampleSum { unit, .. }
-            | E::PartialBlock { unit, .. }
-            | E::UnknownReference { unit }) = source
-            else {
-                return self.input.unsuitable(source.to_string());
-            };
-            Error::Apply { name: self.input.name.clone(), place: places[unit], source }
-        })?;
+        timed(&mut times.crypto, || apply(self.input, stage, buffer))?;
+        let Stage { units, subsamples, key_checks, places, .. } = stage;
         timed(&mut times.look, || {
             look(key_checks, (units, places), subsamples, buffer, &self.input.name)
         })
     }
+}
+
+/// Reads spans side by side; with `take`, they are not asked for again.
+pub(crate) fn read_spans(
+    input: &Input<'_>,
+    spans: &[Range<u64>],
+    buffer: &mut Vec<u8>,
+    take: bool,
+) -> Result<(), Error> {
+    let len = spans.iter().map(span_len).fold(0, usize::saturating_add);
+    let mut rest = grow(input, buffer, len)?;
+    for span in spans {
+        let (piece, later) = rest.split_at_mut(span_len(span));
+        if take {
+            input.take(piece, span.start)?;
+        } else {
+            input.read(piece, span.start)?;
+        }
+        rest = later;
+    }
+    Ok(())
+}
+
+/// Encrypts or decrypts the bytes of a piece.
+pub(crate) fn apply(input: &Input<'_>, stage: &Stage, buffer: &mut [u8]) -> Result<(), Error> {
+    use lanelock_cenc::ApplyError as E;
+    let Stage { direction, units, subsamples, ciphers, places, .. } = stage;
+    let result = match direction {
+        Direction::Encrypt => lanelock_cenc::encrypt(buffer, units, subsamples, ciphers),
+        Direction::Decrypt => lanelock_cenc::decrypt(buffer, units, subsamples, ciphers),
+    };
+    result.map_err(|source| {
+        let (E::OutOfBuffer { unit }
+        | E::Overlap { unit }
+        | E::SubsampleSum { unit, .. }
+        | E::PartialBlock { unit, .. }
+        | E::UnknownReference { unit }) = source
+        else {
+            return input.unsuitable(source.to_string());
+        };
+        Error::Apply { name: input.name.clone(), place: places[unit], source }
+    })
 }
 
 /// How many workers to use when `asked` were asked for. By default no more than there are megabytes: a

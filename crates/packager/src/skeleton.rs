@@ -79,7 +79,7 @@ pub(crate) struct Replacement {
 }
 
 /// Where media data may be: the payloads of `mdat`, in file order.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct MediaRanges(Vec<Range<u64>>);
 
 impl MediaRanges {

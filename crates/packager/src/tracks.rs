@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lanelock::AesLevel;
 use lanelock_cenc::{
-    AccessUnit, Cipher, Scheme,
+    AccessUnit, Cipher, Scheme, advance_iv, iv_blocks,
     map::{Mapper, Subsample, max_entries},
     next_iv,
 };
@@ -27,6 +27,23 @@ pub(crate) struct Protector {
     /// Parallel to the tracks of the movie; none for those that stay clear.
     pub(crate) tracks: Vec<Option<ProtectedTrack>>,
     pub(crate) ciphers: Arc<[Cipher]>,
+}
+
+/// What comes before a place in a track: all that the IV there depends on, besides the first IV. It
+/// follows from sizes alone, so that a fragment can be encrypted without those before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SamplesBefore {
+    pub(crate) samples: u64,
+    /// The sum of their [`iv_blocks`].
+    blocks: u64,
+}
+
+impl SamplesBefore {
+    /// One more sample, of so many bytes.
+    pub(crate) fn push(&mut self, size: u32) {
+        self.samples += 1;
+        self.blocks = self.blocks.wrapping_add(iv_blocks(size.into()));
+    }
 }
 
 /// A track that is encrypted.
@@ -233,6 +250,15 @@ impl Protector {
 }
 
 impl ProtectedTrack {
+    /// Goes on behind the first access units: what starts a fragment that is encrypted by itself. The
+    /// state must be that of the first access unit.
+    pub(crate) fn begin(&mut self, before: SamplesBefore) {
+        self.count = before.samples;
+        if self.encryption.iv_size > 0 {
+            advance_iv(&mut self.iv, self.encryption.iv_size, before.samples, before.blocks);
+        }
+    }
+
     /// How the auxiliary information is written into a fragment: a constant IV over whole samples
     /// needs none, and an empty `senc` is what all players take for that.
     pub(crate) fn write_aux(&self) -> lanelock_mp4::edit::WriteAux<'_> {

@@ -368,6 +368,10 @@ fn mfra() {
     let left_out = watched(&wrong, &options, &warnings).unwrap();
     assert_eq!((count(&left_out, *b"mfra"), warnings.of_indexes().len()), (0, 1));
     assert!(left_out == encrypted(&clean, &options));
+    // In front of the fragments it is no segment index either.
+    let at = usize::try_from(moofs[0].0).unwrap();
+    let front = [&clean[..at], &wrong[clean.len()..], &clean[at..]].concat();
+    assert!(encrypted(&front, &options) == encrypted(&clean, &options));
 }
 
 /// What becomes of a box.

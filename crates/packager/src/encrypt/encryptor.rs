@@ -32,9 +32,10 @@ pub(super) struct Encryptor<'a> {
     pub(super) decryptor: Option<Decryptor<'a>>,
     pub(super) protector: Protector,
     pub(super) claims: Claims<'a>,
-    /// For new fragments, parallel to the tracks of the movie.
-    pub(super) slicers: Vec<SampleInfoSlicer<'a>>,
+    /// For new fragments, parallel to the tracks of the movie; none for those without samples in them.
+    pub(super) slicers: Vec<Option<SampleInfoSlicer<'a>>>,
     pub(super) placement: Placement,
+    /// New fragments so far.
     pub(super) fragments: u64,
 }
 
@@ -202,7 +203,7 @@ impl Encryptor<'_> {
         for (new, boxes) in tracks.iter().zip(&mut boxes) {
             // A sample table has at most 2^32 - 1 samples.
             let samples = u32::try_from(new.samples.len()).unwrap_or(u32::MAX);
-            if let Some(slicer) = self.slicers.get_mut(new.track) {
+            if let Some(Some(slicer)) = self.slicers.get_mut(new.track) {
                 slicer.slice(samples, boxes);
             }
         }

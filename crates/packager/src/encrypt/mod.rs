@@ -1,9 +1,11 @@
 //! Encryption.
 
 mod encryptor;
+mod protection;
 mod run;
 mod segments;
 
+pub use protection::Protection;
 pub(crate) use run::Job;
 pub use segments::{SegmentEncryptor, encrypt_segment};
 

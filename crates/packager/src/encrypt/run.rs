@@ -62,17 +62,9 @@ impl Job<'_> {
         .map_err(|error| self.input.container(error))
     }
 
-    /// Encrypts to `sink`, which is finished if `accept` has no objection. Gives the summary, and the
-    /// protector as it is behind the last access unit.
-    pub(crate) fn to_sink(
-        &self,
-        protector: Protector,
-        sink: Box<dyn Sink>,
-        accept: impl FnOnce(&Summary) -> Result<(), Error>,
-    ) -> Result<(Summary, Protector), Error> {
-        let Self { input, skeleton, options, observer, start, .. } = *self;
-        let level = AesLevel::best()?;
-        let iso = self.iso_head()?;
+    /// Refuses what would be spoilt or give bytes away, and warns of what others read differently.
+    pub(super) fn check(&self, protector: &Protector) -> Result<(), Error> {
+        let Self { input, skeleton, options, observer, .. } = *self;
         let movie = &skeleton.movie;
         if movie.fragmented || options.layout == Layout::Fragmented {
             skeleton.refuse_items(input)?;
@@ -86,6 +78,22 @@ impl Job<'_> {
         if protector.has_truncated_runs() {
             observer.warn(TRUNCATED_RUNS);
         }
+        Ok(())
+    }
+
+    /// Encrypts to `sink`, which is finished if `accept` has no objection. Gives the summary, and the
+    /// protector as it is behind the last access unit.
+    pub(crate) fn to_sink(
+        &self,
+        protector: Protector,
+        sink: Box<dyn Sink>,
+        accept: impl FnOnce(&Summary) -> Result<(), Error>,
+    ) -> Result<(Summary, Protector), Error> {
+        let Self { input, skeleton, options, observer, start, .. } = *self;
+        let level = AesLevel::best()?;
+        let iso = self.iso_head()?;
+        let movie = &skeleton.movie;
+        self.check(&protector)?;
         let workers = workers(options.workers, input);
         let output = Output::new(sink, options.writes);
         output.expect(input.expected_output());
@@ -131,9 +139,7 @@ impl Job<'_> {
             times,
         };
         if summary.access_units == 0 && !self.is_init(summary.fragments) {
-            let reason =
-                "none of the tracks to encrypt has an access unit: nothing would be protected";
-            return Err(input.unsuitable(reason));
+            return Err(input.unsuitable(NOTHING));
         }
         accept(&summary)?;
         for warning in summary.keys.iter().filter_map(KeyReport::warning) {
@@ -149,8 +155,12 @@ impl Job<'_> {
     }
 }
 
+/// Why a file without samples is refused.
+pub(super) const NOTHING: &str =
+    "none of the tracks to encrypt has an access unit: nothing would be protected";
+
 /// The `pssh` boxes to add: those given, then the common one.
-fn pssh(
+pub(super) fn pssh(
     options: &EncryptOptions,
     protector: &Protector,
     level: AesLevel,
@@ -250,19 +260,10 @@ impl<'a> EncryptRun<'a> {
         protector: Protector,
         (mut head, init): Head,
     ) -> Result<(Encryptor<'a>, Times), Error> {
-        let Skeleton { movie, metas, .. } = self.skeleton;
+        let movie = &self.skeleton.movie;
         let container = |error| self.input.container(error);
-        let moov = self.protect(&init, &protector)?;
-        head.extend_from_slice(&moov);
-        for (header, meta) in metas {
-            let start = head.len();
-            head.extend_from_slice(meta);
-            if header.open_ended {
-                // Its size was "to the end of the file", where it is no longer.
-                let size = u32::try_from(meta.len()).unwrap_or(0);
-                head[start..start + 4].copy_from_slice(&size.to_be_bytes());
-            }
-        }
+        head.extend_from_slice(&self.protect(&init, &protector)?);
+        append_metas(self.skeleton, &mut head);
         let cuts = || Cuts::new(self.input, movie, self.options.fragment_duration);
         let new_index = match self.options.index {
             IndexPolicy::Drop => None,
@@ -270,7 +271,8 @@ impl<'a> EncryptRun<'a> {
         };
         let room = new_index.as_ref().map(NewIndex::room);
         let plan = || Ok(NewFragments::new(self.input, movie, cuts()?, head.clone(), room));
-        let slicers = movie.tracks.iter().map(|track| SampleInfoSlicer::new(movie, track));
+        let slicers =
+            movie.tracks.iter().map(|track| SampleInfoSlicer::new(movie, track).map(Some));
         let slicers = slicers.collect::<Result<Vec<_>, _>>().map_err(container)?;
         let encryptor = |protector, placement, only_map| {
             let encryptor = self.encryptor(protector, placement, only_map)?;
@@ -324,24 +326,47 @@ impl<'a> EncryptRun<'a> {
         })
     }
 
-    /// Protects the tracks of a `moov`; samples that are mapped already get their auxiliary
-    /// information in it.
     fn protect(&self, movie: &Movie, protector: &Protector) -> Result<Vec<u8>, Error> {
-        let tracks: Vec<_> = protector
-            .tracks
-            .iter()
-            .flatten()
-            .map(|track| {
-                let scheme = FourCc(track.scheme.fourcc());
-                let plan = ProtectTrack::new(track.id, scheme, track.encryption);
-                if track.needs_aux() && !track.aux.is_empty() {
-                    plan.with_aux(&track.aux)
-                } else {
-                    plan
-                }
-            })
-            .collect();
-        let pssh: Vec<&[u8]> = self.pssh.iter().map(Vec::as_slice).collect();
-        protect_movie(movie, &tracks, &pssh).map_err(|error| self.input.container(error))
+        protect(self.input, movie, protector, &self.pssh)
+    }
+}
+
+/// Protects the tracks of a `moov`; samples that are mapped already get their auxiliary information in
+/// it.
+pub(super) fn protect(
+    input: &Input<'_>,
+    movie: &Movie,
+    protector: &Protector,
+    pssh: &[Vec<u8>],
+) -> Result<Vec<u8>, Error> {
+    let tracks: Vec<_> = protector
+        .tracks
+        .iter()
+        .flatten()
+        .map(|track| {
+            let scheme = FourCc(track.scheme.fourcc());
+            let plan = ProtectTrack::new(track.id, scheme, track.encryption);
+            if track.needs_aux() && !track.aux.is_empty() {
+                plan.with_aux(&track.aux)
+            } else {
+                plan
+            }
+        })
+        .collect();
+    let pssh: Vec<&[u8]> = pssh.iter().map(Vec::as_slice).collect();
+    protect_movie(movie, &tracks, &pssh).map_err(|error| input.container(error))
+}
+
+/// Appends the file-level `meta` boxes of a progressive file, which stand behind `moov` in a fragmented
+/// one.
+pub(super) fn append_metas(skeleton: &Skeleton, head: &mut Vec<u8>) {
+    for (header, meta) in &skeleton.metas {
+        let start = head.len();
+        head.extend_from_slice(meta);
+        if header.open_ended {
+            // Its size was "to the end of the file", where it is no longer.
+            let size = u32::try_from(meta.len()).unwrap_or(0);
+            head[start..start + 4].copy_from_slice(&size.to_be_bytes());
+        }
     }
 }

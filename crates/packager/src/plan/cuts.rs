@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lanelock_mp4::{Movie, Sample, SamplePosition, Samples, TrackKind};
+use lanelock_mp4::{Movie, Sample, SamplePosition, Samples, Track, TrackKind};
 
 use crate::{
     Error,
@@ -32,11 +32,12 @@ pub(crate) struct TrackCut {
     /// Index in the tracks of the movie.
     pub(crate) track: usize,
     start: SamplePosition,
-    pub(crate) samples: u32,
+    description_index: u32,
+    /// How many.
+    samples: u32,
 }
 
 struct SourceTrack<'a> {
-    /// Whether its sync samples are where fragments begin: the smaller, the rather.
     rank: u8,
     timescale: u64,
     samples: Samples<'a>,
@@ -65,12 +66,7 @@ impl<'a> Cuts<'a> {
             let samples = movie.samples(track, input.len());
             let samples = samples.map_err(|error| input.container(error))?;
             let mut track = SourceTrack {
-                rank: match track.kind() {
-                    TrackKind::Video if track.handler == b"vide" => 0,
-                    // A single picture, such as a cover, says nothing about the others.
-                    TrackKind::Video if track.sample_count() > 1 => 1,
-                    _ => 2,
-                },
+                rank: rank(track),
                 timescale: u64::from(track.timescale).max(1),
                 position: samples.position(),
                 samples,
@@ -128,9 +124,10 @@ impl<'a> Cuts<'a> {
         let Self { input, tracks, bytes, .. } = self;
         let source = &mut tracks[track];
         let Some(first) = source.next else { return Ok(None) };
-        let mut taken = TrackCut { track, start: source.position, samples: 0 };
+        let (start, description_index) = (source.position, first.description_index);
+        let mut taken = TrackCut { track, start, description_index, samples: 0 };
         while let Some(sample) = source.next {
-            if sample.description_index != first.description_index || !more(&sample) {
+            if sample.description_index != description_index || !more(&sample) {
                 break;
             }
             *bytes = bytes.saturating_add(sample.size.into());
@@ -155,30 +152,56 @@ impl<'a> Cuts<'a> {
     }
 }
 
+/// Whether it is the track that says where fragments begin: the smaller, the rather.
+pub(super) fn rank(track: &Track) -> u8 {
+    match track.kind() {
+        TrackKind::Video if track.handler == b"vide" => 0,
+        // A single picture, such as a cover, says nothing about the others. In fragments there is more.
+        TrackKind::Video if track.sample_count() != 1 => 1,
+        _ => 2,
+    }
+}
+
+impl TrackCut {
+    /// Decoding time of the first sample.
+    pub(super) fn decode_time(&self) -> u64 {
+        self.start.decode_time()
+    }
+
+    /// How many samples.
+    pub(super) fn count(&self) -> u32 {
+        self.samples
+    }
+
+    /// Its samples.
+    pub(super) fn samples<'a>(
+        &self,
+        input: &'a Input<'_>,
+        movie: &'a Movie,
+    ) -> Result<impl Iterator<Item = Result<Sample, Error>> + use<'a>, Error> {
+        let container = move |error| input.container(error);
+        let track = &movie.tracks[self.track];
+        let samples = movie.samples_from(track, self.start, input.len()).map_err(container)?;
+        Ok(samples.take(self.samples as usize).map(move |sample| sample.map_err(container)))
+    }
+}
+
 impl Cut {
     /// The piece that becomes the fragment.
     pub(crate) fn planned(&self, input: &Input<'_>, movie: &Movie) -> Result<Planned, Error> {
-        let container = |error| input.container(error);
         let mut tracks = Vec::with_capacity(self.tracks.len());
         let mut spans: Vec<std::ops::Range<u64>> = Vec::new();
         for cut in &self.tracks {
-            let track = &movie.tracks[cut.track];
-            let mut samples =
-                movie.samples_from(track, cut.start, input.len()).map_err(container)?.peekable();
-            let description_index = match samples.peek() {
-                Some(Ok(first)) => first.description_index,
-                _ => 1,
-            };
             let count = cut.samples as usize;
             let mut new = NewTrack {
                 track: cut.track,
-                description_index,
-                decode_time: cut.start.decode_time(),
+                description_index: cut.description_index,
+                decode_time: cut.decode_time(),
                 samples: Vec::with_capacity(count),
                 offsets: Vec::with_capacity(count),
             };
-            for sample in samples.take(count) {
-                let sample = sample.map_err(container)?;
+            for sample in cut.samples(input, movie)? {
+                let sample = sample?;
                 let (offset, end) = (sample.offset, sample.offset + u64::from(sample.size));
                 match spans.last_mut() {
                     Some(last) if last.end == offset => last.end = end,

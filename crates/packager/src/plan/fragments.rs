@@ -131,7 +131,7 @@ impl<'a> Fragments<'a> {
     }
 
     /// The next part: what it is, and what it reads.
-    fn part(&mut self) -> Result<Option<(PartKind, Range<u64>)>, Error> {
+    pub(crate) fn part(&mut self) -> Result<Option<(PartKind, Range<u64>)>, Error> {
         loop {
             if let Some(part) = self.queue.pop_front() {
                 return Ok(Some(part));

@@ -19,6 +19,8 @@ use crate::{
 pub(crate) struct Indexes {
     /// Every `sidx` is left out.
     no_sidx: bool,
+    /// Every `mfra` is left out.
+    no_mfra: bool,
     /// Where the boxes begin that are left out beside, in file order.
     left_out: Vec<u64>,
     /// Whether there is one to be set right in the end.
@@ -65,7 +67,8 @@ impl Indexes {
                 b"moof" | b"styp" => is_head = false,
                 b"sidx" if this.no_sidx => {}
                 b"sidx" | b"mfra" => {
-                    if is_head && found.kind == b"sidx" {
+                    let is_of_file = is_head && found.kind == b"sidx";
+                    if is_of_file {
                         of_file.push(found.offset);
                     }
                     if matches(input, found, skeleton)? {
@@ -73,11 +76,11 @@ impl Indexes {
                         continue;
                     }
                     let (kind, at) = (found.kind, found.offset);
-                    let becomes = if is_head { "built anew" } else { "left out" };
+                    let becomes = if is_of_file { "built anew" } else { "left out" };
                     observer.warn(&format!(
                         "the {kind} box at file offset {at} does not match its file: it is {becomes}"
                     ));
-                    is_rebuilt |= is_head;
+                    is_rebuilt |= is_of_file;
                     this.left_out.push(at);
                 }
                 _ => {}
@@ -98,9 +101,16 @@ impl Indexes {
         Self { no_sidx: true, ..Self::default() }
     }
 
+    /// All are left out: for fragments that are made one by one.
+    pub(crate) fn none() -> Self {
+        Self { no_sidx: true, no_mfra: true, ..Self::default() }
+    }
+
     /// Whether a box is left out, if it is an index.
     pub(crate) fn omits(&self, found: &TopBox) -> bool {
-        found.kind == b"sidx" && self.no_sidx || self.left_out.binary_search(&found.offset).is_ok()
+        found.kind == b"sidx" && self.no_sidx
+            || found.kind == b"mfra" && self.no_mfra
+            || self.left_out.binary_search(&found.offset).is_ok()
     }
 
     /// Whether there are boxes with the places of others in them.

@@ -3,12 +3,14 @@
 mod cuts;
 mod fragments;
 mod indexes;
+mod movie;
 mod new_fragments;
 mod stretches;
 
 pub(crate) use cuts::Cuts;
 pub(crate) use fragments::{Fragments, NO_INDEXES};
 pub(crate) use indexes::Indexes;
+pub use movie::{MoviePlan, PlannedSegment, SegmentTrack};
 pub(crate) use new_fragments::NewFragments;
 pub(crate) use stretches::Stretches;
 

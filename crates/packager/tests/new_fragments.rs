@@ -38,4 +38,5 @@ fn covers_do_not_say_where_fragments_begin() {
     assert_eq!(cut(&[COVER, VIDEO, AUDIO], 2), [7, 7, 6]);
     assert_eq!(cut(&[COVER, VIDEO, AUDIO], 3), [7, 7, 6]);
     assert_eq!(cut(&[COVER, SLIDES, AUDIO], 2), [7, 7, 6]);
+    assert_eq!(cut(&[COVER, AUDIO], 2), [7, 7, 6]);
 }

@@ -157,7 +157,8 @@ pub(super) fn rank(track: &Track) -> u8 {
     match track.kind() {
         TrackKind::Video if track.handler == b"vide" => 0,
         // A single picture, such as a cover, says nothing about the others. In fragments there is more.
-        TrackKind::Video if track.sample_count() != 1 => 1,
+        TrackKind::Video if track.sample_count() == 1 => 3,
+        TrackKind::Video => 1,
         _ => 2,
     }
 }

@@ -1,10 +1,11 @@
 //! The path of the bytes: plan, read, protect, write.
 //!
-//! [`encrypt`] and [`decrypt`] take a file to a file, [`inspect`] says what a file is. *Plan* reads
-//! metadata only and yields pieces (a fragment, a window of samples); each of several workers takes
-//! one piece all the way: *read* it into one buffer, *map* its access units and give it its place in
-//! the output (in file order), *protect* it in place, *write* it. Memory is a few pieces, never the
-//! file. The output appears under its name when all of it is written, or not at all.
+//! [`encrypt`], [`decrypt`] and [`rewrap`] take a source to a sink ([`io`]): a file, memory, a pipe;
+//! [`encrypt_file`] and its like take paths. [`inspect`] says what a source is. *Plan* reads metadata
+//! only and yields pieces (a fragment, a window of samples); each of several workers takes one piece
+//! all the way: *read* it into one buffer, *map* its access units and give it its place in the output
+//! (in file order), *protect* it in place, *write* it. Memory is a few pieces, never the file. The
+//! output appears under its name when all of it is written, or not at all.
 //!
 //! A service plans a movie once ([`MoviePlan`]), chooses its protection ([`Protection`]), and makes any
 //! segment of it in memory, at the cost of that segment.

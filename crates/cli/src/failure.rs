@@ -1,6 +1,9 @@
 //! Errors as they are printed: what is wrong, what to do, and the exit code.
 
-use std::io::{self, Write};
+use std::{
+    io::{self, Write},
+    path::Path,
+};
 
 use lanelock_mp4::ErrorKind;
 use lanelock_packager::Error;
@@ -40,6 +43,14 @@ impl Failure {
                 if source.kind() == io::ErrorKind::BrokenPipe =>
             {
                 (format!("cannot write {name}: its reader has ended before the output"), None)
+            }
+            Self::Packager(error @ Error::NotAFile { name }) => {
+                let todo = if Path::new(name).is_dir() {
+                    "name a file".into()
+                } else {
+                    format!("copy it to one first, or read it as a pipe (lanelock ... - < {name})")
+                };
+                (split(error).0, Some(todo))
             }
             Self::Packager(error) => {
                 let (text, todo) = split(error);

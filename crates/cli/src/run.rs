@@ -245,7 +245,8 @@ fn several(
             objects.push(object(job, &result)?);
             continue;
         }
-        watch.suspend(|| match result {
+        // What cannot be printed is no reason to stop.
+        let _ = watch.suspend(|| match result {
             Ok(_) if common.quiet => Ok(()),
             Ok(summary) => report::text(operation.verb(), &job.output, &summary),
             // Once is enough.
@@ -254,11 +255,15 @@ fn several(
                 failure.print_about(&job.input.name());
                 Ok(())
             }
-        })?;
+        });
     }
     watch.end();
-    if common.json {
-        report::json(&objects.into(), false)?;
+    if common.json
+        && let Err(error) = report::json(&objects.into(), false)
+    {
+        // Whoever closed the pipe may know; a failure of an input counts more than that of its report.
+        let failure = Failure::Print(error);
+        return if code == 0 { Err(failure) } else { Ok(code) };
     }
     Ok(code)
 }

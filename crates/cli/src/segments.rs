@@ -5,6 +5,7 @@ use std::{
     fs::{self, File},
     io,
     path::{Path, PathBuf},
+    process,
     time::Instant,
 };
 
@@ -225,10 +226,10 @@ fn natural(text: &str) -> Vec<(bool, usize, String)> {
     parts
 }
 
-/// A folder that is written beside its place.
+/// A folder that is written beside its place. Dropped before it is finished, it leaves nothing.
 struct NewFolder {
     path: PathBuf,
-    temporary: tempfile::TempDir,
+    temporary: PathBuf,
 }
 
 impl NewFolder {
@@ -257,28 +258,14 @@ impl NewFolder {
                 "name a folder beside it",
             ));
         }
-        let temporary = tempfile::Builder::new()
-            .prefix(".lanelock-")
-            .suffix(".part")
-            .tempdir_in(parent)
-            // Its text names the temporary folder, which the user did not choose.
-            .map_err(|error| fail(error.kind().into()))?;
+        // Only the kind of the error: its text would be about a folder that the user did not choose.
+        let temporary = temporary_folder(parent).map_err(|error| fail(error.kind().into()))?;
         let this = Self { path, temporary };
-        // With the permissions of a new folder, which the temporary one does not have, or those of the
-        // one that it replaces.
-        let make = || {
-            fs::create_dir(this.inner())?;
-            match fs::metadata(&this.path) {
-                Ok(there) => fs::set_permissions(this.inner(), there.permissions()),
-                Err(_) => Ok(()),
-            }
-        };
-        make().map_err(|error| this.failure(error))?;
+        if let Ok(there) = fs::metadata(&this.path) {
+            let keep = fs::set_permissions(&this.temporary, there.permissions());
+            keep.map_err(|error| this.failure(error))?;
+        }
         Ok(this)
-    }
-
-    fn inner(&self) -> PathBuf {
-        self.temporary.path().join("out")
     }
 
     fn failure(&self, error: io::Error) -> Failure {
@@ -286,7 +273,7 @@ impl NewFolder {
     }
 
     fn sink(&self, name: &OsString, sources: &[&FileSource]) -> Result<Box<dyn Sink>, Failure> {
-        let sink = FileSink::create(&self.inner().join(name), sources);
+        let sink = FileSink::create(&self.temporary.join(name), sources);
         Ok(Box::new(self.named(name, sink)?))
     }
 
@@ -301,24 +288,46 @@ impl NewFolder {
     }
 
     fn copy(&self, from: &Path, name: &OsString) -> Result<(), Failure> {
-        let copy = fs::copy(from, self.inner().join(name));
+        let copy = fs::copy(from, self.temporary.join(name));
         copy.map(drop)
             .map_err(|error| Failure::Io { what: format!("cannot copy {}", from.display()), error })
     }
 
     /// Gives it its name.
     fn finish(self, sync: bool) -> Result<(), Failure> {
-        let inner = self.inner();
+        let folder = &self.temporary;
         if sync {
             let sync = || {
-                for entry in fs::read_dir(&inner)? {
+                for entry in fs::read_dir(folder)? {
                     File::open(entry?.path())?.sync_all()?;
                 }
-                File::open(&inner)?.sync_all()
+                File::open(folder)?.sync_all()
             };
             sync().map_err(|error| self.failure(error))?;
         }
-        fs::rename(&inner, &self.path).map_err(|error| self.failure(error))
+        fs::rename(folder, &self.path).map_err(|error| self.failure(error))
+    }
+}
+
+impl Drop for NewFolder {
+    fn drop(&mut self) {
+        // It is there no longer when it has got its name.
+        let _ = fs::remove_dir_all(&self.temporary);
+    }
+}
+
+/// Makes a folder with a name that no other has.
+fn temporary_folder(parent: &Path) -> io::Result<PathBuf> {
+    let mut number: u32 = 0;
+    loop {
+        let path = parent.join(format!(".lanelock-{}-{number}.part", process::id()));
+        match fs::create_dir(&path) {
+            Ok(()) => return Ok(path),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 1000 => {
+                number += 1;
+            }
+            Err(error) => return Err(error),
+        }
     }
 }
 

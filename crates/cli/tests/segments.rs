@@ -188,6 +188,14 @@ fn inspection_of_segments() {
     let init = ["--init", init.to_str().unwrap(), "--key", &key, "--key", &other];
     let report = json(&sealed.join(NAMES[1]), &init);
     assert_eq!(report["keys"][1]["verdict"], "fits");
+    // Through a pipe.
+    let mut command = lanelock();
+    command.args(["inspect", "-", "--json", init[0], init[1]]);
+    let run = with_stdin(&mut command, |mut pipe| {
+        std::io::Write::write_all(&mut pipe, &fs::read(sealed.join(NAMES[1])).unwrap()).unwrap();
+    });
+    let of_pipe: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+    assert_eq!(of_pipe, json(&sealed.join(NAMES[1]), &init[..2]));
     // Without it, the message names the option.
     let run = lanelock().arg("inspect").arg(sealed.join(NAMES[1])).output().unwrap();
     assert_eq!(run.status.code(), Some(1));

@@ -1,10 +1,10 @@
 //! Pieces of a fragmented file: each `moof` with the boxes behind it, small ones together.
 
-use std::{collections::VecDeque, iter::Peekable, ops::Range};
+use std::{iter::Peekable, ops::Range};
 
 use lanelock_mp4::{Fragment, METADATA_CAP, Movie, TrackFragment, TrackRun, top_level_from};
 
-use super::copy_parts;
+use super::{PartQueue, copy_parts, next_part};
 use crate::{
     Error, Observer,
     io::Input,
@@ -29,7 +29,7 @@ pub(crate) struct Fragments<'a> {
     /// Leave indexes out; a warning that has not been given.
     no_indexes: bool,
     warning: Option<(&'a dyn Observer, &'static str)>,
-    queue: VecDeque<(PartKind, Range<u64>)>,
+    queue: PartQueue,
 }
 
 type Boxes<'a> = Box<dyn Iterator<Item = Result<TopBox, Error>> + Send + 'a>;
@@ -57,7 +57,7 @@ impl<'a> Fragments<'a> {
             ftyp,
             no_indexes: false,
             warning: None,
-            queue: VecDeque::new(),
+            queue: PartQueue::new(),
         }
     }
 
@@ -119,7 +119,7 @@ impl<'a> Fragments<'a> {
     /// The next part: what it is, and what it reads.
     fn part(&mut self) -> Result<Option<(PartKind, Range<u64>)>, Error> {
         loop {
-            if let Some(part) = self.queue.pop_front() {
+            if let Some(part) = next_part(&mut self.queue) {
                 return Ok(Some(part));
             }
             let Some(found) = self.boxes.next().transpose()? else { return Ok(None) };
@@ -136,17 +136,17 @@ impl<'a> Fragments<'a> {
                     bytes.extend(self.moov.take().unwrap_or_default());
                     return Ok(Some((PartKind::Replace(bytes), nothing)));
                 }
-                b"sidx" | b"mfra" if self.no_indexes => {
-                    if let Some((observer, warning)) = self.warning.take() {
-                        observer.warn(warning);
-                    }
-                    return Ok(Some((PartKind::Replace(Vec::new()), nothing)));
-                }
                 b"sidx" | b"mfra" if found.size > METADATA_CAP => {
                     return Err(self.input.unsuitable(format!(
                         "the {} box at file offset {} has {} bytes; at most {METADATA_CAP} are read",
                         found.kind, found.offset, found.size
                     )));
+                }
+                b"sidx" | b"mfra" if self.no_indexes => {
+                    if let Some((observer, warning)) = self.warning.take() {
+                        observer.warn(warning);
+                    }
+                    return Ok(Some((PartKind::Replace(Vec::new()), nothing)));
                 }
                 b"sidx" | b"mfra" => return Ok(Some((PartKind::Index, range))),
                 b"ssix" => {

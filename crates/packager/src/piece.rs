@@ -337,17 +337,23 @@ pub(crate) fn grow<'b>(
     buffer: &'b mut Vec<u8>,
     len: usize,
 ) -> Result<&'b mut [u8], Error> {
+    reserve(input, buffer, len)?;
+    // Bytes that are there already need not be zeroed again.
+    if buffer.len() < len {
+        buffer.resize(len, 0);
+    }
+    Ok(&mut buffer[..len])
+}
+
+/// Makes room for `len` bytes in `buffer`; what it holds may be lost.
+pub(crate) fn reserve(input: &Input<'_>, buffer: &mut Vec<u8>, len: usize) -> Result<(), Error> {
     if buffer.capacity() < len {
         *buffer = Vec::new();
         buffer.try_reserve_exact(len).map_err(|_| {
             input.unsuitable(format!("{len} bytes must be in memory at once, which is too much"))
         })?;
     }
-    // Bytes that are there already need not be zeroed again.
-    if buffer.len() < len {
-        buffer.resize(len, 0);
-    }
-    Ok(&mut buffer[..len])
+    Ok(())
 }
 
 /// The bytes of a piece while it is mapped.

@@ -29,7 +29,8 @@ use crate::{
     evidence::look,
     io::{Input, Output},
     piece::{
-        Bytes, Direction, Heads, LargePart, Mapped, Part, PartKind, Planned, Stage, grow, span_len,
+        Bytes, Direction, Heads, LargePart, Mapped, Part, PartKind, Planned, Stage, reserve,
+        span_len,
     },
     summary::timed,
 };
@@ -295,15 +296,26 @@ pub(crate) fn read_spans(
     take: bool,
 ) -> Result<(), Error> {
     let len = spans.iter().map(span_len).fold(0, usize::saturating_add);
-    let mut rest = grow(input, buffer, len)?;
+    reserve(input, buffer, len)?;
+    // A pipe may end long before a box does: only what comes is touched.
+    let most = if input.is_sequential() { LARGE } else { u64::MAX };
+    let mut at = 0;
     for span in spans {
-        let (piece, later) = rest.split_at_mut(span_len(span));
-        if take {
-            input.take(piece, span.start)?;
-        } else {
-            input.read(piece, span.start)?;
+        let mut start = span.start;
+        while start < span.end {
+            let end = span.end.min(start.saturating_add(most));
+            let piece = at..at + span_len(&(start..end));
+            // Bytes that are there already need not be zeroed again.
+            if buffer.len() < piece.end {
+                buffer.resize(piece.end, 0);
+            }
+            if take {
+                input.take(&mut buffer[piece.clone()], start)?;
+            } else {
+                input.read(&mut buffer[piece.clone()], start)?;
+            }
+            (at, start) = (piece.end, end);
         }
-        rest = later;
     }
     Ok(())
 }

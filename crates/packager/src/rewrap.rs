@@ -14,7 +14,7 @@ use crate::{
     encrypt::Job,
     io::{FileSink, FileSource, Input, Sink, Source},
     skeleton::Skeleton,
-    tracks::Protector,
+    tracks::{Protector, fail},
 };
 
 /// Encrypts the protected file `input` anew, to the file `output`: decrypted with the keys of `from`,
@@ -71,5 +71,11 @@ pub fn rewrap(
         start,
     };
     let protector = Protector::new(&input, &clear, &options, AesLevel::best()?)?;
+    for (track, protected) in movie.tracks.iter().zip(&protector.tracks) {
+        if track.is_protected() && protected.is_none() {
+            let reason = "it is encrypted, and would be written clear; give a new key for it";
+            return Err(fail(&input, track, reason.into()));
+        }
+    }
     Ok(job.to_sink(protector, sink, |_| Ok(()))?.0)
 }

@@ -128,6 +128,30 @@ fn ends(bytes: &[u8]) -> Vec<usize> {
         .collect()
 }
 
+/// Sizes that a pipe cannot be asked about: what does not come takes no memory and no time.
+#[test]
+fn boxes_that_claim_more_than_comes() {
+    let watchdog = Watchdog::new();
+    for (name, bytes, verb) in cases() {
+        for kind in [b"free", b"mdat", b"moof", b"sidx", b"mfra", b"uuid", b"moov"] {
+            for size in [1 << 31, 1 << 40, 1 << 50, 1 << 62, u64::MAX >> 1, u64::MAX] {
+                for at in [0].into_iter().chain(ends(&bytes)) {
+                    watchdog.begins(format!("{name}, {kind:?} of {size} bytes at {at}"));
+                    let size = [&boxes::words(&[1])[..], kind, &size.to_be_bytes()].concat();
+                    let hostile = [&bytes[..at], &size, &bytes[at..]].concat();
+                    for order in [WriteOrder::Any, WriteOrder::Sequential] {
+                        let sink = TestSink::new(order, Fault::None);
+                        let source = pipe(Slow::new(&hostile, 1000));
+                        verb.run(&source, Box::new(sink.clone()), 2).unwrap_err();
+                        assert!(!sink.log.lock().unwrap().finished);
+                    }
+                    verb.in_memory(&hostile, 2).unwrap_err();
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn pipes_that_fail() {
     for (name, bytes, verb) in cases() {

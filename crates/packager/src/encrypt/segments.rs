@@ -73,7 +73,7 @@ impl<'a> SegmentEncryptor<'a> {
 }
 
 /// Encrypts a media segment that stands alone, and whose `moov` is in the clear initialization segment
-/// `init`. What `init` becomes, [`encrypt`](crate::encrypt) makes of it with the same options: under
+/// `init`. What `init` becomes, [`encrypt`](fn@crate::encrypt) makes of it with the same options: under
 /// `cbcs` these must have the IV, under the other schemes they must not, since two segments would share
 /// it.
 pub fn encrypt_segment(

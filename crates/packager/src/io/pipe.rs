@@ -106,7 +106,8 @@ impl<R: Read + Send> ReadAt for PipeSource<R> {
         if state.ended {
             self.end.store(state.end(), Ordering::Release);
         }
-        Ok(offset >= state.end())
+        // Nobody has read up to there: a box that is left out has not come whole.
+        if offset > state.end() { Err(state.ended()) } else { Ok(offset == state.end()) }
     }
 
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {

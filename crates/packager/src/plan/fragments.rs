@@ -1,10 +1,10 @@
 //! Pieces of a fragmented file: each `moof` with the boxes behind it, small ones together.
 
-use std::{collections::VecDeque, iter::Peekable, ops::Range};
+use std::{iter::Peekable, ops::Range};
 
 use lanelock_mp4::{Fragment, METADATA_CAP, Movie, TrackFragment, TrackRun, top_level_from};
 
-use super::{copy_parts, cut, indexes::Indexes};
+use super::{PartQueue, copy_parts, indexes::Indexes, next_part};
 use crate::{
     Error, Observer,
     io::Input,
@@ -36,7 +36,7 @@ pub(crate) struct Fragments<'a> {
     /// Leave all indexes out; a warning that has not been given.
     no_indexes: bool,
     warning: Option<(&'a dyn Observer, &'static str)>,
-    queue: VecDeque<(PartKind, Range<u64>)>,
+    queue: PartQueue,
 }
 
 type Boxes<'a> = Box<dyn Iterator<Item = Result<TopBox, Error>> + Send + 'a>;
@@ -71,7 +71,7 @@ impl<'a> Fragments<'a> {
             room: indexes.new_index(skeleton).map(|index| index.room()),
             no_indexes: false,
             warning: None,
-            queue: VecDeque::new(),
+            queue: PartQueue::new(),
         }
     }
 
@@ -133,7 +133,7 @@ impl<'a> Fragments<'a> {
     /// The next part: what it is, and what it reads.
     pub(crate) fn part(&mut self) -> Result<Option<(PartKind, Range<u64>)>, Error> {
         loop {
-            if let Some(part) = self.queue.pop_front() {
+            if let Some(part) = next_part(&mut self.queue) {
                 return Ok(Some(part));
             }
             let Some(found) = self.boxes.next().transpose()? else { return Ok(None) };
@@ -152,17 +152,17 @@ impl<'a> Fragments<'a> {
                     self.queue.extend(room.map(|room| (room, found.end()..found.end())));
                     return Ok(Some((PartKind::Replace(bytes), nothing)));
                 }
-                b"sidx" | b"mfra" if self.no_indexes || self.indexes.omits(&found) => {
-                    if let Some((observer, warning)) = self.warning.take() {
-                        observer.warn(warning);
-                    }
-                    return Ok(Some((PartKind::Replace(Vec::new()), nothing)));
-                }
                 b"sidx" | b"mfra" if found.size > METADATA_CAP => {
                     return Err(self.input.unsuitable(format!(
                         "the {} box at file offset {} has {} bytes; at most {METADATA_CAP} are read",
                         found.kind, found.offset, found.size
                     )));
+                }
+                b"sidx" | b"mfra" if self.no_indexes || self.indexes.omits(&found) => {
+                    if let Some((observer, warning)) = self.warning.take() {
+                        observer.warn(warning);
+                    }
+                    return Ok(Some((PartKind::Replace(Vec::new()), nothing)));
                 }
                 b"sidx" | b"mfra" => return Ok(Some((PartKind::Index, range))),
                 b"ssix" => {
@@ -173,7 +173,7 @@ impl<'a> Fragments<'a> {
                     )));
                 }
                 b"styp" | b"emsg" | b"prft" => {
-                    self.queue.extend(cut(range).map(|range| (PartKind::SegmentHead, range)));
+                    self.queue.push_back((PartKind::SegmentHead, range));
                 }
                 _ => copy_parts(&mut self.queue, &found),
             }

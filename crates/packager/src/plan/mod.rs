@@ -31,12 +31,32 @@ fn cut(range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
     starts.map(move |start| start..end.min(start + PIECE))
 }
 
-/// Queues a box that stays as it is, in pieces.
-fn copy_parts(queue: &mut VecDeque<(PartKind, Range<u64>)>, found: &TopBox) {
+/// Parts that come next.
+type PartQueue = VecDeque<(PartKind, Range<u64>)>;
+
+/// Queues a box that stays as it is.
+fn copy_parts(queue: &mut PartQueue, found: &TopBox) {
     let mut media = MediaRanges::default();
     media.push(found);
-    for range in cut(found.offset..found.end()) {
-        let media = media.within(&range);
-        queue.push_back((PartKind::Copy(media), range));
+    queue.push_back((PartKind::Copy(media), found.offset..found.end()));
+}
+
+/// Takes the next part; of one that stays as it is so much as a piece takes: a box from a pipe may claim
+/// more pieces than there is memory.
+fn next_part(queue: &mut PartQueue) -> Option<(PartKind, Range<u64>)> {
+    let (kind, range) = queue.pop_front()?;
+    if range.end - range.start <= PIECE {
+        return Some((kind, range));
     }
+    let middle = range.start + PIECE;
+    let (now, later) = (range.start..middle, middle..range.end);
+    let (first, rest) = match kind {
+        PartKind::Copy(media) => {
+            (PartKind::Copy(media.within(&now)), PartKind::Copy(media.within(&later)))
+        }
+        PartKind::SegmentHead => (PartKind::SegmentHead, PartKind::SegmentHead),
+        kind => return Some((kind, range)),
+    };
+    queue.push_front((rest, later));
+    Some((first, now))
 }

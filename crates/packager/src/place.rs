@@ -218,13 +218,12 @@ impl Placement {
             missing.set(missing.get() || to.is_none());
             to
         };
-        let patched = if bytes.get(4..8) == Some(b"sidx") {
-            patch_sidx(bytes, at, out, map)
-        } else {
-            patch_mfra(bytes, at, map)
-        };
+        let is_sidx = bytes.get(4..8) == Some(b"sidx");
+        let patched =
+            if is_sidx { patch_sidx(bytes, at, out, map) } else { patch_mfra(bytes, at, map) };
         match patched {
-            Err(_) if missing.get() => Ok(None),
+            // Whatever is wrong with an `mfra`, it is left out: nothing needs it.
+            Err(_) if missing.get() || !is_sidx => Ok(None),
             patched => patched.map(Some).map_err(|error| input.container(error)),
         }
     }

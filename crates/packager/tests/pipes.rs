@@ -407,3 +407,13 @@ fn large_fragments_and_many_workers() {
         }
     }
 }
+
+/// What stands in front of `moov` is held in memory: not without end.
+#[test]
+fn much_in_front_of_moov_is_refused() {
+    let free = [&[0x7f, 0, 0, 0], &b"free"[..]].concat();
+    let source = pipe(free.chain(io::repeat(0)));
+    let options = encrypt_options(Scheme::Cenc, Layout::Keep, 1);
+    let error = encrypt(&source, Box::new(MemorySink::new()), &options, &Quiet).unwrap_err();
+    assert!(error.to_string().contains("write it to a file first"), "{error}");
+}

@@ -8,9 +8,12 @@ use std::{
     },
 };
 
-use lanelock_mp4::ReadAt;
+use lanelock_mp4::{METADATA_CAP, ReadAt};
 
 use super::{Finish, Sink, Source, WriteOrder};
+
+/// The most bytes that are held: the largest metadata box that is read, and what stands in front of it.
+const MOST_HELD: u64 = METADATA_CAP + (16 << 20);
 
 /// A reader as a source, standard input for example. It holds what was read but not taken.
 pub struct PipeSource<R> {
@@ -48,6 +51,12 @@ impl<R: Read> State<R> {
 
     /// Reads until the bytes in front of `end` are held; fewer if there are no more.
     fn hold(&mut self, end: u64) -> io::Result<()> {
+        if end.saturating_sub(self.start) > MOST_HELD {
+            return Err(io::Error::other(format!(
+                "more than {} MiB would be in memory before the first fragment; write it to a file first",
+                MOST_HELD >> 20
+            )));
+        }
         let mut had = self.held.len();
         let result = loop {
             let left = end.saturating_sub(self.start + had as u64);

@@ -136,6 +136,14 @@ impl Paths {
                     "redirect it: lanelock ... INPUT - | ..., or name a file",
                 ));
             }
+            let standard = fs::canonicalize("/dev/stdout").ok().filter(|path| path.is_file());
+            let read = match &job.input {
+                InputPath::Standard => fs::canonicalize("/dev/stdin").ok(),
+                InputPath::File(path) | InputPath::Folder(path) => fs::canonicalize(path).ok(),
+            };
+            if standard.is_some() && standard == read {
+                return Err(Error::SameFile { name: "standard output".into() }.into());
+            }
             if let InputPath::Folder(path) = &job.input {
                 return Err(Failure::usage(
                     format!("{} is a folder, which does not go into one stream", path.display()),
@@ -153,6 +161,18 @@ impl Paths {
         }
         let canonical = |path: &Path| fs::canonicalize(path).ok();
         let read: HashSet<PathBuf> = inputs.iter().filter_map(|path| canonical(path)).collect();
+        let into = canonical(folder);
+        if let Some(input) = inputs.iter().find(|input| {
+            input.is_dir()
+                && canonical(input)
+                    .zip(into.as_ref())
+                    .is_some_and(|(input, into)| into.starts_with(input))
+        }) {
+            return Err(Failure::usage(
+                format!("{} is in the input folder {}", folder.display(), input.display()),
+                "name a folder elsewhere with -o: what is written would be taken for segments",
+            ));
+        }
         let mut names = HashSet::new();
         let mut jobs = Vec::with_capacity(inputs.len());
         for path in inputs {

@@ -59,7 +59,7 @@ pub(crate) fn rewrap(args: &RewrapArgs) -> Result<u8, Failure> {
     let paths = Paths::of(&args.paths)?;
     paths.check_stdin(&[&args.keys.files, &args.to_keys.to_files])?;
     check(&paths, None, &args.common)?;
-    check_protection(&args.protection)?;
+    check_protection(&args.protection, &paths)?;
     let watch = Watch::new(&args.common, paths.len(), paths.to_stdout())?;
     let from = decrypt_options(&args.keys, &args.decryption, &args.common, &watch)?;
     let keys = keys::new_by_track(&args.to_keys, &from.keys, &watch)?;
@@ -136,8 +136,14 @@ fn check(paths: &Paths, init: Option<&PathBuf>, common: &CommonArgs) -> Result<(
     }
 }
 
-fn check_protection(args: &ProtectionArgs) -> Result<(), Failure> {
+fn check_protection(args: &ProtectionArgs, paths: &Paths) -> Result<(), Failure> {
     let scheme = Scheme::from(args.scheme);
+    if args.iv.is_some() && scheme != Scheme::Cbcs && paths.jobs().len() > 1 {
+        return Err(Failure::usage(
+            format!("--iv would give all inputs the same IVs, which {scheme} must not repeat"),
+            "leave out --iv, which makes them random; or encrypt each input in a call of its own",
+        ));
+    }
     if args.pattern.is_some() && !scheme.has_pattern() {
         return Err(Failure::usage(
             format!("--pattern is for cbcs and cens; {scheme} encrypts all protected blocks"),
@@ -148,7 +154,7 @@ fn check_protection(args: &ProtectionArgs) -> Result<(), Failure> {
 }
 
 fn check_encryption(args: &EncryptArgs, paths: &Paths) -> Result<(), Failure> {
-    check_protection(&args.protection)?;
+    check_protection(&args.protection, paths)?;
     let no_effect = |option: &str, why: &str| {
         Err(Failure::usage(format!("{option} has no effect: {why}"), format!("leave out {option}")))
     };
@@ -271,12 +277,17 @@ fn several(
 /// What JSON says of one of several inputs.
 fn object(job: &PathJob, result: &Result<Summary, Failure>) -> io::Result<serde_json::Value> {
     let mut object = json!({
-        "input": without_keys(&job.input.name()),
-        "output": without_keys(&job.output.name()),
+        "input": shown(&job.input.name()),
+        "output": shown(&job.output.name()),
     });
     match result {
         Ok(summary) => object["summary"] = serde_json::to_value(summary)?,
         Err(failure) => failure.add_to(&mut object),
     }
     Ok(object)
+}
+
+/// The name of a file that is there: it is no key that was given in the wrong place.
+fn shown(name: &str) -> String {
+    if Path::new(name).exists() { name.into() } else { without_keys(name) }
 }

@@ -171,10 +171,11 @@ impl FileKind {
             let reason = "it is a folder in a folder of segments; take it out";
             return Err(Failure::unsuitable(name(), reason));
         }
+        // Also of a manifest: whatever is no regular file is refused.
+        let source = FileSource::open(path)?;
         if is("mpd") || is("m3u8") {
             return Ok(Self::Manifest);
         }
-        let source = FileSource::open(path)?;
         let (mut moov, mut moof, mut mdat, mut damage) = (false, false, false, None);
         for header in top_level(&source) {
             match header {

@@ -357,3 +357,18 @@ fn permissions_of_folders() {
     assert_eq!(mode(&new), mode(&plain));
     assert_eq!(mode(&new.join(NAMES[0])), mode(&clear.join(NAMES[0])));
 }
+
+/// To open a FIFO would wait for a writer for ever.
+#[test]
+fn a_manifest_is_a_file() {
+    let dir = Dir::new();
+    let path = folder(&dir, "in");
+    let made = Command::new("mkfifo").arg(path.join("a.mpd")).status().unwrap();
+    assert!(made.success());
+    let mut command = lanelock();
+    command.arg("encrypt").arg(&path).arg(dir.file("out")).args(fixed("cbcs"));
+    let run = command.output().unwrap();
+    assert_eq!(run.status.code(), Some(3), "{}", stderr(&run));
+    assert!(stderr(&run).contains("a.mpd is not a regular file"), "{}", stderr(&run));
+    assert!(!dir.file("out").exists());
+}

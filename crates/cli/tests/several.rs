@@ -209,3 +209,55 @@ fn a_signal_ends_all_of_them() {
         }
     }
 }
+
+/// One IV for several inputs would be the same key stream several times.
+#[test]
+fn one_iv_for_several_inputs() {
+    let dir = Dir::new();
+    let [a, _, c] = inputs(&dir);
+    let out = dir.file("out");
+    for scheme in ["cenc", "cens", "cbc1", "cbcs"] {
+        let mut command = lanelock();
+        command.arg("encrypt").args([&a, &c]).arg("-o").arg(&out).args(["-q", "--scheme", scheme]);
+        let video = format!("video={}", pair());
+        let audio = format!("audio={}", other_pair());
+        command.args(["--key", &video, "--key", &audio, "--iv"]);
+        let run = command.arg("00112233445566778899aabbccddeeff").output().unwrap();
+        let good = scheme == "cbcs";
+        assert_eq!(run.status.code(), Some(if good { 0 } else { 2 }), "{scheme} {}", stderr(&run));
+        assert!(good || stderr(&run).contains("same IVs") && !out.exists());
+    }
+}
+
+/// What is written into a folder of segments would be taken for one of them.
+#[test]
+fn outputs_in_input_folders() {
+    let dir = Dir::new();
+    let [a, ..] = inputs(&dir);
+    let folder = dir.file("segments");
+    fs::create_dir(&folder).unwrap();
+    let (init, media) = segments(&fs::read(demo_clip()).unwrap());
+    fs::write(folder.join("init.mp4"), init).unwrap();
+    fs::write(folder.join("1.m4s"), &media[0]).unwrap();
+    symlink(&folder, dir.file("link")).unwrap();
+    let mut command = lanelock();
+    command.arg("encrypt").args([&dir.file("link"), &a]).arg("-o").arg(&folder);
+    let run = command.args(["--scheme", "cbcs", "--key", &pair()]).output().unwrap();
+    assert_eq!(run.status.code(), Some(2), "{}", stderr(&run));
+    assert!(stderr(&run).contains("is in the input folder"), "{}", stderr(&run));
+    assert_eq!(names(&folder), ["1.m4s", "init.mp4"]);
+}
+
+/// Names of files that are there are no keys.
+#[test]
+fn names_like_keys_are_shown_of_files() {
+    let dir = Dir::new();
+    let name = dir.file(&format!("{}.mp4", "d41d8cd98f00b204".repeat(2)));
+    fs::copy(demo_clip(), &name).unwrap();
+    let mut command = lanelock();
+    command.args(["encrypt", "--json", "--scheme", "cbcs", "--key", &pair(), "-o"]);
+    let run = command.arg(dir.file("out/")).arg(&name).output().unwrap();
+    assert!(run.status.success(), "{}", stderr(&run));
+    let all: Value = serde_json::from_slice(&run.stdout).unwrap();
+    assert_eq!(all[0]["input"], name.to_str().unwrap());
+}

@@ -466,3 +466,25 @@ fn between_two_ffmpegs() {
         }
     }
 }
+
+/// To read a file and to write behind it, or over it, ends never or in ruin.
+#[test]
+fn standard_output_is_no_input() {
+    let dir = Dir::new();
+    let path = dir.file("a.mp4");
+    fs::copy(demo_clip(), &path).unwrap();
+    for from in ["path", "-"] {
+        let output = File::options().append(true).open(&path).unwrap();
+        let mut command = lanelock();
+        command.arg("encrypt").args(["--scheme", "cbcs", "--key", &pair()]);
+        if from == "-" {
+            command.arg("-").stdin(File::open(&path).unwrap());
+        } else {
+            command.arg(&path);
+        }
+        let run = command.arg("-").stdout(output).stderr(Stdio::piped()).output().unwrap();
+        assert_eq!(run.status.code(), Some(2), "{}", stderr(&run));
+        assert!(stderr(&run).contains("same file"), "{}", stderr(&run));
+        assert!(fs::read(&path).unwrap() == fs::read(demo_clip()).unwrap());
+    }
+}

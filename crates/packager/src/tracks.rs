@@ -92,12 +92,13 @@ impl Protector {
             };
             let given = matches!(options.iv, Iv::Given(_));
             if let Some((other, _)) = keys.iter().find(|(_, other)| other.is_same_key(key))
-                && options.scheme.is_ctr()
+                && options.scheme != Scheme::Cbcs
                 && given
             {
                 return Err(fail(format!(
-                    "it has the key and the given IV of track {other}, which would encrypt both with \
-                     the same key stream; give each track a key of its own, or leave out --iv"
+                    "it has the key and the given IV of track {other}, and {} must not repeat an IV \
+                     under one key; give each track a key of its own, or leave out --iv",
+                    options.scheme
                 )));
             }
             keys.push((track.id, key));

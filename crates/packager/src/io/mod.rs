@@ -75,6 +75,10 @@ impl<'s> Input<'s> {
     }
 
     fn read_error(&self, source: io::Error) -> Error {
+        // What was read is not what can be processed.
+        if source.kind() == io::ErrorKind::InvalidData {
+            return self.unsuitable(source.to_string());
+        }
         Error::Read { name: self.name.clone(), source }
     }
 

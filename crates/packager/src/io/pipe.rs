@@ -52,10 +52,12 @@ impl<R: Read> State<R> {
     /// Reads until the bytes in front of `end` are held; fewer if there are no more.
     fn hold(&mut self, end: u64) -> io::Result<()> {
         if end.saturating_sub(self.start) > MOST_HELD {
-            return Err(io::Error::other(format!(
-                "more than {} MiB would be in memory before the first fragment; write it to a file first",
+            let what = format!(
+                "more than {} MiB would be in memory in front of the first fragment; write it to a file \
+                 first",
                 MOST_HELD >> 20
-            )));
+            );
+            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
         }
         let mut had = self.held.len();
         let result = loop {

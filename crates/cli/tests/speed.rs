@@ -49,7 +49,7 @@ fn json_has_an_object_a_row() {
             assert!(row[name].as_f64().unwrap() > 0.0, "{name}");
         }
         assert!(row["spread"].as_f64().unwrap() >= 0.0);
-        assert_eq!(row.as_object().unwrap().len(), 13);
+        assert_eq!(row.as_object().unwrap().len(), 15);
     }
 }
 
@@ -76,6 +76,53 @@ fn the_table_is_for_people() {
     for words in ["cbc encrypt", "cbc decrypt", " 32 ", "of limit"] {
         assert!(out.contains(words), "{words} is missing in {out}");
     }
+}
+
+#[test]
+fn the_overview_is_one_screen() {
+    let (code, out, err) = run(&["--passes", "1", "--size", "16,1k"]);
+    assert_eq!((code, &*err), (Some(0), ""));
+    for heading in ["Modes", "AEADs", "MACs, hashes and checksums", "Keys"] {
+        assert!(out.lines().any(|line| line == heading), "{heading} is missing in {out}");
+    }
+    let rows = out.lines().filter(|line| line.starts_with("  ") && line.trim() == &line[2..]);
+    assert!((20..=30).contains(&rows.count()), "{out}");
+    assert!(out.lines().all(|line| line.len() <= 100), "{out}");
+    assert!(
+        out.contains("32 messages at once") && out.contains("key expansion: 128 bits "),
+        "{out}"
+    );
+}
+
+#[test]
+fn names_have_key_sizes() {
+    for (names, bits) in [
+        (&["aes-256-gcm"][..], &[256, 256][..]),
+        (&["AES128-GCM"], &[128, 128]),
+        (&["aes-gcm"], &[128, 128]),
+        (&["aes-192-gcm", "aes-128-gcm"], &[128, 192, 128, 192]),
+    ] {
+        let rows = objects(&[names, &["--size", "16", "--lanes", "1"]].concat());
+        let of: Vec<_> = rows.iter().map(|row| row["key_bits"].as_u64().unwrap()).collect();
+        assert_eq!(of, bits, "{names:?}");
+        assert!(rows.iter().all(|row| row["algorithm"] == "gcm"));
+    }
+    let rows = objects(&["sweep", "aes-256-cbc", "--size", "16"]);
+    assert!(rows.iter().all(|row| row["key_bits"] == 256));
+}
+
+#[test]
+fn additional_data_and_threads() {
+    let rows = objects(&["gcm", "ctr", "--size", "64", "--aad", "13", "--threads", "2"]);
+    assert_eq!(rows.len(), 5);
+    for row in rows {
+        let aad = if row["algorithm"] == "gcm" { 13 } else { 0 };
+        assert_eq!((row["aad"].as_u64(), row["threads"].as_u64()), (Some(aad), Some(2)));
+        assert!(row["limit_cpb"].is_null() && row["gb_per_s"].as_f64().unwrap() > 0.0);
+    }
+    let (_, out, _) =
+        run(&["gcm", "--size", "64", "--aad", "1", "--threads", "2", "--passes", "1"]);
+    assert!(out.contains("2 threads at once, 1 byte of AAD"), "{out}");
 }
 
 #[test]
@@ -108,7 +155,7 @@ fn a_plot_is_a_picture() {
         let document = roxmltree::Document::parse(&text).unwrap();
         assert_eq!(document.root_element().tag_name().name(), "svg");
         let words: Vec<_> = document.descendants().filter_map(|node| node.text()).collect();
-        for word in ["ctr encrypt", "cbc encrypt", "cbc decrypt", "16"] {
+        for word in ["ctr encrypt", "cbc encrypt", "cbc decrypt", "16", "limit of the units"] {
             assert!(words.contains(&word), "{word} is missing in {words:?}");
         }
         let drawn = document.descendants().filter(|n| n.tag_name().name() == "polyline").count();
@@ -124,8 +171,8 @@ fn a_plot_that_cannot_be_written_leaves_nothing() {
     fs::create_dir_all(&folder).unwrap();
     let arguments = ["ctr", "--size", "16", "--passes", "1", "--plot"];
     for path in [folder.clone(), folder.join("none/speed.svg")] {
-        let (code, _, err) = run(&[&arguments[..], &[path.to_str().unwrap()]].concat());
-        assert_eq!(code, Some(3), "{err}");
+        let (code, out, err) = run(&[&arguments[..], &[path.to_str().unwrap()]].concat());
+        assert_eq!((code, &*out), (Some(3), ""), "it is said before anything is measured: {err}");
         assert!(err.starts_with("error: cannot write "), "{err}");
     }
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
@@ -148,6 +195,11 @@ fn wrong_arguments_say_what_is_right() {
         (&["aegis-256", "--key-bits", "128"], &["aegis-256", "--key-bits 256"]),
         (&["ctr", "--passes", "0"], &["1..=1000"]),
         (&["--plot", "speed.svg"], &["name algorithms"]),
+        (&["aes-129-gcm"], &["aes-129-gcm", "gcm"]),
+        (&["aes-128-aegis-256"], &["aegis-256"]),
+        (&["ctr", "--aad", "13"], &["--aad has no effect", "gcm"]),
+        (&["gcm", "--aad", "1M"], &["64k"]),
+        (&["ctr", "--threads", "0"], &["1 to 1024"]),
         (&["xts", "--lanes", "4", "--keys", "each"], &["xts has one key", "--keys"]),
         (&["sweep", "xts", "--keys", "each"], &["xts has one key", "--keys"]),
         (&["sweep", "ctr"], &["ctr", "cbc"]),
@@ -179,7 +231,8 @@ fn help_tells_of_every_option() {
     for (arguments, words) in [
         (
             &["--help"][..],
-            &["--size", "--lanes", "--keys", "--key-bits", "--plot", "table1", "sweep"][..],
+            &["--size", "--lanes", "--keys", "--key-bits", "--aad", "--threads", "--plot", "sweep"]
+                [..],
         ),
         (&["table1", "--help"], &["--lanes"]),
         (&["sweep", "--help"], &["--size", "--keys"]),

@@ -91,9 +91,11 @@ impl LineChart {
         const LEFT: f64 = 64.0;
         let colour = |line: usize| COLOURS[colour(line) % COLOURS.len()];
         // Room for the labels of many lines.
-        let height = (LEADING * float(self.lines.len())).max(400.0);
-        let names = self.lines.iter().map(|line| text_width(&line.name, 13.0));
-        let labels = names.fold(40.0, f64::max);
+        let height = (LEADING * float(2 * self.lines.len())).max(400.0);
+        let limits = self.limits();
+        let names = self.lines.iter().map(|line| &line.name);
+        let names = names.chain(limits.iter().map(|limit| &limit.name));
+        let labels = names.map(|name| text_width(name, 13.0)).fold(40.0, f64::max);
         let width = 640.0;
         let mut svg = Svg::new(
             (LEFT + width + 28.0 + labels + 16.0).max(text_width(&self.subtitle, 13.0) + 40.0),
@@ -154,16 +156,8 @@ impl LineChart {
             };
             points.iter().map(place).collect::<String>().trim_end().to_owned()
         };
-        // A limit that several lines have is drawn once, and belongs to none of them.
-        let mut limits: Vec<(&[(f64, f64)], &str)> = Vec::new();
-        for (i, line) in self.lines.iter().enumerate().filter(|(_, line)| !line.limit.is_empty()) {
-            match limits.iter_mut().find(|(limit, _)| alike(limit, &line.limit)) {
-                Some((_, shared)) => *shared = QUIET,
-                None => limits.push((&line.limit, colour(i))),
-            }
-        }
-        for (limit, colour) in limits {
-            svg.polyline(&path(limit), colour, DOTTED);
+        for limit in &limits {
+            svg.polyline(&path(limit.points), limit.line.map_or(QUIET, colour), DOTTED);
         }
         for (i, line) in self.lines.iter().enumerate() {
             let colour = colour(i);
@@ -173,26 +167,66 @@ impl LineChart {
             }
         }
         // The labels, each as near as can be to the end of its line.
-        let mut ends: Vec<(usize, (f64, f64))> = Vec::new();
-        for (i, line) in self.lines.iter().enumerate() {
-            if let Some((size, value)) = line.points.last() {
-                ends.push((i, (x.place(*size), y.place(*value))));
-            }
-        }
-        ends.sort_by(|a, b| a.1.1.total_cmp(&b.1.1));
-        let wanted: Vec<f64> = ends.iter().map(|(_, (_, y))| *y).collect();
-        for ((i, end), at) in ends.iter().zip(spread(&wanted, TOP, TOP + height)) {
-            let colour = colour(*i);
+        let lines = self.lines.iter().enumerate();
+        let lines = lines.map(|(i, line)| (&line.points[..], &line.name, colour(i)));
+        let limits = limits
+            .iter()
+            .map(|limit| (limit.points, &limit.name, limit.line.map_or(QUIET, colour)));
+        let mut ends: Vec<_> = lines
+            .chain(limits)
+            .filter_map(|(points, name, colour)| {
+                let (size, value) = points.last()?;
+                Some(((x.place(*size), y.place(*value)), name, colour))
+            })
+            .collect();
+        ends.sort_by(|a, b| a.0.1.total_cmp(&b.0.1));
+        let wanted: Vec<f64> = ends.iter().map(|((_, y), ..)| *y).collect();
+        for ((end, name, colour), at) in ends.into_iter().zip(spread(&wanted, TOP, TOP + height)) {
             let from = (end.0 + 6.0, end.1);
             svg.line(from, (LEFT + width + 22.0, at), colour, "stroke-opacity=\"0.45\"");
-            svg.coloured(LEFT + width + 27.0, at + 4.5, colour, &self.lines[*i].name);
-        }
-        if self.lines.iter().any(|line| !line.limit.is_empty()) {
-            let at = (LEFT + width - 148.0, TOP - 20.5);
-            svg.line(at, (at.0 + 26.0, at.1), QUIET, DOTTED);
-            svg.text(LEFT + width, TOP - 16.0, "end", "quiet", "limit of the units");
+            svg.coloured(LEFT + width + 27.0, at + 4.5, colour, name);
         }
         svg.end()
+    }
+}
+
+/// A limit as it is drawn: once, where several lines have it.
+struct Limit<'a> {
+    points: &'a [(f64, f64)],
+    /// The line that it belongs to, if that is one alone.
+    line: Option<usize>,
+    name: String,
+    /// Lines that have it.
+    lines: usize,
+}
+
+impl LineChart {
+    fn limits(&self) -> Vec<Limit<'_>> {
+        let mut limits: Vec<Limit<'_>> = Vec::new();
+        for (i, line) in self.lines.iter().enumerate().filter(|(_, line)| !line.limit.is_empty()) {
+            match limits.iter_mut().find(|limit| alike(limit.points, &line.limit)) {
+                Some(shared) => {
+                    shared.line = None;
+                    shared.lines += 1;
+                    if shared.lines == 2 {
+                        let _ = write!(shared.name, ", {}", line.name);
+                    }
+                }
+                None => limits.push(Limit {
+                    points: &line.limit,
+                    line: Some(i),
+                    name: format!("limit of {}", line.name),
+                    lines: 1,
+                }),
+            }
+        }
+        for limit in limits.iter_mut().filter(|limit| limit.lines > 2) {
+            let _ = write!(limit.name, " and {} more", limit.lines - 2);
+        }
+        if let [only] = &mut limits[..] {
+            only.name = "limit of the units".into();
+        }
+        limits
     }
 }
 
@@ -481,7 +515,7 @@ fn number(number: f64) -> String {
 }
 
 /// A number of bytes in the units of the command line: 64, 1k, 16k, 1M.
-fn bytes(size: f64) -> String {
+pub fn bytes(size: f64) -> String {
     let (kibi, mebi) = (1024.0, 1024.0 * 1024.0);
     if size >= mebi && size % mebi == 0.0 {
         format!("{:.0}M", size / mebi)
@@ -514,6 +548,26 @@ mod tests {
         }
         assert_eq!(bytes(16384.0), "16k");
         assert_eq!(bytes(1500.0), "1500");
+    }
+
+    #[test]
+    fn every_limit_has_a_name() {
+        let line = |name: &str, limit| Line {
+            name: name.into(),
+            points: vec![(16.0, 3.0)],
+            limit: vec![(16.0, limit)],
+        };
+        let chart = |lines| LineChart { lines, ..LineChart::default() };
+        let names = |chart: &LineChart| -> Vec<String> {
+            let limits = chart.limits();
+            assert!(limits.iter().all(|limit| chart.svg().contains(&limit.name)));
+            limits.into_iter().map(|limit| limit.name).collect()
+        };
+        let mut lines = vec![line("ctr", 1.0), line("ecb", 1.0), line("xts", 1.0)];
+        assert_eq!(names(&chart(lines.clone())), ["limit of the units"]);
+        lines.extend([line("gcm", 2.0), line("gmac", 1.5), line("ghash", 1.5)]);
+        let known = ["limit of ctr, ecb and 1 more", "limit of gcm", "limit of gmac, ghash"];
+        assert_eq!(names(&chart(lines)), known);
     }
 
     #[test]

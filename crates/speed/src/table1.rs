@@ -25,6 +25,7 @@ pub fn workloads(streams: usize) -> [Workload; 6] {
         size: 8 << 10,
         streams,
         keys: Keys::One,
+        aad: 0,
     };
     [
         row("ctr", "encrypt", 1),

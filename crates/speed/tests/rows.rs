@@ -69,6 +69,7 @@ fn what_does_not_exist_has_no_runner() {
         size: 64,
         streams: 2,
         keys: Keys::One,
+        aad: 0,
     };
     assert!(row.runner(level).is_some());
     for wrong in [
@@ -79,6 +80,7 @@ fn what_does_not_exist_has_no_runner() {
         Workload { size: 65, ..row },
         Workload { streams: 0, ..row },
         Workload { algorithm: "ctr", ..row },
+        Workload { aad: 13, ..row },
     ] {
         assert!(wrong.runner(level).is_none(), "{wrong:?}");
     }
@@ -89,7 +91,7 @@ fn rows_have_sensible_numbers() {
     let level = AesLevel::fastest();
     let limits = Limits::measure(level);
     let [ctr, ..] = table1::workloads(32);
-    let row = MeasuredRow::measure(ctr, level, &limits, 1).unwrap();
+    let row = MeasuredRow::measure(ctr, level, &limits, 1, 1).unwrap();
     assert!(row.cycles() > 0.0 && row.sample.spread >= 0.0);
     assert!((row.cycles() / row.cycles_per_byte() - 8192.0).abs() < 0.01);
     let seconds = row.cycles() / row.gigahertz / 1e9;

@@ -1,8 +1,11 @@
 //! The command line of `lanelock speed`.
 
-use std::path::PathBuf;
+use std::{ffi::OsStr, path::PathBuf};
 
-use clap::{Subcommand, ValueEnum, builder::PossibleValuesParser};
+use clap::{
+    Arg, Command, Error, Subcommand, ValueEnum,
+    builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
+};
 use lanelock_speed::workload::{KINDS, Keys, Kind, Streams};
 
 /// Measures the engine: cycles per byte, beside what the processor could do.
@@ -14,6 +17,8 @@ Examples:
   lanelock speed                                  an overview, in some seconds
   lanelock speed gcm ctr --size 16,1k,16k         two algorithms
   lanelock speed cbc --level all --lanes 32       32 messages at once, at every level
+  lanelock speed aes-128-gcm --aad 13 --size 1k   with the additional data of a TLS record
+  lanelock speed ctr --size 16k --threads 4       four threads, and what they do together
   lanelock speed gcm --json > gcm.jsonl           an object a row
   lanelock speed ctr xts gcm --plot speed.svg     a chart over the message size
   lanelock speed table1                           beside published figures
@@ -23,15 +28,16 @@ A row is the lowest median of several passes; \"spread\" says how far the highes
 --json as a part of it. \"cycles\" are core cycles for each message, \"cpb\" for each byte, by the wall
 clock and a chain of instructions of known latency around each window. \"of limit\" is the speed as a
 part of what the AES and carry-less multiplication units could do with the instructions that the
-algorithm needs, measured in the same run. Other programs only ever make a row slower."
+algorithm needs, measured in the same run. Other programs only ever make a row slower. The overview
+shows cycles per byte, and leaves out rows that are like one beside them."
 )]
 pub(crate) struct SpeedArgs {
     #[command(subcommand)]
     pub(crate) command: Option<SpeedCommand>,
 
-    /// What to measure [default: an overview of all]
-    #[arg(value_name = "ALGORITHM", value_parser = algorithms(|_| true))]
-    pub(crate) algorithms: Vec<String>,
+    /// What to measure, as gcm or aes-128-gcm [default: an overview]
+    #[arg(value_name = "ALGORITHM", value_parser = Algorithms(|_| true))]
+    pub(crate) algorithms: Vec<Algorithm>,
 
     /// Message sizes in bytes; k and M are 1024 and 1024 * 1024
     /// [default: 16,64,256,1k,8k,16k,1M; of the overview 16,1k,16k]
@@ -49,6 +55,15 @@ pub(crate) struct SpeedArgs {
     /// Key sizes [default: the shortest that there is; of key-expansion all]
     #[arg(long, value_name = "BITS,...", value_delimiter = ',')]
     pub(crate) key_bits: Vec<KeyBits>,
+
+    /// Bytes of additional authenticated data (AAD) with each message of an AEAD
+    #[arg(long, value_name = "SIZE", value_parser = aad)]
+    pub(crate) aad: Option<usize>,
+
+    /// Threads that do the same at once, each with keys and messages of its own. GB/s is that of all;
+    /// there is no limit beside it, since threads may share the units of a core
+    #[arg(long, value_name = "N", default_value = "1", value_parser = threads)]
+    pub(crate) threads: usize,
 
     /// Writes a chart of the algorithms over the message size, as SVG
     #[arg(long, value_name = "FILE")]
@@ -100,8 +115,8 @@ Examples:
 The best number is the smallest one within 2 % of the fastest.")]
 pub(crate) struct SweepArgs {
     /// What to measure [default: all that have lanes]
-    #[arg(value_name = "ALGORITHM", value_parser = algorithms(|kind| kind.streams != Streams::One))]
-    pub(crate) algorithms: Vec<String>,
+    #[arg(value_name = "ALGORITHM", value_parser = Algorithms(|kind| kind.streams != Streams::One))]
+    pub(crate) algorithms: Vec<Algorithm>,
 
     /// Bytes in each message; k and M are 1024 and 1024 * 1024
     #[arg(long, value_name = "SIZE", default_value = "8k", value_parser = size)]
@@ -170,17 +185,92 @@ impl KeyBits {
     }
 }
 
-/// The names of the algorithms that `choose` takes, each once.
-fn algorithms(choose: fn(&Kind) -> bool) -> PossibleValuesParser {
-    let mut names: Vec<_> = KINDS.iter().filter(|kind| choose(kind)).map(|k| k.algorithm).collect();
-    names.dedup();
-    PossibleValuesParser::new(names)
+/// An algorithm on the command line, by its own name (`gcm`) or by one that has its key size too
+/// (`aes-128-gcm`, `AES256-GCM`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Algorithm {
+    /// As in [`Kind`].
+    pub(crate) name: &'static str,
+    /// The key size that the name has.
+    pub(crate) key_bits: Option<u16>,
+}
+
+/// Reads the names of the algorithms that the function chooses.
+#[derive(Clone, Copy)]
+struct Algorithms(fn(&Kind) -> bool);
+
+impl Algorithms {
+    fn kinds(self) -> impl Iterator<Item = &'static Kind> {
+        KINDS.iter().filter(move |kind| (self.0)(kind))
+    }
+
+    /// The algorithms' own names, each once.
+    fn names(self) -> Vec<&'static str> {
+        let mut names: Vec<_> = self.kinds().map(|kind| kind.algorithm).collect();
+        names.dedup();
+        names
+    }
+
+    fn find(self, text: &str) -> Option<Algorithm> {
+        let text = text.to_ascii_lowercase();
+        let named = |name: &str| self.names().into_iter().find(|known| *known == name);
+        if let Some(name) = named(&text) {
+            return Some(Algorithm { name, key_bits: None });
+        }
+        let rest = text.strip_prefix("aes")?;
+        let rest = rest.strip_prefix('-').unwrap_or(rest);
+        let digits = rest.find(|c: char| !c.is_ascii_digit())?;
+        let key_bits = if digits == 0 { None } else { Some(rest[..digits].parse().ok()?) };
+        let rest = rest[digits..].trim_start_matches('-');
+        let of_key = |kind: &Kind| key_bits.is_none_or(|bits| kind.key_bits.contains(&bits));
+        let kind = self.kinds().find(|kind| kind.algorithm == rest && of_key(kind))?;
+        Some(Algorithm { name: kind.algorithm, key_bits })
+    }
+}
+
+impl TypedValueParser for Algorithms {
+    type Value = Algorithm;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        argument: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<Algorithm, Error> {
+        match value.to_str().and_then(|text| self.find(text)) {
+            Some(algorithm) => Ok(algorithm),
+            // It fails, and names what is near.
+            None => {
+                let name = PossibleValuesParser::new(self.names());
+                let name = name.parse_ref(command, argument, value)?;
+                self.find(&name).ok_or_else(|| Error::new(clap::error::ErrorKind::InvalidValue))
+            }
+        }
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.names().into_iter().map(PossibleValue::new)))
+    }
 }
 
 /// Most bytes in one call.
 pub(super) const MOST_BYTES: usize = 1 << 30;
 
+const MOST_AAD: usize = 64 << 10;
+
 fn size(text: &str) -> Result<usize, String> {
+    bytes(text)
+        .filter(|size| (1..=MOST_BYTES).contains(size))
+        .ok_or_else(|| "a size is a number of bytes like 64, 16k or 1M, at most 1024M".into())
+}
+
+fn aad(text: &str) -> Result<usize, String> {
+    bytes(text)
+        .filter(|size| *size <= MOST_AAD)
+        .ok_or_else(|| "a number of bytes like 13 or 1k, at most 64k".into())
+}
+
+fn bytes(text: &str) -> Option<usize> {
     let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = match &text[number.len()..] {
         "" | "B" => Some(1),
@@ -188,13 +278,12 @@ fn size(text: &str) -> Result<usize, String> {
         "m" | "M" | "MB" | "MiB" => Some(1 << 20),
         _ => None,
     };
-    number
-        .parse::<usize>()
-        .ok()
-        .zip(unit)
-        .and_then(|(number, unit)| number.checked_mul(unit))
-        .filter(|size| (1..=MOST_BYTES).contains(size))
-        .ok_or_else(|| "a size is a number of bytes like 64, 16k or 1M, at most 1024M".into())
+    number.parse::<usize>().ok()?.checked_mul(unit?)
+}
+
+fn threads(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|number| (1..=1024).contains(number));
+    number.ok_or_else(|| "a number from 1 to 1024".into())
 }
 
 fn lanes(text: &str) -> Result<usize, String> {

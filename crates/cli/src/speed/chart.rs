@@ -74,10 +74,24 @@ pub(super) fn chart(rows: &[MeasuredRow], passes: u16) -> String {
     if colours.len() > 1 { chart.svg_in(&|line| of_line[line]) } else { chart.svg() }
 }
 
-/// Writes a file whole or not at all.
-pub(super) fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    let sink: Box<dyn Sink> = Box::new(FileSink::create(path, &[])?);
-    sink.write_all_at(&mut [IoSlice::new(text.as_bytes())], 0)
-        .and_then(|()| sink.finish(Finish::new(text.len() as u64, false)))
-        .map_err(|error| Failure::Io { what: format!("cannot write {}", path.display()), error })
+/// The file of a chart, which appears whole or not at all.
+pub(super) struct File<'a> {
+    path: &'a Path,
+    sink: Box<dyn Sink>,
+}
+
+impl<'a> File<'a> {
+    pub(super) fn create(path: &'a Path) -> Result<Self, Failure> {
+        Ok(Self { path, sink: Box::new(FileSink::create(path, &[])?) })
+    }
+
+    pub(super) fn write(self, text: &str) -> Result<(), Failure> {
+        let Self { path, sink } = self;
+        sink.write_all_at(&mut [IoSlice::new(text.as_bytes())], 0)
+            .and_then(|()| sink.finish(Finish::new(text.len() as u64, false)))
+            .map_err(|error| Failure::Io {
+                what: format!("cannot write {}", path.display()),
+                error,
+            })
+    }
 }

@@ -2,10 +2,14 @@
 
 mod args;
 mod chart;
+mod overview;
 mod sweep;
 mod table1;
 
-use std::io::{self, IsTerminal, Write};
+use std::{
+    fmt::Write as _,
+    io::{self, IsTerminal, Write},
+};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lanelock::AesLevel;
@@ -45,6 +49,9 @@ fn rows(args: &SpeedArgs) -> Result<(), Failure> {
     let SpeedCommonArgs { passes, json, .. } = args.common;
     let levels = levels(&args.common, false)?;
     let workloads = workloads(args)?;
+    // Before anything is measured, since that takes long.
+    let plot = args.plot.as_deref().map(chart::File::create).transpose()?;
+    let overview = args.algorithms.is_empty();
     let screen = Screen::new(levels.len() * workloads.len());
     let mut rows = Vec::new();
     for (i, level) in levels.into_iter().enumerate() {
@@ -53,24 +60,53 @@ fn rows(args: &SpeedArgs) -> Result<(), Failure> {
             if i > 0 {
                 screen.print("")?;
             }
-            screen.print(&format!(
-                "level {level}, core clock {:.2} GHz, lowest median of {}\n\n{HEAD}",
-                clock::gigahertz(),
-                units::count(passes.into(), "pass", "passes"),
-            ))?;
-        }
-        for workload in &workloads {
-            screen.at(workload);
-            if let Some(row) = MeasuredRow::measure(*workload, level, &limits, passes.into()) {
-                screen.print(&if json { object(&row).to_string() } else { line(&row) })?;
-                rows.push(row);
+            screen.print(&title(args, level))?;
+            if !overview {
+                screen.print(HEAD)?;
             }
         }
+        let before = rows.len();
+        for workload in &workloads {
+            screen.at(workload);
+            let row = MeasuredRow::measure(*workload, level, &limits, passes.into(), args.threads);
+            let Some(row) = row else { continue };
+            if json {
+                screen.print(&object(&row).to_string())?;
+            } else if !overview {
+                screen.print(&line(&row))?;
+            }
+            rows.push(row);
+        }
+        let rows = &mut rows[before..];
+        rows.iter_mut().for_each(|row| row.set_limit(&limits));
+        if overview && !json {
+            screen.print(&overview::table(rows))?;
+        }
+        if !json && rows.iter().any(beyond) {
+            screen.print(BEYOND)?;
+        }
     }
-    match &args.plot {
-        Some(path) => chart::write(path, &chart::chart(&rows, passes)),
+    match plot {
+        Some(file) => file.write(&chart::chart(&rows, passes)),
         None => Ok(()),
     }
+}
+
+/// The line above a table.
+fn title(args: &SpeedArgs, level: AesLevel) -> String {
+    let passes = units::count(args.common.passes.into(), "pass", "passes");
+    let mut title = format!(
+        "level {level}, core clock {:.2} GHz, lowest median of {passes}",
+        clock::gigahertz()
+    );
+    if args.threads > 1 {
+        let _ = write!(title, ", {} threads at once", args.threads);
+    }
+    if let Some(aad) = args.aad {
+        let _ = write!(title, ", {} of AAD", units::count(aad as u64, "byte", "bytes"));
+    }
+    title.push('\n');
+    title
 }
 
 /// The workloads that the command line names.
@@ -89,16 +125,24 @@ fn workloads(args: &SpeedArgs) -> Result<Vec<Workload>, Failure> {
     };
     let mut all = Vec::new();
     for kinds in KINDS.chunk_by(|a, b| a.algorithm == b.algorithm) {
-        if !overview && !args.algorithms.iter().any(|name| name == kinds[0].algorithm) {
+        let named = args.algorithms.iter().filter(|named| named.name == kinds[0].algorithm);
+        let named: Vec<_> = named.map(|named| named.key_bits).collect();
+        if !overview && named.is_empty() {
             continue;
         }
         let before = all.len();
-        for kind in kinds {
-            add(kind, args, sizes, &mut all);
+        for kind in kinds.iter().filter(|kind| kind.overview || !overview) {
+            add(kind, args, &named, sizes, &mut all);
         }
         if all.len() == before && !overview {
             return Err(cannot(kinds, args));
         }
+    }
+    if args.aad.is_some_and(|aad| aad > 0) && all.iter().all(|workload| workload.aad == 0) {
+        return Err(Failure::usage(
+            "--aad has no effect: only AEADs have additional data",
+            "leave --aad out, or name an AEAD: gcm, gcm-siv, ccm, ocb3, aegis-128l, ...",
+        ));
     }
     if let Some(large) = all.iter().find(|w| w.size.saturating_mul(w.streams) > args::MOST_BYTES) {
         return Err(Failure::usage(
@@ -109,8 +153,14 @@ fn workloads(args: &SpeedArgs) -> Result<Vec<Workload>, Failure> {
     Ok(all)
 }
 
-/// Adds the workloads of one kind.
-fn add(kind: &Kind, args: &SpeedArgs, sizes: &[usize], all: &mut Vec<Workload>) {
+/// Adds the workloads of one kind; `named` are the key sizes that the algorithm was named with.
+fn add(
+    kind: &Kind,
+    args: &SpeedArgs,
+    named: &[Option<u16>],
+    sizes: &[usize],
+    all: &mut Vec<Workload>,
+) {
     // An expansion takes a key and no message; those of all sizes belong together.
     let expansion = kind.operation == "expand";
     let streams = match args.lanes {
@@ -119,18 +169,22 @@ fn add(kind: &Kind, args: &SpeedArgs, sizes: &[usize], all: &mut Vec<Workload>) 
         None => vec![1, STREAMS],
     };
     for &key_bits in kind.key_bits {
+        let alone = named.iter().all(Option::is_some) && !named.is_empty();
         let wanted = match &args.key_bits[..] {
+            _ if alone || named.contains(&Some(key_bits)) => named.contains(&Some(key_bits)),
             [] => key_bits == kind.key_bits[0],
             given => key_bits == 0 || given.iter().any(|bits| bits.includes(key_bits)),
         };
-        if !wanted && !expansion {
+        if !wanted && !(expansion && !alone) {
             continue;
         }
         let key_size = [usize::from(key_bits) / 8];
         let sizes = if expansion { &key_size } else { sizes };
         for &streams in &streams {
             let keys = if streams > 1 { args.keys.into() } else { Keys::One };
-            let workload = |size: &usize| kind.workload(key_bits, *size, streams, keys);
+            let aad = if kind.takes_aad() { args.aad.unwrap_or(0) } else { 0 };
+            let workload =
+                |size: &usize| Workload { aad, ..kind.workload(key_bits, *size, streams, keys) };
             all.extend(sizes.iter().map(workload).filter(Workload::exists));
         }
     }
@@ -191,23 +245,47 @@ fn levels(args: &SpeedCommonArgs, all: bool) -> Result<Vec<AesLevel>, Failure> {
 const HEAD: &str = "\
 algorithm, operation      key    bytes  lanes      cycles      cpb      GB/s  of limit  spread";
 
+/// What stands below a table with a row that is [`beyond`] its limit.
+const BEYOND: &str = "
+* faster than the limit that was measured here: something slowed the measuring of the limit each
+  time, or its formula does not hold for this processor";
+
+/// How much faster than its limit a row can seem, since the clock of a window is known so well.
+const PRECISION: f64 = 0.02;
+
+/// Whether a row is faster than what was taken for its limit, by more than chance.
+fn beyond(row: &MeasuredRow) -> bool {
+    row.of_limit().is_some_and(|part| part > 1.0 + PRECISION)
+}
+
+fn of_limit(row: &MeasuredRow) -> String {
+    match row.of_limit() {
+        Some(part) if beyond(row) => format!("* {}", percent(part)),
+        Some(part) => percent(part.min(1.0)),
+        None => "-".into(),
+    }
+}
+
+fn percent(part: f64) -> String {
+    format!("{:.0} %", 100.0 * part)
+}
+
 fn line(row: &MeasuredRow) -> String {
     let Workload { algorithm, operation, key_bits, size, streams, .. } = row.workload;
     let key = if key_bits == 0 { "-".into() } else { key_bits.to_string() };
-    let percent = |part: f64| format!("{:.0} %", 100.0 * part);
     format!(
         "{:<24} {key:>4} {size:>8} {streams:>6} {:>11} {:>8} {:>9} {:>9} {:>7}",
         format!("{algorithm} {operation}"),
         plot::value(row.cycles()),
         plot::value(row.cycles_per_byte()),
         plot::value(row.gigabytes_per_second()),
-        row.of_limit().map_or("-".into(), percent),
+        of_limit(row),
         percent(row.sample.spread),
     )
 }
 
 fn object(row: &MeasuredRow) -> Value {
-    let Workload { algorithm, operation, key_bits, size, streams, keys } = row.workload;
+    let Workload { algorithm, operation, key_bits, size, streams, keys, aad } = row.workload;
     json!({
         "algorithm": algorithm,
         "operation": operation,
@@ -215,6 +293,8 @@ fn object(row: &MeasuredRow) -> Value {
         "level": row.level.name(),
         "size": size,
         "streams": streams,
+        "aad": aad,
+        "threads": row.threads,
         "keys": if keys == Keys::Each { "each" } else { "one" },
         "cpb": rounded(row.cycles_per_byte()),
         "cycles": rounded(row.cycles()),

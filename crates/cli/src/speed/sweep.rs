@@ -18,7 +18,8 @@ const NEAR: f64 = 1.02;
 
 pub(super) fn sweep(args: &SweepArgs) -> Result<(), Failure> {
     let levels = levels(&args.common, false)?;
-    let named = |kind: &&Kind| args.algorithms.iter().any(|name| name == kind.algorithm);
+    let named =
+        |kind: &&Kind| args.algorithms.iter().any(|algorithm| algorithm.name == kind.algorithm);
     let each = Keys::from(args.keys) == Keys::Each;
     let mut kinds = Vec::new();
     for kind in KINDS.iter().filter(|kind| args.algorithms.is_empty() || named(kind)) {
@@ -32,7 +33,7 @@ pub(super) fn sweep(args: &SweepArgs) -> Result<(), Failure> {
     let screen = Screen::new(levels.len() * kinds.iter().map(Vec::len).sum::<usize>());
     if !args.common.json {
         let size = args.size;
-        screen.print(&format!("AES-128, {size} bytes a message, cycles per byte over lanes\n"))?;
+        screen.print(&format!("{size} bytes a message, cycles per byte over lanes\n"))?;
         let lanes = LANES.iter().map(ToString::to_string);
         screen.print(&line("level", "", lanes.collect(), "best"))?;
     }
@@ -47,6 +48,7 @@ pub(super) fn sweep(args: &SweepArgs) -> Result<(), Failure> {
                     level,
                     &limits,
                     args.common.passes.into(),
+                    1,
                 ));
             }
             let Some(best) = best(&rows) else { continue };
@@ -57,9 +59,9 @@ pub(super) fn sweep(args: &SweepArgs) -> Result<(), Failure> {
                     screen.print(&object.to_string())?;
                 }
             } else {
-                let Workload { algorithm, operation, streams, .. } = best.workload;
+                let Workload { algorithm, operation, key_bits, streams, .. } = best.workload;
                 let cells = rows.iter().map(|row| plot::value(row.cycles_per_byte())).collect();
-                let name = format!("{algorithm} {operation}");
+                let name = format!("{algorithm} {operation} {key_bits}");
                 screen.print(&line(level.name(), &name, cells, &streams.to_string()))?;
             }
         }
@@ -69,9 +71,11 @@ pub(super) fn sweep(args: &SweepArgs) -> Result<(), Failure> {
 
 /// The workloads of a row of the table.
 fn workloads(kind: &Kind, args: &SweepArgs) -> Result<Vec<Workload>, Failure> {
+    let named = args.algorithms.iter().find(|algorithm| algorithm.name == kind.algorithm);
+    let key_bits = named.and_then(|algorithm| algorithm.key_bits).unwrap_or(kind.key_bits[0]);
     let workload = |lanes: &usize| {
         let keys = if *lanes > 1 { args.keys.into() } else { Keys::One };
-        kind.workload(kind.key_bits[0], args.size, *lanes, keys)
+        kind.workload(key_bits, args.size, *lanes, keys)
     };
     let workloads: Vec<_> = LANES.iter().map(workload).filter(Workload::exists).collect();
     if workloads.is_empty() { Err(wrong_size(kind)) } else { Ok(workloads) }
@@ -83,7 +87,7 @@ fn best(rows: &[MeasuredRow]) -> Option<&MeasuredRow> {
 }
 
 fn line(level: &str, name: &str, cells: Vec<String>, best: &str) -> String {
-    let mut line = vec![format!("{level:<8} {name:<15}")];
+    let mut line = vec![format!("{level:<8} {name:<19}")];
     line.extend(cells.into_iter().map(|cell| format!("{cell:>6}")));
     line.push(format!("{best:>5}"));
     line.join(" ")

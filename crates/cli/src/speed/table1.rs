@@ -40,7 +40,7 @@ pub(super) fn table1(args: &Table1Args) -> Result<(), Failure> {
         let mut figures = [None; 6];
         for (figure, workload) in figures.iter_mut().zip(columns) {
             screen.at(&workload);
-            let row = MeasuredRow::measure(workload, level, &limits, args.common.passes.into());
+            let row = MeasuredRow::measure(workload, level, &limits, args.common.passes.into(), 1);
             *figure = row.as_ref().map(MeasuredRow::cycles_per_byte);
         }
         show(level.name(), Some(clock::gigahertz()), figures)?;

@@ -2,9 +2,17 @@
 
 mod runners;
 
+use std::{
+    sync::{
+        Barrier,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+};
+
 use lanelock::AesLevel;
 
-use crate::clock::{self, Sample};
+use crate::clock::{self, Sample, float};
 
 /// What is measured: one call of the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +29,8 @@ pub struct Workload {
     pub streams: usize,
     /// Whether the streams share a key.
     pub keys: Keys,
+    /// Bytes of additional authenticated data of each message; 0 where an algorithm takes none.
+    pub aad: usize,
 }
 
 /// The keys of the streams.
@@ -48,6 +58,8 @@ pub struct Kind {
     pub unit: usize,
     /// The shortest message.
     pub least: usize,
+    /// Whether it is in an overview: not if a row beside it tells as much.
+    pub overview: bool,
     make: fn(&Workload, AesLevel) -> Runner,
 }
 
@@ -108,6 +120,7 @@ impl Workload {
                 && kind.key_bits.contains(&self.key_bits)
                 && self.size >= kind.least
                 && self.size.is_multiple_of(kind.unit)
+                && (self.aad == 0 || kind.takes_aad())
                 && (self.operation != "expand" || self.size * 8 == usize::from(self.key_bits))
         })
     }
@@ -129,10 +142,34 @@ impl Workload {
         (0..self.streams).map(buffer).collect()
     }
 
-    /// Cycles of one call at `level`, the lowest median of `passes`.
-    pub fn measure(&self, level: AesLevel, passes: usize) -> Option<Sample> {
-        let mut runner = self.runner(level)?;
-        Some(clock::measure(WINDOWS, passes, || runner.run()))
+    /// Core cycles of one call at `level`, the lowest median of `passes`; with several threads, each
+    /// with keys and buffers of its own, those of a call beside the calls of all others (harmonic mean).
+    pub fn measure(&self, level: AesLevel, passes: usize, threads: usize) -> Option<Sample> {
+        if !self.exists() {
+            return None;
+        }
+        let (begin, measuring) = (Barrier::new(threads), AtomicUsize::new(threads));
+        let thread = || {
+            let mut runner = self.runner(level)?;
+            begin.wait();
+            let sample = clock::measure(WINDOWS, passes, || runner.run());
+            measuring.fetch_sub(1, Ordering::Relaxed);
+            // The others are to be measured beside this one.
+            while measuring.load(Ordering::Relaxed) > 0 {
+                runner.run();
+            }
+            Some(sample)
+        };
+        let samples: Option<Vec<Sample>> = thread::scope(|scope| {
+            let others: Vec<_> = (1..threads).map(|_| scope.spawn(thread)).collect();
+            let first = thread();
+            let others = others.into_iter().map(|other| other.join().ok().flatten());
+            core::iter::once(first).chain(others).collect()
+        });
+        let samples = samples?;
+        let rate: f64 = samples.iter().map(|sample| sample.cycles.recip()).sum();
+        let spread = samples.iter().map(|sample| sample.spread).fold(0.0, f64::max);
+        Some(Sample { cycles: float(samples.len()) / rate, spread })
     }
 }
 
@@ -145,54 +182,73 @@ const NONE: &[u16] = &[0];
 /// Every algorithm and operation, in the order of the table; those of an algorithm stand together.
 pub const KINDS: &[Kind] = &[
     Kind::one("ecb", "encrypt", ALL, 16, runners::ecb),
-    Kind::one("ecb", "decrypt", ALL, 16, runners::ecb),
+    Kind::one("ecb", "decrypt", ALL, 16, runners::ecb).detail(),
     Kind::one("ctr", "encrypt", ALL, 1, runners::ctr),
     Kind::many("cbc", "encrypt", ALL, 16, runners::cbc_encrypt),
     Kind::one("cbc", "decrypt", ALL, 16, runners::cbc_decrypt),
     Kind::many("cbcs", "encrypt", ALL, 16, runners::cbc_encrypt),
     Kind::one("cbcs", "decrypt", ALL, 16, runners::cbc_decrypt),
     Kind::sectors("xts", "encrypt", ALL, 1, runners::xts).from(16),
-    Kind::sectors("xts", "decrypt", ALL, 1, runners::xts).from(16),
+    Kind::sectors("xts", "decrypt", ALL, 1, runners::xts).from(16).detail(),
     Kind::many("cmac", "mac", ALL, 1, runners::cmac),
     Kind::one("kw", "encrypt", ALL, 8, runners::kw).from(16),
-    Kind::one("kw", "decrypt", ALL, 8, runners::kw).from(16),
-    Kind::one("kwp", "encrypt", ALL, 1, runners::kwp),
-    Kind::one("kwp", "decrypt", ALL, 1, runners::kwp),
+    Kind::one("kw", "decrypt", ALL, 8, runners::kw).from(16).detail(),
+    Kind::one("kwp", "encrypt", ALL, 1, runners::kwp).detail(),
+    Kind::one("kwp", "decrypt", ALL, 1, runners::kwp).detail(),
     Kind::one("gmac", "mac", ALL, 1, runners::gmac),
     Kind::many("gcm", "seal", ALL, 1, runners::gcm),
     Kind::many("gcm", "open", ALL, 1, runners::gcm),
     Kind::many("gcm-siv", "seal", &[128, 256], 1, runners::gcm_siv),
-    Kind::many("gcm-siv", "open", &[128, 256], 1, runners::gcm_siv),
+    Kind::many("gcm-siv", "open", &[128, 256], 1, runners::gcm_siv).detail(),
     Kind::many("ccm", "seal", ALL, 1, runners::ccm),
-    Kind::many("ccm", "open", ALL, 1, runners::ccm),
+    Kind::many("ccm", "open", ALL, 1, runners::ccm).detail(),
     Kind::many("ocb3", "seal", ALL, 1, runners::ocb3),
-    Kind::many("ocb3", "open", ALL, 1, runners::ocb3),
+    Kind::many("ocb3", "open", ALL, 1, runners::ocb3).detail(),
     Kind::one("aegis-128l", "seal", &[128], 1, runners::aegis),
-    Kind::one("aegis-128l", "open", &[128], 1, runners::aegis),
-    Kind::one("aegis-128x2", "seal", &[128], 1, runners::aegis),
-    Kind::one("aegis-128x2", "open", &[128], 1, runners::aegis),
+    Kind::one("aegis-128l", "open", &[128], 1, runners::aegis).detail(),
+    Kind::one("aegis-128x2", "seal", &[128], 1, runners::aegis).detail(),
+    Kind::one("aegis-128x2", "open", &[128], 1, runners::aegis).detail(),
     Kind::one("aegis-128x4", "seal", &[128], 1, runners::aegis),
-    Kind::one("aegis-128x4", "open", &[128], 1, runners::aegis),
+    Kind::one("aegis-128x4", "open", &[128], 1, runners::aegis).detail(),
     Kind::one("aegis-256", "seal", &[256], 1, runners::aegis),
-    Kind::one("aegis-256", "open", &[256], 1, runners::aegis),
-    Kind::one("aegis-256x2", "seal", &[256], 1, runners::aegis),
-    Kind::one("aegis-256x2", "open", &[256], 1, runners::aegis),
+    Kind::one("aegis-256", "open", &[256], 1, runners::aegis).detail(),
+    Kind::one("aegis-256x2", "seal", &[256], 1, runners::aegis).detail(),
+    Kind::one("aegis-256x2", "open", &[256], 1, runners::aegis).detail(),
     Kind::one("aegis-256x4", "seal", &[256], 1, runners::aegis),
-    Kind::one("aegis-256x4", "open", &[256], 1, runners::aegis),
+    Kind::one("aegis-256x4", "open", &[256], 1, runners::aegis).detail(),
     Kind::one("ghash", "hash", &[128], 1, runners::ghash),
     Kind::one("polyval", "hash", &[128], 1, runners::polyval),
-    Kind::one("crc-32", "hash", NONE, 1, runners::crc),
+    Kind::one("crc-32", "hash", NONE, 1, runners::crc).detail(),
     Kind::one("crc-32c", "hash", NONE, 1, runners::crc),
     Kind::one("crc-64-nvme", "hash", NONE, 1, runners::crc),
-    Kind::one("crc-64-xz", "hash", NONE, 1, runners::crc),
+    Kind::one("crc-64-xz", "hash", NONE, 1, runners::crc).detail(),
     Kind::one("key-expansion", "expand", ALL, 1, runners::expansion),
 ];
+
+/// What algorithms belong to, as headings, in the order of a table.
+pub const FAMILIES: [&str; 4] = ["Modes", "AEADs", "MACs, hashes and checksums", "Keys"];
 
 impl Kind {
     /// A workload of this kind.
     pub fn workload(&self, key_bits: u16, size: usize, streams: usize, keys: Keys) -> Workload {
         let Self { algorithm, operation, .. } = *self;
-        Workload { algorithm, operation, key_bits, size, streams, keys }
+        Workload { algorithm, operation, key_bits, size, streams, keys, aad: 0 }
+    }
+
+    /// Whether messages have additional authenticated data.
+    pub fn takes_aad(&self) -> bool {
+        matches!(self.operation, "seal" | "open")
+    }
+
+    /// What it belongs to: one of [`FAMILIES`].
+    pub fn family(&self) -> &'static str {
+        let [modes, aeads, hashes, keys] = FAMILIES;
+        match (self.algorithm, self.operation) {
+            ("kw" | "kwp" | "key-expansion", _) => keys,
+            (_, "seal" | "open") => aeads,
+            (_, "mac" | "hash") => hashes,
+            _ => modes,
+        }
     }
 
     const fn one(
@@ -202,7 +258,21 @@ impl Kind {
         unit: usize,
         make: fn(&Workload, AesLevel) -> Runner,
     ) -> Self {
-        Self { algorithm, operation, key_bits, streams: Streams::One, unit, least: unit, make }
+        Self {
+            algorithm,
+            operation,
+            key_bits,
+            streams: Streams::One,
+            unit,
+            least: unit,
+            overview: true,
+            make,
+        }
+    }
+
+    /// The same, left out of an overview.
+    const fn detail(self) -> Self {
+        Self { overview: false, ..self }
     }
 
     /// The same with a shortest message.

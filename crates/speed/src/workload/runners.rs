@@ -52,17 +52,17 @@ macro_rules! by_key {
 
 /// Sealing or opening with `cipher`.
 fn aead(workload: &Workload, nonce: usize, cipher: impl Aead + 'static) -> Runner {
-    let nonce = vec![0x24; nonce];
+    let (nonce, aad) = (vec![0x24; nonce], vec![0x3c; workload.aad]);
     let mut data = vec![0x5a; workload.size];
     let mut tag = vec![0; cipher.tag_length()];
     if workload.operation == "seal" {
         return Runner::new(move || {
-            cipher.seal(black_box(&nonce), &[], &mut data, &mut tag).expect(FITS);
+            cipher.seal(black_box(&nonce), &aad, &mut data, &mut tag).expect(FITS);
         });
     }
-    let sealed = cipher.seal_vec(&nonce, &[], &data).expect(FITS);
+    let sealed = cipher.seal_vec(&nonce, &aad, &data).expect(FITS);
     Runner::new(move || {
-        cipher.open_to(black_box(&nonce), &[], &sealed, &mut data).expect("the right tag");
+        cipher.open_to(black_box(&nonce), &aad, &sealed, &mut data).expect("the right tag");
     })
 }
 
@@ -85,13 +85,14 @@ fn many<A: Batch + 'static>(
     let nonces: &'static [Vec<u8>] = Vec::leak(
         (0..workload.streams).map(|i| vec![i.to_le_bytes()[0]; nonce]).collect::<Vec<_>>(),
     );
+    let aad: &'static [u8] = Vec::leak(vec![0x3c; workload.aad]);
     let mut messages: Vec<Message<'static, A>> = workload
         .buffers()
         .into_iter()
         .zip(nonces)
         .zip(keys.iter().cycle())
         .map(|((text, nonce), key)| {
-            Message::new(key, nonce, &[], Vec::leak(text), Vec::leak(vec![0; key.tag_length()]))
+            Message::new(key, nonce, aad, Vec::leak(text), Vec::leak(vec![0; key.tag_length()]))
         })
         .collect();
     let set_nonces = move |messages: &mut [Message<'static, A>]| {

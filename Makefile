@@ -1,6 +1,6 @@
 # The targets are short names for the scripts in tools/; see CONTRIBUTING.md.
 .DEFAULT_GOAL := help
-.PHONY: help demo test long lab lint fmt check-layers check-tests asmcheck ci
+.PHONY: help demo install test long lab lint fmt check-layers check-tests asmcheck ci
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do \
@@ -10,8 +10,12 @@ demo: ## encrypt the clip in media/ with cbcs, look at it, decrypt it, compare
 	@tools/setup demo
 	@tools/demo
 
+install: ## the command, manual pages and completions into PREFIX (/usr/local; DESTDIR for packages)
+	@tools/setup demo
+	@tools/install
+
 test: ## set up what the tests need and run them all (ARGS="-p lanelock" to choose)
-	@tools/setup test
+	@tools/setup test $(ARGS)
 	@tools/run-tests $(ARGS)
 
 long: ## what takes longer: valgrind, guard pages, ASan, mutants (ARGS="guard" to choose)

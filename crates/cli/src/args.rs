@@ -6,6 +6,7 @@ use clap::{ArgAction, Parser, Subcommand};
 use lanelock_packager::{Selector, UnclaimedPolicy, Writes};
 
 use crate::{
+    generated::{CompletionsArgs, ManArgs},
     speed::SpeedArgs,
     values::{
         IvArg, LayoutArg, SchemeArg, Secret, SidxArg, TruncatedRuns, iv, mebibytes, pattern,
@@ -40,6 +41,8 @@ pub(crate) enum Command {
     Inspect(InspectArgs),
     Cpu(CpuArgs),
     Speed(SpeedArgs),
+    Completions(CompletionsArgs),
+    Man(ManArgs),
 }
 
 const ENCRYPT_EXAMPLES: &str = "\

@@ -5,6 +5,7 @@
 mod args;
 mod cpu;
 mod failure;
+mod generated;
 mod hide;
 mod inspect;
 mod keys;
@@ -40,6 +41,8 @@ fn main() -> ExitCode {
         Command::Inspect(args) => (args.json, inspect::inspect(args).map(|()| 0)),
         Command::Cpu(args) => (args.json, cpu::cpu(args).map(|()| 0)),
         Command::Speed(args) => (args.json(), speed::speed(args).map(|()| 0)),
+        Command::Completions(args) => (false, generated::completions(args).map(|()| 0)),
+        Command::Man(args) => (false, generated::man(args).map(|()| 0)),
     };
     match result {
         Ok(code) => ExitCode::from(code),

@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
-use clap::CommandFactory;
+use clap::Command;
 use clap_complete::Shell;
 use clap_mangen::Man;
 
-use crate::{args::Args, failure::Failure};
+use crate::failure::Failure;
 
 /// Prints the completions of a shell.
 #[derive(Debug, clap::Args)]
@@ -40,17 +40,15 @@ pub(crate) struct ManArgs {
     pub(crate) list: bool,
 }
 
-pub(crate) fn completions(args: &CompletionsArgs) -> Result<(), Failure> {
+pub(crate) fn completions(args: &CompletionsArgs, mut root: Command) -> Result<(), Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Args::command(), "lanelock", &mut script);
+    clap_complete::generate(args.shell, &mut root, "lanelock", &mut script);
     print(&script)
 }
 
-pub(crate) fn man(args: &ManArgs) -> Result<(), Failure> {
-    let mut root = Args::command();
+pub(crate) fn man(args: &ManArgs, mut root: Command) -> Result<(), Failure> {
     root.build();
-    let names =
-        || root.get_subcommands().map(clap::Command::get_name).filter(|name| *name != "help");
+    let names = || root.get_subcommands().map(Command::get_name).filter(|name| *name != "help");
     if args.list {
         let lines: String = names().map(|name| format!("{name}\n")).collect();
         return print(lines.as_bytes());

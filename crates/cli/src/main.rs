@@ -24,7 +24,7 @@ mod watch;
 
 use std::{io, process::ExitCode};
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 use args::{Args, Command};
 use failure::Failure;
@@ -41,8 +41,10 @@ fn main() -> ExitCode {
         Command::Inspect(args) => (args.json, inspect::inspect(args).map(|()| 0)),
         Command::Cpu(args) => (args.json, cpu::cpu(args).map(|()| 0)),
         Command::Speed(args) => (args.json(), speed::speed(args).map(|()| 0)),
-        Command::Completions(args) => (false, generated::completions(args).map(|()| 0)),
-        Command::Man(args) => (false, generated::man(args).map(|()| 0)),
+        Command::Completions(args) => {
+            (false, generated::completions(args, Args::command()).map(|()| 0))
+        }
+        Command::Man(args) => (false, generated::man(args, Args::command()).map(|()| 0)),
     };
     match result {
         Ok(code) => ExitCode::from(code),

@@ -1,0 +1,3 @@
+//! Nothing: see `tests/traits.rs`.
+
+#![forbid(unsafe_code)]

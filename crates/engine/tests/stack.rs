@@ -79,14 +79,14 @@ const AES: [usize; 2] = [0, 0];
 const KEY_WRAP: [usize; 2] = [0, limit(1, 0)];
 const XTS: [usize; 2] = [0, limit(37, 0)];
 const CMAC: [usize; 2] = [limit(2, 0), 0];
-const HASH: [usize; 2] = [limit(0, 1), 0];
+const HASH: [usize; 2] = [0, 0];
 const GCM: [usize; 2] = [0, 0];
 const GCM_SIV: [usize; 2] = [0, 0];
 const CCM: [usize; 2] = [0, 0];
 const OCB3: [usize; 2] = [0, limit(152, 0)];
 const AEGIS: [usize; 2] = [limit(4, 0), 0];
 /// Constructors that choose the level.
-const NEW: [usize; 2] = [limit(4, 1), limit(1, 0)];
+const NEW: [usize; 2] = [limit(4, 0), limit(1, 0)];
 
 // Limits behind use and drop of many keys.
 const BATCH: usize = 0;

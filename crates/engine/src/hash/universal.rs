@@ -70,7 +70,8 @@ impl<const REVERSED: bool> SetUp for UniversalHash<REVERSED> {
             h.reverse();
             h = times_x(h);
         }
-        self.level.run(Fill { powers: &mut self.powers, key: h });
+        self.level.run(Fill { powers: &mut self.powers, key: &h });
+        h.zeroize();
     }
 }
 
@@ -173,7 +174,7 @@ impl<const REVERSED: bool> Drop for HashState<REVERSED> {
 /// Fills a table of powers.
 pub(crate) struct Fill<'a> {
     pub(crate) powers: &'a mut Powers,
-    pub(crate) key: Block,
+    pub(crate) key: &'a Block,
 }
 
 impl Kernel for Fill<'_> {
@@ -181,7 +182,7 @@ impl Kernel for Fill<'_> {
 
     #[inline(always)]
     fn run<S: Clmul>(self, s: S) {
-        self.powers.fill(s, self.key);
+        self.powers.fill(s, *self.key);
     }
 }
 

@@ -16,6 +16,7 @@
 
 mod claims;
 mod decrypt;
+pub mod drm;
 mod encrypt;
 mod error;
 mod evidence;

@@ -1,15 +1,19 @@
 //! Checksums of keys in PlayReady headers.
 //!
-//! A `pssh` of PlayReady holds a PlayReady Object: records, one of them the header, XML in UTF-16. It
-//! names KIDs, and up to version 4.2 may give each the checksum of its key: the first 8 bytes of the
-//! KID, as a GUID in memory, encrypted with the key. What cannot be read is passed over: the header
-//! is for licence servers, and a key may be right whatever it says.
+//! A header may give each KID the checksum of its key: see [`crate::drm::playready`]. What cannot be
+//! read is passed over: the header is for licence servers, and a key may be right whatever it says.
 
-use base64ct::{Base64, Encoding as _};
 use lanelock::AesLevel;
 use lanelock_mp4::Pssh;
 
-use crate::{Error, Key, keys::kid_text};
+use crate::{
+    Error, Key,
+    drm::{
+        System,
+        playready::{guid, headers, keys},
+    },
+    keys::kid_text,
+};
 
 /// What a header says about a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,9 +40,11 @@ impl Checksum {
 /// All checksums in `boxes`.
 pub(crate) fn checksums<'p>(boxes: impl IntoIterator<Item = &'p Pssh>) -> Vec<Checksum> {
     let mut found = Vec::new();
-    for pssh in boxes.into_iter().filter(|pssh| pssh.system_id == SYSTEM_ID) {
-        for header in headers(&pssh.data) {
-            read(&header, &mut found);
+    for pssh in boxes.into_iter().filter(|pssh| pssh.system_id == System::PlayReady.id()) {
+        for key in headers(&pssh.data).iter().flat_map(|header| keys(header)) {
+            if let (Some("AESCTR"), Some(checksum)) = (key.algorithm.as_deref(), key.checksum) {
+                found.push(Checksum { kid: key.kid, checksum });
+            }
         }
     }
     found
@@ -61,109 +67,10 @@ pub(crate) fn check_pssh<'k>(
     Ok(())
 }
 
-/// The headers in a PlayReady Object: its length (4 bytes) and the number of records (2), then the
-/// records: type (2), length (2), value. All little-endian.
-fn headers(object: &[u8]) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut rest = object.get(6..).unwrap_or_default();
-    while let [kind_low, kind_high, len_low, len_high, tail @ ..] = rest {
-        let len = usize::from(u16::from_le_bytes([*len_low, *len_high]));
-        let Some((value, later)) = tail.split_at_checked(len) else { break };
-        if [*kind_low, *kind_high] == [1, 0] {
-            let units = value.as_chunks::<2>().0.iter().map(|unit| u16::from_le_bytes(*unit));
-            found.push(
-                char::decode_utf16(units)
-                    .map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER))
-                    .collect(),
-            );
-        }
-        rest = later;
-    }
-    found
-}
-
-/// Adds the checksums of a header.
-fn read(header: &str, found: &mut Vec<Checksum>) {
-    // Both may hold anything, what looks like a KID included.
-    let header = without(header, "<!--", "-->");
-    let header = without(&header, "<CUSTOMATTRIBUTES", "</CUSTOMATTRIBUTES>");
-    let mut add = |algorithm: Option<&str>, kid: Option<&str>, checksum: Option<&str>| {
-        if algorithm == Some("AESCTR")
-            && let Some(kid) = kid.and_then(decode)
-            && let Some(checksum) = checksum.and_then(decode)
-        {
-            found.push(Checksum { kid: guid(kid), checksum });
-        }
-    };
-    // Version 4.0: one KID, in elements.
-    add(text(&header, "ALGID"), text(&header, "KID"), text(&header, "CHECKSUM"));
-    // From version 4.1 on: attributes.
-    for tag in header.split("<KID").skip(1) {
-        if let Some((attributes, _)) = tag.split_once('>')
-            && attributes.starts_with(char::is_whitespace)
-        {
-            let value = |name| attribute(attributes, name);
-            add(value("ALGID"), value("VALUE"), value("CHECKSUM"));
-        }
-    }
-}
-
-/// The text of the first element of that name, if it has no attributes.
-fn text<'t>(xml: &'t str, name: &str) -> Option<&'t str> {
-    let (_, tail) = xml.split_once(&format!("<{name}>"))?;
-    Some(tail.split_once('<')?.0.trim())
-}
-
-/// The value of an attribute.
-fn attribute<'t>(attributes: &'t str, name: &str) -> Option<&'t str> {
-    let mut rest = attributes;
-    loop {
-        let (before, tail) = rest.split_once('=')?;
-        let tail = tail.trim_start();
-        let quote = tail.chars().next().filter(|c| matches!(c, '"' | '\''))?;
-        let (value, later) = tail[1..].split_once(quote)?;
-        if before.trim() == name {
-            return Some(value.trim());
-        }
-        rest = later;
-    }
-}
-
-/// `text` without what stands from `open` to `close`.
-fn without(text: &str, open: &str, close: &str) -> String {
-    let mut kept = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, tail)) = rest.split_once(open) {
-        kept.push_str(before);
-        rest = tail.split_once(close).map_or("", |(_, later)| later);
-    }
-    kept.push_str(rest);
-    kept
-}
-
-/// Exactly `N` bytes in base64.
-fn decode<const N: usize>(text: &str) -> Option<[u8; N]> {
-    let mut bytes = [0; 24];
-    Base64::decode(text, &mut bytes).ok()?.try_into().ok()
-}
-
-/// From the bytes of a UUID to those of a GUID in memory, or back: its first three numbers are
-/// little-endian.
-fn guid(mut bytes: [u8; 16]) -> [u8; 16] {
-    bytes[..4].reverse();
-    bytes[4..6].reverse();
-    bytes[6..8].reverse();
-    bytes
-}
-
-const SYSTEM_ID: [u8; 16] = [
-    0x9a, 0x04, 0xf0, 0x79, 0x98, 0x40, 0x42, 0x86, 0xab, 0x92, 0xe6, 0x5b, 0xe0, 0x88, 0x5f, 0x95,
-];
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lanelock_testkit::{Rng, unhex};
+    use lanelock_testkit::Rng;
 
     /// KIDs and keys of web-platform-tests (`encrypted-media/content/content-metadata.js`), with the
     /// KIDs and checksums of the headers there.
@@ -203,7 +110,7 @@ mod tests {
         object.extend_from_slice(&[2, 0, 3, 0, 2, 0, 9, 9, 1, 0]);
         object.extend_from_slice(&len.to_le_bytes());
         object.extend_from_slice(&text);
-        Pssh::new(SYSTEM_ID, &[], &object)
+        Pssh::new(System::PlayReady.id(), &[], &object)
     }
 
     fn version_4_0(kid: &str, checksum: &str) -> String {
@@ -274,14 +181,8 @@ mod tests {
                     data[at] = rng.bytes(1)[0];
                 }
                 data.truncate(rng.below(data.len() + 1));
-                let _ = checksums([&Pssh::new(SYSTEM_ID, &[], &data)]);
+                let _ = checksums([&Pssh::new(System::PlayReady.id(), &[], &data)]);
             }
         }
-    }
-
-    #[test]
-    fn guids() {
-        let kid: [u8; 16] = unhex("4060a865887842679cbf91ae5bae1e72").try_into().unwrap();
-        assert_eq!(decode("ZahgQHiIZ0Kcv5GuW64ecg==").map(guid), Some(kid));
     }
 }

@@ -22,7 +22,7 @@ use thiserror::Error;
 
 use crate::{Scheme, map::Subsample};
 
-/// A key with the scheme and the pattern it is used in.
+/// A key with the scheme and the pattern it is used in. The [crate documentation](crate) has an example.
 #[derive(Debug)]
 pub struct Cipher {
     scheme: Scheme,

@@ -5,6 +5,13 @@ use core::fmt;
 use crate::map::Alignment;
 
 /// A protection scheme.
+///
+/// ```
+/// use lanelock_cenc::Scheme;
+///
+/// assert_eq!(Scheme::from_fourcc(*b"cbcs"), Some(Scheme::Cbcs)); // the code in `schm`
+/// assert!(Scheme::Cbcs.has_pattern() && !Scheme::Cbcs.is_ctr());
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Scheme {
     /// AES-CTR over all protected bytes (10.1).

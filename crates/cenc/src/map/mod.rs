@@ -5,7 +5,7 @@
 //! non-VCL NAL unit and the complete slice header of every VCL NAL unit. The rest of a slice is
 //! protected. This module only *maps*; it never touches a byte of the unit and holds no key.
 //!
-//! - [`Mapper`] is what a packager uses: one per track, built from the codec configuration
+//! - [`Mapper`] is what a packager uses (and has an example): one per track, built from the codec configuration
 //!   record, fed with access units in decoding order.
 //! - [`UnitBytes`] is an access unit that need not be in memory: a map asks for the heads of its
 //!   NAL units.

@@ -155,6 +155,18 @@ impl<'a> IndexedTrack<'a> {
 /// Every track should be given, also where all tracks share their fragments. One index, that of the
 /// video, is enough for `FFmpeg` 5.1 to find the `senc` of each fragment of a seekable file, but it
 /// then seeks to wrong places in the tracks without one.
+///
+/// ```
+/// use lanelock_mp4::compose::{IndexedTrack, SegmentIndex, SidxReference};
+///
+/// # fn main() -> lanelock_mp4::Result<()> {
+/// let room = SegmentIndex::len_for([2]); // one track with two fragments
+/// let fragments = [70_000, 65_000].map(|bytes| SidxReference::new(bytes, 90_000).with_sap(1));
+/// let track = IndexedTrack::new(1, 90_000, &fragments);
+/// assert_eq!(SegmentIndex::new(&[track]).bytes(0)?.len(), room); // the first fragment follows at once
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct SegmentIndex<'a> {
     tracks: &'a [IndexedTrack<'a>],

@@ -1,6 +1,6 @@
 # The targets are short names for the scripts in tools/; see CONTRIBUTING.md.
 .DEFAULT_GOAL := help
-.PHONY: help demo install test long lab lint fmt check-layers check-tests asmcheck ci
+.PHONY: help demo install test long lab interop lint fmt check-layers check-tests asmcheck ci
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do \
@@ -37,6 +37,11 @@ check-tests: ## no test skips in silence
 asmcheck: ## the SIMD kernels are compiled as they are meant to be
 	@tools/setup asmcheck
 	@tools/asmcheck
+
+interop: ## the tables of docs/interop.md: who decrypts what (minutes; ARGS="--write")
+	@tools/setup test
+	@cargo build --release --quiet -p lanelock-cli
+	@python3 tools/interop $(ARGS)
 
 ci: ## everything a change has to pass
 	@.ci/run

@@ -58,66 +58,71 @@ def shaka():
     return Packager("Shaka Packager", version, program, command)
 
 
-def mp4ff():
+def mp4ff_program(name, variable="MP4FF"):
+    """One of its programs, built once, in a module of its own."""
+    if named := os.environ.get(variable):
+        return named
     module, version = MP4FF
+    folder = CACHE / "packagers" / f"mp4ff-{version}"
+    binary = folder / name
+    if not binary.exists():
+        if not shutil.which("go"):
+            raise Missing("needs go, which builds it from the Go module proxy")
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "go.mod").write_text(f"module lab\n\nrequire {module} {version}\n")
+        build("mp4ff", ["go", "build", "-mod=mod", "-o", binary, f"{module}/cmd/{name}"], folder)
+    return binary
 
-    def program():
-        """Builds it once, in a module of its own."""
-        folder = CACHE / "packagers" / f"mp4ff-{version}"
-        binary = folder / "mp4ff-encrypt"
-        if not binary.exists():
-            if not shutil.which("go"):
-                raise Missing("needs go, which builds it from the Go module proxy")
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / "go.mod").write_text(f"module lab\n\nrequire {module} {version}\n")
-            build("mp4ff", ["go", "build", "-mod=mod", "-o", binary, f"{module}/cmd/mp4ff-encrypt"], folder)
-        return binary
 
+def mp4ff():
     def command(binary, scheme, source, output, _scratch):
         iv = IV[:16] if scheme == "cenc" else IV
         return [binary, "-kid", KID, "-key", KEY, "-iv", iv, "-scheme", scheme, source, output]
 
-    return Packager("mp4ff", version, program, command)
+    return Packager("mp4ff", version("MP4FF", MP4FF), lambda: mp4ff_program("mp4ff-encrypt"), command)
+
+
+def bento4_program(name, variable="BENTO4"):
+    """One of its programs."""
+    if named := os.environ.get(variable):
+        return named
+    folder = checkout("Bento4", "LANELOCK_BENTO4", *BENTO4)
+    binary = folder / "build" / name
+    if not binary.exists():
+        # Without these flags its code for AES-NI is not compiled.
+        flags = "-DCMAKE_CXX_FLAGS=-maes -msse4.2" if os.uname().machine == "x86_64" else "-DCMAKE_CXX_FLAGS="
+        build("Bento4", ["cmake", "-S", ".", "-B", "build", "-DCMAKE_BUILD_TYPE=Release", flags], folder)
+        build("Bento4", ["cmake", "--build", "build", "--target", name, "-j", "2"], folder)
+    return binary
 
 
 def bento4():
-    def program():
-        if named := os.environ.get("BENTO4"):
-            return named
-        folder = checkout("Bento4", "LANELOCK_BENTO4", *BENTO4)
-        binary = folder / "build" / "mp4encrypt"
-        if not binary.exists():
-            # Without these flags its code for AES-NI is not compiled.
-            flags = "-DCMAKE_CXX_FLAGS=-maes -msse4.2" if os.uname().machine == "x86_64" else "-DCMAKE_CXX_FLAGS="
-            build("Bento4", ["cmake", "-S", ".", "-B", "build", "-DCMAKE_BUILD_TYPE=Release", flags], folder)
-            build("Bento4", ["cmake", "--build", "build", "--target", "mp4encrypt", "-j", "2"], folder)
-        return binary
-
     def command(binary, scheme, source, output, _scratch):
         return [
             binary, "--method", f"MPEG-{scheme.upper()}", "--key", f"1:{KEY}:{IV[:16]}",
             "--property", f"1:KID:{KID}", source, output,
         ]
 
-    return Packager("Bento4", version("BENTO4", BENTO4), program, command)
+    return Packager("Bento4", version("BENTO4", BENTO4), lambda: bento4_program("mp4encrypt"), command)
+
+
+def gpac_program():
+    if named := os.environ.get("GPAC"):
+        return named
+    folder = checkout("GPAC", "LANELOCK_GPAC", *GPAC)
+    binary = folder / "bin" / "gcc" / "gpac"
+    if not binary.exists():
+        # Nothing but what encryption of MP4 needs.
+        without = [f"--use-{name}=no" for name in ("ffmpeg", "png", "jpeg", "curl")]
+        configure = ["./configure", "--static-build", "--static-modules", "--disable-x11", *without]
+        build("GPAC", configure, folder)
+        if "GPAC_HAS_SSL" not in (folder / "config.h").read_text():
+            raise Missing("needs OpenSSL's headers (Debian: libssl-dev): its own AES is no match")
+        build("GPAC", ["make", "-j2"], folder)
+    return binary
 
 
 def gpac():
-    def program():
-        if named := os.environ.get("GPAC"):
-            return named
-        folder = checkout("GPAC", "LANELOCK_GPAC", *GPAC)
-        binary = folder / "bin" / "gcc" / "gpac"
-        if not binary.exists():
-            # Nothing but what encryption of MP4 needs.
-            without = [f"--use-{name}=no" for name in ("ffmpeg", "png", "jpeg", "curl")]
-            configure = ["./configure", "--static-build", "--static-modules", "--disable-x11", *without]
-            build("GPAC", configure, folder)
-            if "GPAC_HAS_SSL" not in (folder / "config.h").read_text():
-                raise Missing("needs OpenSSL's headers (Debian: libssl-dev): its own AES is no match")
-            build("GPAC", ["make", "-j2"], folder)
-        return binary
-
     def command(binary, scheme, source, output, scratch):
         drm = scratch / f"gpac-{scheme}.xml"
         pattern = ' crypt_byte_block="1" skip_byte_block="9"' if scheme == "cbcs" else ""
@@ -130,7 +135,7 @@ def gpac():
         )
         return [binary, "-i", source, f"cecrypt:cfile={drm}", "-o", f"{output}:frag:sfrag"]
 
-    return Packager("GPAC", version("GPAC", GPAC), program, command)
+    return Packager("GPAC", version("GPAC", GPAC), gpac_program, command)
 
 
 def version(variable, pinned):

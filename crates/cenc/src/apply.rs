@@ -22,7 +22,7 @@ use thiserror::Error;
 
 use crate::{Scheme, map::Subsample};
 
-/// A key with the scheme and the pattern it is used in.
+/// A key with the scheme and the pattern it is used in. The [crate documentation](crate) has an example.
 #[derive(Debug)]
 pub struct Cipher {
     scheme: Scheme,
@@ -61,6 +61,15 @@ impl Cipher {
 
 /// How many of the `protected` bytes of one protected range become ciphertext; the others stay
 /// clear: skipped blocks, a partial last block, a truncated crypt run.
+///
+/// ```
+/// use lanelock::Pattern;
+/// use lanelock_cenc::{Scheme, ciphertext_bytes};
+///
+/// assert_eq!(ciphertext_bytes(Scheme::Cenc, Pattern::ALL, 1000), 1000);
+/// assert_eq!(ciphertext_bytes(Scheme::Cbc1, Pattern::ALL, 1000), 992); // whole blocks
+/// assert_eq!(ciphertext_bytes(Scheme::Cbcs, Pattern::new(1, 9), 1000), 7 * 16);
+/// ```
 #[must_use]
 pub fn ciphertext_bytes(scheme: Scheme, pattern: Pattern, protected: u32) -> u32 {
     let pattern = if scheme.has_pattern() { pattern } else { Pattern::ALL };

@@ -1,12 +1,12 @@
-//! Common Encryption (ISO/IEC 23001-7) of access units, without a container.
+//! Common Encryption (ISO/IEC 23001-7) of access units, without a container: which bytes of a frame are
+//! protected, and their encryption by `cenc`, `cens`, `cbc1` and `cbcs`.
 //!
-//! Two steps, kept apart:
+//! A packager, a GStreamer element or an FFmpeg filter can call this with any container. Two steps, kept
+//! apart:
 //! - *map* ([`map`]): codec rules turn an access unit into clear and protected subsamples. Pure, no
 //!   key.
 //! - *apply* ([`encrypt`], [`decrypt`]): every protected range of every access unit of a buffer is
 //!   encrypted in place; the serial chains of `cbcs` and `cbc1` run side by side in lanes.
-//!
-//! A packager, a GStreamer element or an FFmpeg filter can call this with any container.
 //!
 //! ```
 //! use lanelock::Aes128;
@@ -35,3 +35,8 @@ mod scheme;
 
 pub use apply::{AccessUnit, ApplyError, Cipher, ciphertext_bytes, decrypt, encrypt};
 pub use scheme::{Scheme, advance_iv, iv_blocks, next_iv};
+
+/// The examples of the README, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

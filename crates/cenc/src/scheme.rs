@@ -5,6 +5,13 @@ use core::fmt;
 use crate::map::Alignment;
 
 /// A protection scheme.
+///
+/// ```
+/// use lanelock_cenc::Scheme;
+///
+/// assert_eq!(Scheme::from_fourcc(*b"cbcs"), Some(Scheme::Cbcs)); // the code in `schm`
+/// assert!(Scheme::Cbcs.has_pattern() && !Scheme::Cbcs.is_ctr());
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Scheme {
     /// AES-CTR over all protected bytes (10.1).
@@ -74,6 +81,15 @@ impl fmt::Display for Scheme {
 /// Moves a per-sample IV on, from a sample with `protected` protected bytes to the next one, so that
 /// no counter block comes twice (9.3): an IV of 8 bytes counts samples, one of 16 bytes counts blocks
 /// in its low 64 bits.
+///
+/// ```
+/// let mut iv = [0; 16];
+/// lanelock_cenc::next_iv(&mut iv, 8, 100);
+/// assert_eq!(iv[..8], 1_u64.to_be_bytes()); // the next sample
+/// let mut iv = [0; 16];
+/// lanelock_cenc::next_iv(&mut iv, 16, 100);
+/// assert_eq!(iv[8..], 7_u64.to_be_bytes()); // behind 7 blocks
+/// ```
 pub fn next_iv(iv: &mut [u8; 16], size: u8, protected: u64) {
     advance_iv(iv, size, 1, iv_blocks(protected));
 }

@@ -1,12 +1,25 @@
-//! Lanelock's engine: AES with independent chains side by side in SIMD lanes.
+//! AES for one buffer and for many at once.
 //!
-//! - [`Aes128`], [`Aes192`], [`Aes256`]: a key, expanded once, bound to the instruction-set level
-//!   chosen then ([`AesLevel`]), zeroised on drop. Its methods are the modes for *one* buffer: ECB,
-//!   CBC, CTR and CBCS. What is parallel within one buffer (CBC and CBCS decryption, CTR) runs in
-//!   parallel.
-//!   [`Aes128Xts`] and its like encrypt sectors, [`Aes128KeyWrap`] and its like keys.
-//! - [`lanes`]: *many* buffers at once. CBC and CBCS encryption are serial within a buffer, so one
-//!   buffer leaves most of the processor idle; independent buffers fill it.
+//! A chain of blocks, as in CBC, is serial: each block waits for the one before, and one buffer leaves
+//! most of the processor idle. This crate runs independent buffers side by side in the lanes of SIMD
+//! vectors; where a mode is parallel in itself (CTR, GCM, CBC decryption), it fills the vectors from
+//! one buffer.
+//!
+//! | to do | for one buffer | for many |
+//! |---|---|---|
+//! | encrypt a message so that tampering shows | [`aead`]: [`Aes256Gcm`](aead::Aes256Gcm) and others | [`aead::batch`] |
+//! | ECB, CBC, CTR, CBCS | [`Aes128`], [`Aes192`], [`Aes256`] | [`lanes::encrypt`] (CBC, CBCS) |
+//! | a message authentication code | [`Aes128Cmac`] and others | [`lanes::mac`] |
+//! | jobs that come one by one | | [`lanes::Scheduler`] |
+//! | sectors of a disk | [`Aes128Xts`], [`Aes256Xts`] | `encrypt_sectors` |
+//! | wrap keys | [`Aes128KeyWrap`] and others | |
+//! | CRC, GHASH, POLYVAL | [`hash`] | |
+//! | the traits of the RustCrypto family | `traits` (features) | |
+//!
+//! A key is expanded once, belongs to the instruction-set level chosen then ([`AesLevel`]), and is
+//! zeroised on drop. Keys can be shared by threads; the crate starts none. Lengths are in bytes. Data
+//! are encrypted in place, or by the methods with the suffix `_inout` from one buffer to another
+//! ([`InOut`]).
 //!
 //! ```
 //! use lanelock::{Aes128, lanes::{self, Job}, Pattern};
@@ -23,9 +36,14 @@
 //! # }
 //! ```
 //!
-//! These are confidentiality modes: none of them detects tampering. [`aead`] has what does: GCM,
-//! GCM-SIV, CCM, OCB3 and AEGIS, for one message and for batches of short ones. [`hash`] has the
-//! universal hashes and CRCs.
+//! # Levels
+//! Constructors choose the fastest level that the processor has, once. The environment variable
+//! `LANELOCK_LEVEL` names another one; a name that is unknown or not available is an error, which
+//! every `new` returns. `with_level` takes a level and does not look at the environment.
+//!
+//! # Features
+//! `aead`, `cipher` and `universal-hash`, all on by default, implement the traits of the crates of
+//! these names. They change nothing else.
 
 #![forbid(unsafe_code)]
 
@@ -53,3 +71,8 @@ pub use lanelock_isa::{AesLevel, Block, LevelError, last_level_run};
 pub use pattern::Pattern;
 pub use usage::KeyUsage;
 pub use zeroize::Zeroizing;
+
+/// The examples of the README, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

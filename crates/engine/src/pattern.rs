@@ -10,6 +10,15 @@
 /// - `crypt` = 0 or `skip` = 0 means no pattern: every whole block is encrypted, so that no run can
 ///   be truncated. Shaka Packager 3.8, Bento4, GPAC and mp4ff read N:0 so; FFmpeg leaves the blocks
 ///   behind the last multiple of `crypt` clear.
+///
+/// ```
+/// use lanelock::Pattern;
+///
+/// assert_eq!(Pattern::new(1, 9).encrypted_blocks(25), 3); // blocks 0, 10 and 20
+/// assert_eq!(Pattern::new(5, 5).encrypted_blocks(23), 10); // the run at 20 is cut short
+/// assert_eq!(Pattern::new(5, 5).encrypt_truncated_runs().encrypted_blocks(23), 13);
+/// assert_eq!(Pattern::ALL.encrypted_blocks(25), 25);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pattern {
     run: usize,

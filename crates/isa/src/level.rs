@@ -12,6 +12,17 @@ const VARIABLE: &str = "LANELOCK_LEVEL";
 /// An instruction-set level for AES, named by what it requires.
 ///
 /// A value can only be had from detection, so holding one proves that the processor has it.
+///
+/// ```
+/// use lanelock_isa::AesLevel;
+///
+/// # fn main() -> Result<(), lanelock_isa::LevelError> {
+/// let slowest: AesLevel = "portable".parse()?; // an error if there is none of that name here
+/// assert!(AesLevel::available().contains(&slowest));
+/// assert!("sse9".parse::<AesLevel>().is_err());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AesLevel {

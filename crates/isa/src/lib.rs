@@ -1,5 +1,9 @@
 //! Instruction-set levels, tokens and vector traits: the seam between algorithms and SIMD.
 //!
+//! An algorithm is written once, in safe code, over vectors of blocks; this crate compiles it for the
+//! AES and carry-less multiplication instructions that the processor has. It has the only `unsafe` code
+//! of Lanelock. Those who only want to encrypt use the crate `lanelock` above it.
+//!
 //! - A *token* ([`AesNi`], [`Vaes256`], [`Vaes512`]) is a zero-sized value that only detection can
 //!   make. Holding one proves that the processor has the instructions it names.
 //! - A *level* ([`AesLevel`]) is one of the tokens, chosen once when a key is set up and matched
@@ -7,6 +11,36 @@
 //! - A *kernel* ([`Kernel`]) is an algorithm written once over the traits [`Blocks`] (AES) and
 //!   [`Clmul`] (carry-less products), in a crate that forbids `unsafe`. [`AesLevel::run`] compiles it
 //!   for every level.
+//!
+//! ```
+//! use lanelock_isa::{AesLevel, Block, Clmul, Kernel};
+//!
+//! /// The exclusive or of all blocks.
+//! struct Sum<'d>(&'d [Block]);
+//!
+//! impl Kernel for Sum<'_> {
+//!     type Out = Block;
+//!
+//!     #[inline(always)]
+//!     fn run<S: Clmul>(self, s: S) -> Block {
+//!         let (mut sum, mut lanes) = ([0; 16], [[0; 16]; 4]); // a vector has 1, 2 or 4 lanes
+//!         for blocks in self.0.chunks_exact(S::WIDTH) {
+//!             let v = s.load(blocks);
+//!             s.store(s.xor(v, s.load(&lanes)), &mut lanes);
+//!         }
+//!         let rest = self.0.chunks_exact(S::WIDTH).remainder();
+//!         for block in lanes.iter().chain(rest) {
+//!             sum = core::array::from_fn(|at| sum[at] ^ block[at]);
+//!         }
+//!         sum
+//!     }
+//! }
+//!
+//! let blocks: [Block; 7] = core::array::from_fn(|at| [1 << at; 16]);
+//! for level in AesLevel::available() {
+//!     assert_eq!(level.run(Sum(&blocks)), [0x7f; 16], "{level}");
+//! }
+//! ```
 //!
 //! # Soundness
 //! Four reasons make every `unsafe` block here sound, and no others are used:

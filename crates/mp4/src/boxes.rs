@@ -12,6 +12,19 @@ use crate::{
 /// A box inside the bytes of one top-level box, or that box itself.
 ///
 /// Copying it copies no data. Its header has been checked against the parent.
+///
+/// ```
+/// use lanelock_mp4::BoxRef;
+///
+/// # fn main() -> lanelock_mp4::Result<()> {
+/// let bytes = b"\0\0\0\x18udta\0\0\0\x10name\0\0\0\0film"; // found at byte 1000 of a file
+/// let udta = BoxRef::root(bytes, 1000)?;
+/// let name = udta.require(b"name")?; // an error with path and offset, if it is missing
+/// assert_eq!((name.payload(), name.file_offset()), (&b"\0\0\0\0film"[..], 1008));
+/// assert_eq!(name.path(), "udta/name");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct BoxRef<'a> {
     pub(crate) source: Source<'a>,

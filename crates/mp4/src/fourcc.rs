@@ -5,6 +5,12 @@ use std::{fmt, str::FromStr};
 /// A four-character code: box type, brand, handler, sample entry format or scheme.
 ///
 /// Unprintable bytes are shown as `\xNN`, so a damaged code can go into a message as it is.
+///
+/// ```
+/// # use lanelock_mp4::FourCc;
+/// assert_eq!(FourCc(*b"\xa9nam").to_string(), r"\xa9nam");
+/// assert_eq!("moov".parse(), Ok(FourCc(*b"moov")));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct FourCc(pub [u8; 4]);
 

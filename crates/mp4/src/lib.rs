@@ -1,6 +1,8 @@
-//! Zero-copy ISO base media file format layer with byte-exact splicing.
+//! Reads and edits MP4, CMAF and QuickTime files (ISO/IEC 14496-12) with Common Encryption
+//! (ISO/IEC 23001-7): boxes, sample tables and auxiliary information, without keys or ciphers.
 //!
-//! The model has three steps, and none of them touches media data:
+//! What an edit does not name keeps its bytes, so a file that is protected and unprotected is the file
+//! it was. The model has three steps, and none of them touches media data:
 //!
 //! 1. *Find*: [`top_level`] walks the headers of a file, [`load`] reads one metadata box.
 //! 2. *Understand*: [`Movie`] (a `moov`) and [`Fragment`] (a `moof`) are checked views. Sample
@@ -14,11 +16,12 @@
 //! anything is allocated, sums are taken in 64 bits, nesting is limited, and an [`Error`] says
 //! what is wrong, in which box (`moov/trak[1]/mdia/minf/stbl/stsz`) and at which byte.
 //!
-//! ```no_run
+//! ```
 //! use lanelock_mp4::{Fragment, Movie, ReadAt, load, top_level};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let file = std::fs::read("in.mp4")?; // or anything else that is `ReadAt`
+//! # let path = "../../media/demo.mp4";
+//! let file = std::fs::read(path)?; // or anything else that is `ReadAt`
 //! let mut movie = None;
 //! for header in top_level(&file) {
 //!     let header = header?;
@@ -80,3 +83,8 @@ pub use read_at::ReadAt;
 pub use top_level::{
     BoxHeader, METADATA_CAP, TopLevel, load, load_into, top_level, top_level_from,
 };
+
+/// The examples of the README, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

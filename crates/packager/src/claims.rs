@@ -40,7 +40,7 @@ pub enum UnclaimedPolicy {
     Keep,
 }
 
-/// MediaRanges data that no sample and no item refers to.
+/// Media data that no sample and no item refers to.
 #[derive(Clone, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct UnclaimedMedia {

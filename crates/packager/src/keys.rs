@@ -6,7 +6,15 @@ use lanelock::{Aes128, AesLevel};
 use thiserror::Error;
 use zeroize::Zeroizing;
 
-/// A content key with its identifier.
+/// A content key with its identifier: 16 bytes each.
+///
+/// ```
+/// # use lanelock_packager::{Key, KeyError};
+/// let key: Key = "00112233-4455-6677-8899-aabbccddeeff:0f1e2d3c4b5a69788796a5b4c3d2e1f0".parse()?;
+/// assert_eq!(key.kid[..2], [0x00, 0x11]);
+/// assert_eq!(format!("{key:?}"), "Key(00112233-4455-6677-8899-aabbccddeeff)"); // no secret
+/// # Ok::<(), KeyError>(())
+/// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Key {
     /// The key identifier (KID).
@@ -116,6 +124,18 @@ impl fmt::Display for Selector {
 }
 
 /// Keys for tracks. The most particular selector wins: a track ID, then a kind, then `all`.
+///
+/// ```
+/// use lanelock_packager::{Key, KeyError, KeyMap, Selector};
+///
+/// # fn main() -> Result<(), KeyError> {
+/// let mut keys = KeyMap::new();
+/// keys.insert(Selector::Video, Key::new([1; 16], [2; 16]))?; // KID and key
+/// keys.parse_insert("audio=00112233445566778899aabbccddeeff:0f1e2d3c4b5a69788796a5b4c3d2e1f0")?;
+/// assert_eq!(keys.parse_insert("video=0011:0f1e"), Err(KeyError::Kid));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct KeyMap {
     entries: Vec<(Selector, Key)>,
@@ -143,6 +163,9 @@ impl KeyMap {
     }
 
     /// Reads `[SELECTOR=]KID:KEY` and adds it.
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert), and if the text is not of that form.
     pub fn parse_insert(&mut self, text: &str) -> Result<(), KeyError> {
         let (selector, key) = match text.split_once('=') {
             Some((selector, key)) => (selector.parse()?, key),

@@ -1,16 +1,53 @@
-//! The path of the bytes: plan, read, protect, write.
+//! Encrypts, decrypts and inspects MP4 and CMAF files by Common Encryption (ISO/IEC 23001-7): what the
+//! command `lanelock` does, as a library.
 //!
-//! [`encrypt`], [`decrypt`] and [`rewrap`] take a source to a sink ([`io`]): a file, memory, a pipe;
-//! [`encrypt_file`] and its like take paths. [`inspect`] says what a source is. *Plan* reads metadata
-//! only and yields pieces (a fragment, a window of samples); each of several workers takes one piece
-//! all the way: *read* it into one buffer, *map* its access units and give it its place in the output
-//! (in file order), *protect* it in place, *write* it. Memory is a few pieces, never the file. The
-//! output appears under its name when all of it is written, or not at all.
+//! | to do | for paths | from any source to any sink ([`io`]) |
+//! |---|---|---|
+//! | encrypt a clear file | [`encrypt_file`] | [`encrypt`] |
+//! | decrypt | [`decrypt_file`] | [`decrypt`] |
+//! | change scheme, keys and `pssh` | [`rewrap_file`] | [`rewrap`] |
+//! | say what a file is | [`inspect_file`] | [`inspect`] |
+//! | say whether keys fit, without output | | [`check_keys`] |
+//! | encrypt segments that are files of their own | | [`SegmentEncryptor`], [`encrypt_segment`] |
+//! | plan a movie once, and make any segment of it | | [`MoviePlan`], [`Protection`] |
 //!
-//! A service plans a movie once ([`MoviePlan`]), chooses its protection ([`Protection`]), and makes any
-//! segment of it in memory, at the cost of that segment.
+//! ```
+//! use lanelock_packager::{
+//!     DecryptOptions, EncryptOptions, KeyMap, Quiet, Scheme, decrypt, encrypt,
+//!     io::{MemorySink, MemorySource},
+//! };
 //!
-//! Everything fails closed: what was asked to be protected is protected, or there is no output.
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let movie = std::fs::read("tests/fixtures/avc_aac.frag.mp4")?;
+//! let key = "00112233445566778899aabbccddeeff:0f1e2d3c4b5a69788796a5b4c3d2e1f0"; // KID:KEY
+//! let mut keys = KeyMap::new();
+//! keys.parse_insert(key)?; // for all tracks
+//!
+//! let source = MemorySource::new("in.mp4", movie.clone());
+//! let sink = MemorySink::new();
+//! let options = EncryptOptions::new(Scheme::Cbcs, keys);
+//! let summary = encrypt(&source, Box::new(sink.clone()), &options, &Quiet)?;
+//! assert_eq!(summary.tracks.len(), 2);
+//!
+//! let encrypted = sink.into_bytes().ok_or("not complete")?;
+//! let source = MemorySource::new("encrypted.mp4", encrypted);
+//! let sink = MemorySink::new();
+//! decrypt(&source, Box::new(sink.clone()), &DecryptOptions::new(vec![key.parse()?]), &Quiet)?;
+//! assert!(sink.into_bytes() == Some(movie)); // bit for bit
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # How a run goes
+//! *Plan* reads metadata only and yields pieces (a fragment, a window of samples); each of several
+//! workers takes one piece all the way: *read* it into one buffer, *map* its access units and give it
+//! its place in the output (in file order), *protect* it in place, *write* it. Memory is a few pieces,
+//! never the file ([`EncryptOptions::memory`]). The output appears under its name when all of it is
+//! written, or not at all.
+//!
+//! Everything fails closed: what was asked to be protected is protected, or there is no output. An
+//! [`Error`] says what is wrong, where, and what to do about it. An [`Observer`] sees progress and
+//! warnings, and may end a run.
 
 #![forbid(unsafe_code)]
 
@@ -51,3 +88,13 @@ pub use options::{
 pub use plan::{MoviePlan, PlannedSegment, SegmentTrack};
 pub use rewrap::{rewrap, rewrap_file};
 pub use summary::{Summary, Times, TrackSummary};
+
+/// The examples of the README, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
+/// Those of the repository's README.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct RepositoryReadme;

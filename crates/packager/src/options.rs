@@ -24,6 +24,22 @@ macro_rules! setters {
 }
 
 /// How to encrypt. Made by [`Self::new`], changed by the `with_...` methods.
+///
+/// ```
+/// use std::time::Duration;
+/// use lanelock_packager::{EncryptOptions, Iv, KeyMap, Scheme, Selector};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut keys = KeyMap::new();
+/// keys.parse_insert("video=00112233445566778899aabbccddeeff:0f1e2d3c4b5a69788796a5b4c3d2e1f0")?;
+/// let options = EncryptOptions::new(Scheme::Cbcs, keys)
+///     .with_clear(vec![Selector::Audio])
+///     .with_iv(Iv::Given(vec![7; 16])) // for output that is the same each time
+///     .with_fragment_duration(Duration::from_secs(4));
+/// assert_eq!(options.pattern, (1, 9));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct EncryptOptions {
@@ -110,7 +126,7 @@ impl EncryptOptions {
 }
 
 /// How to plan a movie whose segments are made one by one. Made by [`Self::new`], changed by the
-/// `with_...` methods.
+/// `with_...` methods. [`MoviePlan`](crate::MoviePlan) has an example.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct PlanOptions {
@@ -138,7 +154,8 @@ impl Default for PlanOptions {
     }
 }
 
-/// How to decrypt. Made by [`Self::new`], changed by the `with_...` methods.
+/// How to decrypt. Made by [`Self::new`], changed by the `with_...` methods. [The crate](crate) has an
+/// example.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct DecryptOptions {
@@ -239,6 +256,26 @@ pub enum IndexPolicy {
 }
 
 /// Watches a run and may end it.
+///
+/// ```
+/// use std::sync::atomic::{AtomicBool, Ordering};
+/// use lanelock_packager::Observer;
+///
+/// struct Job {
+///     cancelled: AtomicBool,
+/// }
+///
+/// impl Observer for Job {
+///     fn interrupted(&self) -> bool {
+///         self.cancelled.load(Ordering::Relaxed)
+///     }
+///
+///     fn warn(&self, message: &str) {
+///         eprintln!("warning: {message}");
+///     }
+/// }
+/// # assert!(Job { cancelled: AtomicBool::new(true) }.interrupted());
+/// ```
 pub trait Observer: Sync {
     /// `done` of `total` bytes of the input are through; called from any worker.
     fn progress(&self, done: u64, total: u64) {

@@ -34,6 +34,36 @@ pub fn rewrap_file(
 }
 
 /// [`rewrap_file`] from any source to any sink.
+///
+/// ```
+/// use lanelock_packager::{
+///     DecryptOptions, EncryptOptions, Key, KeyMap, Quiet, Scheme, Selector, encrypt, inspect,
+///     io::{MemorySink, MemorySource},
+///     rewrap,
+/// };
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let movie = std::fs::read("tests/fixtures/avc_aac.frag.mp4")?;
+/// let (old, new) = (Key::new([1; 16], [2; 16]), Key::new([3; 16], [4; 16]));
+/// let all = |key: &Key| -> Result<KeyMap, lanelock_packager::KeyError> {
+///     let mut keys = KeyMap::new();
+///     keys.insert(Selector::All, key.clone())?;
+///     Ok(keys)
+/// };
+/// # let sink = MemorySink::new();
+/// # let options = EncryptOptions::new(Scheme::Cbcs, all(&old)?);
+/// # encrypt(&MemorySource::new("in.mp4", movie), Box::new(sink.clone()), &options, &Quiet)?;
+/// # let encrypted = sink.into_bytes().ok_or("not complete")?;
+/// let source = MemorySource::new("cbcs.mp4", encrypted);
+/// let sink = MemorySink::new();
+/// let from = DecryptOptions::new(vec![old]);
+/// let to = EncryptOptions::new(Scheme::Cenc, all(&new)?);
+/// rewrap(&source, Box::new(sink.clone()), &from, &to, &Quiet)?;
+/// # let report = inspect(&MemorySource::new("cenc.mp4", sink.into_bytes().ok_or("not complete")?))?;
+/// # assert!(report.tracks.iter().all(|track| track.protection.is_some()));
+/// # Ok(())
+/// # }
+/// ```
 pub fn rewrap(
     source: &dyn Source,
     sink: Box<dyn Sink>,

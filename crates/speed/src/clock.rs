@@ -6,6 +6,11 @@
 //! can shorten it, since exclusive or and addition do not commute. If both chains agree, their mean is
 //! the clock of the window; if not, the clock changed or the thread was interrupted, and the window is
 //! dropped.
+//!
+//! ```no_run
+//! let sample = lanelock_speed::clock::measure(51, 3, || { std::hint::black_box([0_u8; 64]); });
+//! println!("{} core cycles, spread {:.1} %", sample.cycles, sample.spread * 100.0);
+//! ```
 
 use std::{
     hint::black_box,

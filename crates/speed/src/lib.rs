@@ -7,6 +7,28 @@
 //! - [`row`]: a workload that was measured, in the units of the tables.
 //! - [`table1`]: published figures, and the same on this processor.
 //! - [`plot`]: the rows as a picture.
+//!
+//! ```no_run
+//! use lanelock::AesLevel;
+//! use lanelock_speed::{limit::Limits, row::MeasuredRow, workload::{Keys, Workload}};
+//!
+//! # fn main() -> Result<(), lanelock::LevelError> {
+//! let level = AesLevel::best()?;
+//! let workload = Workload {
+//!     algorithm: "gcm",
+//!     operation: "seal",
+//!     key_bits: 128,
+//!     size: 16 << 10, // bytes
+//!     streams: 1,
+//!     keys: Keys::One,
+//! };
+//! let limits = Limits::measure(level);
+//! if let Some(row) = MeasuredRow::measure(workload, level, &limits, 3) {
+//!     println!("{:.3} cycles per byte, {:?} of the limit", row.cycles_per_byte(), row.of_limit());
+//! }
+//! # Ok(())
+//! # }
+//! ```
 
 #![forbid(unsafe_code)]
 

@@ -2,6 +2,15 @@
 //!
 //! Text is placed by an estimate of its width, since there are no font metrics here; colours are
 //! those of Okabe and Ito, which can be told apart with any kind of colour vision.
+//!
+//! ```
+//! use lanelock_speed::plot::{Line, LineChart};
+//!
+//! let points = vec![(64.0, 1.2), (1024.0, 0.4), (16384.0, 0.3)]; // bytes and cycles per byte
+//! let line = Line { name: "GCM".into(), points, ..Line::default() };
+//! let chart = LineChart { title: "One message".into(), lines: vec![line], ..LineChart::default() };
+//! assert!(chart.svg().starts_with("<svg"));
+//! ```
 
 use core::fmt::{self, Write as _};
 

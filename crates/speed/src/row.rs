@@ -1,4 +1,4 @@
-//! A measured row.
+//! A measured row: its numbers, in the units of the tables. The [crate] has an example.
 
 use lanelock::AesLevel;
 

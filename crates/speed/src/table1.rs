@@ -1,5 +1,13 @@
 //! Table 1 of S. Gueron's survey of AES and CLMUL in processors: AES-128 in six modes over buffers of
 //! 8 KB, in cycles per byte, on five generations of processors; and the same six on this one.
+//!
+//! ```
+//! use lanelock_speed::table1::{COLUMNS, PUBLISHED, workloads};
+//!
+//! let (processor, cycles_per_byte) = PUBLISHED[3];
+//! assert_eq!((processor, COLUMNS[0], cycles_per_byte[0]), ("Skylake", "CTR", 0.63));
+//! assert!(workloads(32).iter().all(|workload| workload.exists())); // streams of the fifth column
+//! ```
 
 use crate::workload::{Keys, Workload};
 

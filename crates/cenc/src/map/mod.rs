@@ -5,7 +5,7 @@
 //! non-VCL NAL unit and the complete slice header of every VCL NAL unit. The rest of a slice is
 //! protected. This module only *maps*; it never touches a byte of the unit and holds no key.
 //!
-//! - [`Mapper`] is what a packager uses: one per track, built from the codec configuration
+//! - [`Mapper`] is what a packager uses (and has an example): one per track, built from the codec configuration
 //!   record, fed with access units in decoding order.
 //! - [`UnitBytes`] is an access unit that need not be in memory: a map asks for the heads of its
 //!   NAL units.
@@ -134,11 +134,22 @@ pub trait AccessUnitMap {
 /// The subsample mapper of one track.
 ///
 /// ```
-/// use lanelock_cenc::map::{Alignment, Mapper};
+/// use lanelock_cenc::{Scheme, map::{MapError, Mapper, Subsample}};
 ///
-/// let mut mapper = Mapper::full_sample();
+/// # fn main() -> Result<(), MapError> {
+/// # const AVCC: &[u8] = b"\x01\x42\xc0\x0a\xff\xe1\x00\x08\x67\x42\xc0\x0a\xda\x8c\xe9\x00\x01\x00\x04\x68\xce\x0f\xc8";
+/// # let mut unit = vec![0, 0, 0, 102, 0x65, 0xb8];
+/// # unit.resize(106, 0x5a);
+/// let mut mapper = Mapper::avc(AVCC)?; // the payload of `avcC`
 /// let mut entries = Vec::new();
-/// assert_eq!(mapper.map(b"an audio frame", Alignment::Exact, &mut entries), Ok(0));
+/// let count = mapper.map(&unit, Scheme::Cbcs.alignment(), &mut entries)?; // in decoding order
+/// let total = |entry: &Subsample| u64::from(entry.clear) + u64::from(entry.protected);
+/// assert_eq!(entries[..count].iter().map(total).sum::<u64>(), unit.len() as u64);
+///
+/// let mut mapper = Mapper::full_sample(); // audio: whole, which needs no entries
+/// assert_eq!(mapper.map(b"an audio frame", Scheme::Cbcs.alignment(), &mut entries)?, 0);
+/// # Ok(())
+/// # }
 /// ```
 #[derive(Clone, Debug)]
 pub struct Mapper {

@@ -7,6 +7,27 @@
 //! Messages of equal length gain most. For GCM they have to be neighbours: sort messages of mixed
 //! lengths by length where their order is free. A GCM message above 256 bytes (32, where keys
 //! differ) fills the vectors by itself.
+//!
+//! ```
+//! use lanelock::aead::{Aes128Gcm, batch::{self, Message}};
+//!
+//! # fn main() -> Result<(), lanelock::Error> {
+//! let key = Aes128Gcm::new(&[7; 16])?;
+//! let nonces: Vec<[u8; 12]> = (0..100).map(|number| [number; 12]).collect(); // never one twice
+//! let (mut texts, mut tags) = (vec![[0; 64]; 100], vec![[0; 16]; 100]);
+//! let texts_and_tags = texts.iter_mut().zip(&mut tags);
+//! let mut messages: Vec<_> = nonces
+//!     .iter()
+//!     .zip(texts_and_tags)
+//!     .map(|(nonce, (text, tag))| Message::new(&key, nonce, b"header", text, tag))
+//!     .collect();
+//! batch::seal(&mut messages)?;
+//! messages[7].tag[0] ^= 1; // a forgery
+//! assert!(batch::open(&mut messages).is_err());
+//! assert_eq!(messages.iter().filter(|message| message.result.is_err()).count(), 1);
+//! # Ok(())
+//! # }
+//! ```
 
 use core::fmt;
 
@@ -74,7 +95,7 @@ pub(super) fn nonce_block(nonce: &[u8]) -> Option<[u8; 16]> {
     Some((u128::from(high) << 64 | u128::from(u64::from_le_bytes(*low))).to_le_bytes())
 }
 
-/// An algorithm whose messages can share vectors.
+/// An algorithm whose messages can share vectors: all of [`aead`](crate::aead) but AEGIS.
 pub trait Batch: Aead + Sized {
     /// Seals every message: see [`seal`].
     fn seal_each(messages: &mut [Message<'_, Self>]);

@@ -34,7 +34,7 @@ const MOST_TEXT: u64 = (1 << 36) - 32;
 /// The most bytes of AAD: 2^64 - 1 bits (5.2.1.1).
 const MOST_AAD: u64 = (1 << 61) - 1;
 
-/// AES-GCM with `R` round keys: [`Aes128Gcm`], [`Aes192Gcm`], [`Aes256Gcm`].
+/// AES-GCM (NIST SP 800-38D) with `R` round keys: [`Aes128Gcm`], [`Aes192Gcm`], [`Aes256Gcm`].
 ///
 /// - Nonces: 12 bytes are best; any other length but 0 is taken.
 /// - Tags: 16 bytes, or 12 to 15 by [`with_tag_length`](Self::with_tag_length).
@@ -152,12 +152,18 @@ impl<const R: usize> Gcm<R> {
         self.key.level()
     }
 
-    /// Seals a message piece by piece.
+    /// Seals a message piece by piece: see [`Sealer`].
+    ///
+    /// # Errors
+    /// [`Error::NonceLength`] if `nonce` is empty.
     pub fn sealer(&self, nonce: &[u8]) -> Result<Sealer<GcmStream<'_, R>>, Error> {
         Ok(Sealer::new(GcmStream::new(self, nonce)?, self.tag_length))
     }
 
-    /// Opens a message piece by piece.
+    /// Opens a message piece by piece: see [`Opener`].
+    ///
+    /// # Errors
+    /// [`Error::NonceLength`] if `nonce` is empty.
     pub fn opener(&self, nonce: &[u8]) -> Result<Opener<GcmStream<'_, R>>, Error> {
         Ok(Opener::new(GcmStream::new(self, nonce)?, self.tag_length))
     }

@@ -28,13 +28,25 @@ use crate::{
 /// The most bytes of text, and of AAD (clause 6).
 const MOST: u64 = 1 << 36;
 
-/// AES-GCM-SIV with `R` round keys: [`Aes128GcmSiv`], [`Aes256GcmSiv`].
+/// AES-GCM-SIV (RFC 8452) with `R` round keys: [`Aes128GcmSiv`], [`Aes256GcmSiv`].
 ///
 /// - Nonces: 12 bytes. A repeated one shows whether the messages are equal, and no more.
 /// - Tags: 16 bytes.
 /// - Text and AAD: at most 2^36 bytes each.
 /// - Messages in pieces are not offered: sealing needs the whole text before its first byte is encrypted.
 /// - With random nonces a key can seal far more messages than in GCM (clause 9 has the bounds).
+///
+/// ```
+/// use lanelock::aead::{Aead, Aes256GcmSiv};
+///
+/// # fn main() -> Result<(), lanelock::Error> {
+/// let key = Aes256GcmSiv::new(&[7; 32])?;
+/// let sealed = key.seal_vec(&[1; 12], b"", b"text")?;
+/// assert_eq!(sealed, key.seal_vec(&[1; 12], b"", b"text")?); // the same nonce: equal texts show
+/// assert_eq!(key.open_vec(&[1; 12], b"", &sealed)?, b"text");
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// Zeroised on drop.
 #[derive(Clone)]

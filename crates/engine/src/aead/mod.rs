@@ -6,6 +6,34 @@
 //!
 //! The length of the tag belongs to the key, not to the message: an attacker who cuts a tag short
 //! does not get a shorter one compared.
+//!
+//! | keys | nonce | if a nonce comes twice | source |
+//! |---|---|---|---|
+//! | [`Aes128Gcm`], [`Aes192Gcm`], [`Aes256Gcm`] | 12 bytes | texts show, and forgeries pass | NIST SP 800-38D |
+//! | [`Aes128GcmSiv`], [`Aes256GcmSiv`] | 12 | equal messages show | RFC 8452 |
+//! | [`Aes128Ccm`], [`Aes192Ccm`], [`Aes256Ccm`] | 7 to 13 | texts show | NIST SP 800-38C, RFC 3610 |
+//! | [`Aes128Ocb3`], [`Aes192Ocb3`], [`Aes256Ocb3`] | 1 to 15 | texts show, and forgeries pass | RFC 7253 |
+//! | [`Aegis128L`], [`Aegis128X2`], [`Aegis128X4`] | 16 | texts show, and forgeries pass | draft-irtf-cfrg-aegis-aead |
+//! | [`Aegis256`], [`Aegis256X2`], [`Aegis256X4`] | 32 | texts show, and forgeries pass | draft-irtf-cfrg-aegis-aead |
+//!
+//! ```
+//! use lanelock::{Error, aead::{Aead, Aes256Gcm}};
+//!
+//! # fn main() -> Result<(), Error> {
+//! let key = Aes256Gcm::new(&[7; 32])?;
+//! // In place: the tag apart from the text.
+//! let (mut text, mut tag) = (*b"attack at dawn", [0; 16]);
+//! key.seal(&[1; 12], b"header", &mut text, &mut tag)?;
+//! key.open(&[1; 12], b"header", &mut text, &tag)?;
+//! assert_eq!(&text, b"attack at dawn");
+//! // To a new vector: the ciphertext and behind it the tag.
+//! let sealed = key.seal_vec(&[2; 12], b"header", b"attack at dawn")?;
+//! assert_eq!(key.open_vec(&[2; 12], b"another", &sealed), Err(Error::Authentication));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Messages in pieces go through a [`Sealer`] and an [`Opener`], many short ones through [`batch`].
 
 mod aegis;
 pub mod batch;
@@ -40,7 +68,8 @@ use crate::{Error, KeyUsage, inout::InOut, length::Length};
 
 /// Authenticated encryption with associated data (AAD).
 ///
-/// A nonce must never be used twice with one key to seal (GCM-SIV: should not).
+/// A nonce must never be used twice with one key to seal (GCM-SIV: should not). The [module](self) has
+/// an example.
 pub trait Aead {
     /// Bytes of the tag.
     fn tag_length(&self) -> usize;
@@ -71,7 +100,7 @@ pub trait Aead {
         tag: &[u8],
     ) -> Result<(), Error>;
 
-    /// This key, which refuses to seal more than `usage` allows.
+    /// This key, which refuses to seal more than `usage` allows: see [`KeyUsage`].
     fn with_usage(self, usage: KeyUsage) -> Metered<Self>
     where
         Self: Sized,
@@ -127,6 +156,9 @@ pub trait Aead {
     }
 
     /// Seals `plaintext` into a new vector: the ciphertext and behind it the tag.
+    ///
+    /// # Errors
+    /// As [`seal_inout`](Self::seal_inout).
     fn seal_vec(&self, nonce: &[u8], aad: &[u8], plaintext: &[u8]) -> Result<Vec<u8>, Error> {
         let mut sealed = vec![0; plaintext.len() + self.tag_length()];
         self.seal_to(nonce, aad, plaintext, &mut sealed)?;
@@ -134,6 +166,9 @@ pub trait Aead {
     }
 
     /// Opens `sealed`, ciphertext and tag, into a new vector.
+    ///
+    /// # Errors
+    /// As [`open_inout`](Self::open_inout).
     fn open_vec(&self, nonce: &[u8], aad: &[u8], sealed: &[u8]) -> Result<Vec<u8>, Error> {
         let length = sealed.len().checked_sub(self.tag_length()).ok_or(Error::Authentication)?;
         let mut plaintext = vec![0; length];
@@ -238,6 +273,28 @@ pub(crate) trait Stream {
 const LONGEST_TAG: usize = 32;
 
 /// Seals one message piece by piece: first all AAD, then the text, then the tag.
+///
+/// ```
+/// use lanelock::aead::{Aead, Aes128Gcm};
+///
+/// # fn main() -> Result<(), lanelock::Error> {
+/// let key = Aes128Gcm::new(&[7; 16])?;
+/// let mut sealer = key.sealer(&[1; 12])?;
+/// sealer.aad(b"header")?;
+/// let mut pieces = [*b"one piece,", *b"and ten by"];
+/// for piece in &mut pieces {
+///     sealer.update(piece)?; // in place
+/// }
+/// let mut tag = [0; 16];
+/// sealer.finish(&mut tag)?;
+///
+/// let mut opener = key.opener(&[1; 12])?;
+/// opener.aad(b"header")?;
+/// pieces.iter().try_for_each(|piece| opener.update(piece))?;
+/// assert_eq!(opener.finish(&tag)?, b"one piece,and ten by");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 #[expect(private_bounds, reason = "only the algorithms here make one")]
 pub struct Sealer<S: Stream> {
@@ -298,7 +355,8 @@ impl<S: Stream> Sealer<S> {
 impl<S: Stream + ZeroizeOnDrop> ZeroizeOnDrop for Sealer<S> {}
 
 /// Opens one message piece by piece: first all AAD, then the text, then the tag. The plaintext is
-/// kept until the tag has been checked, so a message takes as much memory as it is long.
+/// kept until the tag has been checked, so a message takes as much memory as it is long. [`Sealer`] has
+/// an example.
 #[expect(private_bounds, reason = "only the algorithms here make one")]
 pub struct Opener<S: Stream> {
     stream: S,

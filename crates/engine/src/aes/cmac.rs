@@ -19,7 +19,24 @@ use crate::{
     set_up::SetUp,
 };
 
-/// CMAC with `R` round keys: [`Aes128Cmac`], [`Aes192Cmac`], [`Aes256Cmac`].
+/// CMAC (NIST SP 800-38B) with `R` round keys: [`Aes128Cmac`], [`Aes192Cmac`], [`Aes256Cmac`].
+///
+/// ```
+/// use lanelock::{Aes128Cmac, Error};
+///
+/// # fn main() -> Result<(), Error> {
+/// let key = Aes128Cmac::new(&[7; 16])?;
+/// let mac = key.mac(b"a message");
+/// key.verify(b"a message", &mac)?;
+/// assert_eq!(key.verify(b"another", &mac), Err(Error::Authentication));
+///
+/// let mut stream = key.stream(); // piece by piece
+/// stream.update(b"a mess");
+/// stream.update(b"age");
+/// stream.verify(&mac)?;
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// One message is one chain: 40 cycles a block and more. [`lanes::mac`](crate::lanes::mac) takes many at
 /// once. A key should be used for at most 2^48 messages (SP 800-38B, appendix B).

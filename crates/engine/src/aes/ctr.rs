@@ -168,7 +168,25 @@ impl<const R: usize> EncryptKey<R> {
     }
 }
 
-/// A CTR key stream that is used piece by piece: pieces of any length continue one another.
+/// A CTR key stream (NIST SP 800-38A, 6.5) that is used piece by piece: pieces of any length continue
+/// one another.
+///
+/// ```
+/// use lanelock::{Aes128, CounterBits, CtrStream};
+///
+/// # fn main() -> Result<(), lanelock::Error> {
+/// let key = Aes128::new(&[7; 16])?;
+/// let mut stream = CtrStream::new(&key, CounterBits::Bits64, [1; 16]);
+/// let mut data = [0; 1000];
+/// stream.apply(&mut data[..333])?;
+/// stream.apply(&mut data[333..])?;
+///
+/// stream.seek(500)?; // decrypts from byte 500 on
+/// stream.apply(&mut data[500..])?;
+/// assert_eq!(data[500..], [0; 500]);
+/// # Ok(())
+/// # }
+/// ```
 pub struct CtrStream<'k, const R: usize> {
     key: &'k Aes<R>,
     bits: CounterBits,

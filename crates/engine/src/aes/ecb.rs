@@ -62,6 +62,9 @@ impl<const R: usize> Aes<R> {
 
     /// Encrypts each block of `data` by itself. ECB shows which blocks are equal: it protects no
     /// message.
+    ///
+    /// # Errors
+    /// [`Error::PartialBlock`] if `data` is not whole blocks; nothing is changed then.
     pub fn ecb_encrypt(&self, data: &mut [u8]) -> Result<(), Error> {
         self.ecb_encrypt_inout(data.into())
     }
@@ -73,6 +76,9 @@ impl<const R: usize> Aes<R> {
     }
 
     /// Decrypts each block of `data` by itself.
+    ///
+    /// # Errors
+    /// As [`ecb_encrypt`](Self::ecb_encrypt).
     pub fn ecb_decrypt(&self, data: &mut [u8]) -> Result<(), Error> {
         self.ecb_decrypt_inout(data.into())
     }

@@ -23,15 +23,27 @@ const CHECK_PADDED: [u8; 4] = [0xa6, 0x59, 0x59, 0xa6];
 /// Half a block.
 type Half = [u8; 8];
 
-/// A key that wraps keys, with `R` round keys: [`Aes128KeyWrap`], [`Aes192KeyWrap`],
-/// [`Aes256KeyWrap`]. Zeroised on drop.
+/// A key that wraps keys (NIST SP 800-38F), with `R` round keys: [`Aes128KeyWrap`],
+/// [`Aes192KeyWrap`], [`Aes256KeyWrap`]. Zeroised on drop.
 ///
-/// - KW: [`wrap`](Self::wrap) takes at least 16 bytes, a multiple of 8, and adds 8.
-/// - KWP: [`wrap_padded`](Self::wrap_padded) takes 1 to 2^32 - 1 bytes; the result is the next multiple
-///   of 8, and 8 more.
+/// - KW (RFC 3394): [`wrap`](Self::wrap) takes at least 16 bytes, a multiple of 8, and adds 8.
+/// - KWP (RFC 5649): [`wrap_padded`](Self::wrap_padded) takes 1 to 2^32 - 1 bytes; the result is the
+///   next multiple of 8, and 8 more.
 ///
 /// Both are deterministic and authenticated: what does not unwrap is an error, and nothing of it comes
 /// out.
+///
+/// ```
+/// use lanelock::Aes256KeyWrap;
+///
+/// # fn main() -> Result<(), lanelock::Error> {
+/// let key = Aes256KeyWrap::new(&[7; 32])?;
+/// let wrapped = key.wrap(&[1; 16])?;
+/// assert_eq!(wrapped.len(), 16 + 8);
+/// assert_eq!(*key.unwrap(&wrapped)?, [1; 16]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct KeyWrap<const R: usize>(Aes<R>);
 

@@ -27,7 +27,31 @@ pub use xts::{Aes128Xts, Aes192Xts, Aes256Xts, Xts};
 use crate::{inout::InOutBlocks, set_up::SetUp};
 use schedule::Invert;
 
-/// An AES key with `R` round keys: [`Aes128`], [`Aes192`] or [`Aes256`].
+/// An AES key (FIPS 197) with `R` round keys: [`Aes128`], [`Aes192`] or [`Aes256`].
+///
+/// Its methods are ECB, CBC and CTR (NIST SP 800-38A) and CBCS (ISO/IEC 23001-7, 9.6) for one buffer.
+/// None of them detects tampering: see [`aead`](crate::aead).
+///
+/// ```
+/// use lanelock::{Aes256, CounterBits, Pattern};
+///
+/// # fn main() -> Result<(), lanelock::Error> {
+/// let key = Aes256::new(&[7; 32])?;
+/// let mut data = [1; 64];
+///
+/// let mut iv = [2; 16];
+/// key.cbc_encrypt(&mut iv, &mut data)?; // whole blocks; `iv` becomes the last one
+/// key.cbc_decrypt(&mut [2; 16], &mut data)?;
+///
+/// key.ctr(CounterBits::Bits64, &[3; 16], &mut data[..50])?; // any length; the same to decrypt
+/// key.ctr(CounterBits::Bits64, &[3; 16], &mut data[..50])?;
+///
+/// key.cbcs_encrypt(&mut [4; 16], Pattern::new(1, 9), &mut data);
+/// key.cbcs_decrypt(&mut [4; 16], Pattern::new(1, 9), &mut data);
+/// assert_eq!(data, [1; 64]);
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// Holds the round keys of both directions and the level. Zeroised on drop, with the stack that its
 /// set-up and its last use left below. A key that is moved, into a `Box` or a `Vec` for instance, leaves a

@@ -49,7 +49,7 @@ impl fmt::Debug for Job<'_> {
     }
 }
 
-/// Encrypts all jobs, side by side in lanes.
+/// Encrypts all jobs, side by side in lanes. The [module](super) has an example.
 pub fn encrypt(jobs: &mut [Job<'_>]) {
     encrypt_in_lanes(jobs, MOST_LANES);
 }

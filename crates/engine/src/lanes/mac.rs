@@ -92,6 +92,19 @@ impl fmt::Debug for MacJob<'_> {
 }
 
 /// Computes the MACs of all jobs, side by side in lanes.
+///
+/// ```
+/// use lanelock::{Aes128Cmac, lanes::{self, MacJob}};
+///
+/// # fn main() -> Result<(), lanelock::Error> {
+/// let key = Aes128Cmac::new(&[1; 16])?;
+/// let messages = ["a message", "a longer message", ""];
+/// let mut jobs = messages.map(|message| MacJob::new(&key, message.as_bytes()));
+/// lanes::mac(&mut jobs);
+/// assert_eq!(jobs[1].mac, key.mac(b"a longer message"));
+/// # Ok(())
+/// # }
+/// ```
 pub fn mac(jobs: &mut [MacJob<'_>]) {
     if let [job] = jobs {
         job.mac = match job.key {

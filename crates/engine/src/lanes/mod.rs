@@ -14,6 +14,26 @@
 //!
 //! Jobs may differ in length, key, key size, IV and pattern. One chain, five or fifty thousand: the
 //! number of lanes follows the number of chains.
+//!
+//! ```
+//! use lanelock::{Aes128, Aes256, Pattern, lanes::{self, Job}};
+//!
+//! # fn main() -> Result<(), lanelock::Error> {
+//! let (video, audio) = (Aes128::new(&[1; 16])?, Aes256::new(&[2; 32])?);
+//! let mut buffers = [vec![0; 5000], vec![0; 320], vec![0; 777]];
+//! let [a, b, c] = &mut buffers;
+//! let mut jobs = [
+//!     Job::new(&video, [3; 16], Pattern::new(1, 9), a),
+//!     Job::new(&video, [4; 16], Pattern::new(1, 9), b),
+//!     Job::new(&audio, [5; 16], Pattern::ALL, c), // plain CBC of its whole blocks
+//! ];
+//! lanes::encrypt(&mut jobs);
+//!
+//! audio.cbc_decrypt(&mut [5; 16], &mut buffers[2][..768])?;
+//! assert_eq!(buffers[2], [0; 777]);
+//! # Ok(())
+//! # }
+//! ```
 
 mod batch;
 mod each;

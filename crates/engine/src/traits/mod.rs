@@ -9,6 +9,22 @@
 //! `KeyInit` cannot fail, so the keys it makes run at the fastest level of the processor
 //! ([`AesLevel::fastest`](crate::AesLevel::fastest)), whatever `LANELOCK_LEVEL` says. A key at another
 //! level is made by `with_level`; these traits take it too.
+//!
+//! ```
+//! # #[cfg(feature = "cipher")] {
+//! use cipher::{BlockCipherEncrypt, KeyInit, KeyIvInit, StreamCipher};
+//! use lanelock::{Aes128, traits::Aes128Ctr32BE};
+//!
+//! let key = <Aes128 as KeyInit>::new(&[7; 16].into());
+//! let mut block = [0; 16].into();
+//! BlockCipherEncrypt::encrypt_block(&key, &mut block);
+//!
+//! let mut stream = Aes128Ctr32BE::new(&[7; 16].into(), &[0; 16].into());
+//! let mut text = [0; 16];
+//! stream.apply_keystream(&mut text);
+//! assert_eq!(text, block.0); // a block of zeros, encrypted
+//! # }
+//! ```
 
 #[cfg(feature = "aead")]
 mod aead;

@@ -45,7 +45,20 @@ impl SidxReference {
 
 /// Builds a segment index, version 0 if it holds the values.
 ///
-/// `first_offset` is the distance from the end of this box to the first range.
+/// `first_offset` is the distance in bytes from the end of this box to the first range
+/// (ISO/IEC 14496-12, 8.16.3).
+///
+/// ```
+/// use lanelock_mp4::compose::{SidxReference, sidx};
+///
+/// // Two fragments of a second, which begin with sync samples, right behind the index of track 1.
+/// let fragments = [70_000, 65_000].map(|bytes| SidxReference::new(bytes, 90_000).with_sap(1));
+/// assert_eq!(sidx(1, 90_000, 0, 0, &fragments)?.len(), 32 + 2 * 12);
+/// # Ok::<(), lanelock_mp4::Error>(())
+/// ```
+///
+/// # Errors
+/// [`ErrorKind::Overflow`] if there are more than 65,535 references, or a size does not fit 31 bits.
 pub fn sidx(
     reference_id: u32,
     timescale: u32,
@@ -142,6 +155,18 @@ impl<'a> IndexedTrack<'a> {
 /// Every track should be given, also where all tracks share their fragments. One index, that of the
 /// video, is enough for `FFmpeg` 5.1 to find the `senc` of each fragment of a seekable file, but it
 /// then seeks to wrong places in the tracks without one.
+///
+/// ```
+/// use lanelock_mp4::compose::{IndexedTrack, SegmentIndex, SidxReference};
+///
+/// # fn main() -> lanelock_mp4::Result<()> {
+/// let room = SegmentIndex::len_for([2]); // one track with two fragments
+/// let fragments = [70_000, 65_000].map(|bytes| SidxReference::new(bytes, 90_000).with_sap(1));
+/// let track = IndexedTrack::new(1, 90_000, &fragments);
+/// assert_eq!(SegmentIndex::new(&[track]).bytes(0)?.len(), room); // the first fragment follows at once
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct SegmentIndex<'a> {
     tracks: &'a [IndexedTrack<'a>],

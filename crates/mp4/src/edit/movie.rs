@@ -51,7 +51,8 @@ pub enum KeepPssh {
 /// Every sample entry of a track is renamed (`encv`, `enca`, `enct`, `encm`) and gets a
 /// `sinf` as its last child. `pssh` are whole boxes appended to `moov`. With
 /// [`ProtectTrack::aux`], `saiz`, `saio` and `senc` are appended to `stbl`; the `saio` offset is
-/// right for a `moov` that stays where it is, and [`super::relocate_movie`] moves it.
+/// right for a `moov` that stays where it is, and [`super::relocate_movie`] moves it. The
+/// [module](super) has an example.
 pub fn protect_movie(
     movie: &Movie,
     tracks: &[ProtectTrack<'_>],

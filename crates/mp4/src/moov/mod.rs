@@ -25,6 +25,27 @@ use crate::{
 ///
 /// Sample tables are not expanded: they stay in the bytes, and [`Self::samples`] iterates over
 /// them in constant memory.
+///
+/// ```
+/// use lanelock_mp4::{FourCc, Movie, load, top_level};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let file = std::fs::read("../../testkit/media/avc_aac.mp4")?; // progressive
+/// for header in top_level(&file) {
+///     let header = header?;
+///     if header.kind == FourCc(*b"moov") {
+///         let movie = Movie::parse(load(&file, &header)?, header.offset)?;
+///         for track in &movie.tracks {
+///             for sample in movie.samples(track, file.len() as u64)? {
+///                 let sample = sample?; // its place, size, times and flags
+///                 assert!(sample.offset + u64::from(sample.size) <= file.len() as u64);
+///             }
+///         }
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Movie {

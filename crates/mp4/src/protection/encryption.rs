@@ -52,7 +52,8 @@ impl fmt::Debug for StoredIv {
     }
 }
 
-/// Parameters of a `tenc` box or of a `seig` sample group entry; by default, of clear samples.
+/// Parameters of a `tenc` box or of a `seig` sample group entry (ISO/IEC 23001-7, 8.2 and 6); by
+/// default, of clear samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct TrackEncryption {

@@ -11,6 +11,17 @@ pub const COMMON_SYSTEM_ID: [u8; 16] = [
 ];
 
 /// A parsed `pssh` box.
+///
+/// ```
+/// use lanelock_mp4::{COMMON_SYSTEM_ID, Pssh};
+///
+/// # fn main() -> lanelock_mp4::Result<()> {
+/// let made = Pssh::common(&[[7; 16]]); // the KIDs
+/// let read = Pssh::parse(&made.raw)?;
+/// assert_eq!((read.system_id, &read.kids[..]), (COMMON_SYSTEM_ID, &[[7; 16]][..]));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Pssh {

@@ -18,6 +18,20 @@ pub enum SubsampleMode {
 /// Auxiliary information to be written, in the form `senc` stores it.
 ///
 /// [`Self::clear`] keeps the memory, so one table serves all fragments of a track.
+///
+/// ```
+/// use lanelock_mp4::{SampleAuxTable, Subsample, SubsampleMode};
+///
+/// # fn main() -> lanelock_mp4::Result<()> {
+/// let mut table = SampleAuxTable::new(8, SubsampleMode::Present); // IVs of 8 bytes
+/// table.push(&[1; 8], &[Subsample { clear: 100, protected: 4096 }])?;
+/// table.push(&[2; 8], &[Subsample { clear: 90, protected: 800 }])?;
+/// let mut senc = Vec::new();
+/// table.put_senc(&mut senc);
+/// assert_eq!(senc.len(), 16 + 2 * (8 + 2 + 6)); // a count and an entry for each sample
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SampleAuxTable {
     iv_size: u8,

@@ -73,6 +73,28 @@ pub fn decrypt_segment(
 
 /// Says of each track and KID of `source` whether the key fits, as far as that can be seen in what it
 /// decrypts: [`decrypt`] without output, and without an end at the first wrong or missing key.
+///
+/// ```
+/// use lanelock_packager::{
+///     DecryptOptions, EncryptOptions, Key, KeyMap, KeyVerdict, Quiet, Scheme, Selector, check_keys,
+///     encrypt, io::{MemorySink, MemorySource},
+/// };
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let movie = std::fs::read("tests/fixtures/avc.mp4")?;
+/// # let mut keys = KeyMap::new();
+/// # keys.insert(Selector::All, Key::new([1; 16], [2; 16]))?;
+/// # let (sink, options) = (MemorySink::new(), EncryptOptions::new(Scheme::Cenc, keys));
+/// # encrypt(&MemorySource::new("in.mp4", movie), Box::new(sink.clone()), &options, &Quiet)?;
+/// # let encrypted = sink.into_bytes().ok_or("not complete")?;
+/// let source = MemorySource::new("cenc.mp4", encrypted);
+/// let options = DecryptOptions::new(vec![Key::new([1; 16], [3; 16])]); // the right KID
+/// for report in check_keys(&source, &options, &Quiet)? {
+///     assert_ne!(report.verdict, KeyVerdict::Fits);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 pub fn check_keys(
     source: &dyn Source,
     options: &DecryptOptions,

@@ -30,6 +30,8 @@ use crate::{
 /// Parameter sets are those of the sample entry and of the segment itself: one that an earlier segment
 /// brings along is not known here. A stream that can be tuned in to at each segment has them there.
 ///
+/// [`MoviePlan`] has an example.
+///
 /// Of the options, those of the plan count (`fragment_duration`, `unclaimed`), and those of a run mean
 /// nothing (`index`, `workers`, `sync`, `writes`).
 pub struct Protection {
@@ -42,6 +44,9 @@ pub struct Protection {
 
 impl Protection {
     /// Chooses keys and IVs, and refuses what cannot be protected.
+    ///
+    /// # Errors
+    /// A track has no key and is not to stay clear, or its codec has no rules here.
     pub fn new(
         plan: &MoviePlan,
         options: EncryptOptions,

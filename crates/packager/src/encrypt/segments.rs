@@ -16,6 +16,28 @@ use crate::{
 /// Encrypts an initialization segment and the media segments that stand beside it, one by one, as if
 /// they were one file: one IV under `cbcs`, and IVs that go on from segment to segment under the other
 /// schemes. The `moov` in the initialization segment is clear.
+///
+/// ```no_run
+/// use lanelock_packager::{
+///     EncryptOptions, KeyMap, Quiet, Scheme, SegmentEncryptor,
+///     io::{FileSink, FileSource},
+/// };
+/// # use std::path::Path;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let keys = KeyMap::new();
+/// let init = FileSource::open(Path::new("in/init.mp4"))?;
+/// let mut encryptor = SegmentEncryptor::new(&init, EncryptOptions::new(Scheme::Cenc, keys))?;
+/// let sink = FileSink::create(Path::new("out/init.mp4"), &[&init])?;
+/// encryptor.init(Box::new(sink), &Quiet)?;
+/// for name in ["1.m4s", "2.m4s"] {
+///     let segment = FileSource::open(&Path::new("in").join(name))?;
+///     let sink = FileSink::create(&Path::new("out").join(name), &[&init, &segment])?;
+///     encryptor.segment(&segment, Box::new(sink), &Quiet)?; // IVs go on from segment to segment
+/// }
+/// # Ok(())
+/// # }
+/// ```
 pub struct SegmentEncryptor<'a> {
     init: &'a dyn Source,
     options: EncryptOptions,

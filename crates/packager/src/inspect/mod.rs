@@ -141,6 +141,18 @@ pub fn inspect_file(path: &Path) -> Result<Report, Error> {
 }
 
 /// [`inspect_file`] for any source.
+///
+/// ```
+/// use lanelock_packager::{inspect, io::MemorySource};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let movie = std::fs::read("tests/fixtures/avc_aac.frag.mp4")?;
+/// let report = inspect(&MemorySource::new("in.mp4", movie))?;
+/// assert_eq!(report.layout, "fragmented");
+/// assert!(report.tracks.iter().all(|track| track.protection.is_none()));
+/// # Ok(())
+/// # }
+/// ```
 pub fn inspect(source: &dyn Source) -> Result<Report, Error> {
     let input = Input::new(source);
     let skeleton = Skeleton::read(&input)?;

@@ -39,7 +39,8 @@ impl Source for MemorySource {
     }
 }
 
-/// Memory that is written. Clones share it: keep one to take the bytes out.
+/// Memory that is written. Clones share it: keep one to take the bytes out. [The crate](crate) has an
+/// example.
 #[derive(Clone, Debug, Default)]
 pub struct MemorySink {
     shared: Arc<Mutex<Written>>,

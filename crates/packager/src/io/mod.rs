@@ -3,6 +3,27 @@
 //! A [`Source`] is read, a [`Sink`] is written: files, memory, and pipes; what else there is (an object
 //! store, an upload) implements the same traits. What differs between operating systems is in `sys`
 //! alone.
+//!
+//! ```
+//! use lanelock_packager::{
+//!     EncryptOptions, KeyMap, Quiet, Scheme, encrypt,
+//!     io::{PipeSink, PipeSource},
+//! };
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let movie = std::fs::read("tests/fixtures/avc_aac.frag.mp4")?;
+//! # let reader = std::io::Cursor::new(movie);
+//! # let writer = std::io::sink();
+//! # let mut keys = KeyMap::new();
+//! # keys.parse_insert("00112233445566778899aabbccddeeff:0f1e2d3c4b5a69788796a5b4c3d2e1f0")?;
+//! // From any reader to any writer: the file must be fragmented, and each fragment leaves when it
+//! // has come.
+//! let source = PipeSource::new("upload", reader);
+//! let sink = PipeSink::new("download", writer);
+//! encrypt(&source, Box::new(sink), &EncryptOptions::new(Scheme::Cenc, keys), &Quiet)?;
+//! # Ok(())
+//! # }
+//! ```
 
 mod ahead;
 mod file;

@@ -6,6 +6,40 @@ use std::io::{self, IoSlice};
 /// one that is dropped before leaves nothing behind (but for a pipe, whose reader has what was written).
 ///
 /// Writes come from several threads at once, unless the sink is ordered.
+///
+/// ```
+/// use std::{io::{self, IoSlice}, sync::Mutex};
+/// use lanelock_packager::io::{Finish, Sink, WriteOrder};
+///
+/// /// Parts of an object, sent in their order.
+/// #[derive(Default)]
+/// struct Upload(Mutex<Vec<u8>>);
+///
+/// impl Sink for Upload {
+///     fn name(&self) -> String {
+///         "upload".into()
+///     }
+///
+///     fn order(&self) -> WriteOrder {
+///         WriteOrder::Sequential
+///     }
+///
+///     fn write_all_at(&self, parts: &mut [IoSlice<'_>], _offset: u64) -> io::Result<()> {
+///         let mut sent = self.0.lock().map_err(|_| io::ErrorKind::Other)?;
+///         parts.iter().for_each(|part| sent.extend_from_slice(part));
+///         Ok(())
+///     }
+///
+///     fn finish(self: Box<Self>, finish: Finish) -> io::Result<()> {
+///         // Here the object would be made visible.
+///         assert_eq!(self.0.into_inner().map_err(|_| io::ErrorKind::Other)?.len() as u64, finish.len);
+///         Ok(())
+///     }
+/// }
+/// # let sink = Box::new(Upload::default());
+/// # sink.write_all_at(&mut [IoSlice::new(b"a"), IoSlice::new(b"bc")], 0).unwrap();
+/// # sink.finish(Finish::new(3, false)).unwrap();
+/// ```
 pub trait Sink: Send + Sync {
     /// What the user calls it: for errors.
     fn name(&self) -> String;

@@ -22,6 +22,29 @@ use crate::{
 
 /// A clear movie that is planned: where its segments are, and what comes before each of them.
 ///
+/// ```
+/// use std::{sync::Arc, time::Duration};
+/// use lanelock_packager::{
+///     EncryptOptions, KeyMap, MoviePlan, PlanOptions, Protection, Quiet, Scheme, io::MemorySource,
+/// };
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let movie = std::fs::read("tests/fixtures/avc_aac.mp4")?;
+/// # let mut keys = KeyMap::new();
+/// # keys.parse_insert("00112233445566778899aabbccddeeff:0f1e2d3c4b5a69788796a5b4c3d2e1f0")?;
+/// let source = Arc::new(MemorySource::new("movie.mp4", movie)); // or a `FileSource`
+/// let options = PlanOptions::new().with_fragment_duration(Duration::from_millis(100));
+/// let plan = MoviePlan::new(source, &options, &Quiet)?;
+///
+/// // For a client, or for all: the IVs are chosen here, and every segment follows from them.
+/// let protection = Protection::new(&plan, EncryptOptions::new(Scheme::Cbcs, keys), &Quiet)?;
+/// let init = protection.init();
+/// let last = protection.segment(plan.len() - 1)?; // none before it is needed
+/// assert!(init[4..8] == *b"ftyp" && !last.is_empty());
+/// # Ok(())
+/// # }
+/// ```
+///
 /// [`Protection`](crate::Protection) makes the segments. A plan has read the metadata of the whole
 /// file and none of its media, but for what nothing refers to; all checks of the file that `encrypt`
 /// makes on its way are done. Clones share it.
@@ -86,6 +109,9 @@ enum Content {
 
 impl MoviePlan {
     /// Plans a movie. The source must not change as long as segments are made of it.
+    ///
+    /// # Errors
+    /// What [`encrypt`](crate::encrypt) says of a file that it cannot take.
     pub fn new(
         source: Arc<dyn Source>,
         options: &PlanOptions,

@@ -21,7 +21,7 @@
 //! | KW, KWP | 12*L*: six steps for each 8 bytes, all in a chain |
 //!
 //! Whatever does not fit into the caches is held to the speed of memory as well. Short chains have no
-//! limit, and neither have key expansions: see [`Limits::cycles_per_byte`].
+//! limit, and neither have key expansions: see [`Limits::cycles_per_byte`]. The [crate] has an example.
 
 mod kernels;
 

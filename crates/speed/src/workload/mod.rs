@@ -1,4 +1,21 @@
 //! The rows that can be measured: one entry an algorithm and operation.
+//!
+//! ```
+//! use lanelock::AesLevel;
+//! use lanelock_speed::workload::{KINDS, Keys, Workload};
+//!
+//! assert!(KINDS.iter().any(|kind| (kind.algorithm, kind.operation) == ("ctr", "encrypt")));
+//! let workload = Workload {
+//!     algorithm: "ctr",
+//!     operation: "encrypt",
+//!     key_bits: 128,
+//!     size: 64, // bytes
+//!     streams: 1,
+//!     keys: Keys::One,
+//! };
+//! let mut runner = workload.runner(AesLevel::fastest()).expect("the engine has such a call");
+//! runner.run(); // one call
+//! ```
 
 mod runners;
 

@@ -26,7 +26,7 @@ use kernels::{AegisMessage, InLanes, Lengths, Mac, MacParts};
 pub use stream::{AegisMacStream, AegisStream};
 
 /// An AEGIS key: of AEGIS-128L (`Aegis<128, 1>`) or AEGIS-128X (`Aegis<128, D>`), or of AEGIS-256 or
-/// AEGIS-256X in the same way. The degree `D` is 1, 2 or 4.
+/// AEGIS-256X in the same way (draft-irtf-cfrg-aegis-aead). The degree `D` is 1, 2 or 4.
 ///
 /// Key and nonce have 16 bytes (128) or 32 (256). Tags have 32 bytes, or 16 if the key is
 /// [made for them](Self::with_tag_length). The draft allows both and recommends none. With 16 bytes,

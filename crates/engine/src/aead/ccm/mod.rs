@@ -32,12 +32,24 @@ use crate::{
 };
 use message::CcmOneShot;
 
-/// AES-CCM with `R` round keys: [`Aes128Ccm`], [`Aes192Ccm`], [`Aes256Ccm`].
+/// AES-CCM (NIST SP 800-38C, RFC 3610) with `R` round keys: [`Aes128Ccm`], [`Aes192Ccm`], [`Aes256Ccm`].
 ///
 /// - Nonces: 7 to 13 bytes. The rest of 15 bytes holds the length of the text, so long nonces limit it:
 ///   with 13 bytes less than 2^16 bytes, with 12 less than 2^24.
 /// - Tags: 16 bytes, or 4, 6, 8, 10, 12 or 14 by [`with_tag_length`](Self::with_tag_length).
 /// - A nonce must never be used twice. A key should do at most 2^61 blocks (SP 800-38C, 5.3).
+///
+/// ```
+/// use lanelock::aead::{Aead, Aes128Ccm};
+///
+/// # fn main() -> Result<(), lanelock::Error> {
+/// let key = Aes128Ccm::new(&[7; 16])?.with_tag_length(8)?; // CCM_8 of TLS (RFC 6655)
+/// let sealed = key.seal_vec(&[1; 12], b"header", b"text")?;
+/// assert_eq!(sealed.len(), 4 + 8);
+/// assert_eq!(key.open_vec(&[1; 12], b"header", &sealed)?, b"text");
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// Zeroised on drop.
 #[derive(Clone)]
@@ -181,6 +193,9 @@ impl<const R: usize> Ccm<R> {
     }
 
     /// Opens a message piece by piece: see [`sealer`](Self::sealer).
+    ///
+    /// # Errors
+    /// As [`sealer`](Self::sealer).
     pub fn opener(
         &self,
         nonce: &[u8],

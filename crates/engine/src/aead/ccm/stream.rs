@@ -178,6 +178,23 @@ impl<const R: usize> fmt::Debug for CcmStream<'_, R> {
 
 /// Seals one message piece by piece: first all AAD, then the text, then the tag; as many bytes as were
 /// announced.
+///
+/// ```
+/// use lanelock::aead::{Aead, Aes128Ccm};
+///
+/// # fn main() -> Result<(), lanelock::Error> {
+/// let key = Aes128Ccm::new(&[7; 16])?;
+/// let mut sealer = key.sealer(&[1; 12], 6, 8)?; // 6 bytes of AAD, 8 of text
+/// sealer.aad(b"header")?;
+/// let (mut text, mut tag) = (*b"in twain", [0; 16]);
+/// let (first, second) = text.split_at_mut(3);
+/// sealer.update(first)?;
+/// sealer.update(second)?;
+/// sealer.finish(&mut tag)?;
+/// assert_eq!(key.open_vec(&[1; 12], b"header", &[&text[..], &tag].concat())?, b"in twain");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct CcmSealer<'k, const R: usize>(Sealer<CcmStream<'k, R>>);
 

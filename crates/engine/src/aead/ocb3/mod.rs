@@ -28,7 +28,7 @@ pub use stream::Ocb3Stream;
 /// The most bytes of text, and of AAD.
 const MOST_BYTES: u64 = 16 * MOST_BLOCKS;
 
-/// AES-OCB3 with `R` round keys: [`Aes128Ocb3`], [`Aes192Ocb3`], [`Aes256Ocb3`].
+/// AES-OCB3 (RFC 7253) with `R` round keys: [`Aes128Ocb3`], [`Aes192Ocb3`], [`Aes256Ocb3`].
 ///
 /// - Nonces: 1 to 15 bytes, 12 as a rule. All messages of a key should have nonces of one length.
 /// - Tags: 16 bytes, or 8 or 12 by [`with_tag_length`](Self::with_tag_length). Tags of one length are
@@ -36,6 +36,18 @@ const MOST_BYTES: u64 = 16 * MOST_BLOCKS;
 /// - A key must not process more than 2^48 blocks (4 PiB), text and AAD of all messages together (RFC
 ///   7253, 5.1). A message of more than that is refused; the sum of many is counted by a
 ///   [`KeyUsage`](crate::KeyUsage) with that limit of blocks.
+///
+/// ```
+/// use lanelock::{KeyUsage, aead::{Aead, Aes128Ocb3}};
+///
+/// # fn main() -> Result<(), lanelock::Error> {
+/// let usage = KeyUsage::with_limit(u64::MAX).with_block_limit(1 << 48);
+/// let key = Aes128Ocb3::new(&[7; 16])?.with_usage(usage);
+/// let sealed = key.seal_vec(&[1; 12], b"header", b"text")?;
+/// assert_eq!(key.open_vec(&[1; 12], b"header", &sealed)?, b"text");
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// Zeroised on drop.
 #[derive(Clone)]
@@ -151,11 +163,17 @@ impl<const R: usize> Ocb3<R> {
     /// Seals a message piece by piece. A block is encrypted as a whole: each piece of text but the last
     /// must be whole blocks of 16 bytes. Behind a piece that is not, there is
     /// [`Error::MessageLength`].
+    ///
+    /// # Errors
+    /// [`Error::NonceLength`]
     pub fn sealer(&self, nonce: &[u8]) -> Result<Sealer<Ocb3Stream<'_, R>>, Error> {
         Ok(Sealer::new(Ocb3Stream::new(self, nonce)?, self.tag_length))
     }
 
     /// Opens a message piece by piece; the pieces are as for [`sealer`](Self::sealer).
+    ///
+    /// # Errors
+    /// [`Error::NonceLength`]
     pub fn opener(&self, nonce: &[u8]) -> Result<Opener<Ocb3Stream<'_, R>>, Error> {
         Ok(Opener::new(Ocb3Stream::new(self, nonce)?, self.tag_length))
     }

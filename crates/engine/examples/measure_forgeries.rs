@@ -1,6 +1,7 @@
-//! The time of a failed opening beside that of a good one, for single messages and for batches:
+//! A measurement: the time of a failed opening beside that of a good one, for single messages and for
+//! batches:
 //!
-//!     cargo run --release -p lanelock --example forgeries
+//!     cargo run --release -p lanelock --example measure_forgeries
 //!
 //! A failed opening zeroes its output, which takes as long as the stores, and wipes the tag that would
 //! have been right. Good and failed openings take turns; medians of all rounds are shown.

@@ -101,8 +101,9 @@ pub(crate) struct EncryptArgs {
     #[command(flatten)]
     pub(crate) keys: KeyArgs,
 
-    /// Leaves tracks clear: all, video, audio, text or a track ID. A track without key that is not
-    /// named here is an error
+    /// Leaves tracks clear: all, video, audio, text, other (neither video nor audio: text, timecodes,
+    /// chapters, metadata), a codec (tmcd, hvc1) or a track ID. A track without key that is not named
+    /// here is an error, and so is a selector that selects none
     #[arg(long, value_name = "SELECTOR", value_parser = selector)]
     pub(crate) clear: Vec<Selector>,
 
@@ -117,8 +118,9 @@ pub(crate) struct EncryptArgs {
 
     /// The whole blocks of a crypt run that is cut short by the end of its range: clear (FFmpeg,
     /// mp4ff) or encrypted (Shaka Packager, Bento4, GPAC). Patterns like 1:9 and 10:0 have none
-    #[arg(long, value_name = "HOW", default_value = "clear")]
-    pub(crate) truncated_runs: TruncatedRuns,
+    /// [default: clear]
+    #[arg(long, value_name = "HOW")]
+    pub(crate) truncated_runs: Option<TruncatedRuns>,
 
     #[command(flatten)]
     pub(crate) common: CommonArgs,
@@ -205,9 +207,9 @@ pub(crate) struct RewrapArgs {
     #[command(flatten)]
     pub(crate) decryption: DecryptionArgs,
 
-    /// As --truncated-runs, for the output
-    #[arg(long, value_name = "HOW", default_value = "clear")]
-    pub(crate) to_truncated_runs: TruncatedRuns,
+    /// As --truncated-runs, for the output [default: clear]
+    #[arg(long, value_name = "HOW")]
+    pub(crate) to_truncated_runs: Option<TruncatedRuns>,
 
     #[command(flatten)]
     pub(crate) common: CommonArgs,
@@ -271,13 +273,14 @@ pub(crate) struct DecryptionArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct KeyArgs {
     /// A key: KID and KEY have 32 hexadecimal digits each. SELECTOR says which tracks it is for: all
-    /// (that is the default), video, audio, text or a track ID; decryption goes by the KID alone.
-    /// Other users of the machine can see it: prefer --key-file
+    /// (that is the default), video, audio, other, a codec (hvc1) or a track ID; here it must select one.
+    /// Decryption goes by the KID alone. Other users of the machine can see it: prefer --key-file
     #[arg(long = "key", short, value_name = "[SELECTOR=]KID:KEY")]
     pub(crate) keys: Vec<Secret>,
 
-    /// A file with a key on each line, in the form of --key; # begins a comment; - is standard input.
-    /// Without --key and --key-file, keys come from the environment variable LANELOCK_KEYS
+    /// A file with a key on each line, in the form of --key; # begins a comment; - is standard input. It
+    /// may have keys for tracks that are not there. Without --key and --key-file, keys come from the
+    /// environment variable LANELOCK_KEYS
     #[arg(long = "key-file", value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 }

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod choices;
 mod cpu;
 mod failure;
 mod hide;

@@ -35,7 +35,8 @@ pub(crate) fn run(
     let init = FileSource::open(&input.join(&folder.init))?;
     let (mut worker, sync) = match operation {
         Operation::Encrypt(options) => {
-            (Worker::Encrypt(SegmentEncryptor::new(&init, options.clone())?), options.sync)
+            let encryptor = SegmentEncryptor::new(&init, options.clone())?;
+            (Worker::Encrypt(Box::new(encryptor)), options.sync)
         }
         Operation::Decrypt(options) => (Worker::Decrypt(&init, options), options.sync),
         Operation::Rewrap(..) => {
@@ -78,7 +79,7 @@ pub(crate) fn run(
 
 /// What processes the segments.
 enum Worker<'a> {
-    Encrypt(SegmentEncryptor<'a>),
+    Encrypt(Box<SegmentEncryptor<'a>>),
     Decrypt(&'a FileSource, &'a DecryptOptions),
 }
 

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use clap::ValueEnum;
-use lanelock_packager::{IndexPolicy, Layout, Scheme, Selector};
+use lanelock_packager::{IndexPolicy, Layout, Scheme, Selector, SelectorError};
 use zeroize::Zeroizing;
 
 use crate::pssh::unhex;
@@ -106,8 +106,7 @@ pub(crate) enum TruncatedRuns {
 pub(crate) struct IvArg(pub(crate) Vec<u8>);
 
 pub(crate) fn selector(text: &str) -> Result<Selector, String> {
-    // The error of the packager repeats the text, which clap does already.
-    text.parse().map_err(|_| "expected all, video, audio, text or a track ID".into())
+    text.parse().map_err(|error: SelectorError| error.to_string())
 }
 
 pub(crate) fn pattern(text: &str) -> Result<(u8, u8), String> {

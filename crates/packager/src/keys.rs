@@ -6,6 +6,8 @@ use lanelock::{Aes128, AesLevel};
 use thiserror::Error;
 use zeroize::Zeroizing;
 
+use crate::{Selector, SelectorError, codec};
+
 /// A content key with its identifier.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Key {
@@ -72,50 +74,8 @@ fn sixteen_bytes(text: &str) -> Option<[u8; 16]> {
     whole.then_some(bytes)
 }
 
-/// Which tracks.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Selector {
-    /// Every track.
-    All,
-    /// Video tracks.
-    Video,
-    /// Audio tracks.
-    Audio,
-    /// Text, subtitle and caption tracks.
-    Text,
-    /// The track with this ID.
-    Track(u32),
-}
-
-impl FromStr for Selector {
-    type Err = KeyError;
-
-    /// Reads `all`, `video`, `audio`, `text` or a track ID.
-    fn from_str(text: &str) -> Result<Self, KeyError> {
-        match text {
-            "all" => Ok(Self::All),
-            "video" => Ok(Self::Video),
-            "audio" => Ok(Self::Audio),
-            "text" => Ok(Self::Text),
-            id => id.parse().map(Self::Track).map_err(|_| KeyError::Selector),
-        }
-    }
-}
-
-impl fmt::Display for Selector {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::All => f.write_str("all"),
-            Self::Video => f.write_str("video"),
-            Self::Audio => f.write_str("audio"),
-            Self::Text => f.write_str("text"),
-            Self::Track(id) => write!(f, "{id}"),
-        }
-    }
-}
-
-/// Keys for tracks. The most particular selector wins: a track ID, then a kind, then `all`.
+/// Keys for tracks. The most particular selector wins: a track ID, then a codec, then a kind, then `other`,
+/// then `all`.
 #[derive(Clone, Debug, Default)]
 pub struct KeyMap {
     entries: Vec<(Selector, Key)>,
@@ -130,8 +90,10 @@ impl KeyMap {
     /// Adds a key.
     ///
     /// # Errors
-    /// The selector has a key already, or the KID stands for another key.
+    /// The selector has a key already or is a codec that cannot be encrypted, or the KID stands for another
+    /// key.
     pub fn insert(&mut self, selector: Selector, key: Key) -> Result<(), KeyError> {
+        check(&selector)?;
         if self.entries.iter().any(|(other, _)| *other == selector) {
             return Err(KeyError::Twice(selector.to_string()));
         }
@@ -142,13 +104,10 @@ impl KeyMap {
         Ok(())
     }
 
-    /// Reads `[SELECTOR=]KID:KEY` and adds it.
+    /// Reads a [`KeyLine`] and adds it.
     pub fn parse_insert(&mut self, text: &str) -> Result<(), KeyError> {
-        let (selector, key) = match text.split_once('=') {
-            Some((selector, key)) => (selector.parse()?, key),
-            None => (Selector::All, text),
-        };
-        self.insert(selector, key.parse()?)
+        let KeyLine { selector, key } = text.parse()?;
+        self.insert(selector, key)
     }
 
     /// Whether there are no keys.
@@ -159,6 +118,39 @@ impl KeyMap {
     /// The entries, in the order of insertion.
     pub fn entries(&self) -> impl Iterator<Item = (&Selector, &Key)> {
         self.entries.iter().map(|(selector, key)| (selector, key))
+    }
+}
+
+/// A key as people write it, `[SELECTOR=]KID:KEY`: a line of a key file. Without a selector it is for all
+/// tracks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct KeyLine {
+    /// The tracks it is for.
+    pub selector: Selector,
+    /// The key.
+    pub key: Key,
+}
+
+impl FromStr for KeyLine {
+    type Err = KeyError;
+
+    fn from_str(text: &str) -> Result<Self, KeyError> {
+        let (selector, key) = match text.split_once('=') {
+            // What follows a colon belongs to a key.
+            Some((selector, key)) if !selector.contains(':') => (selector.trim().parse()?, key),
+            _ => (Selector::All, text),
+        };
+        check(&selector)?;
+        Ok(Self { selector, key: key.trim().parse()? })
+    }
+}
+
+/// Refuses a key for a codec that has no rules: it would never be used.
+fn check(selector: &Selector) -> Result<(), KeyError> {
+    match selector {
+        Selector::Codec(code) if !codec::is_known(*code) => Err(SelectorError.into()),
+        _ => Ok(()),
     }
 }
 
@@ -176,7 +168,11 @@ pub enum KeyError {
     #[error("the key must be 32 hexadecimal digits")]
     Key,
     /// The selector is unknown.
-    #[error("the selector before the \"=\" is not all, video, audio, text or a track ID")]
+    #[error(
+        "what is before the \"=\" is not all, video, audio, text, other, a track ID or a codec that can be \
+         encrypted ({})",
+        codec::KNOWN
+    )]
     Selector,
     /// Two keys for the same selector.
     #[error("two keys for \"{0}\"")]
@@ -184,6 +180,12 @@ pub enum KeyError {
     /// Two different keys with the same KID.
     #[error("two different keys have the KID {0}")]
     KidTwice(String),
+}
+
+impl From<SelectorError> for KeyError {
+    fn from(_: SelectorError) -> Self {
+        Self::Selector
+    }
 }
 
 #[cfg(test)]
@@ -213,6 +215,10 @@ mod tests {
         map.parse_insert(&format!("audio={kid}:{a}")).unwrap();
         assert!(matches!(map.parse_insert(&format!("7={kid}:{b}")), Err(KeyError::KidTwice(_))));
         assert!(matches!(map.parse_insert(&format!("video={b}:{b}")), Err(KeyError::Twice(_))));
-        assert!(matches!(map.parse_insert(&format!("vide={b}:{b}")), Err(KeyError::Selector)));
+        for wrong in ["vide", "tmcd", ""] {
+            let line = format!("{wrong}={b}:{b}");
+            assert_eq!(map.parse_insert(&line), Err(KeyError::Selector), "{wrong}");
+        }
+        map.parse_insert(&format!("hvc1 = {b}:{b}")).unwrap();
     }
 }

@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 mod claims;
+mod codec;
 mod decrypt;
 mod encrypt;
 mod error;
@@ -29,6 +30,8 @@ mod pipeline;
 mod place;
 mod plan;
 mod rewrap;
+mod selection;
+mod selector;
 mod skeleton;
 mod summary;
 mod tracks;
@@ -42,11 +45,14 @@ pub use inspect::{
     FragmentReport, ProtectionReport, PsshReport, Report, TrackReport, inspect, inspect_file,
     inspect_segment,
 };
-pub use keys::{Key, KeyError, KeyMap, Selector};
+pub use keys::{Key, KeyError, KeyLine, KeyMap};
 pub use lanelock_cenc::Scheme;
+pub use lanelock_mp4::FourCc;
 pub use options::{
-    DecryptOptions, EncryptOptions, IndexPolicy, Iv, Layout, Observer, PlanOptions, Quiet, Writes,
+    Choice, DecryptOptions, EncryptOptions, IndexPolicy, Iv, Layout, Observer, PlanOptions, Quiet,
+    Writes,
 };
 pub use plan::{MoviePlan, PlannedSegment, SegmentTrack};
 pub use rewrap::{rewrap, rewrap_file};
+pub use selector::{Selector, SelectorError};
 pub use summary::{Summary, Times, TrackSummary};

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use crate::{KeyReport, UnclaimedMedia};
+use crate::{Choice, KeyReport, UnclaimedMedia};
 
 /// The result of a run.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -22,6 +22,9 @@ pub struct Summary {
     pub tracks: Vec<TrackSummary>,
     /// Media data that no sample and no item refers to, which were taken as they are.
     pub unclaimed: UnclaimedMedia,
+    /// Choices that made no difference to this input.
+    #[serde(skip)]
+    pub unused: Vec<Choice>,
     /// What decryption found out about the keys.
     pub keys: Vec<KeyReport>,
     /// The level that AES ran at.

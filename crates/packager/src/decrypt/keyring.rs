@@ -12,8 +12,8 @@ use crate::{
     io::Input,
     keys::kid_text,
     piece::Stage,
+    selection::fail,
     skeleton::MediaRanges,
-    tracks::fail,
 };
 
 /// The keys, and what has been decrypted with them.

@@ -9,7 +9,10 @@ use lanelock_mp4::{
     edit::{ProtectTrack, SampleInfoSlicer, fragment_movie, iso_ftyp, iso_movie, protect_movie},
 };
 
-use super::encryptor::Encryptor;
+use super::{
+    choices::{reason, unused},
+    encryptor::Encryptor,
+};
 use crate::{
     EncryptOptions, Error, IndexPolicy, KeyReport, Layout, Observer, Summary, Times,
     UnclaimedPolicy,
@@ -66,6 +69,10 @@ impl Job<'_> {
     pub(super) fn check(&self, protector: &Protector) -> Result<(), Error> {
         let Self { input, skeleton, options, observer, .. } = *self;
         let movie = &skeleton.movie;
+        let unused = unused(self.clear, options);
+        if let Some(choice) = options.must_apply.iter().find(|choice| unused.contains(choice)) {
+            return Err(input.unsuitable(reason(choice, self.clear)));
+        }
         if movie.fragmented || options.layout == Layout::Fragmented {
             skeleton.refuse_items(input)?;
         }
@@ -132,6 +139,7 @@ impl Job<'_> {
             access_units: tracks.iter().map(|track| track.access_units).sum(),
             tracks,
             unclaimed,
+            unused: unused(self.clear, options),
             keys,
             level: level.to_string(),
             workers,

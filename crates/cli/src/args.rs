@@ -9,7 +9,7 @@ use crate::{
     speed::SpeedArgs,
     values::{
         IvArg, LayoutArg, SchemeArg, Secret, SidxArg, TruncatedRuns, iv, mebibytes, pattern,
-        seconds, selector,
+        seconds, selector, workers,
     },
 };
 
@@ -108,7 +108,7 @@ pub(crate) struct EncryptArgs {
     pub(crate) clear: Vec<Selector>,
 
     /// The layout of the output for progressive and QuickTime input [default: fragmented]
-    #[arg(long)]
+    #[arg(long, ignore_case = true)]
     pub(crate) layout: Option<LayoutArg>,
 
     /// Shortest duration of the fragments made from progressive input; each goes on to the next sync
@@ -119,7 +119,7 @@ pub(crate) struct EncryptArgs {
     /// The whole blocks of a crypt run that is cut short by the end of its range: clear (FFmpeg,
     /// mp4ff) or encrypted (Shaka Packager, Bento4, GPAC). Patterns like 1:9 and 10:0 have none
     /// [default: clear]
-    #[arg(long, value_name = "HOW")]
+    #[arg(long, value_name = "HOW", ignore_case = true)]
     pub(crate) truncated_runs: Option<TruncatedRuns>,
 
     #[command(flatten)]
@@ -208,7 +208,7 @@ pub(crate) struct RewrapArgs {
     pub(crate) decryption: DecryptionArgs,
 
     /// As --truncated-runs, for the output [default: clear]
-    #[arg(long, value_name = "HOW")]
+    #[arg(long, value_name = "HOW", ignore_case = true)]
     pub(crate) to_truncated_runs: Option<TruncatedRuns>,
 
     #[command(flatten)]
@@ -233,7 +233,7 @@ pub(crate) struct PathArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct ProtectionArgs {
     /// The protection scheme
-    #[arg(long, short)]
+    #[arg(long, short, ignore_case = true)]
     pub(crate) scheme: SchemeArg,
 
     /// Blocks encrypted and blocks left clear in turn, in video under cbcs and cens [default: 1:9]
@@ -265,7 +265,7 @@ pub(crate) struct DecryptionArgs {
     /// How the input has the whole blocks of a crypt run that is cut short by the end of its range:
     /// clear (FFmpeg, mp4ff) or encrypted (Shaka Packager, Bento4, GPAC). Patterns like 1:9 and 10:0 have
     /// none
-    #[arg(long, value_name = "HOW", default_value = "clear")]
+    #[arg(long, value_name = "HOW", default_value = "clear", ignore_case = true)]
     pub(crate) truncated_runs: TruncatedRuns,
 }
 
@@ -316,11 +316,11 @@ pub(crate) struct CommonArgs {
 
     /// The segment indexes (sidx) of fragmented input: keep them, build one for the whole file, or drop
     /// them. A file that is made fragmented gets one, unless they are dropped
-    #[arg(long, value_name = "HOW", default_value = "keep")]
+    #[arg(long, value_name = "HOW", default_value = "keep", ignore_case = true)]
     pub(crate) sidx: SidxArg,
 
     /// Threads [default: one for each core, at most 4]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = workers)]
     pub(crate) workers: Option<std::num::NonZeroUsize>,
 
     /// The most memory for the input, in MiB; a fragment that must be in memory whole may be larger
@@ -385,7 +385,7 @@ pub(crate) struct InspectArgs {
     pub(crate) keys: KeyArgs,
 
     /// As for decrypt, for the keys that are given
-    #[arg(long, value_name = "HOW")]
+    #[arg(long, value_name = "HOW", ignore_case = true)]
     pub(crate) truncated_runs: Option<TruncatedRuns>,
 
     /// Prints JSON

@@ -20,7 +20,7 @@ use crate::{
     hide::without_keys,
     keys,
     operation::Operation,
-    paths::{InputPath, PathJob, Paths},
+    paths::{InputPath, PathJob, Paths, why_no_folder},
     process::process,
     pssh, report,
     values::TruncatedRuns,
@@ -251,7 +251,8 @@ fn make_folder(folder: &Path) -> Result<bool, Failure> {
         Ok(()) => Ok(true),
         Err(_) if folder.is_dir() => Ok(false),
         Err(error) => {
-            Err(Failure::Io { what: format!("cannot make the folder {}", folder.display()), error })
+            let what = format!("cannot make the folder {}", folder.display());
+            Err(Failure::Io { what, error: why_no_folder(folder, error) })
         }
     }
 }

@@ -16,7 +16,12 @@ use lanelock_packager::{
     io::{FileSink, FileSource, Sink},
 };
 
-use crate::{failure::Failure, operation::Operation, paths::OutputPath, watch::Watch};
+use crate::{
+    failure::Failure,
+    operation::Operation,
+    paths::{OutputPath, why_no_folder},
+    watch::Watch,
+};
 
 /// Encrypts or decrypts all segments of the folder `input` into the folder `output`, which appears when
 /// all of them are there, or not at all.
@@ -249,6 +254,9 @@ impl NewFolder {
                 )));
             }
         }
+        if !path.exists() && path.is_symlink() {
+            return Err(fail(why_no_folder(&path, io::ErrorKind::NotFound.into())));
+        }
         let parent = match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
@@ -261,7 +269,8 @@ impl NewFolder {
             ));
         }
         // Only the kind of the error: its text would be about a folder that the user did not choose.
-        let temporary = temporary_folder(parent).map_err(|error| fail(error.kind().into()))?;
+        let temporary = temporary_folder(parent)
+            .map_err(|error| fail(why_no_folder(&path, error.kind().into())))?;
         let this = Self { path, temporary };
         if let Ok(there) = fs::metadata(&this.path) {
             let keep = fs::set_permissions(&this.temporary, there.permissions());

@@ -1,6 +1,6 @@
 //! Values of options, and how they are read.
 
-use std::ffi::OsString;
+use std::{ffi::OsString, num::NonZeroUsize};
 
 use clap::ValueEnum;
 use lanelock_packager::{IndexPolicy, Layout, Scheme, Selector, SelectorError};
@@ -136,4 +136,9 @@ pub(crate) fn seconds(text: &str) -> Result<std::time::Duration, String> {
 pub(crate) fn mebibytes(text: &str) -> Result<u64, String> {
     let read = text.parse::<u64>().ok().filter(|mib| (1..=1 << 20).contains(mib));
     read.map(|mib| mib << 20).ok_or_else(|| "MIB is 1 to 1048576".into())
+}
+
+pub(crate) fn workers(text: &str) -> Result<NonZeroUsize, String> {
+    let what = "N is a number from 1 on; without --workers, there is one for each core, at most 4";
+    text.parse().map_err(|_| what.into())
 }

@@ -20,6 +20,7 @@ mod decrypt;
 mod encrypt;
 mod error;
 mod evidence;
+mod foreign;
 mod index;
 mod inspect;
 pub mod io;

@@ -6,6 +6,7 @@ use clap::{ArgAction, Parser, Subcommand};
 use lanelock_packager::{Selector, UnclaimedPolicy, Writes};
 
 use crate::{
+    key_args::KeysArgs,
     speed::SpeedArgs,
     values::{
         IvArg, LayoutArg, SchemeArg, Secret, SidxArg, TruncatedRuns, iv, mebibytes, pattern,
@@ -38,17 +39,19 @@ pub(crate) enum Command {
     Decrypt(DecryptArgs),
     Rewrap(RewrapArgs),
     Inspect(InspectArgs),
+    Keys(KeysArgs),
     Cpu(CpuArgs),
     Speed(SpeedArgs),
 }
 
 const ENCRYPT_EXAMPLES: &str = "\
 Examples:
-  One key for all tracks, from a file of lines KID:KEY:
+  New keys for video and audio, and a file that is encrypted with them:
+    lanelock keys new video audio -o keys.txt
     lanelock encrypt in.mp4 out.mp4 --scheme cbcs --key-file keys.txt
 
-  A key for video, audio left clear:
-    lanelock encrypt in.mp4 out.mp4 --scheme cenc --key video=KID:KEY --clear audio
+  A key for video; audio, text, timecodes and chapters left clear:
+    lanelock encrypt in.mp4 out.mp4 --scheme cenc --key video=KID:KEY --clear audio --clear other
 
   Keys from the environment, the result as JSON:
     LANELOCK_KEYS='video=KID:KEY audio=KID:KEY' lanelock encrypt in.mp4 out.mp4 --scheme cbcs --json
@@ -272,7 +275,8 @@ pub(crate) struct DecryptionArgs {
 /// Where keys come from.
 #[derive(Debug, clap::Args)]
 pub(crate) struct KeyArgs {
-    /// A key: KID and KEY have 32 hexadecimal digits each. SELECTOR says which tracks it is for: all
+    /// A key: KID and KEY have 32 hexadecimal digits each; a KID may be a GUID, a key base64, and the
+    /// whole label=LABEL:key_id=KID:key=KEY, as for Shaka Packager. SELECTOR says which tracks it is for: all
     /// (that is the default), video, audio, other, a codec (hvc1) or a track ID; here it must select one.
     /// Decryption goes by the KID alone. Other users of the machine can see it: prefer --key-file
     #[arg(long = "key", short, value_name = "[SELECTOR=]KID:KEY")]
@@ -336,8 +340,9 @@ pub(crate) struct CommonArgs {
     #[arg(long)]
     pub(crate) sync: bool,
 
-    /// Prints the summary as JSON on standard output; on standard error if that is the output. For
-    /// outputs in a folder of -o it is an array of objects with input, output, and summary or error
+    /// Prints the summary as JSON on standard output; on standard error if that is the output. Of each
+    /// track it has scheme, KID and the (constant or first) IV, for a key server. For outputs in a folder
+    /// of -o it is an array of objects with input, output, and summary or error
     #[arg(long)]
     pub(crate) json: bool,
 

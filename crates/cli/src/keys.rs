@@ -194,11 +194,21 @@ fn warn_if_open_to_others(path: &Path, file: &File, observer: &dyn Observer) {
     }
 }
 
+/// A new file that its owner alone may read, from its creation on.
+pub(crate) fn create_private(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
 #[cfg(not(unix))]
 fn warn_if_open_to_others(_: &Path, _: &File, _: &dyn Observer) {}
 
 const MOST_BYTES: usize = 1 << 20;
-const FORM: &str = "a key is [SELECTOR=]KID:KEY, KID and KEY of 32 hexadecimal digits each";
+const FORM: &str = "a key is [SELECTOR=]KID:KEY, KID and KEY of 32 hexadecimal digits each; lanelock keys new makes \
+    some";
 
 #[cfg(test)]
 mod tests {

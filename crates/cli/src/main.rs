@@ -8,7 +8,9 @@ mod cpu;
 mod failure;
 mod hide;
 mod inspect;
+mod key_args;
 mod keys;
+mod new_keys;
 mod operation;
 mod paths;
 mod process;
@@ -39,6 +41,7 @@ fn main() -> ExitCode {
         Command::Decrypt(args) => (args.common.json, run::decrypt(args)),
         Command::Rewrap(args) => (args.common.json, run::rewrap(args)),
         Command::Inspect(args) => (args.json, inspect::inspect(args).map(|()| 0)),
+        Command::Keys(args) => (args.json(), new_keys::keys(args).map(|()| 0)),
         Command::Cpu(args) => (args.json, cpu::cpu(args).map(|()| 0)),
         Command::Speed(args) => (args.json(), speed::speed(args).map(|()| 0)),
     };

@@ -3,10 +3,12 @@
 use core::{fmt, str::FromStr};
 
 use lanelock::{Aes128, AesLevel};
-use thiserror::Error;
 use zeroize::Zeroizing;
 
-use crate::{Selector, SelectorError, codec};
+use crate::{
+    KeyError, Selector, SelectorError, codec,
+    key_text::{self, ShakaKey},
+};
 
 /// A content key with its identifier.
 #[derive(Clone, PartialEq, Eq)]
@@ -22,6 +24,30 @@ impl Key {
         Self { kid, key: Zeroizing::new(key) }
     }
 
+    /// A new key with a new KID, from the random generator of the system.
+    pub fn random() -> Result<Self, KeyError> {
+        let (mut kid, mut key) = ([0; 16], Zeroizing::new([0; 16]));
+        for bytes in [&mut kid, &mut *key] {
+            getrandom::fill(bytes).map_err(|error| KeyError::Random(error.to_string()))?;
+        }
+        Ok(Self { kid, key })
+    }
+
+    /// The KID as people write it: lower-case hexadecimal digits, grouped like a UUID.
+    pub fn kid_text(&self) -> String {
+        kid_text(&self.kid)
+    }
+
+    /// `KID:KEY`, which is secret.
+    pub fn secret_text(&self) -> Zeroizing<String> {
+        let [kid, key] = [&self.kid, &*self.key].map(|bytes| Zeroizing::new(hex_text(bytes)));
+        let mut text = Zeroizing::new(String::with_capacity(65));
+        for part in [kid.as_str(), ":", &key] {
+            text.push_str(part);
+        }
+        text
+    }
+
     /// Whether both are the same key, whatever their KIDs.
     pub(crate) fn is_same_key(&self, other: &Self) -> bool {
         self.key == other.key
@@ -35,12 +61,14 @@ impl Key {
 impl FromStr for Key {
     type Err = KeyError;
 
-    /// Reads `KID:KEY`, both of 32 hexadecimal digits; the KID may have the dashes of a UUID.
+    /// Reads `KID:KEY`, both of 32 hexadecimal digits. The KID may have the dashes and braces of a GUID,
+    /// both may have `0x` before them, and the key may be in base64.
     fn from_str(text: &str) -> Result<Self, KeyError> {
+        if text.contains(',') {
+            return Err(KeyError::Several);
+        }
         let (kid, key) = text.split_once(':').ok_or(KeyError::Separator)?;
-        let kid = sixteen_bytes(kid).ok_or(KeyError::Kid)?;
-        let key = Zeroizing::new(sixteen_bytes(key).ok_or(KeyError::Key)?);
-        Ok(Self { kid, key })
+        Ok(Self { kid: key_text::kid(kid)?, key: key_text::key(key)? })
     }
 }
 
@@ -64,14 +92,6 @@ pub(crate) fn kid_text(kid: &[u8; 16]) -> String {
 /// Lower-case hexadecimal digits.
 pub(crate) fn hex_text(bytes: &[u8]) -> String {
     base16ct::lower::encode_string(bytes)
-}
-
-/// 32 hexadecimal digits, dashes ignored.
-fn sixteen_bytes(text: &str) -> Option<[u8; 16]> {
-    let digits = Zeroizing::new(text.replace('-', ""));
-    let mut bytes = [0; 16];
-    let whole = base16ct::mixed::decode(digits.as_str(), &mut bytes).ok()?.len() == 16;
-    whole.then_some(bytes)
 }
 
 /// Keys for tracks. The most particular selector wins: a track ID, then a codec, then a kind, then `other`,
@@ -121,8 +141,9 @@ impl KeyMap {
     }
 }
 
-/// A key as people write it, `[SELECTOR=]KID:KEY`: a line of a key file. Without a selector it is for all
-/// tracks.
+/// A key as people write it: a line of a key file. That is `[SELECTOR=]KID:KEY`, for all tracks if there is
+/// no selector, or `label=LABEL:key_id=KID:key=KEY` as for Shaka Packager, whose labels `AUDIO`, `VIDEO`,
+/// `SD`, `HD`, `UHD1` and `UHD2` stand for audio and video.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KeyLine {
@@ -136,7 +157,15 @@ impl FromStr for KeyLine {
     type Err = KeyError;
 
     fn from_str(text: &str) -> Result<Self, KeyError> {
-        let (selector, key) = match text.split_once('=') {
+        let text = text.trim();
+        if let Some(shaka) = ShakaKey::of(text) {
+            let ShakaKey { selector, kid, key } = shaka?;
+            let (kid, key) = (key_text::kid(kid)?, key_text::key(key)?);
+            return Ok(Self { selector, key: Key { kid, key } });
+        }
+        // The padding of base64 ends no selector.
+        let padded = text.split_once(':').is_some_and(|(kid, _)| kid.ends_with('='));
+        let (selector, key) = match text.split_once('=').filter(|_| !padded) {
             // What follows a colon belongs to a key.
             Some((selector, key)) if !selector.contains(':') => (selector.trim().parse()?, key),
             _ => (Selector::All, text),
@@ -154,40 +183,6 @@ fn check(selector: &Selector) -> Result<(), KeyError> {
     }
 }
 
-/// What is wrong with the text of a key. It never repeats the text: part of it may be secret.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum KeyError {
-    /// There is no colon.
-    #[error("a key is KID:KEY, and there is no colon in it")]
-    Separator,
-    /// The KID is not 16 bytes.
-    #[error("the KID must be 32 hexadecimal digits (dashes allowed)")]
-    Kid,
-    /// The key is not 16 bytes.
-    #[error("the key must be 32 hexadecimal digits")]
-    Key,
-    /// The selector is unknown.
-    #[error(
-        "what is before the \"=\" is not all, video, audio, text, other, a track ID or a codec that can be \
-         encrypted ({})",
-        codec::KNOWN
-    )]
-    Selector,
-    /// Two keys for the same selector.
-    #[error("two keys for \"{0}\"")]
-    Twice(String),
-    /// Two different keys with the same KID.
-    #[error("two different keys have the KID {0}")]
-    KidTwice(String),
-}
-
-impl From<SelectorError> for KeyError {
-    fn from(_: SelectorError) -> Self {
-        Self::Selector
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -202,9 +197,25 @@ mod tests {
         assert_eq!(format!("{key:?}"), "Key(00112233-4455-6677-8899-aabbccddeeff)");
         let sixteen = "000102030405060708090a0b0c0d0e0f";
         assert_eq!(parse(sixteen), Err(KeyError::Separator));
-        assert_eq!(parse(&format!("12:{sixteen}")), Err(KeyError::Kid));
+        assert_eq!(parse(&format!("12ab:{sixteen}")), Err(KeyError::Kid));
         assert_eq!(parse(&format!("{sixteen}:{sixteen}0")), Err(KeyError::Key));
         assert_eq!(parse(&format!("{sixteen}:{}", "x".repeat(32))), Err(KeyError::Key));
+    }
+
+    #[test]
+    fn new_keys_are_new_and_read_again() {
+        let (a, b) = (Key::random().unwrap(), Key::random().unwrap());
+        assert!(a.kid != b.kid && a.key != b.key && a.kid != *a.key);
+        assert_eq!(a.secret_text().parse(), Ok(a));
+    }
+
+    #[test]
+    fn lines_in_the_form_of_shaka_packager() {
+        let (kid, key) = ("11".repeat(16), "22".repeat(16));
+        let line = format!("label=AUDIO:key_id={kid}:key={key}").parse::<KeyLine>().unwrap();
+        assert_eq!(line, format!("audio={kid}:{key}").parse().unwrap());
+        let line = format!("label=AUDIO:key_id={kid}:key=3").parse::<KeyLine>();
+        assert_eq!(line, Err(KeyError::Key));
     }
 
     #[test]

@@ -24,6 +24,7 @@ mod foreign;
 mod index;
 mod inspect;
 pub mod io;
+mod key_text;
 mod keys;
 mod options;
 mod piece;
@@ -46,7 +47,8 @@ pub use inspect::{
     FragmentReport, ProtectionReport, PsshReport, Report, TrackReport, inspect, inspect_file,
     inspect_segment,
 };
-pub use keys::{Key, KeyError, KeyLine, KeyMap};
+pub use key_text::KeyError;
+pub use keys::{Key, KeyLine, KeyMap};
 pub use lanelock_cenc::Scheme;
 pub use lanelock_mp4::FourCc;
 pub use options::{

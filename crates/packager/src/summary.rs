@@ -49,6 +49,9 @@ pub struct TrackSummary {
     pub scheme: Option<String>,
     /// The KID; none if the track is clear.
     pub kid: Option<String>,
+    /// The IV that it was encrypted with, in hexadecimal digits: the constant one of `cbcs`, that of the
+    /// first access unit under the other schemes. It is in the file, too, and no secret.
+    pub iv: Option<String>,
     /// Access units.
     pub access_units: u64,
 }

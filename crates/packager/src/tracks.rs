@@ -8,13 +8,13 @@ use lanelock_cenc::{
     map::{Mapper, Subsample, max_entries},
     next_iv,
 };
-use lanelock_mp4::{Movie, SampleAuxTable, StoredIv, SubsampleMode, TrackEncryption};
+use lanelock_mp4::{Movie, SampleAuxTable, StoredIv, SubsampleMode, TrackEncryption, TrackKind};
 
 use crate::{
     EncryptOptions, Error, Iv, Key, Place, TrackSummary,
     codec::mapper,
     io::Input,
-    keys::kid_text,
+    keys::{hex_text, kid_text},
     piece::{Bytes, PieceError, Stage, UnitToMap},
     selection::{Purpose, fail, select},
     skeleton::MediaRanges,
@@ -57,6 +57,7 @@ pub(crate) struct ProtectedTrack {
     cipher: usize,
     /// One for each sample entry.
     mappers: Vec<Mapper>,
+    first_iv: StoredIv,
     /// IV of the next access unit.
     iv: [u8; 16],
     /// Access units so far.
@@ -113,7 +114,7 @@ impl Protector {
                               whole, which is not supported; give each codec a track of its own";
                 return Err(fail(reason.into()));
             }
-            let (encryption, iv) = encryption(options, key, subsamples).map_err(fail)?;
+            let (encryption, first_iv) = encryption(options, key, subsamples).map_err(fail)?;
             let most = max_entries(encryption.iv_size);
             let mappers = mappers.into_iter().map(|mapper| mapper.with_max_entries(most)).collect();
             let mode = if subsamples { SubsampleMode::Present } else { SubsampleMode::Absent };
@@ -124,7 +125,8 @@ impl Protector {
                 subsamples,
                 cipher: ciphers.len(),
                 mappers,
-                iv,
+                first_iv,
+                iv: first_iv.to_block(),
                 count: 0,
                 aux: SampleAuxTable::new(encryption.iv_size, mode),
                 scratch: Vec::new(),
@@ -223,6 +225,16 @@ impl Protector {
         Ok(())
     }
 
+    /// A KID that video shares with audio.
+    pub(crate) fn shared_kid(&self, movie: &Movie) -> Option<[u8; 16]> {
+        let of_kind = |kind| {
+            let tracks = movie.tracks.iter().zip(&self.tracks);
+            let tracks = tracks.filter(move |(track, _)| track.kind() == kind);
+            tracks.filter_map(|(_, track)| Some(track.as_ref()?.encryption.kid))
+        };
+        of_kind(TrackKind::Video).find(|kid| of_kind(TrackKind::Audio).any(|other| other == *kid))
+    }
+
     /// Whether the pattern has runs that the end of a protected range can cut short.
     pub(crate) fn has_truncated_runs(&self) -> bool {
         self.tracks.iter().flatten().any(|track| has_truncated_runs(&track.encryption))
@@ -240,6 +252,7 @@ impl Protector {
                 codec: track.codec(),
                 scheme: protected.map(|p| p.scheme.to_string()),
                 kid: protected.map(|p| kid_text(&p.encryption.kid)),
+                iv: protected.map(|p| hex_text(p.first_iv.as_slice())),
                 access_units: protected.map_or(0, |p| p.count),
             })
             .collect()
@@ -286,7 +299,7 @@ fn encryption(
     options: &EncryptOptions,
     key: &Key,
     subsamples: bool,
-) -> Result<(TrackEncryption, [u8; 16]), String> {
+) -> Result<(TrackEncryption, StoredIv), String> {
     let scheme = options.scheme;
     let mut bytes = [0; 16];
     let iv = match &options.iv {
@@ -325,5 +338,5 @@ fn encryption(
         0 => TrackEncryption::constant(key.kid, stored),
         _ => TrackEncryption::per_sample(key.kid, iv_size),
     };
-    Ok((encryption.with_pattern(crypt_blocks, skip_blocks), bytes))
+    Ok((encryption.with_pattern(crypt_blocks, skip_blocks), stored))
 }

@@ -252,6 +252,7 @@ impl<'a> Keyring<'a> {
                     Some(entry.scheme_type.to_string())
                 }),
                 kid: kid.as_ref().map(kid_text),
+                iv: None,
                 access_units: *decrypted,
             })
             .collect()

@@ -21,6 +21,7 @@ use crate::{
     evidence::check_pssh,
     index::NewIndex,
     io::{Input, Output, Sink},
+    keys::kid_text,
     pipeline::{Pipeline, Plan, Target, workers},
     place::Placement,
     plan::{Cuts, Fragments, Indexes, NO_INDEXES, NewFragments, Stretches},
@@ -81,6 +82,15 @@ impl Job<'_> {
         }
         if options.scheme == Scheme::Cens {
             observer.warn("players differ in how they read cens; cbcs and cenc play everywhere");
+        }
+        if options.scheme == Scheme::Cbcs
+            && let Some(kid) = protector.shared_kid(movie)
+        {
+            let kid = kid_text(&kid);
+            observer.warn(&format!(
+                "video and audio have one key (KID {kid}): Shaka Packager 3.8 decrypts the audio of such a \
+                 cbcs file wrongly; keys of their own avoid that, or files of their own"
+            ));
         }
         if protector.has_truncated_runs() {
             observer.warn(TRUNCATED_RUNS);

@@ -346,6 +346,10 @@ pub(crate) struct CommonArgs {
     #[arg(long)]
     pub(crate) json: bool,
 
+    /// Says where the time went, too: each stage's share of it
+    #[arg(long, short, conflicts_with_all = ["quiet", "json"])]
+    pub(crate) verbose: bool,
+
     /// Prints neither summary, progress nor warnings
     #[arg(long, short, action = ArgAction::SetTrue)]
     pub(crate) quiet: bool,

@@ -8,7 +8,10 @@ use std::{
 use lanelock_mp4::ErrorKind;
 use lanelock_packager::Error;
 
-use crate::hide::without_keys;
+use crate::{
+    hide::without_keys,
+    terminal::{self, Label, printable_json},
+};
 
 /// Why the command failed.
 pub(crate) enum Failure {
@@ -119,12 +122,14 @@ impl Words {
     /// If standard error cannot be written either, only the exit code is left to report the failure.
     fn print(&self, json: bool) {
         let Self { text, hint } = self;
-        let mut stderr = io::stderr().lock();
+        let mut stderr = terminal::stderr();
         let _ = if json {
-            writeln!(stderr, "{}", serde_json::json!({ "error": text, "hint": hint }))
+            let json = serde_json::json!({ "error": text, "hint": hint }).to_string();
+            writeln!(stderr, "{}", printable_json(&json))
         } else {
-            let hint = hint.as_ref().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
-            writeln!(stderr, "error: {text}{hint}")
+            let error = Label::Error.write(&mut stderr, text);
+            let hint = hint.as_ref().map(|hint| Label::Hint.write(&mut stderr, hint));
+            error.and(hint.unwrap_or(Ok(())))
         };
     }
 }

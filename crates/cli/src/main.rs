@@ -19,6 +19,7 @@ mod report;
 mod run;
 mod segments;
 mod speed;
+mod terminal;
 mod units;
 mod usage;
 mod values;

@@ -15,7 +15,9 @@ use crate::{
     hide::without_keys,
     key_args::{KeysArgs, KeysCommand},
     keys::create_private,
-    report, units,
+    report,
+    terminal::printable,
+    units,
 };
 
 pub(crate) fn keys(args: &KeysArgs) -> Result<(), Failure> {
@@ -30,7 +32,7 @@ pub(crate) fn keys(args: &KeysArgs) -> Result<(), Failure> {
     } else if let Some(path) = file {
         let number = units::count(keys.len() as u64, "key", "keys");
         // The file is there: what cannot be said of it is no failure.
-        let path = without_keys(&path.display().to_string());
+        let path = printable(&without_keys(&path.display().to_string()));
         let _ = writeln!(io::stderr().lock(), "{path}: {number}, for you alone to read");
     } else {
         let mut out = io::stdout().lock();

@@ -229,7 +229,7 @@ fn run(
                 let value = serde_json::to_value(&summary).map_err(io::Error::from)?;
                 report::json(&value, job.output.is_standard())?;
             } else if !common.quiet {
-                report::text(operation.verb(), &job.output, &summary)?;
+                report::text(operation.verb(), &job.output, &summary, common.verbose)?;
             }
             Ok(0)
         }
@@ -287,7 +287,7 @@ fn several(
             // What cannot be printed is no reason to stop.
             let _ = watch.suspend(|| match &result {
                 Ok(_) if common.quiet => Ok(()),
-                Ok(summary) => report::text(operation.verb(), &job.output, summary),
+                Ok(summary) => report::text(operation.verb(), &job.output, summary, common.verbose),
                 // Once is enough.
                 Err(failure) if failure.is_interruption() && before == failure.code() => Ok(()),
                 Err(failure) => {

@@ -7,10 +7,11 @@ use lanelock_packager::{Selector, UnclaimedPolicy, Writes};
 
 use crate::{
     generated::{CompletionsArgs, ManArgs},
+    key_args::KeysArgs,
     speed::SpeedArgs,
     values::{
         IvArg, LayoutArg, SchemeArg, Secret, SidxArg, TruncatedRuns, iv, mebibytes, pattern,
-        seconds, selector,
+        seconds, selector, workers,
     },
 };
 
@@ -39,6 +40,7 @@ pub(crate) enum Command {
     Decrypt(DecryptArgs),
     Rewrap(RewrapArgs),
     Inspect(InspectArgs),
+    Keys(KeysArgs),
     Cpu(CpuArgs),
     Speed(SpeedArgs),
     Completions(CompletionsArgs),
@@ -47,11 +49,12 @@ pub(crate) enum Command {
 
 const ENCRYPT_EXAMPLES: &str = "\
 Examples:
-  One key for all tracks, from a file of lines KID:KEY:
+  New keys for video and audio, and a file that is encrypted with them:
+    lanelock keys new video audio -o keys.txt
     lanelock encrypt in.mp4 out.mp4 --scheme cbcs --key-file keys.txt
 
-  A key for video, audio left clear:
-    lanelock encrypt in.mp4 out.mp4 --scheme cenc --key video=KID:KEY --clear audio
+  A key for video; audio, text, timecodes and chapters left clear:
+    lanelock encrypt in.mp4 out.mp4 --scheme cenc --key video=KID:KEY --clear audio --clear other
 
   Keys from the environment, the result as JSON:
     LANELOCK_KEYS='video=KID:KEY audio=KID:KEY' lanelock encrypt in.mp4 out.mp4 --scheme cbcs --json
@@ -104,13 +107,14 @@ pub(crate) struct EncryptArgs {
     #[command(flatten)]
     pub(crate) keys: KeyArgs,
 
-    /// Leaves tracks clear: all, video, audio, text or a track ID. A track without key that is not
-    /// named here is an error
+    /// Leaves tracks clear: all, video, audio, text, other (neither video nor audio: text, timecodes,
+    /// chapters, metadata), a codec (tmcd, hvc1) or a track ID. A track without key that is not named
+    /// here is an error, and so is a selector that selects none
     #[arg(long, value_name = "SELECTOR", value_parser = selector)]
     pub(crate) clear: Vec<Selector>,
 
     /// The layout of the output for progressive and QuickTime input [default: fragmented]
-    #[arg(long)]
+    #[arg(long, ignore_case = true)]
     pub(crate) layout: Option<LayoutArg>,
 
     /// Shortest duration of the fragments made from progressive input; each goes on to the next sync
@@ -120,8 +124,9 @@ pub(crate) struct EncryptArgs {
 
     /// The whole blocks of a crypt run that is cut short by the end of its range: clear (FFmpeg,
     /// mp4ff) or encrypted (Shaka Packager, Bento4, GPAC). Patterns like 1:9 and 10:0 have none
-    #[arg(long, value_name = "HOW", default_value = "clear")]
-    pub(crate) truncated_runs: TruncatedRuns,
+    /// [default: clear]
+    #[arg(long, value_name = "HOW", ignore_case = true)]
+    pub(crate) truncated_runs: Option<TruncatedRuns>,
 
     #[command(flatten)]
     pub(crate) common: CommonArgs,
@@ -208,9 +213,9 @@ pub(crate) struct RewrapArgs {
     #[command(flatten)]
     pub(crate) decryption: DecryptionArgs,
 
-    /// As --truncated-runs, for the output
-    #[arg(long, value_name = "HOW", default_value = "clear")]
-    pub(crate) to_truncated_runs: TruncatedRuns,
+    /// As --truncated-runs, for the output [default: clear]
+    #[arg(long, value_name = "HOW", ignore_case = true)]
+    pub(crate) to_truncated_runs: Option<TruncatedRuns>,
 
     #[command(flatten)]
     pub(crate) common: CommonArgs,
@@ -234,7 +239,7 @@ pub(crate) struct PathArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct ProtectionArgs {
     /// The protection scheme
-    #[arg(long, short)]
+    #[arg(long, short, ignore_case = true)]
     pub(crate) scheme: SchemeArg,
 
     /// Blocks encrypted and blocks left clear in turn, in video under cbcs and cens [default: 1:9]
@@ -266,21 +271,23 @@ pub(crate) struct DecryptionArgs {
     /// How the input has the whole blocks of a crypt run that is cut short by the end of its range:
     /// clear (FFmpeg, mp4ff) or encrypted (Shaka Packager, Bento4, GPAC). Patterns like 1:9 and 10:0 have
     /// none
-    #[arg(long, value_name = "HOW", default_value = "clear")]
+    #[arg(long, value_name = "HOW", default_value = "clear", ignore_case = true)]
     pub(crate) truncated_runs: TruncatedRuns,
 }
 
 /// Where keys come from.
 #[derive(Debug, clap::Args)]
 pub(crate) struct KeyArgs {
-    /// A key: KID and KEY have 32 hexadecimal digits each. SELECTOR says which tracks it is for: all
-    /// (that is the default), video, audio, text or a track ID; decryption goes by the KID alone.
-    /// Other users of the machine can see it: prefer --key-file
+    /// A key: KID and KEY have 32 hexadecimal digits each; a KID may be a GUID, a key base64, and the
+    /// whole label=LABEL:key_id=KID:key=KEY, as for Shaka Packager. SELECTOR says which tracks it is for: all
+    /// (that is the default), video, audio, other, a codec (hvc1) or a track ID; here it must select one.
+    /// Decryption goes by the KID alone. Other users of the machine can see it: prefer --key-file
     #[arg(long = "key", short, value_name = "[SELECTOR=]KID:KEY")]
     pub(crate) keys: Vec<Secret>,
 
-    /// A file with a key on each line, in the form of --key; # begins a comment; - is standard input.
-    /// Without --key and --key-file, keys come from the environment variable LANELOCK_KEYS
+    /// A file with a key on each line, in the form of --key; # begins a comment; - is standard input. It
+    /// may have keys for tracks that are not there. Without --key and --key-file, keys come from the
+    /// environment variable LANELOCK_KEYS
     #[arg(long = "key-file", value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 }
@@ -316,11 +323,11 @@ pub(crate) struct CommonArgs {
 
     /// The segment indexes (sidx) of fragmented input: keep them, build one for the whole file, or drop
     /// them. A file that is made fragmented gets one, unless they are dropped
-    #[arg(long, value_name = "HOW", default_value = "keep")]
+    #[arg(long, value_name = "HOW", default_value = "keep", ignore_case = true)]
     pub(crate) sidx: SidxArg,
 
     /// Threads [default: one for each core, at most 4]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = workers)]
     pub(crate) workers: Option<std::num::NonZeroUsize>,
 
     /// The most memory for the input, in MiB; a fragment that must be in memory whole may be larger
@@ -336,10 +343,15 @@ pub(crate) struct CommonArgs {
     #[arg(long)]
     pub(crate) sync: bool,
 
-    /// Prints the summary as JSON on standard output; on standard error if that is the output. For
-    /// outputs in a folder of -o it is an array of objects with input, output, and summary or error
+    /// Prints the summary as JSON on standard output; on standard error if that is the output. Of each
+    /// track it has scheme, KID and the (constant or first) IV, for a key server. For outputs in a folder
+    /// of -o it is an array of objects with input, output, and summary or error
     #[arg(long)]
     pub(crate) json: bool,
+
+    /// Says where the time went, too: each stage's share of it
+    #[arg(long, short, conflicts_with_all = ["quiet", "json"])]
+    pub(crate) verbose: bool,
 
     /// Prints neither summary, progress nor warnings
     #[arg(long, short, action = ArgAction::SetTrue)]
@@ -385,7 +397,7 @@ pub(crate) struct InspectArgs {
     pub(crate) keys: KeyArgs,
 
     /// As for decrypt, for the keys that are given
-    #[arg(long, value_name = "HOW")]
+    #[arg(long, value_name = "HOW", ignore_case = true)]
     pub(crate) truncated_runs: Option<TruncatedRuns>,
 
     /// Prints JSON

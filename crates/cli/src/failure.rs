@@ -8,7 +8,10 @@ use std::{
 use lanelock_mp4::ErrorKind;
 use lanelock_packager::Error;
 
-use crate::hide::without_keys;
+use crate::{
+    hide::without_keys,
+    terminal::{self, Label, printable_json},
+};
 
 /// Why the command failed.
 pub(crate) enum Failure {
@@ -44,9 +47,12 @@ impl Failure {
             {
                 (format!("cannot write {name}: its reader has ended before the output"), None)
             }
+            Self::Packager(Error::NotAFile { name }) if Path::new(name).is_dir() => {
+                (format!("{name} is a folder, not a file"), Some("name a file".into()))
+            }
             Self::Packager(error @ Error::NotAFile { name }) => {
-                let todo = if Path::new(name).is_dir() {
-                    "name a file".into()
+                let todo = if matches!(name.as_str(), "/dev/stdin" | "/dev/fd/0") {
+                    "write - to read standard input".into()
                 } else {
                     format!("copy it to one first, or read it as a pipe (lanelock ... - < {name})")
                 };
@@ -116,12 +122,14 @@ impl Words {
     /// If standard error cannot be written either, only the exit code is left to report the failure.
     fn print(&self, json: bool) {
         let Self { text, hint } = self;
-        let mut stderr = io::stderr().lock();
+        let mut stderr = terminal::stderr();
         let _ = if json {
-            writeln!(stderr, "{}", serde_json::json!({ "error": text, "hint": hint }))
+            let json = serde_json::json!({ "error": text, "hint": hint }).to_string();
+            writeln!(stderr, "{}", printable_json(&json))
         } else {
-            let hint = hint.as_ref().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
-            writeln!(stderr, "error: {text}{hint}")
+            let error = Label::Error.write(&mut stderr, text);
+            let hint = hint.as_ref().map(|hint| Label::Hint.write(&mut stderr, hint));
+            error.and(hint.unwrap_or(Ok(())))
         };
     }
 }
@@ -184,6 +192,9 @@ fn hint(error: &Error) -> Option<String> {
             "this seems to be no MP4 file at all"
         }
         Error::Container { source, .. } if is_sound(source.kind()) => return None,
+        Error::Container { source, .. } if is_unknown_track(source.kind()) => {
+            "its moov has other tracks: an initialization segment must be that of the same file"
+        }
         Error::Container { .. } => {
             "the file is damaged or cut short; fetch or make it again, or try to repair it \
              (ffmpeg -i IN -c copy OUT)"
@@ -211,6 +222,11 @@ fn is_sound(kind: &ErrorKind) -> bool {
         kind,
         ErrorKind::NoIsoForm { .. } | ErrorKind::Unsupported(_) | ErrorKind::Version { .. }
     )
+}
+
+/// Whether a fragment is of a track that is not in `moov`.
+fn is_unknown_track(kind: &ErrorKind) -> bool {
+    matches!(kind, ErrorKind::UnknownTrack { .. })
 }
 
 /// Whether the path of a box is the code of a top-level one, as no text begins with.

@@ -2,8 +2,8 @@
 //! option, or behind a misspelt one. Error messages quote the command line, so all of them pass this.
 
 /// `text` without what looks like a key: letters, digits, dashes and colons in a row with 24
-/// hexadecimal digits or more among them, and few other letters (a key may be misspelt). A KID in the
-/// form of a UUID, as messages show it, stays.
+/// hexadecimal digits or more among them, and few other letters (a key may be misspelt); or base64 of 16
+/// bytes, if it is padded or follows a KID. A KID in the form of a UUID, as messages show it, stays.
 pub(crate) fn without_keys(text: &str) -> String {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | ':');
     let mut hidden = String::with_capacity(text.len());
@@ -13,9 +13,12 @@ pub(crate) fn without_keys(text: &str) -> String {
         let end = tail.find(|c| !is_part(c)).unwrap_or(tail.len());
         // Punctuation that follows is not part of it.
         let end = tail[..end].trim_end_matches(':').len().max(1);
-        let (word, later) = tail.split_at(end);
+        let digits = looks_like_key(&tail[..end]).then_some(end);
+        let secret = base64_end(tail).or(digits);
+        let (word, later) = tail.split_at(secret.unwrap_or(end));
+        let hide = secret.is_some();
         hidden.push_str(before);
-        hidden.push_str(if looks_like_key(word) { "(hidden: it may be a key)" } else { word });
+        hidden.push_str(if hide { "(hidden: it may be a key)" } else { word });
         rest = later;
     }
     hidden.push_str(rest);
@@ -26,6 +29,25 @@ fn looks_like_key(word: &str) -> bool {
     let digits = word.bytes().filter(u8::is_ascii_hexdigit).count();
     let others = word.bytes().filter(u8::is_ascii_alphanumeric).count() - digits;
     digits >= 24 && others <= 4 && !is_uuid(word.strip_suffix(":KEY").unwrap_or(word))
+}
+
+/// Where base64 ends with which the text begins: of 16 bytes and padded, or behind a KID and a colon.
+fn base64_end(text: &str) -> Option<usize> {
+    let is_base64 = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '-' | '_');
+    let run = |text: &str| text.find(|c| !is_base64(c)).unwrap_or(text.len());
+    let len = run(text);
+    // A slash or a plus in front is not seen as a part of it.
+    if (20..=22).contains(&len) && text[len..].starts_with("==") {
+        return Some(len + 2);
+    }
+    let (kid, key) = text.split_once(':')?;
+    let digits = kid.bytes().filter(u8::is_ascii_hexdigit).count();
+    let is_kid = digits >= 24 && kid.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+    let len = run(key);
+    let is_hex =
+        key.bytes().take_while(|&byte| byte.is_ascii_hexdigit() || byte == b'-').count() >= 24;
+    let padding = key[len..].bytes().take_while(|byte| *byte == b'=').count();
+    (is_kid && !is_hex && len >= 20).then_some(kid.len() + 1 + len + padding)
 }
 
 fn is_uuid(word: &str) -> bool {
@@ -54,6 +76,8 @@ mod tests {
             format!("{KEY}0"),
             format!("{UUID}0"),
             KEY[1..].to_owned(),
+            "ABEiM0RVZneImaq7zN3u/w==".to_owned(),
+            format!("{UUID}:ABEiM0RVZneImaq7zN3u_w=="),
             KEY.replace('0', "o"),
         ] {
             for (before, after) in [
@@ -64,6 +88,18 @@ mod tests {
             ] {
                 let hidden = without_keys(&format!("{before}{secret}{after}"));
                 assert_eq!(hidden, format!("{before}(hidden: it may be a key){after}"));
+            }
+        }
+    }
+
+    #[test]
+    fn base64_behind_a_kid_is_hidden() {
+        for kid in [KEY, UUID] {
+            for key in
+                ["ABEiM0RVZneImaq7zN3u/w", "AB/iM0RVZneImaq7zN3u+w", "+++iM0RVZneImaq7zN3u+w=="]
+            {
+                let hidden = without_keys(&format!("/a/{kid}:{key}.mp4"));
+                assert_eq!(hidden, "/a/(hidden: it may be a key).mp4");
             }
         }
     }

@@ -19,6 +19,7 @@ use crate::{
     hide::without_keys,
     keys,
     paths::{InputPath, check_stdin},
+    terminal::{self, TITLE, printable, printable_json},
     units,
     values::TruncatedRuns,
     watch::Watch,
@@ -56,17 +57,16 @@ pub(crate) fn inspect(args: &InspectArgs) -> Result<(), Failure> {
     };
     let keys = if with_keys { check(args, init.as_ref(), &*source)? } else { Vec::new() };
     let name = source.name();
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut out = io::BufWriter::new(terminal::stdout());
     if args.json {
         let mut report = serde_json::to_value(&report).map_err(io::Error::from)?;
         if args.keys.is_given() {
             report["keys"] = serde_json::to_value(&keys).map_err(io::Error::from)?;
         }
-        serde_json::to_writer_pretty(&mut out, &report).map_err(io::Error::from)?;
-        writeln!(out)?;
+        let json = serde_json::to_string_pretty(&report).map_err(io::Error::from)?;
+        writeln!(out, "{}", printable_json(&json))?;
     } else {
-        let bold = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-        out.write_all(text(&report, &keys, &name, bold).as_bytes())?;
+        out.write_all(text(&report, &keys, &name).as_bytes())?;
     }
     out.flush()?;
     drop(out);
@@ -99,8 +99,8 @@ fn check(
     })
 }
 
-fn text(report: &Report, keys: &[KeyReport], name: &str, bold: bool) -> String {
-    let mut lines = Lines { text: String::new(), bold };
+fn text(report: &Report, keys: &[KeyReport], name: &str) -> String {
+    let mut lines = Lines { text: String::new() };
     lines.title(&without_keys(name));
     lines.line("layout", &report.layout);
     lines.line("brands", &brands(&report.brands));
@@ -131,8 +131,6 @@ fn text(report: &Report, keys: &[KeyReport], name: &str, bold: bool) -> String {
 /// Lines of a name and a value.
 struct Lines {
     text: String,
-    /// Whether titles are bold.
-    bold: bool,
 }
 
 impl Lines {
@@ -140,12 +138,11 @@ impl Lines {
         if !self.text.is_empty() {
             self.text.push('\n');
         }
-        let (on, off) = if self.bold { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
-        let _ = writeln!(self.text, "{on}{title}{off}");
+        let _ = writeln!(self.text, "{TITLE}{}{TITLE:#}", printable(title));
     }
 
     fn line(&mut self, name: &str, value: &str) {
-        let _ = writeln!(self.text, "  {name:WIDTH$}{value}");
+        let _ = writeln!(self.text, "  {name:WIDTH$}{}", printable(value));
     }
 
     /// A list, which may be long.

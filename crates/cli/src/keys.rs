@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use lanelock_packager::{Key, KeyError, KeyMap, Observer, Selector};
+use lanelock_packager::{Key, KeyError, KeyLine, KeyMap, Observer, Selector};
 use zeroize::Zeroizing;
 
 use crate::{
@@ -19,8 +19,14 @@ use crate::{
 /// The keys by tracks, for encryption.
 pub(crate) fn by_track(args: &KeyArgs, observer: &dyn Observer) -> Result<KeyMap, Failure> {
     let mut keys = KeyMap::new();
-    read(&Origin::of(args), observer, |selector, key| keys.insert(selector, key))?;
+    read(&Origin::of(args), observer, |line| keys.insert(line.selector, line.key))?;
     Ok(keys)
+}
+
+/// The selectors among keys that were given on the command line itself. Files and the environment may
+/// hold keys for other inputs; an option is meant for these.
+pub(crate) fn selectors(keys: &[Secret]) -> impl Iterator<Item = Selector> {
+    keys.iter().filter_map(|key| Some(key.text().trim().parse::<KeyLine>().ok()?.selector))
 }
 
 /// The new keys by tracks, for encryption anew.
@@ -30,7 +36,7 @@ pub(crate) fn new_by_track(
     observer: &dyn Observer,
 ) -> Result<KeyMap, Failure> {
     let mut keys = KeyMap::new();
-    read(&Origin::of_new(args), observer, |selector, key| keys.insert(selector, key))?;
+    read(&Origin::of_new(args), observer, |line| keys.insert(line.selector, line.key))?;
     for (_, new) in keys.entries() {
         if old.iter().any(|old| old.kid == new.kid && old != new) {
             let what = "the KID of a new key is that of an old one, which is another key: players find \
@@ -47,7 +53,7 @@ pub(crate) fn by_kid(args: &KeyArgs, observer: &dyn Observer) -> Result<Vec<Key>
     // A map that refuses different keys with one KID, and takes the same one twice.
     let mut known = KeyMap::new();
     let mut keys: Vec<Key> = Vec::new();
-    read(&Origin::of(args), observer, |_, key| {
+    read(&Origin::of(args), observer, |KeyLine { key, .. }| {
         if !keys.contains(&key) {
             // A selector must be given but makes no difference here; a counter serves as track ID.
             let number = u32::try_from(keys.len()).unwrap_or(u32::MAX);
@@ -85,11 +91,11 @@ impl<'a> Origin<'a> {
 fn read(
     origin: &Origin<'_>,
     observer: &dyn Observer,
-    mut add: impl FnMut(Selector, Key) -> Result<(), KeyError>,
+    mut add: impl FnMut(KeyLine) -> Result<(), KeyError>,
 ) -> Result<(), Failure> {
     let mut take = |place: &str, text: &str| {
-        parse(text)
-            .and_then(|(selector, key)| add(selector, key).map_err(|error| error.to_string()))
+        text.parse()
+            .and_then(&mut add)
             .map_err(|error| Failure::usage(format!("{place}: {error}"), FORM))
     };
     let mut any = false;
@@ -137,21 +143,6 @@ fn read(
     let hint =
         format!("give {option}-file FILE (- for stdin), set {variable}, or give {option} KID:KEY");
     Err(Failure::usage(message, hint))
-}
-
-/// `[SELECTOR=]KID:KEY`.
-fn parse(text: &str) -> Result<(Selector, Key), String> {
-    let (selector, key) = match text.split_once('=') {
-        // A KID or a key before the sign: no message may show it.
-        Some((selector, _)) if selector.len() > 10 || selector.contains(':') => {
-            return Err("what is before \"=\" is not all, video, audio, text or a track ID".into());
-        }
-        Some((selector, key)) => {
-            (selector.trim().parse().map_err(|error: KeyError| error.to_string())?, key.trim())
-        }
-        None => (Selector::All, text),
-    };
-    key.parse().map(|key| (selector, key)).map_err(|error: KeyError| error.to_string())
 }
 
 /// The name to show and the text of a key file.
@@ -203,11 +194,21 @@ fn warn_if_open_to_others(path: &Path, file: &File, observer: &dyn Observer) {
     }
 }
 
+/// A new file that its owner alone may read, from its creation on.
+pub(crate) fn create_private(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
 #[cfg(not(unix))]
 fn warn_if_open_to_others(_: &Path, _: &File, _: &dyn Observer) {}
 
 const MOST_BYTES: usize = 1 << 20;
-const FORM: &str = "a key is [SELECTOR=]KID:KEY, KID and KEY of 32 hexadecimal digits each";
+const FORM: &str = "a key is [SELECTOR=]KID:KEY, KID and KEY of 32 hexadecimal digits each; lanelock keys new makes \
+    some";
 
 #[cfg(test)]
 mod tests {
@@ -225,10 +226,10 @@ mod tests {
             format!("vide={kid}:{key}"),
             "cdcdcdcdcdcd".into(),
         ] {
-            let message = parse(&text).unwrap_err();
+            let message = text.parse::<KeyLine>().unwrap_err().to_string();
             assert!(!message.contains("cdcd") && !message.contains("abab"), "{message}");
         }
-        assert!(parse(&format!("audio = {kid}:{key}")).is_ok());
+        assert!(format!("audio = {kid}:{key}").parse::<KeyLine>().is_ok());
     }
 
     #[test]

@@ -3,12 +3,15 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod choices;
 mod cpu;
 mod failure;
 mod generated;
 mod hide;
 mod inspect;
+mod key_args;
 mod keys;
+mod new_keys;
 mod operation;
 mod paths;
 mod process;
@@ -17,6 +20,7 @@ mod report;
 mod run;
 mod segments;
 mod speed;
+mod terminal;
 mod units;
 mod usage;
 mod values;
@@ -39,6 +43,7 @@ fn main() -> ExitCode {
         Command::Decrypt(args) => (args.common.json, run::decrypt(args)),
         Command::Rewrap(args) => (args.common.json, run::rewrap(args)),
         Command::Inspect(args) => (args.json, inspect::inspect(args).map(|()| 0)),
+        Command::Keys(args) => (args.json(), new_keys::keys(args).map(|()| 0)),
         Command::Cpu(args) => (args.json, cpu::cpu(args).map(|()| 0)),
         Command::Speed(args) => (args.json(), speed::speed(args).map(|()| 0)),
         Command::Completions(args) => {

@@ -35,7 +35,7 @@ impl Operation {
         match self {
             Self::Encrypt(options) => encrypt(source, sink, options, observer),
             Self::Decrypt(options) => decrypt(source, sink, options, observer),
-            Self::Rewrap(from, to) => rewrap(source, sink, from, to, observer).map_err(new_key),
+            Self::Rewrap(from, to) => rewrap(source, sink, from, to, observer),
         }
     }
 
@@ -52,19 +52,5 @@ impl Operation {
             Self::Decrypt(options) => decrypt_segment(init, segment, sink, options, observer),
             Self::Rewrap(..) => Err(Error::Options("rewrap takes no --init".into())),
         }
-    }
-}
-
-/// The key that is missing is a new one.
-fn new_key(error: Error) -> Error {
-    match error {
-        Error::Track { name, track, codec, reason } => {
-            let reason = match reason.split_once(", or leave it clear") {
-                Some((add, _)) => add.replace("add --key ", "add --to-key "),
-                None => reason,
-            };
-            Error::Track { name, track, codec, reason }
-        }
-        error => error,
     }
 }

@@ -117,6 +117,12 @@ impl Paths {
 
     fn one(input: &Path, output: &Path) -> Result<Self, Failure> {
         let job = PathJob { input: InputPath::of(input), output: OutputPath::of(output) };
+        if ends_in_slash(output) && !matches!(job.input, InputPath::Folder(_)) {
+            return Err(Failure::usage(
+                format!("{} is a folder, and the output of a file is a file", output.display()),
+                format!("name a file in it, or give the folder with -o {}", output.display()),
+            ));
+        }
         if matches!(job.input, InputPath::Standard) {
             if io::stdin().is_terminal() {
                 return Err(Failure::usage(
@@ -233,6 +239,27 @@ pub(crate) fn check_stdin(uses: usize) -> Result<(), Failure> {
         "standard input (-) cannot be read for two things",
         "give the keys in files (--key-file FILE), or in the environment",
     ))
+}
+
+/// Why a folder cannot be made, in words that name what is in the way.
+pub(crate) fn why_no_folder(folder: &Path, error: io::Error) -> io::Error {
+    let kind = error.kind();
+    let parent = folder.parent().unwrap_or(Path::new("/")).display();
+    let what = match (kind, fs::read_link(without_slash(folder))) {
+        (io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound, Ok(target)) => {
+            format!("it is a link to {}, which does not exist", target.display())
+        }
+        (io::ErrorKind::AlreadyExists, _) => "it is there, and is not a folder".into(),
+        (io::ErrorKind::NotFound, _) => format!("the folder {parent} does not exist"),
+        (io::ErrorKind::NotADirectory, _) => format!("{parent} is not a folder"),
+        _ => return error,
+    };
+    io::Error::new(kind, what)
+}
+
+/// The path of a link itself: with a slash behind it, it would be that of its target.
+fn without_slash(path: &Path) -> PathBuf {
+    path.components().collect()
 }
 
 fn ends_in_slash(path: &Path) -> bool {

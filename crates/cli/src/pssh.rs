@@ -13,7 +13,7 @@ pub(crate) fn boxes(values: &[String]) -> Result<Vec<Vec<u8>>, Failure> {
     for value in values {
         let bytes = match value.strip_prefix('@') {
             Some(path) => file(path)?,
-            None => decode(value).ok_or_else(|| wrong("neither base64 nor hexadecimal digits"))?,
+            None => text(value)?.ok_or_else(|| wrong("neither base64 nor hexadecimal digits"))?,
         };
         split(&bytes, &mut boxes)?;
     }
@@ -27,10 +27,111 @@ fn file(path: &str) -> Result<Vec<u8>, Failure> {
     if bytes.get(4..8) == Some(b"pssh") {
         return Ok(bytes);
     }
-    let text = String::from_utf8(bytes).ok();
-    text.and_then(|text| decode(&text)).ok_or_else(|| {
+    if let Some(data) = SystemData::of(&bytes) {
+        return Err(data.failure(&bytes));
+    }
+    let decoded = String::from_utf8(bytes).ok().map(|digits| text(&digits)).transpose()?;
+    decoded.flatten().ok_or_else(|| {
         wrong(format!("{path} holds neither boxes nor base64 nor hexadecimal digits"))
     })
+}
+
+/// What text stands for, if it is base64 or hexadecimal digits.
+fn text(text: &str) -> Result<Option<Vec<u8>>, Failure> {
+    let digits: String = text.split_ascii_whitespace().collect();
+    for bytes in [Some(text.as_bytes().to_vec()), unhex(&digits), unbase64(&digits)] {
+        if let Some((data, bytes)) = bytes.and_then(|b| Some((SystemData::of(&b)?, b))) {
+            return Err(data.failure(&bytes));
+        }
+    }
+    Ok(decode(&digits))
+}
+
+/// The data of a protection system without the box that they belong in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SystemData {
+    /// Widevine's `WidevineCencHeader`, a message of Protocol Buffers.
+    Widevine,
+    /// A `PlayReady` object.
+    PlayReady,
+    /// The XML document in such an object.
+    PlayReadyHeader,
+}
+
+impl SystemData {
+    fn of(bytes: &[u8]) -> Option<Self> {
+        let utf16: Vec<u8> = b"<WRMHEADER".iter().flat_map(|byte| [*byte, 0]).collect();
+        let has = |word: &[u8]| bytes.windows(word.len()).any(|window| window == word);
+        let object = bytes.first_chunk().map(|len| u32::from_le_bytes(*len) as usize);
+        if bytes.get(4..8) == Some(b"pssh") {
+            None
+        } else if bytes.starts_with(b"<WRMHEADER") || bytes.starts_with(&utf16) {
+            Some(Self::PlayReadyHeader)
+        } else if object == Some(bytes.len()) && has(&utf16) {
+            Some(Self::PlayReady)
+        } else {
+            is_widevine(bytes).then_some(Self::Widevine)
+        }
+    }
+
+    /// Says what it is, and how the box is made. It does not repeat the data.
+    fn failure(self, data: &[u8]) -> Failure {
+        let (what, system) = match self {
+            Self::Widevine => ("Widevine's data", "edef8ba979d64ace a3c827dcd51d21ed"),
+            Self::PlayReady => ("a PlayReady object", "9a04f07998404286 ab92e65be0885f95"),
+            Self::PlayReadyHeader => {
+                return Failure::usage(
+                    "--pssh: this is a PlayReady header without the PlayReady object and the pssh box \
+                     around it",
+                    "give the whole box, as the key server or the PlayReady tools write it",
+                );
+            }
+        };
+        let len = data.len();
+        Failure::usage(
+            format!("--pssh: this is {what} without the pssh box around it"),
+            format!(
+                "give the whole box in hexadecimal digits: {:08x} 70737368 00000000 {system} {len:08x}, \
+                 then the digits of the data; or as the key server writes it",
+                len + 32
+            ),
+        )
+    }
+}
+
+/// Whether bytes are a message with the fields of Widevine's header, a KID, a provider or a content ID
+/// among them.
+fn is_widevine(mut bytes: &[u8]) -> bool {
+    let mut names_content = false;
+    while !bytes.is_empty() {
+        let Some(tag) = varint(&mut bytes) else { return false };
+        let Some(value) = varint(&mut bytes) else { return false };
+        match (tag >> 3, tag & 7) {
+            (1 | 5..=13, 0) => {}
+            (field @ (2..=4 | 6 | 8 | 10 | 12 | 13), 2) => {
+                let len = usize::try_from(value).unwrap_or(usize::MAX);
+                let Some((_, rest)) = bytes.split_at_checked(len) else { return false };
+                bytes = rest;
+                names_content |= matches!((field, len), (2, 16) | (3 | 4, 1..));
+            }
+            _ => return false,
+        }
+    }
+    names_content
+}
+
+/// A number of Protocol Buffers: seven bits a byte, the lowest first.
+fn varint(bytes: &mut &[u8]) -> Option<u64> {
+    let mut number = 0;
+    for shift in (0..63).step_by(7) {
+        let (byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        number |= u64::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            return Some(number);
+        }
+    }
+    None
 }
 
 /// Adds the boxes of `bytes`, which follow one another.
@@ -56,9 +157,8 @@ fn wrong(why: impl Display) -> Failure {
 
 /// Hexadecimal digits or base64. A box begins with the high byte of its size, 00, so the digits of
 /// one are never taken for the other.
-fn decode(text: &str) -> Option<Vec<u8>> {
-    let text: String = text.split_ascii_whitespace().collect();
-    if text.starts_with("00") { unhex(&text) } else { unbase64(&text) }
+fn decode(digits: &str) -> Option<Vec<u8>> {
+    if digits.starts_with("00") { unhex(digits) } else { unbase64(digits) }
 }
 
 /// Pairs of hexadecimal digits.
@@ -79,6 +179,43 @@ fn unbase64(text: &str) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn data_without_a_box() {
+        // Algorithm, KID, provider and content ID; a KID alone; the scheme at the end.
+        let kid = [5; 16];
+        let whole = [&b"\x08\x01\x12\x10"[..], &kid, b"\x1a\x04prov\x22\x02id"].concat();
+        let alone = [&b"\x12\x10"[..], &kid].concat();
+        let scheme = [&alone[..], b"\x48\xe3\xdc\x95\x9b\x06"].concat();
+        for data in [&whole, &alone, &scheme] {
+            assert_eq!(SystemData::of(data), Some(SystemData::Widevine));
+            for cut in 1..data.len() {
+                let cut = &data[..cut];
+                assert!(SystemData::of(cut).is_none() || is_widevine(cut));
+            }
+        }
+        let xml = "<WRMHEADER version=\"4.0.0.0\"></WRMHEADER>";
+        let utf16: Vec<u8> = xml.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let len = u32::try_from(utf16.len() + 10).unwrap().to_le_bytes();
+        let object = [&len[..], &[1, 0, 1, 0, 0, 0], &utf16].concat();
+        assert_eq!(SystemData::of(&object), Some(SystemData::PlayReady));
+        for header in [xml.as_bytes(), &utf16] {
+            assert_eq!(SystemData::of(header), Some(SystemData::PlayReadyHeader));
+        }
+        for other in [&b""[..], &kid, b"\x08\x01", &Pssh::common(&[kid]).raw] {
+            assert_eq!(SystemData::of(other), None);
+        }
+        // The header that the hint gives makes a box of the data.
+        for data in [&whole, &object] {
+            let Failure::Usage { hint, .. } = SystemData::of(data).unwrap().failure(data) else {
+                panic!()
+            };
+            let digits = hint.split_once(": ").unwrap().1.split_once(',').unwrap().0;
+            let header = unhex(&digits.replace(' ', "")).unwrap();
+            let pssh = Pssh::parse(&[&header[..], data].concat()).unwrap();
+            assert_eq!(&pssh.data, data);
+        }
+    }
 
     #[test]
     fn base64_of_the_rfc() {

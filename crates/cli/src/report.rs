@@ -5,19 +5,28 @@ use std::io::{self, Write};
 use lanelock_packager::{Summary, Times, UnclaimedRange};
 use serde_json::Value;
 
-use crate::{hide::without_keys, paths::OutputPath, units};
+use crate::{
+    hide::without_keys,
+    paths::OutputPath,
+    terminal::{printable, printable_json},
+    units,
+};
 
 /// Prints JSON, on standard output if that is free.
 pub(crate) fn json(value: &Value, stdout_is_taken: bool) -> io::Result<()> {
     let mut to: Box<dyn Write> =
         if stdout_is_taken { Box::new(io::stderr().lock()) } else { Box::new(io::stdout().lock()) };
-    serde_json::to_writer_pretty(&mut to, value)?;
-    writeln!(to)?;
+    writeln!(to, "{}", printable_json(&serde_json::to_string_pretty(value)?))?;
     to.flush()
 }
 
 /// Prints the summary for people.
-pub(crate) fn text(verb: &str, output: &OutputPath, summary: &Summary) -> io::Result<()> {
+pub(crate) fn text(
+    verb: &str,
+    output: &OutputPath,
+    summary: &Summary,
+    verbose: bool,
+) -> io::Result<()> {
     // The summary is text for people: to standard error, so that standard output stays free for data.
     let mut out = io::stderr().lock();
     for track in &summary.tracks {
@@ -45,7 +54,7 @@ pub(crate) fn text(verb: &str, output: &OutputPath, summary: &Summary) -> io::Re
         let ranges = unclaimed.ranges - 3;
         writeln!(out, "... and {ranges} more such ranges, {} bytes in all", unclaimed.bytes)?;
     }
-    let Summary { bytes_in, bytes_out, fragments, seconds, level, workers, times, .. } = summary;
+    let Summary { bytes_in, bytes_out, fragments, seconds, .. } = summary;
     let fragments = match fragments {
         0 => "progressive".to_owned(),
         n => units::count(*n, "fragment", "fragments"),
@@ -53,11 +62,17 @@ pub(crate) fn text(verb: &str, output: &OutputPath, summary: &Summary) -> io::Re
     writeln!(
         out,
         "{}: {}, {fragments}, {} at {}",
-        without_keys(&output.name()),
+        printable(&without_keys(&output.name())),
         units::bytes(*bytes_out),
         units::duration(*seconds),
-        units::gigabytes_a_second(*bytes_in, *seconds),
+        units::byte_rate(*bytes_in, *seconds),
     )?;
+    if verbose { stages(&mut out, verb, summary) } else { Ok(()) }
+}
+
+/// Where the time of the workers went.
+fn stages(out: &mut dyn Write, verb: &str, summary: &Summary) -> io::Result<()> {
+    let Summary { level, workers, times, .. } = summary;
     let Times { plan, read, map, crypto, look, write, .. } = *times;
     let all = (plan + read + map + crypto + look + write).max(f64::MIN_POSITIVE);
     let percent = |part: f64| 100.0 * part / all;
@@ -75,6 +90,5 @@ pub(crate) fn text(verb: &str, output: &OutputPath, summary: &Summary) -> io::Re
         percent(map),
         percent(crypto),
         percent(write),
-    )?;
-    Ok(())
+    )
 }

@@ -6,7 +6,8 @@ use std::{
 };
 
 use lanelock_packager::{
-    DecryptOptions, EncryptOptions, Error, Iv, KeyMap, Layout, Observer as _, Scheme, Summary,
+    Choice, DecryptOptions, EncryptOptions, Error, Iv, KeyMap, Layout, Observer as _, Scheme,
+    Summary,
 };
 use serde_json::json;
 
@@ -14,11 +15,12 @@ use crate::{
     args::{
         CommonArgs, DecryptArgs, DecryptionArgs, EncryptArgs, KeyArgs, ProtectionArgs, RewrapArgs,
     },
+    choices::Choices,
     failure::Failure,
     hide::without_keys,
     keys,
     operation::Operation,
-    paths::{InputPath, PathJob, Paths},
+    paths::{InputPath, PathJob, Paths, why_no_folder},
     process::process,
     pssh, report,
     values::TruncatedRuns,
@@ -33,7 +35,13 @@ pub(crate) fn encrypt(args: &EncryptArgs) -> Result<u8, Failure> {
     check_encryption(args, &paths)?;
     let watch = Watch::new(&args.common, paths.len(), paths.to_stdout())?;
     let keys = keys::by_track(&args.keys, &watch)?;
+    let mut choices: Vec<_> = args.clear.iter().cloned().map(Choice::Clear).collect();
+    if args.fragment_duration.is_some() {
+        choices.push(Choice::FragmentDuration);
+    }
+    let choices = Choices::new(choices, &args.keys.keys, "--key", &args.common);
     let mut options = encrypt_options(&args.protection, args.truncated_runs, keys, &args.common)?
+        .with_must_apply(choices.of_each(&paths))
         .with_clear(args.clear.clone());
     if let Some(layout) = args.layout {
         options = options.with_layout(layout.into());
@@ -41,7 +49,8 @@ pub(crate) fn encrypt(args: &EncryptArgs) -> Result<u8, Failure> {
     if let Some(duration) = args.fragment_duration {
         options = options.with_fragment_duration(duration);
     }
-    run(&Operation::Encrypt(options), &paths, args.init.as_ref(), &args.common, &watch)
+    let operation = Operation::Encrypt(options);
+    run(&operation, &paths, args.init.as_ref(), &args.common, &choices, &watch)
 }
 
 /// Decrypts, and gives the exit code.
@@ -51,7 +60,8 @@ pub(crate) fn decrypt(args: &DecryptArgs) -> Result<u8, Failure> {
     check(&paths, args.init.as_ref(), &args.common)?;
     let watch = Watch::new(&args.common, paths.len(), paths.to_stdout())?;
     let options = decrypt_options(&args.keys, &args.decryption, &args.common, &watch)?;
-    run(&Operation::Decrypt(options), &paths, args.init.as_ref(), &args.common, &watch)
+    let (operation, choices) = (Operation::Decrypt(options), Choices::default());
+    run(&operation, &paths, args.init.as_ref(), &args.common, &choices, &watch)
 }
 
 /// Encrypts anew, and gives the exit code.
@@ -60,21 +70,24 @@ pub(crate) fn rewrap(args: &RewrapArgs) -> Result<u8, Failure> {
     paths.check_stdin(&[&args.keys.files, &args.to_keys.to_files])?;
     check(&paths, None, &args.common)?;
     check_protection(&args.protection, &paths)?;
+    check_truncated_runs("--to-truncated-runs", args.to_truncated_runs, &args.protection)?;
     let watch = Watch::new(&args.common, paths.len(), paths.to_stdout())?;
     let from = decrypt_options(&args.keys, &args.decryption, &args.common, &watch)?;
     let keys = keys::new_by_track(&args.to_keys, &from.keys, &watch)?;
-    let to = encrypt_options(&args.protection, args.to_truncated_runs, keys, &args.common)?;
-    run(&Operation::Rewrap(from, to), &paths, None, &args.common, &watch)
+    let choices = Choices::new(Vec::new(), &args.to_keys.to_keys, "--to-key", &args.common);
+    let to = encrypt_options(&args.protection, args.to_truncated_runs, keys, &args.common)?
+        .with_must_apply(choices.of_each(&paths));
+    run(&Operation::Rewrap(from, to), &paths, None, &args.common, &choices, &watch)
 }
 
 fn encrypt_options(
     args: &ProtectionArgs,
-    truncated_runs: TruncatedRuns,
+    truncated_runs: Option<TruncatedRuns>,
     keys: KeyMap,
     common: &CommonArgs,
 ) -> Result<EncryptOptions, Failure> {
     let mut options = EncryptOptions::new(args.scheme.into(), keys)
-        .with_encrypted_truncated_runs(truncated_runs == TruncatedRuns::Encrypt)
+        .with_encrypted_truncated_runs(truncated_runs == Some(TruncatedRuns::Encrypt))
         .with_iv(args.iv.as_ref().map_or(Iv::Random, |iv| Iv::Given(iv.0.clone())))
         .with_pssh(pssh::boxes(&args.pssh)?)
         .with_common_pssh(!args.no_pssh)
@@ -153,8 +166,25 @@ fn check_protection(args: &ProtectionArgs, paths: &Paths) -> Result<(), Failure>
     Ok(())
 }
 
+fn check_truncated_runs(
+    option: &str,
+    given: Option<TruncatedRuns>,
+    args: &ProtectionArgs,
+) -> Result<(), Failure> {
+    let cuts = Scheme::from(args.scheme).has_pattern()
+        && args.pattern.is_some_and(|(crypt, skip)| crypt > 1 && skip > 0);
+    if given.is_none() || cuts {
+        return Ok(());
+    }
+    Err(Failure::usage(
+        format!("{option} has no effect: only patterns like 5:5 have truncated runs"),
+        format!("leave out {option}, or give a --pattern"),
+    ))
+}
+
 fn check_encryption(args: &EncryptArgs, paths: &Paths) -> Result<(), Failure> {
     check_protection(&args.protection, paths)?;
+    check_truncated_runs("--truncated-runs", args.truncated_runs, &args.protection)?;
     let no_effect = |option: &str, why: &str| {
         Err(Failure::usage(format!("{option} has no effect: {why}"), format!("leave out {option}")))
     };
@@ -187,6 +217,7 @@ fn run(
     paths: &Paths,
     init: Option<&PathBuf>,
     common: &CommonArgs,
+    choices: &Choices,
     watch: &Watch,
 ) -> Result<u8, Failure> {
     match paths {
@@ -198,13 +229,13 @@ fn run(
                 let value = serde_json::to_value(&summary).map_err(io::Error::from)?;
                 report::json(&value, job.output.is_standard())?;
             } else if !common.quiet {
-                report::text(operation.verb(), &job.output, &summary)?;
+                report::text(operation.verb(), &job.output, &summary, common.verbose)?;
             }
             Ok(0)
         }
         Paths::Into(folder, jobs) => {
             let made = make_folder(folder)?;
-            let result = several(operation, jobs, init, common, watch);
+            let result = several(operation, jobs, init, common, choices, watch);
             if made {
                 // With something in it, it stays.
                 let _ = fs::remove_dir(folder);
@@ -220,7 +251,8 @@ fn make_folder(folder: &Path) -> Result<bool, Failure> {
         Ok(()) => Ok(true),
         Err(_) if folder.is_dir() => Ok(false),
         Err(error) => {
-            Err(Failure::Io { what: format!("cannot make the folder {}", folder.display()), error })
+            let what = format!("cannot make the folder {}", folder.display());
+            Err(Failure::Io { what, error: why_no_folder(folder, error) })
         }
     }
 }
@@ -231,9 +263,11 @@ fn several(
     jobs: &[PathJob],
     init: Option<&PathBuf>,
     common: &CommonArgs,
+    choices: &Choices,
     watch: &Watch,
 ) -> Result<u8, Failure> {
     let mut code = 0;
+    let mut summaries = Vec::new();
     let mut objects = Vec::new();
     for job in jobs {
         let before = code;
@@ -249,19 +283,20 @@ fn several(
         }
         if common.json {
             objects.push(object(job, &result)?);
-            continue;
+        } else {
+            // What cannot be printed is no reason to stop.
+            let _ = watch.suspend(|| match &result {
+                Ok(_) if common.quiet => Ok(()),
+                Ok(summary) => report::text(operation.verb(), &job.output, summary, common.verbose),
+                // Once is enough.
+                Err(failure) if failure.is_interruption() && before == failure.code() => Ok(()),
+                Err(failure) => {
+                    failure.print_about(&job.input.name());
+                    Ok(())
+                }
+            });
         }
-        // What cannot be printed is no reason to stop.
-        let _ = watch.suspend(|| match result {
-            Ok(_) if common.quiet => Ok(()),
-            Ok(summary) => report::text(operation.verb(), &job.output, &summary),
-            // Once is enough.
-            Err(failure) if failure.is_interruption() && before == failure.code() => Ok(()),
-            Err(failure) => {
-                failure.print_about(&job.input.name());
-                Ok(())
-            }
-        });
+        summaries.extend(result.ok());
     }
     watch.end();
     if common.json
@@ -270,6 +305,9 @@ fn several(
         // Whoever closed the pipe may know; a failure of an input counts more than that of its report.
         let failure = Failure::Print(error);
         return if code == 0 { Err(failure) } else { Ok(code) };
+    }
+    if code == 0 {
+        choices.check(&summaries)?;
     }
     Ok(code)
 }

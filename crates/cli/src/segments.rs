@@ -16,7 +16,12 @@ use lanelock_packager::{
     io::{FileSink, FileSource, Sink},
 };
 
-use crate::{failure::Failure, operation::Operation, paths::OutputPath, watch::Watch};
+use crate::{
+    failure::Failure,
+    operation::Operation,
+    paths::{OutputPath, why_no_folder},
+    watch::Watch,
+};
 
 /// Encrypts or decrypts all segments of the folder `input` into the folder `output`, which appears when
 /// all of them are there, or not at all.
@@ -35,7 +40,8 @@ pub(crate) fn run(
     let init = FileSource::open(&input.join(&folder.init))?;
     let (mut worker, sync) = match operation {
         Operation::Encrypt(options) => {
-            (Worker::Encrypt(SegmentEncryptor::new(&init, options.clone())?), options.sync)
+            let encryptor = SegmentEncryptor::new(&init, options.clone())?;
+            (Worker::Encrypt(Box::new(encryptor)), options.sync)
         }
         Operation::Decrypt(options) => (Worker::Decrypt(&init, options), options.sync),
         Operation::Rewrap(..) => {
@@ -78,7 +84,7 @@ pub(crate) fn run(
 
 /// What processes the segments.
 enum Worker<'a> {
-    Encrypt(SegmentEncryptor<'a>),
+    Encrypt(Box<SegmentEncryptor<'a>>),
     Decrypt(&'a FileSource, &'a DecryptOptions),
 }
 
@@ -248,6 +254,9 @@ impl NewFolder {
                 )));
             }
         }
+        if !path.exists() && path.is_symlink() {
+            return Err(fail(why_no_folder(&path, io::ErrorKind::NotFound.into())));
+        }
         let parent = match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
@@ -260,7 +269,8 @@ impl NewFolder {
             ));
         }
         // Only the kind of the error: its text would be about a folder that the user did not choose.
-        let temporary = temporary_folder(parent).map_err(|error| fail(error.kind().into()))?;
+        let temporary = temporary_folder(parent)
+            .map_err(|error| fail(why_no_folder(&path, error.kind().into())))?;
         let this = Self { path, temporary };
         if let Ok(there) = fs::metadata(&this.path) {
             let keep = fs::set_permissions(&this.temporary, there.permissions());
@@ -343,6 +353,7 @@ fn add(all: &mut Summary, segment: Summary) {
             Some(known) => {
                 known.access_units += track.access_units;
                 known.kid = known.kid.take().or(track.kid);
+                known.iv = known.iv.take().or(track.iv);
                 known.scheme = known.scheme.take().or(track.scheme);
             }
             None => all.tracks.push(track),

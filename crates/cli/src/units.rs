@@ -15,10 +15,10 @@ pub(crate) fn bit_rate(bytes: u64, seconds: f64) -> Option<String> {
     (seconds > 0.0 && bytes > 0).then(|| scaled(float(bytes) * 8.0 / seconds, &UNITS))
 }
 
-/// A rate in gigabytes a second.
-pub(crate) fn gigabytes_a_second(bytes: u64, seconds: f64) -> String {
-    let rate = if seconds > 0.0 { float(bytes) / seconds / 1e9 } else { 0.0 };
-    format!("{rate:.2} GB/s")
+/// A rate in bytes a second.
+pub(crate) fn byte_rate(bytes: u64, seconds: f64) -> String {
+    const UNITS: [&str; 4] = ["kB/s", "MB/s", "GB/s", "TB/s"];
+    scaled(if seconds > 0.0 { float(bytes) / seconds } else { 0.0 }, &UNITS)
 }
 
 /// Seconds, with hours and minutes where there are some.
@@ -78,6 +78,10 @@ mod tests {
         assert_eq!(bytes(u64::MAX), "18446744 TB");
         assert_eq!(bit_rate(1_000_000, 4.0).unwrap(), "2.00 Mb/s");
         assert_eq!(bit_rate(1, 0.0), None);
+        assert_eq!(byte_rate(346_000, 0.002), "173 MB/s");
+        assert_eq!(byte_rate(240_000_000, 0.1), "2.40 GB/s");
+        assert_eq!(byte_rate(5_000, 1.0), "5.00 kB/s");
+        assert_eq!(byte_rate(5_000, 0.0), "0.00 kB/s");
     }
 
     #[test]

@@ -7,12 +7,13 @@ use std::{
     process::ExitCode,
 };
 
-use crate::hide::without_keys;
+use crate::{hide::without_keys, terminal::printable};
 
-/// Prints help, or the error without what may be a key, and gives the exit code.
+/// Prints help, or the error without what may be a key or what a terminal would act on, and gives the exit code.
 pub(crate) fn report(error: &clap::Error) -> ExitCode {
     let rendered = error.render().to_string();
-    let hidden = without_keys(&rendered);
+    let lines = rendered.split('\n').map(|line| printable(&without_keys(line)));
+    let hidden = lines.collect::<Vec<_>>().join("\n");
     if !error.use_stderr() || hidden == rendered {
         // The reader of a pipe may close it early, like `head`: that is no failure.
         let failed = error.print().err().filter(|e| e.kind() != io::ErrorKind::BrokenPipe);

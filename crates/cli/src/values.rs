@@ -1,9 +1,9 @@
 //! Values of options, and how they are read.
 
-use std::ffi::OsString;
+use std::{ffi::OsString, num::NonZeroUsize};
 
 use clap::ValueEnum;
-use lanelock_packager::{IndexPolicy, Layout, Scheme, Selector};
+use lanelock_packager::{IndexPolicy, Layout, Scheme, Selector, SelectorError};
 use zeroize::Zeroizing;
 
 use crate::pssh::unhex;
@@ -106,8 +106,7 @@ pub(crate) enum TruncatedRuns {
 pub(crate) struct IvArg(pub(crate) Vec<u8>);
 
 pub(crate) fn selector(text: &str) -> Result<Selector, String> {
-    // The error of the packager repeats the text, which clap does already.
-    text.parse().map_err(|_| "expected all, video, audio, text or a track ID".into())
+    text.parse().map_err(|error: SelectorError| error.to_string())
 }
 
 pub(crate) fn pattern(text: &str) -> Result<(u8, u8), String> {
@@ -137,4 +136,9 @@ pub(crate) fn seconds(text: &str) -> Result<std::time::Duration, String> {
 pub(crate) fn mebibytes(text: &str) -> Result<u64, String> {
     let read = text.parse::<u64>().ok().filter(|mib| (1..=1 << 20).contains(mib));
     read.map(|mib| mib << 20).ok_or_else(|| "MIB is 1 to 1048576".into())
+}
+
+pub(crate) fn workers(text: &str) -> Result<NonZeroUsize, String> {
+    let what = "N is a number from 1 on; without --workers, there is one for each core, at most 4";
+    text.parse().map_err(|_| what.into())
 }

@@ -21,7 +21,12 @@ use signal_hook::{
     iterator::Signals,
 };
 
-use crate::{args::CommonArgs, failure::Failure, hide::without_keys};
+use crate::{
+    args::CommonArgs,
+    failure::Failure,
+    hide::without_keys,
+    terminal::{self, Label, printable_json},
+};
 
 /// The observer of the command.
 pub(crate) struct Watch {
@@ -124,13 +129,16 @@ impl Observer for Watch {
             return;
         }
         drop(said);
-        let text = if self.json {
-            serde_json::json!({ "warning": message }).to_string()
-        } else {
-            format!("warning: {message}")
-        };
         // A warning that cannot be printed is no reason to stop.
-        let _ = self.bar.suspend(|| writeln!(io::stderr().lock(), "{text}"));
+        let _ = self.bar.suspend(|| {
+            let mut stderr = terminal::stderr();
+            if self.json {
+                let json = serde_json::json!({ "warning": message }).to_string();
+                writeln!(stderr, "{}", printable_json(&json))
+            } else {
+                Label::Warning.write(&mut stderr, &message)
+            }
+        });
     }
 }
 

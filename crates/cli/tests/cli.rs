@@ -72,6 +72,7 @@ fn help_tells_of_every_option() {
         "--json",
         "--quiet",
         "--no-progress",
+        "--verbose",
     ];
     let protection = ["--scheme", "--pattern", "--iv", "--pssh", "--no-pssh", "cbcs", "1:9"];
     let encrypt = ["--clear", "--layout", "--fragment-duration", "--init"];

@@ -3,8 +3,12 @@
 use core::{fmt, str::FromStr};
 
 use lanelock::{Aes128, AesLevel};
-use thiserror::Error;
 use zeroize::Zeroizing;
+
+use crate::{
+    KeyError, Selector, SelectorError, codec,
+    key_text::{self, ShakaKey},
+};
 
 /// A content key with its identifier: 16 bytes each.
 ///
@@ -28,6 +32,30 @@ impl Key {
         Self { kid, key: Zeroizing::new(key) }
     }
 
+    /// A new key with a new KID, from the random generator of the system.
+    pub fn random() -> Result<Self, KeyError> {
+        let (mut kid, mut key) = ([0; 16], Zeroizing::new([0; 16]));
+        for bytes in [&mut kid, &mut *key] {
+            getrandom::fill(bytes).map_err(|error| KeyError::Random(error.to_string()))?;
+        }
+        Ok(Self { kid, key })
+    }
+
+    /// The KID as people write it: lower-case hexadecimal digits, grouped like a UUID.
+    pub fn kid_text(&self) -> String {
+        kid_text(&self.kid)
+    }
+
+    /// `KID:KEY`, which is secret.
+    pub fn secret_text(&self) -> Zeroizing<String> {
+        let [kid, key] = [&self.kid, &*self.key].map(|bytes| Zeroizing::new(hex_text(bytes)));
+        let mut text = Zeroizing::new(String::with_capacity(65));
+        for part in [kid.as_str(), ":", &key] {
+            text.push_str(part);
+        }
+        text
+    }
+
     /// Whether both are the same key, whatever their KIDs.
     pub(crate) fn is_same_key(&self, other: &Self) -> bool {
         self.key == other.key
@@ -41,12 +69,14 @@ impl Key {
 impl FromStr for Key {
     type Err = KeyError;
 
-    /// Reads `KID:KEY`, both of 32 hexadecimal digits; the KID may have the dashes of a UUID.
+    /// Reads `KID:KEY`, both of 32 hexadecimal digits. The KID may have the dashes and braces of a GUID,
+    /// both may have `0x` before them, and the key may be in base64.
     fn from_str(text: &str) -> Result<Self, KeyError> {
+        if text.contains(',') {
+            return Err(KeyError::Several);
+        }
         let (kid, key) = text.split_once(':').ok_or(KeyError::Separator)?;
-        let kid = sixteen_bytes(kid).ok_or(KeyError::Kid)?;
-        let key = Zeroizing::new(sixteen_bytes(key).ok_or(KeyError::Key)?);
-        Ok(Self { kid, key })
+        Ok(Self { kid: key_text::kid(kid)?, key: key_text::key(key)? })
     }
 }
 
@@ -72,58 +102,8 @@ pub(crate) fn hex_text(bytes: &[u8]) -> String {
     base16ct::lower::encode_string(bytes)
 }
 
-/// 32 hexadecimal digits, dashes ignored.
-fn sixteen_bytes(text: &str) -> Option<[u8; 16]> {
-    let digits = Zeroizing::new(text.replace('-', ""));
-    let mut bytes = [0; 16];
-    let whole = base16ct::mixed::decode(digits.as_str(), &mut bytes).ok()?.len() == 16;
-    whole.then_some(bytes)
-}
-
-/// Which tracks.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Selector {
-    /// Every track.
-    All,
-    /// Video tracks.
-    Video,
-    /// Audio tracks.
-    Audio,
-    /// Text, subtitle and caption tracks.
-    Text,
-    /// The track with this ID.
-    Track(u32),
-}
-
-impl FromStr for Selector {
-    type Err = KeyError;
-
-    /// Reads `all`, `video`, `audio`, `text` or a track ID.
-    fn from_str(text: &str) -> Result<Self, KeyError> {
-        match text {
-            "all" => Ok(Self::All),
-            "video" => Ok(Self::Video),
-            "audio" => Ok(Self::Audio),
-            "text" => Ok(Self::Text),
-            id => id.parse().map(Self::Track).map_err(|_| KeyError::Selector),
-        }
-    }
-}
-
-impl fmt::Display for Selector {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::All => f.write_str("all"),
-            Self::Video => f.write_str("video"),
-            Self::Audio => f.write_str("audio"),
-            Self::Text => f.write_str("text"),
-            Self::Track(id) => write!(f, "{id}"),
-        }
-    }
-}
-
-/// Keys for tracks. The most particular selector wins: a track ID, then a kind, then `all`.
+/// Keys for tracks. The most particular selector wins: a track ID, then a codec, then a kind, then `other`,
+/// then `all`.
 ///
 /// ```
 /// use lanelock_packager::{Key, KeyError, KeyMap, Selector};
@@ -150,8 +130,10 @@ impl KeyMap {
     /// Adds a key.
     ///
     /// # Errors
-    /// The selector has a key already, or the KID stands for another key.
+    /// The selector has a key already or is a codec that cannot be encrypted, or the KID stands for another
+    /// key.
     pub fn insert(&mut self, selector: Selector, key: Key) -> Result<(), KeyError> {
+        check(&selector)?;
         if self.entries.iter().any(|(other, _)| *other == selector) {
             return Err(KeyError::Twice(selector.to_string()));
         }
@@ -162,16 +144,13 @@ impl KeyMap {
         Ok(())
     }
 
-    /// Reads `[SELECTOR=]KID:KEY` and adds it.
+    /// Reads a [`KeyLine`] and adds it.
     ///
     /// # Errors
     /// As [`insert`](Self::insert), and if the text is not of that form.
     pub fn parse_insert(&mut self, text: &str) -> Result<(), KeyError> {
-        let (selector, key) = match text.split_once('=') {
-            Some((selector, key)) => (selector.parse()?, key),
-            None => (Selector::All, text),
-        };
-        self.insert(selector, key.parse()?)
+        let KeyLine { selector, key } = text.parse()?;
+        self.insert(selector, key)
     }
 
     /// Whether there are no keys.
@@ -185,28 +164,46 @@ impl KeyMap {
     }
 }
 
-/// What is wrong with the text of a key. It never repeats the text: part of it may be secret.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+/// A key as people write it: a line of a key file. That is `[SELECTOR=]KID:KEY`, for all tracks if there is
+/// no selector, or `label=LABEL:key_id=KID:key=KEY` as for Shaka Packager, whose labels `AUDIO`, `VIDEO`,
+/// `SD`, `HD`, `UHD1` and `UHD2` stand for audio and video.
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum KeyError {
-    /// There is no colon.
-    #[error("a key is KID:KEY, and there is no colon in it")]
-    Separator,
-    /// The KID is not 16 bytes.
-    #[error("the KID must be 32 hexadecimal digits (dashes allowed)")]
-    Kid,
-    /// The key is not 16 bytes.
-    #[error("the key must be 32 hexadecimal digits")]
-    Key,
-    /// The selector is unknown.
-    #[error("the selector before the \"=\" is not all, video, audio, text or a track ID")]
-    Selector,
-    /// Two keys for the same selector.
-    #[error("two keys for \"{0}\"")]
-    Twice(String),
-    /// Two different keys with the same KID.
-    #[error("two different keys have the KID {0}")]
-    KidTwice(String),
+pub struct KeyLine {
+    /// The tracks it is for.
+    pub selector: Selector,
+    /// The key.
+    pub key: Key,
+}
+
+impl FromStr for KeyLine {
+    type Err = KeyError;
+
+    fn from_str(text: &str) -> Result<Self, KeyError> {
+        let text = text.trim();
+        if let Some(shaka) = ShakaKey::of(text) {
+            let ShakaKey { selector, kid, key } = shaka?;
+            let (kid, key) = (key_text::kid(kid)?, key_text::key(key)?);
+            return Ok(Self { selector, key: Key { kid, key } });
+        }
+        // The padding of base64 ends no selector.
+        let padded = text.split_once(':').is_some_and(|(kid, _)| kid.ends_with('='));
+        let (selector, key) = match text.split_once('=').filter(|_| !padded) {
+            // What follows a colon belongs to a key.
+            Some((selector, key)) if !selector.contains(':') => (selector.trim().parse()?, key),
+            _ => (Selector::All, text),
+        };
+        check(&selector)?;
+        Ok(Self { selector, key: key.trim().parse()? })
+    }
+}
+
+/// Refuses a key for a codec that has no rules: it would never be used.
+fn check(selector: &Selector) -> Result<(), KeyError> {
+    match selector {
+        Selector::Codec(code) if !codec::is_known(*code) => Err(SelectorError.into()),
+        _ => Ok(()),
+    }
 }
 
 #[cfg(test)]
@@ -223,9 +220,25 @@ mod tests {
         assert_eq!(format!("{key:?}"), "Key(00112233-4455-6677-8899-aabbccddeeff)");
         let sixteen = "000102030405060708090a0b0c0d0e0f";
         assert_eq!(parse(sixteen), Err(KeyError::Separator));
-        assert_eq!(parse(&format!("12:{sixteen}")), Err(KeyError::Kid));
+        assert_eq!(parse(&format!("12ab:{sixteen}")), Err(KeyError::Kid));
         assert_eq!(parse(&format!("{sixteen}:{sixteen}0")), Err(KeyError::Key));
         assert_eq!(parse(&format!("{sixteen}:{}", "x".repeat(32))), Err(KeyError::Key));
+    }
+
+    #[test]
+    fn new_keys_are_new_and_read_again() {
+        let (a, b) = (Key::random().unwrap(), Key::random().unwrap());
+        assert!(a.kid != b.kid && a.key != b.key && a.kid != *a.key);
+        assert_eq!(a.secret_text().parse(), Ok(a));
+    }
+
+    #[test]
+    fn lines_in_the_form_of_shaka_packager() {
+        let (kid, key) = ("11".repeat(16), "22".repeat(16));
+        let line = format!("label=AUDIO:key_id={kid}:key={key}").parse::<KeyLine>().unwrap();
+        assert_eq!(line, format!("audio={kid}:{key}").parse().unwrap());
+        let line = format!("label=AUDIO:key_id={kid}:key=3").parse::<KeyLine>();
+        assert_eq!(line, Err(KeyError::Key));
     }
 
     #[test]
@@ -236,6 +249,10 @@ mod tests {
         map.parse_insert(&format!("audio={kid}:{a}")).unwrap();
         assert!(matches!(map.parse_insert(&format!("7={kid}:{b}")), Err(KeyError::KidTwice(_))));
         assert!(matches!(map.parse_insert(&format!("video={b}:{b}")), Err(KeyError::Twice(_))));
-        assert!(matches!(map.parse_insert(&format!("vide={b}:{b}")), Err(KeyError::Selector)));
+        for wrong in ["vide", "tmcd", ""] {
+            let line = format!("{wrong}={b}:{b}");
+            assert_eq!(map.parse_insert(&line), Err(KeyError::Selector), "{wrong}");
+        }
+        map.parse_insert(&format!("hvc1 = {b}:{b}")).unwrap();
     }
 }

@@ -52,14 +52,17 @@
 #![forbid(unsafe_code)]
 
 mod claims;
+mod codec;
 mod decrypt;
 pub mod drm;
 mod encrypt;
 mod error;
 mod evidence;
+mod foreign;
 mod index;
 mod inspect;
 pub mod io;
+mod key_text;
 mod keys;
 mod options;
 mod piece;
@@ -67,6 +70,8 @@ mod pipeline;
 mod place;
 mod plan;
 mod rewrap;
+mod selection;
+mod selector;
 mod skeleton;
 mod summary;
 mod tracks;
@@ -80,13 +85,17 @@ pub use inspect::{
     FragmentReport, ProtectionReport, PsshReport, Report, TrackReport, inspect, inspect_file,
     inspect_segment,
 };
-pub use keys::{Key, KeyError, KeyMap, Selector};
+pub use key_text::KeyError;
+pub use keys::{Key, KeyLine, KeyMap};
 pub use lanelock_cenc::Scheme;
+pub use lanelock_mp4::FourCc;
 pub use options::{
-    DecryptOptions, EncryptOptions, IndexPolicy, Iv, Layout, Observer, PlanOptions, Quiet, Writes,
+    Choice, DecryptOptions, EncryptOptions, IndexPolicy, Iv, Layout, Observer, PlanOptions, Quiet,
+    Writes,
 };
 pub use plan::{MoviePlan, PlannedSegment, SegmentTrack};
 pub use rewrap::{rewrap, rewrap_file};
+pub use selector::{Selector, SelectorError};
 pub use summary::{Summary, Times, TrackSummary};
 
 /// The examples of the README, as tests.

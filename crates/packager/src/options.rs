@@ -77,6 +77,10 @@ pub struct EncryptOptions {
     pub writes: Writes,
     /// The most bytes of the input in memory, but for a fragment that is larger. Default 24 MiB.
     pub memory: u64,
+    /// Choices that must make a difference: it is an error if one makes none to the input. Default none,
+    /// so that options do for many files; [`Summary::unused`](crate::Summary::unused) names those
+    /// without effect.
+    pub must_apply: Vec<Choice>,
 }
 
 impl EncryptOptions {
@@ -99,6 +103,7 @@ impl EncryptOptions {
             sync: false,
             writes: Writes::SideBySide,
             memory: MEMORY,
+            must_apply: Vec::new(),
         }
     }
 
@@ -116,6 +121,7 @@ impl EncryptOptions {
         with_sync: sync, bool;
         with_writes: writes, Writes;
         with_memory: memory, u64;
+        with_must_apply: must_apply, Vec<Choice>;
     }
 
     /// Sets [`pattern`](Self::pattern).
@@ -123,6 +129,20 @@ impl EncryptOptions {
     pub fn with_pattern(self, crypt: u8, skip: u8) -> Self {
         Self { pattern: (crypt, skip), ..self }
     }
+}
+
+/// A choice in [`EncryptOptions`] that makes no difference to some inputs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Choice {
+    /// A selector of [`keys`](EncryptOptions::keys): none if it selects no track.
+    Key(Selector),
+    /// A selector of [`clear`](EncryptOptions::clear): none if it selects no track.
+    Clear(Selector),
+    /// The [`fragment_duration`](EncryptOptions::fragment_duration): none to fragments that are there.
+    FragmentDuration,
+    /// [`IndexPolicy::Build`]: none to progressive output, which has no index.
+    Index,
 }
 
 /// How to plan a movie whose segments are made one by one. Made by [`Self::new`], changed by the

@@ -13,8 +13,9 @@ use crate::{
     decrypt::Decryption,
     encrypt::Job,
     io::{FileSink, FileSource, Input, Sink, Source},
+    selection::{Purpose, fail},
     skeleton::Skeleton,
-    tracks::{Protector, fail},
+    tracks::Protector,
 };
 
 /// Encrypts the protected file `input` anew, to the file `output`: decrypted with the keys of `from`,
@@ -100,7 +101,8 @@ pub fn rewrap(
         observer,
         start,
     };
-    let protector = Protector::new(&input, &clear, &options, AesLevel::best()?)?;
+    let level = AesLevel::best()?;
+    let protector = Protector::new(&input, &clear, &options, level, Purpose::Rewrap)?;
     for (track, protected) in movie.tracks.iter().zip(&protector.tracks) {
         if track.is_protected() && protected.is_none() {
             let reason = "it is encrypted, and would be written clear; give a new key for it";

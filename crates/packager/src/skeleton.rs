@@ -10,7 +10,7 @@ use lanelock_mp4::{
 };
 
 use crate::{
-    Error, Place,
+    Error, Place, foreign,
     io::{Input, ReadAhead},
 };
 
@@ -173,6 +173,7 @@ impl Skeleton {
     /// Walks the headers of the whole file, so that a truncated one is refused before any work. A pipe
     /// is read up to its `moov`.
     pub(crate) fn read(input: &Input<'_>) -> Result<Self, Error> {
+        foreign::refuse(input)?;
         let mut walk = Walk::new(input);
         let ahead = ReadAhead::new(input);
         for header in top_level(&ahead) {
@@ -197,6 +198,7 @@ impl Skeleton {
         segment: &'a Input<'a>,
     ) -> Result<Self, Error> {
         let mut walk = Self::walk_init(init)?;
+        foreign::refuse(segment)?;
         walk.input = segment;
         walk.boxes.clear();
         walk.open_ended = None;
@@ -218,6 +220,7 @@ impl Skeleton {
     }
 
     fn walk_init<'a>(init: &'a Input<'a>) -> Result<Walk<'a>, Error> {
+        foreign::refuse(init)?;
         let mut walk = Walk::new(init);
         let ahead = ReadAhead::new(init);
         for header in top_level(&ahead) {
@@ -409,7 +412,16 @@ impl<'a> Walk<'a> {
         let Self { input, movie, ftyp, metas, mut items, media, boxes, fragments, open_ended } =
             self;
         let Some((movie, moov)) = movie else {
-            return Err(input.unsuitable("no moov box: this is not an MP4 file"));
+            return Err(input.unsuitable(match &ftyp {
+                Some(ftyp) if foreign::is_picture(ftyp) => {
+                    "no moov box: this is a picture (HEIF, AVIF), not a movie"
+                }
+                Some(_) => {
+                    "no moov box: the file is not complete, as when a recording or a download was cut \
+                     short; make or fetch it again"
+                }
+                None => "no moov box: this is not an MP4 file",
+            }));
         };
         if input.is_sequential() && !movie.fragmented {
             return Err(input.unsuitable(

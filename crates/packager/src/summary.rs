@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use crate::{KeyReport, UnclaimedMedia};
+use crate::{Choice, KeyReport, UnclaimedMedia};
 
 /// The result of a run.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -22,6 +22,9 @@ pub struct Summary {
     pub tracks: Vec<TrackSummary>,
     /// Media data that no sample and no item refers to, which were taken as they are.
     pub unclaimed: UnclaimedMedia,
+    /// Choices that made no difference to this input.
+    #[serde(skip)]
+    pub unused: Vec<Choice>,
     /// What decryption found out about the keys.
     pub keys: Vec<KeyReport>,
     /// The level that AES ran at.
@@ -46,6 +49,9 @@ pub struct TrackSummary {
     pub scheme: Option<String>,
     /// The KID; none if the track is clear.
     pub kid: Option<String>,
+    /// The IV that it was encrypted with, in hexadecimal digits: the constant one of `cbcs`, that of the
+    /// first access unit under the other schemes. It is in the file, too, and no secret.
+    pub iv: Option<String>,
     /// Access units.
     pub access_units: u64,
 }

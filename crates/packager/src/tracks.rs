@@ -1,4 +1,4 @@
-//! Which track gets which protection, and the state of a track while it is encrypted.
+//! The protection of tracks, and their state while they are encrypted.
 
 use std::sync::Arc;
 
@@ -8,16 +8,15 @@ use lanelock_cenc::{
     map::{Mapper, Subsample, max_entries},
     next_iv,
 };
-use lanelock_mp4::{
-    FourCc, Movie, SampleAuxTable, SampleEntry, StoredIv, SubsampleMode, Track, TrackEncryption,
-    TrackKind,
-};
+use lanelock_mp4::{Movie, SampleAuxTable, StoredIv, SubsampleMode, TrackEncryption, TrackKind};
 
 use crate::{
-    EncryptOptions, Error, Iv, Key, Place, Selector, TrackSummary,
+    EncryptOptions, Error, Iv, Key, Place, TrackSummary,
+    codec::mapper,
     io::Input,
-    keys::kid_text,
+    keys::{hex_text, kid_text},
     piece::{Bytes, PieceError, Stage, UnitToMap},
+    selection::{Purpose, fail, select},
     skeleton::MediaRanges,
 };
 
@@ -58,6 +57,7 @@ pub(crate) struct ProtectedTrack {
     cipher: usize,
     /// One for each sample entry.
     mappers: Vec<Mapper>,
+    first_iv: StoredIv,
     /// IV of the next access unit.
     iv: [u8; 16],
     /// Access units so far.
@@ -75,18 +75,15 @@ impl Protector {
         movie: &Movie,
         options: &EncryptOptions,
         level: AesLevel,
+        purpose: Purpose,
     ) -> Result<Self, Error> {
+        let selected = select(input, movie, options, purpose)?;
         let mut ciphers = Vec::new();
         let mut tracks: Vec<Option<ProtectedTrack>> = Vec::with_capacity(movie.tracks.len());
         let mut keys: Vec<(u32, &Key)> = Vec::new();
-        for track in &movie.tracks {
+        for (track, key) in movie.tracks.iter().zip(selected) {
             let fail = |reason: String| fail(input, track, reason);
-            if track.is_protected() || track.entries.iter().any(|e| e.protection.is_some()) {
-                return Err(fail(
-                    "it is encrypted already; decrypt it first (lanelock decrypt)".into(),
-                ));
-            }
-            let Some(key) = key_for(track, options).map_err(fail)? else {
+            let Some(key) = key else {
                 tracks.push(None);
                 continue;
             };
@@ -105,7 +102,7 @@ impl Protector {
             let mappers = track
                 .entries
                 .iter()
-                .map(|entry| mapper(options.scheme, entry))
+                .map(mapper)
                 .collect::<Result<Vec<_>, String>>()
                 .map_err(fail)?;
             let Some(first) = mappers.first() else {
@@ -117,7 +114,7 @@ impl Protector {
                               whole, which is not supported; give each codec a track of its own";
                 return Err(fail(reason.into()));
             }
-            let (encryption, iv) = encryption(options, key, subsamples).map_err(fail)?;
+            let (encryption, first_iv) = encryption(options, key, subsamples).map_err(fail)?;
             let most = max_entries(encryption.iv_size);
             let mappers = mappers.into_iter().map(|mapper| mapper.with_max_entries(most)).collect();
             let mode = if subsamples { SubsampleMode::Present } else { SubsampleMode::Absent };
@@ -128,7 +125,8 @@ impl Protector {
                 subsamples,
                 cipher: ciphers.len(),
                 mappers,
-                iv,
+                first_iv,
+                iv: first_iv.to_block(),
                 count: 0,
                 aux: SampleAuxTable::new(encryption.iv_size, mode),
                 scratch: Vec::new(),
@@ -227,6 +225,16 @@ impl Protector {
         Ok(())
     }
 
+    /// A KID that video shares with audio.
+    pub(crate) fn shared_kid(&self, movie: &Movie) -> Option<[u8; 16]> {
+        let of_kind = |kind| {
+            let tracks = movie.tracks.iter().zip(&self.tracks);
+            let tracks = tracks.filter(move |(track, _)| track.kind() == kind);
+            tracks.filter_map(|(_, track)| Some(track.as_ref()?.encryption.kid))
+        };
+        of_kind(TrackKind::Video).find(|kid| of_kind(TrackKind::Audio).any(|other| other == *kid))
+    }
+
     /// Whether the pattern has runs that the end of a protected range can cut short.
     pub(crate) fn has_truncated_runs(&self) -> bool {
         self.tracks.iter().flatten().any(|track| has_truncated_runs(&track.encryption))
@@ -244,6 +252,7 @@ impl Protector {
                 codec: track.codec(),
                 scheme: protected.map(|p| p.scheme.to_string()),
                 kid: protected.map(|p| kid_text(&p.encryption.kid)),
+                iv: protected.map(|p| hex_text(p.first_iv.as_slice())),
                 access_units: protected.map_or(0, |p| p.count),
             })
             .collect()
@@ -284,56 +293,13 @@ pub(crate) const TRUNCATED_RUNS: &str = "decrypters differ in how they read a pa
     short, FFmpeg and mp4ff leave its blocks clear, Shaka Packager, Bento4 and GPAC encrypt them \
     (--truncated-runs chooses); 1:9 is read alike by all";
 
-pub(crate) fn fail(input: &Input<'_>, track: &Track, reason: String) -> Error {
-    Error::Track { name: input.name.clone(), track: track.id, codec: track.codec(), reason }
-}
-
-/// How particular a selector is that selects the track; none if it does not.
-fn rank(selector: &Selector, track: &Track) -> Option<u8> {
-    let of_kind = |kind| (track.kind() == kind).then_some(1);
-    match selector {
-        Selector::Track(id) => (*id == track.id).then_some(2),
-        Selector::Video => of_kind(TrackKind::Video),
-        Selector::Audio => of_kind(TrackKind::Audio),
-        Selector::Text => of_kind(TrackKind::Text),
-        Selector::All => Some(0),
-    }
-}
-
-/// The key of a track, or none if it is to stay clear.
-fn key_for<'o>(track: &Track, options: &'o EncryptOptions) -> Result<Option<&'o Key>, String> {
-    let key = options
-        .keys
-        .entries()
-        .filter_map(|(selector, key)| Some((rank(selector, track)?, key)))
-        .max_by_key(|(rank, _)| *rank);
-    let clear = options.clear.iter().filter_map(|selector| rank(selector, track)).max();
-    match (key, clear) {
-        (Some((rank, _)), Some(clear)) if rank == clear => {
-            Err("it has a key and is to stay clear as well; give only one of the two".into())
-        }
-        (Some((rank, key)), clear) if clear.is_none_or(|clear| rank > clear) => Ok(Some(key)),
-        (_, Some(_)) => Ok(None),
-        _ => {
-            let kind = match track.kind() {
-                TrackKind::Video => "video".into(),
-                TrackKind::Audio => "audio".into(),
-                _ => track.id.to_string(),
-            };
-            Err(format!(
-                "there is no key for it; add --key {kind}=KID:KEY, or leave it clear with --clear {kind}"
-            ))
-        }
-    }
-}
-
 /// The parameters of a track, and its first IV. Only what has subsamples has a pattern: access units
 /// that are protected whole have none (ISO/IEC 23001-7, 9.7).
 fn encryption(
     options: &EncryptOptions,
     key: &Key,
     subsamples: bool,
-) -> Result<(TrackEncryption, [u8; 16]), String> {
+) -> Result<(TrackEncryption, StoredIv), String> {
     let scheme = options.scheme;
     let mut bytes = [0; 16];
     let iv = match &options.iv {
@@ -372,30 +338,5 @@ fn encryption(
         0 => TrackEncryption::constant(key.kid, stored),
         _ => TrackEncryption::per_sample(key.kid, iv_size),
     };
-    Ok((encryption.with_pattern(crypt_blocks, skip_blocks), bytes))
-}
-
-/// The codec rules of a sample entry.
-fn mapper(scheme: Scheme, entry: &SampleEntry) -> Result<Mapper, String> {
-    let code = entry.format;
-    let config = |kind: &[u8; 4]| {
-        let config = entry.config.as_ref().filter(|config| config.kind == kind);
-        let what = FourCc::new(kind);
-        config.map(|config| &config.data[..]).ok_or(format!("its sample entry has no {what} box"))
-    };
-    let mapper = match &code.0 {
-        b"avc1" | b"avc3" => Mapper::avc(config(b"avcC")?),
-        b"hvc1" | b"hev1" | b"dvh1" | b"dvhe" => Mapper::hevc(config(b"hvcC")?),
-        b"mp4a" | b"ac-3" | b"ec-3" | b"Opus" | b"fLaC" | b"alac" | b"mha1" | b"mhm1" => {
-            Ok(Mapper::full_sample())
-        }
-        _ => {
-            return Err(format!(
-                "the codec {code} cannot be encrypted with {scheme} yet; supported are avc1, avc3, hvc1, \
-                 hev1, mp4a, ac-3, ec-3, Opus, fLaC, alac, mha1 and mhm1. Leave the track clear with \
-                 --clear, or take it out"
-            ));
-        }
-    };
-    mapper.map_err(|error| format!("its codec configuration: {error}"))
+    Ok((encryption.with_pattern(crypt_blocks, skip_blocks), stored))
 }

@@ -12,8 +12,8 @@ use crate::{
     io::Input,
     keys::kid_text,
     piece::Stage,
+    selection::fail,
     skeleton::MediaRanges,
-    tracks::fail,
 };
 
 /// The keys, and what has been decrypted with them.
@@ -252,6 +252,7 @@ impl<'a> Keyring<'a> {
                     Some(entry.scheme_type.to_string())
                 }),
                 kid: kid.as_ref().map(kid_text),
+                iv: None,
                 access_units: *decrypted,
             })
             .collect()

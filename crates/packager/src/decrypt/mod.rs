@@ -179,6 +179,7 @@ impl<'a> DecryptRun<'a> {
             fragments: done.fragments,
             access_units: done.tracks.iter().map(|track| track.access_units).sum(),
             tracks: done.tracks,
+            unused: Vec::new(),
             unclaimed: done.unclaimed,
             keys: done.keys,
             level: self.level.to_string(),

@@ -1,5 +1,6 @@
 //! Encryption.
 
+mod choices;
 mod encryptor;
 mod protection;
 mod run;
@@ -17,6 +18,7 @@ use lanelock_cenc::Scheme;
 use crate::{
     EncryptOptions, Error, Iv, Observer, Summary,
     io::{FileSink, FileSource, Input, Sink, Source},
+    selection::Purpose,
     skeleton::Skeleton,
     tracks::Protector,
 };
@@ -57,7 +59,8 @@ pub fn encrypt(
     };
     // Before keys and codecs are looked at: what has no ISO form is told how to get one.
     job.iso_head()?;
-    let protector = Protector::new(&input, &skeleton.movie, options, AesLevel::best()?)?;
+    let level = AesLevel::best()?;
+    let protector = Protector::new(&input, &skeleton.movie, options, level, Purpose::Encrypt)?;
     let needs_iv = options.scheme == Scheme::Cbcs && options.iv == Iv::Random;
     let refuse = |fragments| {
         let lone = needs_iv && job.is_init(fragments);

@@ -16,6 +16,7 @@ use crate::{
     pipeline::{Map, apply, read_spans},
     place::Placement,
     plan::{Fragments, Indexes},
+    selection::Purpose,
     tracks::Protector,
 };
 
@@ -70,7 +71,7 @@ impl Protection {
         };
         let head = job.iso_head()?;
         let level = AesLevel::best()?;
-        let protector = Protector::new(&input, movie, &options, level)?;
+        let protector = Protector::new(&input, movie, &options, level, Purpose::Encrypt)?;
         job.check(&protector)?;
         let mut tracks = plan.segments().iter().flat_map(|segment| &segment.tracks);
         if !tracks.any(|track| protector.tracks[track.track].is_some()) {

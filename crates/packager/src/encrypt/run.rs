@@ -9,7 +9,10 @@ use lanelock_mp4::{
     edit::{ProtectTrack, SampleInfoSlicer, fragment_movie, iso_ftyp, iso_movie, protect_movie},
 };
 
-use super::encryptor::Encryptor;
+use super::{
+    choices::{reason, unused},
+    encryptor::Encryptor,
+};
 use crate::{
     EncryptOptions, Error, IndexPolicy, KeyReport, Layout, Observer, Summary, Times,
     UnclaimedPolicy,
@@ -18,6 +21,7 @@ use crate::{
     evidence::check_pssh,
     index::NewIndex,
     io::{Input, Output, Sink},
+    keys::kid_text,
     pipeline::{Pipeline, Plan, Target, workers},
     place::Placement,
     plan::{Cuts, Fragments, Indexes, NO_INDEXES, NewFragments, Stretches},
@@ -66,6 +70,10 @@ impl Job<'_> {
     pub(super) fn check(&self, protector: &Protector) -> Result<(), Error> {
         let Self { input, skeleton, options, observer, .. } = *self;
         let movie = &skeleton.movie;
+        let unused = unused(self.clear, options);
+        if let Some(choice) = options.must_apply.iter().find(|choice| unused.contains(choice)) {
+            return Err(input.unsuitable(reason(choice, self.clear)));
+        }
         if movie.fragmented || options.layout == Layout::Fragmented {
             skeleton.refuse_items(input)?;
         }
@@ -74,6 +82,15 @@ impl Job<'_> {
         }
         if options.scheme == Scheme::Cens {
             observer.warn("players differ in how they read cens; cbcs and cenc play everywhere");
+        }
+        if options.scheme == Scheme::Cbcs
+            && let Some(kid) = protector.shared_kid(movie)
+        {
+            let kid = kid_text(&kid);
+            observer.warn(&format!(
+                "video and audio have one key (KID {kid}): Shaka Packager 3.8 decrypts the audio of such a \
+                 cbcs file wrongly; keys of their own avoid that, or files of their own"
+            ));
         }
         if protector.has_truncated_runs() {
             observer.warn(TRUNCATED_RUNS);
@@ -132,6 +149,7 @@ impl Job<'_> {
             access_units: tracks.iter().map(|track| track.access_units).sum(),
             tracks,
             unclaimed,
+            unused: unused(self.clear, options),
             keys,
             level: level.to_string(),
             workers,

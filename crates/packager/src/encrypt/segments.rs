@@ -9,6 +9,7 @@ use super::Job;
 use crate::{
     EncryptOptions, Error, Iv, Observer, Summary,
     io::{Input, Sink, Source},
+    selection::Purpose,
     skeleton::Skeleton,
     tracks::Protector,
 };
@@ -49,7 +50,8 @@ impl<'a> SegmentEncryptor<'a> {
     pub fn new(init: &'a dyn Source, options: EncryptOptions) -> Result<Self, Error> {
         let input = Input::new(init);
         let skeleton = Skeleton::of_init(&input)?;
-        let protector = Protector::new(&input, &skeleton.movie, &options, AesLevel::best()?)?;
+        let level = AesLevel::best()?;
+        let protector = Protector::new(&input, &skeleton.movie, &options, level, Purpose::Encrypt)?;
         Ok(Self { init, options, protector })
     }
 

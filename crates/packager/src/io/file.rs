@@ -29,7 +29,7 @@ impl FileSource {
     /// Opens a file.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let name = || path.display().to_string();
-        let fail = |source| Error::Read { name: name(), source };
+        let fail = |source| Error::Read { name: name(), source: of_link(path, source) };
         // The type of the file is checked before opening: to open a FIFO blocks until there is a writer.
         if !fs::metadata(path).map_err(fail)?.is_file() {
             return Err(Error::NotAFile { name: name() });
@@ -100,7 +100,7 @@ impl FileSink {
         let replaced = match fs::metadata(path) {
             Ok(replaced) => Some(replaced),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => return Err(fail(error)),
+            Err(error) => return Err(fail(of_folder(path, error))),
         };
         let path = follow(path).map_err(fail)?;
         if let Some(replaced) = &replaced {
@@ -126,7 +126,7 @@ impl FileSink {
         let permissions = if replaced.is_some() { sys::private_file() } else { sys::new_file() };
         let file = Unfinished::new(folder(&path), &permissions)
             // Only the kind of the error: its text names the temporary file, which the user did not choose.
-            .map_err(|error| fail(error.kind().into()))?;
+            .map_err(|error| fail(of_folder(&path, error.kind().into())))?;
         if let Some(replaced) = &replaced {
             sys::keep_permissions(file.file(), replaced).map_err(fail)?;
         }
@@ -139,6 +139,29 @@ fn folder(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
+    }
+}
+
+/// An error of the system that is about the folder of a file, in words that name it.
+fn of_folder(path: &Path, error: io::Error) -> io::Error {
+    let (kind, folder) = (error.kind(), folder(path).display().to_string());
+    match kind {
+        io::ErrorKind::NotFound => {
+            io::Error::new(kind, format!("the folder {folder} does not exist"))
+        }
+        io::ErrorKind::NotADirectory => io::Error::new(kind, format!("{folder} is not a folder")),
+        _ => error,
+    }
+}
+
+/// The error of a link whose target is gone says so.
+fn of_link(path: &Path, error: io::Error) -> io::Error {
+    match fs::read_link(path) {
+        Ok(target) if error.kind() == io::ErrorKind::NotFound => {
+            let what = format!("it is a link to {}, which does not exist", target.display());
+            io::Error::new(error.kind(), what)
+        }
+        _ => error,
     }
 }
 

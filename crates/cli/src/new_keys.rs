@@ -1,0 +1,132 @@
+//! `lanelock keys`.
+
+use std::{
+    fs,
+    io::{self, Write},
+    path::Path,
+};
+
+use lanelock_packager::{Key, KeyError, KeyMap, Selector};
+use serde_json::json;
+use zeroize::Zeroizing;
+
+use crate::{
+    failure::Failure,
+    hide::without_keys,
+    key_args::{KeysArgs, KeysCommand},
+    keys::create_private,
+    report,
+    terminal::printable,
+    units,
+};
+
+pub(crate) fn keys(args: &KeysArgs) -> Result<(), Failure> {
+    let KeysCommand::New(args) = &args.command;
+    let keys = new(&args.what)?;
+    let file = args.output.as_deref().filter(|path| *path != Path::new("-"));
+    if let Some(path) = file {
+        write(path, &keys)?;
+    }
+    if args.json {
+        print_json(&keys, file.is_none())?;
+    } else if let Some(path) = file {
+        let number = units::count(keys.len() as u64, "key", "keys");
+        // The file is there: what cannot be said of it is no failure.
+        let path = printable(&without_keys(&path.display().to_string()));
+        let _ = writeln!(io::stderr().lock(), "{path}: {number}, for you alone to read");
+    } else {
+        let mut out = io::stdout().lock();
+        lines(&keys, &mut out)?;
+        out.flush()?;
+    }
+    Ok(())
+}
+
+/// New keys, and what they are for.
+type NewKeys = Vec<(Option<Selector>, Key)>;
+
+/// As many keys as a number says, or one for each selector.
+fn new(what: &[String]) -> Result<NewKeys, Failure> {
+    let random = || Key::random().map_err(|error| Failure::unsuitable("keys", error.to_string()));
+    if let [number] = what
+        && let Ok(number) = number.parse::<u32>()
+    {
+        if !(1..=MOST_KEYS).contains(&number) {
+            let what = format!("the number of keys is 1 to {MOST_KEYS}");
+            return Err(Failure::usage(what, "write a number in this range"));
+        }
+        return (0..number).map(|_| Ok((None, random()?))).collect();
+    }
+    if what.is_empty() {
+        return Ok(vec![(None, random()?)]);
+    }
+    let mut keys = KeyMap::new();
+    for text in what {
+        let selector = text.parse().map_err(KeyError::from).and_then(|selector| match selector {
+            // It could as well be a number of keys.
+            Selector::Track(_) => Err(KeyError::Selector),
+            selector => Ok(selector),
+        });
+        let key = random()?;
+        selector.and_then(|selector| keys.insert(selector, key)).map_err(|error| {
+            let what = match error {
+                KeyError::Twice(selector) => format!("{selector} is named twice"),
+                _ => "the keys are for all, video, audio, text, other or a codec".into(),
+            };
+            Failure::usage(what, "give one number, or selectors: lanelock keys new video audio")
+        })?;
+    }
+    let keys = keys.entries().map(|(selector, key)| (Some(selector.clone()), key.clone()));
+    Ok(keys.collect())
+}
+
+/// The lines of a key file.
+fn lines(keys: &NewKeys, out: &mut dyn Write) -> io::Result<()> {
+    for (selector, key) in keys {
+        if let Some(selector) = selector {
+            write!(out, "{selector}=")?;
+        }
+        writeln!(out, "{}", key.secret_text().as_str())?;
+    }
+    Ok(())
+}
+
+/// Writes a new file, which is complete or not there.
+fn write(path: &Path, keys: &NewKeys) -> Result<(), Failure> {
+    let fail = |error: io::Error| {
+        let error = match error.kind() {
+            io::ErrorKind::AlreadyExists => io::Error::other(
+                "it is there already, and its keys may be in use; name another file, or remove it first",
+            ),
+            _ => error,
+        };
+        Failure::Io { what: format!("cannot write {}", path.display()), error }
+    };
+    let mut file = create_private(path).map_err(fail)?;
+    let mut text = Zeroizing::new(Vec::with_capacity(keys.len() * LINE));
+    let written =
+        lines(keys, &mut *text).and_then(|()| file.write_all(&text)).and_then(|()| file.sync_all());
+    written.map_err(|error| {
+        let _ = fs::remove_file(path);
+        fail(error)
+    })
+}
+
+fn print_json(keys: &NewKeys, with_keys: bool) -> Result<(), Failure> {
+    let objects = keys.iter().map(|(selector, key)| {
+        let mut object = json!({
+            "selector": selector.as_ref().map(ToString::to_string),
+            "kid": key.kid_text(),
+        });
+        if with_keys {
+            object["key"] = key.secret_text()[33..].into();
+        }
+        object
+    });
+    report::json(&objects.collect::<Vec<_>>().into(), false)?;
+    Ok(())
+}
+
+const MOST_KEYS: u32 = 10_000;
+/// The most bytes of a line.
+const LINE: usize = 80;

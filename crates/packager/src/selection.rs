@@ -1,0 +1,187 @@
+//! Which key each track gets, and which tracks stay clear.
+
+use std::fmt::Write as _;
+
+use lanelock_mp4::{Movie, Track, TrackKind};
+
+use crate::{EncryptOptions, Error, Key, codec, io::Input};
+
+/// What is done to the tracks: an error names its options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    Encrypt,
+    /// Clear tracks stay clear, and encrypted ones must not become so.
+    Rewrap,
+}
+
+/// The key of each track, or none if it is to stay clear. An error names every track that has to be
+/// decided upon, so that one more run is enough.
+pub(crate) fn select<'o>(
+    input: &Input<'_>,
+    movie: &Movie,
+    options: &'o EncryptOptions,
+    purpose: Purpose,
+) -> Result<Vec<Option<&'o Key>>, Error> {
+    let mut keys = Vec::with_capacity(movie.tracks.len());
+    let mut open = Undecided { scheme: options.scheme.to_string(), ..Undecided::default() };
+    for track in &movie.tracks {
+        if track.is_protected() {
+            let reason = "it is encrypted already; decrypt it first (lanelock decrypt)";
+            return Err(fail(input, track, reason.into()));
+        }
+        let key = options
+            .keys
+            .entries()
+            .filter_map(|(selector, key)| Some((selector.rank(track)?, key)))
+            .max_by_key(|(rank, _)| *rank);
+        let clear = options.clear.iter().filter_map(|selector| selector.rank(track)).max();
+        let key = match (key, clear) {
+            (Some((rank, _)), Some(clear)) if rank == clear => {
+                let reason = "it has a key and is to stay clear as well; give only one of the two";
+                return Err(fail(input, track, reason.into()));
+            }
+            (Some((rank, key)), clear) if clear.is_none_or(|clear| rank > clear) => {
+                Some((rank, key))
+            }
+            (_, Some(_)) => {
+                keys.push(None);
+                continue;
+            }
+            _ => None,
+        };
+        if track.entries.iter().any(|entry| !codec::is_known(entry.format)) {
+            open.unknown.push(track);
+            // A key for this track in particular outranks `--clear other`.
+            open.has_own_key |= key.is_some_and(|(rank, _)| rank > 0);
+        } else if key.is_none() {
+            open.keyless.push(track);
+        }
+        keys.push(key.map(|(_, key)| key));
+    }
+    open.result(input, purpose)?;
+    Ok(keys)
+}
+
+/// The tracks of which it is not said what is to be done.
+#[derive(Default)]
+struct Undecided<'m> {
+    /// The codec is known, and there is no key.
+    keyless: Vec<&'m Track>,
+    /// The codec has no rules.
+    unknown: Vec<&'m Track>,
+    has_own_key: bool,
+    scheme: String,
+}
+
+impl Undecided<'_> {
+    fn result(&self, input: &Input<'_>, purpose: Purpose) -> Result<(), Error> {
+        let encrypt = purpose == Purpose::Encrypt;
+        match (&self.keyless[..], &self.unknown[..]) {
+            ([], []) => Ok(()),
+            ([track], []) => {
+                let kind = kind(track);
+                let reason = if encrypt {
+                    format!(
+                        "there is no key for it; add --key {kind}=KID:KEY, or leave it clear with \
+                         --clear {kind}"
+                    )
+                } else {
+                    format!("there is no new key for it; add --to-key {kind}=KID:KEY")
+                };
+                Err(fail(input, track, reason))
+            }
+            ([], [track]) => Err(fail(input, track, self.no_rules(track, encrypt))),
+            _ => Err(input.unsuitable(self.several(encrypt))),
+        }
+    }
+
+    fn no_rules(&self, track: &Track, encrypt: bool) -> String {
+        let Self { scheme, .. } = self;
+        let (codec, id, known) = (track.codec(), track.id, codec::KNOWN);
+        match (is_media(track), encrypt) {
+            (true, true) => format!(
+                "the codec {codec} cannot be encrypted with {scheme} yet, only {known}; leave the \
+                 track clear with --clear {id}, or take it out"
+            ),
+            (false, true) => {
+                format!("a track like this cannot be encrypted; leave it clear with --clear {id}")
+            }
+            (_, false) => {
+                format!("the codec {codec} cannot be encrypted with {scheme} yet, only {known}")
+            }
+        }
+    }
+
+    fn several(&self, encrypt: bool) -> String {
+        let Self { keyless, unknown, .. } = self;
+        let (mut what, mut todo) = (Vec::new(), Vec::new());
+        if !keyless.is_empty() {
+            let verb = if keyless.len() == 1 { "has" } else { "have" };
+            let new = if encrypt { "" } else { "new " };
+            what.push(format!("{} {verb} no {new}key", names(keyless)));
+            let mut kinds: Vec<_> = keyless.iter().map(|track| kind(track)).collect();
+            kinds.dedup();
+            let option = if encrypt { "--key" } else { "--to-key" };
+            let keys: Vec<_> =
+                kinds.iter().map(|kind| format!("{option} {kind}=KID:KEY")).collect();
+            let clear: Vec<_> = kinds.iter().map(|kind| format!("--clear {kind}")).collect();
+            todo.push(if encrypt {
+                format!("add {}, or {}", keys.join(" "), clear.join(" "))
+            } else {
+                format!("add {}", keys.join(" "))
+            });
+        }
+        if !unknown.is_empty() {
+            what.push(format!("{} cannot be encrypted", names(unknown)));
+            if encrypt {
+                let media = unknown.iter().any(|track| is_media(track));
+                let clear = if media || self.has_own_key || unknown.len() == 1 {
+                    let ids = unknown.iter().map(|track| format!("--clear {}", track.id));
+                    ids.collect::<Vec<_>>().join(" ")
+                } else {
+                    "--clear other".into()
+                };
+                todo.push(format!("leave clear what cannot be encrypted: {clear}"));
+            }
+        }
+        let mut text = what.join(", ");
+        if !todo.is_empty() {
+            let _ = write!(text, "; {}", todo.join("; "));
+        }
+        text
+    }
+}
+
+/// The error of a track.
+pub(crate) fn fail(input: &Input<'_>, track: &Track, reason: String) -> Error {
+    Error::Track { name: input.name.clone(), track: track.id, codec: track.codec(), reason }
+}
+
+/// `track 1 (avc1)`, `tracks 1 (avc1) and 2 (mp4a)`.
+pub(crate) fn names(tracks: &[&Track]) -> String {
+    let name = |track: &&Track| format!("{} ({})", track.id, track.codec());
+    match tracks {
+        [track] => format!("track {}", name(track)),
+        [tracks @ .., last] if tracks.len() < MOST_NAMED => {
+            let tracks: Vec<_> = tracks.iter().map(name).collect();
+            format!("tracks {} and {}", tracks.join(", "), name(last))
+        }
+        _ => format!("{} tracks", tracks.len()),
+    }
+}
+
+/// The most tracks that a message lists.
+const MOST_NAMED: usize = 20;
+
+/// The selector that an error offers.
+fn kind(track: &Track) -> String {
+    match track.kind() {
+        TrackKind::Video => "video".into(),
+        TrackKind::Audio => "audio".into(),
+        _ => track.id.to_string(),
+    }
+}
+
+fn is_media(track: &Track) -> bool {
+    matches!(track.kind(), TrackKind::Video | TrackKind::Audio)
+}

@@ -2,6 +2,7 @@
 
 mod encryptor;
 mod protection;
+mod remarks;
 mod run;
 mod segments;
 

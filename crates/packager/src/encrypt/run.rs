@@ -9,7 +9,7 @@ use lanelock_mp4::{
     edit::{ProtectTrack, SampleInfoSlicer, fragment_movie, iso_ftyp, iso_movie, protect_movie},
 };
 
-use super::encryptor::Encryptor;
+use super::{encryptor::Encryptor, remarks::Remarks};
 use crate::{
     EncryptOptions, Error, IndexPolicy, KeyReport, Layout, Observer, Summary, Times,
     UnclaimedPolicy,
@@ -142,6 +142,7 @@ impl Job<'_> {
             return Err(input.unsuitable(NOTHING));
         }
         accept(&summary)?;
+        done.remarks.warn(self.clear, observer);
         for warning in summary.keys.iter().filter_map(KeyReport::warning) {
             observer.warn(&warning);
         }
@@ -313,6 +314,7 @@ impl<'a> EncryptRun<'a> {
         let claims = Claims::of(self.input, self.skeleton)?
             .with_refusal_at_once(refuse && self.is_sequential());
         let decryptor = self.decryption.map(|decryption| decryption.decryptor(only_map));
+        let remarks = Remarks::of(self.input, self.clear, &protector)?;
         Ok(Encryptor {
             decryptor: decryptor.transpose()?,
             input: self.input,
@@ -323,6 +325,7 @@ impl<'a> EncryptRun<'a> {
             slicers: Vec::new(),
             placement,
             fragments: 0,
+            remarks,
         })
     }
 

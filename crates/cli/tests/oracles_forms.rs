@@ -13,7 +13,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 use support::{
-    Dir, KEY, KID, Packets, Read, SCHEMES, attempt, compare, decrypt, encrypt, packets, pair,
+    Dir, KEY, KID, Packets, Read, SCHEMES, attempt, boxes, compare, decrypt, encrypt, lanelock,
+    packets, pair, stderr,
 };
 
 const BASES: [OffsetBase; 4] =
@@ -79,5 +80,31 @@ fn bases_of_data_offsets() {
 fn several_track_fragments_of_a_track() {
     for base in BASES {
         form(base, 2);
+    }
+}
+
+/// A film with one sync sample is cut elsewhere, with a warning, and ffmpeg reads what it has read before.
+#[test]
+fn one_sync_sample() {
+    let Some(ffmpeg) = ffmpeg() else { return };
+    let dir = Dir::new();
+    let [input, output] = ["in.mp4", "out.mp4"].map(|name| dir.file(name));
+    let mut command = Command::new(&ffmpeg);
+    command.args(["-v", "error", "-f", "lavfi", "-i", "testsrc=size=64x64:rate=5:duration=40"]);
+    command.args(["-c:v", "libx264", "-preset", "ultrafast", "-g", "999"]).arg(&input);
+    if attempt(&mut command).is_err() {
+        skip("ffmpeg has no libx264");
+        return;
+    }
+    let clear = packets(&ffmpeg, &input, Read::File, None, "0").unwrap();
+    for scheme in SCHEMES {
+        let mut command = lanelock();
+        command.arg("encrypt").args([&input, &output]).args(["--scheme", scheme, "--key", &pair()]);
+        let run = command.output().unwrap();
+        assert!(run.status.success(), "{}", stderr(&run));
+        assert_eq!(stderr(&run).matches("sync samples are too far apart").count(), 1);
+        assert_eq!(boxes(&fs::read(&output).unwrap(), *b"moof").len(), 20);
+        let theirs = packets(&ffmpeg, &output, Read::File, Some(KEY), "0").unwrap();
+        compare(&theirs, &clear).unwrap();
     }
 }

@@ -266,9 +266,14 @@ impl<'a> EncryptRun<'a> {
         head.extend_from_slice(&self.protect(&init, &protector)?);
         append_metas(self.skeleton, &mut head);
         let cuts = || Cuts::new(self.input, movie, self.options.fragment_duration);
+        let mut counted = cuts()?;
+        let fragments = counted.count()?;
+        if let Some(warning) = counted.warning(movie) {
+            self.pipeline.observer.warn(&warning);
+        }
         let new_index = match self.options.index {
             IndexPolicy::Drop => None,
-            IndexPolicy::Keep | IndexPolicy::Build => Some(NewIndex::new(movie, cuts()?.count()?)),
+            IndexPolicy::Keep | IndexPolicy::Build => Some(NewIndex::new(movie, fragments)),
         };
         let room = new_index.as_ref().map(NewIndex::room);
         let plan = || Ok(NewFragments::new(self.input, movie, cuts()?, head.clone(), room));

@@ -385,6 +385,12 @@ fn explicit_bases_before_and_behind() {
         assert_eq!((new.tracks[0].base, new.tracks[0].base_offset), (Base::Explicit, 1050));
         check_aux(&bytes, 1050, &new.tracks[0], &table, 8);
     }
+    // A base in front of the `moof` stays where it is, however far the rest moves towards it.
+    let moof = hand_made(&[1 | DEFAULTS, 1, 0, 100, 10, 100], &[&[1, 2, 1500]]);
+    let old = Fragment::parse(&moof, 1000, &movie, 10_000).unwrap();
+    let bytes = FragmentEdit::new(&old).finish(-500).unwrap();
+    let new = Fragment::parse(&bytes, 500, &movie, 10_000).unwrap();
+    assert_eq!((new.tracks[0].base_offset, new.tracks[0].runs()[0].offset), (100, 1100));
 }
 
 #[test]

@@ -10,7 +10,8 @@
 //!   ([`CrcCase`]).
 //! - Repeatable input: [`Rng`] and [`pattern`]; damaged input: [`Mutator`].
 //! - Clips, of which every checkout has small ones: [`small_clip`], [`clips`],
-//!   [`all_clips`], [`protected_clips`]; and [`boxes`], to build and find them.
+//!   [`all_clips`], [`protected_clips`]; [`boxes`], to build and find them; and
+//!   [`fragments`] in rare forms.
 //! - Things a machine may lack: [`openssl()`] as an oracle, [`ffmpeg`],
 //!   [`ffprobe`], [`shaka_packager`], [`codec_clip`]. They list what they miss as
 //!   a skip; a test that cannot run for another reason says so with [`skip`].
@@ -25,6 +26,7 @@
 
 pub mod boxes;
 mod environment;
+pub mod fragments;
 #[cfg(all(unix, feature = "guard"))]
 pub mod guard;
 mod media;

@@ -203,11 +203,9 @@ fn protection_boxes_renamed_or_doubled() {
         &format!("{sinf}/frma[1]"),
     );
     assert!(matches!(error.kind(), ErrorKind::Duplicate { .. }), "{error}");
-    let error = expect_error(
-        renamed(movie(&file).into_bytes(), b"btrt", b"sinf"),
-        "moov/trak[0]/mdia/minf/stbl/stsd/encv/sinf[1]",
-    );
-    assert!(matches!(error.kind(), ErrorKind::Duplicate { .. }), "{error}");
+    // What is no `sinf` inside.
+    let bytes = renamed(movie(&file).into_bytes(), b"btrt", b"sinf");
+    assert!(Movie::parse(bytes, 0).unwrap_err().path().contains("stsd/encv/sinf[0]"));
 }
 
 #[test]

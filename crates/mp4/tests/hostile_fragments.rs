@@ -209,9 +209,16 @@ fn piff_senc() {
     let uuid = mk(b"uuid", &[&piff, &words(&[2, 2]), &one, &one]);
     let result = protected(&[&uuid]);
     assert_eq!(result.unwrap(), [Some(1), Some(1)]);
-    let over = [&[0, 0, 1, 0][..], &[7; 16]].concat();
-    let uuid = mk(b"uuid", &[&piff, &words(&[3]), &over, &words(&[2]), &one, &one]);
-    assert_eq!(protected(&[&uuid]).unwrap(), [Some(1), Some(1)]);
+    // Parameters of its own: algorithm and IV size.
+    let over = |algorithm, iv_size| {
+        let fields = [&[0, 0, algorithm, iv_size][..], &[7; 16]].concat();
+        mk(b"uuid", &[&piff, &words(&[3]), &fields, &words(&[2]), &one, &one])
+    };
+    assert_eq!(protected(&[&over(0, 0)]).unwrap(), [Some(1), Some(1)]);
+    for (algorithm, iv_size) in [(1, 0), (1, 7), (2, 8), (3, 16)] {
+        let error = protected(&[&over(algorithm, iv_size)]).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::InvalidValue { .. }), "{error}");
+    }
 }
 
 #[test]

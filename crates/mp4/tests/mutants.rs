@@ -18,7 +18,7 @@ use lanelock_mp4::{
     },
     load, top_level,
 };
-use lanelock_testkit::{Clip, Mutator, Rng, Watchdog, clips, mutants, protected_clips};
+use lanelock_testkit::{Clip, Mutator, Rng, Watchdog, clips, mutants, protected_clips, repository};
 
 fn encryption() -> TrackEncryption {
     TrackEncryption::per_sample([0; 16], 8)
@@ -163,7 +163,12 @@ fn boxes_of_clips() {
     let mut rng = Rng::from_env("boxes_of_clips");
     let watchdog = Watchdog::new();
     let clear = ["avc_aac.mp4", "hevc.mp4", "flac.mp4"].into_iter().flat_map(clips);
-    for clip in clear.chain(protected_clips().into_iter().map(|protected| protected.clip)) {
+    let piff = ["avc_aac.piff-ctr.mp4", "avc_aac.piff-cbc.mp4"].map(|name| {
+        let path = repository().join("crates/packager/tests/fixtures").join(name);
+        Clip { name: name.into(), path }
+    });
+    let protected = protected_clips().into_iter().map(|protected| protected.clip);
+    for clip in clear.chain(protected).chain(piff) {
         run(&mut rng, &watchdog, &clip, mutants(2000));
     }
 }

@@ -11,8 +11,8 @@ mod common;
 
 use common::{clip, each_fragment, fragmented, movie};
 use lanelock_mp4::{
-    FourCc, Fragment, Movie, Pssh, Sample, SampleAuxTable, StoredIv, Subsample, SubsampleMode,
-    TrackEncryption,
+    Base, FourCc, Fragment, Movie, Pssh, Sample, SampleAuxTable, StoredIv, Subsample,
+    SubsampleMode, TrackEncryption,
     edit::{
         FragmentEdit, KeepPssh, Protect, ProtectTrack, RunOffsets, WriteAux, fragment_movie,
         protect_movie, relocate_movie, unprotect_movie,
@@ -339,10 +339,17 @@ fn bases_of_several_track_fragments() {
     let shift = 5 + (bytes.len() - moof.len()) as u64;
     assert_eq!(starts(&new), [1500 + shift, 1730 + shift, 1830 + shift]);
     assert_eq!(FragmentEdit::new(&new).unprotect(KeepPssh::No).finish(-5).unwrap(), moof);
-    // Such a base is out of reach of an unsigned `saio` offset.
-    let table = table(old.tracks[1].samples(), 8);
-    let plan = [Protect::new(1, WriteAux::Full(&table))];
-    assert!(FragmentEdit::new(&old).protect(&plan).finish(0).is_err());
+    // Such a base is out of reach of an unsigned `saio` offset: it becomes the `moof`.
+    let tables = [1, 2].map(|index| table(old.tracks[index].samples(), 8));
+    let plan = [1, 2].map(|index| Protect::new(index, WriteAux::Full(&tables[index - 1])));
+    let bytes = FragmentEdit::new(&old).protect(&plan).finish(5).unwrap();
+    let new = Fragment::parse(&bytes, 1005, &movie, 10_000).unwrap();
+    let shift = 5 + (bytes.len() - moof.len()) as u64;
+    assert_eq!(starts(&new), [1500 + shift, 1730 + shift, 1830 + shift]);
+    for (index, table) in [1, 2].into_iter().zip(&tables) {
+        assert_eq!(new.tracks[index].base, Base::Moof);
+        check_aux(&bytes, 1005, &new.tracks[index], table, 8);
+    }
 }
 
 #[test]
@@ -361,7 +368,29 @@ fn explicit_bases_before_and_behind() {
         let growth = if behind { (bytes.len() - moof.len()) as u64 } else { 0 };
         assert_eq!(new.tracks[0].runs()[0].offset, start + 50 + growth);
         assert_eq!(FragmentEdit::new(&new).unprotect(KeepPssh::No).finish(-50).unwrap(), moof);
+        // A base in front of the `moof` stays where it is, even if all moves in front of it.
+        let moves = match base {
+            100 => 0,
+            1000 => 50,
+            _ => 50 + growth,
+        };
+        assert_eq!(new.tracks[0].base_offset, u64::from(base) + moves);
+        // With `saio`, they count from the `moof`.
+        let table = table(old.tracks[0].samples(), 8);
+        let plan = [Protect::new(0, WriteAux::Full(&table))];
+        let bytes = FragmentEdit::new(&old).protect(&plan).finish(50).unwrap();
+        let new = Fragment::parse(&bytes, 1050, &movie, 10_000).unwrap();
+        let growth = if behind { (bytes.len() - moof.len()) as u64 } else { 0 };
+        assert_eq!(new.tracks[0].runs()[0].offset, start + 50 + growth);
+        assert_eq!((new.tracks[0].base, new.tracks[0].base_offset), (Base::Explicit, 1050));
+        check_aux(&bytes, 1050, &new.tracks[0], &table, 8);
     }
+    // A base in front of the `moof` stays where it is, however far the rest moves towards it.
+    let moof = hand_made(&[1 | DEFAULTS, 1, 0, 100, 10, 100], &[&[1, 2, 1500]]);
+    let old = Fragment::parse(&moof, 1000, &movie, 10_000).unwrap();
+    let bytes = FragmentEdit::new(&old).finish(-500).unwrap();
+    let new = Fragment::parse(&bytes, 500, &movie, 10_000).unwrap();
+    assert_eq!((new.tracks[0].base_offset, new.tracks[0].runs()[0].offset), (100, 1100));
 }
 
 #[test]

@@ -68,13 +68,25 @@ impl TrackTimes {
         Some(Self { track, earliest, duration, sap_type })
     }
 
-    /// The same of a fragment that there is.
+    /// The same of a fragment that there is: one for each track, whatever the number of its track
+    /// fragments.
     pub(crate) fn of_fragment(fragment: &Fragment<'_>) -> Vec<Self> {
-        let times = fragment.tracks.iter().filter_map(|traf| {
-            let times = Self::of(traf.track_index, traf.samples().take(MOST_SAMPLES))?;
-            Some(Self { duration: traf.duration, ..times })
-        });
-        times.collect()
+        let mut all: Vec<Self> = Vec::with_capacity(fragment.tracks.len());
+        for traf in &fragment.tracks {
+            let times = Self::of(traf.track_index, traf.samples().take(MOST_SAMPLES));
+            let Some(times) = times else { continue };
+            match all.iter_mut().find(|before| before.track == traf.track_index) {
+                None => all.push(Self { duration: traf.duration, ..times }),
+                Some(before) => {
+                    before.duration = before.duration.saturating_add(traf.duration);
+                    // Without `tfdt` it goes on where the one before ends.
+                    if traf.decode_time.is_some() {
+                        before.earliest = before.earliest.min(times.earliest);
+                    }
+                }
+            }
+        }
+        all
     }
 
     /// The same of samples that become a fragment.

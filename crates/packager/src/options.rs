@@ -62,7 +62,8 @@ pub struct EncryptOptions {
     pub common_pssh: bool,
     /// The layout of the output for progressive input. Fragmented input stays fragmented.
     pub layout: Layout,
-    /// Fragments made from progressive input are at least this long, up to the next sync sample.
+    /// Fragments made from progressive input are at least this long, up to the next sync sample; where
+    /// that is more than 30 s away, up to the next sample.
     pub fragment_duration: Duration,
     /// What to do with the segment indexes of fragmented input. Files that are made fragmented get one,
     /// unless it says [`IndexPolicy::Drop`].
@@ -150,7 +151,8 @@ pub enum Choice {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct PlanOptions {
-    /// Segments made from progressive input are at least this long, up to the next sync sample.
+    /// Segments made from progressive input are at least this long, up to the next sync sample; where
+    /// that is more than 30 s away, up to the next sample.
     pub fragment_duration: Duration,
     /// What to do with media data that no sample refers to.
     pub unclaimed: UnclaimedPolicy,

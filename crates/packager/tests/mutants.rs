@@ -7,9 +7,11 @@
 
 mod io_support;
 
-use io_support::{CLIPS, Fault, TestSink, Verb};
+use io_support::{CLIPS, Fault, PIFF, TestSink, Verb, clip, with_sinf};
 use lanelock_packager::io::{FileSink, FileSource, MemorySource, PipeSource, WriteOrder};
 use lanelock_packager::{Error, Layout, Scheme, inspect};
+use lanelock_testkit::boxes::{boxed, words};
+use lanelock_testkit::fragments::{FragmentForm, OffsetBase, refragmented};
 use lanelock_testkit::{Mutator, Rng, Scratch, Watchdog, hex, mutants, skip};
 use std::io::{self, Read};
 use std::ops::Range;
@@ -48,6 +50,46 @@ fn seeds() -> Vec<Seed> {
         for _ in 0..4 * layouts(name).len() {
             seeds.push(Seed { name: name.into(), bytes: bytes.to_vec(), encrypted: false });
         }
+    }
+    seeds.extend(rare_seeds());
+    seeds
+}
+
+/// Forms that few writers make: PIFF, two `sinf` in a sample entry, other bases of data offsets, two track
+/// fragments of a track, boxes that an earlier protection has left.
+fn rare_seeds() -> Vec<Seed> {
+    let mut seeds = Vec::new();
+    for (name, bytes) in PIFF {
+        seeds.push(Seed { name: name.into(), bytes: bytes.to_vec(), encrypted: true });
+    }
+    let seal = |bytes: &[u8], scheme| {
+        let sealed = Verb::Encrypt(scheme, Layout::Keep).in_memory(bytes, 1);
+        sealed.unwrap_or_else(|error| panic!("{scheme}: {error}"))
+    };
+    for (scheme, other) in [(Scheme::Cbcs, *b"abcd"), (Scheme::Cenc, *b"piff")] {
+        let bytes = with_sinf(&seal(clip("avc.frag"), scheme), *b"encv", other, true);
+        seeds.push(Seed {
+            name: format!("avc.frag {scheme} {}", other.escape_ascii()),
+            bytes,
+            encrypted: true,
+        });
+    }
+    let leftovers =
+        |samples: u32| boxed(b"senc", &[&words(&[0, samples]), &vec![9; samples as usize]]);
+    for (base, boxes) in [
+        (OffsetBase::Mdat, None),
+        (OffsetBase::Previous, None),
+        (OffsetBase::Moof, Some(leftovers as fn(u32) -> Vec<u8>)),
+    ] {
+        let name = format!("avc_aac.frag {base:?} {}", boxes.is_some());
+        let form = FragmentForm { trafs: 2, ..FragmentForm::new(base) };
+        let form = FragmentForm { boxes: boxes.unwrap_or(form.boxes), ..form };
+        let bytes = refragmented(clip("avc_aac.frag"), form);
+        for scheme in [Scheme::Cenc, Scheme::Cbcs] {
+            let (name, bytes) = (format!("{name} {scheme}"), seal(&bytes, scheme));
+            seeds.push(Seed { name, bytes, encrypted: true });
+        }
+        seeds.push(Seed { name, bytes, encrypted: false });
     }
     seeds
 }

@@ -2,12 +2,14 @@
 
 use super::{
     moves::{Moves, RunOffsets},
-    movie::{KeepPssh, is_protection_box},
+    movie::KeepPssh,
     splice::{Splice, length},
 };
 use crate::{
     BoxRef, Error, ErrorKind, Fragment, Result, SampleAuxTable, TrackEncryption, TrackFragment,
-    protection::{Offset, WriteAux, put_empty_senc, put_saio, put_seig},
+    protection::{
+        Offset, WriteAux, is_protection_box, is_pssh, put_empty_senc, put_saio, put_seig,
+    },
 };
 
 /// How to protect one track fragment.
@@ -95,6 +97,9 @@ impl<'a> FragmentEdit<'a> {
     /// Protects track fragments, in increasing order of [`Protect::index`]: appends `sgpd` and
     /// `sbgp` (if asked), `saiz`, `saio` and `senc` to each `traf`. One that is protected must lose
     /// that protection in the same edit: [`ErrorKind::AlreadyProtected`].
+    ///
+    /// A `saio` cannot point in front of the base of data offsets: where one is written, data offsets
+    /// become those of [`RunOffsets::Explicit`].
     pub fn protect(self, plans: &'a [Protect<'a>]) -> Self {
         Self { plans, ..self }
     }
@@ -104,7 +109,7 @@ impl<'a> FragmentEdit<'a> {
         Self { pssh, ..self }
     }
 
-    /// Says what to do with runs without data offset; they are kept where nothing is said.
+    /// Says what to do with the data offsets of runs; they are kept where nothing is said.
     pub fn with_run_offsets(self, run_offsets: RunOffsets) -> Self {
         Self { run_offsets, ..self }
     }
@@ -114,7 +119,7 @@ impl<'a> FragmentEdit<'a> {
     /// `moved` is the output position of the `moof` minus its input position; data behind the
     /// `moof` is taken to move by that plus the growth, data before it by `moved` alone.
     pub fn finish(self, moved: i64) -> Result<Vec<u8>> {
-        let Self { fragment, run_offsets, .. } = self;
+        let fragment = self.fragment;
         let root = fragment.root;
         let cleared = self.cleared()?;
         let blobs = Blobs::new(fragment, self.plans, &cleared)?;
@@ -125,7 +130,8 @@ impl<'a> FragmentEdit<'a> {
         let added = blobs.data.len() + self.pssh.iter().map(|pssh| pssh.len()).sum::<usize>();
         let removed: usize = removals.iter().map(|removal| removal.child.range().len()).sum();
         let growth = length(added) - length(removed);
-        let moves = Moves::new(fragment, growth, run_offsets, moved);
+        let saios = blobs.blobs.iter().filter(|blob| blob.saio.is_some()).map(|blob| blob.index);
+        let moves = Moves::new(fragment, growth, self.run_offsets, moved, saios);
         let mut splice = Splice::new(root);
         let (mut blobs_left, mut removals_left) = (blobs.blobs.as_slice(), removals.as_slice());
         for (index, traf) in fragment.tracks.iter().enumerate() {
@@ -136,7 +142,7 @@ impl<'a> FragmentEdit<'a> {
             let (before, rest) = removals_left.split_at(before.count());
             removals_left = rest;
             Removal::remove(before, fragment, &mut splice);
-            moves.patch_offsets(&mut splice, traf, run_offsets)?;
+            moves.patch_offsets(&mut splice, index, traf)?;
             let Some((blob, rest)) =
                 blobs_left.split_first().filter(|(blob, _)| blob.index == index)
             else {
@@ -147,7 +153,9 @@ impl<'a> FragmentEdit<'a> {
             let mut bytes = blobs.data[blob.range.clone()].to_vec();
             if let Some(saio) = blob.saio {
                 let entries = length(at + blob.entries) + splice.growth();
-                let offset = moves.saio_offset(traf, entries)?;
+                // From the `moof`, which is the base now.
+                let overflow = |_| traf.place.error(ErrorKind::Overflow { what: "`saio` offset" });
+                let offset = u32::try_from(entries).map_err(overflow)?;
                 bytes[saio + 16..saio + 20].copy_from_slice(&offset.to_be_bytes());
             }
             splice.insert(at, &[root, traf.place], |out| out.extend_from_slice(&bytes));
@@ -189,7 +197,7 @@ impl<'a> FragmentEdit<'a> {
         if self.keep_pssh == KeepPssh::No {
             for child in self.fragment.root.children() {
                 let child = child?;
-                if child.kind() == b"pssh" {
+                if is_pssh(&child) {
                     removals.push(Removal { traf: None, child });
                 }
             }

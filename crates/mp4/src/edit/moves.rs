@@ -7,16 +7,16 @@
 use super::splice::{Splice, length};
 use crate::{Base, BoxRef, ErrorKind, Fragment, Result, TrackFragment, protection::Saio};
 
-/// What to do with runs that have no data offset of their own.
+/// What to do with the data offsets of runs.
 ///
 /// A run without one continues where the previous run ended. Widely used readers take it for
-/// the start of the `moof` instead.
+/// the start of the `moof` instead, and some know no other base than that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RunOffsets {
-    /// Leave them.
+    /// Leave them as they are.
     Keep,
-    /// Write the offset into every run.
+    /// Write the offset into every run, from the `moof`.
     Explicit,
 }
 
@@ -26,22 +26,31 @@ pub(super) struct Moves {
     moof_end: u64,
     moved: i64,
     growth: i64,
+    /// For each track fragment, whether all its runs get offsets from the `moof`.
+    explicit: Vec<bool>,
 }
 
 impl Moves {
-    /// `growth` is that of the `moof` without the offsets that runs get.
+    /// `growth` is that of the `moof` without the offsets that runs get. `saios` are the indices of the
+    /// track fragments that get a `saio`. Its offsets are never negative, so their base cannot stay what
+    /// it is if that is behind the `moof` (the `mdat`, for example).
     pub(super) fn new(
         fragment: &Fragment<'_>,
-        mut growth: i64,
+        growth: i64,
         run_offsets: RunOffsets,
         moved: i64,
+        saios: impl Iterator<Item = usize>,
     ) -> Self {
-        if run_offsets == RunOffsets::Explicit {
-            let runs = fragment.tracks.iter().flat_map(|traf| &traf.runs);
-            growth += 4 * length(runs.filter(|run| run.data_offset_at.is_none()).count());
-        }
         let moof = fragment.offset();
-        Self { moof, moof_end: moof.saturating_add(fragment.bytes().len() as u64), moved, growth }
+        let moof_end = moof.saturating_add(fragment.bytes().len() as u64);
+        let mut explicit = vec![run_offsets == RunOffsets::Explicit; fragment.tracks.len()];
+        for index in saios {
+            explicit[index] = true;
+        }
+        let trafs = fragment.tracks.iter().zip(&explicit).filter(|(_, explicit)| **explicit);
+        let without = trafs.flat_map(|(traf, _)| &traf.runs);
+        let without = without.filter(|run| run.data_offset_at.is_none()).count();
+        Self { moof, moof_end, moved, growth: growth + 4 * length(without), explicit }
     }
 
     /// New place of data, or of a base, that was at `old`.
@@ -50,40 +59,35 @@ impl Moves {
         old.checked_add_signed(self.moved)?.checked_add_signed(behind)
     }
 
-    fn base(&self, traf: &TrackFragment<'_>) -> Option<u64> {
+    /// The new base of a track fragment. One that stands in front of the `moof`, such as the start of
+    /// the file, stays where it is.
+    fn base(&self, index: usize, traf: &TrackFragment<'_>) -> Option<u64> {
         match traf.base {
-            Base::Moof => self.moof.checked_add_signed(self.moved),
+            _ if self.explicit[index] => self.place(self.moof),
+            Base::Explicit if traf.base_offset < self.moof => Some(traf.base_offset),
             Base::Explicit | Base::PreviousData => self.place(traf.base_offset),
+            Base::Moof => self.place(self.moof),
         }
     }
 
-    /// What `saio` of a track fragment says of `entries`, a position in the new `moof`.
-    pub(super) fn saio_offset(&self, traf: &TrackFragment<'_>, entries: i64) -> Result<u32> {
-        self.moof
-            .checked_add_signed(self.moved)
-            .and_then(|moof| moof.checked_add_signed(entries))
-            .and_then(|entries| entries.checked_sub(self.base(traf)?))
-            .and_then(|offset| u32::try_from(offset).ok())
-            .ok_or_else(|| {
-                let what = "the base of data offsets lies behind the `moof`, out of reach of \
-                            `saio`; default-base-is-moof is needed";
-                traf.place.error(ErrorKind::Invalid(what))
-            })
-    }
-
-    /// Sets `base_data_offset` and the data offsets of all runs right.
+    /// Sets the base and the data offsets of all runs right.
     pub(super) fn patch_offsets(
         &self,
         splice: &mut Splice<'_>,
+        index: usize,
         traf: &TrackFragment<'_>,
-        run_offsets: RunOffsets,
     ) -> Result<()> {
         let overflow = |place: BoxRef<'_>, what| place.error(ErrorKind::Overflow { what });
-        let base = self.base(traf).ok_or_else(|| overflow(traf.place, "base data offset"))?;
-        if let Some(at) = traf.base_at
-            && base != traf.base_offset
-        {
-            splice.overwrite(at, &base.to_be_bytes());
+        let base = self.base(index, traf);
+        let base = base.ok_or_else(|| overflow(traf.place, "base data offset"))?;
+        match traf.base_at {
+            Some(at) if base != traf.base_offset => splice.overwrite(at, &base.to_be_bytes()),
+            None if traf.base == Base::PreviousData && self.explicit[index] => {
+                let flags = traf.place.require(b"tfhd")?.payload_range().start + 1;
+                let default_base_is_moof = traf.place.source.bytes[flags] | 0x02;
+                splice.overwrite(flags, &[default_base_is_moof]);
+            }
+            _ => {}
         }
         let mut next = base;
         for run in &traf.runs {
@@ -98,21 +102,21 @@ impl Moves {
                 .and_then(|offset| i32::try_from(offset).ok())
                 .ok_or_else(|| overflow(run.place, "data_offset"))?
                 .to_be_bytes();
-            match (run.data_offset_at, run_offsets) {
-                (Some(at), _) => {
+            match run.data_offset_at {
+                Some(at) => {
                     if traf.place.source.bytes[at..at + 4] != offset {
                         splice.overwrite(at, &offset);
                     }
                 }
-                (None, RunOffsets::Explicit) => {
+                None if self.explicit[index] => {
                     let payload = run.place.payload_range().start;
                     let flags = run.place.payload()[3] | 1;
                     splice.overwrite(payload + 3, &[flags]);
                     let inside = [BoxRef::clone(&traf.place), run.place];
                     splice.insert(payload + 8, &inside, |out| out.extend_from_slice(&offset));
                 }
-                (None, RunOffsets::Keep) if place == next || run.data_size == 0 => {}
-                (None, RunOffsets::Keep) => {
+                None if place == next || run.data_size == 0 => {}
+                None => {
                     let what = "a run without data offset would lose its place";
                     return Err(run.place.error(ErrorKind::Invalid(what)));
                 }
@@ -144,7 +148,9 @@ impl Moves {
                     let new = old.and_then(|old| {
                         let inside = (self.moof..self.moof_end).contains(&old);
                         let more = if inside { positions.shift(old - self.moof) } else { 0 };
-                        self.place(old)?.checked_add_signed(more)?.checked_sub(self.base(traf)?)
+                        self.place(old)?
+                            .checked_add_signed(more)?
+                            .checked_sub(self.base(index, traf)?)
                     });
                     let at = saio.entry_at(entry);
                     let overflow =

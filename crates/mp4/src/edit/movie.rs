@@ -4,8 +4,8 @@
 use super::splice::Splice;
 use crate::{
     BoxRef, ErrorKind, FourCc, Movie, Result, SampleAuxTable, Track, TrackEncryption,
-    moov::{protected_format, sinf_of, sinf_position},
-    protection::{Offset, PIFF_SENC, Protection, is_protection_aux, is_seig, put_saio, put_sinf},
+    moov::{protected_format, sinf_position, sinfs_of},
+    protection::{Offset, Protection, is_protection_box, is_pssh, put_saio, put_sinf},
 };
 
 /// How to protect one track of a movie.
@@ -51,8 +51,9 @@ pub enum KeepPssh {
 /// Every sample entry of a track is renamed (`encv`, `enca`, `enct`, `encm`) and gets a
 /// `sinf` as its last child. `pssh` are whole boxes appended to `moov`. With
 /// [`ProtectTrack::aux`], `saiz`, `saio` and `senc` are appended to `stbl`; the `saio` offset is
-/// right for a `moov` that stays where it is, and [`super::relocate_movie`] moves it. The
-/// [module](super) has an example.
+/// right for a `moov` that stays where it is, and [`super::relocate_movie`] moves it. What an earlier
+/// protection has left over in `stbl` goes ([`Movie::has_protection_boxes`]). The [module](super) has
+/// an example.
 pub fn protect_movie(
     movie: &Movie,
     tracks: &[ProtectTrack<'_>],
@@ -73,6 +74,12 @@ pub fn protect_movie(
         };
         let boxes = TrackBoxes::new(movie, track)?;
         protect_entries(&mut splice, track, &boxes, plan)?;
+        for child in boxes.stbl.children() {
+            let child = child?;
+            if is_protection_box(&child) {
+                splice.remove(child.range(), &boxes.around(&[]));
+            }
+        }
         if let Some(aux) = plan.aux {
             let at = append_aux(&mut splice, track, &boxes, aux)?;
             saios.push(at);
@@ -114,12 +121,12 @@ pub fn unprotect_movie(
         let boxes = TrackBoxes::new(movie, track)?;
         for entry in boxes.stsd.children() {
             let entry = entry?;
-            let Some(sinf) = sinf_of(&entry, track.handler, boxes.stsd.payload()[0])? else {
-                continue;
-            };
-            let (original, _) = Protection::from_box(&sinf)?;
+            let sinfs = sinfs_of(&entry, track.handler, boxes.stsd.payload()[0])?;
+            let Some((original, _)) = Protection::from_boxes(&sinfs)? else { continue };
             splice.overwrite(entry.range().start + 4, &original.0);
-            splice.remove(sinf.range(), &boxes.around(&[boxes.stsd, entry]));
+            for sinf in sinfs {
+                splice.remove(sinf.range(), &boxes.around(&[boxes.stsd, entry]));
+            }
         }
         for child in boxes.stbl.children() {
             let child = child?;
@@ -134,23 +141,12 @@ pub fn unprotect_movie(
     if keep_pssh == KeepPssh::No {
         for child in root.children() {
             let child = child?;
-            if child.kind() == b"pssh" {
+            if is_pssh(&child) {
                 splice.remove(child.range(), &[root]);
             }
         }
     }
     splice.finish()
-}
-
-/// Whether a child of `traf` or `stbl` is there for protection only.
-pub(crate) fn is_protection_box(child: &BoxRef<'_>) -> bool {
-    match &child.kind().0 {
-        b"senc" => true,
-        b"saiz" | b"saio" => is_protection_aux(child),
-        b"sgpd" | b"sbgp" => is_seig(child),
-        b"uuid" => child.uuid() == Some(PIFF_SENC),
-        _ => false,
-    }
 }
 
 /// The boxes from `moov` down to `stsd` of one track.
@@ -223,11 +219,6 @@ fn append_aux(
     boxes: &TrackBoxes<'_>,
     aux: &SampleAuxTable,
 ) -> Result<Placed> {
-    for child in boxes.stbl.children() {
-        if is_protection_box(&child?) {
-            return Err(boxes.stbl.error(ErrorKind::AlreadyProtected));
-        }
-    }
     let (expected, found) = (u64::from(track.sample_count()), aux.len() as u64);
     if expected != found {
         let what = "samples with auxiliary information";

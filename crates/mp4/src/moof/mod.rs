@@ -6,7 +6,7 @@ mod trun;
 pub use traf::{Base, TrackFragment};
 pub use trun::{FragmentSamples, TrackRun};
 
-use crate::{BoxRef, ErrorKind, FourCc, Movie, Pssh, Result};
+use crate::{BoxRef, ErrorKind, FourCc, Movie, Pssh, Result, protection::is_pssh};
 
 /// A parsed `moof`, borrowing its bytes.
 #[derive(Clone, Debug)]
@@ -41,7 +41,7 @@ impl<'a> Fragment<'a> {
                     previous_end = Some(track.data_end);
                     tracks.push(track);
                 }
-                b"pssh" => pssh.push(Pssh::from_box(&child)?),
+                _ if is_pssh(&child) => pssh.push(Pssh::from_box(&child)?),
                 _ => {}
             }
         }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::trun::{FragmentSamples, RunDefaults, TrackRun};
 use crate::{
-    BoxRef, ErrorKind, FourCc, Movie, ReadAt, Result,
+    BoxRef, ErrorKind, FourCc, Movie, ReadAt, Result, Track,
     protection::{AuxBoxes, AuxInfo, EncryptionRuns, SeigMap, aux_ranges, is_seig, refuse_compact},
     source::Reader,
 };
@@ -121,8 +121,23 @@ impl<'a> TrackFragment<'a> {
             return Err(overflow("decoding time"));
         }
         this.aux.check(this.sample_count)?;
+        this.check_algorithm(track)?;
         this.seig = SeigMap::new(sgpd, sbgp, track.seig.as_ref(), this.sample_count)?;
         Ok(this)
+    }
+
+    /// The scheme of a track is one for all of its fragments.
+    fn check_algorithm(&self, track: &Track) -> Result<()> {
+        let entry = track.entry(self.description_index);
+        let protection = entry.and_then(|entry| entry.protection.as_ref());
+        let own = self.aux.parameters().and_then(|parameters| parameters.scheme);
+        match (protection, own) {
+            (Some(protection), Some(own)) if protection.sample_scheme != own => {
+                let what = "a PIFF fragment with another algorithm than its track";
+                Err(self.place.error(ErrorKind::Unsupported(what)))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Reads identity and base; the defaults follow in [`Self::read_defaults`].
@@ -232,17 +247,13 @@ impl<'a> TrackFragment<'a> {
         aux_ranges(&self.place, self.base_offset, counts, file_len)
     }
 
-    /// Encryption parameters of the samples, as runs: `seig` groups over the `tenc` of the
-    /// sample entry in use.
+    /// Encryption parameters of the samples, as runs: `seig` groups over what PIFF's sample
+    /// encryption box says over the `tenc` of the sample entry in use.
     pub fn encryption_runs<'s>(&'s self, movie: &'s Movie) -> EncryptionRuns<'s> {
         let track = movie.track(self.track_id);
         let default = track.and_then(|track| track.encryption(self.description_index));
         let global = track.and_then(|track| track.seig.as_ref());
-        self.seig.iter(default, global, self.sample_count)
-    }
-
-    /// IV size of the override fields of a PIFF sample encryption box, if it has them.
-    pub fn piff_iv_size(&self) -> Option<u8> {
-        self.aux.piff_iv_size()
+        let own = self.aux.parameters().map(|parameters| &parameters.encryption);
+        self.seig.iter(own.or(default), global, self.sample_count)
     }
 }

@@ -80,23 +80,22 @@ impl SampleEntry {
             protection: None,
             config: None,
         };
-        let mut sinf = None;
+        let mut sinfs = Vec::new();
         let offset = entry_children_offset(format, handler, stsd_version, payload);
         for child in offset.map(|offset| entry.children_at(offset)).into_iter().flatten() {
             let child = child?;
             if child.kind() == b"sinf" {
-                child.once(&mut sinf)?;
+                sinfs.push(child);
             } else if this.config.is_none() && CONFIG_BOXES.iter().any(|kind| child.kind() == *kind)
             {
                 this.config = Some(CodecConfig::new(child.kind(), child.payload()));
             }
         }
-        if let Some(sinf) = sinf {
-            let (original, protection) = Protection::from_box(&sinf)?;
+        if let Some((original, protection)) = Protection::from_boxes(&sinfs)? {
             // Without its `sinf` such an entry could not be read again.
             if is_protected_format(original) {
                 let (what, value) = ("original format", u32::from_be_bytes(original.0).into());
-                return Err(sinf.error(ErrorKind::InvalidValue { what, value }));
+                return Err(sinfs[0].error(ErrorKind::InvalidValue { what, value }));
             }
             this.original_format = original;
             this.protection = Some(protection);
@@ -143,16 +142,15 @@ pub(crate) fn read_all(stsd: &BoxRef<'_>, handler: FourCc) -> Result<Vec<SampleE
     Ok(entries)
 }
 
-/// The `sinf` of an entry that was parsed before.
-pub(crate) fn sinf_of<'a>(
+/// The `sinf` boxes of an entry that was parsed before.
+pub(crate) fn sinfs_of<'a>(
     entry: &BoxRef<'a>,
     handler: FourCc,
     stsd_version: u8,
-) -> Result<Option<BoxRef<'a>>> {
-    match entry_children_offset(entry.kind(), handler, stsd_version, entry.payload()) {
-        Some(offset) => entry.children_at(offset).only(b"sinf"),
-        None => Ok(None),
-    }
+) -> Result<Vec<BoxRef<'a>>> {
+    let offset = entry_children_offset(entry.kind(), handler, stsd_version, entry.payload());
+    let children = offset.map(|offset| entry.children_at(offset)).into_iter().flatten();
+    children.filter(|child| !matches!(child, Ok(child) if child.kind() != b"sinf")).collect()
 }
 
 /// Where `sinf` goes in an entry: after its last child.

@@ -12,13 +12,13 @@ pub use entry::{Media, SampleEntry};
 pub use samples::{Sample, SamplePosition, Samples};
 pub use track::{Edit, Track, TrackDefaults, TrackKind};
 
-pub(crate) use entry::{protected_format, sinf_of, sinf_position};
+pub(crate) use entry::{protected_format, sinf_position, sinfs_of};
 
 use std::ops::Range;
 
 use crate::{
     BoxRef, ErrorKind, FourCc, Pssh, ReadAt, Result, item_extents,
-    protection::{AuxInfo, EncryptionRuns, aux_ranges, movie_runs},
+    protection::{AuxInfo, EncryptionRuns, aux_ranges, is_protection_box, is_pssh, movie_runs},
 };
 
 /// A parsed `moov`, owner of its bytes.
@@ -98,7 +98,7 @@ impl Movie {
                     self.by_id.push((track.id, self.tracks.len()));
                     self.tracks.push(track);
                 }
-                b"pssh" => self.pssh.push(Pssh::from_box(&child)?),
+                _ if is_pssh(&child) => self.pssh.push(Pssh::from_box(&child)?),
                 _ => {}
             }
         }
@@ -219,6 +219,17 @@ impl Movie {
         let stbl = self.stbl(track)?;
         let aux = track.aux_boxes(&stbl)?;
         aux.info(stbl, 0, track.tables.chunk_samples(&self.bytes), file)
+    }
+
+    /// Whether a track has `senc`, `saiz`, `saio` or `seig` groups in `moov`. In a track whose sample
+    /// entries are clear they are left over.
+    pub fn has_protection_boxes(&self, track: &Track) -> Result<bool> {
+        for child in self.stbl(self.own(track)?)?.children() {
+            if is_protection_box(&child?) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Where the auxiliary information of a progressive track's samples is in the file: of any type,

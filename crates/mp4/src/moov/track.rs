@@ -173,6 +173,11 @@ impl Track {
             aux.take(child?)?;
         }
         aux.check(u64::from(self.sample_count()))?;
+        if aux.parameters().is_some() {
+            let what =
+                "a PIFF sample encryption box with parameters of its own outside of fragments";
+            return Err(stbl.error(ErrorKind::Unsupported(what)));
+        }
         Ok(aux)
     }
 

@@ -3,10 +3,23 @@
 
 use super::{
     aux_info::{AuxInfo, AuxLayout},
+    groups::is_seig,
+    piff::{PIFF_SENC, PiffParameters},
     saiz_saio::{Saio, Saiz, is_protection_aux},
-    senc::{PIFF_SENC, Senc},
+    senc::Senc,
 };
 use crate::{BoxRef, Error, ErrorKind, ReadAt, Result};
+
+/// Whether a child of `traf` or `stbl` is there for protection only.
+pub(crate) fn is_protection_box(child: &BoxRef<'_>) -> bool {
+    match &child.kind().0 {
+        b"senc" => true,
+        b"saiz" | b"saio" => is_protection_aux(child),
+        b"sgpd" | b"sbgp" => is_seig(child),
+        b"uuid" => child.uuid() == Some(PIFF_SENC),
+        _ => false,
+    }
+}
 
 /// The boxes of one `traf` or `stbl` that hold or point to auxiliary information.
 #[derive(Clone, Debug, Default)]
@@ -49,9 +62,9 @@ impl<'a> AuxBoxes<'a> {
         self.senc.as_ref().or(self.piff.as_ref())
     }
 
-    /// IV size the PIFF override states, if any.
-    pub(crate) fn piff_iv_size(&self) -> Option<u8> {
-        self.senc()?.iv_size
+    /// What PIFF's sample encryption box says in the place of the track's parameters.
+    pub(crate) fn parameters(&self) -> Option<&PiffParameters> {
+        self.senc()?.parameters.as_ref()
     }
 
     /// Checks counts against the samples of the track or fragment.
@@ -90,7 +103,7 @@ impl<'a> AuxBoxes<'a> {
                 let bytes = read_external(saiz, saio, base, runs, file)?;
                 Ok(AuxInfo::new(bytes.into(), AuxLayout::Sized(*saiz), saio.place))
             }
-            _ => Ok(AuxInfo::new([].as_slice().into(), AuxLayout::Absent, parent)),
+            _ => Ok(AuxInfo::absent(parent)),
         }
     }
 }

@@ -79,6 +79,11 @@ pub struct AuxInfo<'a> {
 }
 
 impl<'a> AuxInfo<'a> {
+    /// None at all, for the track or fragment that `place` is: that of a clear sample entry.
+    pub fn absent(place: BoxRef<'a>) -> Self {
+        Self::new([].as_slice().into(), AuxLayout::Absent, place)
+    }
+
     pub(crate) fn new(bytes: Cow<'a, [u8]>, layout: AuxLayout<'a>, place: BoxRef<'a>) -> Self {
         Self { bytes, layout, place }
     }

@@ -1,5 +1,6 @@
 //! `pssh`: protection system specific header (ISO/IEC 23001-7, 8.1).
 
+use super::piff::PIFF_PSSH;
 use crate::{
     BoxRef, ErrorKind, Result,
     writer::{put_full_box, put32},
@@ -10,7 +11,12 @@ pub const COMMON_SYSTEM_ID: [u8; 16] = [
     0x10, 0x77, 0xef, 0xec, 0xc0, 0xb2, 0x4d, 0x02, 0xac, 0xe3, 0x3c, 0x1e, 0x52, 0xe2, 0xfb, 0x4b,
 ];
 
-/// A parsed `pssh` box.
+/// Whether a box is a `pssh`, or PIFF's ancestor of it.
+pub(crate) fn is_pssh(found: &BoxRef<'_>) -> bool {
+    found.kind() == b"pssh" || found.uuid() == Some(PIFF_PSSH)
+}
+
+/// A parsed `pssh` box, or the `uuid` box of PIFF that has the fields of its version 0.
 ///
 /// ```
 /// use lanelock_mp4::{COMMON_SYSTEM_ID, Pssh};

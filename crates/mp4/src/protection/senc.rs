@@ -5,12 +5,8 @@
 
 use std::ops::Range;
 
+use super::piff::PiffParameters;
 use crate::{BoxRef, ErrorKind, Result};
-
-/// User type of the PIFF sample encryption `uuid` box.
-pub(crate) const PIFF_SENC: [u8; 16] = [
-    0xa2, 0x39, 0x4f, 0x52, 0x5a, 0x9b, 0x4f, 0x14, 0xa2, 0x44, 0x6c, 0x42, 0x7c, 0x64, 0x8d, 0xf4,
-];
 
 #[derive(Clone, Debug)]
 pub(crate) struct Senc<'a> {
@@ -19,20 +15,18 @@ pub(crate) struct Senc<'a> {
     pub(crate) count: u32,
     /// Bytes of the entries in the top-level box.
     pub(crate) entries: Range<usize>,
-    /// IV size stated by the PIFF override fields.
-    pub(crate) iv_size: Option<u8>,
+    /// What PIFF's box says in the place of the track encryption box.
+    pub(crate) parameters: Option<PiffParameters>,
 }
 
 impl<'a> Senc<'a> {
     pub(crate) fn from_box(senc: BoxRef<'a>) -> Result<Self> {
         let mut reader = senc.reader();
         let (_, flags) = reader.version_upto(0)?;
-        let mut iv_size = None;
-        // PIFF 1.1, 5.3.2: flag 1 puts algorithm, IV size and KID before the count.
+        let mut parameters = None;
+        // PIFF 1.1, 5.3.2.
         if senc.uuid().is_some() && flags & 1 != 0 {
-            reader.bytes(3, "AlgorithmID")?;
-            iv_size = Some(reader.u8("IV_size")?);
-            reader.bytes(16, "KID")?;
+            parameters = Some(PiffParameters::fields(&mut reader)?);
         }
         let subsamples = flags & 2 != 0;
         let count = reader.u32("sample_count")?;
@@ -41,7 +35,7 @@ impl<'a> Senc<'a> {
         }
         let start = reader.position();
         let end = start + reader.left();
-        Ok(Self { place: senc, subsamples, count, entries: start..end, iv_size })
+        Ok(Self { place: senc, subsamples, count, entries: start..end, parameters })
     }
 
     /// Checks the count. Zero entries for any number of samples is a form in use for

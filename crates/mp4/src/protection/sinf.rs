@@ -1,6 +1,9 @@
 //! `sinf`: protection scheme information of a sample entry (ISO/IEC 14496-12, 8.12).
 
-use super::encryption::TrackEncryption;
+use super::{
+    encryption::TrackEncryption,
+    piff::{PIFF_TENC, PiffParameters},
+};
 use crate::{
     BoxRef, ErrorKind, FourCc, Result,
     writer::{put_box, put_full_box, put32},
@@ -9,45 +12,84 @@ use crate::{
 /// Scheme types of ISO/IEC 23001-7, and PIFF's.
 pub(super) const SCHEMES: [&[u8; 4]; 5] = [b"cenc", b"cens", b"cbc1", b"cbcs", b"piff"];
 
-/// What a `sinf` box says about its sample entry.
+/// What the `sinf` boxes of a sample entry say.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Protection {
-    /// Scheme: `cenc`, `cens`, `cbc1`, `cbcs`, or one this crate does not know.
+    /// Scheme: `cenc`, `cens`, `cbc1`, `cbcs`, `piff`, or one this crate does not know.
     pub scheme_type: FourCc,
-    /// Scheme version, 0x00010000 for the four above.
+    /// Scheme version, 0x00010000 for the first four.
     pub scheme_version: u32,
+    /// The scheme of ISO/IEC 23001-7 by which samples are decrypted: `scheme_type`, but for `piff` that
+    /// of its algorithm, which is `cenc` for AES-CTR and `cbc1` for AES-CBC.
+    pub sample_scheme: FourCc,
     /// Track defaults. Present whenever the scheme is a Common Encryption one.
     pub encryption: Option<TrackEncryption>,
 }
 
 impl Protection {
+    /// Chooses among the `sinf` boxes of a sample entry, which describe the same protection in several
+    /// ways (ISO/IEC 14496-12, 8.12.1): the first of a known scheme, else the first. Known ones that
+    /// contradict one another are an error. Gives the original format as well.
+    pub(crate) fn from_boxes(sinfs: &[BoxRef<'_>]) -> Result<Option<(FourCc, Self)>> {
+        let mut chosen: Option<(FourCc, Self)> = None;
+        for sinf in sinfs {
+            let read = Self::from_box(sinf)?;
+            match &chosen {
+                Some((_, known)) if known.is_known() => {
+                    if read.1.is_known() && !known.is_same_as(&read.1) {
+                        let what = "a `sinf` that contradicts the one before it";
+                        return Err(sinf.error(ErrorKind::Invalid(what)));
+                    }
+                }
+                Some(_) if !read.1.is_known() => {}
+                _ => chosen = Some(read),
+            }
+        }
+        Ok(chosen)
+    }
+
+    /// Whether this crate knows the scheme.
+    fn is_known(&self) -> bool {
+        SCHEMES.iter().any(|scheme| self.scheme_type == *scheme)
+    }
+
+    /// Whether samples are decrypted in the same way.
+    fn is_same_as(&self, other: &Self) -> bool {
+        (self.sample_scheme, self.encryption) == (other.sample_scheme, other.encryption)
+    }
+
     /// Reads `frma`, `schm` and `schi/tenc`; gives the original format as well.
-    pub(crate) fn from_box(sinf: &BoxRef<'_>) -> Result<(FourCc, Self)> {
+    fn from_box(sinf: &BoxRef<'_>) -> Result<(FourCc, Self)> {
         let original = sinf.require(b"frma")?.reader().array("data_format").map(FourCc)?;
         let schm = sinf.require(b"schm")?;
         let mut reader = schm.reader();
         reader.version_upto(0)?;
         let scheme_type = reader.array("scheme_type").map(FourCc)?;
         let scheme_version = reader.u32("scheme_version")?;
-        let encryption = match sinf.child(b"schi")? {
+        let (encryption, algorithm) = match sinf.child(b"schi")? {
             Some(schi) => parameters(&schi)?,
-            None => None,
+            None => (None, None),
         };
-        if encryption.is_none() && SCHEMES.iter().any(|scheme| scheme_type == *scheme) {
+        let sample_scheme = match algorithm {
+            _ if scheme_type != b"piff" => scheme_type,
+            Some(scheme) => scheme,
+            None => FourCc::new(b"cenc"),
+        };
+        if algorithm.is_some_and(|scheme| scheme != sample_scheme) {
+            let what = "an AlgorithmID that is not that of the scheme";
+            return Err(sinf.error(ErrorKind::Invalid(what)));
+        }
+        let this = Self { scheme_type, scheme_version, sample_scheme, encryption };
+        if encryption.is_none() && this.is_known() {
             return Err(sinf.error(ErrorKind::Missing { kind: FourCc::new(b"tenc") }));
         }
-        Ok((original, Self { scheme_type, scheme_version, encryption }))
+        Ok((original, this))
     }
 }
 
-/// User type of the PIFF 1.1 track encryption box, laid out as `tenc`: its 24-bit AlgorithmID
-/// is 1 for AES-CTR, which reads as `isProtected`.
-const PIFF_TENC: [u8; 16] = [
-    0x89, 0x74, 0xdb, 0xce, 0x7b, 0xe7, 0x4c, 0x51, 0x84, 0xf9, 0x71, 0x48, 0xf9, 0x88, 0x25, 0x54,
-];
-
-fn parameters(schi: &BoxRef<'_>) -> Result<Option<TrackEncryption>> {
+/// The parameters in `tenc`, or in PIFF's track encryption box, and the scheme that the latter names.
+fn parameters(schi: &BoxRef<'_>) -> Result<(Option<TrackEncryption>, Option<FourCc>)> {
     let mut found = None;
     for child in schi.children() {
         let child = child?;
@@ -55,7 +97,14 @@ fn parameters(schi: &BoxRef<'_>) -> Result<Option<TrackEncryption>> {
             child.once(&mut found)?;
         }
     }
-    found.as_ref().map(TrackEncryption::from_box).transpose()
+    match found {
+        None => Ok((None, None)),
+        Some(tenc) if tenc.kind() == b"tenc" => Ok((Some(TrackEncryption::from_box(&tenc)?), None)),
+        Some(tenc) => {
+            let PiffParameters { scheme, encryption } = PiffParameters::from_tenc(&tenc)?;
+            Ok((Some(encryption), scheme))
+        }
+    }
 }
 
 /// Appends `sinf{frma, schm, schi{tenc}}`.

@@ -52,6 +52,12 @@ impl SampleAuxTable {
         self.sizes.clear();
     }
 
+    /// Takes the samples out; an empty table of the same kind stays.
+    #[must_use]
+    pub fn take(&mut self) -> Self {
+        std::mem::replace(self, Self::new(self.iv_size, self.mode))
+    }
+
     /// Appends a sample. `iv` must have the table's IV size, and `subsamples` must be empty in
     /// [`SubsampleMode::Absent`]: without them a reader would take the whole sample for protected.
     ///

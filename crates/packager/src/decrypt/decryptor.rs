@@ -130,7 +130,11 @@ impl<'a> Decryptor<'a> {
         let track = traf.track_index;
         let description_index = traf.description_index;
         let scheme = self.keyring.scheme(track, description_index)?;
-        let aux = traf.aux_info(input).map_err(container)?;
+        // What the fragments of a clear sample entry have is left over.
+        let aux = match scheme {
+            Some(_) => traf.aux_info(input).map_err(container)?,
+            None => AuxInfo::absent(traf.boxed()),
+        };
         let mut cursor = aux.cursor();
         let mut samples = traf.samples();
         for (count, encryption) in traf.encryption_runs(movie) {
@@ -144,7 +148,7 @@ impl<'a> Decryptor<'a> {
                 self.keyring.unit(&sample, &mut cursor, ciphers, media, to)?;
             }
         }
-        if scheme.is_some() { cursor.finish().map_err(container) } else { Ok(()) }
+        cursor.finish().map_err(container)
     }
 
     fn stretch(

@@ -22,8 +22,8 @@ pub(crate) struct Keyring<'a> {
     pub(super) movie: &'a Movie,
     options: &'a DecryptOptions,
     level: AesLevel,
-    /// Access units, the encrypted ones among them, and the first KID, for each track.
-    seen: Vec<(u64, u64, Option<[u8; 16]>)>,
+    /// Parallel to the tracks of the movie.
+    seen: Vec<SeenUnits>,
     /// What looks for wrong keys.
     key_checks: KeyChecks,
     /// Whether what has no key is passed over.
@@ -47,6 +47,16 @@ impl CipherList {
         stage.ciphers = self.list.into();
         stage.key_checks = self.key_checks.into();
     }
+}
+
+/// The access units of a track so far.
+#[derive(Clone, Default)]
+struct SeenUnits {
+    all: u64,
+    decrypted: u64,
+    /// Those that a sample group or a clear sample entry says to be clear.
+    clear: u64,
+    first_kid: Option<[u8; 16]>,
 }
 
 /// A sample of the input that may be encrypted.
@@ -73,7 +83,7 @@ impl<'a> Keyring<'a> {
             movie,
             options,
             level,
-            seen: vec![(0, 0, None); movie.tracks.len()],
+            seen: vec![SeenUnits::default(); movie.tracks.len()],
             key_checks,
             may_miss: false,
             missing: Vec::new(),
@@ -116,11 +126,12 @@ impl<'a> Keyring<'a> {
         };
         let Some(protection) = &entry.protection else { return Ok(None) };
         let code = protection.scheme_type;
-        let scheme = Scheme::from_fourcc(code.0).filter(|_| protection.encryption.is_some());
+        let scheme = Scheme::from_fourcc(protection.sample_scheme.0)
+            .filter(|_| protection.encryption.is_some());
         scheme.map(Some).ok_or_else(|| {
             let reason = format!(
                 "it is encrypted with the scheme {code}, which is not supported; supported are cenc, \
-                 cens, cbc1 and cbcs"
+                 cens, cbc1, cbcs and piff"
             );
             fail(self.input, track, reason)
         })
@@ -136,14 +147,17 @@ impl<'a> Keyring<'a> {
         to: &mut Stage,
     ) -> Result<(), Error> {
         let track = &self.movie.tracks[sample.track];
-        let (count, ..) = &mut self.seen[sample.track];
-        *count += 1;
+        let seen = &mut self.seen[sample.track];
+        seen.all += 1;
+        let number = seen.all;
         let size = u32::try_from(sample.size).unwrap_or(u32::MAX);
         let next = |aux: &mut AuxCursor<'_>, iv_size| -> Result<(), Error> {
             aux.next_sample(iv_size, size).map(drop).map_err(|error| self.input.container(error))
         };
         let Some(encryption) = sample.encryption.filter(|encryption| encryption.is_protected)
         else {
+            let default = track.encryption(sample.description_index);
+            seen.clear += u64::from(default.is_none_or(|default| default.is_protected));
             return next(aux, 0);
         };
         let Some(scheme) = sample.scheme else {
@@ -162,12 +176,11 @@ impl<'a> Keyring<'a> {
                 block
             }
         };
-        let number = *count;
         let name = Name::new(sample.track, sample.description_index, scheme, encryption);
         let Some(cipher) = self.cipher(name, number, ciphers)? else { return Ok(()) };
-        let (_, decrypted, first_kid) = &mut self.seen[sample.track];
-        *decrypted += 1;
-        first_kid.get_or_insert(encryption.kid);
+        let seen = &mut self.seen[sample.track];
+        seen.decrypted += 1;
+        seen.first_kid.get_or_insert(encryption.kid);
         let place = Place { track: track.id, access_unit: number, offset: sample.offset };
         media.check(self.input, place, sample.size as u64)?;
         let first = to.subsamples.len();
@@ -226,14 +239,16 @@ impl<'a> Keyring<'a> {
         Ok(Some(ciphers.list.len() - 1))
     }
 
-    /// Refuses a protected track none of whose access units was decrypted: they would be passed on as
-    /// they are, under sample entries that call them clear.
+    /// Refuses a protected track none of whose access units was decrypted, and not because something
+    /// says that they are clear: they would be passed on as they are, under sample entries that call
+    /// them clear.
     pub(crate) fn check_all_decrypted(&self) -> Result<(), Error> {
-        for (track, (count, decrypted, _)) in self.movie.tracks.iter().zip(&self.seen) {
-            if track.is_protected() && *count > 0 && *decrypted == 0 {
+        for (track, seen) in self.movie.tracks.iter().zip(&self.seen) {
+            if track.is_protected() && seen.decrypted == 0 && seen.clear < seen.all {
                 let reason = format!(
-                    "it has a protected sample entry, yet none of its {count} access units is said to \
-                     be encrypted: either nothing is to be decrypted, or the file is damaged"
+                    "it has a protected sample entry, yet none of its {} access units is said to \
+                     be encrypted: either nothing is to be decrypted, or the file is damaged",
+                    seen.all
                 );
                 return Err(fail(self.input, track, reason));
             }
@@ -244,16 +259,16 @@ impl<'a> Keyring<'a> {
     pub(super) fn summary(&self) -> Vec<TrackSummary> {
         let tracks = self.movie.tracks.iter().zip(&self.seen);
         tracks
-            .map(|(track, (_, decrypted, kid))| TrackSummary {
+            .map(|(track, seen)| TrackSummary {
                 id: track.id,
                 codec: track.codec(),
-                scheme: kid.and_then(|_| {
+                scheme: seen.first_kid.and_then(|_| {
                     let entry = track.entries.iter().find_map(|entry| entry.protection.as_ref())?;
                     Some(entry.scheme_type.to_string())
                 }),
-                kid: kid.as_ref().map(kid_text),
+                kid: seen.first_kid.as_ref().map(kid_text),
                 iv: None,
-                access_units: *decrypted,
+                access_units: seen.decrypted,
             })
             .collect()
     }

@@ -148,7 +148,9 @@ impl<'a> DecryptRun<'a> {
     ) -> Result<Self, Error> {
         let level = AesLevel::best()?;
         if !skeleton.movie.tracks.iter().any(Track::is_protected) {
-            return Err(input.unsuitable("no track is encrypted: there is nothing to decrypt"));
+            return Err(input.unsuitable(
+                "no track is encrypted, by its sample entries: there is nothing to decrypt",
+            ));
         }
         Ok(Self {
             input,
@@ -290,7 +292,15 @@ impl<'a> Decryption<'a> {
         options: &'a DecryptOptions,
     ) -> Result<Self, Error> {
         let movie = &skeleton.movie;
-        let aux = movie.tracks.iter().map(|track| movie.aux_info(track, input));
+        let aux = movie.tracks.iter().map(|track| {
+            // What a clear track has is left over.
+            let is_protected = track.is_protected();
+            if is_protected {
+                movie.aux_info(track, input)
+            } else {
+                movie.root().map(AuxInfo::absent)
+            }
+        });
         let aux = aux.collect::<Result<_, _>>().map_err(|error| input.container(error))?;
         Ok(Self { input, skeleton, options, level: AesLevel::best()?, aux })
     }

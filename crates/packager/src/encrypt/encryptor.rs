@@ -6,6 +6,7 @@ use lanelock_mp4::{
     edit::{FragmentEdit, KeepPssh, Protect, RunOffsets, SampleInfoSlicer, WriteAux},
 };
 
+use super::remarks::Remarks;
 use crate::{
     Error,
     claims::{Claims, check_shared},
@@ -37,6 +38,7 @@ pub(super) struct Encryptor<'a> {
     pub(super) placement: Placement,
     /// New fragments so far.
     pub(super) fragments: u64,
+    pub(super) remarks: Remarks,
 }
 
 impl Map for Encryptor<'_> {
@@ -110,16 +112,14 @@ impl Encryptor<'_> {
         for track in self.protector.tracks.iter_mut().flatten() {
             track.aux.clear();
         }
-        let mut seen = vec![false; self.movie.tracks.len()];
-        let mut plans = Vec::with_capacity(fragment.tracks.len());
+        let mut tables = Vec::with_capacity(fragment.tracks.len());
+        let (mut leftovers, mut seen) = (Vec::new(), vec![false; self.movie.tracks.len()]);
         for (index, traf) in fragment.tracks.iter().enumerate() {
             let track = traf.track_index;
-            if traf.has_protection_boxes() && self.decryptor.is_none() {
-                return Err(self.input.unsuitable(format!(
-                    "the fragment at file offset {at} is encrypted already (track {}); decrypt the \
-                     file first (lanelock decrypt)",
-                    traf.track_id
-                )));
+            let is_encrypted = self.protector.tracks[track].is_some();
+            if is_encrypted && self.decryptor.is_none() && traf.has_protection_boxes() {
+                self.remarks.leftover(self.input, self.movie, traf)?;
+                leftovers.push(index);
             }
             // Also of tracks that stay clear: what is in another fragment moves otherwise.
             for run in traf.runs().iter().filter(|run| run.data_size > 0) {
@@ -130,13 +130,6 @@ impl Encryptor<'_> {
             if self.protector.tracks[track].is_none() || traf.sample_count == 0 {
                 continue;
             }
-            if std::mem::replace(&mut seen[track], true) {
-                return Err(self.input.unsuitable(format!(
-                    "the fragment at file offset {at} has two track fragments of track {}, which is \
-                     not supported; merge them first",
-                    traf.track_id
-                )));
-            }
             for sample in traf.samples() {
                 let (offset, description_index) = (sample.offset, traf.description_index);
                 let (start, size) = part
@@ -145,22 +138,24 @@ impl Encryptor<'_> {
                 let unit = UnitToMap { track, description_index, offset, start, size };
                 self.protector.unit(self.input, &unit, bytes, media, to)?;
             }
-            plans.push((index, track));
+            if std::mem::replace(&mut seen[track], true) {
+                self.remarks.repeated(track);
+            }
+            if let Some(track) = &mut self.protector.tracks[track] {
+                // Taken out, since a track may have several track fragments in one `moof`.
+                tables.push((index, track.needs_aux().then(|| track.aux.take())));
+            }
         }
-        let plans: Vec<_> = plans
-            .into_iter()
-            .map(|(index, track)| {
-                let aux = match &self.protector.tracks[track] {
-                    Some(track) => track.write_aux(),
-                    None => WriteAux::Nothing,
-                };
-                Protect::new(index, aux)
-            })
-            .collect();
+        let plans = tables.iter().map(|(index, table)| {
+            Protect::new(*index, table.as_ref().map_or(WriteAux::EmptySenc, WriteAux::Full))
+        });
+        let plans: Vec<_> = plans.collect();
         self.fragments += 1;
         let mut edit = FragmentEdit::new(&fragment).with_run_offsets(RunOffsets::Explicit);
         if self.decryptor.is_some() {
             edit = edit.unprotect(KeepPssh::No);
+        } else if !leftovers.is_empty() {
+            edit = edit.unprotect_tracks(&leftovers, KeepPssh::Yes);
         }
         let edited = edit.protect(&plans).finish(self.placement.moved(at)).map_err(container)?;
         let mut times = Vec::new();

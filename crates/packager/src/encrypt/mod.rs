@@ -3,6 +3,7 @@
 mod choices;
 mod encryptor;
 mod protection;
+mod remarks;
 mod run;
 mod segments;
 

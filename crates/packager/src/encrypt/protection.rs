@@ -6,6 +6,7 @@ use lanelock::AesLevel;
 
 use super::{
     encryptor::Encryptor,
+    remarks::Remarks,
     run::{Job, NOTHING, append_metas, protect, pssh},
 };
 use crate::{
@@ -148,6 +149,7 @@ impl Protection {
                 protected.begin(track.before);
             }
         }
+        let remarks = Remarks::of(&input, movie, &protector)?;
         let mut encryptor = Encryptor {
             input: &input,
             movie,
@@ -159,6 +161,7 @@ impl Protection {
             slicers: planned.slicers(movie).map_err(|error| input.container(error))?,
             placement: Placement::new(),
             fragments: number as u64,
+            remarks,
         };
         let mapped = encryptor.map(piece, &mut Bytes::Buffer(&buffer[..len]))?;
         check_interrupted()?;

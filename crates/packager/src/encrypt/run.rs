@@ -12,6 +12,7 @@ use lanelock_mp4::{
 use super::{
     choices::{reason, unused},
     encryptor::Encryptor,
+    remarks::Remarks,
 };
 use crate::{
     EncryptOptions, Error, IndexPolicy, KeyReport, Layout, Observer, Summary, Times,
@@ -160,6 +161,7 @@ impl Job<'_> {
             return Err(input.unsuitable(NOTHING));
         }
         accept(&summary)?;
+        done.remarks.warn(self.clear, observer);
         for warning in summary.keys.iter().filter_map(KeyReport::warning) {
             observer.warn(&warning);
         }
@@ -283,9 +285,14 @@ impl<'a> EncryptRun<'a> {
         head.extend_from_slice(&self.protect(&init, &protector)?);
         append_metas(self.skeleton, &mut head);
         let cuts = || Cuts::new(self.input, movie, self.options.fragment_duration);
+        let mut counted = cuts()?;
+        let fragments = counted.count()?;
+        if let Some(warning) = counted.warning(movie) {
+            self.pipeline.observer.warn(&warning);
+        }
         let new_index = match self.options.index {
             IndexPolicy::Drop => None,
-            IndexPolicy::Keep | IndexPolicy::Build => Some(NewIndex::new(movie, cuts()?.count()?)),
+            IndexPolicy::Keep | IndexPolicy::Build => Some(NewIndex::new(movie, fragments)),
         };
         let room = new_index.as_ref().map(NewIndex::room);
         let plan = || Ok(NewFragments::new(self.input, movie, cuts()?, head.clone(), room));
@@ -331,6 +338,7 @@ impl<'a> EncryptRun<'a> {
         let claims = Claims::of(self.input, self.skeleton)?
             .with_refusal_at_once(refuse && self.is_sequential());
         let decryptor = self.decryption.map(|decryption| decryption.decryptor(only_map));
+        let remarks = Remarks::of(self.input, self.clear, &protector)?;
         Ok(Encryptor {
             decryptor: decryptor.transpose()?,
             input: self.input,
@@ -341,6 +349,7 @@ impl<'a> EncryptRun<'a> {
             slicers: Vec::new(),
             placement,
             fragments: 0,
+            remarks,
         })
     }
 

@@ -79,14 +79,17 @@ pub struct TrackReport {
     pub bytes: u64,
     /// The protection of the track; none if it is clear.
     pub protection: Option<ProtectionReport>,
+    /// Whether samples of a clear sample entry have `senc`, `saiz`, `saio` or `seig` groups: what an
+    /// earlier protection has left over, or a `moov` that is not that of the fragments.
+    pub leftovers: bool,
 }
 
 /// The protection of a track.
 #[derive(Clone, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct ProtectionReport {
-    /// The scheme type. All that counts samples is 0 if it is none of `cenc`, `cens`, `cbc1` and
-    /// `cbcs`.
+    /// The scheme type. All that counts samples is 0 if it is none of `cenc`, `cens`, `cbc1`, `cbcs` and
+    /// `piff`.
     pub scheme: String,
     /// `crypt:skip`; none without pattern.
     pub pattern: Option<String>,

@@ -57,8 +57,8 @@ impl<'a> Tally<'a> {
             ..TrackReport::default()
         };
         let counted = track.is_protected()
-            && protections(track).all(|p| Scheme::from_fourcc(p.scheme_type.0).is_some());
-        let scheme = protections(track).find_map(|p| Scheme::from_fourcc(p.scheme_type.0));
+            && protections(track).all(|p| Scheme::from_fourcc(p.sample_scheme.0).is_some());
+        let scheme = protections(track).find_map(|p| Scheme::from_fourcc(p.sample_scheme.0));
         let (described, kids, ticks) = (false, HashSet::new(), 0);
         let mut this =
             Self { input, movie, track, report, ticks, counted, scheme, described, kids };
@@ -72,6 +72,9 @@ impl<'a> Tally<'a> {
     pub(super) fn tables(&mut self) -> Result<(), Error> {
         let (movie, track, input) = (self.movie, self.track, self.input);
         let container = |error| input.container(error);
+        if !track.is_protected() {
+            self.report.leftovers = movie.has_protection_boxes(track).map_err(container)?;
+        }
         let mut samples = movie.samples(track, input.len()).map_err(container)?;
         let aux = self.counted.then(|| movie.aux_info(track, input));
         let aux = aux.transpose().map_err(container)?;
@@ -97,7 +100,9 @@ impl<'a> Tally<'a> {
     pub(super) fn fragment(&mut self, traf: &TrackFragment<'_>) -> Result<(), Error> {
         self.add(traf.sample_count, traf.data_size, traf.duration);
         let entry = self.track.entry(traf.description_index);
-        if !self.counted || entry.is_none_or(|entry| entry.protection.is_none()) {
+        let is_clear = entry.is_none_or(|entry| entry.protection.is_none());
+        self.report.leftovers |= is_clear && traf.has_protection_boxes();
+        if !self.counted || is_clear {
             return Ok(());
         }
         let input = self.input;

@@ -9,7 +9,7 @@ use lanelock_mp4::{
 
 use super::{
     Cuts, Fragments, Indexes,
-    cuts::{Cut, rank},
+    cuts::{Cut, duration, rank},
 };
 use crate::{
     Error, Observer, PlanOptions, UnclaimedMedia,
@@ -50,7 +50,7 @@ use crate::{
 /// makes on its way are done. Clones share it.
 ///
 /// Fragmented input has a segment for each `moof`, with the boxes that belong to it. Progressive input
-/// is cut at sync samples.
+/// is cut at sync samples, or elsewhere where these are more than half a minute apart.
 #[derive(Clone)]
 pub struct MoviePlan {
     shared: Arc<Shared>,
@@ -259,6 +259,9 @@ impl<'a> Planning<'a> {
             }
             self.push(tracks, bytes, Content::Cut(cut, positions));
         }
+        if let Some(warning) = cuts.warning(movie) {
+            self.observer.warn(&warning);
+        }
         self.claims.settle_all()?;
         Ok((self.segments, self.claims))
     }
@@ -358,7 +361,7 @@ impl<'a> Planning<'a> {
     fn push(&mut self, tracks: Vec<SegmentTrack>, bytes: u64, content: Content) {
         let leader = tracks.iter().min_by_key(|track| rank(&self.movie.tracks[track.track]));
         let time = |of: fn(&SegmentTrack) -> u64| {
-            leader.map_or(Duration::ZERO, |track| duration(of(track), track.timescale))
+            leader.map_or(Duration::ZERO, |track| duration(of(track), track.timescale.into()))
         };
         let (start, duration) = (time(|track| track.decode_time), time(|track| track.duration));
         self.segments.push(PlannedSegment { start, duration, bytes, tracks, content });
@@ -367,12 +370,4 @@ impl<'a> Planning<'a> {
     fn check_interrupted(&self) -> Result<(), Error> {
         if self.observer.interrupted() { Err(Error::Interrupted) } else { Ok(()) }
     }
-}
-
-/// A time in units of a timescale; the longest there is, if it is longer.
-fn duration(units: u64, timescale: u32) -> Duration {
-    let (units, timescale) = (u128::from(units), u128::from(timescale.max(1)));
-    let seconds = u64::try_from(units / timescale).unwrap_or(u64::MAX);
-    let nanoseconds = units % timescale * 1_000_000_000 / timescale;
-    Duration::new(seconds, u32::try_from(nanoseconds).unwrap_or(0))
 }

@@ -6,6 +6,7 @@ use lanelock_packager::{
     DecryptOptions, EncryptOptions, Error, Iv, Key, KeyMap, Layout, Quiet, Scheme, Selector,
     Summary, decrypt, encrypt, rewrap,
 };
+use lanelock_testkit::boxes::{find, grow, word};
 use std::io::{self, IoSlice};
 use std::sync::{Arc, Mutex};
 
@@ -20,6 +21,12 @@ pub(crate) const CLIPS: [(&str, &[u8]); 9] = [
     ("aac.frag", include_bytes!("../fixtures/aac.frag.mp4")),
     ("avc_aac.frag", include_bytes!("../fixtures/avc_aac.frag.mp4")),
     ("avc_aac.sidx", include_bytes!("../fixtures/avc_aac.sidx.mp4")),
+];
+
+/// What Bento4 makes of the last but one of them: AES-CTR and AES-CBC.
+pub(crate) const PIFF: [(&str, &[u8]); 2] = [
+    ("avc_aac.piff-ctr", include_bytes!("../fixtures/avc_aac.piff-ctr.mp4")),
+    ("avc_aac.piff-cbc", include_bytes!("../fixtures/avc_aac.piff-cbc.mp4")),
 ];
 
 pub(crate) fn clip(name: &str) -> &'static [u8] {
@@ -202,4 +209,18 @@ impl Sink for TestSink {
         log.finished = true;
         Ok(())
     }
+}
+
+/// The file with another `sinf` in its one sample entry: a copy with this scheme, in front of the one
+/// that is there or behind it. Offsets that count from the start of the file do not follow.
+pub(crate) fn with_sinf(bytes: &[u8], entry: [u8; 4], scheme: [u8; 4], in_front: bool) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    let at = find(&bytes, b"sinf");
+    let mut sinf = bytes[at..at + word(&bytes, at) as usize].to_vec();
+    let schm = find(&sinf, b"schm") + 12;
+    sinf[schm..schm + 4].copy_from_slice(&scheme);
+    grow(&mut bytes, &[b"moov", b"trak", b"mdia", b"minf", b"stbl", b"stsd", &entry], sinf.len());
+    let at = if in_front { at } else { at + sinf.len() };
+    bytes.splice(at..at, sinf);
+    bytes
 }

@@ -132,7 +132,7 @@ def others():
         ("GPAC", SCHEMES, gpac),
         ("GPAC, a key for each key frame (`seig`)", ("cenc", "cbcs"), gpac_rotation),
         ("Bento4, PIFF", ("CTR", "CBC"), bento4_piff),
-        ("FFmpeg 5.1, progressive", ("cenc",), ffmpeg),
+        ("FFmpeg, progressive", ("cenc",), ffmpeg),
     ):
         for name in ("avc", "hevc", "aac"):
             if encrypt in (gpac_rotation, bento4_piff, ffmpeg) and name != "avc":

@@ -29,6 +29,8 @@ def run(*command, stdin=subprocess.DEVNULL):
         done = subprocess.run(list(map(str, command)), stdin=stdin, capture_output=True, timeout=LIMIT)
     except subprocess.TimeoutExpired:
         raise Failed(f"no end after {LIMIT} s") from None
+    except FileNotFoundError:
+        raise Missing(f"{command[0]} is not there") from None
     if done.returncode != 0:
         raise Failed(reason(done))
     return done.stdout.decode(errors="replace")
@@ -64,13 +66,15 @@ def compare(found, clear):
 
 
 class Program:
-    """`decrypt(clip)` gives packets; what is not there has a `missing` that says why."""
+    """`decrypt(clip)` gives packets; what is not there has a `missing` that says why. A name may have
+    a place for the version."""
 
     def __init__(self, name, find, decrypt, version):
-        self.name, self.missing = name, None
+        self.name, self.missing = name.format("").strip(), None
         try:
             self.path = find()
             self.version = version(self.path)
+            self.name = name.format(self.version)
             self.decrypt = lambda clip: decrypt(self.path, clip)
         except Missing as reason:
             self.missing = str(reason)
@@ -111,7 +115,14 @@ def shaka_version(path):
 
 
 def pinned(variable, source):
-    return lambda _path: packagers.version(variable, source).removeprefix("v")
+    """The version that lab/whole-run builds, if it is that; one that is named may be any, and must run."""
+
+    def version(path):
+        if not shutil.which(path):
+            raise Missing(f"{variable}={path} is no program")
+        return packagers.version(variable, source).removeprefix("v")
+
+    return version
 
 
 def ffmpeg(path, clip):
@@ -177,8 +188,8 @@ def find(command):
     """All programs, Lanelock first."""
     return [
         Program("Lanelock", lambda: command, lanelock, lambda path: run(path, "--version").split()[1]),
-        Program("FFmpeg 5.1", find_ffmpeg, ffmpeg, ffmpeg_version),
-        Program("FFmpeg 8", find_newer_ffmpeg, newer_ffmpeg, ffmpeg_version),
+        Program("FFmpeg {}", find_ffmpeg, ffmpeg, ffmpeg_version),
+        Program("FFmpeg {}", find_newer_ffmpeg, newer_ffmpeg, ffmpeg_version),
         Program("Shaka Packager", find_shaka, shaka, shaka_version),
         Program("Bento4", lambda: packagers.bento4_program("mp4decrypt", "MP4DECRYPT"), mp4decrypt, pinned("MP4DECRYPT", packagers.BENTO4)),
         Program("mp4ff", lambda: packagers.mp4ff_program("mp4ff-decrypt", "MP4FF_DECRYPT"), mp4ff, pinned("MP4FF_DECRYPT", packagers.MP4FF)),

@@ -1,6 +1,6 @@
 //! Many at once: short AEAD messages whose blocks share vectors, and chains of CBCS in lanes:
 //!
-//!     cargo run --example batch
+//!     cargo run -p lanelock --example batch
 #![expect(clippy::print_stdout, reason = "an example")]
 
 use lanelock::{

@@ -1,6 +1,6 @@
 //! One message with AES-256-GCM, in place, with the tag apart:
 //!
-//!     cargo run --example gcm
+//!     cargo run -p lanelock --example gcm
 #![expect(clippy::print_stdout, reason = "an example")]
 
 use lanelock::{

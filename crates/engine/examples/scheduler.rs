@@ -1,7 +1,7 @@
 //! Jobs that come one by one, from a network for instance, and leave encrypted: the scheduler collects
 //! them until the lanes are full.
 //!
-//!     cargo run --example scheduler
+//!     cargo run -p lanelock --example scheduler
 #![expect(clippy::print_stdout, reason = "an example")]
 
 use std::iter;

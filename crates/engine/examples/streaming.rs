@@ -1,7 +1,7 @@
 //! A message in pieces, which need not be in memory at once to be sealed; and a key stream that goes to
 //! any place of a file:
 //!
-//!     cargo run --example streaming
+//!     cargo run -p lanelock --example streaming
 #![expect(clippy::print_stdout, reason = "an example")]
 
 use lanelock::{Aes128, CounterBits, CtrStream, Error, aead::Aes128Gcm};

@@ -26,7 +26,8 @@
 //!
 //! # fn main() -> Result<(), lanelock::Error> {
 //! let key = Aes128::new(&[7; 16])?;
-//! let mut units = vec![vec![0_u8; 1000]; 50]; // access units to protect with CBCS 1:9
+//! // Fifty access units, to be protected by CBCS 1:9.
+//! let mut units = vec![vec![0_u8; 1000]; 50];
 //! let mut jobs: Vec<_> = units
 //!     .iter_mut()
 //!     .map(|unit| Job::new(&key, [9; 16], Pattern::new(1, 9), unit))

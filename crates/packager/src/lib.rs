@@ -18,11 +18,13 @@
 //! };
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # let movie = std::fs::read("tests/fixtures/avc_aac.frag.mp4")?;
-//! let key = "00112233445566778899aabbccddeeff:0f1e2d3c4b5a69788796a5b4c3d2e1f0"; // KID:KEY
+//! // KID:KEY, for all tracks
+//! let key = "00112233445566778899aabbccddeeff:0f1e2d3c4b5a69788796a5b4c3d2e1f0";
 //! let mut keys = KeyMap::new();
-//! keys.parse_insert(key)?; // for all tracks
+//! keys.parse_insert(key)?;
 //!
+//! # let path = "tests/fixtures/avc_aac.frag.mp4";
+//! let movie = std::fs::read(path)?;
 //! let source = MemorySource::new("in.mp4", movie.clone());
 //! let sink = MemorySink::new();
 //! let options = EncryptOptions::new(Scheme::Cbcs, keys);
@@ -32,7 +34,8 @@
 //! let encrypted = sink.into_bytes().ok_or("not complete")?;
 //! let source = MemorySource::new("encrypted.mp4", encrypted);
 //! let sink = MemorySink::new();
-//! decrypt(&source, Box::new(sink.clone()), &DecryptOptions::new(vec![key.parse()?]), &Quiet)?;
+//! let options = DecryptOptions::new(vec![key.parse()?]);
+//! decrypt(&source, Box::new(sink.clone()), &options, &Quiet)?;
 //! assert!(sink.into_bytes() == Some(movie)); // bit for bit
 //! # Ok(())
 //! # }

@@ -147,7 +147,9 @@ pub enum Choice {
 }
 
 /// How to plan a movie whose segments are made one by one. Made by [`Self::new`], changed by the
-/// `with_...` methods. [`MoviePlan`](crate::MoviePlan) has an example.
+/// `with_...` methods.
+///
+/// [`MoviePlan`](crate::MoviePlan) has an example.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct PlanOptions {
@@ -176,8 +178,9 @@ impl Default for PlanOptions {
     }
 }
 
-/// How to decrypt. Made by [`Self::new`], changed by the `with_...` methods. [The crate](crate) has an
-/// example.
+/// How to decrypt. Made by [`Self::new`], changed by the `with_...` methods.
+///
+/// [The crate](crate) has an example.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct DecryptOptions {

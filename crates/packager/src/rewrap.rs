@@ -38,30 +38,23 @@ pub fn rewrap_file(
 ///
 /// ```
 /// use lanelock_packager::{
-///     DecryptOptions, EncryptOptions, Key, KeyMap, Quiet, Scheme, Selector, encrypt, inspect,
+///     DecryptOptions, EncryptOptions, KeyMap, Quiet, Scheme,
 ///     io::{MemorySink, MemorySource},
 ///     rewrap,
 /// };
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let movie = std::fs::read("tests/fixtures/avc_aac.frag.mp4")?;
-/// let (old, new) = (Key::new([1; 16], [2; 16]), Key::new([3; 16], [4; 16]));
-/// let all = |key: &Key| -> Result<KeyMap, lanelock_packager::KeyError> {
-///     let mut keys = KeyMap::new();
-///     keys.insert(Selector::All, key.clone())?;
-///     Ok(keys)
-/// };
-/// # let sink = MemorySink::new();
-/// # let options = EncryptOptions::new(Scheme::Cbcs, all(&old)?);
-/// # encrypt(&MemorySource::new("in.mp4", movie), Box::new(sink.clone()), &options, &Quiet)?;
-/// # let encrypted = sink.into_bytes().ok_or("not complete")?;
-/// let source = MemorySource::new("cbcs.mp4", encrypted);
+/// # let path = "../../testkit/media/protected/prog_8s_enc_dashinit.mp4";
+/// let old = "cd7eb9ff-88f3-4cae-b061-85b00024e4c2:63cb5f7184dd4b689a5c5ff11ee6a328";
+/// let mut new = KeyMap::new();
+/// new.parse_insert("00112233445566778899aabbccddeeff:0f1e2d3c4b5a69788796a5b4c3d2e1f0")?;
+///
+/// let source = MemorySource::new("cenc.mp4", std::fs::read(path)?);
 /// let sink = MemorySink::new();
-/// let from = DecryptOptions::new(vec![old]);
-/// let to = EncryptOptions::new(Scheme::Cenc, all(&new)?);
-/// rewrap(&source, Box::new(sink.clone()), &from, &to, &Quiet)?;
-/// # let report = inspect(&MemorySource::new("cenc.mp4", sink.into_bytes().ok_or("not complete")?))?;
-/// # assert!(report.tracks.iter().all(|track| track.protection.is_some()));
+/// let from = DecryptOptions::new(vec![old.parse()?]);
+/// let to = EncryptOptions::new(Scheme::Cbcs, new);
+/// let summary = rewrap(&source, Box::new(sink.clone()), &from, &to, &Quiet)?;
+/// assert_eq!(summary.tracks[0].scheme.as_deref(), Some("cbcs"));
 /// # Ok(())
 /// # }
 /// ```

@@ -70,7 +70,42 @@ pub(crate) enum AuxLayout<'a> {
     Sized(Saiz<'a>),
 }
 
-/// Auxiliary information of all samples of a track or fragment.
+/// Auxiliary information of all samples of a track or fragment (ISO/IEC 23001-7, 7).
+///
+/// ```
+/// use lanelock_mp4::{Fragment, Movie, load, top_level};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let path = "../../testkit/media/protected/cbcs.mp4";
+/// let file = std::fs::read(path)?;
+/// let mut movie = None;
+/// for header in top_level(&file) {
+///     let header = header?;
+///     match (&header.kind.0, &movie) {
+///         (b"moov", _) => movie = Some(Movie::parse(load(&file, &header)?, header.offset)?),
+///         (b"moof", Some(movie)) => {
+///             let moof = load(&file, &header)?;
+///             let fragment = Fragment::parse(&moof, header.offset, movie, file.len() as u64)?;
+///             for track in &fragment.tracks {
+///                 let aux = track.aux_info(&file)?;
+///                 let (mut entries, mut samples) = (aux.cursor(), track.samples());
+///                 // The parameters may change from sample to sample (`seig`).
+///                 for (count, encryption) in track.encryption_runs(movie) {
+///                     let iv_size = encryption.map_or(0, |encryption| encryption.iv_size);
+///                     for sample in samples.by_ref().take(count as usize) {
+///                         let entry = entries.next_sample(iv_size, sample.size)?;
+///                         assert_eq!(entry.iv.len(), iv_size.into());
+///                     }
+///                 }
+///                 entries.finish()?; // nothing is left
+///             }
+///         }
+///         _ => {}
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct AuxInfo<'a> {
     bytes: Cow<'a, [u8]>,
@@ -99,7 +134,7 @@ impl<'a> AuxInfo<'a> {
     }
 }
 
-/// Reads the information sample by sample, in order.
+/// Reads the information sample by sample, in order. [`AuxInfo`] has an example.
 #[derive(Clone, Debug)]
 pub struct AuxCursor<'a> {
     info: &'a AuxInfo<'a>,

@@ -181,6 +181,7 @@ fn resolve<'s>(
 ///
 /// `None` stands for samples of a clear sample entry that no group covers.
 /// Never yields an empty run; the counts add up to the samples of the track or fragment.
+/// [`AuxInfo`](crate::AuxInfo) has an example.
 #[derive(Clone, Debug)]
 pub struct EncryptionRuns<'s> {
     runs: &'s [u8],

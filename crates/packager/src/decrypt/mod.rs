@@ -75,23 +75,15 @@ pub fn decrypt_segment(
 /// decrypts: [`decrypt`] without output, and without an end at the first wrong or missing key.
 ///
 /// ```
-/// use lanelock_packager::{
-///     DecryptOptions, EncryptOptions, Key, KeyMap, KeyVerdict, Quiet, Scheme, Selector, check_keys,
-///     encrypt, io::{MemorySink, MemorySource},
-/// };
+/// use lanelock_packager::{DecryptOptions, KeyVerdict, Quiet, check_keys, io::MemorySource};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let movie = std::fs::read("tests/fixtures/avc.mp4")?;
-/// # let mut keys = KeyMap::new();
-/// # keys.insert(Selector::All, Key::new([1; 16], [2; 16]))?;
-/// # let (sink, options) = (MemorySink::new(), EncryptOptions::new(Scheme::Cenc, keys));
-/// # encrypt(&MemorySource::new("in.mp4", movie), Box::new(sink.clone()), &options, &Quiet)?;
-/// # let encrypted = sink.into_bytes().ok_or("not complete")?;
-/// let source = MemorySource::new("cenc.mp4", encrypted);
-/// let options = DecryptOptions::new(vec![Key::new([1; 16], [3; 16])]); // the right KID
-/// for report in check_keys(&source, &options, &Quiet)? {
-///     assert_ne!(report.verdict, KeyVerdict::Fits);
-/// }
+/// # let path = "../../testkit/media/protected/prog_8s_enc_dashinit.mp4";
+/// let source = MemorySource::new("cenc.mp4", std::fs::read(path)?);
+/// let wrong = "cd7eb9ff-88f3-4cae-b061-85b00024e4c2:00000000000000000000000000000000";
+/// let options = DecryptOptions::new(vec![wrong.parse()?]);
+/// let reports = check_keys(&source, &options, &Quiet)?;
+/// assert!(reports.iter().any(|report| report.verdict == KeyVerdict::Wrong));
 /// # Ok(())
 /// # }
 /// ```

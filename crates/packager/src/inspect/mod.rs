@@ -149,8 +149,8 @@ pub fn inspect_file(path: &Path) -> Result<Report, Error> {
 /// use lanelock_packager::{inspect, io::MemorySource};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let movie = std::fs::read("tests/fixtures/avc_aac.frag.mp4")?;
-/// let report = inspect(&MemorySource::new("in.mp4", movie))?;
+/// # let path = "tests/fixtures/avc_aac.frag.mp4";
+/// let report = inspect(&MemorySource::new("in.mp4", std::fs::read(path)?))?;
 /// assert_eq!(report.layout, "fragmented");
 /// assert!(report.tracks.iter().all(|track| track.protection.is_none()));
 /// # Ok(())

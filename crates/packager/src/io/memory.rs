@@ -39,8 +39,9 @@ impl Source for MemorySource {
     }
 }
 
-/// Memory that is written. Clones share it: keep one to take the bytes out. [The crate](crate) has an
-/// example.
+/// Memory that is written. Clones share it: keep one to take the bytes out.
+///
+/// [The crate](crate) has an example.
 #[derive(Clone, Debug, Default)]
 pub struct MemorySink {
     shared: Arc<Mutex<Written>>,

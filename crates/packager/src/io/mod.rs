@@ -11,15 +11,14 @@
 //! };
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # let movie = std::fs::read("tests/fixtures/avc_aac.frag.mp4")?;
-//! # let reader = std::io::Cursor::new(movie);
-//! # let writer = std::io::sink();
-//! # let mut keys = KeyMap::new();
-//! # keys.parse_insert("00112233445566778899aabbccddeeff:0f1e2d3c4b5a69788796a5b4c3d2e1f0")?;
+//! # let path = "tests/fixtures/avc_aac.frag.mp4";
 //! // From any reader to any writer: the file must be fragmented, and each fragment leaves when it
 //! // has come.
+//! let (reader, writer) = (std::fs::File::open(path)?, std::io::sink());
 //! let source = PipeSource::new("upload", reader);
 //! let sink = PipeSink::new("download", writer);
+//! let mut keys = KeyMap::new();
+//! keys.parse_insert("00112233445566778899aabbccddeeff:0f1e2d3c4b5a69788796a5b4c3d2e1f0")?;
 //! encrypt(&source, Box::new(sink), &EncryptOptions::new(Scheme::Cenc, keys), &Quiet)?;
 //! # Ok(())
 //! # }

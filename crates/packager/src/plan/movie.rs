@@ -29,14 +29,15 @@ use crate::{
 /// };
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let movie = std::fs::read("tests/fixtures/avc_aac.mp4")?;
-/// # let mut keys = KeyMap::new();
-/// # keys.parse_insert("00112233445566778899aabbccddeeff:0f1e2d3c4b5a69788796a5b4c3d2e1f0")?;
+/// # let path = "tests/fixtures/avc_aac.mp4";
+/// let movie = std::fs::read(path)?;
 /// let source = Arc::new(MemorySource::new("movie.mp4", movie)); // or a `FileSource`
 /// let options = PlanOptions::new().with_fragment_duration(Duration::from_millis(100));
 /// let plan = MoviePlan::new(source, &options, &Quiet)?;
 ///
 /// // For a client, or for all: the IVs are chosen here, and every segment follows from them.
+/// let mut keys = KeyMap::new();
+/// keys.parse_insert("00112233445566778899aabbccddeeff:0f1e2d3c4b5a69788796a5b4c3d2e1f0")?;
 /// let protection = Protection::new(&plan, EncryptOptions::new(Scheme::Cbcs, keys), &Quiet)?;
 /// let init = protection.init();
 /// let last = protection.segment(plan.len() - 1)?; // none before it is needed

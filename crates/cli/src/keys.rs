@@ -162,15 +162,20 @@ fn read_file(path: &Path, observer: &dyn Observer) -> Result<(String, Zeroizing<
     Ok((name, Zeroizing::new(text.to_owned())))
 }
 
-/// Reads all there is into memory that is wiped, and never moved meanwhile.
+/// Reads all there is into memory that is wiped, the smaller piece of it before a larger one too.
 fn read_all(from: &mut impl Read) -> io::Result<Zeroizing<Vec<u8>>> {
-    let mut bytes = Zeroizing::new(vec![0; MOST_BYTES + 1]);
+    let mut bytes = Zeroizing::new(vec![0; 4096]);
     let mut len = 0;
     loop {
+        if len > MOST_BYTES {
+            return Err(io::Error::other("it is too long for a key file"));
+        }
+        if len == bytes.len() {
+            let mut larger = Zeroizing::new(vec![0; (2 * len).min(MOST_BYTES + 1)]);
+            larger[..len].copy_from_slice(&bytes);
+            bytes = larger;
+        }
         match from.read(&mut bytes[len..]) {
-            Ok(0) if len > MOST_BYTES => {
-                return Err(io::Error::other("it is too long for a key file"));
-            }
             Ok(0) => break,
             Ok(more) => len += more,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -234,7 +239,10 @@ mod tests {
 
     #[test]
     fn long_files_are_refused() {
-        assert!(read_all(&mut io::repeat(b' ').take(1 << 20)).is_ok());
+        for len in [0, 4095, 4096, 4097, 100_000, 1 << 20] {
+            assert_eq!(read_all(&mut io::repeat(b' ').take(len)).unwrap().len() as u64, len);
+        }
+        assert!(read_all(&mut io::repeat(b' ').take((1 << 20) + 1)).is_err());
         assert!(read_all(&mut io::repeat(b' ')).is_err());
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{ArgAction, Parser, Subcommand};
-use lanelock_packager::{Selector, UnclaimedPolicy, Writes};
+use lanelock_packager::{Selector, UnclaimedPolicy, Writes, drm::System};
 
 use crate::{
     generated::{CompletionsArgs, ManArgs},
@@ -256,8 +256,13 @@ pub(crate) struct ProtectionArgs {
     #[arg(long, value_name = "BOX")]
     pub(crate) pssh: Vec<String>,
 
-    /// Leaves out the common (W3C) pssh box, which lists the KIDs
-    #[arg(long)]
+    /// Adds the pssh boxes of these protection systems, made from scheme and keys: common (W3C, which
+    /// lists the KIDs), widevine, playready or clearkey
+    #[arg(long, value_name = "SYSTEM,...", value_delimiter = ',', default_value = "common")]
+    pub(crate) drm: Vec<System>,
+
+    /// Makes no pssh boxes
+    #[arg(long, conflicts_with = "drm")]
     pub(crate) no_pssh: bool,
 }
 

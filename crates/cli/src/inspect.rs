@@ -248,6 +248,9 @@ impl Lines {
             &format!("version {}, {} of data", pssh.version, units::bytes(pssh.data_bytes as u64)),
         );
         self.list("KID", &pssh.kids);
+        for (name, value) in &pssh.details {
+            self.line(name, value);
+        }
     }
 }
 

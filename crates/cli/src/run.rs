@@ -90,7 +90,7 @@ fn encrypt_options(
         .with_encrypted_truncated_runs(truncated_runs == Some(TruncatedRuns::Encrypt))
         .with_iv(args.iv.as_ref().map_or(Iv::Random, |iv| Iv::Given(iv.0.clone())))
         .with_pssh(pssh::boxes(&args.pssh)?)
-        .with_common_pssh(!args.no_pssh)
+        .with_drm(if args.no_pssh { Vec::new() } else { args.drm.clone() })
         .with_unclaimed(common.unclaimed())
         .with_workers(common.workers.map_or(0, usize::from))
         .with_sync(common.sync)

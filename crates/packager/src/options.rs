@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use lanelock_cenc::Scheme;
 
-use crate::{Key, KeyMap, Selector, UnclaimedPolicy};
+use crate::{Key, KeyMap, Selector, UnclaimedPolicy, drm::System};
 
 /// Bytes of the input in memory.
 const MEMORY: u64 = 24 << 20;
@@ -58,8 +58,8 @@ pub struct EncryptOptions {
     pub iv: Iv,
     /// Whole `pssh` boxes to pass through.
     pub pssh: Vec<Vec<u8>>,
-    /// Whether to write the common (W3C) `pssh` with the KIDs.
-    pub common_pssh: bool,
+    /// The protection systems that get a `pssh` made for the keys in use. Default the common one (W3C).
+    pub drm: Vec<System>,
     /// The layout of the output for progressive input. Fragmented input stays fragmented.
     pub layout: Layout,
     /// Fragments made from progressive input are at least this long, up to the next sync sample; where
@@ -95,7 +95,7 @@ impl EncryptOptions {
             encrypt_truncated_runs: false,
             iv: Iv::Random,
             pssh: Vec::new(),
-            common_pssh: true,
+            drm: vec![System::Common],
             layout: Layout::Fragmented,
             fragment_duration: FRAGMENT_DURATION,
             index: IndexPolicy::Keep,
@@ -113,7 +113,7 @@ impl EncryptOptions {
         with_encrypted_truncated_runs: encrypt_truncated_runs, bool;
         with_iv: iv, Iv;
         with_pssh: pssh, Vec<Vec<u8>>;
-        with_common_pssh: common_pssh, bool;
+        with_drm: drm, Vec<System>;
         with_layout: layout, Layout;
         with_fragment_duration: fragment_duration, Duration;
         with_index: index, IndexPolicy;

@@ -24,7 +24,10 @@ impl Contents {
 
     pub(super) fn detail(&mut self, name: &'static str, value: impl Into<String>) {
         let printable = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
-        self.details.push((name, value.into().chars().map(printable).collect()));
+        let detail = (name, value.into().chars().map(printable).collect());
+        if !self.details.contains(&detail) {
+            self.details.push(detail);
+        }
     }
 
     /// The KIDs as text, grouped like a UUID.

@@ -26,7 +26,7 @@ use lanelock_mp4::Pssh;
 
 pub use self::{
     contents::Contents,
-    system::{DrmError, System},
+    system::{DrmError, System, name},
 };
 use crate::{Key, Scheme};
 

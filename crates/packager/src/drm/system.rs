@@ -58,15 +58,23 @@ impl System {
     }
 }
 
+/// The name of the system of a SystemID, of some systems too that have no boxes made here.
+pub fn name(id: [u8; 16]) -> Option<&'static str> {
+    Some(match System::of(id) {
+        Some(System::Common) => "common (W3C)",
+        Some(System::Widevine) => "Widevine",
+        Some(System::PlayReady) => "PlayReady",
+        Some(System::FairPlay) => "FairPlay",
+        Some(System::ClearKey) => "Clear Key",
+        None if id == 0x2970_1fe4_3cc7_4a34_8c5b_ae90_c743_9a47_u128.to_be_bytes() => "FairPlay",
+        None if id == 0x5e62_9af5_38da_4063_8977_97ff_bd99_02d4_u128.to_be_bytes() => "Marlin",
+        None => return None,
+    })
+}
+
 impl fmt::Display for System {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Common => "common (W3C)",
-            Self::Widevine => "Widevine",
-            Self::PlayReady => "PlayReady",
-            Self::FairPlay => "FairPlay",
-            Self::ClearKey => "Clear Key",
-        })
+        f.write_str(name(self.id()).unwrap_or_default())
     }
 }
 

@@ -15,10 +15,11 @@ use super::{
     remarks::Remarks,
 };
 use crate::{
-    EncryptOptions, Error, IndexPolicy, KeyReport, Layout, Observer, Summary, Times,
+    EncryptOptions, Error, IndexPolicy, Key, KeyReport, Layout, Observer, Summary, Times,
     UnclaimedPolicy,
     claims::{Claims, refuse_shared},
     decrypt::Decryption,
+    drm,
     evidence::check_pssh,
     index::NewIndex,
     io::{Input, Output, Sink},
@@ -179,7 +180,7 @@ impl Job<'_> {
 pub(super) const NOTHING: &str =
     "none of the tracks to encrypt has an access unit: nothing would be protected";
 
-/// The `pssh` boxes to add: those given, then the common one.
+/// The `pssh` boxes to add: those given, then those of the systems.
 pub(super) fn pssh(
     options: &EncryptOptions,
     protector: &Protector,
@@ -193,8 +194,15 @@ pub(super) fn pssh(
         let keys = options.keys.entries().map(|(_, key)| key);
         check_pssh(&pssh, keys, level, || format!("pssh number {number}"))?;
     }
-    if options.common_pssh {
-        boxes.push(Pssh::common(&protector.kids()).raw);
+    let kids = protector.kids();
+    let keys: Vec<Key> = kids
+        .iter()
+        .filter_map(|kid| options.keys.entries().map(|(_, key)| key).find(|key| key.kid == *kid))
+        .cloned()
+        .collect();
+    for system in &options.drm {
+        let made = drm::pssh(*system, options.scheme, &keys);
+        boxes.push(made.map_err(|error| Error::Options(error.to_string()))?.raw);
     }
     Ok(boxes)
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use self::tally::Tally;
 use crate::{
-    Error,
+    Error, drm,
     io::{FileSource, Input, ReadAhead, Source},
     keys::kid_text,
     skeleton::Skeleton,
@@ -45,8 +45,10 @@ pub struct PsshReport {
     pub system: Option<String>,
     /// The version of the box.
     pub version: u8,
-    /// The KIDs of version 1.
+    /// The KIDs, of the box itself and of its data.
     pub kids: Vec<String>,
+    /// What else the data say, as far as they can be read: name and value.
+    pub details: Vec<(String, String)>,
     /// Bytes of data.
     pub data_bytes: usize,
 }
@@ -276,29 +278,19 @@ impl PsshList {
                 continue;
             }
             self.seen.insert(pssh.raw.clone());
-            let system_id = kid_text(&pssh.system_id);
+            let contents = drm::contents(pssh);
             self.reports.push(PsshReport {
-                system: system_name(&system_id).map(str::to_owned),
-                system_id,
+                system: drm::name(pssh.system_id).map(str::to_owned),
+                system_id: kid_text(&pssh.system_id),
                 version: pssh.version,
-                kids: pssh.kids.iter().map(kid_text).collect(),
+                kids: contents.kid_texts(),
+                details: contents
+                    .details
+                    .into_iter()
+                    .map(|(n, value)| (n.to_owned(), value))
+                    .collect(),
                 data_bytes: pssh.data.len(),
             });
         }
     }
-}
-
-/// The name of a protection system (<https://dashif.org/identifiers/content_protection/>).
-fn system_name(id: &str) -> Option<&'static str> {
-    Some(match id {
-        "1077efec-c0b2-4d02-ace3-3c1e52e2fb4b" => "common (W3C)",
-        "edef8ba9-79d6-4ace-a3c8-27dcd51d21ed" => "Widevine",
-        "9a04f079-9840-4286-ab92-e65be0885f95" => "PlayReady",
-        "29701fe4-3cc7-4a34-8c5b-ae90c7439a47" | "94ce86fb-07ff-4f43-adb8-93d2fa968ca2" => {
-            "FairPlay"
-        }
-        "5e629af5-38da-4063-8977-97ffbd9902d4" => "Marlin",
-        "e2719d58-a985-b3c9-781a-b030af78d30e" => "ClearKey",
-        _ => return None,
-    })
 }

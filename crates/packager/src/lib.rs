@@ -14,6 +14,7 @@
 
 #![forbid(unsafe_code)]
 
+mod choices;
 mod claims;
 mod codec;
 mod decrypt;

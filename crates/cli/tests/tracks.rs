@@ -136,6 +136,23 @@ fn one_rerun_is_enough_for_many_tracks() {
 }
 
 #[test]
+fn tracks_without_key_by_their_kinds() {
+    let Some(ffmpeg) = ffmpeg() else { return };
+    let dir = Dir::new();
+    let input = dir.file("four.mp4");
+    ffmpeg_makes(&ffmpeg, &[], &demo_clip(), &["-map", "0", "-map", "0", "-c", "copy"], &input);
+    let keys = key_file(&dir, &format!("hvc1={}", pair()));
+    let (code, text) = encrypt(&dir, &input, &["--key-file", &keys]);
+    assert_eq!(code, 1);
+    for part in [
+        "tracks 1 (avc1), 2 (mp4a), 3 (avc1) and 4 (mp4a) have no key\n",
+        "add --key audio=KID:KEY --key video=KID:KEY, or --clear audio --clear video\n",
+    ] {
+        assert!(text.contains(part), "no {part} in {text}");
+    }
+}
+
+#[test]
 fn keys_by_codec() {
     let dir = Dir::new();
     let (avc, aac) = (format!("avc1={}", pair()), format!("mp4a={}", other_pair()));

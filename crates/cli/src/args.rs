@@ -283,10 +283,11 @@ pub(crate) struct DecryptionArgs {
 /// Where keys come from.
 #[derive(Debug, clap::Args)]
 pub(crate) struct KeyArgs {
-    /// A key: KID and KEY have 32 hexadecimal digits each; a KID may be a GUID, a key base64, and the
-    /// whole label=LABEL:key_id=KID:key=KEY, as for Shaka Packager. SELECTOR says which tracks it is for: all
-    /// (that is the default), video, audio, other, a codec (hvc1) or a track ID; here it must select one.
-    /// Decryption goes by the KID alone. Other users of the machine can see it: prefer --key-file
+    /// A key, or several with commas between them: KID and KEY have 32 hexadecimal digits each; a KID may
+    /// be a GUID, a key base64, and the whole label=LABEL:key_id=KID:key=KEY, as for Shaka Packager.
+    /// SELECTOR says which tracks it is for: all (that is the default), video, audio, other, a codec
+    /// (hvc1) or a track ID; here it must select one. Decryption goes by the KID alone. Other users of
+    /// the machine can see it: prefer --key-file
     #[arg(long = "key", short, value_name = "[SELECTOR=]KID:KEY")]
     pub(crate) keys: Vec<Secret>,
 

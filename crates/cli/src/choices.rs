@@ -11,7 +11,6 @@ use crate::{
 };
 
 /// Choices of the command line that must make a difference.
-#[derive(Default)]
 pub(crate) struct Choices {
     choices: Vec<Choice>,
     /// The option that gives keys.

@@ -26,7 +26,8 @@ pub(crate) fn by_track(args: &KeyArgs, observer: &dyn Observer) -> Result<KeyMap
 /// The selectors among keys that were given on the command line itself. Files and the environment may
 /// hold keys for other inputs; an option is meant for these.
 pub(crate) fn selectors(keys: &[Secret]) -> impl Iterator<Item = Selector> {
-    keys.iter().filter_map(|key| Some(key.text().trim().parse::<KeyLine>().ok()?.selector))
+    let keys = keys.iter().flat_map(|key| key.text().split(','));
+    keys.filter_map(|key| Some(key.parse::<KeyLine>().ok()?.selector))
 }
 
 /// The new keys by tracks, for encryption anew.
@@ -109,7 +110,9 @@ fn read(
     for (number, key) in (1..).zip(keys) {
         let place =
             if keys.len() == 1 { option.into() } else { format!("{option} number {number}") };
-        take(&place, key.text().trim())?;
+        for key in key.text().split(',') {
+            take(&place, key)?;
+        }
         any = true;
     }
     for path in files {
@@ -117,7 +120,10 @@ fn read(
         for (number, line) in (1..).zip(text.lines()) {
             let line = line.split('#').next().unwrap_or_default().trim();
             if !line.is_empty() {
-                take(&format!("{name}, line {number}"), line)?;
+                let place = format!("{name}, line {number}");
+                for key in line.split(',') {
+                    take(&place, key)?;
+                }
                 any = true;
             }
         }

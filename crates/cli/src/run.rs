@@ -60,7 +60,8 @@ pub(crate) fn decrypt(args: &DecryptArgs) -> Result<u8, Failure> {
     check(&paths, args.init.as_ref(), &args.common)?;
     let watch = Watch::new(&args.common, paths.len(), paths.to_stdout())?;
     let options = decrypt_options(&args.keys, &args.decryption, &args.common, &watch)?;
-    let (operation, choices) = (Operation::Decrypt(options), Choices::default());
+    let choices = Choices::new(Vec::new(), &[], "--key", &args.common);
+    let operation = Operation::Decrypt(options.with_must_apply(choices.of_each(&paths)));
     run(&operation, &paths, args.init.as_ref(), &args.common, &choices, &watch)
 }
 

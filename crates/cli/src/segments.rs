@@ -353,7 +353,6 @@ fn add(all: &mut Summary, segment: Summary) {
             Some(known) => {
                 known.access_units += track.access_units;
                 known.kid = known.kid.take().or(track.kid);
-                known.iv = known.iv.take().or(track.iv);
                 known.scheme = known.scheme.take().or(track.scheme);
             }
             None => all.tracks.push(track),

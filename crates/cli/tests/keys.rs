@@ -129,11 +129,20 @@ fn forms_of_other_programs() {
         format!("label=AUDIO:key_id={OTHER_KID}:key={OTHER_KEY}"),
     ];
     let keys = [format!("video={}", pair()), format!("audio={}", other_pair())];
-    for (keys, path) in [(&shaka, &out), (&keys, &expected)] {
-        let args = [&["--key", &keys[0], "--key", &keys[1]], &iv[..]].concat();
-        encrypt_with(&demo_clip(), path, "cbcs", &args);
+    let args = |keys: &[String; 2]| ["--key".to_owned(), keys.join(",")];
+    let file = dir.file("keys.txt");
+    fs::write(&file, format!("{}\n", shaka.join(","))).unwrap();
+    let from_file = ["--key-file".to_owned(), file.display().to_string()];
+    encrypt_with(
+        &demo_clip(),
+        &expected,
+        "cbcs",
+        &[&["--key", &keys[0], "--key", &keys[1]], &iv[..]].concat(),
+    );
+    for args in [args(&shaka), args(&keys), from_file] {
+        encrypt_with(&demo_clip(), &out, "cbcs", &[&[&*args[0], &args[1]], &iv[..]].concat());
+        assert!(fs::read(&out).unwrap() == fs::read(&expected).unwrap(), "{args:?}");
     }
-    assert!(fs::read(&out).unwrap() == fs::read(&expected).unwrap());
 }
 
 /// What has two meanings or none is refused by its form, in messages without the key.
@@ -146,7 +155,9 @@ fn forms_that_are_refused() {
         (format!("1:{KEY}"), "a small number in the place of the KID"),
         (format!("label=1:key_id={KID}:key={KEY}"), "only the labels AUDIO"),
         (format!("label=SD:key_id={KID}:key={KEY}:iv={KID}"), "Shaka Packager"),
-        (format!("{},{}", pair(), other_pair()), "several keys in one"),
+        (format!("{},{}", pair(), other_pair()), "two keys for \"all\""),
+        (format!("{},", pair()), "no colon in it"),
+        (String::new(), "no colon in it"),
         (format!("{KID}:{}", &BASE64_KEY[..20]), "the key must be"),
     ] {
         let mut command = lanelock();

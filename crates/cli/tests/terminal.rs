@@ -80,7 +80,7 @@ fn names_are_escaped_in_every_message() {
     // A summary, an error, a warning and an error of the command line.
     let mut said = vec![
         (encrypt(&key).output().unwrap(), 0),
-        (encrypt(&[&key[..], &["--clear", "text"]].concat()).output().unwrap(), 1),
+        (encrypt(&["--key", &format!("video={}", pair())]).output().unwrap(), 1),
         (lanelock().arg("inspect").arg(dir.file(&format!("no {NAME}"))).output().unwrap(), 3),
         (lanelock().args(["inspect", "x.mp4", NAME]).output().unwrap(), 2),
     ];

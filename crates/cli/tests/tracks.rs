@@ -82,13 +82,18 @@ fn the_error_of_a_track_names_the_option() {
 
 /// `other` never leaves video or audio clear, whatever their codec.
 #[test]
-fn video_of_an_unknown_codec_is_not_other() {
+fn video_and_audio_of_unknown_codecs_are_not_other() {
     let dir = Dir::new();
     let input = demo(&dir, "mpeg4.mp4", &[(b"avc1", b"mp4v")]);
-    for args in [&["--key", &pair()][..], &["--key", &pair(), "--clear", "text"]] {
-        let (code, text) = encrypt(&dir, &input, args);
-        assert_eq!(code, 1);
-        assert!(text.contains("track 1 (mp4v)") && text.contains("--clear 1,"), "{text}");
+    let audio = demo(&dir, "pcm.mp4", &[(b"mp4a", b"sowt")]);
+    for args in [&["--key", &pair()][..], &["--key", &pair(), "--clear", "other"]] {
+        for (input, track, clear) in
+            [(&input, "track 1 (mp4v)", "--clear 1,"), (&audio, "track 2 (sowt)", "--clear 2,")]
+        {
+            let (code, text) = encrypt(&dir, input, args);
+            assert_eq!(code, 1);
+            assert!(text.contains(track) && text.contains(clear), "{text}");
+        }
     }
     let (code, text) = encrypt(&dir, &input, &["--key", &pair(), "--clear", "mp4v"]);
     assert_eq!((code, &*text), (0, ""));
@@ -131,6 +136,23 @@ fn one_rerun_is_enough_for_many_tracks() {
 }
 
 #[test]
+fn tracks_without_key_by_their_kinds() {
+    let Some(ffmpeg) = ffmpeg() else { return };
+    let dir = Dir::new();
+    let input = dir.file("four.mp4");
+    ffmpeg_makes(&ffmpeg, &[], &demo_clip(), &["-map", "0", "-map", "0", "-c", "copy"], &input);
+    let keys = key_file(&dir, &format!("hvc1={}", pair()));
+    let (code, text) = encrypt(&dir, &input, &["--key-file", &keys]);
+    assert_eq!(code, 1);
+    for part in [
+        "tracks 1 (avc1), 2 (mp4a), 3 (avc1) and 4 (mp4a) have no key\n",
+        "add --key audio=KID:KEY --key video=KID:KEY, or --clear audio --clear video\n",
+    ] {
+        assert!(text.contains(part), "no {part} in {text}");
+    }
+}
+
+#[test]
 fn keys_by_codec() {
     let dir = Dir::new();
     let (avc, aac) = (format!("avc1={}", pair()), format!("mp4a={}", other_pair()));
@@ -159,9 +181,10 @@ fn selectors_that_select_nothing() {
         (["--key", &hevc], "the key for hvc1 selects no track"),
     ] {
         let (code, text) = encrypt(&dir, &demo, &[&["--key", &pair()][..], &args].concat());
-        assert_eq!(code, 1, "{text}");
+        assert_eq!(code, 2, "{text}");
         assert!(text.contains(what), "no {what} in {text}");
-        assert!(text.contains("\nhint: it has tracks 1 (avc1) and 2 (mp4a)\n"), "{text}");
+        let tracks = "\nhint: the input has tracks 1 (avc1) and 2 (mp4a)\n";
+        assert!(text.contains(tracks), "{text}");
     }
     let keys = key_file(&dir, &format!("{}\n{hevc}\n", pair()));
     assert_eq!(encrypt(&dir, &demo, &["--key-file", &keys]), (0, String::new()));
@@ -170,7 +193,7 @@ fn selectors_that_select_nothing() {
     let mut command = lanelock();
     command.arg("rewrap").args([&out, &new]).args(["--scheme", "cenc", "--key-file", &keys]);
     let run = command.args(["--to-key", &other_pair(), "--to-key", &hevc]).output().unwrap();
-    assert_eq!(run.status.code(), Some(1));
+    assert_eq!(run.status.code(), Some(2));
     assert!(stderr(&run).contains("the key for hvc1 selects no track"), "{}", stderr(&run));
 }
 
@@ -181,7 +204,7 @@ fn options_without_effect() {
     let key = ["--key", &pair()];
     let with = |args: &[&str]| encrypt(&dir, &demo, &[&key[..], args].concat());
     let (code, text) = with(&["--fragment-duration", "4"]);
-    assert!(code == 1 && text.contains("leave out --fragment-duration"), "{text}");
+    assert!(code == 2 && text.contains("leave out --fragment-duration"), "{text}");
     for args in [&["--truncated-runs", "encrypt"][..], &["--truncated-runs", "clear"]] {
         for pattern in [&[][..], &["--pattern", "1:9"], &["--pattern", "10:0"]] {
             let (code, text) = with(&[args, pattern].concat());
@@ -194,7 +217,14 @@ fn options_without_effect() {
     ffmpeg_makes(&ffmpeg, &[], &demo, &["-c", "copy"], &progressive);
     let args = [&key[..], &["--layout", "keep", "--sidx", "build"]].concat();
     let (code, text) = encrypt(&dir, &progressive, &args);
-    assert!(code == 1 && text.contains("leave out --sidx build"), "{text}");
+    assert!(code == 2 && text.contains("leave out --sidx build"), "{text}");
+    // Nor when it is decrypted.
+    assert_eq!(encrypt(&dir, &progressive, &args[..4]), (0, String::new()));
+    let mut command = lanelock();
+    command.arg("decrypt").args([&dir.file("out.mp4"), &dir.file("back.mp4")]);
+    let run = command.args(key).args(["--sidx", "build"]).output().unwrap();
+    assert_eq!(run.status.code(), Some(2));
+    assert!(stderr(&run).contains("leave out --sidx build"), "{}", stderr(&run));
     let fragmented = dir.file("fragmented.mp4");
     ffmpeg_makes(&ffmpeg, &[], &demo, &["-c", "copy", "-movflags", FRAGMENTED], &fragmented);
     assert_eq!(encrypt(&dir, &fragmented, &args).0, 0);
@@ -233,7 +263,7 @@ fn selectors_for_folders_of_segments() {
     for (number, segment) in media.iter().enumerate() {
         fs::write(input.join(format!("{number}.m4s")), segment).unwrap();
     }
-    for (clear, code) in [("text", 1), ("audio", 0)] {
+    for (clear, code) in [("text", 2), ("audio", 0)] {
         let mut command = lanelock();
         command.arg("encrypt").args([&input, &output]).args(["--scheme", "cbcs", "-q"]);
         let run = command.args(["--key", &pair(), "--clear", clear]).output().unwrap();

@@ -57,6 +57,8 @@ fn other_kinds_of_file() {
         (b"DKIF\0\0\x20\0VP80", "an IVF file", ENCODE),
         (b"\0\0\0\x01\x67\x64\0\x1f", "a raw H.264 stream", "-framerate"),
         (b"\0\0\x01\x09\xf0\0\0", "a raw H.264 stream", "MP4Box -add IN"),
+        // Main profile, level 4: all of it printable.
+        (b"\0\0\0\x01\x67\x4d\x40\x28", "a raw H.264 stream", "MP4Box -add IN"),
         (b"\0\0\0\x01\x40\x01\x0c\x01", "a raw H.265 stream", "-framerate"),
         (b"\xff\xf1\x4c\x80\x01\xbf\xfc", "raw AAC (ADTS)", COPY),
         (b"\xff\xfb\x90\x64\0\0\0\0", "an MP3 file", ENCODE),
@@ -98,6 +100,21 @@ fn other_kinds_of_file() {
     for (segment, init) in [(&segment, &init), (&init, &segment)] {
         let (code, text) = run(lanelock().arg("inspect").arg(segment).arg("--init").arg(init));
         assert!(code == 1 && text.contains("it is an MPEG transport stream"), "{text}");
+    }
+}
+
+/// Boxes whose headers begin like something else: a size that is a start code of H.264, and one of 64 bits.
+#[test]
+fn boxes_are_nothing_else() {
+    let dir = Dir::new();
+    let (file, demo) = (dir.file("file.mp4"), fs::read(demo_clip()).unwrap());
+    let small = boxed(b"what", &[&[0; 0x107 - 8]]);
+    let mut wide = boxed(b"free", &[&[0, 0, 0, 0, 0, 0, 0, 24], &[0; 8]]);
+    wide[3] = 1;
+    for first in [small, wide] {
+        fs::write(&file, [first, demo.clone()].concat()).unwrap();
+        let (code, text) = run(lanelock().arg("inspect").arg(&file));
+        assert_eq!((code, &*text), (0, ""));
     }
 }
 

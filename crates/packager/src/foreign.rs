@@ -8,13 +8,26 @@ pub(crate) fn refuse(input: &Input<'_>) -> Result<(), Error> {
     if input.len() == 0 {
         return Err(input.unsuitable("the file is empty"));
     }
-    // A pipe is not asked for more than the walk over the boxes would.
-    if start.get(4..8).is_some_and(|kind| BOXES.iter().any(|code| *code == kind)) {
+    // A pipe that begins with a box is not asked for more: the rest may come much later.
+    if is_box(&start) {
         return Ok(());
     }
     let head = head(input, HEAD)?;
     let Some((_, what, todo)) = TABLE.iter().find(|(is, ..)| is(&head)) else { return Ok(()) };
     Err(input.unsuitable(format!("it is {what}, not an MP4 file; {todo}")))
+}
+
+/// Whether a file begins with the header of a box: a type in printable characters and a size of up to
+/// 16 MiB. One that is larger goes on to the table, where nothing matches it.
+fn is_box(start: &[u8]) -> bool {
+    let Some((size, kind)) = start.split_first_chunk() else { return false };
+    match u32::from_be_bytes(*size) {
+        _ if kind.len() < 4 => false,
+        // A size of 64 bits follows; as a start code, it is followed by a header with a level of 62 at most.
+        1 => kind.iter().all(u8::is_ascii_lowercase),
+        0 | 8..0x0100_0000 => kind.iter().all(|byte| matches!(byte, b' '..=b'~')),
+        _ => false,
+    }
 }
 
 /// Whether a file that begins with `ftyp` and has no movie is a picture, by its brand.
@@ -36,12 +49,6 @@ fn head(input: &Input<'_>, len: usize) -> Result<Vec<u8>, Error> {
 
 /// Three packets of an MPEG transport stream.
 const HEAD: usize = 3 * 192;
-
-/// The boxes that a file may begin with.
-const BOXES: [&[u8; 4]; 14] = [
-    b"ftyp", b"styp", b"moov", b"moof", b"mdat", b"sidx", b"free", b"skip", b"wide", b"uuid",
-    b"meta", b"emsg", b"prft", b"pdin",
-];
 
 /// By what a kind is known, what it is, and what to do.
 type Kind = (fn(&[u8]) -> bool, &'static str, &'static str);

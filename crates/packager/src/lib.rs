@@ -54,6 +54,7 @@
 
 #![forbid(unsafe_code)]
 
+mod choices;
 mod claims;
 mod codec;
 mod decrypt;

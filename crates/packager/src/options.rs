@@ -132,7 +132,7 @@ impl EncryptOptions {
     }
 }
 
-/// A choice in [`EncryptOptions`] that makes no difference to some inputs.
+/// A choice in [`EncryptOptions`] or [`DecryptOptions`] that makes no difference to some inputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Choice {
@@ -204,6 +204,8 @@ pub struct DecryptOptions {
     pub writes: Writes,
     /// The most bytes of the input in memory, but for a fragment that is larger. Default 24 MiB.
     pub memory: u64,
+    /// Choices that must make a difference, as in [`EncryptOptions::must_apply`].
+    pub must_apply: Vec<Choice>,
 }
 
 impl DecryptOptions {
@@ -219,6 +221,7 @@ impl DecryptOptions {
             sync: false,
             writes: Writes::SideBySide,
             memory: MEMORY,
+            must_apply: Vec::new(),
         }
     }
 
@@ -231,6 +234,7 @@ impl DecryptOptions {
         with_sync: sync, bool;
         with_writes: writes, Writes;
         with_memory: memory, u64;
+        with_must_apply: must_apply, Vec<Choice>;
     }
 }
 

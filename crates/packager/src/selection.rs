@@ -120,15 +120,15 @@ impl Undecided<'_> {
             let new = if encrypt { "" } else { "new " };
             what.push(format!("{} {verb} no {new}key", names(keyless)));
             let mut kinds: Vec<_> = keyless.iter().map(|track| kind(track)).collect();
+            kinds.sort_unstable();
             kinds.dedup();
             let option = if encrypt { "--key" } else { "--to-key" };
-            let keys: Vec<_> =
-                kinds.iter().map(|kind| format!("{option} {kind}=KID:KEY")).collect();
-            let clear: Vec<_> = kinds.iter().map(|kind| format!("--clear {kind}")).collect();
+            let keys = list(kinds.iter().map(|kind| format!("{option} {kind}=KID:KEY")));
             todo.push(if encrypt {
-                format!("add {}, or {}", keys.join(" "), clear.join(" "))
+                let clear = list(kinds.iter().map(|kind| format!("--clear {kind}")));
+                format!("add {keys}, or {clear}")
             } else {
-                format!("add {}", keys.join(" "))
+                format!("add {keys}")
             });
         }
         if !unknown.is_empty() {
@@ -136,8 +136,7 @@ impl Undecided<'_> {
             if encrypt {
                 let media = unknown.iter().any(|track| is_media(track));
                 let clear = if media || self.has_own_key || unknown.len() == 1 {
-                    let ids = unknown.iter().map(|track| format!("--clear {}", track.id));
-                    ids.collect::<Vec<_>>().join(" ")
+                    list(unknown.iter().map(|track| format!("--clear {}", track.id)))
                 } else {
                     "--clear other".into()
                 };
@@ -168,6 +167,15 @@ pub(crate) fn names(tracks: &[&Track]) -> String {
         }
         _ => format!("{} tracks", tracks.len()),
     }
+}
+
+/// Options, as many as a message lists.
+fn list(options: impl Iterator<Item = String>) -> String {
+    let mut options: Vec<_> = options.take(MOST_NAMED + 1).collect();
+    if options.len() > MOST_NAMED {
+        options[MOST_NAMED] = "...".into();
+    }
+    options.join(" ")
 }
 
 /// The most tracks that a message lists.

@@ -16,7 +16,7 @@ use lanelock_mp4::{
 use self::{decryptor::Unprotector, keyring::Keyring};
 use crate::{
     DecryptOptions, Error, KeyReport, Observer, Summary, Times, TrackSummary, UnclaimedMedia,
-    UnclaimedPolicy,
+    UnclaimedPolicy, choices,
     claims::Claims,
     evidence::KeyChecks,
     io::{FileSink, FileSource, Input, Output, Sink, Source},
@@ -173,7 +173,7 @@ impl<'a> DecryptRun<'a> {
             fragments: done.fragments,
             access_units: done.tracks.iter().map(|track| track.access_units).sum(),
             tracks: done.tracks,
-            unused: Vec::new(),
+            unused: choices::of_decryption(&self.skeleton.movie, options)?,
             unclaimed: done.unclaimed,
             keys: done.keys,
             level: self.level.to_string(),
@@ -186,6 +186,7 @@ impl<'a> DecryptRun<'a> {
     fn go(&self, target: Target<'_>, key_checks: KeyChecks) -> Result<DecryptDone, Error> {
         let Self { input, options, observer, workers, .. } = *self;
         let movie = &self.skeleton.movie;
+        choices::of_decryption(movie, options)?;
         let container = |error| input.container(error);
         if movie.fragmented {
             self.skeleton.refuse_items(input)?;

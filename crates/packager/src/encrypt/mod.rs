@@ -1,6 +1,5 @@
 //! Encryption.
 
-mod choices;
 mod encryptor;
 mod protection;
 mod remarks;

@@ -9,14 +9,10 @@ use lanelock_mp4::{
     edit::{ProtectTrack, SampleInfoSlicer, fragment_movie, iso_ftyp, iso_movie, protect_movie},
 };
 
-use super::{
-    choices::{reason, unused},
-    encryptor::Encryptor,
-    remarks::Remarks,
-};
+use super::{encryptor::Encryptor, remarks::Remarks};
 use crate::{
     EncryptOptions, Error, IndexPolicy, Key, KeyReport, Layout, Observer, Summary, Times,
-    UnclaimedPolicy,
+    UnclaimedPolicy, choices,
     claims::{Claims, refuse_shared},
     decrypt::Decryption,
     drm,
@@ -72,10 +68,7 @@ impl Job<'_> {
     pub(super) fn check(&self, protector: &Protector) -> Result<(), Error> {
         let Self { input, skeleton, options, observer, .. } = *self;
         let movie = &skeleton.movie;
-        let unused = unused(self.clear, options);
-        if let Some(choice) = options.must_apply.iter().find(|choice| unused.contains(choice)) {
-            return Err(input.unsuitable(reason(choice, self.clear)));
-        }
+        choices::of_encryption(self.clear, options)?;
         if movie.fragmented || options.layout == Layout::Fragmented {
             skeleton.refuse_items(input)?;
         }
@@ -151,7 +144,7 @@ impl Job<'_> {
             access_units: tracks.iter().map(|track| track.access_units).sum(),
             tracks,
             unclaimed,
-            unused: unused(self.clear, options),
+            unused: choices::of_encryption(self.clear, options)?,
             keys,
             level: level.to_string(),
             workers,

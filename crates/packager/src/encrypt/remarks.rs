@@ -74,8 +74,8 @@ impl Remarks {
             }
             if self.repeated[index] {
                 observer.warn(&format!(
-                    "track {} has several track fragments in one moof: some decrypters, ffmpeg among \
-                     them, read the IVs of the first alone; remux the clear file first (ffmpeg -i IN -c \
+                    "track {} has several track fragments in one moof: ffmpeg and Bento4 do not \
+                     decrypt that, Shaka Packager and GPAC do; remux the clear file first (ffmpeg -i IN -c \
                      copy -movflags +frag_keyframe+empty_moov OUT) if that matters",
                     track.id
                 ));

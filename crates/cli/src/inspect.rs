@@ -184,6 +184,10 @@ impl Lines {
             Some(protection) => self.protection(protection, track.access_units),
             None => self.line("protection", "none"),
         }
+        if track.leftovers {
+            let what = "boxes of protection (senc, saiz, saio, seig) of a clear sample entry";
+            self.line("left over", what);
+        }
     }
 
     fn protection(&mut self, protection: &ProtectionReport, access_units: u64) {

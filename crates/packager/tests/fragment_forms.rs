@@ -8,14 +8,15 @@ mod support;
 use io_support::Verb;
 use lanelock_mp4::top_level;
 use lanelock_packager::{
-    IndexPolicy, Layout, Observer, Scheme, SegmentEncryptor, Selector, decrypt_segment, inspect,
+    IndexPolicy, Layout, MoviePlan, Observer, PlanOptions, Protection, Scheme, SegmentEncryptor,
+    Selector, decrypt_segment, inspect,
     io::{MemorySink, MemorySource, PipeSource},
 };
 use lanelock_testkit::{
     boxes::{boxed, find, full, grow, media, word, words},
     fragments::{FragmentForm, OffsetBase, refragmented, segments},
 };
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use support::{AAC, AVC_AAC_FRAGMENTS, Place, keys, options, samples, says};
 
 const BASES: [OffsetBase; 4] =
@@ -266,6 +267,28 @@ fn leftovers_of_other_tracks_are_no_matter() {
         );
         let (back, _) = place.decrypt(&sealed, &keys()).unwrap();
         assert_eq!(samples(&back), samples(clean), "{scheme}");
+    }
+}
+
+/// A service hears of them where they are: in `moov`, or in a segment.
+#[test]
+fn leftovers_of_planned_movies() {
+    let ears = Ears::default();
+    let planning = PlanOptions::new();
+    for ((clip, clean), of_movie) in with_leftovers().into_iter().zip([0, 0, 1, 1]) {
+        let plan = MoviePlan::new(Arc::new(MemorySource::new("memory", clip)), &planning, &ears);
+        let plan = plan.unwrap();
+        assert!(ears.heard().is_empty());
+        let protection = Protection::new(&plan, options(Scheme::Cbcs), &ears).unwrap();
+        assert_eq!(ears.heard().len(), of_movie);
+        let mut whole = protection.init().to_vec();
+        for (number, planned) in plan.segments().iter().enumerate() {
+            whole.extend(protection.segment_watched(number, &ears).unwrap());
+            let expected = if of_movie == 0 { planned.tracks.len() } else { 0 };
+            assert_eq!(ears.heard().len(), expected);
+        }
+        let (back, _) = Place::new().decrypt(&whole, &keys()).unwrap();
+        assert_eq!(samples(&back), samples(clean));
     }
 }
 

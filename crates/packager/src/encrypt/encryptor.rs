@@ -1,7 +1,7 @@
 //! The map stage of encryption.
 
 use lanelock_mp4::{
-    Fragment, Movie,
+    Fragment, Movie, TrackFragment,
     compose::{NewTrackFragment, moof},
     edit::{FragmentEdit, KeepPssh, Protect, RunOffsets, SampleInfoSlicer, WriteAux},
 };
@@ -127,17 +127,10 @@ impl Encryptor<'_> {
                     return Err(outside(self.input, at, traf.track_id, run.offset));
                 }
             }
-            if self.protector.tracks[track].is_none() || traf.sample_count == 0 {
+            if !is_encrypted || traf.sample_count == 0 {
                 continue;
             }
-            for sample in traf.samples() {
-                let (offset, description_index) = (sample.offset, traf.description_index);
-                let (start, size) = part
-                    .within(moof.len(), offset, sample.size)
-                    .ok_or_else(|| outside(self.input, at, traf.track_id, offset))?;
-                let unit = UnitToMap { track, description_index, offset, start, size };
-                self.protector.unit(self.input, &unit, bytes, media, to)?;
-            }
+            self.track_fragment(part, moof.len(), traf, media, bytes, to)?;
             if std::mem::replace(&mut seen[track], true) {
                 self.remarks.repeated(track);
             }
@@ -163,6 +156,28 @@ impl Encryptor<'_> {
             times = TrackTimes::of_fragment(&fragment);
         }
         Ok((edited, times))
+    }
+
+    /// Maps the samples of a track fragment; the `moof` has so many bytes.
+    fn track_fragment(
+        &mut self,
+        part: &Part,
+        moof: usize,
+        traf: &TrackFragment<'_>,
+        media: &MediaRanges,
+        bytes: &mut Bytes<'_>,
+        to: &mut Stage,
+    ) -> Result<(), Error> {
+        let (track, description_index) = (traf.track_index, traf.description_index);
+        for sample in traf.samples() {
+            let offset = sample.offset;
+            let (start, size) = part
+                .within(moof, offset, sample.size)
+                .ok_or_else(|| outside(self.input, part.at, traf.track_id, offset))?;
+            let unit = UnitToMap { track, description_index, offset, start, size };
+            self.protector.unit(self.input, &unit, bytes, media, to)?;
+        }
+        Ok(())
     }
 
     /// Gives `moof` and the header of `mdat` for the samples in the buffer.

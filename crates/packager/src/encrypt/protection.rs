@@ -74,6 +74,7 @@ impl Protection {
         let level = AesLevel::best()?;
         let protector = Protector::new(&input, movie, &options, level, Purpose::Encrypt)?;
         job.check(&protector)?;
+        Remarks::of(&input, movie, &protector)?.warn(movie, observer);
         let mut tracks = plan.segments().iter().flat_map(|segment| &segment.tracks);
         if !tracks.any(|track| protector.tracks[track.track].is_some()) {
             return Err(input.unsuitable(NOTHING));
@@ -149,7 +150,6 @@ impl Protection {
                 protected.begin(track.before);
             }
         }
-        let remarks = Remarks::of(&input, movie, &protector)?;
         let mut encryptor = Encryptor {
             input: &input,
             movie,
@@ -161,9 +161,11 @@ impl Protection {
             slicers: planned.slicers(movie).map_err(|error| input.container(error))?,
             placement: Placement::new(),
             fragments: number as u64,
-            remarks,
+            // Of `moov` all is said.
+            remarks: Remarks::none(movie),
         };
         let mapped = encryptor.map(piece, &mut Bytes::Buffer(&buffer[..len]))?;
+        encryptor.remarks.warn(movie, observer);
         check_interrupted()?;
         apply(&input, &mapped.stage, &mut buffer[..len])?;
         input.check_unchanged()?;

@@ -14,22 +14,28 @@ pub(super) struct Remarks {
 }
 
 impl Remarks {
+    /// None yet.
+    pub(super) fn none(movie: &Movie) -> Self {
+        let none = vec![false; movie.tracks.len()];
+        Self { leftovers: none.clone(), repeated: none }
+    }
+
     /// Those on `moov`, whose sample entries are clear.
     pub(super) fn of(
         input: &Input<'_>,
         movie: &Movie,
         protector: &Protector,
     ) -> Result<Self, Error> {
-        let mut leftovers = Vec::with_capacity(movie.tracks.len());
-        for (track, protected) in movie.tracks.iter().zip(&protector.tracks) {
+        let mut this = Self::none(movie);
+        for (index, track) in movie.tracks.iter().enumerate() {
             let has = movie.has_protection_boxes(track).map_err(|error| input.container(error))?;
-            let is_replaced = has && protected.is_some();
+            let is_replaced = has && protector.tracks[index].is_some();
             if is_replaced && movie.encryption_runs(track, 1).any(is_protected) {
                 return Err(fail(input, track, GROUP_OF_CLEAR.into()));
             }
-            leftovers.push(is_replaced);
+            this.leftovers[index] = is_replaced;
         }
-        Ok(Self { leftovers, repeated: vec![false; movie.tracks.len()] })
+        Ok(this)
     }
 
     /// A track fragment to encrypt has something left over.
@@ -64,8 +70,8 @@ impl Remarks {
             }
             if self.repeated[index] {
                 observer.warn(&format!(
-                    "track {} has several track fragments in one moof: some decrypters, ffmpeg among \
-                     them, read the IVs of the first alone; remux the clear file first (ffmpeg -i IN -c \
+                    "track {} has several track fragments in one moof: ffmpeg and Bento4 do not \
+                     decrypt that, Shaka Packager and GPAC do; remux the clear file first (ffmpeg -i IN -c \
                      copy -movflags +frag_keyframe+empty_moov OUT) if that matters",
                     track.id
                 ));

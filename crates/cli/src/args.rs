@@ -118,7 +118,7 @@ pub(crate) struct EncryptArgs {
     pub(crate) layout: Option<LayoutArg>,
 
     /// Shortest duration of the fragments made from progressive input; each goes on to the next sync
-    /// sample [default: 2]
+    /// sample or, where that is more than 30 seconds further, to the next sample [default: 2]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) fragment_duration: Option<std::time::Duration>,
 

@@ -50,8 +50,8 @@ pub(crate) fn man(args: &ManArgs, mut root: Command) -> Result<(), Failure> {
     root.build();
     let names = || root.get_subcommands().map(Command::get_name).filter(|name| *name != "help");
     if args.list {
-        let lines: String = names().map(|name| format!("{name}\n")).collect();
-        return print(lines.as_bytes());
+        let names: Vec<_> = names().collect();
+        return print((names.join("\n") + "\n").as_bytes());
     }
     let command = match &args.command {
         None => root,

@@ -68,8 +68,7 @@ fn boxes_name_the_keys_in_use() {
     assert_eq!(run(&["--no-pssh"]).len(), 0);
     // A box that is given stands before those that are made.
     let given = boxed(b"pssh", &[&[0; 4], &[7; 16], &[0; 4]]);
-    let digits: String = given.iter().map(|byte| format!("{byte:02x}")).collect();
-    let both = run(&["--pssh", &digits]);
+    let both = run(&["--pssh", &testkit::hex(&given)]);
     assert_eq!((both.len(), both[0]["system"].as_str()), (2, None));
     assert!(!fs::read(&out).unwrap().windows(8).any(|window| window == OTHER_KEY.as_bytes()));
 }

@@ -237,15 +237,13 @@ impl TypedValueParser for Algorithms {
         argument: Option<&Arg>,
         value: &OsStr,
     ) -> Result<Algorithm, Error> {
-        match value.to_str().and_then(|text| self.find(text)) {
-            Some(algorithm) => Ok(algorithm),
-            // It fails, and names what is near.
-            None => {
-                let name = PossibleValuesParser::new(self.names());
-                let name = name.parse_ref(command, argument, value)?;
-                self.find(&name).ok_or_else(|| Error::new(clap::error::ErrorKind::InvalidValue))
-            }
+        if let Some(algorithm) = value.to_str().and_then(|text| self.find(text)) {
+            return Ok(algorithm);
         }
+        // It fails, and names what is near.
+        let name = PossibleValuesParser::new(self.names());
+        let name = name.parse_ref(command, argument, value)?;
+        self.find(&name).ok_or_else(|| Error::new(clap::error::ErrorKind::InvalidValue))
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {

@@ -78,7 +78,9 @@ fn rows(args: &SpeedArgs) -> Result<(), Failure> {
             rows.push(row);
         }
         let rows = &mut rows[before..];
-        rows.iter_mut().for_each(|row| row.set_limit(&limits));
+        for row in rows.iter_mut() {
+            row.set_limit(&limits);
+        }
         if overview && !json {
             screen.print(&overview::table(rows))?;
         }
@@ -175,7 +177,7 @@ fn add(
             [] => key_bits == kind.key_bits[0],
             given => key_bits == 0 || given.iter().any(|bits| bits.includes(key_bits)),
         };
-        if !wanted && !(expansion && !alone) {
+        if !wanted && (alone || !expansion) {
             continue;
         }
         let key_size = [usize::from(key_bits) / 8];

@@ -1,5 +1,7 @@
 //! All algorithms in one table: cycles per byte, a column for each size of message.
 
+use std::fmt::Write as _;
+
 use lanelock_speed::{plot, row::MeasuredRow, workload::FAMILIES};
 
 use super::{of_limit, percent};
@@ -70,11 +72,11 @@ fn heads(columns: &Columns) -> Vec<String> {
     for (streams, sizes) in columns {
         let width = CELL * sizes.len() + LIMIT;
         let messages = units::count(*streams as u64, "message", "messages at once");
-        above.push_str(&format!("{messages:>width$}"));
+        let _ = write!(above, "{messages:>width$}");
         for size in sizes {
-            below.push_str(&format!("{:>CELL$}", plot::bytes(units::float(*size as u64))));
+            let _ = write!(below, "{:>CELL$}", plot::bytes(units::float(*size as u64)));
         }
-        below.push_str(&format!("{:>LIMIT$}", "of limit"));
+        let _ = write!(below, "{:>LIMIT$}", "of limit");
     }
     vec![above, below]
 }
@@ -92,9 +94,9 @@ fn line(rows: &[&MeasuredRow], columns: &Columns) -> String {
             };
             last = rows.iter().find(of).copied();
             let cell = last.map_or(String::new(), |row| plot::value(row.cycles_per_byte()));
-            line.push_str(&format!("{cell:>CELL$}"));
+            let _ = write!(line, "{cell:>CELL$}");
         }
-        line.push_str(&format!("{:>LIMIT$}", last.map_or(String::new(), of_limit)));
+        let _ = write!(line, "{:>LIMIT$}", last.map_or(String::new(), of_limit));
     }
     line.trim_end().to_owned()
 }

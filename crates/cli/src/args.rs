@@ -7,11 +7,11 @@ use lanelock_packager::{Selector, UnclaimedPolicy, Writes, drm::System};
 
 use crate::{
     generated::{CompletionsArgs, ManArgs},
-    key_args::KeysArgs,
+    key_args::{KeyArgs, KeysArgs, ToKeyArgs},
     speed::SpeedArgs,
     values::{
-        IvArg, LayoutArg, SchemeArg, Secret, SidxArg, TruncatedRuns, iv, mebibytes, pattern,
-        seconds, selector, workers,
+        IvArg, LayoutArg, SchemeArg, SidxArg, TruncatedRuns, iv, mebibytes, pattern, seconds,
+        selector, workers,
     },
 };
 
@@ -278,44 +278,6 @@ pub(crate) struct DecryptionArgs {
     /// none
     #[arg(long, value_name = "HOW", default_value = "clear", ignore_case = true)]
     pub(crate) truncated_runs: TruncatedRuns,
-}
-
-/// Where keys come from.
-#[derive(Debug, clap::Args)]
-pub(crate) struct KeyArgs {
-    /// A key, or several with commas between them: KID and KEY have 32 hexadecimal digits each; a KID may
-    /// be a GUID, a key base64, and the whole label=LABEL:key_id=KID:key=KEY, as for Shaka Packager.
-    /// SELECTOR says which tracks it is for: all (that is the default), video, audio, other, a codec
-    /// (hvc1) or a track ID; here it must select one. Decryption goes by the KID alone. Other users of
-    /// the machine can see it: prefer --key-file
-    #[arg(long = "key", short, value_name = "[SELECTOR=]KID:KEY")]
-    pub(crate) keys: Vec<Secret>,
-
-    /// A file with a key on each line, in the form of --key; # begins a comment; - is standard input. It
-    /// may have keys for tracks that are not there. Without --key and --key-file, keys come from the
-    /// environment variable LANELOCK_KEYS
-    #[arg(long = "key-file", value_name = "FILE")]
-    pub(crate) files: Vec<PathBuf>,
-}
-
-impl KeyArgs {
-    /// Whether there are keys on the command line. The environment variable does not count.
-    pub(crate) fn is_given(&self) -> bool {
-        !self.keys.is_empty() || !self.files.is_empty()
-    }
-}
-
-/// Where the new keys come from.
-#[derive(Debug, clap::Args)]
-pub(crate) struct ToKeyArgs {
-    /// A new key, in the form of --key; SELECTOR says which tracks it is for. Prefer --to-key-file
-    #[arg(long = "to-key", value_name = "[SELECTOR=]KID:KEY")]
-    pub(crate) to_keys: Vec<Secret>,
-
-    /// A file with a new key on each line; - is standard input. Without --to-key and --to-key-file, new
-    /// keys come from the environment variable LANELOCK_TO_KEYS
-    #[arg(long = "to-key-file", value_name = "FILE")]
-    pub(crate) to_files: Vec<PathBuf>,
 }
 
 /// What encryption and decryption have in common.

@@ -3,8 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Subcommand;
+use lanelock_packager::drm::System;
 
-/// Makes keys.
+use crate::values::{SchemeArg, Secret};
+
+/// Makes keys, and the boxes by which players find them.
 #[derive(Debug, clap::Args)]
 pub(crate) struct KeysArgs {
     #[command(subcommand)]
@@ -14,6 +17,7 @@ pub(crate) struct KeysArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeysCommand {
     New(NewKeysArgs),
+    Pssh(PsshArgs),
 }
 
 /// Makes keys and KIDs from the random generator of the system.
@@ -47,9 +51,85 @@ pub(crate) struct NewKeysArgs {
     pub(crate) json: bool,
 }
 
+/// Makes pssh boxes from scheme and keys, or shows what is in boxes, whoever made them.
+#[derive(Debug, clap::Args)]
+#[command(
+    override_usage = "lanelock keys pssh [OPTIONS] --scheme <SCHEME>\n       \
+                      lanelock keys pssh [OPTIONS] --read <BOX>",
+    after_help = "\
+Examples:
+  lanelock keys pssh --scheme cbcs --drm widevine,playready --key-file keys.txt
+  lanelock keys pssh --scheme cenc --drm playready --key-file keys.txt --json
+  lanelock keys pssh --read AAAANHBzc2gBAAAAEHfv7MCyTQKs4zweUuL7SwAAAAFAYKhliHhCZ5y/ka5brh5yAAAAAA==
+  lanelock keys pssh --read @box.bin
+
+A line of the output is a system and its box in base64, as --pssh, ContentProtection of DASH and
+EXT-X-KEY of HLS take it. Keys are needed for PlayReady's checksums; no box has a key in it."
+)]
+pub(crate) struct PsshArgs {
+    /// The protection scheme that the boxes are for
+    #[arg(long, short, ignore_case = true, required_unless_present = "read")]
+    pub(crate) scheme: Option<SchemeArg>,
+
+    /// The protection systems: common (W3C), widevine, playready or clearkey
+    #[arg(long, value_name = "SYSTEM,...", value_delimiter = ',', default_value = "common")]
+    pub(crate) drm: Vec<System>,
+
+    #[command(flatten)]
+    pub(crate) keys: KeyArgs,
+
+    /// Shows what is in boxes: base64, hexadecimal digits, or @FILE
+    #[arg(long, value_name = "BOX", conflicts_with_all = ["scheme", "drm", "keys", "files"])]
+    pub(crate) read: Vec<String>,
+
+    /// Prints an array of objects with system, system_id, kids, details and box
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Where keys come from.
+#[derive(Debug, clap::Args)]
+pub(crate) struct KeyArgs {
+    /// A key, or several with commas between them: KID and KEY have 32 hexadecimal digits each; a KID may
+    /// be a GUID, a key base64, and the whole label=LABEL:key_id=KID:key=KEY, as for Shaka Packager.
+    /// SELECTOR says which tracks it is for: all (that is the default), video, audio, other, a codec
+    /// (hvc1) or a track ID; here it must select one. Decryption goes by the KID alone. Other users of
+    /// the machine can see it: prefer --key-file
+    #[arg(long = "key", short, value_name = "[SELECTOR=]KID:KEY")]
+    pub(crate) keys: Vec<Secret>,
+
+    /// A file with a key on each line, in the form of --key; # begins a comment; - is standard input. It
+    /// may have keys for tracks that are not there. Without --key and --key-file, keys come from the
+    /// environment variable LANELOCK_KEYS
+    #[arg(long = "key-file", value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+}
+
+impl KeyArgs {
+    /// Whether there are keys on the command line. The environment variable does not count.
+    pub(crate) fn is_given(&self) -> bool {
+        !self.keys.is_empty() || !self.files.is_empty()
+    }
+}
+
+/// Where the new keys come from.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ToKeyArgs {
+    /// A new key, in the form of --key; SELECTOR says which tracks it is for. Prefer --to-key-file
+    #[arg(long = "to-key", value_name = "[SELECTOR=]KID:KEY")]
+    pub(crate) to_keys: Vec<Secret>,
+
+    /// A file with a new key on each line; - is standard input. Without --to-key and --to-key-file, new
+    /// keys come from the environment variable LANELOCK_TO_KEYS
+    #[arg(long = "to-key-file", value_name = "FILE")]
+    pub(crate) to_files: Vec<PathBuf>,
+}
+
 impl KeysArgs {
     pub(crate) fn json(&self) -> bool {
-        let KeysCommand::New(args) = &self.command;
-        args.json
+        match &self.command {
+            KeysCommand::New(args) => args.json,
+            KeysCommand::Pssh(args) => args.json,
+        }
     }
 }

@@ -11,8 +11,8 @@ use lanelock_packager::{Key, KeyError, KeyLine, KeyMap, Observer, Selector};
 use zeroize::Zeroizing;
 
 use crate::{
-    args::{KeyArgs, ToKeyArgs},
     failure::Failure,
+    key_args::{KeyArgs, ToKeyArgs},
     values::Secret,
 };
 

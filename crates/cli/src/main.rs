@@ -10,6 +10,7 @@ mod generated;
 mod hide;
 mod inspect;
 mod key_args;
+mod key_boxes;
 mod keys;
 mod new_keys;
 mod operation;
@@ -32,6 +33,7 @@ use clap::{CommandFactory, Parser};
 
 use args::{Args, Command};
 use failure::Failure;
+use key_args::KeysCommand;
 
 fn main() -> ExitCode {
     let args = match Args::try_parse() {
@@ -43,7 +45,13 @@ fn main() -> ExitCode {
         Command::Decrypt(args) => (args.common.json, run::decrypt(args)),
         Command::Rewrap(args) => (args.common.json, run::rewrap(args)),
         Command::Inspect(args) => (args.json, inspect::inspect(args).map(|()| 0)),
-        Command::Keys(args) => (args.json(), new_keys::keys(args).map(|()| 0)),
+        Command::Keys(args) => {
+            let result = match &args.command {
+                KeysCommand::New(args) => new_keys::new_keys(args),
+                KeysCommand::Pssh(args) => key_boxes::pssh(args),
+            };
+            (args.json(), result.map(|()| 0))
+        }
         Command::Cpu(args) => (args.json, cpu::cpu(args).map(|()| 0)),
         Command::Speed(args) => (args.json(), speed::speed(args).map(|()| 0)),
         Command::Completions(args) => {

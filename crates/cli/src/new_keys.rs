@@ -1,4 +1,4 @@
-//! `lanelock keys`.
+//! `lanelock keys new`.
 
 use std::{
     fs,
@@ -11,17 +11,11 @@ use serde_json::json;
 use zeroize::Zeroizing;
 
 use crate::{
-    failure::Failure,
-    hide::without_keys,
-    key_args::{KeysArgs, KeysCommand},
-    keys::create_private,
-    report,
-    terminal::printable,
-    units,
+    failure::Failure, hide::without_keys, key_args::NewKeysArgs, keys::create_private, report,
+    terminal::printable, units,
 };
 
-pub(crate) fn keys(args: &KeysArgs) -> Result<(), Failure> {
-    let KeysCommand::New(args) = &args.command;
+pub(crate) fn new_keys(args: &NewKeysArgs) -> Result<(), Failure> {
     let keys = new(&args.what)?;
     let file = args.output.as_deref().filter(|path| *path != Path::new("-"));
     if let Some(path) = file {

@@ -5,6 +5,8 @@ use std::{fmt::Display, fs};
 use base64ct::{Base64Unpadded, Base64UrlUnpadded, Encoding as _};
 use lanelock_mp4::{Pssh, top_level};
 
+use lanelock_packager::drm::{self, System};
+
 use crate::failure::Failure;
 
 /// The boxes of all values.
@@ -92,46 +94,19 @@ impl SystemData {
             format!("--pssh: this is {what} without the pssh box around it"),
             format!(
                 "give the whole box in hexadecimal digits: {:08x} 70737368 00000000 {system} {len:08x}, \
-                 then the digits of the data; or as the key server writes it",
+                 then the digits of the data; or as the key server writes it. --drm makes boxes from keys alone",
                 len + 32
             ),
         )
     }
 }
 
-/// Whether bytes are a message with the fields of Widevine's header, a KID, a provider or a content ID
-/// among them.
-fn is_widevine(mut bytes: &[u8]) -> bool {
-    let mut names_content = false;
-    while !bytes.is_empty() {
-        let Some(tag) = varint(&mut bytes) else { return false };
-        let Some(value) = varint(&mut bytes) else { return false };
-        match (tag >> 3, tag & 7) {
-            (1 | 5..=13, 0) => {}
-            (field @ (2..=4 | 6 | 8 | 10 | 12 | 13), 2) => {
-                let len = usize::try_from(value).unwrap_or(usize::MAX);
-                let Some((_, rest)) = bytes.split_at_checked(len) else { return false };
-                bytes = rest;
-                names_content |= matches!((field, len), (2, 16) | (3 | 4, 1..));
-            }
-            _ => return false,
-        }
-    }
-    names_content
-}
-
-/// A number of Protocol Buffers: seven bits a byte, the lowest first.
-fn varint(bytes: &mut &[u8]) -> Option<u64> {
-    let mut number = 0;
-    for shift in (0..63).step_by(7) {
-        let (byte, rest) = bytes.split_first()?;
-        *bytes = rest;
-        number |= u64::from(byte & 0x7f) << shift;
-        if byte & 0x80 == 0 {
-            return Some(number);
-        }
-    }
-    None
+/// Whether bytes are a message of Widevine's that names a KID, a provider or a content ID.
+fn is_widevine(bytes: &[u8]) -> bool {
+    let contents = drm::contents(&Pssh::new(System::Widevine.id(), &[], bytes));
+    let names = |name: &str| contents.details.iter().any(|(known, _)| *known == name);
+    let names_content = !contents.kids.is_empty() || names("provider") || names("content ID");
+    names_content && !names("data")
 }
 
 /// Adds the boxes of `bytes`, which follow one another.

@@ -12,12 +12,11 @@ use lanelock_packager::{
 use serde_json::json;
 
 use crate::{
-    args::{
-        CommonArgs, DecryptArgs, DecryptionArgs, EncryptArgs, KeyArgs, ProtectionArgs, RewrapArgs,
-    },
+    args::{CommonArgs, DecryptArgs, DecryptionArgs, EncryptArgs, ProtectionArgs, RewrapArgs},
     choices::Choices,
     failure::Failure,
     hide::without_keys,
+    key_args::KeyArgs,
     keys,
     operation::Operation,
     paths::{InputPath, PathJob, Paths, why_no_folder},

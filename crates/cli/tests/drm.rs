@@ -74,6 +74,46 @@ fn boxes_name_the_keys_in_use() {
 }
 
 #[test]
+fn boxes_without_a_file() {
+    let dir = Dir::new();
+    let keys = dir.file("keys");
+    fs::write(&keys, pair()).unwrap();
+    let make = |more: &[&str]| {
+        let mut command = lanelock();
+        command.args(["keys", "pssh", "--scheme", "cbcs", "--key-file"]).arg(&keys);
+        String::from_utf8(succeed(command.args(more))).unwrap()
+    };
+    let lines = make(&["--drm", "widevine,playready,clearkey,common"]);
+    let mut systems = Vec::new();
+    for line in lines.lines() {
+        let (system, made) = line.split_once(' ').unwrap();
+        systems.push(system);
+        let text = succeed(lanelock().args(["keys", "pssh", "--read", made]));
+        let text = String::from_utf8(text).unwrap();
+        assert!(text.contains("00112233-4455-6677-8899-aabbccddeeff"), "{text}");
+        // What is made goes into a file as it is.
+        let out = dir.file("out.mp4");
+        encrypt_with(&demo_clip(), &out, "cbcs", &["--key", &pair(), "--no-pssh", "--pssh", made]);
+        let made = succeed(lanelock().args(["keys", "pssh", "--json", "--read", made]));
+        let made: Value = serde_json::from_slice(&made).unwrap();
+        assert_eq!(made[0]["kids"][0], "00112233-4455-6677-8899-aabbccddeeff");
+        assert_eq!(boxes(&fs::read(&out).unwrap(), *b"pssh").len(), 1);
+    }
+    assert_eq!(systems, ["widevine", "playready", "clearkey", "common"]);
+    assert!(!lines.contains(KEY) && !make(&["--json"]).contains(KEY));
+    for (arguments, words) in [
+        (&["keys", "pssh"][..], "--scheme"),
+        (&["keys", "pssh", "--scheme", "cenc"], "no keys"),
+        (&["keys", "pssh", "--read", "AAAA"], "pssh"),
+        (&["keys", "pssh", "--read", "AAAA", "--scheme", "cenc"], "--read"),
+    ] {
+        let output = lanelock().args(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(words), "{arguments:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
 fn what_has_no_box_is_an_error() {
     let dir = Dir::new();
     for (scheme, systems, code, words) in [

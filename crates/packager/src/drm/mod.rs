@@ -26,7 +26,7 @@ use lanelock_mp4::Pssh;
 
 pub use self::{
     contents::Contents,
-    system::{DrmError, System, name},
+    system::{DrmError, System, name, uuid},
 };
 use crate::{Key, Scheme};
 

@@ -5,7 +5,7 @@ use core::{fmt, str::FromStr};
 use lanelock_mp4::COMMON_SYSTEM_ID;
 use thiserror::Error;
 
-use crate::Scheme;
+use crate::{Scheme, keys::kid_text};
 
 /// A protection system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -56,6 +56,11 @@ impl System {
     pub fn of(id: [u8; 16]) -> Option<Self> {
         Self::ALL.into_iter().find(|system| system.id() == id)
     }
+}
+
+/// A SystemID as it is written in manifests: lower-case hexadecimal digits, grouped like a UUID.
+pub fn uuid(id: [u8; 16]) -> String {
+    kid_text(&id)
 }
 
 /// The name of the system of a SystemID, of some systems too that have no boxes made here.

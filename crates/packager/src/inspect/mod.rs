@@ -11,7 +11,6 @@ use self::tally::Tally;
 use crate::{
     Error, drm,
     io::{FileSource, Input, ReadAhead, Source},
-    keys::kid_text,
     skeleton::Skeleton,
 };
 
@@ -281,7 +280,7 @@ impl PsshList {
             let contents = drm::contents(pssh);
             self.reports.push(PsshReport {
                 system: drm::name(pssh.system_id).map(str::to_owned),
-                system_id: kid_text(&pssh.system_id),
+                system_id: drm::uuid(pssh.system_id),
                 version: pssh.version,
                 kids: contents.kid_texts(),
                 details: contents

@@ -21,9 +21,10 @@
 //!     size: 16 << 10, // bytes
 //!     streams: 1,
 //!     keys: Keys::One,
+//!     aad: 0,
 //! };
 //! let limits = Limits::measure(level);
-//! if let Some(row) = MeasuredRow::measure(workload, level, &limits, 3) {
+//! if let Some(row) = MeasuredRow::measure(workload, level, &limits, 3, 1) {
 //!     println!("{:.3} cycles per byte, {:?} of the limit", row.cycles_per_byte(), row.of_limit());
 //! }
 //! # Ok(())

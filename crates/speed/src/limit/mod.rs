@@ -20,8 +20,9 @@
 //! | CRC | 2*C* (one fold a vector), and reading |
 //! | KW, KWP | 12*L*: six steps for each 8 bytes, all in a chain |
 //!
-//! Whatever does not fit into the caches is held to the speed of memory as well. Short chains have no
-//! limit, and neither have key expansions: see [`Limits::cycles_per_byte`]. The [crate] has an example.
+//! Whatever does not fit into the caches is held to the speed of memory as well. The processor begins the
+//! next message before a chain has ended, by so many blocks as it can hold: these are taken off *L*.
+//! Short chains have no limit for that reason, and neither have key expansions: see [`Limits::cycles_per_byte`]. The [crate] has an example.
 
 mod kernels;
 
@@ -46,6 +47,10 @@ use kernels::{
 /// A shorter chain is not bound by its latency: the processor begins the next message before this one
 /// has ended.
 const LONG_CHAIN: usize = 256;
+
+/// So many blocks of the next message at most are begun before a chain has ended: the processors of
+/// today hold some 500 instructions that wait, and a block has ten or more.
+const OVERLAP: usize = 48;
 
 /// What fits into the first two levels of every cache: memory is no limit there, but for reading alone
 /// and for changing few bytes.
@@ -113,7 +118,11 @@ impl Limits {
         // Chains side by side, one for each stream, that encrypt so many blocks.
         let chains = |blocks: usize| {
             let (aes, latency) = (aes(), chain() / float(streams));
-            (latency <= aes || blocks >= LONG_CHAIN).then(|| aes.max(latency))
+            if latency <= aes {
+                return Some(aes);
+            }
+            let waiting = float(blocks.saturating_sub(OVERLAP)) / float(blocks);
+            (blocks >= LONG_CHAIN).then(|| aes.max(latency * waiting))
         };
         let blocks = size / 16;
         let mut walk = Walk::Change;

@@ -12,6 +12,7 @@
 //!     size: 64, // bytes
 //!     streams: 1,
 //!     keys: Keys::One,
+//!     aad: 0,
 //! };
 //! let mut runner = workload.runner(AesLevel::fastest()).expect("the engine has such a call");
 //! runner.run(); // one call

@@ -22,8 +22,9 @@ long: ## what takes longer: valgrind, guard pages, ASan, mutants (ARGS="guard" t
 	@tools/setup long
 	@tools/long $(ARGS)
 
-lint: ## clippy with warnings denied
-	cargo clippy --workspace --all-targets -- -D warnings
+lint: ## clippy with warnings denied (ARGS="-p lanelock" to choose)
+	@tools/setup demo
+	cargo clippy $(or $(ARGS),--workspace) --all-targets -- -D warnings
 
 fmt: ## format the Rust code
 	cargo fmt --all

@@ -4,7 +4,7 @@
 mod map_support;
 
 use lanelock_cenc::map::{
-    Alignment, MapError, Mapper, NalPlace, NalSource, ParameterSet, Subsample, max_entries,
+    Alignment, MapError, Mapper, ParameterSet, Subsample, UnitPlace, max_entries,
 };
 use lanelock_testkit::Rng;
 use map_support::bits::{self, avcc, hvcc, unit};
@@ -129,9 +129,9 @@ fn zero_length_units_and_padding_are_refused() {
     let good = unit(&[&slice]);
     let place = place(1, good.len());
     for (tail, error) in [
-        (&[0, 0, 0, 0][..], MapError::NalEmpty { place }),
-        (&[0, 0], MapError::NalLengthTruncated { place, left: 2 }),
-        (&[0, 0, 0, 2, 9], MapError::NalLengthBeyondUnit { place, length: 2, left: 1 }),
+        (&[0, 0, 0, 0][..], MapError::Empty { place }),
+        (&[0, 0], MapError::LengthTruncated { place, left: 2 }),
+        (&[0, 0, 0, 2, 9], MapError::LengthBeyondUnit { place, length: 2, left: 1 }),
     ] {
         let padded = [&good, tail].concat();
         assert_eq!(entries(&mut tiny_avc(), &padded, EXACT), Err(error));
@@ -224,7 +224,7 @@ fn broken_headers_leave_nothing_behind() {
     }
     let mut long = unit(&[&good]);
     long[3] += 1;
-    let error = MapError::NalLengthBeyondUnit { place: place(0, 0), length: 24, left: 23 };
+    let error = MapError::LengthBeyondUnit { place: place(0, 0), length: 24, left: 23 };
     assert_eq!(entries(&mut tiny_avc(), &long, EXACT), Err(error));
     assert_eq!(
         error.to_string(),
@@ -275,8 +275,8 @@ fn entries(mapper: &mut Mapper, unit: &[u8], rule: Alignment) -> Result<Vec<(u16
     Ok(map(mapper, unit, rule)?.iter().map(|entry| (entry.clear, entry.protected)).collect())
 }
 
-const fn place(index: usize, offset: usize) -> NalPlace {
-    NalPlace { source: NalSource::AccessUnit, index, offset }
+const fn place(index: usize, offset: usize) -> UnitPlace {
+    UnitPlace { index, offset, ..UnitPlace::in_access_unit("NAL unit") }
 }
 
 fn tiny_avc() -> Mapper {

@@ -7,9 +7,9 @@ use core::ops::Range;
 use lanelock_cenc::map::{Alignment, MapError, Mapper, Subsample, UnitBytes};
 use lanelock_testkit::{Mutator, Rng, Watchdog, mutants};
 use map_support::bits::{Bits, avcc, hvcc, unit};
-use map_support::mp4::{Clip, Codec};
+use map_support::mp4::Clip;
 use map_support::tiny::{tiny_avcc, tiny_slice, tiny_sps};
-use map_support::{avc, hevc, seeds};
+use map_support::{avc, hevc, mapper_of, seeds};
 
 const MUTANTS: usize = 20_000;
 const EXACT: Alignment = Alignment::Exact;
@@ -164,10 +164,7 @@ fn damaged_units() {
         if rng.one_in(4) {
             configuration = Mutator::of_head(&configuration, usize::MAX).mutant(&mut rng);
         }
-        let mapper = match clip.codec {
-            Codec::Avc => Mapper::avc(&configuration),
-            Codec::Hevc => Mapper::hevc(&configuration),
-        };
+        let mapper = mapper_of(clip.codec, &configuration);
         let Ok(mapper) = mapper else { continue };
         let mut both = Both::new(mapper);
         // Parameter sets that a damaged unit leaves behind apply to the next one.

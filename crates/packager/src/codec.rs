@@ -1,61 +1,53 @@
 //! The codecs whose tracks can be encrypted.
 
-use lanelock_cenc::map::Mapper;
-use lanelock_mp4::{FourCc, SampleEntry};
+use lanelock_cenc::{
+    Scheme,
+    map::{Codec, Mapper},
+};
+use lanelock_mp4::{FourCc, SampleEntry, TrackEncryption};
 
 /// Whether tracks of a codec can be encrypted, by the code of its sample entry.
 pub(crate) fn is_known(code: FourCc) -> bool {
-    Rules::of(code).is_some()
+    Codec::of_sample_entry(code.0).is_some()
 }
 
 /// Those that [`is_known`] names, for messages.
-pub(crate) const KNOWN: &str =
-    "avc1, avc3, hvc1, hev1, dvh1, dvhe, mp4a, ac-3, ec-3, Opus, fLaC, alac, mha1 and mhm1";
-
-/// The rules for a sample entry.
-pub(crate) fn mapper(entry: &SampleEntry) -> Result<Mapper, String> {
-    let config = |kind: &[u8; 4]| {
-        let config = entry.config.as_ref().filter(|config| config.kind == kind);
-        let what = FourCc::new(kind);
-        config.map(|config| &config.data[..]).ok_or(format!("its sample entry has no {what} box"))
-    };
-    let mapper = match Rules::of(entry.format) {
-        Some(Rules::Avc) => Mapper::avc(config(b"avcC")?),
-        Some(Rules::Hevc) => Mapper::hevc(config(b"hvcC")?),
-        Some(Rules::Whole) => Ok(Mapper::full_sample()),
-        None => return Err(format!("the codec {} cannot be encrypted", entry.format)),
-    };
-    mapper.map_err(|error| format!("its codec configuration: {error}"))
-}
-
-/// Which bytes of an access unit are protected.
-enum Rules {
-    Avc,
-    Hevc,
-    /// All of them.
-    Whole,
-}
-
-impl Rules {
-    fn of(code: FourCc) -> Option<Self> {
-        match &code.0 {
-            b"avc1" | b"avc3" => Some(Self::Avc),
-            b"hvc1" | b"hev1" | b"dvh1" | b"dvhe" => Some(Self::Hevc),
-            b"mp4a" | b"ac-3" | b"ec-3" | b"Opus" | b"fLaC" | b"alac" | b"mha1" | b"mhm1" => {
-                Some(Self::Whole)
-            }
-            _ => None,
-        }
+pub(crate) fn known() -> String {
+    let codes: Vec<_> =
+        Codec::SAMPLE_ENTRIES.iter().map(|(code, _)| FourCc(*code).to_string()).collect();
+    match &codes[..] {
+        [codes @ .., last] => format!("{} and {last}", codes.join(", ")),
+        [] => String::new(),
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// The rules for a sample entry.
+pub(crate) fn mapper(entry: &SampleEntry) -> Result<Mapper, String> {
+    let Some(codec) = Codec::of_sample_entry(entry.format.0) else {
+        return Err(format!("the codec {} cannot be encrypted", entry.format));
+    };
+    let configuration = match codec.configuration().map(FourCc) {
+        Some(kind) => {
+            let config = entry.config.as_ref().filter(|config| config.kind == kind);
+            &config.ok_or(format!("its sample entry has no {kind} box"))?.data[..]
+        }
+        None => &[],
+    };
+    codec.mapper(configuration).map_err(|error| format!("its codec configuration: {error}"))
+}
 
-    #[test]
-    fn messages_name_the_codecs_that_are_known() {
-        let codes = KNOWN.split([',', ' ']).filter(|word| word.len() == 4);
-        assert_eq!(codes.filter(|code| is_known(code.parse().unwrap())).count(), 14);
+/// Refuses schemes and patterns that the codec's binding does not have.
+pub(crate) fn check(
+    entry: &SampleEntry,
+    scheme: Scheme,
+    encryption: &TrackEncryption,
+) -> Result<(), String> {
+    let pattern = (encryption.crypt_blocks, encryption.skip_blocks);
+    match Codec::of_sample_entry(entry.format.0) {
+        Some(codec) if !codec.allows(scheme, pattern) => Err(format!(
+            "{} is protected by cenc, or by cbcs with the pattern 1:9, 5:5 or 10:0; choose one of these",
+            entry.format
+        )),
+        _ => Ok(()),
     }
 }

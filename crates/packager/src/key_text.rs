@@ -42,7 +42,7 @@ pub enum KeyError {
     #[error(
         "what is before the \"=\" is not all, video, audio, text, other, a track ID or a codec that can be \
          encrypted ({})",
-        codec::KNOWN
+        codec::known()
     )]
     Selector,
     /// A key in the form of Shaka Packager has other fields.

@@ -97,7 +97,7 @@ impl Undecided<'_> {
 
     fn no_rules(&self, track: &Track, encrypt: bool) -> String {
         let Self { scheme, .. } = self;
-        let (codec, id, known) = (track.codec(), track.id, codec::KNOWN);
+        let (codec, id, known) = (track.codec(), track.id, codec::known());
         match (is_media(track), encrypt) {
             (true, true) => format!(
                 "the codec {codec} cannot be encrypted with {scheme} yet, only {known}; leave the \

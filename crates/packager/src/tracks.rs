@@ -12,7 +12,7 @@ use lanelock_mp4::{Movie, SampleAuxTable, StoredIv, SubsampleMode, TrackEncrypti
 
 use crate::{
     EncryptOptions, Error, Iv, Key, Place, TrackSummary,
-    codec::mapper,
+    codec::{self, mapper},
     io::Input,
     keys::{hex_text, kid_text},
     piece::{Bytes, PieceError, Stage, UnitToMap},
@@ -115,6 +115,9 @@ impl Protector {
                 return Err(fail(reason.into()));
             }
             let (encryption, first_iv) = encryption(options, key, subsamples).map_err(fail)?;
+            for entry in &track.entries {
+                codec::check(entry, options.scheme, &encryption).map_err(fail)?;
+            }
             let most = max_entries(encryption.iv_size);
             let mappers = mappers.into_iter().map(|mapper| mapper.with_max_entries(most)).collect();
             let mode = if subsamples { SubsampleMode::Present } else { SubsampleMode::Absent };

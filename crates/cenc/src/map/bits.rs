@@ -1,7 +1,8 @@
-//! Bit reader over a NAL unit as it stands in the sample.
+//! Bit reader over a unit as it stands in the sample.
 //!
-//! It reads RBSP bits and skips emulation prevention bytes on the way (ITU-T H.264 clause 7.4.1,
-//! H.265 clause 7.4.2: in `00 00 03` the 03 is not part of the RBSP). A byte is taken only when a
+//! In a NAL unit it reads RBSP bits and skips emulation prevention bytes on the way (ITU-T H.264
+//! clause 7.4.1, H.265 clause 7.4.2: in `00 00 03` the 03 is not part of the RBSP); other streams
+//! have every byte read ([`BitReader::plain`]). A byte is taken only when a
 //! bit of it is needed, so that [`BitReader::bytes`] is at all times the number of *escaped*
 //! bytes up to and including the one that holds the last bit read: exactly the clear length of
 //! a header. An emulation prevention byte right behind that byte does not count.
@@ -12,6 +13,8 @@ use super::error::Fault;
 pub(super) struct BitReader<'a> {
     data: &'a [u8],
     position: usize,
+    /// How many zero bytes have to stand in front of an emulation prevention byte.
+    escape: u32,
     /// Zero bytes just taken.
     zeros: u32,
     /// The lowest `left` bits are not read yet; what is above them is spent.
@@ -36,11 +39,17 @@ impl From<BitError> for Fault {
 }
 
 impl<'a> BitReader<'a> {
+    /// Over a NAL unit.
     pub(super) const fn new(data: &'a [u8]) -> Self {
-        Self { data, position: 0, zeros: 0, cache: 0, left: 0 }
+        Self { data, position: 0, escape: 2, zeros: 0, cache: 0, left: 0 }
     }
 
-    /// Bytes of the NAL unit touched so far, emulation prevention included.
+    /// Over data without emulation prevention.
+    pub(super) const fn plain(data: &'a [u8]) -> Self {
+        Self { escape: u32::MAX, ..Self::new(data) }
+    }
+
+    /// Bytes of the unit touched so far, emulation prevention included.
     pub(super) const fn bytes(&self) -> usize {
         self.position
     }
@@ -138,11 +147,18 @@ impl<'a> BitReader<'a> {
         (self.cache & ((1 << self.left) - 1), self.left)
     }
 
+    /// Skips to the next byte; whether zeros alone were skipped.
+    pub(super) const fn align(&mut self) -> bool {
+        let (rest, _) = self.rest_of_byte();
+        self.left = 0;
+        rest == 0
+    }
+
     #[inline]
     fn load(&mut self) -> Result<(), BitError> {
         let mut byte = *self.data.get(self.position).ok_or(BitError::End)?;
         self.position += 1;
-        if byte == 3 && self.zeros >= 2 {
+        if byte == 3 && self.zeros >= self.escape {
             self.zeros = 0;
             byte = *self.data.get(self.position).ok_or(BitError::End)?;
             self.position += 1;
@@ -175,6 +191,14 @@ mod tests {
         assert_eq!(r.bits(8), Ok(0xff));
         assert_eq!(r.bytes(), 12);
         assert_eq!(r.bits(1), Err(BitError::End));
+    }
+
+    #[test]
+    fn a_plain_stream_has_no_emulation_prevention() {
+        let mut r = BitReader::plain(&[0, 0, 3, 1]);
+        assert_eq!((r.bits(24), r.bytes()), (Ok(3), 3));
+        assert_eq!((r.bits(8), r.bytes()), (Ok(1), 4));
+        assert_eq!(r.flag(), Err(BitError::End));
     }
 
     #[test]

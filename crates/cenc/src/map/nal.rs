@@ -1,8 +1,12 @@
 //! NAL units behind length fields (ISO/IEC 14496-15 clause 4.3.3.1) and cursor over the
 //! configuration records.
 
-use super::error::{Fault, MapError, NalPlace, NalSource};
-use super::{Runs, UnitBytes};
+use super::Runs;
+use super::error::{Fault, MapError, UnitPlace, UnitSource};
+use super::unit::{UnitBytes, get};
+
+/// What errors call a NAL unit.
+const NAL_UNIT: &str = "NAL unit";
 
 /// Reports the NAL units of an access unit to `runs`.
 ///
@@ -19,21 +23,21 @@ pub(super) fn walk<U: UnitBytes>(
 ) -> Result<(), U::Error> {
     let end = unit.len();
     let lead = length_size.bytes();
-    let mut place = NalPlace { source: NalSource::AccessUnit, index: 0, offset: 0 };
+    let mut place = UnitPlace::in_access_unit(NAL_UNIT);
     while place.offset < end {
         let left = end - place.offset;
         let mut asked = lead.saturating_add(unit.head()).min(left);
         let mut piece = get(unit, place.offset, asked)?;
         let (length, _) =
-            piece.split_at_checked(lead).ok_or(MapError::NalLengthTruncated { place, left })?;
+            piece.split_at_checked(lead).ok_or(MapError::LengthTruncated { place, left })?;
         let length = length.iter().fold(0u32, |n, &byte| n << 8 | u32::from(byte));
         let left = left - lead;
         let len = usize::try_from(length)
             .ok()
             .filter(|len| *len <= left)
-            .ok_or(MapError::NalLengthBeyondUnit { place, length, left })?;
+            .ok_or(MapError::LengthBeyondUnit { place, length, left })?;
         if len == 0 {
-            return Err(MapError::NalEmpty { place }.into());
+            return Err(MapError::Empty { place }.into());
         }
         let nal = lead + len;
         let mut answer = clear(&piece[lead..asked.min(nal)], len);
@@ -48,13 +52,6 @@ pub(super) fn walk<U: UnitBytes>(
         place.offset += nal;
     }
     Ok(())
-}
-
-/// `len` bytes of the access unit.
-fn get<U: UnitBytes>(unit: &mut U, offset: usize, len: usize) -> Result<&[u8], U::Error> {
-    let bytes = unit.get(offset..offset + len)?;
-    assert_eq!(bytes.len(), len, "`UnitBytes::get` returns the bytes it is asked for");
-    Ok(bytes)
 }
 
 /// `lengthSizeMinusOne` + 1.
@@ -120,9 +117,13 @@ impl<'a> Record<'a> {
     }
 
     /// A parameter set behind its two-byte length.
-    pub(super) fn nal(&mut self) -> Result<(NalPlace, &'a [u8]), MapError> {
-        let place =
-            NalPlace { source: NalSource::Configuration, index: self.units, offset: self.offset };
+    pub(super) fn nal(&mut self) -> Result<(UnitPlace, &'a [u8]), MapError> {
+        let place = UnitPlace {
+            unit: NAL_UNIT,
+            source: UnitSource::Configuration,
+            index: self.units,
+            offset: self.offset,
+        };
         let length = self.u16()?;
         let data = self.take(usize::from(length))?;
         self.units += 1;
@@ -156,22 +157,22 @@ mod tests {
 
     #[test]
     fn refuses() {
-        let place = NalPlace { source: NalSource::AccessUnit, index: 1, offset: 2 };
+        let place = UnitPlace { index: 1, offset: 2, ..UnitPlace::in_access_unit(NAL_UNIT) };
         assert_eq!(
             lengths(&[1, 9, 3, 8, 8], LengthSize::One),
-            Err(MapError::NalLengthBeyondUnit { place, length: 3, left: 2 })
+            Err(MapError::LengthBeyondUnit { place, length: 3, left: 2 })
         );
-        assert_eq!(lengths(&[1, 9, 0, 1, 9], LengthSize::One), Err(MapError::NalEmpty { place }));
-        let place = NalPlace { offset: 3, ..place };
+        assert_eq!(lengths(&[1, 9, 0, 1, 9], LengthSize::One), Err(MapError::Empty { place }));
+        let place = UnitPlace { offset: 3, ..place };
         assert_eq!(
             lengths(&[0, 1, 9, 7], LengthSize::Two),
-            Err(MapError::NalLengthTruncated { place, left: 1 })
+            Err(MapError::LengthTruncated { place, left: 1 })
         );
         assert_eq!(LengthSize::from_field(0xfe), Err(MapError::LengthSize(3)));
         let huge = [0xff; 6];
         assert!(matches!(
             lengths(&huge, LengthSize::Four),
-            Err(MapError::NalLengthBeyondUnit { length: u32::MAX, left: 2, .. })
+            Err(MapError::LengthBeyondUnit { length: u32::MAX, left: 2, .. })
         ));
     }
 }

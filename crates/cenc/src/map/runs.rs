@@ -40,6 +40,21 @@ impl<'a> Runs<'a> {
         }
     }
 
+    /// The next `bytes` bytes are data of which whole blocks alone are protected: the first ones
+    /// (`cbcs`), or the last ones.
+    pub(super) fn protect_blocks(&mut self, bytes: u32) {
+        match self.alignment {
+            Alignment::Exact => {
+                let rest = bytes % BLOCK;
+                if bytes > rest {
+                    self.protect(bytes - rest);
+                }
+                self.clear(rest as usize);
+            }
+            Alignment::Blocks => self.protect(bytes),
+        }
+    }
+
     /// A NAL unit of `length` bytes behind a length field of `lead` bytes: `clear` bytes of it are
     /// clear, the rest is slice data.
     pub(super) fn nal(&mut self, lead: usize, length: u32, clear: usize) {

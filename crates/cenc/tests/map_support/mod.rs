@@ -10,7 +10,7 @@ pub(crate) mod shaka;
 pub(crate) mod tiny;
 
 use lanelock_cenc::map::{Alignment, MapError, Mapper, Subsample};
-use lanelock_testkit::{Rng, clips};
+use lanelock_testkit::Rng;
 
 /// The map of one access unit.
 pub(crate) fn map(
@@ -24,14 +24,21 @@ pub(crate) fn map(
     Ok(out)
 }
 
+/// A mapper from a configuration record.
+pub(crate) fn mapper_of(codec: mp4::Codec, configuration: &[u8]) -> Result<Mapper, MapError> {
+    match codec {
+        mp4::Codec::Avc => Mapper::avc(configuration),
+        mp4::Codec::Hevc => Mapper::hevc(configuration),
+        mp4::Codec::Av1 => Mapper::av1(configuration),
+        mp4::Codec::Vp9 => Ok(Mapper::vp9()),
+    }
+}
+
 /// A mapper for the clip, with no limit on entries.
 pub(crate) fn mapper(clip: &mp4::Clip) -> Mapper {
-    match clip.codec {
-        mp4::Codec::Avc => Mapper::avc(&clip.configuration),
-        mp4::Codec::Hevc => Mapper::hevc(&clip.configuration),
-    }
-    .expect("the clip has a good configuration")
-    .with_max_entries(usize::MAX)
+    mapper_of(clip.codec, &clip.configuration)
+        .expect("the clip has a good configuration")
+        .with_max_entries(usize::MAX)
 }
 
 /// A number of at most `bits` bits that likes to be zero, all ones or small, so that headers have
@@ -59,7 +66,8 @@ pub(crate) fn data(rng: &mut Rng) -> Vec<u8> {
 
 /// Real clips and written ones.
 pub(crate) fn seeds(rng: &mut Rng) -> Vec<mp4::Clip> {
-    let clips = ["avc.mp4", "avc_slices.mp4", "hevc.mp4"].into_iter().flat_map(clips);
+    let clips = ["avc.mp4", "avc_slices.mp4", "hevc.mp4", "av1.mp4", "av1_tiles.mp4", "vp9.mp4"];
+    let clips = clips.into_iter().flat_map(lanelock_testkit::clips);
     let mut clips: Vec<_> = clips.map(|clip| mp4::Clip::read(&clip.path)).collect();
     for round in 0..40 {
         let sets = avc::Sets::random(rng, round % 2 == 0);

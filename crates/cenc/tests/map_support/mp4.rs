@@ -9,13 +9,27 @@ use std::path::Path;
 pub(crate) enum Codec {
     Avc,
     Hevc,
+    Av1,
+    Vp9,
+}
+
+impl Codec {
+    fn of_entry(kind: [u8; 4]) -> Option<(Self, [u8; 4])> {
+        match &kind {
+            b"avc1" | b"avc3" => Some((Self::Avc, *b"avcC")),
+            b"hvc1" | b"hev1" => Some((Self::Hevc, *b"hvcC")),
+            b"av01" => Some((Self::Av1, *b"av1C")),
+            b"vp09" => Some((Self::Vp9, *b"vpcC")),
+            _ => None,
+        }
+    }
 }
 
 /// The video track of a progressive file.
 #[derive(Debug)]
 pub(crate) struct Clip {
     pub(crate) codec: Codec,
-    /// Payload of `avcC` or `hvcC`.
+    /// Payload of `avcC`, `hvcC`, `av1C` or `vpcC`.
     pub(crate) configuration: Vec<u8>,
     pub(crate) units: Vec<Vec<u8>>,
 }
@@ -24,20 +38,15 @@ impl Clip {
     pub(crate) fn read(path: &Path) -> Self {
         let file = std::fs::read(path).expect("the clip can be read");
         let moov = child(&file, *b"moov").expect("moov");
-        let (stbl, entry) = children(moov)
+        let (stbl, codec, configuration) = children(moov)
             .filter(|(kind, _)| kind == b"trak")
             .find_map(|(_, trak)| {
                 let stbl = descend(trak, &[b"mdia", b"minf", b"stbl"])?;
                 let (kind, entry) = children(&child(stbl, *b"stsd")?[8..]).next()?;
-                [*b"avc1", *b"avc3", *b"hvc1", *b"hev1"].contains(&kind).then_some((stbl, entry))
+                let (codec, configuration) = Codec::of_entry(kind)?;
+                Some((stbl, codec, child(&entry[78..], configuration)?))
             })
-            .expect("a track of AVC or HEVC");
-        let boxes = &entry[78..];
-        let (codec, configuration) = match (child(boxes, *b"avcC"), child(boxes, *b"hvcC")) {
-            (Some(avcc), _) => (Codec::Avc, avcc),
-            (_, Some(hvcc)) => (Codec::Hevc, hvcc),
-            _ => panic!("no codec configuration"),
-        };
+            .expect("a track of a codec with subsamples");
         let units = samples(&file, stbl);
         Self { codec, configuration: configuration.to_vec(), units }
     }

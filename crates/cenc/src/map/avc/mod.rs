@@ -7,10 +7,11 @@ mod pps;
 mod slice;
 mod sps;
 
+use super::Runs;
 use super::bits::BitReader;
-use super::error::{Fault, MapError, NalPlace, ParameterSet};
+use super::error::{Fault, MapError, ParameterSet, UnitPlace};
 use super::nal::{self, LengthSize, Record};
-use super::{AccessUnitMap, Runs, UnitBytes};
+use super::unit::{AccessUnitMap, UnitBytes};
 use pps::AvcPps;
 use sps::AvcSps;
 
@@ -43,12 +44,6 @@ impl AvcMap {
         }
         Ok(Self { length_size, sets })
     }
-
-    /// Whether every picture parameter set in force chooses CABAC, and there is one.
-    pub(super) fn is_cabac(&self) -> bool {
-        let mut sets = self.sets.pps.iter().flatten().peekable();
-        sets.peek().is_some() && sets.all(|pps| pps.cabac)
-    }
 }
 
 impl AccessUnitMap for AvcMap {
@@ -57,6 +52,12 @@ impl AccessUnitMap for AvcMap {
         nal::walk(unit, self.length_size, runs, |head, len| {
             self.sets.header(head, len, &mut partition)
         })
+    }
+
+    /// Every picture parameter set in force chooses CABAC, and there is one.
+    fn is_cabac(&self) -> bool {
+        let mut sets = self.sets.pps.iter().flatten().peekable();
+        sets.peek().is_some() && sets.all(|pps| pps.cabac)
     }
 }
 
@@ -74,7 +75,7 @@ impl Default for AvcSets {
 }
 
 impl AvcSets {
-    fn learn(&mut self, (place, nal): (NalPlace, &[u8])) -> Result<(), MapError> {
+    fn learn(&mut self, (place, nal): (UnitPlace, &[u8])) -> Result<(), MapError> {
         self.header(nal, nal.len(), &mut None).map(drop).map_err(|fault| fault.at(place))
     }
 

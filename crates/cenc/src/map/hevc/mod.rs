@@ -9,10 +9,11 @@ mod slice;
 mod sps;
 mod vui;
 
+use super::Runs;
 use super::bits::BitReader;
-use super::error::{Fault, MapError, NalPlace, ParameterSet};
+use super::error::{Fault, MapError, ParameterSet, UnitPlace};
 use super::nal::{self, LengthSize, Record};
-use super::{AccessUnitMap, Runs, UnitBytes};
+use super::unit::{AccessUnitMap, UnitBytes};
 use pps::HevcPps;
 use sps::HevcSps;
 
@@ -50,6 +51,10 @@ impl AccessUnitMap for HevcMap {
     fn walk<U: UnitBytes>(&mut self, unit: &mut U, runs: &mut Runs<'_>) -> Result<(), U::Error> {
         nal::walk(unit, self.length_size, runs, |head, len| self.sets.header(head, len))
     }
+
+    fn is_cabac(&self) -> bool {
+        true
+    }
 }
 
 /// Parameter sets by identifier.
@@ -66,7 +71,7 @@ impl Default for HevcSets {
 }
 
 impl HevcSets {
-    fn learn(&mut self, (place, nal): (NalPlace, &[u8])) -> Result<(), MapError> {
+    fn learn(&mut self, (place, nal): (UnitPlace, &[u8])) -> Result<(), MapError> {
         self.header(nal, nal.len()).map(drop).map_err(|fault| fault.at(place))
     }
 

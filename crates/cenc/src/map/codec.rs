@@ -1,0 +1,120 @@
+//! The table of codecs: sample entries, configuration boxes, rules.
+
+use super::{MapError, Mapper};
+use crate::scheme::Scheme;
+
+/// A codec, by the rules that say which bytes of its access units are protected.
+///
+/// ```
+/// use lanelock_cenc::map::Codec;
+///
+/// assert_eq!(Codec::of_sample_entry(*b"dvh1"), Some(Codec::Hevc)); // Dolby Vision: as its base
+/// assert_eq!(Codec::Hevc.configuration(), Some(*b"hvcC"));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum Codec {
+    /// AVC (ITU-T H.264).
+    Avc,
+    /// HEVC (ITU-T H.265).
+    Hevc,
+    /// AV1.
+    Av1,
+    /// VP9.
+    Vp9,
+    /// Any audio codec: access units are protected whole.
+    Whole,
+}
+
+impl Codec {
+    /// The four-character codes of sample entries that are known, and their codecs. Dolby Vision
+    /// (`dv..`) has the syntax of the codec it is based on; `mp4a` is MPEG audio of any kind, MP3 and
+    /// xHE-AAC among it.
+    pub const SAMPLE_ENTRIES: &[([u8; 4], Self)] = &[
+        (*b"avc1", Self::Avc),
+        (*b"avc3", Self::Avc),
+        (*b"dva1", Self::Avc),
+        (*b"dvav", Self::Avc),
+        (*b"hvc1", Self::Hevc),
+        (*b"hev1", Self::Hevc),
+        (*b"dvh1", Self::Hevc),
+        (*b"dvhe", Self::Hevc),
+        (*b"av01", Self::Av1),
+        (*b"dav1", Self::Av1),
+        (*b"vp09", Self::Vp9),
+        (*b"mp4a", Self::Whole),
+        (*b"ac-3", Self::Whole),
+        (*b"ec-3", Self::Whole),
+        (*b"Opus", Self::Whole),
+        (*b"fLaC", Self::Whole),
+        (*b"alac", Self::Whole),
+        (*b".mp3", Self::Whole),
+        (*b"mha1", Self::Whole),
+        (*b"mhm1", Self::Whole),
+    ];
+
+    /// The codec of a sample entry, by its four-character code before protection.
+    pub fn of_sample_entry(code: [u8; 4]) -> Option<Self> {
+        Self::SAMPLE_ENTRIES.iter().find(|(known, _)| *known == code).map(|(_, codec)| *codec)
+    }
+
+    /// The box in the sample entry that [`mapper`](Self::mapper) wants the payload of.
+    pub const fn configuration(self) -> Option<[u8; 4]> {
+        match self {
+            Self::Avc => Some(*b"avcC"),
+            Self::Hevc => Some(*b"hvcC"),
+            Self::Av1 => Some(*b"av1C"),
+            Self::Vp9 | Self::Whole => None,
+        }
+    }
+
+    /// A mapper for a track with this configuration; codecs without one pass over it.
+    ///
+    /// # Errors
+    /// When the configuration cannot be read.
+    pub fn mapper(self, configuration: &[u8]) -> Result<Mapper, MapError> {
+        match self {
+            Self::Avc => Mapper::avc(configuration),
+            Self::Hevc => Mapper::hevc(configuration),
+            Self::Av1 => Mapper::av1(configuration),
+            Self::Vp9 => Ok(Mapper::vp9()),
+            Self::Whole => Ok(Mapper::full_sample()),
+        }
+    }
+
+    /// Whether the codec may be protected by a scheme with so many blocks encrypted and skipped in
+    /// turn. AV1 has `cenc`, and `cbcs` with the patterns 1:9, 5:5 and 10:0 (AV1-ISOBMFF, 4).
+    pub const fn allows(self, scheme: Scheme, pattern: (u8, u8)) -> bool {
+        match (self, scheme) {
+            (Self::Av1, Scheme::Cbcs) => matches!(pattern, (1, 9) | (5, 5) | (10, 0)),
+            (Self::Av1, Scheme::Cens | Scheme::Cbc1) => false,
+            _ => true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sample_entries_are_listed_once() {
+        for (number, (code, codec)) in Codec::SAMPLE_ENTRIES.iter().enumerate() {
+            assert_eq!(Codec::of_sample_entry(*code), Some(*codec));
+            let behind = &Codec::SAMPLE_ENTRIES[number + 1..];
+            assert!(behind.iter().all(|(other, _)| other != code), "{code:?}");
+        }
+        assert_eq!(Codec::of_sample_entry(*b"wvtt"), None);
+    }
+
+    #[test]
+    fn schemes_of_av1() {
+        let allowed = |scheme, pattern| Codec::Av1.allows(scheme, pattern);
+        assert!(allowed(Scheme::Cenc, (0, 0)));
+        for pattern in [(1, 9), (5, 5), (10, 0)] {
+            assert!(allowed(Scheme::Cbcs, pattern) && !allowed(Scheme::Cens, pattern));
+        }
+        assert!(!allowed(Scheme::Cbcs, (1, 0)) && !allowed(Scheme::Cbc1, (0, 0)));
+        assert!(Codec::Hevc.allows(Scheme::Cens, (2, 3)));
+    }
+}

@@ -8,16 +8,16 @@ mod support;
 use io_support::Verb;
 use lanelock_mp4::top_level;
 use lanelock_packager::{
-    IndexPolicy, Layout, MoviePlan, Observer, PlanOptions, Protection, Scheme, SegmentEncryptor,
-    Selector, decrypt_segment, inspect,
+    IndexPolicy, Layout, MoviePlan, PlanOptions, Protection, Scheme, SegmentEncryptor, Selector,
+    decrypt_segment, inspect,
     io::{MemorySink, MemorySource, PipeSource},
 };
 use lanelock_testkit::{
     boxes::{boxed, find, full, grow, media, word, words},
     fragments::{FragmentForm, OffsetBase, refragmented, segments},
 };
-use std::sync::{Arc, Mutex};
-use support::{AAC, AVC_AAC_FRAGMENTS, Place, keys, options, samples, says};
+use std::sync::Arc;
+use support::{AAC, AVC_AAC_FRAGMENTS, Place, Warnings, keys, options, samples, says};
 
 const BASES: [OffsetBase; 4] =
     [OffsetBase::Moof, OffsetBase::Mdat, OffsetBase::File, OffsetBase::Previous];
@@ -76,17 +76,17 @@ fn several_track_fragments_of_a_track() {
     }
 }
 
-/// The user hears once of each track that some decrypters do not read them.
+/// The user hwarnings once of each track that some decrypters do not read them.
 #[test]
 fn several_track_fragments_are_warned_of() {
-    let (place, ears) = (Place::new(), Ears::default());
+    let (place, warnings) = (Place::new(), Warnings::default());
     for (trafs, expected) in [(1, 0), (2, 2)] {
         let form = FragmentForm { trafs, ..FragmentForm::new(OffsetBase::Moof) };
         let clip = refragmented(AVC_AAC_FRAGMENTS, form);
-        place.watched(&clip, &options(Scheme::Cbcs), &ears).unwrap();
-        let heard = ears.heard();
-        let warned = heard.iter().filter(|what| what.contains("several track fragments")).count();
-        assert_eq!(warned, expected, "{heard:?}");
+        place.watched(&clip, &options(Scheme::Cbcs), &warnings).unwrap();
+        let warned = warnings.take();
+        let warned = warned.iter().filter(|what| what.contains("several track fragments")).count();
+        assert_eq!(warned, expected, "{warned:?}");
     }
 }
 
@@ -206,36 +206,21 @@ fn with_leftovers() -> [(Vec<u8>, &'static [u8]); 4] {
     ]
 }
 
-#[derive(Default)]
-struct Ears(Mutex<Vec<String>>);
-
-impl Observer for Ears {
-    fn warn(&self, message: &str) {
-        self.0.lock().unwrap().push(message.into());
-    }
-}
-
-impl Ears {
-    fn heard(&self) -> Vec<String> {
-        std::mem::take(&mut self.0.lock().unwrap())
-    }
-}
-
-/// They are replaced, with a warning for each track, and are gone when the file is decrypted.
+/// Boxes of an earlier protection are replaced, with a warning for each track, and are gone when the file is decrypted.
 #[test]
 fn leftovers_of_clear_tracks_are_replaced() {
     let place = Place::new();
-    let ears = Ears::default();
+    let warnings = Warnings::default();
     for (clip, clean) in with_leftovers() {
         let report = inspect(&MemorySource::new("memory", &clip[..])).unwrap();
         assert!(report.tracks.iter().all(|track| track.leftovers && track.protection.is_none()));
         for scheme in Scheme::ALL {
             for layout in [Layout::Keep, Layout::Fragmented] {
                 let options = options(scheme).with_layout(layout);
-                let (sealed, _) = place.watched(&clip, &options, &ears).unwrap();
-                let heard = ears.heard();
-                let of_leftovers = heard.iter().filter(|what| what.contains("earlier protection"));
-                assert_eq!(of_leftovers.count(), report.tracks.len(), "{heard:?}");
+                let (sealed, _) = place.watched(&clip, &options, &warnings).unwrap();
+                let warned = warnings.take();
+                let of_leftovers = warned.iter().filter(|what| what.contains("earlier protection"));
+                assert_eq!(of_leftovers.count(), report.tracks.len(), "{warned:?}");
                 let (back, _) = place.decrypt(&sealed, &keys()).unwrap();
                 assert_eq!(samples(&back), samples(clean), "{scheme} {layout:?}");
                 for kind in [b"senc", b"saiz", b"saio", b"seig"] {
@@ -251,13 +236,13 @@ fn leftovers_of_clear_tracks_are_replaced() {
 #[test]
 fn leftovers_of_other_tracks_are_no_matter() {
     let place = Place::new();
-    let ears = Ears::default();
+    let warnings = Warnings::default();
     let (clip, clean) = &with_leftovers()[0];
     for scheme in Scheme::ALL {
         let options = options(scheme).with_clear(vec![Selector::Audio]);
-        let (sealed, _) = place.watched(clip, &options, &ears).unwrap();
+        let (sealed, _) = place.watched(clip, &options, &warnings).unwrap();
         assert_eq!(
-            ears.heard().iter().filter(|what| what.contains("earlier protection")).count(),
+            warnings.take().iter().filter(|what| what.contains("earlier protection")).count(),
             1
         );
         let report = inspect(&MemorySource::new("memory", &sealed[..])).unwrap();
@@ -270,22 +255,23 @@ fn leftovers_of_other_tracks_are_no_matter() {
     }
 }
 
-/// A service hears of them where they are: in `moov`, or in a segment.
+/// A service hwarnings of them where they are: in `moov`, or in a segment.
 #[test]
 fn leftovers_of_planned_movies() {
-    let ears = Ears::default();
+    let warnings = Warnings::default();
     let planning = PlanOptions::new();
     for ((clip, clean), of_movie) in with_leftovers().into_iter().zip([0, 0, 1, 1]) {
-        let plan = MoviePlan::new(Arc::new(MemorySource::new("memory", clip)), &planning, &ears);
+        let plan =
+            MoviePlan::new(Arc::new(MemorySource::new("memory", clip)), &planning, &warnings);
         let plan = plan.unwrap();
-        assert!(ears.heard().is_empty());
-        let protection = Protection::new(&plan, options(Scheme::Cbcs), &ears).unwrap();
-        assert_eq!(ears.heard().len(), of_movie);
+        assert!(warnings.take().is_empty());
+        let protection = Protection::new(&plan, options(Scheme::Cbcs), &warnings).unwrap();
+        assert_eq!(warnings.take().len(), of_movie);
         let mut whole = protection.init().to_vec();
         for (number, planned) in plan.segments().iter().enumerate() {
-            whole.extend(protection.segment_watched(number, &ears).unwrap());
+            whole.extend(protection.segment_watched(number, &warnings).unwrap());
             let expected = if of_movie == 0 { planned.tracks.len() } else { 0 };
-            assert_eq!(ears.heard().len(), expected);
+            assert_eq!(warnings.take().len(), expected);
         }
         let (back, _) = Place::new().decrypt(&whole, &keys()).unwrap();
         assert_eq!(samples(&back), samples(clean));

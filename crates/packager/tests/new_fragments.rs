@@ -5,11 +5,10 @@ mod support;
 
 use std::time::Duration;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use lanelock_packager::{
-    EncryptOptions, IndexPolicy, MoviePlan, Observer, PlanOptions, Quiet, Scheme, Selector,
-    io::MemorySource,
+    EncryptOptions, IndexPolicy, MoviePlan, PlanOptions, Quiet, Scheme, Selector, io::MemorySource,
 };
 use lanelock_testkit::boxes::{all, find, full, grow, word};
 use support::*;
@@ -63,28 +62,19 @@ fn with_syncs(count: u32, syncs: &[u32]) -> Vec<u8> {
     bytes
 }
 
-#[derive(Default)]
-struct Ears(Mutex<Vec<String>>);
-
-impl Observer for Ears {
-    fn warn(&self, message: &str) {
-        self.0.lock().unwrap().push(message.into());
-    }
-}
-
 /// Fragments of the video, and what is said of them.
 fn cut_at(count: u32, syncs: &[u32]) -> (Vec<u32>, Vec<String>) {
-    let (place, ears) = (Place::new(), Ears::default());
+    let (place, warnings) = (Place::new(), Warnings::default());
     let clip = with_syncs(count, syncs);
-    let (encrypted, _) = place.watched(&clip, &options_of_cuts(), &ears).unwrap();
+    let (encrypted, _) = place.watched(&clip, &options_of_cuts(), &warnings).unwrap();
     let runs = runs(&encrypted, 1);
     assert_eq!(runs.iter().sum::<u32>(), count);
-    let warned = std::mem::take(&mut *ears.0.lock().unwrap());
-    // A service hears the same, once, and makes the same fragments, without the index.
+    let warned = warnings.take();
+    // A service hwarnings the same, once, and makes the same fragments, without the index.
     let plan = PlanOptions::new().with_fragment_duration(Duration::from_millis(700));
     let source = Arc::new(MemorySource::new("memory", clip));
-    let planned = MoviePlan::new(source, &plan, &ears).unwrap();
-    assert_eq!(std::mem::take(&mut *ears.0.lock().unwrap()), warned);
+    let planned = MoviePlan::new(source, &plan, &warnings).unwrap();
+    assert_eq!(warnings.take(), warned);
     let counts: Vec<_> = planned.segments().iter().map(|s| s.tracks[0].samples).collect();
     assert_eq!(counts, runs.iter().map(|&run| u64::from(run)).collect::<Vec<_>>());
     (runs, warned)
@@ -103,7 +93,7 @@ fn near_sync_samples_are_waited_for() {
     }
 }
 
-/// What has none there does not: it is cut elsewhere, up to the sync sample, and the user hears of it.
+/// What has none there does not: it is cut elsewhere, up to the sync sample, and the user hwarnings of it.
 #[test]
 fn far_sync_samples_are_not_waited_for() {
     for (count, syncs, expected) in [

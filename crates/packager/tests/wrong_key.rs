@@ -6,14 +6,13 @@ mod support;
 
 use lanelock_mp4::{Fragment, Movie, Pssh, edit::FragmentEdit, load, top_level};
 use lanelock_packager::{
-    DecryptOptions, EncryptOptions, Error, Iv, Key, KeyMap, KeyVerdict, Layout, Observer, Quiet,
-    Scheme, Selector, check_keys, decrypt_file, encrypt_file, io::FileSource,
+    DecryptOptions, EncryptOptions, Error, Iv, Key, KeyMap, KeyVerdict, Layout, Quiet, Scheme,
+    Selector, check_keys, decrypt_file, encrypt_file, io::FileSource,
 };
 use lanelock_testkit::Scratch;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use support::{AVC, Trak, progressive, renamed};
+use support::{AVC, Trak, Warnings, progressive, renamed};
 
 const AAC: &[u8] = include_bytes!("fixtures/aac.mp4");
 const AAC_FRAGMENTED: &[u8] = include_bytes!("fixtures/aac.frag.mp4");
@@ -33,16 +32,6 @@ fn sealed(scratch: &Scratch, clip: &[u8], scheme: Scheme, layout: Layout) -> Pat
     options.iv = Iv::Given(vec![0x55; if scheme.is_ctr() { 8 } else { 16 }]);
     encrypt_file(&input, &sealed, &options, &Quiet).unwrap();
     sealed
-}
-
-/// Keeps what it is told.
-#[derive(Default)]
-struct Ears(Mutex<Vec<String>>);
-
-impl Observer for Ears {
-    fn warn(&self, message: &str) {
-        self.0.lock().unwrap().push(message.into());
-    }
 }
 
 fn options(video: u8, audio: u8) -> DecryptOptions {
@@ -65,15 +54,16 @@ fn a_wrong_audio_key_is_an_error() {
         for scheme in Scheme::ALL {
             for layout in [Layout::Fragmented, Layout::Keep] {
                 let sealed = sealed(&scratch, clip, scheme, layout);
-                let ears = Ears::default();
-                let summary = decrypt_file(&sealed, &output, &options(0x22, 0x44), &ears).unwrap();
+                let warnings = Warnings::default();
+                let summary =
+                    decrypt_file(&sealed, &output, &options(0x22, 0x44), &warnings).unwrap();
                 assert_eq!(summary.keys.len(), 1);
                 assert_eq!(summary.keys[0].verdict, KeyVerdict::Fits, "{:?}", summary.keys);
-                assert_eq!(*ears.0.lock().unwrap(), [""; 0]);
+                assert_eq!(warnings.take(), [""; 0]);
                 fs::remove_file(&output).unwrap();
 
                 let error =
-                    decrypt_file(&sealed, &output, &options(0x22, 0x45), &ears).unwrap_err();
+                    decrypt_file(&sealed, &output, &options(0x22, 0x45), &warnings).unwrap_err();
                 let text = error.to_string();
                 assert!(!text.contains("4545"), "{text}");
                 let Error::WrongKey { kid, codec, failed, checked, .. } = error else {

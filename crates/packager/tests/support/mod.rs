@@ -1,7 +1,7 @@
 //! What several test files share: clips, and the way from their bytes to those of the output.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
-use std::{fs, path::PathBuf};
+use std::{fs, mem, path::PathBuf, sync::Mutex};
 
 use lanelock_mp4::{Fragment, Movie, load, top_level};
 use lanelock_packager::{
@@ -19,6 +19,23 @@ pub(crate) const HEVC: &[u8] = include_bytes!("../fixtures/hevc.mp4");
 pub(crate) const HEVC_FRAGMENTS: &[u8] = include_bytes!("../fixtures/hevc.frag.mp4");
 pub(crate) const AVC_AAC: &[u8] = include_bytes!("../fixtures/avc_aac.mp4");
 pub(crate) const AVC_AAC_FRAGMENTS: &[u8] = include_bytes!("../fixtures/avc_aac.frag.mp4");
+
+/// Keeps the warnings of a run.
+#[derive(Default)]
+pub(crate) struct Warnings(Mutex<Vec<String>>);
+
+impl Observer for Warnings {
+    fn warn(&self, message: &str) {
+        self.0.lock().unwrap().push(message.into());
+    }
+}
+
+impl Warnings {
+    /// Those since the last call.
+    pub(crate) fn take(&self) -> Vec<String> {
+        mem::take(&mut self.0.lock().unwrap())
+    }
+}
 
 pub(crate) struct Place {
     dir: TempDir,

@@ -42,8 +42,8 @@ impl Failure {
     /// What is to be said of it, without what may be a key.
     fn words(&self) -> Words {
         let (text, hint) = match self {
-            Self::Packager(Error::Write { name, source })
-                if source.kind() == io::ErrorKind::BrokenPipe =>
+            Self::Packager(Error::Write { name, error })
+                if error.kind() == io::ErrorKind::BrokenPipe =>
             {
                 (format!("cannot write {name}: its reader has ended before the output"), None)
             }
@@ -149,7 +149,7 @@ impl From<io::Error> for Failure {
 fn code(error: &Error) -> u8 {
     match error {
         // A pipe that is cut short.
-        Error::Read { source, .. } if source.kind() == io::ErrorKind::UnexpectedEof => 1,
+        Error::Read { error, .. } if error.kind() == io::ErrorKind::UnexpectedEof => 1,
         Error::Read { .. } | Error::Write { .. } | Error::NotAFile { .. } => 3,
         Error::SameFile { .. } | Error::Options(_) | Error::Level(_) => 2,
         Error::Interrupted => 130,
@@ -163,9 +163,7 @@ fn split(error: &Error) -> (String, Option<String>) {
     let reason = match error {
         // Paths come before the reason, and may hold anything.
         Error::Track { reason, .. } | Error::Unsuitable { reason, .. } => reason.len(),
-        Error::Container { source, .. } if is_sound(source.kind()) => {
-            source.kind().to_string().len()
-        }
+        Error::Container { error, .. } if is_sound(error.kind()) => error.kind().to_string().len(),
         Error::NotAFile { .. } => "; copy it to one first".len(),
         Error::Options(_) | Error::Level(_) => text.len(),
         _ => return (text, None),
@@ -179,20 +177,20 @@ fn split(error: &Error) -> (String, Option<String>) {
 /// What to do, where the error does not say it itself.
 fn hint(error: &Error) -> Option<String> {
     let hint = match error {
-        Error::Write { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
+        Error::Write { error, .. } if error.kind() == io::ErrorKind::StorageFull => {
             "the disk is full: free some space, or write to another one"
         }
-        Error::Read { source, .. } if source.kind() == io::ErrorKind::UnexpectedEof => {
+        Error::Read { error, .. } if error.kind() == io::ErrorKind::UnexpectedEof => {
             "the program that writes it has ended too early: see what it says"
         }
-        Error::Write { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+        Error::Write { error, .. } if error.kind() == io::ErrorKind::NotFound => {
             "make the folder first"
         }
-        Error::Container { source, .. } if source.offset() == 0 && !is_code(source.path()) => {
+        Error::Container { error, .. } if error.offset() == 0 && !is_code(error.path()) => {
             "this seems to be no MP4 file at all"
         }
-        Error::Container { source, .. } if is_sound(source.kind()) => return None,
-        Error::Container { source, .. } if is_unknown_track(source.kind()) => {
+        Error::Container { error, .. } if is_sound(error.kind()) => return None,
+        Error::Container { error, .. } if is_unknown_track(error.kind()) => {
             "its moov has other tracks: an initialization segment must be that of the same file"
         }
         Error::Container { .. } => {

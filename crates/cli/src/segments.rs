@@ -198,7 +198,7 @@ impl FileKind {
         };
         match (moov, moof, damage) {
             (.., Some(source)) if moov || moof || is_known(&source) => {
-                Err(Error::Container { name: name(), source }.into())
+                Err(Error::Container { name: name(), error: source }.into())
             }
             (true, false, None) if !mdat => Ok(Self::Init),
             (false, true, None) => Ok(Self::Segment),

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use lanelock_isa::LevelError;
+use lanelock_isa::{AesLevel, LevelError};
 
 /// An error of the engine. It carries no secret and no text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,13 +31,19 @@ pub enum Error {
     /// The buffer of a job changed its length, or panicked, while a scheduler was at work: that scheduler
     /// takes no more jobs and hands out none that it has not finished.
     Poisoned,
-    /// The instruction-set level asked for, mostly by `LANELOCK_LEVEL`, is unknown or not available:
-    /// [`LevelError`] says which, and which ones there are.
+    /// The instruction-set level asked for, mostly by `LANELOCK_LEVEL`, is unknown or not available. The
+    /// message lists those that are; [`LevelError`] has the name as well.
     Level,
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if *self == Self::Level {
+            f.write_str(
+                "the instruction-set level asked for (LANELOCK_LEVEL) is none of those here:",
+            )?;
+            return AesLevel::available().iter().try_for_each(|level| write!(f, " {level}"));
+        }
         f.write_str(match self {
             Self::EqualKeys => "the two keys of XTS must differ",
             Self::PartialBlock => "the data must be whole blocks of 16 bytes",
@@ -51,9 +57,7 @@ impl fmt::Display for Error {
             Self::Poisoned => {
                 "the scheduler stopped: the buffer of a job changed its length or panicked"
             }
-            Self::Level => {
-                "the instruction-set level asked for (LANELOCK_LEVEL) is unknown or not available"
-            }
+            Self::Level => "",
         })
     }
 }

@@ -29,25 +29,32 @@ use crate::Error;
 pub struct KeyUsage {
     messages: AtomicU64,
     blocks: AtomicU64,
+    /// Bytes of the shortest nonce for which the limit holds.
+    nonce: usize,
 }
 
 impl KeyUsage {
     /// 2^32 messages: with random 96-bit nonces the chance of a repetition is below 2^-32 then (NIST SP
-    /// 800-38D, 8.3).
+    /// 800-38D, 8.3). A key that it is attached to refuses shorter nonces.
     pub const fn random_nonces() -> Self {
-        Self::with_limit(1 << 32)
+        Self { nonce: 12, ..Self::with_limit(1 << 32) }
     }
 
     /// At most `messages` messages, and any number of blocks.
     pub const fn with_limit(messages: u64) -> Self {
-        Self { messages: AtomicU64::new(messages), blocks: AtomicU64::new(u64::MAX) }
+        Self { messages: AtomicU64::new(messages), blocks: AtomicU64::new(u64::MAX), nonce: 0 }
     }
 
     /// At most `blocks` blocks of 16 bytes, text and AAD of all messages together; those of each are
     /// rounded up.
     #[must_use]
     pub const fn with_block_limit(self, blocks: u64) -> Self {
-        Self { messages: self.messages, blocks: AtomicU64::new(blocks) }
+        Self { blocks: AtomicU64::new(blocks), ..self }
+    }
+
+    /// Refuses a nonce for which the limit does not hold.
+    pub(crate) fn check_nonce(&self, nonce: &[u8]) -> Result<(), Error> {
+        if nonce.len() < self.nonce { Err(Error::NonceLength) } else { Ok(()) }
     }
 
     /// Counts `messages` messages before they are sealed; their blocks do not count.

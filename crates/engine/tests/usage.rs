@@ -109,3 +109,21 @@ fn threads_take_no_more_than_there_is() {
     });
     assert_eq!((sealed, key.usage().left()), (100, 0));
 }
+
+/// The limit of random nonces holds for 96 bits: shorter ones are refused before anything is counted.
+#[test]
+fn random_nonces_are_not_short() {
+    let key = Aes128Gcm::new(&[7; 16]).unwrap().with_usage(KeyUsage::random_nonces());
+    let before = key.usage().left();
+    let (mut data, mut tag) = ([0; 5], [0; 16]);
+    for nonce in [&[1; 11][..], &[1; 3], &[]] {
+        assert_eq!(key.seal(nonce, b"", &mut data, &mut tag), Err(Error::NonceLength));
+        let mut messages = [Message::new(&key, nonce, b"", &mut data, &mut tag)];
+        let _ = batch::seal(&mut messages);
+        assert_eq!(messages[0].result, Err(Error::NonceLength));
+    }
+    assert_eq!(key.usage().left(), before);
+    key.seal(&[1; 12], b"", &mut data, &mut tag).unwrap();
+    let counted = Aes128Gcm::new(&[7; 16]).unwrap().with_usage(KeyUsage::with_limit(1));
+    counted.seal(&[1; 3], b"", &mut data, &mut tag).unwrap();
+}

@@ -75,6 +75,8 @@ impl AesLevel {
     /// The override names no level, or one that this processor lacks. It is never ignored.
     pub fn best() -> Result<Self, LevelError> {
         match std::env::var(VARIABLE) {
+            // What sets variables may set them to nothing.
+            Ok(name) if name.is_empty() => Ok(Self::fastest()),
             Ok(name) => name.parse(),
             Err(std::env::VarError::NotPresent) => Ok(Self::fastest()),
             Err(std::env::VarError::NotUnicode(_)) => {

@@ -5,24 +5,27 @@ use lanelock_cenc::{ApplyError, map::MapError};
 use thiserror::Error;
 
 /// Why a run failed. There is no output file then.
+///
+/// The message is whole: it has that of the `error` field of a variant, which is therefore no
+/// [`source`](core::error::Error::source) that a report would print once more.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The input cannot be opened or read.
-    #[error("cannot read {name}: {source}")]
+    #[error("cannot read {name}: {error}")]
     Read {
         /// Its name, as the user knows it.
         name: String,
         /// The system's reason.
-        source: std::io::Error,
+        error: std::io::Error,
     },
     /// The output cannot be written.
-    #[error("cannot write {name}: {source}")]
+    #[error("cannot write {name}: {error}")]
     Write {
         /// Its name, as the user knows it.
         name: String,
         /// The system's reason.
-        source: std::io::Error,
+        error: std::io::Error,
     },
     /// The input is not a regular file.
     #[error("{name} is not a regular file; copy it to one first")]
@@ -37,12 +40,12 @@ pub enum Error {
         name: String,
     },
     /// The container is damaged, cut short or not supported.
-    #[error("{name}: {source}")]
+    #[error("{name}: {error}")]
     Container {
         /// Its name, as the user knows it.
         name: String,
         /// Box path, file offset and reason.
-        source: lanelock_mp4::Error,
+        error: lanelock_mp4::Error,
     },
     /// The file is not one that can be processed.
     #[error("{name}: {reason}")]
@@ -65,24 +68,24 @@ pub enum Error {
         reason: String,
     },
     /// An access unit cannot be mapped to clear and protected bytes.
-    #[error("{name}: {place}: {source}")]
+    #[error("{name}: {place}: {error}")]
     Map {
         /// Its name, as the user knows it.
         name: String,
         /// Which access unit.
         place: Place,
         /// The reason.
-        source: MapError,
+        error: MapError,
     },
     /// The access units of a piece cannot be encrypted or decrypted.
-    #[error("{name}: {place}: {source}")]
+    #[error("{name}: {place}: {error}")]
     Apply {
         /// Its name, as the user knows it.
         name: String,
         /// Which access unit.
         place: Place,
         /// The reason.
-        source: ApplyError,
+        error: ApplyError,
     },
     /// A key is wrong: what it decrypts is not what the codec demands.
     #[error(

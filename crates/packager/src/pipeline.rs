@@ -337,7 +337,7 @@ pub(crate) fn apply(input: &Input<'_>, stage: &Stage, buffer: &mut [u8]) -> Resu
         else {
             return input.unsuitable(source.to_string());
         };
-        Error::Apply { name: input.name.clone(), place: places[unit], source }
+        Error::Apply { name: input.name.clone(), place: places[unit], error: source }
     })
 }
 

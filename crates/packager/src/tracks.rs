@@ -196,7 +196,7 @@ impl Protector {
         let first = to.subsamples.len();
         bytes.map(input, unit, mapper, track.scheme.alignment(), &mut to.subsamples).map_err(
             |error| match error {
-                PieceError::Map(source) => Error::Map { name: input.name.clone(), place, source },
+                PieceError::Map(error) => Error::Map { name: input.name.clone(), place, error },
                 PieceError::Read(error) => error,
             },
         )?;

@@ -76,7 +76,7 @@ fn several_track_fragments_of_a_track() {
     }
 }
 
-/// The user hwarnings once of each track that some decrypters do not read them.
+/// One warning for each such track: some decrypters do not read them.
 #[test]
 fn several_track_fragments_are_warned_of() {
     let (place, warnings) = (Place::new(), Warnings::default());

@@ -70,7 +70,7 @@ fn cut_at(count: u32, syncs: &[u32]) -> (Vec<u32>, Vec<String>) {
     let runs = runs(&encrypted, 1);
     assert_eq!(runs.iter().sum::<u32>(), count);
     let warned = warnings.take();
-    // A service hwarnings the same, once, and makes the same fragments, without the index.
+    // A service is warned of the same, once, and makes the same fragments, without the index.
     let plan = PlanOptions::new().with_fragment_duration(Duration::from_millis(700));
     let source = Arc::new(MemorySource::new("memory", clip));
     let planned = MoviePlan::new(source, &plan, &warnings).unwrap();
@@ -93,7 +93,7 @@ fn near_sync_samples_are_waited_for() {
     }
 }
 
-/// What has none there does not: it is cut elsewhere, up to the sync sample, and the user hwarnings of it.
+/// Without a sync sample within reach, fragments end at other samples, and there is a warning.
 #[test]
 fn far_sync_samples_are_not_waited_for() {
     for (count, syncs, expected) in [

@@ -159,7 +159,7 @@ fn pipes_that_fail() {
             let end = Err("the other end has gone mad");
             let source = pipe(Slow { end, ..Slow::new(&bytes[..len], 100) });
             match verb.from(&source, 1 + len % 3) {
-                Err(Error::Read { name, source }) => {
+                Err(Error::Read { name, error: source }) => {
                     assert_eq!(name, "the pipe");
                     assert!(source.to_string().contains("gone mad"), "{source}");
                 }
@@ -222,7 +222,7 @@ fn readers_that_go_away() {
                 verb.run(&MemorySource::new("memory", &bytes[..]), Box::new(sink), 3)
             });
             match result {
-                Err(Error::Write { name, source }) => {
+                Err(Error::Write { name, error: source }) => {
                     assert_eq!(name, "the way out");
                     assert_eq!(source.kind(), io::ErrorKind::BrokenPipe);
                 }

@@ -226,7 +226,7 @@ fn put(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let name = sink.name();
     Box::new(sink)
         .finish(Finish::new(bytes.len() as u64, false))
-        .map_err(|source| Error::Write { name, source })
+        .map_err(|error| Error::Write { name, error })
 }
 
 fn mode(path: &Path) -> u32 {

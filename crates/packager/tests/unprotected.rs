@@ -433,7 +433,7 @@ fn items_move_with_their_bytes() {
     );
 }
 
-/// Decrypters differ in patterns with truncated runs, and the user hwarnings of it.
+/// Decrypters differ in patterns with truncated runs, and there is a warning.
 #[test]
 fn patterns_that_are_read_differently_are_warned_of() {
     let place = Place::new();

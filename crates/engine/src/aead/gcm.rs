@@ -51,11 +51,17 @@ pub struct Gcm<const R: usize> {
     pub(super) tag_length: usize,
 }
 
-/// GCM with a 128-bit key.
+/// GCM with a 128-bit key, of 16 bytes: sealed and opened by [`Aead`](super::Aead)'s methods.
+///
+/// Every nonce may be used once with a key, and 12 bytes at random for 2^32 messages at most: see [`Gcm`].
 pub type Aes128Gcm = Gcm<11>;
-/// GCM with a 192-bit key.
+/// GCM with a 192-bit key, of 24 bytes: sealed and opened by [`Aead`](super::Aead)'s methods.
+///
+/// Every nonce may be used once with a key, and 12 bytes at random for 2^32 messages at most: see [`Gcm`].
 pub type Aes192Gcm = Gcm<13>;
-/// GCM with a 256-bit key.
+/// GCM with a 256-bit key, of 32 bytes: sealed and opened by [`Aead`](super::Aead)'s methods.
+///
+/// Every nonce may be used once with a key, and 12 bytes at random for 2^32 messages at most: see [`Gcm`].
 pub type Aes256Gcm = Gcm<15>;
 
 impl<const R: usize> SetUp for Gcm<R> {

@@ -12,7 +12,11 @@ use crate::{Error, KeyUsage, inout::InOut};
 ///
 /// Sealing takes from the [`KeyUsage`] first, and is [`Error::KeyExhausted`] when that is used up;
 /// nothing is written then. A message that is refused for another reason, such as the length of its
-/// nonce, has been counted. Openings do not count: what others send must not exhaust a key.
+/// nonce, has been counted. Openings do not count: what others send must not exhaust a key. Under
+/// [`KeyUsage::random_nonces`], nonces of fewer than 12 bytes are [`Error::NonceLength`].
+///
+/// Streams are not metered: they borrow the key itself. Count their messages with
+/// [`KeyUsage::take_message`].
 #[derive(Debug)]
 pub struct Metered<A> {
     key: A,
@@ -44,6 +48,7 @@ impl<A: Aead> Aead for Metered<A> {
         data: InOut<'_, '_>,
         tag: &mut [u8],
     ) -> Result<(), Error> {
+        self.usage.check_nonce(nonce)?;
         self.usage.take_message(data.len() as u64, aad.len() as u64)?;
         self.key.seal_inout(nonce, aad, data, tag)
     }
@@ -62,6 +67,7 @@ impl<A: Aead> Aead for Metered<A> {
 impl<A: Batch> Batch for Metered<A> {
     fn seal_each(messages: &mut [Message<'_, Self>]) {
         with_keys(messages, A::seal_each, |message| {
+            message.key.usage.check_nonce(message.nonce)?;
             message.key.usage.take_message(message.data.len() as u64, message.aad.len() as u64)
         });
     }

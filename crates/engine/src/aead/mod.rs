@@ -1,4 +1,7 @@
-//! Authenticated encryption with associated data, one file an algorithm.
+//! Authenticated encryption with associated data.
+//!
+//! Which one: GCM ([`Aes256Gcm`]) where every nonce is certainly used once, by a counter for example;
+//! GCM-SIV ([`Aes256GcmSiv`]) where that cannot be guaranteed; the others where a protocol asks for them.
 //!
 //! Every algorithm implements [`Aead`]: *sealing* encrypts and authenticates, *opening* checks and
 //! decrypts. On a failed opening the output is zeroed: plaintext that has not been authenticated is
@@ -9,7 +12,7 @@
 //!
 //! | keys | nonce | if a nonce comes twice | source |
 //! |---|---|---|---|
-//! | [`Aes128Gcm`], [`Aes192Gcm`], [`Aes256Gcm`] | 12 bytes | texts show, and forgeries pass | NIST SP 800-38D |
+//! | [`Aes128Gcm`], [`Aes192Gcm`], [`Aes256Gcm`] | 12 bytes; others, but 0, are hashed | texts show, and forgeries pass | NIST SP 800-38D |
 //! | [`Aes128GcmSiv`], [`Aes256GcmSiv`] | 12 | equal messages show | RFC 8452 |
 //! | [`Aes128Ccm`], [`Aes192Ccm`], [`Aes256Ccm`] | 7 to 13 | texts show | NIST SP 800-38C, RFC 3610 |
 //! | [`Aes128Ocb3`], [`Aes192Ocb3`], [`Aes256Ocb3`] | 1 to 15 | texts show, and forgeries pass | RFC 7253 |

@@ -29,7 +29,7 @@ impl FileSource {
     /// Opens a file.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let name = || path.display().to_string();
-        let fail = |source| Error::Read { name: name(), source: of_link(path, source) };
+        let fail = |error| Error::Read { name: name(), error: of_link(path, error) };
         // The type of the file is checked before opening: to open a FIFO blocks until there is a writer.
         if !fs::metadata(path).map_err(fail)?.is_file() {
             return Err(Error::NotAFile { name: name() });
@@ -96,7 +96,7 @@ impl FileSink {
     /// A file to be at `path`. It must not be one of `sources`, which are read meanwhile.
     pub fn create(path: &Path, sources: &[&FileSource]) -> Result<Self, Error> {
         let name = path.display().to_string();
-        let fail = |source| Error::Write { name: path.display().to_string(), source };
+        let fail = |error| Error::Write { name: path.display().to_string(), error };
         let replaced = match fs::metadata(path) {
             Ok(replaced) => Some(replaced),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,

@@ -99,7 +99,7 @@ impl<'s> Input<'s> {
         if source.kind() == io::ErrorKind::InvalidData {
             return self.unsuitable(source.to_string());
         }
-        Error::Read { name: self.name.clone(), source }
+        Error::Read { name: self.name.clone(), error: source }
     }
 
     /// Refuses a source that has changed since it was opened: parts of it that were read at different
@@ -119,7 +119,7 @@ impl<'s> Input<'s> {
             ErrorKind::Io(error) => {
                 self.read_error(io::Error::new(error.kind(), error.to_string()))
             }
-            _ => Error::Container { name: self.name.clone(), source },
+            _ => Error::Container { name: self.name.clone(), error: source },
         }
     }
 

@@ -87,10 +87,10 @@ impl Output {
     /// Makes it appear.
     pub(crate) fn finish(self, len: u64, sync: bool) -> Result<(), Error> {
         let Self { sink, name, .. } = self;
-        sink.finish(Finish::new(len, sync)).map_err(|source| Error::Write { name, source })
+        sink.finish(Finish::new(len, sync)).map_err(|error| Error::Write { name, error })
     }
 
-    fn error(&self, source: io::Error) -> Error {
-        Error::Write { name: self.name.clone(), source }
+    fn error(&self, error: io::Error) -> Error {
+        Error::Write { name: self.name.clone(), error }
     }
 }

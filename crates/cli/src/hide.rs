@@ -1,10 +1,47 @@
 //! Removes from messages what may be a key that was typed in the wrong place: as a path, to another
 //! option, or behind a misspelt one. Error messages quote the command line, so all of them pass this.
 
-/// `text` without what looks like a key: letters, digits, dashes and colons in a row with 24
-/// hexadecimal digits or more among them, and few other letters (a key may be misspelt); or base64 of 16
-/// bytes, if it is padded or follows a KID. A KID in the form of a UUID, as messages show it, stays.
+/// `text` without what looks like a key: base64 of 16 bytes, padded or behind `:` or `=`; and letters,
+/// digits, dashes and colons in a row with 24 hexadecimal digits or more among them, and few other letters
+/// (a key may be misspelt). A KID in the form of a UUID, as messages show it, stays.
 pub(crate) fn without_keys(text: &str) -> String {
+    without_hex(&without_base64(text))
+}
+
+const HIDDEN: &str = "(hidden: it may be a key)";
+
+fn without_base64(text: &str) -> String {
+    let is_base64 = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '-' | '_');
+    let mut hidden = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(is_base64) {
+        let (before, tail) = rest.split_at(start);
+        let len = tail.find(|c| !is_base64(c)).unwrap_or(tail.len());
+        let (run, later) = tail.split_at(len);
+        hidden.push_str(before);
+        let behind = hidden.ends_with([':', '=']) && !is_hex(run);
+        let (kept, later) = match later.strip_prefix("==") {
+            // A folder in front of it has the same letters.
+            Some(later) if is_hex(run) && len >= 20 => (Some(0), later),
+            Some(later) if len >= 20 => (Some(len.saturating_sub(22)), later),
+            _ if behind && (20..=22).contains(&len) => (Some(0), later),
+            _ => (None, later),
+        };
+        hidden.push_str(&run[..kept.unwrap_or(len)]);
+        if kept.is_some() {
+            hidden.push_str(HIDDEN);
+        }
+        rest = later;
+    }
+    hidden.push_str(rest);
+    hidden
+}
+
+fn is_hex(run: &str) -> bool {
+    run.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
+}
+
+fn without_hex(text: &str) -> String {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | ':');
     let mut hidden = String::with_capacity(text.len());
     let mut rest = text;
@@ -13,41 +50,23 @@ pub(crate) fn without_keys(text: &str) -> String {
         let end = tail.find(|c| !is_part(c)).unwrap_or(tail.len());
         // Punctuation that follows is not part of it.
         let end = tail[..end].trim_end_matches(':').len().max(1);
-        let digits = looks_like_key(&tail[..end]).then_some(end);
-        let secret = base64_end(tail).or(digits);
-        let (word, later) = tail.split_at(secret.unwrap_or(end));
-        let hide = secret.is_some();
+        let (word, later) = tail.split_at(end);
         hidden.push_str(before);
-        hidden.push_str(if hide { "(hidden: it may be a key)" } else { word });
+        let in_front = &text[..text.len() - tail.len()];
+        let hide = looks_like_key(word, in_front.ends_with("key="));
+        hidden.push_str(if hide { HIDDEN } else { word });
         rest = later;
     }
     hidden.push_str(rest);
     hidden
 }
 
-fn looks_like_key(word: &str) -> bool {
+/// A word in the place of a key (`key=`) is one, even if it has the form of a UUID.
+fn looks_like_key(word: &str, key_is_here: bool) -> bool {
     let digits = word.bytes().filter(u8::is_ascii_hexdigit).count();
     let others = word.bytes().filter(u8::is_ascii_alphanumeric).count() - digits;
-    digits >= 24 && others <= 4 && !is_uuid(word.strip_suffix(":KEY").unwrap_or(word))
-}
-
-/// Where base64 ends with which the text begins: of 16 bytes and padded, or behind a KID and a colon.
-fn base64_end(text: &str) -> Option<usize> {
-    let is_base64 = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '-' | '_');
-    let run = |text: &str| text.find(|c| !is_base64(c)).unwrap_or(text.len());
-    let len = run(text);
-    // A slash or a plus in front is not seen as a part of it.
-    if (20..=22).contains(&len) && text[len..].starts_with("==") {
-        return Some(len + 2);
-    }
-    let (kid, key) = text.split_once(':')?;
-    let digits = kid.bytes().filter(u8::is_ascii_hexdigit).count();
-    let is_kid = digits >= 24 && kid.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
-    let len = run(key);
-    let is_hex =
-        key.bytes().take_while(|&byte| byte.is_ascii_hexdigit() || byte == b'-').count() >= 24;
-    let padding = key[len..].bytes().take_while(|byte| *byte == b'=').count();
-    (is_kid && !is_hex && len >= 20).then_some(kid.len() + 1 + len + padding)
+    let is_kid = !key_is_here && is_uuid(word.strip_suffix(":KEY").unwrap_or(word));
+    digits >= 24 && others <= 4 && !is_kid
 }
 
 fn is_uuid(word: &str) -> bool {
@@ -77,7 +96,6 @@ mod tests {
             format!("{UUID}0"),
             KEY[1..].to_owned(),
             "ABEiM0RVZneImaq7zN3u/w==".to_owned(),
-            format!("{UUID}:ABEiM0RVZneImaq7zN3u_w=="),
             KEY.replace('0', "o"),
         ] {
             for (before, after) in [
@@ -92,15 +110,34 @@ mod tests {
         }
     }
 
+    /// In each form that `--key` takes, and cut off: no run of the key's letters stays.
     #[test]
-    fn base64_behind_a_kid_is_hidden() {
-        for kid in [KEY, UUID] {
-            for key in
-                ["ABEiM0RVZneImaq7zN3u/w", "AB/iM0RVZneImaq7zN3u+w", "+++iM0RVZneImaq7zN3u+w=="]
-            {
-                let hidden = without_keys(&format!("/a/{kid}:{key}.mp4"));
-                assert_eq!(hidden, "/a/(hidden: it may be a key).mp4");
+    fn keys_of_all_forms_are_hidden() {
+        let kids = [KEY.into(), UUID.into(), format!("0x{KEY}"), format!("{{{UUID}}}")];
+        let keys = ["ABEiM0RVZneImaq7zN3u/w", "AB/iM0RVZneImaq7zN3u+w", "++/77/vv++/77/vv++/77w"];
+        for kid in &kids {
+            for key in keys.into_iter().chain([KEY, UUID]) {
+                for padding in ["", "=="] {
+                    for text in [
+                        format!("/a/{kid}:{key}{padding}.mp4"),
+                        format!("label=:key_id={kid}:key={key}{padding}"),
+                        format!("label=AUDIO:key={key}{padding}:key_id={kid}"),
+                        format!("cannot read {kid}:{key}{padding}: No such file"),
+                    ] {
+                        let hidden = without_keys(&text);
+                        let shows = |at: usize| hidden.contains(&key[at..at + 12]);
+                        // A KID stays where it is told from a key.
+                        let is_kid = key == KEY || key == UUID;
+                        let places = (0..=key.len() - 12).any(shows);
+                        let stays =
+                            is_kid && hidden.matches(UUID).count() == 1 && kid.contains(UUID);
+                        assert!(!places || stays, "{text}: {hidden}");
+                    }
+                }
             }
+        }
+        for alone in ["++/77/vv++/77/vv++/77w==", "ABEiM0RVZneImaq7zN3u/w=="] {
+            assert_eq!(without_keys(alone), HIDDEN);
         }
     }
 

@@ -205,6 +205,22 @@ impl Paths {
         Ok(Self::Into(folder.into(), jobs))
     }
 
+    /// Refuses outputs that would replace a file of keys: without it, nobody could decrypt them.
+    fn spare(&self, key_files: &[PathBuf]) -> Result<(), Failure> {
+        let canonical = |path: &PathBuf| fs::canonicalize(path).ok();
+        let keys: HashSet<PathBuf> = key_files.iter().filter_map(canonical).collect();
+        for job in self.jobs() {
+            let OutputPath::Path(output) = &job.output else { continue };
+            if canonical(output).is_some_and(|output| keys.contains(&output)) {
+                return Err(Failure::usage(
+                    format!("the output {} is the file of keys", output.display()),
+                    "give the output another name",
+                ));
+            }
+        }
+        Ok(())
+    }
+
     pub(crate) fn jobs(&self) -> &[PathJob] {
         match self {
             Self::One(job) => std::slice::from_ref(job),
@@ -222,8 +238,9 @@ impl Paths {
         self.jobs().iter().map(|job| job.input.len()).sum()
     }
 
-    /// Refuses standard input for two things.
-    pub(crate) fn check_stdin(&self, key_files: &[&[PathBuf]]) -> Result<(), Failure> {
+    /// Refuses standard input for two things, and outputs in the place of key files.
+    pub(crate) fn check_key_files(&self, key_files: &[&[PathBuf]]) -> Result<(), Failure> {
+        self.spare(&key_files.concat())?;
         let media = self.jobs().iter().filter(|job| matches!(job.input, InputPath::Standard));
         let keys = key_files.concat().into_iter().filter(|path| path == Path::new("-"));
         check_stdin(media.count() + keys.count())

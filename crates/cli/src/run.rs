@@ -29,7 +29,7 @@ use crate::{
 /// Encrypts, and gives the exit code.
 pub(crate) fn encrypt(args: &EncryptArgs) -> Result<u8, Failure> {
     let paths = Paths::of(&args.paths)?;
-    paths.check_stdin(&[&args.keys.files])?;
+    paths.check_key_files(&[&args.keys.files])?;
     check(&paths, args.init.as_ref(), &args.common)?;
     check_encryption(args, &paths)?;
     let watch = Watch::new(&args.common, paths.len(), paths.to_stdout())?;
@@ -55,7 +55,7 @@ pub(crate) fn encrypt(args: &EncryptArgs) -> Result<u8, Failure> {
 /// Decrypts, and gives the exit code.
 pub(crate) fn decrypt(args: &DecryptArgs) -> Result<u8, Failure> {
     let paths = Paths::of(&args.paths)?;
-    paths.check_stdin(&[&args.keys.files])?;
+    paths.check_key_files(&[&args.keys.files])?;
     check(&paths, args.init.as_ref(), &args.common)?;
     let watch = Watch::new(&args.common, paths.len(), paths.to_stdout())?;
     let options = decrypt_options(&args.keys, &args.decryption, &args.common, &watch)?;
@@ -67,7 +67,7 @@ pub(crate) fn decrypt(args: &DecryptArgs) -> Result<u8, Failure> {
 /// Encrypts anew, and gives the exit code.
 pub(crate) fn rewrap(args: &RewrapArgs) -> Result<u8, Failure> {
     let paths = Paths::of(&args.paths)?;
-    paths.check_stdin(&[&args.keys.files, &args.to_keys.to_files])?;
+    paths.check_key_files(&[&args.keys.files, &args.to_keys.to_files])?;
     check(&paths, None, &args.common)?;
     check_protection(&args.protection, &paths)?;
     check_truncated_runs("--to-truncated-runs", args.to_truncated_runs, &args.protection)?;

@@ -247,3 +247,25 @@ fn one_key_for_video_and_audio_of_a_cbcs_file() {
     ffmpeg_makes(&ffmpeg, &[], &demo, &["-vn", "-c", "copy"], &audio);
     assert_eq!(said(encrypt(&[&video, &audio], "cbcs", &pair()).arg("-o").arg(&folder)), 0);
 }
+
+/// What is encrypted by keys that are gone can never be decrypted.
+#[test]
+fn no_output_replaces_the_keys() {
+    let dir = Dir::new();
+    let keys = dir.file("keys.txt");
+    fs::write(&keys, pair()).unwrap();
+    let (clip, sealed) = (demo_clip(), dir.file("sealed.mp4"));
+    encrypt_with(&clip, &sealed, "cbcs", &["--key", &pair()]);
+    let commands: [&[&str]; 3] = [
+        &["encrypt", "--scheme", "cbcs", "--key-file"],
+        &["decrypt", "--key-file"],
+        &["rewrap", "--scheme", "cenc", "--key", &pair(), "--to-key-file"],
+    ];
+    for (command, input) in commands.iter().zip([&clip, &sealed, &sealed]) {
+        let paths = [keys.as_path(), input, keys.as_path()];
+        let output = lanelock().args(*command).args(paths).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{command:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains("is the file of keys"), "{}", stderr(&output));
+        assert_eq!(fs::read_to_string(&keys).unwrap(), pair());
+    }
+}

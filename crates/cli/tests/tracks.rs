@@ -271,3 +271,33 @@ fn selectors_for_folders_of_segments() {
         assert_eq!(output.exists(), code == 0);
     }
 }
+
+/// A more particular key outranks `--clear`, which then leaves nothing clear: that is not what was asked.
+#[test]
+fn clear_that_every_key_outranks_is_an_error() {
+    let dir = Dir::new();
+    let keys = [format!("video={}", pair()), format!("audio={}", pair())];
+    let keys = ["--key", &keys[0], "--key", &keys[1]];
+    let (code, text) = encrypt(&dir, &demo_clip(), &[&keys[..], &["--clear", "all"]].concat());
+    assert!(code == 2 && text.contains("--clear all has no effect"), "{text}");
+    let one = ["--key", &keys[1], "--clear", "all"];
+    assert_eq!(encrypt(&dir, &demo_clip(), &one).0, 0);
+}
+
+/// A handler that lies about its track does not take the track out of what is encrypted.
+#[test]
+fn a_codec_with_rules_is_never_other() {
+    let dir = Dir::new();
+    for handler in ["data", "text", "meta"] {
+        let input = dir.file("lies.mp4");
+        let mut bytes = fs::read(demo_clip()).unwrap();
+        let at = bytes.windows(4).position(|word| word == b"vide").unwrap();
+        bytes[at..at + 4].copy_from_slice(handler.as_bytes());
+        fs::write(&input, bytes).unwrap();
+        for clear in ["other", "text"] {
+            let (code, text) = encrypt(&dir, &input, &["--key", &pair(), "--clear", clear]);
+            assert!(code != 0 && text.contains("error: "), "{handler}: {text}");
+            assert!(dir.names() == ["lies.mp4"], "{handler}: {:?}", dir.names());
+        }
+    }
+}

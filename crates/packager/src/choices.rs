@@ -8,11 +8,15 @@ use crate::{
 
 /// The choices for encryption that make no difference to a movie; an error if one of them must.
 pub(crate) fn of_encryption(movie: &Movie, options: &EncryptOptions) -> Result<Vec<Choice>, Error> {
-    let idle =
-        |selector: &&Selector| movie.tracks.iter().all(|track| selector.rank(track).is_none());
-    let keys = options.keys.entries().map(|(selector, _)| selector);
-    let mut unused: Vec<_> = keys.filter(idle).cloned().map(Choice::Key).collect();
-    unused.extend(options.clear.iter().filter(idle).cloned().map(Choice::Clear));
+    let keys: Vec<&Selector> = options.keys.entries().map(|(selector, _)| selector).collect();
+    let clear: Vec<&Selector> = options.clear.iter().collect();
+    let idle = |selectors: &[&Selector], opposite: &[&Selector]| -> Vec<Selector> {
+        let idle = selectors.iter().filter(|selector| is_idle(selector, movie, opposite));
+        idle.copied().cloned().collect()
+    };
+    // A key for more tracks than it is used for is in order.
+    let mut unused: Vec<_> = idle(&keys, &[]).into_iter().map(Choice::Key).collect();
+    unused.extend(idle(&clear, &keys).into_iter().map(Choice::Clear));
     let keeps = options.layout == Layout::Keep;
     if movie.fragmented || keeps {
         unused.push(Choice::FragmentDuration);
@@ -22,6 +26,15 @@ pub(crate) fn of_encryption(movie: &Movie, options: &EncryptOptions) -> Result<V
     }
     check(movie, &options.must_apply, &unused)?;
     Ok(unused)
+}
+
+/// Whether a selector decides about no track: it selects none, or others that say the opposite are more
+/// particular about each. Equal ones are an error of the track.
+fn is_idle(selector: &Selector, movie: &Movie, opposite: &[&Selector]) -> bool {
+    movie.tracks.iter().all(|track| {
+        let most = opposite.iter().filter_map(|other| other.rank(track)).max();
+        selector.rank(track).is_none_or(|rank| most.is_some_and(|most| rank < most))
+    })
 }
 
 /// The same for decryption.
@@ -42,7 +55,13 @@ fn check(movie: &Movie, must_apply: &[Choice], unused: &[Choice]) -> Result<(), 
 /// Why a choice makes no difference, and what to do.
 fn reason(choice: &Choice, movie: &Movie) -> String {
     let tracks = || names(&movie.tracks.iter().collect::<Vec<&Track>>());
+    let selects =
+        |selector: &Selector| movie.tracks.iter().any(|track| selector.rank(track).is_some());
     match choice {
+        Choice::Clear(selector) if selects(selector) => format!(
+            "--clear {selector} has no effect, since keys name its tracks more particularly; leave \
+             one of the two out"
+        ),
         Choice::Key(selector) => {
             format!("the key for {selector} selects no track; the input has {}", tracks())
         }

@@ -5,13 +5,16 @@ use core::{fmt, str::FromStr};
 use lanelock_mp4::{FourCc, Track, TrackKind};
 use thiserror::Error;
 
+use crate::codec;
+
 /// Which tracks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Selector {
     /// Every track.
     All,
-    /// Every track that is neither video nor audio: text, timecodes, chapters, metadata.
+    /// Every track that is neither video nor audio, nor has a codec of these: text, timecodes, chapters,
+    /// metadata.
     Other,
     /// Video tracks.
     Video,
@@ -30,12 +33,14 @@ impl Selector {
     /// an ID, then a codec, then a kind, then `other`, then `all`.
     pub(crate) fn rank(&self, track: &Track) -> Option<u8> {
         let kind = track.kind();
+        // A handler may say anything; a codec that can be encrypted is never passed over for that.
+        let has_rules = track.entries.iter().any(|entry| codec::is_known(entry.original_format));
         let (selects, rank) = match self {
             Self::All => (true, 0),
-            Self::Other => (!matches!(kind, TrackKind::Video | TrackKind::Audio), 1),
+            Self::Other => (!matches!(kind, TrackKind::Video | TrackKind::Audio) && !has_rules, 1),
             Self::Video => (kind == TrackKind::Video, 2),
             Self::Audio => (kind == TrackKind::Audio, 2),
-            Self::Text => (kind == TrackKind::Text, 2),
+            Self::Text => (kind == TrackKind::Text && !has_rules, 2),
             Self::Codec(code) => {
                 let mut entries = track.entries.iter();
                 let all = entries.all(|entry| entry.original_format == *code);

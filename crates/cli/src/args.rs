@@ -22,8 +22,9 @@ Exit codes:
   2    the command line is wrong
   3    a file cannot be read or written; there is no output
   130  interrupted; there is no output
-Where the output is standard output, it has what was written before the error. Of several inputs,
-the others have their outputs, and the exit code is that of the first failure.";
+Where the output is standard output, it has what was written before the error.
+Of several inputs, the others have their outputs, and the exit code is that of
+the first failure.";
 
 /// Encrypts MP4 and CMAF files for streaming by Common Encryption (ISO/IEC 23001-7), and decrypts
 /// and inspects them.
@@ -70,19 +71,23 @@ Examples:
     lanelock encrypt segments/ out/ --scheme cbcs --key-file keys.txt
     lanelock encrypt 1.m4s out.m4s --init init.mp4 --scheme cbcs --iv HEX --key-file keys.txt
 
-Fragmented input keeps its fragments. Progressive input becomes fragmented and QuickTime becomes
-MP4, unless --layout keep is given. An output appears when it is complete, or not at all.
+Fragmented input keeps its fragments. Progressive input becomes fragmented and
+QuickTime becomes MP4, unless --layout keep is given. An output appears when it
+is complete, or not at all.
 
-- is standard input or output. A pipe must hold a fragmented file; a file that is redirected may be
-any. When standard output is the output, all else is printed on standard error, --json too, and
-indexes (sidx, mfra) of what came through a pipe are left out.
+- is standard input or output. A pipe must hold a fragmented file; a file that
+is redirected may be any. When standard output is the output, all else is
+printed on standard error, --json too, and indexes (sidx, mfra) of what came
+through a pipe are left out.
 
-A folder holds one initialization segment and its media segments, which are taken in the order of
-the numbers in their names. Manifests (.mpd, .m3u8) are copied as they are, with a warning; anything
-else is an error. The output folder must not be there yet, or be empty. It appears when all of it is
+A folder holds one initialization segment and its media segments, which are
+taken in the order of the numbers in their names. Manifests (.mpd, .m3u8) are
+copied as they are, with a warning; anything else is an error. The output
+folder must not be there yet, or be empty. It appears when all of it is
 complete, or not at all.
 
-Of several inputs, one that fails leaves the others alone. --json prints them in their order.";
+Of several inputs, one that fails leaves the others alone. --json prints them
+in their order.";
 
 /// Encrypts files.
 #[derive(Debug, clap::Args)]
@@ -141,9 +146,9 @@ Examples:
   lanelock decrypt segments/ clear/ --key-file keys.txt
   lanelock decrypt 1.m4s clear.m4s --init init.mp4 --key-file keys.txt
 
-The KIDs in the file say which key is for what. Decrypting what lanelock has encrypted, fragmented or
-with --layout keep, gives back the file that it was, byte for byte (pssh boxes that were there before
-are removed).
+The KIDs in the file say which key is for what. Decrypting what lanelock has
+encrypted, fragmented or with --layout keep, gives back the file that it was,
+byte for byte (pssh boxes that were there before are removed).
 
 lanelock help encrypt says more of - and of folders.";
 
@@ -184,9 +189,10 @@ Examples:
   Between two programs:
     ... | lanelock rewrap - - --scheme cbcs --key-file old.txt --to-key-file new.txt | ...
 
-Clear bytes are never written. The layout stays what it is; pssh boxes are replaced. Tracks that
-are clear stay clear, unless --to-key names them by their track ID. A new key needs a KID of its
-own: players find keys by KID, and would take the old one.
+Clear bytes are never written. The layout stays what it is; pssh boxes are
+replaced. Tracks that are clear stay clear, unless --to-key names them by their
+track ID. A new key needs a KID of its own: players find keys by KID, and would
+take the old one.
 
 lanelock help encrypt says more of - and of several inputs.";
 
@@ -350,9 +356,9 @@ Examples:
   lanelock inspect 1.m4s --init init.mp4
   ffmpeg ... -movflags frag_keyframe+empty_moov -f mp4 - | lanelock inspect -
 
-With --key or --key-file, the file is decrypted and what comes out is looked at, without writing
-it: whether each key fits. The exit code is 1 if one surely does not. That takes a file: a pipe
-cannot be read twice.")]
+With --key or --key-file, the file is decrypted and what comes out is looked
+at, without writing it: whether each key fits. The exit code is 1 if one surely
+does not. That takes a file: a pipe cannot be read twice.")]
 pub(crate) struct InspectArgs {
     /// The file; - is standard input
     pub(crate) input: PathBuf,

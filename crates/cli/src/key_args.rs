@@ -32,9 +32,10 @@ Examples:
   lanelock keys new 100 | ...
   lanelock keys new video audio -o keys.txt --json
 
-A line of the output is KID:KEY or SELECTOR=KID:KEY, as --key-file reads it. Without -o, keys go to
-standard output: redirect it to where nobody else reads. With -o FILE and --json, the file has the
-lines, and standard output an array of objects with the KIDs alone, for a key server or a manifest."
+A line of the output is KID:KEY or SELECTOR=KID:KEY, as --key-file reads it.
+Without -o, keys go to standard output: redirect it to where nobody else reads.
+With -o FILE and --json, the file has the lines, and standard output an array
+of objects with the KIDs alone, for a key server or a manifest."
 )]
 pub(crate) struct NewKeysArgs {
     /// How many keys [default: 1], or the tracks that they are for, a key for each: all, video, audio,
@@ -63,8 +64,9 @@ Examples:
   lanelock keys pssh --read AAAANHBzc2gBAAAAEHfv7MCyTQKs4zweUuL7SwAAAAFAYKhliHhCZ5y/ka5brh5yAAAAAA==
   lanelock keys pssh --read @box.bin
 
-A line of the output is a system and its box in base64, as --pssh, ContentProtection of DASH and
-EXT-X-KEY of HLS take it. Keys are needed for PlayReady's checksums; no box has a key in it."
+A line of the output is a system and its box in base64, as --pssh,
+ContentProtection of DASH and EXT-X-KEY of HLS take it. Keys are needed for
+PlayReady's checksums; no box has a key in it."
 )]
 pub(crate) struct PsshArgs {
     /// The protection scheme that the boxes are for

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use lanelock_packager::{Summary, Times, UnclaimedRange};
+use lanelock_packager::{KeyVerdict, Summary, Times, UnclaimedRange};
 use serde_json::Value;
 
 use crate::{
@@ -38,7 +38,16 @@ pub(crate) fn text(
         };
         writeln!(out, "track {} ({}): {what}", track.id, track.codec)?;
         for key in summary.keys.iter().filter(|key| key.track == track.id) {
-            writeln!(out, "  key {}: {}", key.verdict, key.reason)?;
+            match key.verdict {
+                KeyVerdict::Fits if !verbose => writeln!(out, "  key fits")?,
+                KeyVerdict::Unknown if !verbose => {
+                    writeln!(
+                        out,
+                        "  key not checked: too little of the video to tell (-v says more)"
+                    )?;
+                }
+                verdict => writeln!(out, "  key {verdict}: {}", key.reason)?,
+            }
         }
     }
     let unclaimed = &summary.unclaimed;

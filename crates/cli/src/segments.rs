@@ -64,7 +64,7 @@ pub(crate) fn run(
     for name in &folder.manifests {
         new.copy(&input.join(name), name)?;
         watch.warn(&format!(
-            "{} is copied as it is: what it says of encryption is what it said before",
+            "{} is copied as it is: add the encryption to it (KIDs, pssh), or take it out",
             input.join(name).display()
         ));
     }

@@ -58,7 +58,7 @@ impl Watch {
         } else {
             let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr_with_hz(10));
             let template = if total.is_some() {
-                "{bar:32} {percent:>3} %  {decimal_bytes} of {decimal_total_bytes}  {decimal_bytes_per_sec}  {eta} left"
+                "{bar:20} {percent:>3} %  {decimal_bytes} of {decimal_total_bytes}  {decimal_bytes_per_sec}  {eta} left"
             } else {
                 "{decimal_bytes}  {decimal_bytes_per_sec}"
             };

@@ -130,6 +130,10 @@ impl Pipeline<'_> {
         if let Some((_, error)) = into_inner(shared.failure) {
             return Err(error);
         }
+        // What is not copied, such as an old moov, is through as well.
+        if self.target.output().is_some() && !self.input.is_sequential() {
+            self.observer.progress(self.input.len(), self.input.len());
+        }
         Ok((into_inner(shared.mapping).mapper, into_inner(times)))
     }
 

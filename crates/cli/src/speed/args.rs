@@ -24,12 +24,14 @@ Examples:
   lanelock speed table1                           beside published figures
   lanelock speed sweep cbc --level all            the best number of lanes
 
-A row is the lowest median of several passes; \"spread\" says how far the highest is above it, in
---json as a part of it. \"cycles\" are core cycles for each message, \"cpb\" for each byte, by the wall
-clock and a chain of instructions of known latency around each window. \"of limit\" is the speed as a
-part of what the AES and carry-less multiplication units could do with the instructions that the
-algorithm needs, measured in the same run. Other programs only ever make a row slower. The overview
-shows cycles per byte, and leaves out rows that are like one beside them."
+A row is the lowest median of several passes; \"spread\" says how far the
+highest is above it, in --json as a part of it. \"cycles\" are core cycles for
+each message, \"cpb\" for each byte, by the wall clock and a chain of
+instructions of known latency around each window. \"of limit\" is the speed as
+a part of what the AES and carry-less multiplication units could do with the
+instructions that the algorithm needs, measured in the same run. Other programs
+only ever make a row slower. The overview shows cycles per byte, and leaves out
+rows that are like one beside them."
 )]
 pub(crate) struct SpeedArgs {
     #[command(subcommand)]

@@ -1,6 +1,6 @@
 //! Segments of a planned movie, made one by one.
 
-use std::time::Instant;
+use std::{fmt, time::Instant};
 
 use lanelock::AesLevel;
 
@@ -42,6 +42,16 @@ pub struct Protection {
     /// As it is in front of the first access unit.
     protector: Protector,
     init: Vec<u8>,
+}
+
+impl fmt::Debug for Protection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scheme = &self.options.scheme;
+        f.debug_struct("Protection")
+            .field("plan", &self.plan)
+            .field("scheme", scheme)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Protection {

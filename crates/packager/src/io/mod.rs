@@ -1,5 +1,6 @@
 //! Where bytes come from and where they go.
 //!
+//! Calls block, and use a thread for each worker: an async program runs them where it may block.
 //! A [`Source`] is read, a [`Sink`] is written: files, memory, and pipes; what else there is (an object
 //! store, an upload) implements the same traits. What differs between operating systems is in `sys`
 //! alone.
@@ -36,6 +37,8 @@ mod sys;
 mod unfinished;
 
 pub(crate) use ahead::ReadAhead;
+pub use lanelock_mp4::ReadAt;
+
 pub use file::{FileSink, FileSource};
 pub use memory::{MemorySink, MemorySource};
 pub(crate) use output::Output;

@@ -1,6 +1,6 @@
 //! A movie that is planned once, and whose segments can be made in any order.
 
-use std::{ops::Range, sync::Arc, time::Duration};
+use std::{fmt, ops::Range, sync::Arc, time::Duration};
 
 use lanelock_mp4::{
     Fragment, Movie, Track,
@@ -55,6 +55,13 @@ use crate::{
 #[derive(Clone)]
 pub struct MoviePlan {
     shared: Arc<Shared>,
+}
+
+impl fmt::Debug for MoviePlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.shared.source.name();
+        f.debug_struct("MoviePlan").field("source", &name).finish_non_exhaustive()
+    }
 }
 
 struct Shared {

@@ -1,25 +1,12 @@
 //! `uncompressed_header` (AV1, 5.9.2), read for its length.
 
 use super::obu::Layer;
-use super::params::{self, Segmentation};
-use super::refs;
+use super::params;
+use super::refs::{self, Slot, Slots};
 use super::sequence::Sequence;
 use super::tiles::Tiles;
 use crate::map::bits::{BitError, BitReader};
 use crate::map::error::Fault;
-
-/// What headers depend on of a frame that they refer to.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Slot {
-    key_frame: bool,
-    /// `RefUpscaledWidth` and `RefFrameHeight`.
-    size: (u32, u32),
-    pub(super) order_hint: u32,
-    segmentation: Segmentation,
-}
-
-/// The reference frames; none where the frame has not been seen.
-pub(super) type Slots = [Option<Slot>; 8];
 
 /// What a header says.
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,7 @@
 //! ISO Media File Format Binding, "Common Encryption").
 //!
 //! The length of a frame header depends on the sequence header and on frames before it: on their
-//! sizes, order hints and quantizers of segments ([`frame::Slot`]).
+//! sizes, order hints and quantizers of segments ([`refs::Slot`]).
 //!
 //! OBUs of reserved types and tile lists are refused, and so is a temporal unit without any frame.
 
@@ -18,8 +18,9 @@ use super::Runs;
 use super::bits::BitReader;
 use super::error::{Fault, MapError, UnitPlace, UnitSource};
 use super::unit::{AccessUnitMap, UnitBytes, get};
-use frame::{Frame, Slots};
+use frame::Frame;
 use obu::{Obu, ObuKind};
+use refs::Slots;
 use sequence::Sequence;
 use tiles::{TileGroup, Tiles};
 

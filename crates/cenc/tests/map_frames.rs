@@ -389,7 +389,7 @@ fn superframes() {
     // The sizes of an index have to fill the unit.
     let unit = superframe(&[&inter, &inter]);
     let size = unit.len() - 3;
-    let mut short = unit.clone();
+    let mut short = unit;
     short[size] -= 1;
     malformed(&short);
 }

@@ -14,8 +14,9 @@ OTHER_KID, OTHER_KEY = "a0a1a2a3a4a5a6a7a8a9aaabacadaeaf", "b0b1b2b3b4b5b6b7b8b9
 IV8, IV16 = "c0c1c2c3c4c5c6c7", "c0c1c2c3c4c5c6c7c8c9cacbcccdcecf"
 SCHEMES = ("cenc", "cens", "cbc1", "cbcs")
 NAMES = {
-    "avc": "AVC", "avc_slices": "AVC, 4 slices", "hevc": "HEVC", "aac": "AAC", "ac3": "AC-3",
-    "eac3": "E-AC-3", "opus": "Opus", "flac": "FLAC", "alac": "ALAC", "avc_aac": "AVC and AAC in one file",
+    "avc": "AVC", "avc_slices": "AVC, 4 slices", "hevc": "HEVC", "av1": "AV1", "av1_tiles": "AV1, 4 tiles",
+    "vp9": "VP9", "aac": "AAC", "ac3": "AC-3", "eac3": "E-AC-3", "opus": "Opus", "flac": "FLAC",
+    "alac": "ALAC", "avc_aac": "AVC and AAC in one file",
 }  # fmt: skip
 SHORT = ("--fragment-duration", "0.5")
 
@@ -30,7 +31,7 @@ class Clip:
     def streams(self):
         if self.name == "avc_aac":
             return ("video", "audio")
-        return ("video",) if self.name.startswith(("avc", "hevc")) else ("audio",)
+        return ("video",) if self.name.startswith(("av", "hevc", "vp9")) else ("audio",)
 
     def scratch(self, name):
         """A file of that name in a new folder."""
@@ -89,9 +90,14 @@ def tables():
         ("Fragmented, without `sidx` (`--sidx drop`)", (*SHORT, "--sidx", "drop")),
         ("Progressive (`--layout keep`)", ("--layout", "keep")),
     ):
-        yield title, [(title, name, ours(SCHEMES, *options)) for name, title in NAMES.items()]
+        yield title, [(title, name, ours(schemes_of(name), *options)) for name, title in NAMES.items()]
     yield "IVs, patterns and keys (made fragmented, with `sidx`)", variants()
     yield "Encrypted by other packagers", others()
+
+
+def schemes_of(name):
+    """AV1 has two of them."""
+    return ("cenc", "cbcs") if name.startswith("av1") else SCHEMES
 
 
 def ours(schemes, *options, **more):

@@ -11,7 +11,7 @@ use std::time::Instant;
 #[test]
 #[ignore = "a measurement, no test"]
 fn pace() {
-    for name in ["avc.mp4", "avc_slices.mp4", "hevc.mp4"] {
+    for name in ["avc.mp4", "avc_slices.mp4", "hevc.mp4", "av1.mp4", "av1_tiles.mp4", "vp9.mp4"] {
         let clip = Clip::read(&longest_clip(name));
         let mut mapper = map_support::mapper(&clip);
         let mut out = Vec::new();
@@ -27,6 +27,6 @@ fn pace() {
                 start.elapsed().as_secs_f64() / f64::from(u32::try_from(slices).expect("few")),
             );
         }
-        eprintln!("{name}: {:.0} ns per slice, the best of 200 passes", best * 1e9);
+        eprintln!("{name}: {:.0} ns per slice or tile, the best of 200 passes", best * 1e9);
     }
 }

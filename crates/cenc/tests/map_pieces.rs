@@ -5,7 +5,7 @@ mod map_support;
 
 use core::ops::Range;
 use lanelock_cenc::map::{Alignment, MapError, Mapper, Subsample, UnitBytes};
-use lanelock_testkit::{Mutator, Rng, Watchdog, mutants};
+use lanelock_testkit::{Mutator, Rng, Watchdog, longest_clip, mutants};
 use map_support::bits::{Bits, avcc, hvcc, unit};
 use map_support::mp4::Clip;
 use map_support::tiny::{tiny_avcc, tiny_slice, tiny_sps};
@@ -202,6 +202,21 @@ fn a_small_part_of_a_large_unit() {
         next += 4 + u32::from_be_bytes(length) as usize;
     }
     assert_eq!(next, unit.len());
+}
+
+#[test]
+fn heads_of_frames_and_sizes_of_tiles() {
+    for name in ["av1.mp4", "av1_tiles.mp4", "vp9.mp4"] {
+        let clip = Clip::read(&longest_clip(name));
+        let mut both = Both::of(&clip);
+        for unit in &clip.units {
+            let (map, asked) = both.map(unit, 64, EXACT);
+            let tiles = map.expect("good").iter().filter(|entry| entry.protected > 0).count();
+            // A header and a head for each OBU, the size of each tile; the index of a superframe.
+            assert!(asked.len() <= 10 + 2 * tiles, "{name}: {asked:?}");
+            assert!(asked.iter().all(|range| range.len() <= 128), "{name}: {asked:?}");
+        }
+    }
 }
 
 #[test]

@@ -422,12 +422,16 @@ fn schemes_and_patterns_of_av1() {
     }
     for pattern in ["1:9", "5:5", "10:0"] {
         let [encrypted, back] = ["encrypted.mp4", "back.mp4"].map(|name| dir.file(name));
+        // Truncated runs as Shaka Packager has them; the option is refused where there are none.
+        let runs = ["--truncated-runs", "encrypt"];
+        let runs_if_any = if pattern == "5:5" { &runs[..] } else { &[] };
         let args = ["--key", &pair(), "--pattern", pattern];
-        encrypt_with(&input, &encrypted, "cbcs", &args);
-        decrypt(&encrypted, &back, &pair());
+        encrypt_with(&input, &encrypted, "cbcs", &[&args[..], runs_if_any].concat());
+        let mut command = lanelock();
+        command.arg("decrypt").args([&encrypted, &back]).args(runs);
+        support::succeed(command.args(["--quiet", "--key", &pair()]));
         assert_eq!(fs::read(&back).unwrap(), fs::read(&input).unwrap(), "{pattern}");
-        // With several blocks in a row decrypters differ: see `other_patterns`.
-        let Some(packager) = shaka_packager().filter(|_| pattern != "5:5") else { continue };
+        let Some(packager) = shaka_packager() else { continue };
         let theirs = shaka_decrypts(&packager, &dir, &encrypted, "av1_tiles", &shaka_keys());
         assert_eq!(compare(&joined(&ffmpeg, &theirs.unwrap()), &clear), Ok(()), "{pattern}");
     }

@@ -103,7 +103,9 @@ pub enum MapError {
         what: &'static str,
     },
     /// The map has more entries than the sample auxiliary information can hold.
-    #[error("{entries} subsample entries, but {limit} allowed")]
+    #[error(
+        "{entries} subsample entries, and `saiz` has room for {limit}; encode it with fewer slices or tiles"
+    )]
     TooManyEntries {
         /// Entries needed.
         entries: usize,

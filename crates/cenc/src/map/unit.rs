@@ -2,6 +2,7 @@
 
 use core::ops::Range;
 
+use super::error::Fault;
 use super::{MapError, Runs};
 
 /// The bytes of an access unit, as far as a map asks for them: a slice, or a file of which only
@@ -78,4 +79,23 @@ pub(super) fn get<U: UnitBytes>(
     let bytes = unit.get(offset..offset + len)?;
     assert_eq!(bytes.len(), len, "`UnitBytes::get` returns the bytes it is asked for");
     Ok(bytes)
+}
+
+/// What `read` makes of the beginning of the `len` bytes at `start`: of the head, or of more where it
+/// says [`Fault::Truncated`], until it has all of them.
+pub(super) fn read_head<U: UnitBytes, T>(
+    unit: &mut U,
+    start: usize,
+    len: usize,
+    mut read: impl FnMut(&[u8]) -> Result<T, Fault>,
+) -> Result<Result<T, Fault>, U::Error> {
+    let mut asked = unit.head().min(len);
+    loop {
+        match read(get(unit, start, asked)?) {
+            Err(Fault::Truncated) if asked < len => {
+                asked = asked.saturating_mul(2).clamp(1, len);
+            }
+            answer => return Ok(answer),
+        }
+    }
 }

@@ -205,7 +205,8 @@ impl Trak {
             let fields = [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 16];
             boxed(format, &[&fields, &words(&[0, 48_000 << 16]), config])
         } else {
-            boxed(format, &[&[0, 0, 0, 0, 0, 0, 0, 1], &[0; 70], config])
+            let visual: &[u8] = if matches!(handler, b"text" | b"subt") { &[] } else { &[0; 70] };
+            boxed(format, &[&[0, 0, 0, 0, 0, 0, 0, 1], visual, config])
         };
         let stbl = [
             boxed(b"stsd", &[&words(&[0, 1]), &entry]),

@@ -2,24 +2,11 @@
 
 use super::obu::Layer;
 use super::params::{self, Segmentation};
-use super::refs;
+use super::refs::{self, Slot, Slots};
 use super::sequence::Sequence;
 use super::tiles::Tiles;
 use crate::map::bits::{BitError, BitReader};
 use crate::map::error::Fault;
-
-/// What headers depend on of a frame that they refer to.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Slot {
-    key_frame: bool,
-    /// `RefUpscaledWidth` and `RefFrameHeight`.
-    size: (u32, u32),
-    pub(super) order_hint: u32,
-    segmentation: Segmentation,
-}
-
-/// The reference frames; none where the frame has not been seen.
-pub(super) type Slots = [Option<Slot>; 8];
 
 /// What a header says.
 #[derive(Clone, Copy, Debug)]
@@ -81,7 +68,10 @@ pub(super) fn read(
         _ => r.flag()?,
     };
     let order_hint = r.bits(sequence.order_hint_bits)?;
-    let primary = if kind.intra || kind.error_resilient { NO_PRIMARY } else { r.bits(3)? as usize };
+    let mut primary = None;
+    if !kind.intra && !kind.error_resilient {
+        primary = Some(r.bits(3)? as usize).filter(|&primary| primary != NO_PRIMARY);
+    }
     buffer_removal_times(r, sequence, layer)?;
     let refresh = kind.refresh_frame_flags(r)?;
     let mut refs = *slots;
@@ -93,60 +83,13 @@ pub(super) fn read(
         }
     }
     let mut reader = Reader { r, sequence, kind, refs: &refs, order_hint };
-    let mut named = [0; 7];
-    let mut high_precision = false;
-    let mut intra_block_copy = false;
-    let size;
-    if kind.intra {
-        size = reader.frame_size(size_override)?;
-        reader.render_size()?;
-        intra_block_copy = screen_content && size.upscaled == size.width && reader.r.flag()?;
-    } else {
-        named = reader.ref_frame_idx()?;
-        size = if size_override && !kind.error_resilient {
-            reader.frame_size_with_refs(&named)?
-        } else {
-            let size = reader.frame_size(size_override)?;
-            reader.render_size()?;
-            size
-        };
-        high_precision = !integer_mv && reader.r.flag()?;
-        reader.motion()?;
-    }
+    let references = reader.references(size_override, screen_content, integer_mv)?;
     if !sequence.reduced_still_picture && !disable_cdf_update {
         reader.r.bits(1)?; // disable_frame_end_update_cdf
     }
+    let size = references.size;
     let tiles = Tiles::read(reader.r, sequence, size.width, size.height)?;
-    let quantizer = params::quantization(reader.r, sequence.color)?;
-    // The frame whose segmentation holds on: none, or the slot.
-    let primary = (primary != NO_PRIMARY).then(|| named[primary]);
-    let before = primary.map(|slot| refs[slot].map(|slot| slot.segmentation).ok_or(slot));
-    let segmentation = params::segmentation(reader.r, before)?;
-    params::deltas(reader.r, quantizer.base > 0, intra_block_copy)?;
-    let lossless = quantizer.is_lossless(&segmentation);
-    if !lossless && !intra_block_copy {
-        params::loop_filter(reader.r, sequence.color)?;
-        if sequence.cdef {
-            params::cdef(reader.r, sequence.color)?;
-        }
-    }
-    let all_lossless = lossless && size.width == size.upscaled;
-    if sequence.restoration && !all_lossless && !intra_block_copy {
-        params::loop_restoration(reader.r, sequence)?;
-    }
-    if !lossless {
-        reader.r.bits(1)?; // tx_mode_select
-    }
-    if !kind.intra {
-        reader.compound(&named)?;
-        if !kind.error_resilient && sequence.warped_motion {
-            reader.r.bits(1)?; // allow_warped_motion
-        }
-    }
-    reader.r.bits(1)?; // reduced_tx_set
-    if !kind.intra {
-        params::global_motion(reader.r, high_precision)?;
-    }
+    let segmentation = reader.coding(&references, primary)?;
     if sequence.film_grain && kind.showable {
         params::film_grain(reader.r, sequence.color, kind.frame_type == FrameType::Inter)?;
     }
@@ -270,6 +213,17 @@ impl Kind {
     }
 }
 
+/// The frames that a frame refers to, and its size, which may be one of theirs.
+struct References {
+    size: Size,
+    /// `ref_frame_idx`.
+    slots: [usize; 7],
+    /// `allow_high_precision_mv`.
+    high_precision: bool,
+    /// `allow_intrabc`.
+    intra_block_copy: bool,
+}
+
 /// A header on its way.
 struct Reader<'r, 'd> {
     r: &'r mut BitReader<'d>,
@@ -280,6 +234,76 @@ struct Reader<'r, 'd> {
 }
 
 impl Reader<'_, '_> {
+    fn references(
+        &mut self,
+        size_override: bool,
+        screen_content: bool,
+        integer_mv: bool,
+    ) -> Result<References, Fault> {
+        if self.kind.intra {
+            let size = self.frame_size(size_override)?;
+            self.render_size()?;
+            let intra_block_copy =
+                screen_content && size.upscaled == size.width && self.r.flag()?;
+            return Ok(References { size, slots: [0; 7], high_precision: false, intra_block_copy });
+        }
+        let slots = self.ref_frame_idx()?;
+        let size = if size_override && !self.kind.error_resilient {
+            self.frame_size_with_refs(&slots)?
+        } else {
+            let size = self.frame_size(size_override)?;
+            self.render_size()?;
+            size
+        };
+        let high_precision = !integer_mv && self.r.flag()?;
+        self.motion()?;
+        Ok(References { size, slots, high_precision, intra_block_copy: false })
+    }
+
+    /// The fields from `quantization_params` to `global_motion_params`. `primary` is the place of the
+    /// primary reference frame among the references.
+    fn coding(
+        &mut self,
+        references: &References,
+        primary: Option<usize>,
+    ) -> Result<Segmentation, Fault> {
+        let Self { sequence, kind, refs, .. } = *self;
+        let References { size, slots, high_precision, intra_block_copy } = references;
+        let intra_block_copy = *intra_block_copy;
+        let quantizer = params::quantization(self.r, sequence.color)?;
+        let before = primary.map(|primary| {
+            let slot = slots[primary];
+            refs[slot].map(|slot| slot.segmentation).ok_or(slot)
+        });
+        let segmentation = params::segmentation(self.r, before)?;
+        params::deltas(self.r, quantizer.base > 0, intra_block_copy)?;
+        let lossless = quantizer.is_lossless(&segmentation);
+        if !lossless && !intra_block_copy {
+            params::loop_filter(self.r, sequence.color)?;
+            if sequence.cdef {
+                params::cdef(self.r, sequence.color)?;
+            }
+        }
+        let all_lossless = lossless && size.width == size.upscaled;
+        if sequence.restoration && !all_lossless && !intra_block_copy {
+            params::loop_restoration(self.r, sequence)?;
+        }
+        if !lossless {
+            self.r.bits(1)?; // tx_mode_select
+        }
+        if !kind.intra {
+            self.compound(slots)?;
+            if !kind.error_resilient && sequence.warped_motion {
+                self.r.bits(1)?; // allow_warped_motion
+            }
+        }
+        self.r.bits(1)?; // reduced_tx_set
+        if !kind.intra {
+            params::global_motion(self.r, *high_precision)?;
+        }
+        Ok(segmentation)
+    }
+
     /// The slots of the frames that this one refers to.
     fn ref_frame_idx(&mut self) -> Result<[usize; 7], Fault> {
         let Self { sequence, refs, order_hint, .. } = *self;

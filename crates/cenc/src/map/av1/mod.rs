@@ -3,7 +3,7 @@
 //! ISO Media File Format Binding, "Common Encryption").
 //!
 //! The length of a frame header depends on the sequence header and on frames before it: on their
-//! sizes, order hints and quantizers of segments ([`frame::Slot`]).
+//! sizes, order hints and quantizers of segments ([`refs::Slot`]).
 //!
 //! OBUs of reserved types and tile lists are refused, and so is a temporal unit without any frame.
 
@@ -17,9 +17,10 @@ mod tiles;
 use super::Runs;
 use super::bits::BitReader;
 use super::error::{Fault, MapError, UnitPlace, UnitSource};
-use super::unit::{AccessUnitMap, UnitBytes, get};
-use frame::{Frame, Slots};
+use super::unit::{AccessUnitMap, UnitBytes, get, read_head};
+use frame::Frame;
 use obu::{Obu, ObuKind};
+use refs::Slots;
 use sequence::Sequence;
 use tiles::{TileGroup, Tiles};
 
@@ -194,23 +195,14 @@ impl<U: UnitBytes> Walk<'_, '_, U> {
         fault.at(self.place).into()
     }
 
-    /// What `read` makes of the beginning of the OBU's payload. It says [`Fault::Truncated`] when it
-    /// wants more of it.
+    /// What `read` makes of the beginning of the OBU's payload.
     fn parse<T>(
         &mut self,
         obu: &Obu,
-        mut read: impl FnMut(&[u8]) -> Result<T, Fault>,
+        read: impl FnMut(&[u8]) -> Result<T, Fault>,
     ) -> Result<T, U::Error> {
         let start = self.place.offset + obu.header;
-        let mut asked = self.unit.head().min(obu.len);
-        loop {
-            match read(get(self.unit, start, asked)?) {
-                Err(Fault::Truncated) if asked < obu.len => {
-                    asked = asked.saturating_mul(2).clamp(1, obu.len);
-                }
-                answer => return answer.map_err(|fault| self.error(fault)),
-            }
-        }
+        read_head(self.unit, start, obu.len, read)?.map_err(|fault| self.error(fault))
     }
 
     /// Reports the payload of an OBU with this tile group.

@@ -1,7 +1,21 @@
-//! Which frames a frame refers to, by their places in the order of output.
+//! The frames that headers depend on, and which of them a frame refers to, by their places in the order
+//! of output.
 
-use super::frame::Slots;
+use super::params::Segmentation;
 use crate::map::error::Fault;
+
+/// What headers depend on of a frame that they refer to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slot {
+    pub(super) key_frame: bool,
+    /// `RefUpscaledWidth` and `RefFrameHeight`.
+    pub(super) size: (u32, u32),
+    pub(super) order_hint: u32,
+    pub(super) segmentation: Segmentation,
+}
+
+/// The reference frames; none where the frame has not been seen.
+pub(super) type Slots = [Option<Slot>; 8];
 
 /// `get_relative_dist` (AV1, 5.9.3): how far `a` comes behind `b`.
 const fn relative(a: u32, b: u32, bits: u32) -> i32 {
@@ -104,5 +118,29 @@ mod tests {
         assert_eq!(relative(14, 1, 4), -3);
         assert_eq!(relative(8, 0, 4), -8);
         assert_eq!(relative(0, 1, 1), -1);
+    }
+
+    #[test]
+    fn skip_mode() {
+        let allowed = |hints: [u32; 7]| {
+            let slot = |&order_hint: &u32| {
+                let segmentation = Segmentation::default();
+                Some(Slot { key_frame: false, size: (64, 64), order_hint, segmentation })
+            };
+            let mut slots = Slots::default();
+            for (to, hint) in slots.iter_mut().zip(&hints) {
+                *to = slot(hint);
+            }
+            is_skip_mode_allowed(&slots, &[0, 1, 2, 3, 4, 5, 6], 20, 6)
+        };
+        assert_eq!(allowed([20; 7]), Ok(false), "none in front");
+        assert_eq!(allowed([21; 7]), Ok(false));
+        assert_eq!(allowed([19; 7]), Ok(false), "one in front");
+        assert_eq!(allowed([20, 20, 20, 20, 20, 20, 19]), Ok(false));
+        assert_eq!(allowed([19, 19, 19, 19, 19, 19, 18]), Ok(true), "two in front");
+        assert_eq!(allowed([19, 20, 20, 20, 20, 20, 21]), Ok(true), "one in front, one behind");
+        // Six bits: 60 comes in front of 20.
+        assert_eq!(allowed([60, 19, 19, 19, 19, 19, 19]), Ok(true));
+        assert_eq!(is_skip_mode_allowed(&[None; 8], &[3; 7], 20, 6), Err(Fault::NoReference(3)),);
     }
 }

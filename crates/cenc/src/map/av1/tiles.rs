@@ -157,4 +157,20 @@ mod tests {
         }
         assert_eq!(ns(&mut r, 1), Ok(0), "no bits");
     }
+
+    #[test]
+    fn tiles_of_large_frames() {
+        let read = |bits: u8, width, height| {
+            let bits = [bits];
+            let mut r = BitReader::plain(&bits);
+            let tiles = Tiles::read(&mut r, &Sequence::default(), width, height).expect("good");
+            (tiles.columns, tiles.rows, tiles.size_bytes)
+        };
+        // Uniform, as few as possible: none of 64 x 64 superblocks is wider than 4096 pixels, none
+        // larger than 4096 x 2304.
+        assert_eq!(read(0b1000_0000, 4096, 2304), (1, 1, 0));
+        assert_eq!(read(0b1001_0000, 4097, 64), (2, 1, 3));
+        assert_eq!(read(0b1000_0000, 8192, 36 * 64), (2, 1, 1));
+        assert_eq!(read(0b1000_0100, 8192, 37 * 64), (2, 2, 3));
+    }
 }

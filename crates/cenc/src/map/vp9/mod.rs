@@ -9,7 +9,7 @@ mod header;
 
 use super::Runs;
 use super::error::{Fault, MapError, UnitPlace};
-use super::unit::{AccessUnitMap, UnitBytes, get};
+use super::unit::{AccessUnitMap, UnitBytes, get, read_head};
 use header::Header;
 
 /// Subsample rules for VP9: the sizes of the reference frames.
@@ -51,15 +51,8 @@ impl AccessUnitMap for Vp9Map {
             }
             let len = usize::try_from(size).ok().filter(|len| *len <= left);
             let len = len.ok_or(MapError::LengthBeyondUnit { place, length: size, left })?;
-            let mut asked = unit.head().min(len);
-            let header = loop {
-                match self.header(get(unit, place.offset, asked)?) {
-                    Err(Fault::Truncated) if asked < len => {
-                        asked = asked.saturating_mul(2).clamp(1, len);
-                    }
-                    answer => break answer.map_err(|fault| fault.at(place))?,
-                }
-            };
+            let header = read_head(unit, place.offset, len, |head| self.header(head))?
+                .map_err(|fault| fault.at(place))?;
             let rest = len - header.bytes;
             match header.compressed {
                 None => {

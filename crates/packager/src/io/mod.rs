@@ -49,7 +49,7 @@ pub use standard::{standard_input, standard_output};
 
 use std::io;
 
-use lanelock_mp4::{ErrorKind, ReadAt};
+use lanelock_mp4::ErrorKind;
 
 use crate::Error;
 

@@ -358,7 +358,8 @@ Examples:
 
 With --key or --key-file, the file is decrypted and what comes out is looked
 at, without writing it: whether each key fits. The exit code is 1 if one surely
-does not. That takes a file: a pipe cannot be read twice.")]
+does not. That takes a file: a pipe cannot be read twice. LANELOCK_KEYS alone
+does not ask for it.")]
 pub(crate) struct InspectArgs {
     /// The file; - is standard input
     pub(crate) input: PathBuf,

@@ -28,12 +28,13 @@ pub(crate) struct CompletionsArgs {
 Examples:
   lanelock man | man -l -
   lanelock man encrypt | man -l -
+  lanelock man keys new | man -l -
   lanelock man encrypt > /usr/local/share/man/man1/lanelock-encrypt.1
 
 `make install` installs all of them.")]
 pub(crate) struct ManArgs {
-    /// The command that it is about [default: lanelock itself]
-    pub(crate) command: Option<String>,
+    /// The command that it is about, of one word or two (keys new) [default: lanelock itself]
+    pub(crate) command: Vec<String>,
 
     /// Prints the names of all commands that have a page, a line each
     #[arg(long, conflicts_with = "command")]
@@ -48,28 +49,36 @@ pub(crate) fn completions(args: &CompletionsArgs, mut root: Command) -> Result<(
 
 pub(crate) fn man(args: &ManArgs, mut root: Command) -> Result<(), Failure> {
     root.build();
-    let names = || root.get_subcommands().map(Command::get_name).filter(|name| *name != "help");
     if args.list {
-        let names: Vec<_> = names().collect();
-        return print((names.join("\n") + "\n").as_bytes());
+        return print((commands(&root, "").join("\n") + "\n").as_bytes());
     }
-    let command = match &args.command {
-        None => root,
-        Some(name) => {
-            let Some(command) = root.find_subcommand(name).filter(|_| name != "help") else {
-                let known: Vec<_> = names().collect();
-                return Err(Failure::usage(
-                    format!("there is no command {name}"),
-                    format!("choose from {}", known.join(", ")),
-                ));
-            };
-            command.clone()
-        }
-    };
+    let mut command = &root;
+    for (at, name) in args.command.iter().enumerate() {
+        let Some(found) = command.find_subcommand(name).filter(|_| name != "help") else {
+            return Err(Failure::usage(
+                format!("there is no command {}", args.command[..=at].join(" ")),
+                format!("choose from {}", commands(&root, "").join(", ")),
+            ));
+        };
+        command = found;
+    }
+    let command = command.clone();
     let mut page = Vec::new();
     let source = format!("lanelock {}", env!("CARGO_PKG_VERSION"));
     Man::new(command).source(source).manual("Lanelock").render(&mut page)?;
     print(&page)
+}
+
+/// All commands that have a page, those within others behind them.
+fn commands(root: &Command, before: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    for command in root.get_subcommands().filter(|command| command.get_name() != "help") {
+        let name = format!("{before}{}", command.get_name());
+        let within = commands(command, &format!("{name} "));
+        names.push(name);
+        names.extend(within);
+    }
+    names
 }
 
 fn print(bytes: &[u8]) -> Result<(), Failure> {

@@ -130,3 +130,17 @@ fn what_has_no_box_is_an_error() {
         assert!(dir.names().is_empty(), "{:?}", dir.names());
     }
 }
+
+/// What a manifest needs is in the JSON of a file.
+#[test]
+fn json_has_the_boxes_in_base64() {
+    let dir = Dir::new();
+    let out = dir.file("out.mp4");
+    encrypt_with(&demo_clip(), &out, "cbcs", &["--key", &pair()]);
+    let report = succeed(lanelock().args(["inspect", "--json"]).arg(&out));
+    let report: Value = serde_json::from_slice(&report).unwrap();
+    let made = report["pssh"][0]["box"].as_str().unwrap();
+    let read = succeed(lanelock().args(["keys", "pssh", "--json", "--read", made]));
+    let read: Value = serde_json::from_slice(&read).unwrap();
+    assert_eq!(read[0]["kids"], report["pssh"][0]["kids"]);
+}

@@ -4,6 +4,7 @@ mod tally;
 
 use std::{collections::HashSet, path::Path};
 
+use base64ct::{Base64, Encoding as _};
 use lanelock_mp4::{BoxHeader, BoxRef, FourCc, Fragment, Movie, Pssh, load_into, top_level};
 use serde::Serialize;
 
@@ -50,6 +51,9 @@ pub struct PsshReport {
     pub details: Vec<(String, String)>,
     /// Bytes of data.
     pub data_bytes: usize,
+    /// The whole box in base64, as manifests take it.
+    #[serde(rename = "box")]
+    pub whole: String,
 }
 
 /// A track.
@@ -289,6 +293,7 @@ impl PsshList {
                     .map(|(n, value)| (n.to_owned(), value))
                     .collect(),
                 data_bytes: pssh.data.len(),
+                whole: Base64::encode_string(&pssh.raw),
             });
         }
     }

@@ -280,7 +280,7 @@ fn clear_that_every_key_outranks_is_an_error() {
     let keys = ["--key", &keys[0], "--key", &keys[1]];
     let (code, text) = encrypt(&dir, &demo_clip(), &[&keys[..], &["--clear", "all"]].concat());
     assert!(code == 2 && text.contains("--clear all has no effect"), "{text}");
-    let one = ["--key", &keys[1], "--clear", "all"];
+    let one = ["--key", keys[1], "--clear", "all"];
     assert_eq!(encrypt(&dir, &demo_clip(), &one).0, 0);
 }
 

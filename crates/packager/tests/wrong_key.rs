@@ -224,6 +224,23 @@ fn loops_are_no_evidence() {
     assert_eq!(report(&many, 0x23).verdict, KeyVerdict::Wrong);
 }
 
+/// Each KID that has no key is reported once, however often it changes.
+#[test]
+fn missing_keys_are_reported_once() {
+    let scratch = Scratch::new();
+    for clip in [AVC_AAC, AAC_FRAGMENTED] {
+        let sealed = sealed(&scratch, clip, Scheme::Cenc, Layout::Fragmented);
+        let tracks = movie(clip).tracks.len();
+        let none = DecryptOptions::new(Vec::new());
+        let reports = check_keys(&FileSource::open(&sealed).unwrap(), &none, &Quiet).unwrap();
+        let found: Vec<_> = reports.iter().map(|key| (key.track, &key.kid[..8])).collect();
+        let all = [(1, "11111111"), (2, "33333333")];
+        let wanted: &[_] = if tracks == 2 { &all } else { &[(1, "33333333")] };
+        assert_eq!(found, wanted);
+        assert!(reports.iter().all(|key| key.verdict == KeyVerdict::Missing));
+    }
+}
+
 /// A PlayReady box with the checksum of the key of audio, made with OpenSSL: the KID, whose bytes are all
 /// alike, encrypted as one block.
 fn playready() -> Pssh {

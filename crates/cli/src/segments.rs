@@ -61,6 +61,7 @@ pub(crate) fn run(
         let summary = new.named(name, worker.segment(&segment, sink, watch))?;
         add(&mut all, summary);
     }
+    worker.finish()?;
     for name in &folder.manifests {
         new.copy(&input.join(name), name)?;
         watch.warn(&format!(
@@ -105,6 +106,13 @@ impl Worker<'_> {
         match self {
             Self::Encrypt(encryptor) => encryptor.segment(segment, sink, watch),
             Self::Decrypt(init, options) => decrypt_segment(*init, segment, sink, options, watch),
+        }
+    }
+
+    fn finish(self) -> Result<(), Error> {
+        match self {
+            Self::Encrypt(encryptor) => encryptor.finish(),
+            Self::Decrypt(..) => Ok(()),
         }
     }
 }

@@ -21,11 +21,13 @@ pub(crate) fn refuse(input: &Input<'_>) -> Result<(), Error> {
 /// 16 MiB. One that is larger goes on to the table, where nothing matches it.
 fn is_box(start: &[u8]) -> bool {
     let Some((size, kind)) = start.split_first_chunk() else { return false };
+    let printable = |kind: &[u8]| kind.iter().all(|byte| matches!(byte, b' '..=b'~'));
     match u32::from_be_bytes(*size) {
         _ if kind.len() < 4 => false,
-        // A size of 64 bits follows; as a start code, it is followed by a header with a level of 62 at most.
-        1 => kind.iter().all(u8::is_ascii_lowercase),
-        0 | 8..0x0100_0000 => kind.iter().all(|byte| matches!(byte, b' '..=b'~')),
+        // A size of 64 bits follows; in a start code and H.264's parameters, the level: 62 at most, which
+        // is no letter.
+        1 => printable(kind) && kind.get(3).is_some_and(u8::is_ascii_alphabetic),
+        0 | 8..0x0100_0000 => printable(kind),
         _ => false,
     }
 }

@@ -102,5 +102,5 @@ pub fn rewrap(
             return Err(fail(&input, track, reason.into()));
         }
     }
-    Ok(job.to_sink(protector, sink, |_| Ok(()))?.0)
+    Ok(job.to_sink(protector, sink, |summary| job.check_protected(summary))?.0)
 }

@@ -102,6 +102,22 @@ fn a_box_of_another_maker() {
 }
 
 #[test]
+fn long_values_are_cut() {
+    let long = "é".repeat(1_000_000);
+    let mut data = vec![0x1a, 0x80, 0x89, 0x7a]; // the provider, of 2,000,000 bytes
+    data.extend(long.as_bytes());
+    let contents = drm::contents(&Pssh::new(System::Widevine.id(), &[], &data));
+    let text = format!("{}… (1000000 characters)", "é".repeat(200));
+    assert_eq!(contents.details, [("provider", text)]);
+    let just = drm::contents(&Pssh::new(
+        System::Widevine.id(),
+        &[],
+        &[&[0x1a, 200, 1][..], &[b'a'; 200]].concat(),
+    ));
+    assert_eq!(just.details, [("provider", "a".repeat(200))]);
+}
+
+#[test]
 fn refusals() {
     let keys = keys(&[TEARS]);
     let refused = |system, scheme| drm::pssh(system, scheme, &keys).unwrap_err();

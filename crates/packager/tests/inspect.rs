@@ -43,6 +43,23 @@ fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
 }
 
+/// A box of a type in upper case, with a size of 64 bits, begins like a start code of H.264.
+#[test]
+fn boxes_that_begin_like_a_start_code() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("in.mp4");
+    let clip = fs::read(fixture("avc.mp4")).unwrap();
+    for kind in [b"FREE", b"free", b"gM@d", b"skiP"] {
+        let wide = [&[0, 0, 0, 1], &kind[..], &16_u64.to_be_bytes()].concat();
+        fs::write(&path, [&wide[..], &clip].concat()).unwrap();
+        inspect_file(&path).unwrap();
+    }
+    // Main profile, level 6.2: printable, and no box.
+    fs::write(&path, [b"\0\0\0\x01gM@>".as_slice(), &clip].concat()).unwrap();
+    let error = inspect_file(&path).unwrap_err().to_string();
+    assert!(error.contains("a raw H.264 stream"), "{error}");
+}
+
 fn near(a: f64, b: f64) -> bool {
     (a - b).abs() < 1e-6
 }

@@ -13,8 +13,9 @@ use std::{
 
 use lanelock_mp4::{BoxRef, item_extents, load, top_level};
 use lanelock_packager::{
-    EncryptOptions, Iv, KeyMap, Layout, Observer, Scheme, Selector, UnclaimedPolicy, decrypt_file,
-    encrypt_file, inspect_file,
+    EncryptOptions, Iv, KeyMap, Layout, Observer, Quiet, Scheme, SegmentEncryptor, Selector,
+    UnclaimedPolicy, decrypt_file, encrypt_file, encrypt_segment, inspect_file,
+    io::{MemorySink, MemorySource},
 };
 use support::*;
 
@@ -301,6 +302,44 @@ fn nothing_to_encrypt_or_to_decrypt_is_an_error() {
     let tenc = encrypted.windows(4).position(|word| word == b"tenc").unwrap();
     encrypted[tenc + 10] = 0; // default_isProtected
     says(place.decrypt(&encrypted, &keys()), &["track 1 (avc1)", "none of its 6 access units"]);
+}
+
+/// Audio that starts late: one of the segments may have nothing to protect, all of them may not.
+#[test]
+fn segments_without_anything_to_encrypt() {
+    let bytes = renamed(AVC_AAC_FRAGMENTS, "mfra", "free");
+    let late = renamed_one(&bytes, 1, "traf", "free");
+    let never = renamed_one(&late, 2, "traf", "free");
+    let options = options(Scheme::Cbcs)
+        .with_clear(vec![Selector::Video])
+        .with_iv(Iv::Given(vec![7; 16]))
+        .with_unclaimed(UnclaimedPolicy::Keep);
+    for (clip, units) in [(late, [0, 12]), (never, [0, 0])] {
+        let starts: Vec<_> = top_level(&clip[..])
+            .map(Result::unwrap)
+            .filter(|header| header.kind == b"moof")
+            .map(|header| usize::try_from(header.offset).unwrap())
+            .collect();
+        let init = MemorySource::new("init.mp4", clip[..starts[0]].to_vec());
+        let mut encryptor = SegmentEncryptor::new(&init, options.clone()).unwrap();
+        let head = MemorySink::new();
+        encryptor.init(Box::new(head.clone()), &Quiet).unwrap();
+        let mut found = Vec::new();
+        for range in [starts[0]..starts[1], starts[1]..clip.len()] {
+            let segment = MemorySource::new("segment.m4s", clip[range].to_vec());
+            let [together, alone] = [MemorySink::new(), MemorySink::new()];
+            let summary = encryptor.segment(&segment, Box::new(together.clone()), &Quiet).unwrap();
+            encrypt_segment(&init, &segment, Box::new(alone.clone()), &options, &Quiet).unwrap();
+            assert!(together.into_bytes() == alone.into_bytes());
+            found.push(summary.access_units);
+        }
+        assert_eq!(found, units);
+        let result = encryptor.finish().map_err(|error| error.to_string());
+        match units {
+            [0, 0] => assert!(result.unwrap_err().contains("nothing would be protected")),
+            _ => result.unwrap(),
+        }
+    }
 }
 
 /// Calls the function at the first sign of progress.

@@ -12,7 +12,7 @@ use lanelock_packager::{
 use lanelock_testkit::Scratch;
 use std::fs;
 use std::path::{Path, PathBuf};
-use support::{AVC, Trak, Warnings, progressive, renamed};
+use support::{AVC, Trak, Warnings, movie, progressive, renamed};
 
 const AAC: &[u8] = include_bytes!("fixtures/aac.mp4");
 const AAC_FRAGMENTED: &[u8] = include_bytes!("fixtures/aac.frag.mp4");
@@ -188,6 +188,56 @@ fn video_that_is_protected_whole_shows_wrong_keys() {
         assert!(error.to_string().contains("NAL units behind their lengths"), "{error}");
         decrypt_file(&sealed, &output, &options(0x22, 0x44), &Quiet).unwrap();
         assert!(fs::read(&output).unwrap() == AVC, "{scheme}");
+    }
+}
+
+/// A slice that comes again is the same noise under a wrong key, if the IV is constant: 2500 copies tell no
+/// more than one, though noise of their own would leave 12 places.
+#[test]
+fn loops_are_no_evidence() {
+    let scratch = Scratch::new();
+    let track = &movie(AVC).tracks[0];
+    let config = AVC.windows(4).position(|word| word == b"avcC").unwrap() - 4;
+    let config = &AVC[config..config + AVC[config + 3] as usize];
+    let first = movie(AVC).samples(track, AVC.len() as u64).unwrap().next().unwrap().unwrap();
+    let start = usize::try_from(first.offset).unwrap();
+    let sample = &AVC[start..start + first.size as usize];
+    let clip =
+        progressive(&[Trak { handler: b"vide", format: b"avc1", config, sample, count: 2500 }]);
+    let report = |sealed: &Path, key: u8| {
+        let source = FileSource::open(sealed).unwrap();
+        check_keys(&source, &options(key, 0), &Quiet).unwrap().remove(0)
+    };
+    let constant = sealed(&scratch, &clip, Scheme::Cbcs, Layout::Fragmented);
+    // Noise of one slice seldom has a place that cannot be.
+    let mut clean = 0;
+    for key in 0x23..0x33 {
+        let report = report(&constant, key);
+        assert_ne!(report.verdict, KeyVerdict::Fits, "{key}: {report:?}");
+        assert!(report.impossible_if_wrong < 1.0, "{report:?}");
+        clean += usize::from(report.impossible == 0);
+    }
+    assert!(clean > 1, "{clean}");
+    // Where each access unit has an IV, copies are encrypted differently.
+    let many = sealed(&scratch, &clip, Scheme::Cenc, Layout::Fragmented);
+    assert_eq!(report(&many, 0x22).verdict, KeyVerdict::Fits);
+    assert_eq!(report(&many, 0x23).verdict, KeyVerdict::Wrong);
+}
+
+/// Each KID that has no key is reported once, however often it changes.
+#[test]
+fn missing_keys_are_reported_once() {
+    let scratch = Scratch::new();
+    for clip in [AVC_AAC, AAC_FRAGMENTED] {
+        let sealed = sealed(&scratch, clip, Scheme::Cenc, Layout::Fragmented);
+        let tracks = movie(clip).tracks.len();
+        let none = DecryptOptions::new(Vec::new());
+        let reports = check_keys(&FileSource::open(&sealed).unwrap(), &none, &Quiet).unwrap();
+        let found: Vec<_> = reports.iter().map(|key| (key.track, &key.kid[..8])).collect();
+        let all = [(1, "11111111"), (2, "33333333")];
+        let wanted: &[_] = if tracks == 2 { &all } else { &[(1, "33333333")] };
+        assert_eq!(found, wanted);
+        assert!(reports.iter().all(|key| key.verdict == KeyVerdict::Missing));
     }
 }
 

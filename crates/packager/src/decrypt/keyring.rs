@@ -1,6 +1,6 @@
 //! Keys by their KIDs, and what has been decrypted with them.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use lanelock::AesLevel;
 use lanelock_cenc::{AccessUnit, Cipher, Scheme, map::Subsample};
@@ -29,7 +29,7 @@ pub(crate) struct Keyring<'a> {
     /// Whether what has no key is passed over.
     pub(super) may_miss: bool,
     /// Tracks and KIDs that have no key.
-    missing: Vec<(usize, [u8; 16])>,
+    missing: BTreeSet<(usize, [u8; 16])>,
 }
 
 /// The ciphers of a piece, and what each is for.
@@ -86,7 +86,7 @@ impl<'a> Keyring<'a> {
             seen: vec![SeenUnits::default(); movie.tracks.len()],
             key_checks,
             may_miss: false,
-            missing: Vec::new(),
+            missing: BTreeSet::new(),
         }
     }
 
@@ -215,9 +215,7 @@ impl<'a> Keyring<'a> {
         let Name { track, kid, scheme, pattern: (crypt_blocks, skip_blocks), .. } = name;
         let Some(key) = self.options.keys.iter().find(|key: &&Key| key.kid == kid) else {
             if self.may_miss {
-                if !self.missing.contains(&(track, kid)) {
-                    self.missing.push((track, kid));
-                }
+                self.missing.insert((track, kid));
                 return Ok(None);
             }
             let kid = kid_text(&kid);

@@ -11,7 +11,7 @@ pub struct Contents {
     pub system: Option<System>,
     /// The KIDs, of the box itself and of its data.
     pub kids: Vec<[u8; 16]>,
-    /// What else there is, in words: name and value, both without control characters.
+    /// What else there is, in words: name and value, both without control characters, long values cut.
     pub details: Vec<(&'static str, String)>,
 }
 
@@ -24,7 +24,13 @@ impl Contents {
 
     pub(super) fn detail(&mut self, name: &'static str, value: impl Into<String>) {
         let printable = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
-        let detail = (name, value.into().chars().map(printable).collect());
+        let value: String = value.into();
+        let mut text: String = value.chars().take(LONGEST).map(printable).collect();
+        let rest = value.chars().skip(LONGEST).count();
+        if rest > 0 {
+            text = format!("{text}… ({} characters)", LONGEST + rest);
+        }
+        let detail = (name, text);
         if !self.details.contains(&detail) {
             self.details.push(detail);
         }
@@ -35,6 +41,9 @@ impl Contents {
         self.kids.iter().map(kid_text).collect()
     }
 }
+
+/// Characters of a value that are kept: boxes may have megabytes.
+const LONGEST: usize = 200;
 
 /// What a detail says of data that cannot be read.
 pub(super) const DAMAGED: &str = "it cannot be read: damaged, or of a newer form";

@@ -70,7 +70,11 @@ pub fn encrypt(
         refuse(skeleton.fragments)?;
     }
     // Of a pipe it is not known before.
-    let (summary, _) = job.to_sink(protector, sink, |summary| refuse(summary.fragments))?;
+    let accept = |summary: &Summary| {
+        job.check_protected(summary)?;
+        refuse(summary.fragments)
+    };
+    let (summary, _) = job.to_sink(protector, sink, accept)?;
     Ok(summary)
 }
 

@@ -41,6 +41,14 @@ pub(crate) struct Job<'a> {
 }
 
 impl Job<'_> {
+    /// Refuses a whole file of which nothing was protected.
+    pub(crate) fn check_protected(&self, summary: &Summary) -> Result<(), Error> {
+        if summary.access_units == 0 && !self.is_init(summary.fragments) {
+            return Err(self.input.unsuitable(NOTHING));
+        }
+        Ok(())
+    }
+
     /// Whether it is an initialization segment alone, if it has so many fragments.
     pub(crate) fn is_init(&self, fragments: u64) -> bool {
         self.skeleton.movie.fragmented && fragments == 0 && self.skeleton.media.is_empty()
@@ -151,9 +159,6 @@ impl Job<'_> {
             seconds: 0.0,
             times,
         };
-        if summary.access_units == 0 && !self.is_init(summary.fragments) {
-            return Err(input.unsuitable(NOTHING));
-        }
         accept(&summary)?;
         done.remarks.warn(self.clear, observer);
         for warning in summary.keys.iter().filter_map(KeyReport::warning) {

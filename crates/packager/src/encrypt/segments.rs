@@ -5,7 +5,7 @@ use std::time::Instant;
 use lanelock::AesLevel;
 use lanelock_cenc::Scheme;
 
-use super::Job;
+use super::{Job, run::NOTHING};
 use crate::{
     EncryptOptions, Error, Iv, Observer, Summary,
     io::{Input, Sink, Source},
@@ -36,6 +36,7 @@ use crate::{
 ///     let sink = FileSink::create(&Path::new("out").join(name), &[&init, &segment])?;
 ///     encryptor.segment(&segment, Box::new(sink), &Quiet)?; // IVs go on from segment to segment
 /// }
+/// encryptor.finish()?; // an error if nothing was protected
 /// # Ok(())
 /// # }
 /// ```
@@ -43,6 +44,8 @@ pub struct SegmentEncryptor<'a> {
     init: &'a dyn Source,
     options: EncryptOptions,
     protector: Protector,
+    /// How many were protected so far.
+    access_units: u64,
 }
 
 impl<'a> SegmentEncryptor<'a> {
@@ -52,7 +55,7 @@ impl<'a> SegmentEncryptor<'a> {
         let skeleton = Skeleton::of_init(&input)?;
         let level = AesLevel::best()?;
         let protector = Protector::new(&input, &skeleton.movie, &options, level, Purpose::Encrypt)?;
-        Ok(Self { init, options, protector })
+        Ok(Self { init, options, protector, access_units: 0 })
     }
 
     /// Encrypts the initialization segment.
@@ -74,6 +77,15 @@ impl<'a> SegmentEncryptor<'a> {
         Ok(summary)
     }
 
+    /// Refuses segments of which none has an access unit of a track to encrypt: nothing was protected.
+    /// A single one may have none, say where audio starts late.
+    pub fn finish(self) -> Result<(), Error> {
+        if self.access_units == 0 {
+            return Err(Input::new(self.init).unsuitable(NOTHING));
+        }
+        Ok(())
+    }
+
     fn run(
         &mut self,
         input: &Input<'_>,
@@ -92,6 +104,7 @@ impl<'a> SegmentEncryptor<'a> {
         };
         let (summary, done) = job.to_sink(self.protector.again(), sink, |_| Ok(()))?;
         self.protector = done;
+        self.access_units += summary.access_units;
         Ok(summary)
     }
 }

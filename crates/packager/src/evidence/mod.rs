@@ -11,7 +11,9 @@
 mod aac;
 mod audio;
 mod nal;
+mod noise;
 mod playready;
+mod runs;
 
 use core::fmt;
 use std::sync::{
@@ -29,7 +31,9 @@ use serde::Serialize;
 pub(crate) use self::playready::{Checksum, check_pssh, checksums};
 use self::{
     audio::Audio,
-    nal::{CryptRuns, NalEvidence, NalRules},
+    nal::{NalEvidence, NalRules},
+    noise::SeenNoise,
+    runs::CryptRuns,
 };
 use crate::{Error, Place, keys::kid_text};
 
@@ -39,6 +43,8 @@ const STRUCTURE_UNITS: u64 = 64;
 const MAPPED_UNITS: u64 = 3000;
 /// A wrong key would have shown so often that looking further tells nothing new.
 const ENOUGH: f64 = 12.0;
+/// The protected ranges to look at where each is remembered, since it may come again.
+const REMEMBERED_RANGES: u64 = 1 << 16;
 
 /// Whether a key is the right one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -328,11 +334,14 @@ struct Entry {
     key_check: Arc<KeyCheck>,
     name: Name,
     runs: CryptRuns,
-    /// How often a wrong key would have shown so far.
+    /// How often a wrong key would have shown so far, if nothing came again.
     weight: f64,
+    /// Protected ranges so far.
+    ranges: u64,
 }
 
-/// What tells checks apart: track, sample entry, scheme, KID and pattern.
+/// What tells checks apart: track, sample entry, scheme, KID, pattern, and whether equal access units
+/// may be encrypted alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Name {
     pub(crate) track: usize,
@@ -340,6 +349,7 @@ pub(crate) struct Name {
     pub(crate) scheme: Scheme,
     pub(crate) kid: [u8; 16],
     pub(crate) pattern: (u8, u8),
+    pub(crate) repeats: bool,
 }
 
 impl Name {
@@ -349,8 +359,11 @@ impl Name {
         scheme: Scheme,
         encryption: &TrackEncryption,
     ) -> Self {
-        let TrackEncryption { kid, crypt_blocks, skip_blocks, .. } = *encryption;
-        Self { track, description_index, scheme, kid, pattern: (crypt_blocks, skip_blocks) }
+        let TrackEncryption { kid, crypt_blocks, skip_blocks, iv_size, .. } = *encryption;
+        let pattern = (crypt_blocks, skip_blocks);
+        // Under `cbcs`, IVs of the access units may all be one, too.
+        let repeats = scheme == Scheme::Cbcs || iv_size == 0;
+        Self { track, description_index, scheme, kid, pattern, repeats }
     }
 }
 
@@ -371,15 +384,14 @@ impl KeyChecks {
             track: track.id,
             codec: track.codec(),
             kid: name.kid,
-            method: entry
-                .map_or(CheckMethod::None, |entry| CheckMethod::new(entry, name.scheme, runs)),
+            method: entry.map_or(CheckMethod::None, |entry| CheckMethod::new(entry, name, runs)),
             runs,
             strict: self.strict,
             first: number,
             until: AtomicU64::new(u64::MAX),
             tally: Mutex::default(),
         });
-        self.entries.push(Entry { key_check, name, runs, weight: 0.0 });
+        self.entries.push(Entry { key_check, name, runs, weight: 0.0, ranges: 0 });
         self.entries.len() - 1
     }
 
@@ -389,20 +401,23 @@ impl KeyChecks {
 
     /// Counts access unit `number` of a check, so that looking ends when it tells nothing new.
     pub(crate) fn count(&mut self, index: usize, number: u64, subsamples: &[Subsample]) {
-        let Entry { key_check, runs, weight, .. } = &mut self.entries[index];
+        let Entry { key_check, runs, weight, ranges, .. } = &mut self.entries[index];
         let CheckMethod::Nal(nal) = &key_check.method else { return };
-        if *weight > ENOUGH {
+        let is_enough =
+            |weight, ranges| weight > ENOUGH || nal.tells_repeats() && ranges > REMEMBERED_RANGES;
+        if is_enough(*weight, *ranges) {
             return;
         }
         let mut found = NalEvidence::default();
         let starts = nal.finds_starts() && number.saturating_sub(key_check.first) < MAPPED_UNITS;
         for len in subsamples.iter().map(|s| s.protected as usize).filter(|len| *len > 0) {
+            *ranges += 1;
             found.bytes += runs.bytes(len) as u64;
             found.ends += u64::from(runs.covers_last(len));
             found.starts += u64::from(starts && runs.covers_first(len));
         }
         *weight += found.expected();
-        if *weight > ENOUGH {
+        if is_enough(*weight, *ranges) {
             key_check.until.store(number, Ordering::Relaxed);
         }
     }
@@ -449,10 +464,13 @@ impl KeyChecks {
 }
 
 impl CheckMethod {
-    fn new(entry: &SampleEntry, scheme: Scheme, runs: CryptRuns) -> Self {
+    fn new(entry: &SampleEntry, name: Name, runs: CryptRuns) -> Self {
+        let seen = || name.repeats.then(SeenNoise::default);
         Audio::new(entry)
             .map(Self::Audio)
-            .or_else(|| NalRules::new(entry, scheme, runs).map(|nal| Self::Nal(Box::new(nal))))
+            .or_else(|| {
+                NalRules::new(entry, name.scheme, runs, seen()).map(|nal| Self::Nal(Box::new(nal)))
+            })
             .unwrap_or(Self::None)
     }
 }

@@ -15,6 +15,8 @@ use lanelock_cenc::{
 };
 use lanelock_mp4::SampleEntry;
 
+use super::{noise::SeenNoise, runs::CryptRuns};
+
 /// What is known of a track of AVC or HEVC, and of how it is encrypted.
 #[derive(Debug)]
 pub(super) struct NalRules {
@@ -25,6 +27,8 @@ pub(super) struct NalRules {
     runs: CryptRuns,
     /// Whether protection begins with slice data, whatever their length.
     exact: bool,
+    /// Where equal slices may be encrypted alike: what was looked at so far.
+    seen: Option<SeenNoise>,
 }
 
 /// What was looked at, and what was found in it.
@@ -78,7 +82,12 @@ impl NalEvidence {
 
 impl NalRules {
     /// None if the entry is of another codec, or cannot be read.
-    pub(super) fn new(entry: &SampleEntry, scheme: Scheme, runs: CryptRuns) -> Option<Self> {
+    pub(super) fn new(
+        entry: &SampleEntry,
+        scheme: Scheme,
+        runs: CryptRuns,
+        seen: Option<SeenNoise>,
+    ) -> Option<Self> {
         let config = entry.config.as_ref()?;
         let mapper = match &config.kind.0 {
             b"avcC" => Mapper::avc(&config.data),
@@ -88,12 +97,17 @@ impl NalRules {
         let length_size = usize::from(entry.nal_length_size()?);
         let mapper = mapper.ok().map(|mapper| mapper.with_max_entries(usize::MAX));
         let exact = scheme.alignment() == Alignment::Exact;
-        Some(Self { length_size, mapper, runs, exact })
+        Some(Self { length_size, mapper, runs, exact, seen })
     }
 
     /// A mapper for the units of a piece. Parameter sets among the units change it.
     pub(super) fn mapper(&self) -> Option<Mapper> {
         self.mapper.clone()
+    }
+
+    /// Whether noise that comes again is told from new noise.
+    pub(super) fn tells_repeats(&self) -> bool {
+        self.seen.is_some()
     }
 
     /// Whether nearly every slice shows where its data begin, and whether they are CABAC's.
@@ -155,11 +169,12 @@ impl NalRules {
                 continue;
             }
             let mut bytes = &unit[range.clone()];
+            let mut here = NalEvidence::default();
             if range.end == nal.end {
                 let zero = bytes.last() == Some(&0);
                 if self.runs.covers_last(bytes.len()) {
-                    found.ends += 1;
-                    found.zero_ends += u64::from(zero);
+                    here.ends += 1;
+                    here.zero_ends += u64::from(zero);
                 }
                 // Some encoders pad with zeros that are not part of the NAL unit.
                 if zero {
@@ -167,23 +182,36 @@ impl NalRules {
                     bytes = &bytes[..end];
                 }
             }
-            self.scan(bytes, range.len(), found);
+            let last = self.scan(bytes, range.len(), &mut here);
+            if self.is_new(range.len(), last) {
+                found.add(&here);
+            }
             while slices.next_if(|slice| slice.start < range.start).is_some() {}
             if slices.next_if_eq(&range).is_some() && self.runs.covers_first(range.len()) {
-                found.starts += 1;
-                // The offset has 9 bits: 510 and 511 are those that begin with eight ones. No
-                // emulation prevention byte is taken for them, which is 03.
-                found.bad_starts += u64::from(unit[range.start] == 0xff);
+                let block = &unit[range.clone()];
+                if self.is_new(0, &block[..block.len().min(BLOCK)]) {
+                    found.starts += 1;
+                    // The offset has 9 bits: 510 and 511 are those that begin with eight ones. No
+                    // emulation prevention byte is taken for them, which is 03.
+                    found.bad_starts += u64::from(unit[range.start] == 0xff);
+                }
             }
         }
     }
 
+    /// Whether noise that ends with the block `last` at `position` of its range was not there before.
+    fn is_new(&self, position: usize, last: &[u8]) -> bool {
+        self.seen.as_ref().is_none_or(|seen| seen.is_new(position, last))
+    }
+
     /// Counts start codes and the like in a protected range of `len` bytes without its padding, where
-    /// it was decrypted and up to three bytes beside that.
-    fn scan(&self, range: &[u8], len: usize, found: &mut NalEvidence) {
+    /// it was decrypted and up to three bytes beside that. Gives the last block that was decrypted.
+    fn scan<'b>(&self, range: &'b [u8], len: usize, found: &mut NalEvidence) -> &'b [u8] {
         found.bytes += self.runs.bytes(range.len()) as u64;
+        let mut last = 0..0;
         for run in self.runs.of(len).take_while(|run| run.start < range.len()) {
             let end = run.end.min(range.len());
+            last = end.saturating_sub(BLOCK).max(run.start)..end;
             // Short runs are many, and one of 16 bytes seldom has a zero.
             if run.len() <= SHORT && !has_zero(&range[run.start..end]) {
                 continue;
@@ -195,8 +223,12 @@ impl NalRules {
                 }
             }
         }
+        &range[last]
     }
 }
+
+/// Bytes of a block of AES.
+const BLOCK: usize = 16;
 
 /// Bytes of a short run.
 const SHORT: usize = 64;
@@ -265,62 +297,7 @@ fn protected(subsamples: &[Subsample]) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Which bytes of a protected range are encrypted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct CryptRuns {
-    /// A last, partial block is encrypted too.
-    partial: bool,
-    /// Bytes of a run, and from one run to the next; both 0 without pattern.
-    run: usize,
-    step: usize,
-}
-
-impl CryptRuns {
-    pub(crate) fn new(scheme: Scheme, crypt_blocks: u8, skip_blocks: u8) -> Self {
-        let (crypt, skip) = (usize::from(crypt_blocks), usize::from(skip_blocks));
-        let pattern = scheme.has_pattern() && crypt > 0 && skip > 0;
-        let (run, step) = if pattern { (16 * crypt, 16 * (crypt + skip)) } else { (0, 0) };
-        Self { partial: scheme == Scheme::Cenc, run, step }
-    }
-
-    /// The encrypted runs of a range of `len` bytes. A last run that is cut short is left out:
-    /// whether it is encrypted depends on who did it.
-    fn of(self, len: usize) -> impl Iterator<Item = Range<usize>> {
-        let whole = self.whole(len);
-        let (step, run) =
-            if self.step == 0 { (whole.max(1), whole) } else { (self.step, self.run) };
-        (0..whole).step_by(step).map(move |at| at..at + run).filter(move |run| run.end <= whole)
-    }
-
-    /// Encrypted bytes of a range.
-    pub(crate) fn bytes(self, len: usize) -> usize {
-        match self.whole(len) {
-            whole if self.step == 0 => whole,
-            whole => {
-                whole / self.step * self.run + self.run * usize::from(whole % self.step >= self.run)
-            }
-        }
-    }
-
-    /// Whether the first byte of a range is encrypted.
-    pub(crate) fn covers_first(self, len: usize) -> bool {
-        self.bytes(len) > 0
-    }
-
-    /// Whether the last byte of a range is encrypted.
-    pub(crate) fn covers_last(self, len: usize) -> bool {
-        let whole = self.whole(len);
-        whole == len && len > 0 && (self.step == 0 || whole % self.step == self.run)
-    }
-
-    /// Bytes that the pattern counts.
-    fn whole(self, len: usize) -> usize {
-        if self.partial { len } else { len / 16 * 16 }
-    }
-}
-
 #[cfg(test)]
-#[expect(clippy::single_range_in_vec_init, reason = "runs")]
 mod tests {
     use super::*;
     use lanelock_testkit::Rng;
@@ -368,7 +345,7 @@ mod tests {
     /// NAL units behind lengths of one byte, of which all but the first byte is protected.
     fn found(units: &[&[u8]]) -> NalEvidence {
         let runs = CryptRuns::new(Scheme::Cenc, 0, 0);
-        let nal = NalRules { length_size: 1, mapper: None, runs, exact: false };
+        let nal = NalRules { length_size: 1, mapper: None, runs, exact: false, seen: None };
         let (mut unit, mut subsamples) = (Vec::new(), Vec::new());
         for bytes in units {
             unit.push(u8::try_from(bytes.len()).unwrap());
@@ -406,7 +383,7 @@ mod tests {
     #[test]
     fn ranges_across_units() {
         let runs = CryptRuns::new(Scheme::Cenc, 0, 0);
-        let nal = NalRules { length_size: 2, mapper: None, runs, exact: false };
+        let nal = NalRules { length_size: 2, mapper: None, runs, exact: false, seen: None };
         let unit = [0, 2, 1, 9, 0, 0, 0, 1, 7];
         let mut found = NalEvidence::default();
         for subsamples in [
@@ -417,32 +394,5 @@ mod tests {
             nal.look(&unit, subsamples, None, &mut Vec::new(), &mut found);
         }
         assert_eq!(found, NalEvidence::default());
-    }
-
-    #[test]
-    fn runs() {
-        let of = |runs: CryptRuns, len| runs.of(len).collect::<Vec<_>>();
-        let pattern = CryptRuns::new(Scheme::Cbcs, 1, 9);
-        assert_eq!(of(pattern, 350), [0..16, 160..176, 320..336]);
-        assert_eq!(of(pattern, 335), [0..16, 160..176]);
-        assert!(pattern.covers_last(176) && !pattern.covers_last(192) && !pattern.covers_last(177));
-        let all = CryptRuns::new(Scheme::Cbcs, 0, 0);
-        assert_eq!(of(all, 35), [0..32]);
-        assert!(all.covers_last(32) && !all.covers_last(35) && !all.covers_first(15));
-        let cenc = CryptRuns::new(Scheme::Cenc, 0, 0);
-        assert_eq!(of(cenc, 35), [0..35]);
-        assert!(cenc.covers_last(35) && cenc.covers_first(1) && !cenc.covers_first(0));
-        let short = CryptRuns::new(Scheme::Cens, 3, 2);
-        assert_eq!(of(short, 16 * 7), [0..48]);
-        // Without clear blocks there is no pattern, and nothing to cut short.
-        assert_eq!(CryptRuns::new(Scheme::Cbcs, 10, 0), all);
-        for runs in [pattern, all, cenc, short] {
-            for len in 0..700 {
-                let bytes: usize = runs.of(len).map(|run| run.len()).sum();
-                assert_eq!(runs.bytes(len), bytes, "{runs:?} {len}");
-                let last = runs.of(len).last().is_some_and(|run| run.end == len);
-                assert_eq!(runs.covers_last(len), last && len > 0, "{runs:?} {len}");
-            }
-        }
     }
 }

@@ -3,7 +3,10 @@
 
 mod support;
 
-use lanelock_testkit::{demo_clip, ffmpeg, skip};
+use lanelock_testkit::{
+    boxes::{boxed, full},
+    demo_clip, ffmpeg, skip,
+};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -307,6 +310,31 @@ fn folders_that_are_refused() {
     let run = command.args([&folder(&dir, "second"), &output]).output().unwrap();
     assert_eq!(run.status.code(), Some(2), "{}", stderr(&run));
     assert!(!output.exists());
+}
+
+#[test]
+fn a_segment_without_samples() {
+    let dir = Dir::new();
+    let clear = folder(&dir, "clear");
+    let traf = |id| boxed(b"traf", &[&full(b"tfhd", &[0x2_0000, id])]);
+    let empty = boxed(b"moof", &[&full(b"mfhd", &[0, 1]), &traf(1), &traf(2)]);
+    fs::write(clear.join("s-7.m4s"), &empty).unwrap();
+    let output = dir.file("out");
+    succeed(lanelock().arg("encrypt").args([&clear, &output]).args(fixed("cbcs")));
+    assert!(fs::read(output.join("s-7.m4s")).unwrap() == empty);
+    let back = dir.file("back");
+    succeed(lanelock().arg("decrypt").args([&output, &back]).args(keys()));
+    assert!(joined(&back) == joined(&clear));
+    // Nothing else.
+    for name in NAMES {
+        fs::remove_file(clear.join(name)).unwrap();
+    }
+    let (before, again) = (dir.names(), dir.file("again"));
+    let mut command = lanelock();
+    let run = command.arg("encrypt").args([&clear, &again]).args(fixed("cbcs")).output().unwrap();
+    assert_eq!(run.status.code(), Some(1));
+    assert!(stderr(&run).contains("nothing would be protected"), "{}", stderr(&run));
+    assert_eq!(dir.names(), before);
 }
 
 #[test]

@@ -15,7 +15,10 @@ use lanelock_cenc::{
 };
 use lanelock_mp4::SampleEntry;
 
-use super::{noise::SeenNoise, runs::CryptRuns};
+use super::{
+    noise::SeenNoise,
+    runs::{BLOCK, CryptRuns},
+};
 
 /// What is known of a track of AVC or HEVC, and of how it is encrypted.
 #[derive(Debug)]
@@ -182,14 +185,15 @@ impl NalRules {
                     bytes = &bytes[..end];
                 }
             }
-            let last = self.scan(bytes, range.len(), &mut here);
-            if self.is_new(range.len(), last) {
+            self.scan(bytes, range.len(), &mut here);
+            let last = self.runs.last_block(range.len());
+            if self.is_new(last.end, &unit[range.clone()][last]) {
                 found.add(&here);
             }
             while slices.next_if(|slice| slice.start < range.start).is_some() {}
             if slices.next_if_eq(&range).is_some() && self.runs.covers_first(range.len()) {
-                let block = &unit[range.clone()];
-                if self.is_new(0, &block[..block.len().min(BLOCK)]) {
+                let first = &unit[range.clone()][..range.len().min(BLOCK)];
+                if self.is_new(0, first) {
                     found.starts += 1;
                     // The offset has 9 bits: 510 and 511 are those that begin with eight ones. No
                     // emulation prevention byte is taken for them, which is 03.
@@ -199,19 +203,18 @@ impl NalRules {
         }
     }
 
-    /// Whether noise that ends with the block `last` at `position` of its range was not there before.
-    fn is_new(&self, position: usize, last: &[u8]) -> bool {
-        self.seen.as_ref().is_none_or(|seen| seen.is_new(position, last))
+    /// Whether noise whose last block ends at this position of a range was not there before; 0 says that
+    /// it is about the start alone.
+    fn is_new(&self, position: usize, block: &[u8]) -> bool {
+        self.seen.as_ref().is_none_or(|seen| seen.is_new(position, block))
     }
 
     /// Counts start codes and the like in a protected range of `len` bytes without its padding, where
-    /// it was decrypted and up to three bytes beside that. Gives the last block that was decrypted.
-    fn scan<'b>(&self, range: &'b [u8], len: usize, found: &mut NalEvidence) -> &'b [u8] {
+    /// it was decrypted and up to three bytes beside that.
+    fn scan(&self, range: &[u8], len: usize, found: &mut NalEvidence) {
         found.bytes += self.runs.bytes(range.len()) as u64;
-        let mut last = 0..0;
         for run in self.runs.of(len).take_while(|run| run.start < range.len()) {
             let end = run.end.min(range.len());
-            last = end.saturating_sub(BLOCK).max(run.start)..end;
             // Short runs are many, and one of 16 bytes seldom has a zero.
             if run.len() <= SHORT && !has_zero(&range[run.start..end]) {
                 continue;
@@ -223,12 +226,8 @@ impl NalRules {
                 }
             }
         }
-        &range[last]
     }
 }
-
-/// Bytes of a block of AES.
-const BLOCK: usize = 16;
 
 /// Bytes of a short run.
 const SHORT: usize = 64;

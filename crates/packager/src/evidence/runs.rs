@@ -4,6 +4,9 @@ use std::ops::Range;
 
 use lanelock_cenc::Scheme;
 
+/// Bytes of a block of AES.
+pub(super) const BLOCK: usize = 16;
+
 /// Which bytes of a protected range are encrypted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CryptRuns {
@@ -18,7 +21,7 @@ impl CryptRuns {
     pub(crate) fn new(scheme: Scheme, crypt_blocks: u8, skip_blocks: u8) -> Self {
         let (crypt, skip) = (usize::from(crypt_blocks), usize::from(skip_blocks));
         let pattern = scheme.has_pattern() && crypt > 0 && skip > 0;
-        let (run, step) = if pattern { (16 * crypt, 16 * (crypt + skip)) } else { (0, 0) };
+        let (run, step) = if pattern { (BLOCK * crypt, BLOCK * (crypt + skip)) } else { (0, 0) };
         Self { partial: scheme == Scheme::Cenc, run, step }
     }
 
@@ -41,6 +44,16 @@ impl CryptRuns {
         }
     }
 
+    /// The last block that is encrypted in a range: 16 bytes, or what there is.
+    pub(super) fn last_block(self, len: usize) -> Range<usize> {
+        let end = match self.whole(len) {
+            whole if self.step == 0 => whole,
+            whole if whole % self.step >= self.run => whole / self.step * self.step + self.run,
+            whole => (whole / self.step * self.step).saturating_sub(self.step - self.run),
+        };
+        end.saturating_sub(BLOCK)..end
+    }
+
     /// Whether the first byte of a range is encrypted.
     pub(crate) fn covers_first(self, len: usize) -> bool {
         self.bytes(len) > 0
@@ -54,7 +67,7 @@ impl CryptRuns {
 
     /// Bytes that the pattern counts.
     fn whole(self, len: usize) -> usize {
-        if self.partial { len } else { len / 16 * 16 }
+        if self.partial { len } else { len / BLOCK * BLOCK }
     }
 }
 
@@ -84,7 +97,10 @@ mod tests {
             for len in 0..700 {
                 let bytes: usize = runs.of(len).map(|run| run.len()).sum();
                 assert_eq!(runs.bytes(len), bytes, "{runs:?} {len}");
-                let last = runs.of(len).last().is_some_and(|run| run.end == len);
+                let end = runs.of(len).last().map_or(0, |run| run.end);
+                let block = runs.last_block(len);
+                assert_eq!(block, end.saturating_sub(BLOCK)..end, "{runs:?} {len}");
+                let last = end == len;
                 assert_eq!(runs.covers_last(len), last && len > 0, "{runs:?} {len}");
             }
         }

@@ -30,7 +30,8 @@ fn on_terminal(script: &Path, variables: &[(&str, &str)], arguments: &str) -> St
     let line = format!("'{}' {arguments}", env!("CARGO_BIN_EXE_lanelock"));
     let mut command = Command::new(script);
     command.args(["-qc", &line, "/dev/null"]).stdin(Stdio::null());
-    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "LANELOCK_KEYS"] {
+    // On a build server (CI) colours are taken for wanted.
+    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "CI", "LANELOCK_KEYS"] {
         command.env_remove(name);
     }
     let run = command.env("TERM", "xterm").envs(variables.iter().copied()).output().unwrap();

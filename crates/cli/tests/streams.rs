@@ -302,9 +302,12 @@ fn a_reader_that_goes_away() {
         watchdog.begins(verb);
         let mut command = lanelock();
         command.args([verb, "-", "-"]).args(args);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // The reader is gone before any other test's process can inherit it for a moment: all of the
+        // output fits into a pipe.
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        command.stdin(Stdio::piped()).stdout(writer).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        drop(child.stdout.take());
         feed(child.stdin.take().unwrap(), bytes, Pace::AtOnce);
         let run = child.wait_with_output().unwrap();
         assert_eq!(run.status.code(), Some(3), "{}", stderr(&run));

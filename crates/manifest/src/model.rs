@@ -1,0 +1,237 @@
+//! What a presentation is.
+
+use std::ops::Range;
+
+use lanelock_mp4::FourCc;
+
+/// A finite presentation: video on demand.
+#[derive(Clone, Debug, Default)]
+pub struct Presentation {
+    /// Its tracks, in the order of the manifests.
+    pub sets: Vec<SwitchingSet>,
+}
+
+/// Tracks of one content in several qualities, between which a player may switch at each segment (a CMAF
+/// switching set): in DASH an `AdaptationSet`.
+#[derive(Clone, Debug, Default)]
+pub struct SwitchingSet {
+    /// BCP 47 language; none if it is not known.
+    pub language: Option<String>,
+    /// What a player shows to choose by.
+    pub label: Option<String>,
+    /// Whether a player takes it unless the viewer chooses: at most one set of each kind.
+    pub is_default: bool,
+    /// Its roles (`urn:mpeg:dash:role:2011`).
+    pub roles: Vec<Role>,
+    /// Whom it serves.
+    pub accessibility: Vec<Accessibility>,
+    /// For a set of key frames alone, for fast forward: the set it belongs to, as an index of
+    /// [`Presentation::sets`].
+    pub trick_play_of: Option<usize>,
+    /// Its tracks.
+    pub tracks: Vec<Track>,
+}
+
+/// One track, in one quality.
+#[derive(Clone, Debug)]
+pub struct Track {
+    /// Unique among all tracks, of letters, digits, `-` and `_`: in DASH the `Representation@id`.
+    pub name: String,
+    /// RFC 6381 codecs, such as `avc1.64001f`; nothing for text in files of its own format.
+    pub codecs: String,
+    /// What it presents.
+    pub media: Media,
+    /// Units per second of its times.
+    pub timescale: u32,
+    /// Where it is.
+    pub files: Files,
+    /// Its segments, in order.
+    pub segments: Vec<Segment>,
+    /// How it is protected; none if it is clear.
+    pub protection: Option<Protection>,
+    /// The manifests that name it.
+    pub used_by: UsedBy,
+}
+
+/// Which manifests name a track: text has another form in each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UsedBy {
+    /// DASH and HLS.
+    Both,
+    /// DASH alone.
+    Dash,
+    /// HLS alone.
+    Hls,
+}
+
+/// What a track presents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Media {
+    /// Video.
+    Video(Video),
+    /// Audio.
+    Audio(Audio),
+    /// Subtitles or captions.
+    Text(Text),
+}
+
+/// A video track.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Video {
+    /// Width of the coded picture in pixels.
+    pub width: u32,
+    /// Height of the coded picture in pixels.
+    pub height: u32,
+    /// Width and height of a pixel, without a common factor.
+    pub pixel_aspect_ratio: (u32, u32),
+    /// Frames per second, as a fraction without a common factor; none if it varies.
+    pub frame_rate: Option<(u32, u32)>,
+    /// Its transfer characteristics.
+    pub range: VideoRange,
+}
+
+/// The range of brightness of a video (RFC 8216bis, VIDEO-RANGE).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum VideoRange {
+    /// Standard.
+    #[default]
+    Sdr,
+    /// Hybrid Log-Gamma (ITU-T H.273 transfer characteristics 18).
+    Hlg,
+    /// Perceptual quantizer (16).
+    Pq,
+}
+
+/// An audio track.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Audio {
+    /// Samples per second.
+    pub sample_rate: u32,
+    /// Channels; for what has objects, those that a player without them hears.
+    pub channels: u32,
+    /// Value of the `AudioChannelConfiguration` of Dolby's scheme (`tag:dolby.com,2014:dash:...`), four
+    /// hexadecimal digits, for AC-3 and E-AC-3; others have the MPEG scheme.
+    pub dolby_channels: Option<String>,
+    /// Whether E-AC-3 carries objects (Dolby Atmos, "JOC"), and their complexity index.
+    pub joc_complexity: Option<u8>,
+}
+
+/// A text track.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Text {
+    /// WebVTT in MP4 (ISO/IEC 14496-30, `wvtt`).
+    Wvtt,
+    /// TTML in MP4 (ISO/IEC 14496-30, `stpp`).
+    Stpp,
+    /// WebVTT files: one, or one for each segment.
+    WebVtt,
+    /// A TTML file.
+    Ttml,
+}
+
+/// Where a track is: paths are relative to the manifests, in URL form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Files {
+    /// A file for each segment.
+    Segments {
+        /// The initialization segment; none for text files.
+        init: Option<String>,
+        /// Path of segment files with `$Number$` in the place of their number, counted from 1.
+        media: String,
+    },
+    /// All in one file.
+    Single {
+        /// The file.
+        path: String,
+        /// Bytes of the initialization segment (`ftyp`, `moov`).
+        init: Range<u64>,
+        /// Bytes of the segment index (`sidx`).
+        index: Range<u64>,
+    },
+    /// A file that is not cut, such as a text file beside the others.
+    Whole {
+        /// The file.
+        path: String,
+    },
+}
+
+/// A segment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Earliest presentation time, in units of the track, after its edit list.
+    pub start: u64,
+    /// Up to the start of the next one, or to the end of the presentation.
+    pub duration: u64,
+    /// Its bytes in its file.
+    pub bytes: Range<u64>,
+    /// The key frames that can be read alone, for I-frame playlists: one at the beginning of each
+    /// fragment.
+    pub key_frames: Vec<KeyFrame>,
+}
+
+/// A key frame with the metadata in front of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyFrame {
+    /// Presentation time.
+    pub start: u64,
+    /// From the `moof` to the end of the frame, in the file of its segment.
+    pub bytes: Range<u64>,
+}
+
+/// How a track is protected (ISO/IEC 23001-7).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Protection {
+    /// `cenc` or `cbcs`.
+    pub scheme: FourCc,
+    /// The key identifier.
+    pub kid: [u8; 16],
+    /// What the protection systems are told.
+    pub systems: Vec<ProtectionSystem>,
+}
+
+/// A protection system that can provide the key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProtectionSystem {
+    /// Its SystemID.
+    pub id: [u8; 16],
+    /// Its whole `pssh` box.
+    pub pssh: Option<Vec<u8>>,
+    /// PlayReady Object of `mspr:pro`.
+    pub playready_object: Option<Vec<u8>>,
+    /// URL of its licence server (`dashif:Laurl`).
+    pub license_url: Option<String>,
+    /// URI of the key for HLS, where the `pssh` does not say it: `skd://...` of FairPlay.
+    pub key_uri: Option<String>,
+}
+
+/// The role of a set (ISO/IEC 23009-1, 5.8.5.5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// The main content.
+    Main,
+    /// Another version of the main content.
+    Alternate,
+    /// More than the main content.
+    Supplementary,
+    /// Commentary.
+    Commentary,
+    /// Another language than the original's.
+    Dub,
+    /// Subtitles.
+    Subtitle,
+    /// Captions.
+    Caption,
+    /// Subtitles for foreign passages alone, shown without being asked for.
+    ForcedSubtitle,
+}
+
+/// Whom a set serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Accessibility {
+    /// Captions: the dialogue as text.
+    Captions,
+    /// Subtitles for the deaf and hard of hearing: dialogue and sounds.
+    Sdh,
+    /// Audio description: what is seen, told for the blind.
+    AudioDescription,
+}

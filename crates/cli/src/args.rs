@@ -8,6 +8,7 @@ use lanelock_packager::{Selector, UnclaimedPolicy, Writes, drm::System};
 use crate::{
     generated::{CompletionsArgs, ManArgs},
     key_args::{KeyArgs, KeysArgs, ToKeyArgs},
+    package_args::PackageArgs,
     speed::SpeedArgs,
     values::{
         IvArg, LayoutArg, SchemeArg, SidxArg, TruncatedRuns, iv, mebibytes, pattern, seconds,
@@ -41,6 +42,7 @@ pub(crate) enum Command {
     Decrypt(DecryptArgs),
     Rewrap(RewrapArgs),
     Inspect(InspectArgs),
+    Package(PackageArgs),
     Keys(KeysArgs),
     Cpu(CpuArgs),
     Speed(SpeedArgs),
@@ -288,7 +290,6 @@ pub(crate) struct DecryptionArgs {
 
 /// What encryption and decryption have in common.
 #[derive(Debug, clap::Args)]
-#[expect(clippy::struct_excessive_bools, reason = "the flags of a command line")]
 pub(crate) struct CommonArgs {
     /// Takes media data that no sample and no item refers to as they are: clear, and left out of new
     /// fragments. Without this option they are an error
@@ -300,6 +301,14 @@ pub(crate) struct CommonArgs {
     #[arg(long, value_name = "HOW", default_value = "keep", ignore_case = true)]
     pub(crate) sidx: SidxArg,
 
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+}
+
+/// How a run goes, and what it says.
+#[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "the flags of a command line")]
+pub(crate) struct RunArgs {
     /// Threads [default: one for each core, at most 4]
     #[arg(long, value_name = "N", value_parser = workers)]
     pub(crate) workers: Option<std::num::NonZeroUsize>,
@@ -340,7 +349,9 @@ impl CommonArgs {
     pub(crate) fn unclaimed(&self) -> UnclaimedPolicy {
         if self.keep_unclaimed { UnclaimedPolicy::Keep } else { UnclaimedPolicy::Refuse }
     }
+}
 
+impl RunArgs {
     pub(crate) fn writes(&self) -> Writes {
         if self.write_turns { Writes::InTurns } else { Writes::SideBySide }
     }

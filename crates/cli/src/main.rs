@@ -9,11 +9,14 @@ mod failure;
 mod generated;
 mod hide;
 mod inspect;
+mod job;
 mod key_args;
 mod key_boxes;
 mod keys;
 mod new_keys;
 mod operation;
+mod package;
+mod package_args;
 mod paths;
 mod process;
 mod pssh;
@@ -41,10 +44,11 @@ fn main() -> ExitCode {
         Err(error) => return usage::report(&error),
     };
     let (json, result) = match &args.command {
-        Command::Encrypt(args) => (args.common.json, run::encrypt(args)),
-        Command::Decrypt(args) => (args.common.json, run::decrypt(args)),
-        Command::Rewrap(args) => (args.common.json, run::rewrap(args)),
+        Command::Encrypt(args) => (args.common.run.json, run::encrypt(args)),
+        Command::Decrypt(args) => (args.common.run.json, run::decrypt(args)),
+        Command::Rewrap(args) => (args.common.run.json, run::rewrap(args)),
         Command::Inspect(args) => (args.json, inspect::inspect(args).map(|()| 0)),
+        Command::Package(args) => (args.run.json, package::package(args)),
         Command::Keys(args) => {
             let result = match &args.command {
                 KeysCommand::New(args) => new_keys::new_keys(args),

@@ -32,7 +32,7 @@ pub(crate) fn encrypt(args: &EncryptArgs) -> Result<u8, Failure> {
     paths.check_key_files(&[&args.keys.files])?;
     check(&paths, args.init.as_ref(), &args.common)?;
     check_encryption(args, &paths)?;
-    let watch = Watch::new(&args.common, paths.len(), paths.to_stdout())?;
+    let watch = Watch::new(&args.common.run, paths.len(), paths.to_stdout())?;
     let keys = keys::by_track(&args.keys, &watch)?;
     let mut choices: Vec<_> = args.clear.iter().cloned().map(Choice::Clear).collect();
     if args.fragment_duration.is_some() {
@@ -57,7 +57,7 @@ pub(crate) fn decrypt(args: &DecryptArgs) -> Result<u8, Failure> {
     let paths = Paths::of(&args.paths)?;
     paths.check_key_files(&[&args.keys.files])?;
     check(&paths, args.init.as_ref(), &args.common)?;
-    let watch = Watch::new(&args.common, paths.len(), paths.to_stdout())?;
+    let watch = Watch::new(&args.common.run, paths.len(), paths.to_stdout())?;
     let options = decrypt_options(&args.keys, &args.decryption, &args.common, &watch)?;
     let choices = Choices::new(Vec::new(), &[], "--key", &args.common);
     let operation = Operation::Decrypt(options.with_must_apply(choices.of_each(&paths)));
@@ -71,7 +71,7 @@ pub(crate) fn rewrap(args: &RewrapArgs) -> Result<u8, Failure> {
     check(&paths, None, &args.common)?;
     check_protection(&args.protection, &paths)?;
     check_truncated_runs("--to-truncated-runs", args.to_truncated_runs, &args.protection)?;
-    let watch = Watch::new(&args.common, paths.len(), paths.to_stdout())?;
+    let watch = Watch::new(&args.common.run, paths.len(), paths.to_stdout())?;
     let from = decrypt_options(&args.keys, &args.decryption, &args.common, &watch)?;
     let keys = keys::new_by_track(&args.to_keys, &from.keys, &watch)?;
     let choices = Choices::new(Vec::new(), &args.to_keys.to_keys, "--to-key", &args.common);
@@ -92,14 +92,14 @@ fn encrypt_options(
         .with_pssh(pssh::boxes(&args.pssh)?)
         .with_drm(if args.no_pssh { Vec::new() } else { args.drm.clone() })
         .with_unclaimed(common.unclaimed())
-        .with_workers(common.workers.map_or(0, usize::from))
-        .with_sync(common.sync)
+        .with_workers(common.run.workers.map_or(0, usize::from))
+        .with_sync(common.run.sync)
         .with_index(common.sidx.into())
-        .with_writes(common.writes());
+        .with_writes(common.run.writes());
     if let Some((crypt, skip)) = args.pattern {
         options = options.with_pattern(crypt, skip);
     }
-    if let Some(memory) = common.memory {
+    if let Some(memory) = common.run.memory {
         options = options.with_memory(memory);
     }
     Ok(options)
@@ -115,11 +115,11 @@ fn decrypt_options(
         .with_encrypted_truncated_runs(args.truncated_runs == TruncatedRuns::Encrypt)
         .with_check_keys(!args.no_key_check)
         .with_unclaimed(common.unclaimed())
-        .with_workers(common.workers.map_or(0, usize::from))
-        .with_sync(common.sync)
+        .with_workers(common.run.workers.map_or(0, usize::from))
+        .with_sync(common.run.sync)
         .with_index(common.sidx.into())
-        .with_writes(common.writes());
-    Ok(match common.memory {
+        .with_writes(common.run.writes());
+    Ok(match common.run.memory {
         Some(memory) => options.with_memory(memory),
         None => options,
     })
@@ -128,8 +128,8 @@ fn decrypt_options(
 /// Refuses options that would have no effect.
 fn check(paths: &Paths, init: Option<&PathBuf>, common: &CommonArgs) -> Result<(), Failure> {
     for (given, option, why) in [
-        (common.sync, "--sync", "where its bytes go is not known"),
-        (common.write_turns, "--write-turns", "its bytes are written in order anyway"),
+        (common.run.sync, "--sync", "where its bytes go is not known"),
+        (common.run.write_turns, "--write-turns", "its bytes are written in order anyway"),
     ] {
         if given && paths.to_stdout() {
             return Err(Failure::usage(
@@ -225,11 +225,11 @@ fn run(
             let result = process(operation, job, init, watch);
             watch.end();
             let summary = result?;
-            if common.json {
+            if common.run.json {
                 let value = serde_json::to_value(&summary).map_err(io::Error::from)?;
                 report::json(&value, job.output.is_standard())?;
-            } else if !common.quiet {
-                report::text(operation.verb(), &job.output, &summary, common.verbose)?;
+            } else if !common.run.quiet {
+                report::text(operation.verb(), &job.output, &summary, common.run.verbose)?;
             }
             Ok(0)
         }
@@ -281,13 +281,15 @@ fn several(
         {
             code = failure.code();
         }
-        if common.json {
+        if common.run.json {
             objects.push(object(job, &result)?);
         } else {
             // What cannot be printed is no reason to stop.
             let _ = watch.suspend(|| match &result {
-                Ok(_) if common.quiet => Ok(()),
-                Ok(summary) => report::text(operation.verb(), &job.output, summary, common.verbose),
+                Ok(_) if common.run.quiet => Ok(()),
+                Ok(summary) => {
+                    report::text(operation.verb(), &job.output, summary, common.run.verbose)
+                }
                 // Once is enough.
                 Err(failure) if failure.is_interruption() && before == failure.code() => Ok(()),
                 Err(failure) => {
@@ -299,7 +301,7 @@ fn several(
         summaries.extend(result.ok());
     }
     watch.end();
-    if common.json
+    if common.run.json
         && let Err(error) = report::json(&objects.into(), false)
     {
         // Whoever closed the pipe may know; a failure of an input counts more than that of its report.

@@ -4,6 +4,7 @@ use std::{ffi::OsString, num::NonZeroUsize};
 
 use clap::ValueEnum;
 use lanelock_packager::{IndexPolicy, Layout, Scheme, Selector, SelectorError};
+use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use crate::pssh::unhex;
@@ -32,7 +33,8 @@ impl core::fmt::Debug for Secret {
 }
 
 /// [`Scheme`] on the command line.
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum SchemeArg {
     /// AES-CTR
     Cenc,

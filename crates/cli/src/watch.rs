@@ -22,7 +22,7 @@ use signal_hook::{
 };
 
 use crate::{
-    args::CommonArgs,
+    args::RunArgs,
     failure::Failure,
     hide::without_keys,
     terminal::{self, Label, printable_json},
@@ -45,11 +45,11 @@ impl Watch {
     /// Shows a bar for `total` bytes if standard error is a terminal, and turns signals into an orderly
     /// end. `total` is none if it is not known.
     pub(crate) fn new(
-        args: &CommonArgs,
+        args: &RunArgs,
         total: Option<u64>,
         to_stdout: bool,
     ) -> Result<Self, Failure> {
-        let CommonArgs { quiet, json, no_progress, .. } = *args;
+        let RunArgs { quiet, json, no_progress, .. } = *args;
         let interrupted = Arc::new(AtomicBool::new(false));
         watch_signals(&interrupted, to_stdout.then_some(json))
             .map_err(|error| Failure::Io { what: "cannot watch for signals".into(), error })?;
@@ -91,6 +91,11 @@ impl Watch {
     pub(crate) fn begins(&self, len: u64) {
         let before = self.current.swap(len, Ordering::Relaxed);
         self.before.fetch_add(before, Ordering::Relaxed);
+    }
+
+    /// There are so many bytes.
+    pub(crate) fn expect(&self, total: u64) {
+        self.bar.set_length(total);
     }
 
     /// Prints without the bar in between.

@@ -69,6 +69,7 @@ pub mod io;
 mod key_text;
 mod keys;
 mod options;
+pub mod package;
 mod piece;
 mod pipeline;
 mod place;

@@ -23,6 +23,8 @@ macro_rules! setters {
     )*};
 }
 
+pub(crate) use setters;
+
 /// How to encrypt. Made by [`Self::new`], changed by the `with_...` methods.
 ///
 /// ```

@@ -27,7 +27,7 @@ use std::{
 use crate::{
     Error, Observer, Times,
     evidence::look,
-    io::{Input, Output},
+    io::{Input, Object, Objects, Output},
     piece::{
         Bytes, Direction, Heads, LargePart, Mapped, Part, PartKind, Planned, Stage, reserve,
         span_len,
@@ -72,6 +72,8 @@ pub(crate) enum Target<'a> {
     Look,
     /// They are written.
     Output(&'a Output),
+    /// They are written to objects that the mapper names.
+    Objects(&'a Objects<'a>),
 }
 
 impl<'a> Target<'a> {
@@ -79,8 +81,18 @@ impl<'a> Target<'a> {
         if let Self::Output(output) = self { Some(output) } else { None }
     }
 
-    pub(crate) fn write(&self, bytes: &[u8], offset: u64) -> Result<(), Error> {
-        self.output().map_or(Ok(()), |output| output.write(bytes, offset))
+    /// What a piece is written to.
+    fn output_of<'m>(&'m self, mapped: &'m Mapped) -> Option<&'m Output> {
+        mapped.object.as_deref().map(Object::output).or(self.output())
+    }
+
+    /// Ends the waiting: the run has failed.
+    fn halt(&self) {
+        match self {
+            Self::Output(output) => output.halt(),
+            Self::Objects(objects) => objects.halt(),
+            Self::Map(_) | Self::Look => {}
+        }
     }
 }
 
@@ -107,7 +119,7 @@ impl Pipeline<'_> {
             parts: Mutex::new(VecDeque::new()),
             budget: Mutex::new(0),
             freed: Condvar::new(),
-            output: self.target.output(),
+            target: self.target,
             failure: Mutex::new(None),
             stop: AtomicBool::new(false),
             through: AtomicU64::new(0),
@@ -233,12 +245,14 @@ impl Pipeline<'_> {
         shared.next(mapping, 1);
         match self.target {
             Target::Map(_) => Ok(()),
-            _ if mapped_whole => self.finish(shared, &mapped, &mut buffer[..len], size, times),
+            _ if mapped_whole => self.finish(shared, mapped, &mut buffer[..len], size, times),
             _ => {
                 let mut mapped = mapped;
                 let out = mapped.out;
                 let head = mapped.take_head();
-                timed(&mut times.write, || self.target.write(&head, out))?;
+                if let Some(output) = self.target.output_of(&mapped) {
+                    timed(&mut times.write, || output.write(&head, out))?;
+                }
                 let parts = mapped.into_parts(&spans);
                 lock(&shared.parts).extend(parts.into_iter().map(|part| (ticket, part)));
                 Ok(())
@@ -257,22 +271,25 @@ impl Pipeline<'_> {
         let LargePart { spans, mapped } = part;
         timed(&mut times.read, || self.read(&spans, buffer, true))?;
         let len = spans.iter().map(span_len).sum();
-        self.finish(shared, &mapped, &mut buffer[..len], len as u64, times)
+        self.finish(shared, mapped, &mut buffer[..len], len as u64, times)
     }
 
     /// Encrypts or decrypts, and writes, a piece of `size` bytes of the input.
     fn finish<P, M>(
         &self,
         shared: &Shared<'_, P, M>,
-        mapped: &Mapped,
+        mapped: Mapped,
         buffer: &mut [u8],
         size: u64,
         times: &mut Times,
     ) -> Result<(), Error> {
         self.apply(&mapped.stage, buffer, times)?;
-        if let Some(output) = self.target.output() {
+        if let Some(output) = self.target.output_of(&mapped) {
             let mut slices = mapped.slices(buffer);
             timed(&mut times.write, || output.write_all(&mut slices, mapped.out))?;
+        }
+        if let Some(object) = mapped.object {
+            timed(&mut times.write, || Object::release(object))?;
         }
         let through = shared.through.fetch_add(size, Ordering::Relaxed) + size;
         self.observer.progress(through, self.input.len());
@@ -399,7 +416,7 @@ struct Shared<'a, P, M> {
     /// Bytes of the pieces that are in memory.
     budget: Mutex<u64>,
     freed: Condvar,
-    output: Option<&'a Output>,
+    target: Target<'a>,
     /// The error of the earliest piece that has one.
     failure: Mutex<Option<(u64, Error)>>,
     stop: AtomicBool,
@@ -449,9 +466,7 @@ impl<P, M> Shared<'_, P, M> {
         self.turned.notify_all();
         drop(lock(&self.budget));
         self.freed.notify_all();
-        if let Some(output) = self.output {
-            output.halt();
-        }
+        self.target.halt();
     }
 
     fn fail(&self, ticket: u64, error: Error) {

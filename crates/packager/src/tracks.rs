@@ -148,6 +148,11 @@ impl Protector {
         Ok(Self { tracks, ciphers: ciphers.into() })
     }
 
+    /// All of so many tracks stay clear.
+    pub(crate) fn clear(tracks: usize) -> Self {
+        Self { tracks: vec![None; tracks], ciphers: [].into() }
+    }
+
     /// The same, with no access units counted yet: IVs go on.
     pub(crate) fn again(&self) -> Self {
         let mut this = self.clone();

@@ -35,6 +35,7 @@ mod moves;
 mod movie;
 mod quicktime;
 mod relocate;
+mod single;
 mod slices;
 mod splice;
 
@@ -46,6 +47,7 @@ pub use moves::RunOffsets;
 pub use movie::{KeepPssh, ProtectTrack, protect_movie, unprotect_movie};
 pub use quicktime::iso_movie;
 pub use relocate::{relocate_meta, relocate_movie};
+pub use single::{SingleEdit, single_track};
 pub use slices::{SampleInfoPosition, SampleInfoSlicer};
 
 pub use crate::protection::WriteAux;

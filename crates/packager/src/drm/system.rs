@@ -8,7 +8,7 @@ use thiserror::Error;
 use crate::{Scheme, keys::kid_text};
 
 /// A protection system.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum System {
     /// The KIDs alone, for all players that ask a page for their keys (W3C, "cenc" Initialization Data

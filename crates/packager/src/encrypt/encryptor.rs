@@ -24,21 +24,21 @@ use crate::{
 };
 
 /// The map stage of encryption.
-pub(super) struct Encryptor<'a> {
-    pub(super) input: &'a Input<'a>,
-    pub(super) movie: &'a Movie,
+pub(crate) struct Encryptor<'a> {
+    pub(crate) input: &'a Input<'a>,
+    pub(crate) movie: &'a Movie,
     /// The media data of a progressive file.
-    pub(super) media: &'a MediaRanges,
+    pub(crate) media: &'a MediaRanges,
     /// What decrypts the pieces first, where they are encrypted anew.
-    pub(super) decryptor: Option<Decryptor<'a>>,
-    pub(super) protector: Protector,
-    pub(super) claims: Claims<'a>,
+    pub(crate) decryptor: Option<Decryptor<'a>>,
+    pub(crate) protector: Protector,
+    pub(crate) claims: Claims<'a>,
     /// For new fragments, parallel to the tracks of the movie; none for those without samples in them.
-    pub(super) slicers: Vec<Option<SampleInfoSlicer<'a>>>,
-    pub(super) placement: Placement,
+    pub(crate) slicers: Vec<Option<SampleInfoSlicer<'a>>>,
+    pub(crate) placement: Placement,
     /// New fragments so far.
-    pub(super) fragments: u64,
-    pub(super) remarks: Remarks,
+    pub(crate) fragments: u64,
+    pub(crate) remarks: Remarks,
 }
 
 impl Map for Encryptor<'_> {
@@ -89,7 +89,7 @@ impl Map for Encryptor<'_> {
             };
             writes.push(self.placement.place(part, bytes, head, &times));
         }
-        Ok(Mapped { stage, writes, out })
+        Ok(Mapped { stage, writes, out, object: None })
     }
 }
 
@@ -181,7 +181,7 @@ impl Encryptor<'_> {
     }
 
     /// Gives `moof` and the header of `mdat` for the samples in the buffer.
-    fn new_fragment(
+    pub(crate) fn new_fragment(
         &mut self,
         tracks: &[NewTrack],
         len: u64,

@@ -6,8 +6,10 @@ mod remarks;
 mod run;
 mod segments;
 
+pub(crate) use encryptor::Encryptor;
 pub use protection::Protection;
-pub(crate) use run::Job;
+pub(crate) use remarks::Remarks;
+pub(crate) use run::{Job, protect, pssh};
 pub use segments::{SegmentEncryptor, encrypt_segment};
 
 use std::{path::Path, time::Instant};

@@ -5,7 +5,7 @@ use lanelock_mp4::{Movie, TrackEncryption, TrackFragment};
 use crate::{Error, Observer, io::Input, selection::fail, tracks::Protector};
 
 /// What was seen of the tracks to encrypt; each list is parallel to the tracks of the movie.
-pub(super) struct Remarks {
+pub(crate) struct Remarks {
     /// An earlier protection has left something over (`senc`, `saiz`, `saio`, `seig` groups), which new
     /// boxes replace.
     leftovers: Vec<bool>,
@@ -15,7 +15,7 @@ pub(super) struct Remarks {
 
 impl Remarks {
     /// None yet.
-    pub(super) fn none(movie: &Movie) -> Self {
+    pub(crate) fn none(movie: &Movie) -> Self {
         let none = vec![false; movie.tracks.len()];
         Self { leftovers: none.clone(), repeated: none }
     }

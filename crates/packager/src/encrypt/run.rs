@@ -179,7 +179,7 @@ pub(super) const NOTHING: &str =
     "none of the tracks to encrypt has an access unit: nothing would be protected";
 
 /// The `pssh` boxes to add: those given, then those of the systems.
-pub(super) fn pssh(
+pub(crate) fn pssh(
     options: &EncryptOptions,
     protector: &Protector,
     level: AesLevel,
@@ -366,7 +366,7 @@ impl<'a> EncryptRun<'a> {
 
 /// Protects the tracks of a `moov`; samples that are mapped already get their auxiliary information in
 /// it.
-pub(super) fn protect(
+pub(crate) fn protect(
     input: &Input<'_>,
     movie: &Movie,
     protector: &Protector,

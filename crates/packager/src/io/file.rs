@@ -143,7 +143,7 @@ fn folder(path: &Path) -> &Path {
 }
 
 /// An error of the system that is about the folder of a file, in words that name it.
-fn of_folder(path: &Path, error: io::Error) -> io::Error {
+pub(super) fn of_folder(path: &Path, error: io::Error) -> io::Error {
     let (kind, folder) = (error.kind(), folder(path).display().to_string());
     match kind {
         io::ErrorKind::NotFound => {

@@ -27,6 +27,7 @@
 
 mod ahead;
 mod file;
+mod folder;
 mod memory;
 mod output;
 mod pipe;
@@ -40,8 +41,9 @@ pub(crate) use ahead::ReadAhead;
 pub use lanelock_mp4::ReadAt;
 
 pub use file::{FileSink, FileSource};
+pub use folder::{FileFolder, Folder, FolderFile, MemoryFolder};
 pub use memory::{MemorySink, MemorySource};
-pub(crate) use output::Output;
+pub(crate) use output::{Object, Objects, Output};
 pub use pipe::{PipeSink, PipeSource};
 pub use sink::{Finish, Sink, WriteOrder};
 pub use source::Source;

@@ -2,10 +2,13 @@
 
 use std::{
     io::{self, IoSlice},
-    sync::{Condvar, Mutex, PoisonError},
+    sync::{
+        Arc, Condvar, Mutex, PoisonError, Weak,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
-use super::{Finish, Sink, WriteOrder};
+use super::{Finish, Folder, Sink, WriteOrder};
 use crate::{Error, Writes};
 
 /// A sink, its name for errors, and who may write to it.
@@ -14,6 +17,8 @@ pub(crate) struct Output {
     name: String,
     /// Whether workers write one after the other.
     turns: bool,
+    /// Bytes that were written.
+    written_bytes: AtomicU64,
     /// Held while writing in turns.
     state: Mutex<State>,
     written: Condvar,
@@ -31,7 +36,14 @@ impl Output {
     pub(crate) fn new(sink: Box<dyn Sink>, writes: Writes) -> Self {
         let name = sink.name();
         let turns = writes == Writes::InTurns || sink.order() == WriteOrder::Sequential;
-        Self { sink, name, turns, state: Mutex::default(), written: Condvar::new() }
+        Self {
+            sink,
+            name,
+            turns,
+            written_bytes: AtomicU64::new(0),
+            state: Mutex::default(),
+            written: Condvar::new(),
+        }
     }
 
     /// Whether every byte must be right when it is written.
@@ -58,7 +70,9 @@ impl Output {
             return Ok(());
         }
         if !self.turns {
-            return self.sink.write_all_at(parts, offset).map_err(fail);
+            self.sink.write_all_at(parts, offset).map_err(fail)?;
+            self.written_bytes.fetch_add(len, Ordering::Relaxed);
+            return Ok(());
         }
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if self.is_sequential() {
@@ -73,6 +87,7 @@ impl Output {
         let result = self.sink.write_all_at(parts, offset);
         // After a write that failed, the next one would leave a hole in front of it.
         state.halted |= result.is_err();
+        self.written_bytes.fetch_add(len, Ordering::Relaxed);
         drop(state);
         self.written.notify_all();
         result.map_err(fail)
@@ -92,5 +107,77 @@ impl Output {
 
     fn error(&self, error: io::Error) -> Error {
         Error::Write { name: self.name.clone(), error }
+    }
+}
+
+/// The objects of a folder while several workers write them.
+pub(crate) struct Objects<'a> {
+    folder: &'a dyn Folder,
+    sync: bool,
+    writes: Writes,
+    /// Those that are not finished.
+    open: Mutex<Vec<Weak<Object>>>,
+}
+
+/// One of them. Whoever drops it last finishes it ([`Self::release`]).
+pub(crate) struct Object {
+    output: Output,
+    /// Its bytes, so far as they have a place.
+    len: AtomicU64,
+    sync: bool,
+}
+
+impl<'a> Objects<'a> {
+    pub(crate) fn new(folder: &'a dyn Folder, sync: bool, writes: Writes) -> Self {
+        Self { folder, sync, writes, open: Mutex::default() }
+    }
+
+    /// A new object.
+    pub(crate) fn create(&self, path: &str) -> Result<Arc<Object>, Error> {
+        let sink = self.folder.create(path).map_err(|error| {
+            let name = format!("{}/{path}", self.folder.name());
+            Error::Write { name, error }
+        })?;
+        let output = Output::new(sink, self.writes);
+        let object = Arc::new(Object { output, len: AtomicU64::new(0), sync: self.sync });
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.retain(|object| object.strong_count() > 0);
+        open.push(Arc::downgrade(&object));
+        Ok(object)
+    }
+
+    /// Writes a whole object.
+    pub(crate) fn write(&self, path: &str, bytes: &[u8]) -> Result<(), Error> {
+        let object = self.create(path)?;
+        object.extend(bytes.len() as u64);
+        object.output.write(bytes, 0)?;
+        Object::release(object)
+    }
+
+    /// Ends the waiting: the run has failed.
+    pub(crate) fn halt(&self) {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.iter().filter_map(Weak::upgrade).for_each(|object| object.output.halt());
+    }
+}
+
+impl Object {
+    /// Gives the next `bytes` their place.
+    pub(crate) fn extend(&self, bytes: u64) -> u64 {
+        self.len.fetch_add(bytes, Ordering::Relaxed)
+    }
+
+    pub(crate) fn output(&self) -> &Output {
+        &self.output
+    }
+
+    /// Finishes it, if nobody else has it: then all of it is written, or the run has failed.
+    pub(crate) fn release(this: Arc<Self>) -> Result<(), Error> {
+        let Some(Self { output, len, sync }) = Arc::into_inner(this) else { return Ok(()) };
+        let len = len.into_inner();
+        if output.written_bytes.load(Ordering::Relaxed) < len {
+            return Ok(());
+        }
+        output.finish(len, sync)
     }
 }

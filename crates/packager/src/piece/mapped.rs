@@ -5,7 +5,7 @@ use std::{io::IoSlice, ops::Range, sync::Arc};
 use lanelock_cenc::{AccessUnit, Cipher, Scheme, map::Subsample};
 
 use super::planned::span_len;
-use crate::{Place, evidence::KeyCheck};
+use crate::{Place, evidence::KeyCheck, io::Object};
 
 /// Access units to encrypt or to decrypt in a buffer.
 #[derive(Debug)]
@@ -28,13 +28,14 @@ pub(crate) enum Direction {
 }
 
 /// A piece that is mapped: what to do to the buffer, what to write, and where.
-#[derive(Debug)]
 pub(crate) struct Mapped {
     pub(crate) stage: Stage,
     /// What to write, side by side.
     pub(crate) writes: Vec<Write>,
     /// Where to write it.
     pub(crate) out: u64,
+    /// What to write it to; none if it is the one output of the run.
+    pub(crate) object: Option<Arc<Object>>,
 }
 
 /// New bytes, and bytes of the buffer behind them.
@@ -45,7 +46,6 @@ pub(crate) struct Write {
 }
 
 /// Part of a large piece, without metadata.
-#[derive(Debug)]
 pub(crate) struct LargePart {
     pub(crate) spans: Vec<Range<u64>>,
     pub(crate) mapped: Mapped,
@@ -93,7 +93,7 @@ impl Mapped {
 
     /// Cuts a large piece, which has one body in the buffer of `spans`, between access units.
     pub(crate) fn into_parts(self, spans: &[Range<u64>]) -> Vec<LargePart> {
-        let Self { stage, writes, out } = self;
+        let Self { stage, writes, out, object } = self;
         let Stage { direction, units, subsamples, ciphers, key_checks, places } = stage;
         let body = writes.first().map_or(0..0, |write| write.body.clone());
         // Under `cbc1` an access unit is one chain: to fill the lanes takes more of them than stay in
@@ -122,7 +122,7 @@ impl Mapped {
             }
             let writes = vec![Write { head: Vec::new(), body: 0..range.len() }];
             let out = out + (range.start - body.start) as u64;
-            let mapped = Self { stage, writes, out };
+            let mapped = Self { stage, writes, out, object: object.clone() };
             parts.push(LargePart { spans: cut_spans(spans, range), mapped });
         };
         for unit in order {
@@ -208,7 +208,7 @@ mod tests {
 
             let (mut next, mut seen) = (0, 0);
             let writes = vec![Write { head: Vec::new(), body: 0..len }];
-            let mapped = Mapped { stage, writes, out: 1000 };
+            let mapped = Mapped { stage, writes, out: 1000, object: None };
             for LargePart { spans, mapped } in mapped.into_parts(&[5000..5000 + len as u64]) {
                 let Mapped { stage, out, .. } = &mapped;
                 let part_len = mapped.writes[0].body.len() as u64;

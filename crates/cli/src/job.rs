@@ -1,0 +1,535 @@
+//! Jobs: what a package is made of, on a command line or in a file.
+
+use std::{
+    collections::BTreeMap,
+    fmt, fs,
+    path::{Path, PathBuf},
+    str::FromStr,
+    time::Duration,
+};
+
+use clap::ValueEnum;
+use lanelock_mp4::TrackKind;
+use lanelock_packager::{
+    drm::System,
+    package::{Accessibility, Role, Storage, TextStorage, TrackProperties, TrackRule},
+};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use crate::{failure::Failure, hide::without_keys, values::SchemeArg};
+
+/// What to package. A job file has the same names as the command line.
+#[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub(crate) struct Job {
+    /// The inputs: MP4, MOV and CMAF files that are clear, WebVTT (.vtt) and TTML (.ttml) files
+    #[arg(value_name = "INPUT")]
+    #[serde(rename = "input", skip_serializing_if = "Vec::is_empty")]
+    pub(crate) inputs: Vec<PathBuf>,
+
+    /// The folder to make: a new or an empty one
+    #[arg(long, short, value_name = "DIR")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// The protection scheme: cbcs or cenc. Without it, --clear all says that nothing is encrypted
+    #[arg(long, short, ignore_case = true)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) scheme: Option<SchemeArg>,
+
+    /// A file with a key on each line, as for encrypt; - is standard input. Without --key and
+    /// --key-file, keys come from the environment variable LANELOCK_KEYS
+    #[arg(long = "key-file", value_name = "FILE")]
+    #[serde(rename = "key-file", skip_serializing_if = "Vec::is_empty")]
+    pub(crate) key_files: Vec<PathBuf>,
+
+    /// Leaves tracks clear: all, video, audio, a codec (hvc1) or a track ID. Text is clear anyway
+    #[arg(long, value_name = "SELECTOR")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) clear: Vec<String>,
+
+    /// Blocks encrypted and blocks left clear in turn, in video under cbcs [default: 1:9]
+    #[arg(long, value_name = "CRYPT:SKIP")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) pattern: Option<String>,
+
+    /// The IV in hexadecimal digits, 8 or 16 bytes: the constant one of cbcs, the first one of cenc
+    /// [default: random; under FairPlay one for all tracks, which --json tells]
+    #[arg(long, value_name = "HEX")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) iv: Option<String>,
+
+    /// Adds pssh boxes to the initialization segments, as for encrypt
+    #[arg(long, value_name = "BOX")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) pssh: Vec<String>,
+
+    /// The protection systems that players of the stream have, made from scheme and keys: common,
+    /// widevine, playready, fairplay, clearkey [default: common]
+    #[arg(long, value_name = "SYSTEM,...", value_delimiter = ',')]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) drm: Vec<Text<System>>,
+
+    /// URL of the licence server of a system, for players of DASH (dashif:Laurl)
+    #[arg(long, value_name = "SYSTEM=URL")]
+    #[serde(with = "laurl", skip_serializing_if = "Vec::is_empty")]
+    pub(crate) laurl: Vec<Laurl>,
+
+    /// URI of FairPlay keys for HLS; {kid} stands for the KID
+    #[arg(long, value_name = "skd://...")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) skd: Option<String>,
+
+    /// How segments are stored [default: segments]
+    #[arg(long, ignore_case = true)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) layout: Option<StorageArg>,
+
+    /// Shortest duration of segments, such as 6s or 1500ms: each goes on to the next sync sample, which
+    /// all renditions must have [default: 6s]
+    #[arg(long, value_name = "DURATION")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) segment: Option<Text<Length>>,
+
+    /// Shortest duration of the fragments in a segment [default: a segment is one fragment]
+    #[arg(long, value_name = "DURATION")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) fragment: Option<Text<Length>>,
+
+    /// Video with negative composition offsets in the place of edit lists (CMAF brand cmf2)
+    #[arg(long)]
+    #[serde(skip_serializing_if = "is_false")]
+    pub(crate) cmf2: bool,
+
+    /// Adds a track of key frames alone, for fast forward in DASH; HLS has I-frame playlists anyway
+    #[arg(long)]
+    #[serde(skip_serializing_if = "is_false")]
+    pub(crate) trick_play: bool,
+
+    /// Name of the DASH manifest, or none [default: manifest.mpd]
+    #[arg(long, value_name = "NAME")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) dash: Option<String>,
+
+    /// Name of the HLS multivariant playlist, or none [default: main.m3u8]
+    #[arg(long, value_name = "NAME")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) hls: Option<String>,
+
+    /// How DASH says when segments begin [default: timeline]
+    #[arg(long, value_name = "HOW", ignore_case = true)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) dash_times: Option<TimesArg>,
+
+    /// How text is stored for DASH; HLS has WebVTT segments anyway [default: mp4]
+    #[arg(long, value_name = "HOW", ignore_case = true)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) text: Option<TextArg>,
+
+    /// Chooses tracks, and says what they are: before the colon file, type (video, audio, text),
+    /// language and id select; behind it name, label, language, role, accessibility (captions, sdh,
+    /// description) and default (yes, no) are set. With --track, only tracks that one selects are packaged
+    #[arg(long = "track", value_name = "SELECT[:SET]")]
+    #[serde(rename = "track", skip_serializing_if = "Vec::is_empty")]
+    pub(crate) tracks: Vec<TrackArg>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+impl Job {
+    /// Reads a job file. Paths in it are relative to its folder.
+    pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
+        let text = fs::read_to_string(path).map_err(|error| Failure::Io {
+            what: format!("cannot read {}", path.display()),
+            error,
+        })?;
+        let mut job: Self = toml::from_str(&text).map_err(|error| {
+            let error = without_keys(&error.to_string());
+            Failure::usage(
+                format!("{}: {}", path.display(), error.trim_end()),
+                "its names are those of the command line; lanelock package ... --print-job shows one",
+            )
+        })?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let Self { inputs, output, key_files, .. } = &mut job;
+        for path in inputs.iter_mut().chain(output).chain(key_files) {
+            if path != Path::new("-") {
+                *path = folder.join(&*path);
+            }
+        }
+        Ok(job)
+    }
+
+    /// What the command line says, over what the file says.
+    pub(crate) fn over(self, file: Self) -> Self {
+        fn list<T>(mut own: Vec<T>, mut more: Vec<T>) -> Vec<T> {
+            more.append(&mut own);
+            more
+        }
+        fn either<T>(own: Vec<T>, other: Vec<T>) -> Vec<T> {
+            if own.is_empty() { other } else { own }
+        }
+        Self {
+            inputs: list(self.inputs, file.inputs),
+            output: self.output.or(file.output),
+            scheme: self.scheme.or(file.scheme),
+            key_files: list(self.key_files, file.key_files),
+            clear: list(self.clear, file.clear),
+            pattern: self.pattern.or(file.pattern),
+            iv: self.iv.or(file.iv),
+            pssh: list(self.pssh, file.pssh),
+            drm: either(self.drm, file.drm),
+            laurl: either(self.laurl, file.laurl),
+            skd: self.skd.or(file.skd),
+            layout: self.layout.or(file.layout),
+            segment: self.segment.or(file.segment),
+            fragment: self.fragment.or(file.fragment),
+            cmf2: self.cmf2 || file.cmf2,
+            trick_play: self.trick_play || file.trick_play,
+            dash: self.dash.or(file.dash),
+            hls: self.hls.or(file.hls),
+            dash_times: self.dash_times.or(file.dash_times),
+            text: self.text.or(file.text),
+            tracks: list(self.tracks, file.tracks),
+        }
+    }
+
+    /// The job as a file.
+    pub(crate) fn text(&self) -> Result<String, Failure> {
+        toml::to_string(self).map_err(|error| {
+            Failure::usage(format!("the job has no text: {error}"), "name files by plain names")
+        })
+    }
+}
+
+/// A value that has a text form, in a job as on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Text<T>(pub(crate) T);
+
+impl<T: FromStr> FromStr for Text<T> {
+    type Err = T::Err;
+
+    fn from_str(text: &str) -> Result<Self, T::Err> {
+        text.parse().map(Self)
+    }
+}
+
+impl<T: fmt::Display> Serialize for Text<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+impl<'de, T: FromStr<Err: fmt::Display>> Deserialize<'de> for Text<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map(Self).map_err(de::Error::custom)
+    }
+}
+
+/// A duration: seconds, or with a unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Length(pub(crate) Duration);
+
+impl FromStr for Length {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (number, unit) = match text.strip_suffix("ms") {
+            Some(number) => (number, 1e-3),
+            None => (text.strip_suffix('s').unwrap_or(text), 1.0),
+        };
+        let seconds = number.trim().parse::<f64>().ok().map(|number| number * unit);
+        seconds
+            .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+            .filter(|duration| !duration.is_zero())
+            .map(Self)
+            .ok_or_else(|| {
+                "a duration is a number of seconds above 0, like 6s, 1.5s or 1500ms".into()
+            })
+    }
+}
+
+impl fmt::Display for Length {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}s", self.0.as_secs_f64())
+    }
+}
+
+/// A licence server.
+#[derive(Clone, Debug)]
+pub(crate) struct Laurl {
+    pub(crate) system: System,
+    pub(crate) url: String,
+}
+
+impl FromStr for Laurl {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (system, url) =
+            text.split_once('=').ok_or("it is SYSTEM=URL, as in clearkey=https://...")?;
+        let system = system.parse().map_err(|error: <System as FromStr>::Err| error.to_string())?;
+        Ok(Self { system, url: url.into() })
+    }
+}
+
+/// Licence servers as a table of a job.
+mod laurl {
+    use super::{BTreeMap, Deserialize, Deserializer, Laurl, Serialize, Serializer, System, de};
+
+    pub(super) fn serialize<S: Serializer>(list: &[Laurl], to: S) -> Result<S::Ok, S::Error> {
+        let table: BTreeMap<_, _> =
+            list.iter().map(|Laurl { system, url }| (system.to_string(), url)).collect();
+        table.serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Laurl>, D::Error> {
+        let table = BTreeMap::<String, String>::deserialize(from)?.into_iter();
+        let read = |(system, url): (String, String)| {
+            let system: System = system.parse().map_err(de::Error::custom)?;
+            Ok(Laurl { system, url })
+        };
+        table.map(read).collect()
+    }
+}
+
+/// [`Storage`] on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum StorageArg {
+    /// A folder for each track: an initialization segment and numbered segments
+    Segments,
+    /// A file for each track with an index (sidx), read by byte ranges
+    Single,
+}
+
+impl From<StorageArg> for Storage {
+    fn from(storage: StorageArg) -> Self {
+        match storage {
+            StorageArg::Segments => Self::Segments,
+            StorageArg::Single => Self::Single,
+        }
+    }
+}
+
+/// How DASH says when segments begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum TimesArg {
+    /// One by one (SegmentTimeline)
+    Timeline,
+    /// By one duration for all, from which none may be off by more than half
+    Duration,
+}
+
+/// [`TextStorage`] on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum TextArg {
+    /// In MP4 (wvtt, stpp), like other tracks
+    Mp4,
+    /// As the file it is, beside the others
+    File,
+}
+
+impl From<TextArg> for TextStorage {
+    fn from(text: TextArg) -> Self {
+        match text {
+            TextArg::Mp4 => Self::Mp4,
+            TextArg::File => Self::File,
+        }
+    }
+}
+
+/// Which tracks, and what is said of them.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub(crate) struct TrackArg {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    kind: Option<Text<Kind>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    language: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<u32>,
+    #[serde(skip_serializing_if = "SetArg::is_empty")]
+    set: SetArg,
+}
+
+/// What is said of tracks.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+struct SetArg {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    language: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    role: Vec<Text<RoleName>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    accessibility: Vec<Text<AccessibilityName>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    default: Option<bool>,
+}
+
+impl SetArg {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// A value by a name of a list.
+macro_rules! named {
+    ($name:ident, $type:ty, $what:literal, [$($text:literal => $value:expr),* $(,)?]) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        struct $name($type);
+
+        impl $name {
+            const ALL: &[(&str, $type)] = &[$(($text, $value)),*];
+        }
+
+        impl FromStr for $name {
+            type Err = String;
+
+            fn from_str(text: &str) -> Result<Self, String> {
+                let found = Self::ALL.iter().find(|(name, _)| name.eq_ignore_ascii_case(text));
+                found.map(|(_, value)| Self(*value)).ok_or_else(|| {
+                    let names: Vec<&str> = Self::ALL.iter().map(|(name, _)| *name).collect();
+                    format!("{text:?} is no {}: there are {}", $what, names.join(", "))
+                })
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let found = Self::ALL.iter().find(|(_, value)| *value == self.0);
+                f.write_str(found.map_or("", |(name, _)| name))
+            }
+        }
+    };
+}
+
+named!(Kind, TrackKind, "type of tracks", [
+    "video" => TrackKind::Video,
+    "audio" => TrackKind::Audio,
+    "text" => TrackKind::Text,
+]);
+named!(RoleName, Role, "role", [
+    "main" => Role::Main,
+    "alternate" => Role::Alternate,
+    "supplementary" => Role::Supplementary,
+    "commentary" => Role::Commentary,
+    "dub" => Role::Dub,
+    "subtitle" => Role::Subtitle,
+    "caption" => Role::Caption,
+    "forced-subtitle" => Role::ForcedSubtitle,
+]);
+named!(AccessibilityName, Accessibility, "accessibility", [
+    "captions" => Accessibility::Captions,
+    "sdh" => Accessibility::Sdh,
+    "description" => Accessibility::AudioDescription,
+]);
+
+impl FromStr for TrackArg {
+    type Err = String;
+
+    /// Reads `file=a.mp4,type=audio,language=de,id=2:label=Deutsch,role=dub`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        // A colon may be part of a file name: the last one that a name follows divides.
+        let names = ["name", "label", "language", "role", "accessibility", "default"];
+        let divides = |at: &usize| {
+            let rest = &text[at + 1..];
+            names
+                .iter()
+                .any(|name| rest.strip_prefix(name).is_some_and(|rest| rest.starts_with('=')))
+        };
+        let colons = text.match_indices(':').map(|(at, _)| at);
+        let at = colons.into_iter().find(divides);
+        let (select, set) = at.map_or((text, ""), |at| (&text[..at], &text[at + 1..]));
+        let mut this = Self::default();
+        for (name, value) in pairs(select)? {
+            match name {
+                "file" => this.file = Some(value),
+                "type" => this.kind = Some(value.parse()?),
+                "language" => this.language = Some(value),
+                "id" => {
+                    let id = value.parse().map_err(|_| format!("{value:?} is no track ID"))?;
+                    this.id = Some(id);
+                }
+                _ => {
+                    return Err(format!(
+                        "{name:?} selects no tracks: file, type, language and id do; what is set stands \
+                         behind a colon"
+                    ));
+                }
+            }
+        }
+        for (name, value) in pairs(set)? {
+            let set = &mut this.set;
+            match name {
+                "name" => set.name = Some(value),
+                "label" => set.label = Some(value),
+                "language" => set.language = Some(value),
+                "role" => set.role.push(value.parse()?),
+                "accessibility" => set.accessibility.push(value.parse()?),
+                "default" => {
+                    set.default = Some(match value.as_str() {
+                        "yes" | "true" => true,
+                        "no" | "false" => false,
+                        _ => return Err(format!("default is yes or no, and not {value:?}")),
+                    });
+                }
+                _ => {
+                    return Err(format!("{name:?} cannot be set: {} can", names.join(", ")));
+                }
+            }
+        }
+        Ok(this)
+    }
+}
+
+/// `NAME=VALUE` with commas between them; what has no name belongs to the value before it.
+fn pairs(text: &str) -> Result<Vec<(&str, String)>, String> {
+    let mut pairs: Vec<(&str, String)> = Vec::new();
+    for part in text.split(',').filter(|_| !text.is_empty()) {
+        let name = part.split_once('=').filter(|(name, _)| {
+            !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c == '-')
+        });
+        match (name, pairs.last_mut()) {
+            (Some((name, value)), _) => pairs.push((name, value.into())),
+            (None, Some((_, value))) => {
+                value.push(',');
+                value.push_str(part);
+            }
+            (None, None) => return Err(format!("{part:?} is not NAME=VALUE")),
+        }
+    }
+    Ok(pairs)
+}
+
+impl From<TrackArg> for TrackRule {
+    fn from(arg: TrackArg) -> Self {
+        let TrackArg { file, kind, language, id, set } = arg;
+        let mut properties = TrackProperties::default();
+        properties.name = set.name;
+        properties.label = set.label;
+        properties.language = set.language;
+        properties.roles = set.role.into_iter().map(|role| role.0.0).collect();
+        properties.accessibility = set.accessibility.into_iter().map(|a| a.0.0).collect();
+        properties.is_default = set.default;
+        let mut rule = Self::default();
+        rule.file = file;
+        rule.kind = kind.map(|kind| kind.0.0);
+        rule.language = language;
+        rule.id = id;
+        rule.properties = properties;
+        rule
+    }
+}

@@ -1,0 +1,386 @@
+//! Where segments begin: at sync samples that all tracks of a switching set have in common.
+
+use lanelock_mp4::{Sample, TrackKind};
+
+use super::source::{SourcePosition, SourceTrack};
+use crate::Error;
+
+/// The segments of a track.
+#[derive(Debug, Default)]
+pub(super) struct Segments {
+    pub(super) list: Vec<Segment>,
+    /// Presentation time of the end, in units of the track.
+    pub(super) end: i64,
+    pub(super) frames: Frames,
+}
+
+/// A segment: where its samples are.
+#[derive(Debug)]
+pub(super) struct Segment {
+    pub(super) fragments: Vec<FragmentCut>,
+    /// Earliest presentation time.
+    pub(super) earliest: i64,
+    /// Presentation time of its first sample, which is a sync sample or not.
+    pub(super) first: (i64, bool),
+    pub(super) bytes: u64,
+}
+
+/// A fragment of a segment.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FragmentCut {
+    pub(super) position: SourcePosition,
+    pub(super) samples: u32,
+    pub(super) decode_time: u64,
+    pub(super) description_index: u32,
+    /// Whether it begins with a sync sample, and its presentation time.
+    pub(super) sync: bool,
+    pub(super) presented: i64,
+}
+
+/// How long frames last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Frames {
+    pub(super) count: u64,
+    /// Sum of all durations.
+    pub(super) duration: u64,
+    /// Shortest and longest duration, but for the last frame.
+    pub(super) shortest: u32,
+    pub(super) longest: u32,
+    last: u32,
+}
+
+/// A time, as units of a timescale.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Time {
+    pub(super) units: i64,
+    pub(super) timescale: u32,
+}
+
+impl Time {
+    pub(super) fn seconds(self) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "for messages")]
+        let units = self.units as f64;
+        units / f64::from(self.timescale)
+    }
+
+    /// Whether it is not before `other`.
+    fn reaches(self, other: Self) -> bool {
+        let own = i128::from(self.units) * i128::from(other.timescale);
+        own >= i128::from(other.units) * i128::from(self.timescale)
+    }
+}
+
+/// What decides where a segment begins.
+pub(super) enum Rule<'a> {
+    /// At a sync sample, when the segment has so many units.
+    Lead(u64),
+    /// At sync samples with just these presentation times; the track that has them, and its name.
+    Follow(&'a [i64], &'a str),
+    /// At the first sample that reaches each of these times, the first of which is that of the first
+    /// segment.
+    Near(&'a [Time]),
+    /// At the first sample that reaches each multiple of so many units.
+    Every(u64),
+}
+
+/// Cuts a track into segments, and these into fragments of at least `fragment` units that begin at sync
+/// samples.
+pub(super) fn cut(
+    source: &SourceTrack,
+    name: &str,
+    rule: &Rule<'_>,
+    fragment: Option<u64>,
+) -> Result<Segments, Error> {
+    let mut samples = source.samples()?;
+    let mut segments = Segments::default();
+    let mut cutter = Cutter { rule, taken: 0, nearest: None };
+    let timescale = source.track().timescale;
+    let mut fragment_start = 0;
+    while let Some((position, sample)) = samples.next()? {
+        let presented = samples.presented(&sample);
+        let time = Time { units: presented, timescale };
+        let begins = match segments.list.last() {
+            None => {
+                cutter.first(source, name, &sample, time)?;
+                true
+            }
+            Some(segment) => cutter.begins(source, name, segment.first.0, &sample, time)?,
+        };
+        let last = segments.list.last().and_then(|segment| segment.fragments.last());
+        let of_other_entry =
+            last.is_some_and(|last| last.description_index != sample.description_index);
+        let age = presented.saturating_sub(fragment_start);
+        let is_old = fragment.is_some_and(|least| u64::try_from(age).is_ok_and(|age| age >= least));
+        if begins {
+            segments.list.push(Segment {
+                fragments: Vec::new(),
+                earliest: presented,
+                first: (presented, sample.sync),
+                bytes: 0,
+            });
+        }
+        let Some(segment) = segments.list.last_mut() else { continue };
+        if begins || of_other_entry || is_old && sample.sync {
+            fragment_start = presented;
+            segment.fragments.push(FragmentCut {
+                position,
+                samples: 0,
+                decode_time: sample.decode_time,
+                description_index: sample.description_index,
+                sync: sample.sync,
+                presented,
+            });
+        }
+        if let Some(fragment) = segment.fragments.last_mut() {
+            fragment.samples = fragment.samples.checked_add(1).ok_or_else(|| {
+                source.fail("a fragment would have more samples than there are numbers for")
+            })?;
+        }
+        segment.earliest = segment.earliest.min(presented);
+        segment.bytes = segment.bytes.saturating_add(sample.size.into());
+        let end = presented.saturating_add(sample.duration.into());
+        segments.end = segments.end.max(end);
+        segments.frames.push(&sample);
+    }
+    cutter.finish(source, name, &segments)?;
+    if segments.list.is_empty() {
+        return Err(source.fail("it has no samples; leave it out (--track chooses tracks)"));
+    }
+    if segments.end <= 0 || segments.frames.duration == 0 {
+        return Err(source.fail("it has no duration: nothing of it would be presented"));
+    }
+    Ok(segments)
+}
+
+/// Finds where segments begin.
+struct Cutter<'a> {
+    rule: &'a Rule<'a>,
+    /// How many of the times of the rule are behind.
+    taken: usize,
+    /// The last sync sample that did not begin a segment.
+    nearest: Option<i64>,
+}
+
+impl Cutter<'_> {
+    /// The first sample.
+    fn first(
+        &mut self,
+        source: &SourceTrack,
+        name: &str,
+        sample: &Sample,
+        time: Time,
+    ) -> Result<(), Error> {
+        match self.rule {
+            Rule::Follow(times, leader) => {
+                let wanted = times.first().copied().unwrap_or(time.units);
+                if wanted != time.units {
+                    return Err(source.fail(format!(
+                        "{name} begins at {:.3} s, and {leader} at {:.3} s: players could not switch \
+                         between them; encode both from one source, with the same frame rate and key \
+                         frames at the same times",
+                        time.seconds(),
+                        Time { units: wanted, ..time }.seconds()
+                    )));
+                }
+                self.taken = 1;
+            }
+            // Audio may begin before the others, with what its decoder needs first.
+            Rule::Near(_) => {
+                self.taken = 1;
+                self.pass(time);
+            }
+            Rule::Lead(_) | Rule::Every(_) => {}
+        }
+        if !sample.sync && source.kind() == TrackKind::Video {
+            return Err(source.fail(
+                "its first sample is no sync sample, so that players could not begin to play; cut it at a \
+                 sync sample, or encode it anew",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Leaves times behind that `time` reaches.
+    fn pass(&mut self, time: Time) {
+        if let Rule::Near(times) = self.rule {
+            while times.get(self.taken).is_some_and(|next| time.reaches(*next)) {
+                self.taken += 1;
+            }
+        }
+    }
+
+    /// Whether a segment begins with a sample that is not the first; the one before it began at `start`.
+    fn begins(
+        &mut self,
+        source: &SourceTrack,
+        name: &str,
+        start: i64,
+        sample: &Sample,
+        time: Time,
+    ) -> Result<bool, Error> {
+        let age = u64::try_from(time.units.saturating_sub(start)).unwrap_or(0);
+        match self.rule {
+            Rule::Lead(least) => Ok(sample.sync && age >= *least),
+            Rule::Every(least) => {
+                let number = |units: i64| u64::try_from(units).unwrap_or(0) / (*least).max(1);
+                Ok(number(time.units) > number(start))
+            }
+            Rule::Near(_) => {
+                let before = self.taken;
+                self.pass(time);
+                Ok(self.taken > before)
+            }
+            Rule::Follow(times, leader) => {
+                let Some(&wanted) = times.get(self.taken) else { return Ok(false) };
+                if !sample.sync {
+                    return Ok(false);
+                }
+                if time.units > wanted {
+                    return Err(misaligned(source, name, leader, time, wanted, self.nearest));
+                }
+                let begins = time.units == wanted;
+                self.taken += usize::from(begins);
+                self.nearest = Some(time.units);
+                Ok(begins)
+            }
+        }
+    }
+
+    /// Looks for times that no sample had.
+    fn finish(self, source: &SourceTrack, name: &str, segments: &Segments) -> Result<(), Error> {
+        let Rule::Follow(times, leader) = self.rule else { return Ok(()) };
+        let Some(&wanted) = times.get(self.taken) else { return Ok(()) };
+        let timescale = source.track().timescale;
+        let seconds = |units| Time { units, timescale }.seconds();
+        let before = self.nearest.map(seconds);
+        let before = before.map_or_else(String::new, |before| {
+            format!(", and the last one before it is at {before:.3} s")
+        });
+        Err(source.fail(format!(
+            "{leader} has a sync sample at {:.3} s, where a segment is to begin, and {name} has none from \
+             there on{before} (it ends at {:.3} s): players could not switch between them; encode both \
+             with key frames at the same times (ffmpeg -force_key_frames 'expr:gte(t,n_forced*2)')",
+            seconds(wanted),
+            seconds(segments.end)
+        )))
+    }
+}
+
+/// A rendition whose sync samples are elsewhere.
+fn misaligned(
+    source: &SourceTrack,
+    name: &str,
+    leader: &str,
+    found: Time,
+    wanted: i64,
+    before: Option<i64>,
+) -> Error {
+    let seconds = |units| Time { units, ..found }.seconds();
+    let before =
+        before.map_or_else(String::new, |before| format!("at {:.3} s and ", seconds(before)));
+    source.fail(format!(
+        "{leader} has a sync sample at {:.3} s, where a segment is to begin, and {name} has none there: \
+         the nearest are {before}at {:.3} s; encode both with key frames at the same times (ffmpeg \
+         -force_key_frames 'expr:gte(t,n_forced*2)'), or choose a --segment that ends where both have one",
+        seconds(wanted),
+        seconds(found.units)
+    ))
+}
+
+impl Segments {
+    /// Presentation times of the first samples.
+    pub(super) fn starts(&self) -> Vec<i64> {
+        self.list.iter().map(|segment| segment.first.0).collect()
+    }
+
+    /// Start and duration of each segment, from its earliest presentation time to the next one's; what
+    /// is before 0 is not presented.
+    pub(super) fn times(&self) -> Vec<(u64, u64)> {
+        let starts = self.list.iter().map(|segment| unsigned(segment.earliest));
+        let ends = starts.clone().skip(1).chain([unsigned(self.end)]);
+        starts.zip(ends).map(|(start, end)| (start, end.saturating_sub(start))).collect()
+    }
+}
+
+/// A presentation time; what is before 0 is not presented.
+pub(super) fn unsigned(time: i64) -> u64 {
+    u64::try_from(time).unwrap_or(0)
+}
+
+impl Frames {
+    fn push(&mut self, sample: &Sample) {
+        // The last one may last any time: the extremes are those of the frames before it.
+        if self.count == 1 {
+            (self.shortest, self.longest) = (self.last, self.last);
+        } else if self.count > 1 {
+            self.shortest = self.shortest.min(self.last);
+            self.longest = self.longest.max(self.last);
+        }
+        self.count += 1;
+        self.duration = self.duration.saturating_add(sample.duration.into());
+        self.last = sample.duration;
+    }
+
+    /// Frames per second as a fraction without a common factor; none if it varies. Times are rounded to
+    /// the timescale: rates that are whole, or so many thousand per 1001 seconds, are found behind that.
+    pub(super) fn rate(&self, timescale: u32) -> Option<(u32, u32)> {
+        let count = self.count.checked_sub(1).filter(|count| *count > 0)?;
+        if self.longest > self.shortest.saturating_add(1) {
+            return None;
+        }
+        let duration = self.duration.checked_sub(self.last.into())?;
+        let (mut rate, mut per) = (u128::from(count) * u128::from(timescale), u128::from(duration));
+        if self.longest != self.shortest {
+            let rounded = |by: u128| (rate * by + per * 500) / (per * 1000);
+            let candidates = [(rounded(1000), 1), (rounded(1001) * 1000, 1001)];
+            let error = |(units, seconds): (u128, u128)| (units * per).abs_diff(rate * seconds);
+            let near = candidates.into_iter().min_by_key(|candidate| error(*candidate))?;
+            if error(near) * 10_000 < rate * near.1 {
+                (rate, per) = near;
+            }
+        }
+        let factor = gcd(rate, per).max(1);
+        Some((u32::try_from(rate / factor).ok()?, u32::try_from(per / factor).ok()?))
+    }
+}
+
+fn gcd(a: u128, b: u128) -> u128 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frames(durations: &[u32]) -> Frames {
+        let mut frames = Frames::default();
+        for &duration in durations {
+            frames.push(&Sample {
+                offset: 0,
+                size: 1,
+                decode_time: 0,
+                duration,
+                composition_offset: 0,
+                flags: 0,
+                sync: true,
+                description_index: 1,
+            });
+        }
+        frames
+    }
+
+    #[test]
+    fn rates() {
+        assert_eq!(frames(&[512; 10]).rate(15_360), Some((30, 1)));
+        assert_eq!(frames(&[1001; 10]).rate(24_000), Some((24_000, 1001)));
+        assert_eq!(frames(&[3003, 3003, 9]).rate(90_000), Some((30_000, 1001)));
+        // Rounded to milliseconds.
+        assert_eq!(frames(&[33, 33, 34, 33, 33, 34, 33, 33, 34, 1]).rate(1000), Some((30, 1)));
+        let ntsc: Vec<u32> = (0..3000).map(|n| (n + 1) * 1001 / 30 - n * 1001 / 30).collect();
+        assert_eq!(frames(&ntsc).rate(1000), Some((30_000, 1001)));
+        // They vary, or there is one alone.
+        assert_eq!(frames(&[40, 20, 40]).rate(1000), None);
+        assert_eq!(frames(&[40]).rate(1000), None);
+        assert_eq!(frames(&[]).rate(1000), None);
+    }
+}

@@ -1,0 +1,202 @@
+//! Packaging: tracks of several inputs become CMAF tracks (ISO/IEC 23000-19) with DASH and HLS manifests.
+//!
+//! ```text
+//! inputs -> tracks -> switching sets -> cuts -> fragments (the pipeline, track by track) -> objects
+//!                                         \---------- times and sizes ----------> manifests
+//! ```
+//! All metadata are read and all decisions are made before anything is written ([`Package::new`]); the
+//! tracks of a switching set are cut at the same times, and the others near those. Then each track goes
+//! through the pipeline that also encrypts single files ([`Package::write`]).
+
+mod cuts;
+mod names;
+mod options;
+mod packer;
+mod rendition;
+mod sets;
+mod signalling;
+mod source;
+mod summary;
+mod write;
+
+pub use lanelock_manifest::{Accessibility, Role};
+pub use options::{PackageOptions, Storage, TextStorage, TrackProperties, TrackRule};
+pub use summary::{PackageSummary, PackagedTrack};
+
+use std::sync::Arc;
+
+use lanelock_mp4::TrackKind;
+
+use self::{
+    rendition::Rendition,
+    source::{InputFile, SourceTrack},
+};
+use crate::{
+    Error, Observer,
+    io::{Folder, Source},
+};
+
+/// Tracks that are planned, and can be written.
+///
+/// ```
+/// use std::{sync::Arc, time::Duration};
+/// use lanelock_packager::{
+///     EncryptOptions, KeyMap, Quiet, Scheme,
+///     io::{MemoryFolder, MemorySource},
+///     package::{Package, PackageOptions},
+/// };
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let path = "tests/fixtures/avc_aac.mp4";
+/// let movie = MemorySource::new("movie.mp4", std::fs::read(path)?); // or a `FileSource`
+/// let mut keys = KeyMap::new();
+/// keys.parse_insert("00112233445566778899aabbccddeeff:0f1e2d3c4b5a69788796a5b4c3d2e1f0")?;
+/// let options = PackageOptions::new()
+///     .with_protection(Some(EncryptOptions::new(Scheme::Cbcs, keys)))
+///     .with_segment_duration(Duration::from_secs(4));
+/// let package = Package::new(vec![Arc::new(movie)], options, &Quiet)?;
+///
+/// let folder = MemoryFolder::new(); // or a `FileFolder`
+/// let summary = package.write(Box::new(folder.clone()), &Quiet)?;
+/// assert_eq!(summary.tracks.len(), 2);
+/// let objects = folder.into_objects().ok_or("not complete")?;
+/// assert!(objects.contains_key("manifest.mpd") && objects.contains_key("main.m3u8"));
+/// # Ok(())
+/// # }
+/// ```
+pub struct Package {
+    options: PackageOptions,
+    renditions: Vec<Rendition>,
+    sets: Vec<sets::Set>,
+}
+
+impl Package {
+    /// Reads the metadata of the inputs, and decides about everything: tracks, sets, segments, keys.
+    ///
+    /// # Errors
+    /// What [`encrypt`](fn@crate::encrypt) says of files and tracks that it cannot take; renditions
+    /// whose sync samples are not aligned; names that come twice.
+    pub fn new(
+        inputs: Vec<Arc<dyn Source>>,
+        options: PackageOptions,
+        observer: &dyn Observer,
+    ) -> Result<Self, Error> {
+        let files = inputs.into_iter().map(|source| InputFile::read(source).map(Arc::new));
+        let files = files.collect::<Result<Vec<_>, Error>>()?;
+        let options = rendition::check_options(options, &files)?;
+        let mut chosen = Vec::new();
+        for file in &files {
+            for index in 0..file.movie().tracks.len() {
+                chosen.extend(choose(file, index, &options, observer)?);
+            }
+        }
+        check_rules(&chosen, &options)?;
+        if chosen.is_empty() {
+            return Err(Error::Options("no track is left to package".into()));
+        }
+        let (renditions, sets) = sets::arrange(chosen, &options, observer)?;
+        Ok(Self { options, renditions, sets })
+    }
+
+    /// What will be written; sizes are those of the samples.
+    pub fn summary(&self) -> PackageSummary {
+        summary::planned(self)
+    }
+
+    /// Writes the tracks, then the manifests; then the folder appears.
+    pub fn write(
+        &self,
+        folder: Box<dyn Folder>,
+        observer: &dyn Observer,
+    ) -> Result<PackageSummary, Error> {
+        write::write(self, folder, observer)
+    }
+}
+
+/// A track that is to be packaged, and the rules that select it.
+struct Chosen {
+    source: SourceTrack,
+    properties: TrackProperties,
+    rules: Vec<usize>,
+}
+
+/// Whether a track is to be packaged.
+fn choose(
+    file: &Arc<InputFile>,
+    index: usize,
+    options: &PackageOptions,
+    observer: &dyn Observer,
+) -> Result<Option<Chosen>, Error> {
+    let track = &file.movie().tracks[index];
+    let mut source =
+        SourceTrack { file: file.clone(), index, timing: source::Timing { delay: 0, from: 0 } };
+    let language = rendition::language(track);
+    let rules = options.tracks.iter().enumerate();
+    let rules: Vec<usize> = rules
+        .filter(|(_, rule)| rule.selects(&source, language.as_deref()))
+        .map(|(number, _)| number)
+        .collect();
+    if rules.is_empty() && !options.tracks.is_empty() {
+        return Ok(None);
+    }
+    let name = &file.input().name;
+    if source.kind() == TrackKind::Other {
+        if rules.is_empty() {
+            observer.warn(&format!(
+                "{name}: track {} ({}) is left out: it is neither video, audio nor text",
+                track.id,
+                track.codec()
+            ));
+            return Ok(None);
+        }
+        return Err(
+            source.fail("it is neither video, audio nor text, and has no place in a stream")
+        );
+    }
+    if track.is_protected() {
+        return Err(source.fail(
+            "it is encrypted already, and package takes clear tracks: decrypt it first (lanelock decrypt), \
+             or change scheme and keys of the file as it is (lanelock rewrap)",
+        ));
+    }
+    let mut properties = TrackProperties::default();
+    for &rule in &rules {
+        properties.take(&options.tracks[rule].properties);
+    }
+    if properties.language.is_none() {
+        properties.language = language;
+    }
+    source.timing = SourceTrack::new(file.clone(), index)?.timing;
+    Ok(Some(Chosen { source, properties, rules }))
+}
+
+/// Refuses rules that select nothing.
+fn check_rules(chosen: &[Chosen], options: &PackageOptions) -> Result<(), Error> {
+    for (number, rule) in options.tracks.iter().enumerate() {
+        if !chosen.iter().any(|track| track.rules.contains(&number)) {
+            return Err(Error::Options(format!(
+                "--track number {} ({rule}) selects no track of the inputs; lanelock inspect shows what \
+                 they have",
+                number + 1
+            )));
+        }
+    }
+    Ok(())
+}
+
+impl TrackProperties {
+    /// Takes what `more` says.
+    fn take(&mut self, more: &Self) {
+        let Self { name, label, language, roles, accessibility, is_default } = more;
+        for (own, more) in
+            [(&mut self.name, name), (&mut self.label, label), (&mut self.language, language)]
+        {
+            if more.is_some() {
+                own.clone_from(more);
+            }
+        }
+        self.roles.extend_from_slice(roles);
+        self.accessibility.extend_from_slice(accessibility);
+        self.is_default = is_default.or(self.is_default);
+    }
+}

@@ -1,0 +1,80 @@
+//! Names of tracks, in paths and manifests.
+
+use lanelock_mp4::TrackKind;
+
+use super::{Chosen, PackageOptions};
+use crate::Error;
+
+/// A name for each track: the one that is given, or one that says what the track is.
+pub(super) fn assign(chosen: &[Chosen], options: &PackageOptions) -> Result<Vec<String>, Error> {
+    let reserved: Vec<&str> = [&options.dash, &options.hls]
+        .into_iter()
+        .flatten()
+        .map(|manifest| manifest.split('.').next().unwrap_or(manifest))
+        .collect();
+    let mut names: Vec<Option<String>> = Vec::with_capacity(chosen.len());
+    for track in chosen {
+        let Some(name) = &track.properties.name else {
+            names.push(None);
+            continue;
+        };
+        let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+        if name.is_empty() || name.len() > 64 || !name.chars().all(fits) {
+            return Err(track.source.fail(format!(
+                "{name:?} is no name for it: 1 to 64 letters, digits, - and _ make one"
+            )));
+        }
+        if reserved.contains(&name.as_str()) {
+            return Err(track
+                .source
+                .fail(format!("its name {name} is that of a manifest; give it another one")));
+        }
+        if let Some(other) = names.iter().position(|other| other.as_ref() == Some(name)) {
+            return Err(track.source.fail(format!(
+                "its name {name} is that of track {} of {}, too; give each track a name of its own \
+                 (--track ...:name=NAME)",
+                chosen[other].source.track().id,
+                chosen[other].source.file.input().name
+            )));
+        }
+        names.push(Some(name.clone()));
+    }
+    for index in 0..chosen.len() {
+        if names[index].is_some() {
+            continue;
+        }
+        let base = describe(&chosen[index]);
+        let codec = chosen[index].source.track().codec().to_lowercase();
+        let codec: String = codec.chars().filter(char::is_ascii_alphanumeric).collect();
+        let with_codec = format!("{base}-{codec}");
+        let numbered = (2..).map(|number| format!("{base}-{number}"));
+        // A codec tells tracks apart where others of the same description have another one.
+        let other_codec = chosen.iter().any(|other| {
+            describe(other) == base
+                && other.source.track().codec() != chosen[index].source.track().codec()
+        });
+        let mut candidates =
+            [base.clone()].into_iter().chain(other_codec.then_some(with_codec)).chain(numbered);
+        let is_free = |name: &String| {
+            !names.iter().flatten().any(|other| other == name) && !reserved.contains(&name.as_str())
+        };
+        names[index] = candidates.find(is_free);
+    }
+    Ok(names.into_iter().flatten().collect())
+}
+
+/// What a track is.
+fn describe(track: &Chosen) -> String {
+    let language = track.properties.language.as_deref().unwrap_or("");
+    let fits = |c: &char| c.is_ascii_alphanumeric() || *c == '-';
+    let language: String = language.chars().filter(fits).collect();
+    let kind = match track.source.kind() {
+        TrackKind::Video => {
+            let height = super::signalling::size(track.source.track()).1;
+            return format!("video-{height}p");
+        }
+        TrackKind::Audio => "audio",
+        _ => "text",
+    };
+    if language.is_empty() { kind.into() } else { format!("{kind}-{language}") }
+}

@@ -1,0 +1,213 @@
+//! From cuts to fragments in their objects.
+
+use std::sync::Arc;
+
+use lanelock_mp4::compose::{NewSample, SidxReference};
+
+use super::{
+    cuts::{FragmentCut, Segment, Segments},
+    source::SourceTrack,
+};
+use crate::{
+    Error,
+    encrypt::Encryptor,
+    io::{Input, Object, Objects},
+    piece::{Bytes, Direction, Mapped, NewTrack, PartKind, Planned, Stage, Write},
+    pipeline::{Map, Plan},
+};
+
+/// The fragments of a track, in order.
+pub(super) struct FragmentPlan<'a> {
+    source: &'a SourceTrack,
+    segments: std::slice::Iter<'a, Segment>,
+    fragments: std::slice::Iter<'a, FragmentCut>,
+    /// What becomes of composition offsets: an edit list that the output does not have.
+    shift: i64,
+}
+
+impl<'a> FragmentPlan<'a> {
+    pub(super) fn new(source: &'a SourceTrack, segments: &'a Segments, shift: i64) -> Self {
+        Self { source, segments: segments.list.iter(), fragments: [].iter(), shift }
+    }
+}
+
+impl Plan for FragmentPlan<'_> {
+    fn next(&mut self) -> Result<Option<Planned>, Error> {
+        let cut = loop {
+            if let Some(cut) = self.fragments.next() {
+                break cut;
+            }
+            let Some(segment) = self.segments.next() else { return Ok(None) };
+            self.fragments = segment.fragments.iter();
+        };
+        let source = self.source;
+        let count = cut.samples as usize;
+        let mut new = NewTrack {
+            track: 0,
+            description_index: cut.description_index,
+            decode_time: cut.decode_time,
+            samples: Vec::with_capacity(count),
+            offsets: Vec::with_capacity(count),
+        };
+        let mut spans: Vec<std::ops::Range<u64>> = Vec::new();
+        let mut samples = source.samples_from(cut.position)?;
+        for _ in 0..count {
+            let Some((_, sample)) = samples.next()? else {
+                return Err(source.fail("it has fewer samples than when it was planned"));
+            };
+            let end = sample.offset + u64::from(sample.size);
+            match spans.last_mut() {
+                Some(last) if last.end == sample.offset => last.end = end,
+                _ if sample.size == 0 => {}
+                _ => spans.push(sample.offset..end),
+            }
+            let offset = i64::from(sample.composition_offset) + self.shift;
+            let composition_offset = i32::try_from(offset).map_err(|_| {
+                source.fail("its composition offsets would not fit 32 bits without an edit list")
+            })?;
+            new.samples.push(NewSample { composition_offset, ..sample.into() });
+            new.offsets.push(sample.offset);
+        }
+        Ok(Some(Planned::gathered(PartKind::NewFragment(vec![new]), spans)))
+    }
+}
+
+/// Where the segments of a track go.
+pub(super) enum Target {
+    /// Each to an object of its own: paths with `$Number$` in them.
+    Numbered(String),
+    /// One behind the other to one object.
+    Single(Arc<Object>),
+}
+
+/// A segment that has its place.
+#[derive(Debug)]
+pub(super) struct PackedSegment {
+    /// Its bytes in its object.
+    pub(super) bytes: std::ops::Range<u64>,
+    /// Of each fragment that begins with a sync sample: presentation time, and where its metadata and
+    /// that sample are.
+    pub(super) key_frames: Vec<(i64, std::ops::Range<u64>)>,
+}
+
+/// Maps the fragments of a track and gives them their objects.
+pub(super) struct Packer<'a> {
+    pub(super) encryptor: Encryptor<'a>,
+    pub(super) target: Target,
+    pub(super) objects: &'a Objects<'a>,
+    segments: std::iter::Enumerate<std::slice::Iter<'a, Segment>>,
+    /// The fragments of the segment that are still to come.
+    fragments: std::slice::Iter<'a, FragmentCut>,
+    object: Option<Arc<Object>>,
+    pub(super) packed: Vec<PackedSegment>,
+}
+
+impl<'a> Packer<'a> {
+    pub(super) fn new(
+        encryptor: Encryptor<'a>,
+        segments: &'a Segments,
+        target: Target,
+        objects: &'a Objects<'a>,
+    ) -> Self {
+        Self {
+            encryptor,
+            target,
+            objects,
+            segments: segments.list.iter().enumerate(),
+            fragments: [].iter(),
+            object: None,
+            packed: Vec::with_capacity(segments.list.len()),
+        }
+    }
+
+    /// The next fragment; whether it begins a segment, whose object is then there.
+    fn fragment(&mut self) -> Result<Option<(&'a FragmentCut, bool)>, Error> {
+        if let Some(cut) = self.fragments.next() {
+            return Ok(Some((cut, false)));
+        }
+        let Some((index, segment)) = self.segments.next() else { return Ok(None) };
+        self.fragments = segment.fragments.iter();
+        self.close()?;
+        self.object = Some(match &self.target {
+            Target::Single(object) => object.clone(),
+            Target::Numbered(path) => self.objects.create(&numbered(path, index))?,
+        });
+        Ok(self.fragments.next().map(|cut| (cut, true)))
+    }
+
+    /// Gives the object of the last segment away.
+    pub(super) fn close(&mut self) -> Result<(), Error> {
+        self.object.take().map_or(Ok(()), Object::release)
+    }
+}
+
+/// The path of the segment with this index; numbers count from 1.
+pub(super) fn numbered(path: &str, index: usize) -> String {
+    path.replace("$Number$", &(index + 1).to_string())
+}
+
+impl Map for Packer<'_> {
+    fn map(&mut self, piece: Planned, bytes: &mut Bytes<'_>) -> Result<Mapped, Error> {
+        let mut stage = Stage::new(Direction::Encrypt, self.encryptor.protector.ciphers.clone());
+        let mut writes = Vec::with_capacity(1);
+        let (mut out, mut object) = (0, None);
+        for part in piece.parts {
+            let PartKind::NewFragment(tracks) = &part.kind else { continue };
+            let Some((cut, begins)) = self.fragment()? else { continue };
+            let styp = match &self.target {
+                Target::Numbered(_) if begins => STYP,
+                _ => &[],
+            };
+            let len = part.buffer.len() as u64;
+            let moof = self.encryptor.new_fragment(tracks, len, bytes, &mut stage)?;
+            let head = [styp, &moof[..]].concat();
+            let size = head.len() as u64 + len;
+            let Some(of_segment) = &self.object else { continue };
+            out = of_segment.extend(size);
+            object = Some(of_segment.clone());
+            if begins {
+                self.packed.push(PackedSegment { bytes: out..out + size, key_frames: Vec::new() });
+            }
+            if let Some(segment) = self.packed.last_mut() {
+                segment.bytes.end = out + size;
+                if cut.sync {
+                    let first = tracks.first().and_then(|new| new.samples.first());
+                    let first = first.map_or(0, |sample| u64::from(sample.size));
+                    let start = out + styp.len() as u64;
+                    segment
+                        .key_frames
+                        .push((cut.presented, start..out + head.len() as u64 + first));
+                }
+            }
+            writes.push(Write { head, body: part.buffer });
+        }
+        Ok(Mapped { stage, writes, out, object })
+    }
+}
+
+/// `styp` of a CMAF segment that is a DASH segment as well (ISO/IEC 23000-19, 7.3.3.1; ISO/IEC 23009-1,
+/// 6.3.4.2).
+const STYP: &[u8] = b"\0\0\0\x18stypmsdh\0\0\0\0msdhcmfs";
+
+/// What a segment index says of the segments.
+pub(super) fn references(
+    input: &Input<'_>,
+    segments: &Segments,
+    packed: &[PackedSegment],
+) -> Result<Vec<SidxReference>, Error> {
+    let times = segments.times();
+    let all = segments.list.iter().zip(packed).zip(times);
+    all.map(|((segment, packed), (_, duration))| {
+        let size = packed.bytes.end - packed.bytes.start;
+        let reference = SidxReference::of_range(size, duration);
+        let reference = reference.map_err(|error| input.container(error))?;
+        // A sync sample is a point of type 1 or 2 (ISO/IEC 14496-12, 8.6.2), and of type 2 if samples
+        // behind it are presented before it.
+        Ok(match segment.first {
+            (_, false) => reference,
+            (first, true) if first == segment.earliest => reference.with_sap(1),
+            _ => reference.with_sap(2),
+        })
+    })
+    .collect()
+}

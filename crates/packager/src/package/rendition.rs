@@ -1,0 +1,173 @@
+//! A track as it will be written.
+
+use std::{sync::Arc, time::Duration};
+
+use lanelock::AesLevel;
+use lanelock_cenc::Scheme;
+use lanelock_mp4::{FourCc, Movie, Track, TrackKind, compose, edit::SingleEdit};
+
+use super::{
+    PackageOptions, TrackProperties,
+    cuts::Segments,
+    source::{InputFile, SourceTrack},
+};
+use crate::{
+    EncryptOptions, Error, Iv, Key,
+    drm::System,
+    encrypt::{protect, pssh},
+    selection::{Purpose, select},
+    tracks::Protector,
+};
+
+/// A track as it will be written.
+pub(super) struct Rendition {
+    /// Unique among all of them.
+    pub(super) name: String,
+    pub(super) source: SourceTrack,
+    pub(super) properties: TrackProperties,
+    pub(super) segments: Segments,
+    /// The clear `moov` of this track alone.
+    pub(super) movie: Movie,
+    /// What is added to composition offsets.
+    pub(super) shift: i64,
+    pub(super) protector: Protector,
+    /// The key, where it is protected.
+    pub(super) key: Option<Key>,
+    /// The initialization segment.
+    pub(super) init: Vec<u8>,
+}
+
+impl Rendition {
+    /// Bytes of its samples.
+    pub(super) fn bytes(&self) -> u64 {
+        self.segments.list.iter().map(|segment| segment.bytes).sum()
+    }
+}
+
+/// Refuses options that cannot be, and settles those that depend on one another.
+pub(super) fn check_options(
+    mut options: PackageOptions,
+    files: &[Arc<InputFile>],
+) -> Result<PackageOptions, Error> {
+    let refuse = |reason: &str| Err(Error::Options(reason.into()));
+    if files.is_empty() {
+        return refuse("no input is given");
+    }
+    if options.segment_duration < Duration::from_millis(100) {
+        return refuse("a segment has at least 100 ms; 2 s to 10 s are usual (--segment 6s)");
+    }
+    if options.fragment_duration.is_some_and(|fragment| fragment >= options.segment_duration) {
+        return refuse(
+            "a fragment is a part of a segment: --fragment must be shorter than --segment",
+        );
+    }
+    if options.dash.is_none() && options.hls.is_none() {
+        return refuse("at least one manifest is needed: DASH or HLS");
+    }
+    let Some(protection) = &mut options.protection else {
+        if options.skd.is_some() || !options.license_urls.is_empty() {
+            return refuse("there is nothing to give a licence for, since nothing is encrypted");
+        }
+        return Ok(options);
+    };
+    if !matches!(protection.scheme, Scheme::Cenc | Scheme::Cbcs) {
+        return Err(Error::Options(format!(
+            "streams are protected by cbcs or cenc (ISO/IEC 23000-19, 8.1), and not by {}; take --scheme \
+             cbcs, or encrypt a single file (lanelock encrypt)",
+            protection.scheme
+        )));
+    }
+    let fairplay = protection.drm.contains(&System::FairPlay);
+    match (fairplay, &options.skd, protection.scheme) {
+        (true, None, _) => {
+            return refuse("FairPlay finds its keys by a URI: give one, such as --skd skd://{kid}");
+        }
+        (true, _, Scheme::Cenc) => {
+            return refuse(
+                "FairPlay plays cbcs alone; take --scheme cbcs, or leave fairplay out of --drm",
+            );
+        }
+        (false, Some(_), _) => {
+            return refuse("--skd is for FairPlay, which --drm does not name; add fairplay to it");
+        }
+        _ => {}
+    }
+    if let Some(skd) = options.skd.as_ref().filter(|skd| !skd.starts_with("skd://")) {
+        return Err(Error::Options(format!(
+            "{skd} is no URI of FairPlay, which begins with skd://"
+        )));
+    }
+    // A licence of FairPlay has one IV beside the key, so that all tracks must have the same.
+    if fairplay && protection.iv == Iv::Random {
+        let mut iv = vec![0; 16];
+        getrandom::fill(&mut iv).map_err(|error| {
+            Error::Options(format!(
+                "the system gives no random numbers for the IV ({error}); give one with --iv"
+            ))
+        })?;
+        protection.iv = Iv::Given(iv);
+    }
+    Ok(options)
+}
+
+/// The key of a track; none if it stays clear.
+pub(super) fn key_of(
+    source: &SourceTrack,
+    movie: &Movie,
+    protection: &EncryptOptions,
+) -> Result<Option<Key>, Error> {
+    let input = source.file.input();
+    Ok(select(&input, movie, protection, Purpose::Encrypt)?.pop().flatten().cloned())
+}
+
+/// What is done to composition offsets, and the edit list.
+pub(super) fn edit(source: &SourceTrack, options: &PackageOptions) -> (SingleEdit, i64) {
+    let timing = source.timing;
+    if options.negative_offsets && source.kind() == TrackKind::Video {
+        return (SingleEdit::None, -timing.from.cast_signed());
+    }
+    let edit = if timing.from == 0 { SingleEdit::None } else { SingleEdit::From(timing.from) };
+    (edit, 0)
+}
+
+/// `ftyp` and `moov` of a track, and what protects it.
+pub(super) fn protection(
+    source: &SourceTrack,
+    movie: &Movie,
+    options: &PackageOptions,
+) -> Result<(Vec<u8>, Protector, Option<Key>), Error> {
+    let input = source.file.input();
+    let key = match &options.protection {
+        Some(protection) => key_of(source, movie, protection)?,
+        None => None,
+    };
+    let mut init = ftyp(source.kind(), options);
+    let (Some(protection), Some(_)) = (&options.protection, &key) else {
+        init.extend_from_slice(movie.bytes());
+        return Ok((init, Protector::clear(movie.tracks.len()), None));
+    };
+    let level = AesLevel::best()?;
+    let protector = Protector::new(&input, movie, protection, level, Purpose::Encrypt)?;
+    // FairPlay has no box: its players are told by the playlist.
+    let mut boxes = protection.clone();
+    boxes.drm.retain(|system| *system != System::FairPlay);
+    let pssh = pssh(&boxes, &protector, level)?;
+    init.extend(protect(&input, movie, &protector, &pssh)?);
+    Ok((init, protector, key))
+}
+
+/// The brands of a CMAF track (ISO/IEC 23000-19, 7.2).
+fn ftyp(kind: TrackKind, options: &PackageOptions) -> Vec<u8> {
+    let cmfc = FourCc::new(b"cmfc");
+    let mut brands = vec![cmfc, FourCc::new(b"iso6"), FourCc::new(b"dash")];
+    if options.negative_offsets && kind == TrackKind::Video {
+        brands.insert(0, FourCc::new(b"cmf2"));
+    }
+    compose::ftyp(cmfc, 0, &brands)
+}
+
+/// BCP 47 language of a track; none if the file does not say.
+pub(super) fn language(track: &Track) -> Option<String> {
+    let code = String::from_utf8_lossy(&track.language).into_owned();
+    (code != "und").then_some(code)
+}

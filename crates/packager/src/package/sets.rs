@@ -1,0 +1,195 @@
+//! Switching sets: renditions of one content, which are cut at the same times.
+
+use lanelock_cenc::Scheme;
+use lanelock_manifest::{Accessibility, Role};
+use lanelock_mp4::TrackKind;
+
+use super::{
+    Chosen, PackageOptions,
+    cuts::{self, Rule, Segments, Time},
+    names,
+    rendition::{Rendition, edit, protection},
+};
+use crate::{Error, Iv, Key, Observer, choices};
+
+/// A switching set.
+pub(super) struct Set {
+    /// Indices of the renditions.
+    pub(super) renditions: Vec<usize>,
+}
+
+/// What the tracks of a set have in common.
+#[derive(PartialEq)]
+struct Common {
+    kind: TrackKind,
+    codec: String,
+    language: Option<String>,
+    label: Option<String>,
+    roles: Vec<Role>,
+    accessibility: Vec<Accessibility>,
+    channels: u32,
+}
+
+impl Common {
+    fn of(track: &Chosen) -> Self {
+        let properties = track.properties.clone();
+        let kind = track.source.kind();
+        Self {
+            kind,
+            codec: track.source.track().codec(),
+            language: properties.language,
+            label: properties.label,
+            roles: properties.roles,
+            accessibility: properties.accessibility,
+            channels: super::signalling::channels(track.source.track()),
+        }
+    }
+}
+
+/// Groups tracks to sets, and cuts them.
+pub(super) fn arrange(
+    mut chosen: Vec<Chosen>,
+    options: &PackageOptions,
+    observer: &dyn Observer,
+) -> Result<(Vec<Rendition>, Vec<Set>), Error> {
+    // The first video set leads, so it comes first.
+    chosen.sort_by_key(|track| match track.source.kind() {
+        TrackKind::Video => 0,
+        TrackKind::Audio => 1,
+        _ => 2,
+    });
+    let names = names::assign(&chosen, options)?;
+    let mut sets: Vec<(Common, Vec<usize>)> = Vec::new();
+    for (index, track) in chosen.iter().enumerate() {
+        let common = Common::of(track);
+        // Each text stands for itself: there is nothing to switch between.
+        let known = sets.iter_mut().find(|(of_set, _)| *of_set == common);
+        match known.filter(|_| common.kind != TrackKind::Text) {
+            Some((_, members)) => members.push(index),
+            None => sets.push((common, vec![index])),
+        }
+    }
+    let mut cut: Vec<Option<Segments>> = chosen.iter().map(|_| None).collect();
+    let mut leading: Option<Vec<Time>> = None;
+    for (_, members) in &sets {
+        cut_set(members, &chosen, &names, options, &mut leading, &mut cut, observer)?;
+    }
+    let mut renditions = Vec::with_capacity(chosen.len());
+    for ((track, name), segments) in chosen.into_iter().zip(names).zip(cut) {
+        let Chosen { source, properties, .. } = track;
+        let Some(segments) = segments else { continue };
+        let (edit, shift) = edit(&source, options);
+        let movie = source.init(edit)?;
+        let (init, protector, key) = protection(&source, &movie, options)?;
+        renditions.push(Rendition {
+            name,
+            source,
+            properties,
+            segments,
+            movie,
+            shift,
+            protector,
+            key,
+            init,
+        });
+    }
+    check_protection(&renditions, options)?;
+    let sets = sets.into_iter().map(|(_, renditions)| Set { renditions });
+    Ok((renditions, sets.collect()))
+}
+
+/// Cuts the tracks of a set.
+fn cut_set(
+    members: &[usize],
+    chosen: &[Chosen],
+    names: &[String],
+    options: &PackageOptions,
+    leading: &mut Option<Vec<Time>>,
+    cut: &mut [Option<Segments>],
+    observer: &dyn Observer,
+) -> Result<(), Error> {
+    let Some(&first) = members.first() else { return Ok(()) };
+    let is_video = chosen[first].source.kind() == TrackKind::Video;
+    let mut starts: Option<Vec<i64>> = None;
+    for &index in members {
+        if observer.interrupted() {
+            return Err(Error::Interrupted);
+        }
+        let (source, name) = (&chosen[index].source, &names[index]);
+        let timescale = source.track().timescale;
+        let leader = &chosen[first].source;
+        if timescale != leader.track().timescale {
+            return Err(source.fail(format!(
+                "{name} has {timescale} units per second, and {} has {}: tracks between which players \
+                 switch have the same (ISO/IEC 23000-19, 7.3.4.1); remux them (ffmpeg -i IN -c copy \
+                 -video_track_timescale 90000 OUT)",
+                names[first],
+                leader.track().timescale
+            )));
+        }
+        let ticks = |duration: std::time::Duration| {
+            let units = duration.as_nanos() * u128::from(timescale) / 1_000_000_000;
+            u64::try_from(units).unwrap_or(u64::MAX)
+        };
+        let least = ticks(options.segment_duration);
+        let rule = match (&starts, &leading) {
+            (Some(starts), _) if is_video => Rule::Follow(starts, &names[first]),
+            _ if is_video => Rule::Lead(least),
+            (_, Some(times)) => Rule::Near(times),
+            (_, None) => Rule::Every(least),
+        };
+        let segments = cuts::cut(source, name, &rule, options.fragment_duration.map(ticks))?;
+        if leading.is_none() {
+            let times = segments.starts().into_iter().map(|units| Time { units, timescale });
+            *leading = Some(times.collect());
+        }
+        starts.get_or_insert_with(|| segments.starts());
+        cut[index] = Some(segments);
+    }
+    Ok(())
+}
+
+/// Refuses what would not protect, or give something away.
+fn check_protection(renditions: &[Rendition], options: &PackageOptions) -> Result<(), Error> {
+    let Some(protection) = &options.protection else { return Ok(()) };
+    if renditions.iter().all(|rendition| rendition.key.is_none()) {
+        return Err(Error::Options(
+            "all tracks are to stay clear, so that nothing would be protected: give keys, or leave out \
+             --scheme"
+                .into(),
+        ));
+    }
+    if protection.scheme == Scheme::Cenc && protection.iv != Iv::Random {
+        let mut keys: Vec<(&Key, &Rendition)> = Vec::new();
+        for rendition in renditions {
+            let Some(key) = &rendition.key else { continue };
+            if let Some((_, other)) = keys.iter().find(|(other, _)| other.is_same_key(key)) {
+                return Err(rendition.source.fail(format!(
+                    "{} and {} have one key and the given IV, and cenc must not repeat an IV under one \
+                     key; leave out --iv, which makes it random for each track",
+                    other.name, rendition.name
+                )));
+            }
+            keys.push((key, rendition));
+        }
+    }
+    // A choice is idle if it is so for all tracks.
+    for choice in &protection.must_apply {
+        let mut idle = true;
+        for rendition in renditions {
+            let without = protection.clone().with_must_apply(Vec::new());
+            idle &= choices::of_encryption(&rendition.movie, &without)?.contains(choice);
+        }
+        if idle {
+            let what = match choice {
+                crate::Choice::Key(selector) => format!("the key for {selector}"),
+                crate::Choice::Clear(selector) => format!("--clear {selector}"),
+                _ => continue,
+            };
+            return Err(Error::Options(format!(
+                "{what} selects no track that is packaged; leave it out, or name another one"
+            )));
+        }
+    }
+    Ok(())
+}

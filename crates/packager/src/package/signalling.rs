@@ -1,0 +1,211 @@
+//! What the manifests say of the tracks.
+
+use lanelock_manifest::{
+    Audio, Files, KeyFrame, Media, Presentation, Protection, ProtectionSystem, Role, Segment,
+    SwitchingSet, Text, Track, UsedBy, Video, VideoRange,
+};
+use lanelock_mp4::{self as mp4, FourCc, TrackKind};
+
+use super::{
+    Package, PackageOptions, Storage, cuts::unsigned, rendition::Rendition, write::Packed,
+};
+use crate::{
+    Error,
+    drm::{self, System},
+};
+
+/// Paths of the files of a track.
+pub(super) struct Paths {
+    pub(super) init: String,
+    /// With `$Number$`, if there are several.
+    pub(super) media: String,
+}
+
+pub(super) fn paths(rendition: &Rendition, storage: Storage) -> Paths {
+    let name = &rendition.name;
+    match storage {
+        Storage::Segments => {
+            Paths { init: format!("{name}/init.mp4"), media: format!("{name}/$Number$.m4s") }
+        }
+        Storage::Single => Paths { init: String::new(), media: format!("{name}.mp4") },
+    }
+}
+
+pub(super) fn kind_name(kind: TrackKind) -> &'static str {
+    match kind {
+        TrackKind::Video => "video",
+        TrackKind::Audio => "audio",
+        _ => "text",
+    }
+}
+
+/// The texts of all manifests, by their paths.
+pub(super) fn manifests(
+    package: &Package,
+    packed: &[Packed],
+) -> Result<Vec<(String, String)>, Error> {
+    let presentation = presentation(package, packed)?;
+    let mut texts = Vec::new();
+    let _ = (&presentation, &mut texts, &package.options);
+    Ok(texts)
+}
+
+fn presentation(package: &Package, packed: &[Packed]) -> Result<Presentation, Error> {
+    let Package { options, renditions, sets } = package;
+    let mut defaults: Vec<TrackKind> = Vec::new();
+    let mut all = Vec::with_capacity(sets.len());
+    for set in sets {
+        let Some(&first) = set.renditions.first() else { continue };
+        let properties = &renditions[first].properties;
+        let kind = renditions[first].source.kind();
+        // Text is shown when it is asked for, and descriptions are for those who need them.
+        let may_lead = kind != TrackKind::Text
+            && properties.accessibility.is_empty()
+            && !defaults.contains(&kind);
+        let is_default = properties.is_default.unwrap_or(may_lead);
+        if is_default {
+            defaults.push(kind);
+        }
+        let mut roles = properties.roles.clone();
+        if roles.is_empty() {
+            roles.extend(match kind {
+                TrackKind::Text if !properties.accessibility.is_empty() => Some(Role::Caption),
+                TrackKind::Text => Some(Role::Subtitle),
+                _ if is_default => Some(Role::Main),
+                _ => None,
+            });
+        }
+        let mut tracks = Vec::with_capacity(set.renditions.len());
+        for &index in &set.renditions {
+            tracks.push(track(&renditions[index], &packed[index], options)?);
+        }
+        all.push(SwitchingSet {
+            language: properties.language.clone(),
+            label: properties.label.clone(),
+            is_default,
+            roles,
+            accessibility: properties.accessibility.clone(),
+            trick_play_of: None,
+            tracks,
+        });
+    }
+    Ok(Presentation { sets: all })
+}
+
+fn track(rendition: &Rendition, packed: &Packed, options: &PackageOptions) -> Result<Track, Error> {
+    let paths = paths(rendition, options.storage);
+    let files = match options.storage {
+        Storage::Segments => Files::Segments { init: Some(paths.init), media: paths.media },
+        Storage::Single => Files::Single {
+            path: paths.media,
+            init: packed.init.clone(),
+            index: packed.index.clone(),
+        },
+    };
+    let segments = rendition.segments.times().into_iter().zip(&packed.segments).map(
+        |((start, duration), packed)| Segment {
+            start,
+            duration,
+            bytes: packed.bytes.clone(),
+            key_frames: packed
+                .key_frames
+                .iter()
+                .map(|(start, bytes)| KeyFrame { start: unsigned(*start), bytes: bytes.clone() })
+                .collect(),
+        },
+    );
+    Ok(Track {
+        name: rendition.name.clone(),
+        codecs: codecs(rendition),
+        media: media(rendition),
+        timescale: rendition.source.track().timescale,
+        files,
+        segments: segments.collect(),
+        protection: protection(rendition, options)?,
+        used_by: UsedBy::Both,
+    })
+}
+
+/// RFC 6381 codecs.
+pub(super) fn codecs(rendition: &Rendition) -> String {
+    let entry = rendition.source.track().entries.first();
+    entry.map_or_else(String::new, |entry| entry.codec_string())
+}
+
+fn media(rendition: &Rendition) -> Media {
+    let track = rendition.source.track();
+    match track.kind() {
+        TrackKind::Video => {
+            let (width, height) = size(track);
+            Media::Video(Video {
+                width,
+                height,
+                pixel_aspect_ratio: (1, 1),
+                frame_rate: rendition.segments.frames.rate(track.timescale),
+                range: VideoRange::Sdr,
+            })
+        }
+        TrackKind::Audio => {
+            let rate = match track.entries.first().map(|entry| entry.media) {
+                Some(mp4::Media::Audio { sample_rate, .. }) => sample_rate,
+                _ => 0,
+            };
+            Media::Audio(Audio {
+                sample_rate: rate,
+                channels: channels(track),
+                dolby_channels: None,
+                joc_complexity: None,
+            })
+        }
+        _ if track.codec() == "stpp" => Media::Text(Text::Stpp),
+        _ => Media::Text(Text::Wvtt),
+    }
+}
+
+/// Width and height of the coded picture in pixels.
+pub(super) fn size(track: &mp4::Track) -> (u32, u32) {
+    match track.entries.first().map(|entry| entry.media) {
+        Some(mp4::Media::Video { width, height }) => (width.into(), height.into()),
+        _ => (track.width, track.height),
+    }
+}
+
+/// Channels of audio; 0 for others.
+pub(super) fn channels(track: &mp4::Track) -> u32 {
+    match track.entries.first().map(|entry| entry.media) {
+        Some(mp4::Media::Audio { channels, .. }) => channels.into(),
+        _ => 0,
+    }
+}
+
+fn protection(
+    rendition: &Rendition,
+    options: &PackageOptions,
+) -> Result<Option<Protection>, Error> {
+    let (Some(protection), Some(key)) = (&options.protection, &rendition.key) else {
+        return Ok(None);
+    };
+    let keys = std::slice::from_ref(key);
+    let mut systems = Vec::with_capacity(protection.drm.len());
+    for &system in &protection.drm {
+        let mut of_system = ProtectionSystem {
+            id: system.id(),
+            pssh: None,
+            playready_object: None,
+            license_url: options.license_urls.get(&system).cloned(),
+            key_uri: None,
+        };
+        if system == System::FairPlay {
+            let kid = key.kid_text();
+            of_system.key_uri = options.skd.as_ref().map(|skd| skd.replace("{kid}", &kid));
+        } else {
+            let pssh = drm::pssh(system, protection.scheme, keys);
+            let pssh = pssh.map_err(|error| Error::Options(error.to_string()))?;
+            of_system.playready_object = (system == System::PlayReady).then(|| pssh.data.clone());
+            of_system.pssh = Some(pssh.raw);
+        }
+        systems.push(of_system);
+    }
+    let scheme = FourCc(protection.scheme.fourcc());
+    Ok(Some(Protection { scheme, kid: key.kid, systems }))
+}

@@ -1,0 +1,348 @@
+//! The tracks of the inputs, and their samples in decoding order, whatever the file is.
+
+use std::sync::Arc;
+
+use lanelock_mp4::{
+    Fragment, Movie, Sample, SamplePosition, Samples, Track, TrackKind,
+    edit::{SingleEdit, fragment_movie, iso_movie, single_track},
+};
+
+use crate::{
+    Error,
+    io::{Input, Source},
+    selection::fail,
+    skeleton::Skeleton,
+};
+
+/// An input file.
+pub(super) struct InputFile {
+    pub(super) source: Arc<dyn Source>,
+    pub(super) skeleton: Skeleton,
+    /// Where the `moof` boxes are, and their sizes.
+    moofs: Vec<(u64, u64)>,
+}
+
+impl InputFile {
+    pub(super) fn read(source: Arc<dyn Source>) -> Result<Self, Error> {
+        let input = Input::new(&*source);
+        if input.is_sequential() {
+            return Err(input.unsuitable(
+                "it is a pipe, which cannot go back: tracks are read one by one; write it to a file \
+                 first",
+            ));
+        }
+        let skeleton = Skeleton::read(&input)?;
+        let moofs = skeleton.boxes.iter().filter(|found| found.kind == b"moof");
+        let moofs = moofs.map(|found| (found.offset, found.size)).collect();
+        Ok(Self { source, skeleton, moofs })
+    }
+
+    pub(super) fn input(&self) -> Input<'_> {
+        Input::new(&*self.source)
+    }
+
+    pub(super) fn movie(&self) -> &Movie {
+        &self.skeleton.movie
+    }
+}
+
+/// A track of an input.
+#[derive(Clone)]
+pub(super) struct SourceTrack {
+    pub(super) file: Arc<InputFile>,
+    /// Index in the tracks of the movie.
+    pub(super) index: usize,
+    /// How its media are presented.
+    pub(super) timing: Timing,
+}
+
+/// What an edit list says of a track, in units of the track.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Timing {
+    /// Presentation begins with nothing, so long.
+    pub(super) delay: u64,
+    /// Composition time of what is presented first.
+    pub(super) from: u64,
+}
+
+impl Timing {
+    /// Presentation time of a composition time.
+    pub(super) fn presented(&self, composition: i64) -> i64 {
+        let shift = self.delay.cast_signed().saturating_sub(self.from.cast_signed());
+        composition.saturating_add(shift)
+    }
+}
+
+impl SourceTrack {
+    pub(super) fn new(file: Arc<InputFile>, index: usize) -> Result<Self, Error> {
+        let timing = timing(&file, index)?;
+        Ok(Self { file, index, timing })
+    }
+
+    pub(super) fn track(&self) -> &Track {
+        &self.file.movie().tracks[self.index]
+    }
+
+    pub(super) fn kind(&self) -> TrackKind {
+        self.track().kind()
+    }
+
+    /// An error about the track.
+    pub(super) fn fail(&self, reason: impl Into<String>) -> Error {
+        fail(&self.file.input(), self.track(), reason.into())
+    }
+
+    /// Its samples from the first one on.
+    pub(super) fn samples(&self) -> Result<TrackSamples<'_>, Error> {
+        TrackSamples::new(self, None)
+    }
+
+    /// Its samples from a place on.
+    pub(super) fn samples_from(&self, position: SourcePosition) -> Result<TrackSamples<'_>, Error> {
+        TrackSamples::new(self, Some(position))
+    }
+
+    /// The `moov` of an initialization segment with this track alone, clear.
+    pub(super) fn init(&self, edit: SingleEdit) -> Result<Movie, Error> {
+        let input = self.file.input();
+        let make = || {
+            let movie = self.file.movie();
+            let alone = single_track(movie, self.track().id, edit)?;
+            let alone = Movie::parse(alone, movie.offset())?;
+            let moov = if alone.fragmented {
+                iso_movie(&alone, self.file.skeleton.ftyp.as_deref())?.map(|(_, moov)| moov)
+            } else {
+                Some(fragment_movie(&alone)?)
+            };
+            moov.map_or(Ok(alone), |moov| Movie::parse(moov, movie.offset()))
+        };
+        make().map_err(|error| input.container(error))
+    }
+}
+
+/// Reads an edit list, which may say two things: that presentation begins later, and with what.
+fn timing(file: &InputFile, index: usize) -> Result<Timing, Error> {
+    let movie = file.movie();
+    let track = &movie.tracks[index];
+    let refuse = |what: &str| {
+        Err(fail(
+            &file.input(),
+            track,
+            format!(
+                "its edit list {what}, which streams cannot say; apply it first (ffmpeg -i IN -c copy OUT, \
+                 or without -c copy to cut between sync samples)"
+            ),
+        ))
+    };
+    let (mut delay, mut from) = (0_u64, None);
+    for edit in &track.edits {
+        if edit.media_time == -1 && from.is_none() {
+            let units = u128::from(edit.segment_duration) * u128::from(track.timescale);
+            let units = units / u128::from(movie.timescale.max(1));
+            match u64::try_from(units).ok().and_then(|units| delay.checked_add(units)) {
+                Some(sum) if sum < 1 << 62 => delay = sum,
+                _ => return refuse("begins after longer than there are numbers for"),
+            }
+        } else if edit.media_rate != 1 << 16 {
+            return refuse("changes the speed");
+        } else if from.is_some() {
+            return refuse("joins several ranges");
+        } else {
+            match u64::try_from(edit.media_time) {
+                Ok(time) if time < 1 << 62 => from = Some(time),
+                _ => return refuse("begins before the media"),
+            }
+        }
+    }
+    Ok(Timing { delay, from: from.unwrap_or(0) })
+}
+
+/// A place between two samples of a track.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum SourcePosition {
+    /// In sample tables.
+    Table(SamplePosition),
+    /// In a fragment: its number, the sample in it, and the decoding time it begins with if it does not
+    /// say.
+    Fragment(usize, usize, u64),
+}
+
+/// The samples of a track, with durations that lead from each to the next one.
+pub(super) struct TrackSamples<'a> {
+    track: &'a SourceTrack,
+    input: Input<'a>,
+    reader: Reader<'a>,
+    /// The next sample, and the place before it.
+    next: Option<(SourcePosition, Sample)>,
+    /// Duration of the last sample.
+    last_duration: u32,
+}
+
+enum Reader<'a> {
+    Table(Box<Samples<'a>>),
+    Fragments(FragmentReader),
+}
+
+/// Samples of fragments, one fragment at a time.
+struct FragmentReader {
+    /// The fragment that is read, and the next sample in it.
+    fragment: usize,
+    at: usize,
+    /// Decoding time that it begins with if it does not say.
+    start: u64,
+    samples: Vec<Sample>,
+    is_read: bool,
+}
+
+impl<'a> TrackSamples<'a> {
+    fn new(track: &'a SourceTrack, position: Option<SourcePosition>) -> Result<Self, Error> {
+        let input = track.file.input();
+        let movie = track.file.movie();
+        let reader = if movie.fragmented {
+            let (fragment, at, start) = match position {
+                Some(SourcePosition::Fragment(fragment, at, start)) => (fragment, at, start),
+                _ => (0, 0, 0),
+            };
+            let (samples, is_read) = (Vec::new(), false);
+            Reader::Fragments(FragmentReader { fragment, at, start, samples, is_read })
+        } else {
+            let samples = match position {
+                Some(SourcePosition::Table(at)) => {
+                    movie.samples_from(track.track(), at, input.len())
+                }
+                _ => movie.samples(track.track(), input.len()),
+            };
+            Reader::Table(Box::new(samples.map_err(|error| input.container(error))?))
+        };
+        let mut this = Self { track, input, reader, next: None, last_duration: 0 };
+        this.next = this.read()?;
+        Ok(this)
+    }
+
+    /// The next sample as the file has it, and the place before it.
+    fn read(&mut self) -> Result<Option<(SourcePosition, Sample)>, Error> {
+        match &mut self.reader {
+            Reader::Table(samples) => {
+                let at = SourcePosition::Table(Samples::position(samples));
+                let sample = samples.next().transpose();
+                let sample = sample.map_err(|error| self.input.container(error))?;
+                Ok(sample.map(|sample| (at, sample)))
+            }
+            Reader::Fragments(reader) => reader.read(&self.input, self.track),
+        }
+    }
+
+    /// The next sample, and the place before it. Its decoding time has the delay of the edit list in
+    /// it, and its duration leads to the sample behind it, so that gaps and overlaps of fragments do
+    /// not shift what follows.
+    pub(super) fn next(&mut self) -> Result<Option<(SourcePosition, Sample)>, Error> {
+        let Some((at, mut sample)) = self.next.take() else { return Ok(None) };
+        self.next = self.read()?;
+        if let Some((_, next)) = &self.next {
+            let duration = next.decode_time.checked_sub(sample.decode_time);
+            let Some(duration) = duration.and_then(|duration| u32::try_from(duration).ok()) else {
+                return Err(self.track.fail(format!(
+                    "decoding time {} is followed by {}: its times run backwards, or there is a gap of \
+                     years; remux it first (ffmpeg -i IN -c copy OUT)",
+                    sample.decode_time, next.decode_time
+                )));
+            };
+            if duration == 0 {
+                return Err(self.track.fail(format!(
+                    "the sample at file offset {} has no duration, so that two samples have the decoding \
+                     time {}; remux it first (ffmpeg -i IN -c copy OUT)",
+                    sample.offset, sample.decode_time
+                )));
+            }
+            sample.duration = duration;
+        } else if sample.duration == 0 {
+            // Some writers do not know how long the last sample lasts.
+            sample.duration = self.last_duration;
+        }
+        self.last_duration = sample.duration;
+        let delay = self.track.timing.delay;
+        sample.decode_time = sample.decode_time.saturating_add(delay);
+        if sample.decode_time >= 1 << 62 {
+            return Err(self.track.fail("its times are beyond all numbers; remux it first"));
+        }
+        Ok(Some((at, sample)))
+    }
+
+    /// Presentation time of a sample that it gave.
+    pub(super) fn presented(&self, sample: &Sample) -> i64 {
+        let timing = self.track.timing;
+        let decode = sample.decode_time.saturating_sub(timing.delay);
+        timing.presented(decode.cast_signed() + i64::from(sample.composition_offset))
+    }
+}
+
+impl FragmentReader {
+    fn read(
+        &mut self,
+        input: &Input<'_>,
+        track: &SourceTrack,
+    ) -> Result<Option<(SourcePosition, Sample)>, Error> {
+        loop {
+            if !self.is_read {
+                let Some(&(offset, size)) = track.file.moofs.get(self.fragment) else {
+                    return Ok(None);
+                };
+                self.samples = fragment_samples(input, track, offset, size, self.start)?;
+                self.is_read = true;
+            }
+            if let Some(sample) = self.samples.get(self.at) {
+                let at = SourcePosition::Fragment(self.fragment, self.at, self.start);
+                self.at += 1;
+                return Ok(Some((at, *sample)));
+            }
+            if let Some(last) = self.samples.last() {
+                self.start = last.decode_time.saturating_add(last.duration.into());
+            }
+            (self.fragment, self.at, self.is_read) = (self.fragment + 1, 0, false);
+        }
+    }
+}
+
+/// The samples that a track has in the `moof` at `offset`; they begin at `start` where it does not say.
+fn fragment_samples(
+    input: &Input<'_>,
+    track: &SourceTrack,
+    offset: u64,
+    size: u64,
+    start: u64,
+) -> Result<Vec<Sample>, Error> {
+    let size = usize::try_from(size).ok().filter(|size| *size <= MOOF_CAP).ok_or_else(|| {
+        input.unsuitable(format!(
+            "the moof box at file offset {offset} has {size} bytes; at most {MOOF_CAP} are read"
+        ))
+    })?;
+    let mut bytes = vec![0; size];
+    input.read(&mut bytes, offset)?;
+    let movie = track.file.movie();
+    let fragment = Fragment::parse(&bytes, offset, movie, input.len());
+    let fragment = fragment.map_err(|error| input.container(error))?;
+    let mut samples = Vec::new();
+    let mut time = start;
+    for traf in fragment.tracks.iter().filter(|traf| traf.track_index == track.index) {
+        let shift = if traf.decode_time.is_some() { 0 } else { time };
+        for mut sample in traf.samples() {
+            if samples.len() == MOST_SAMPLES {
+                return Err(input.unsuitable(format!(
+                    "the moof box at file offset {offset} has more than {MOST_SAMPLES} samples of one \
+                     track"
+                )));
+            }
+            sample.decode_time = sample.decode_time.saturating_add(shift);
+            time = sample.decode_time.saturating_add(sample.duration.into());
+            samples.push(sample);
+        }
+    }
+    Ok(samples)
+}
+
+/// The most bytes of a `moof`.
+const MOOF_CAP: usize = 16 << 20;
+
+/// The most samples of a track in a fragment: a `trun` may state more than there is memory for, in a
+/// few bytes.
+const MOST_SAMPLES: usize = 1 << 20;

@@ -1,0 +1,131 @@
+//! What was packaged.
+
+use serde::Serialize;
+
+use super::{Package, cuts::Time, signalling, write::Packed};
+use crate::Times;
+
+/// What was packaged, or will be.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct PackageSummary {
+    /// The tracks, in the order of the manifests.
+    pub tracks: Vec<PackagedTrack>,
+    /// Paths of the manifests in the folder.
+    pub manifests: Vec<String>,
+    /// Duration of the longest track in seconds.
+    pub duration: f64,
+    /// Bytes of the samples in the inputs.
+    pub bytes_in: u64,
+    /// Bytes of all files; of a plan, those of the samples.
+    pub bytes_out: u64,
+    /// The protection scheme; none if all tracks stay clear.
+    pub scheme: Option<String>,
+    /// Workers.
+    pub workers: usize,
+    /// Seconds it took.
+    pub seconds: f64,
+    /// Seconds of all workers, by stage.
+    pub times: Times,
+}
+
+/// A track of a package.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct PackagedTrack {
+    /// Its name in paths and manifests.
+    pub name: String,
+    /// The input.
+    pub input: String,
+    /// The track ID in the input.
+    pub track: u32,
+    /// `video`, `audio` or `text`.
+    pub kind: String,
+    /// RFC 6381 codecs.
+    pub codecs: String,
+    /// BCP 47 language.
+    pub language: Option<String>,
+    /// What players show.
+    pub label: Option<String>,
+    /// Number of the switching set, from 0.
+    pub set: usize,
+    /// How many segments.
+    pub segments: usize,
+    /// Duration of the longest segment in seconds.
+    pub longest_segment: f64,
+    /// Average bits per second of the samples.
+    pub bitrate: u64,
+    /// KID, as a UUID; none if it stays clear.
+    pub kid: Option<String>,
+    /// First IV, hexadecimal; under `cbcs` the constant one.
+    pub iv: Option<String>,
+}
+
+/// What is known after a run.
+pub(super) struct Run {
+    pub(super) bytes_out: u64,
+    pub(super) manifests: Vec<String>,
+    pub(super) times: Times,
+    pub(super) workers: usize,
+    pub(super) seconds: f64,
+}
+
+pub(super) fn planned(package: &Package) -> PackageSummary {
+    let bytes = package.renditions.iter().map(super::rendition::Rendition::bytes).sum();
+    let manifests = [&package.options.dash, &package.options.hls];
+    let run = Run {
+        bytes_out: bytes,
+        manifests: manifests.into_iter().flatten().cloned().collect(),
+        times: Times::default(),
+        workers: 0,
+        seconds: 0.0,
+    };
+    written(package, &[], run)
+}
+
+pub(super) fn written(package: &Package, _packed: &[Packed], run: Run) -> PackageSummary {
+    let Package { options, renditions, sets } = package;
+    let mut tracks = Vec::new();
+    let mut duration: f64 = 0.0;
+    for (set, members) in sets.iter().enumerate() {
+        for rendition in members.renditions.iter().map(|&index| &renditions[index]) {
+            let timescale = rendition.source.track().timescale;
+            let seconds = |units: u64| {
+                Time { units: units.try_into().unwrap_or(i64::MAX), timescale }.seconds()
+            };
+            let times = rendition.segments.times();
+            let end = Time { units: rendition.segments.end, timescale }.seconds();
+            duration = duration.max(end);
+            let presented: u64 = times.iter().map(|(_, duration)| duration).sum();
+            let bits = u128::from(rendition.bytes()) * 8 * u128::from(timescale);
+            let summary = rendition.protector.summary(&rendition.movie);
+            let of_track = summary.into_iter().next();
+            tracks.push(PackagedTrack {
+                name: rendition.name.clone(),
+                input: rendition.source.file.input().name,
+                track: rendition.source.track().id,
+                kind: signalling::kind_name(rendition.source.kind()).into(),
+                codecs: signalling::codecs(rendition),
+                language: rendition.properties.language.clone(),
+                label: rendition.properties.label.clone(),
+                set,
+                segments: times.len(),
+                longest_segment: seconds(times.iter().map(|(_, d)| *d).max().unwrap_or(0)),
+                bitrate: u64::try_from(bits / u128::from(presented.max(1))).unwrap_or(u64::MAX),
+                kid: of_track.as_ref().and_then(|track| track.kid.clone()),
+                iv: of_track.and_then(|track| track.iv),
+            });
+        }
+    }
+    PackageSummary {
+        tracks,
+        manifests: run.manifests,
+        duration,
+        bytes_in: renditions.iter().map(super::rendition::Rendition::bytes).sum(),
+        bytes_out: run.bytes_out,
+        scheme: options.protection.as_ref().map(|protection| protection.scheme.to_string()),
+        workers: run.workers,
+        seconds: run.seconds,
+        times: run.times,
+    }
+}

@@ -1,27 +1,15 @@
 //! Folders of an initialization segment and its media segments.
 
-use std::{
-    ffi::OsString,
-    fs::{self, File},
-    io,
-    path::{Path, PathBuf},
-    process,
-    time::Instant,
-};
+use std::{ffi::OsString, fs, io, path::Path, time::Instant};
 
 use lanelock_mp4::{ReadAt as _, top_level};
 use lanelock_packager::{
     DecryptOptions, Error, KeyReport, KeyVerdict, Observer as _, SegmentEncryptor, Summary, Times,
     decrypt, decrypt_segment,
-    io::{FileSink, FileSource, Sink},
+    io::{FileFolder, FileSource, Folder as _, Sink},
 };
 
-use crate::{
-    failure::Failure,
-    operation::Operation,
-    paths::{OutputPath, why_no_folder},
-    watch::Watch,
-};
+use crate::{failure::Failure, operation::Operation, paths::OutputPath, watch::Watch};
 
 /// Encrypts or decrypts all segments of the folder `input` into the folder `output`, which appears when
 /// all of them are there, or not at all.
@@ -36,7 +24,7 @@ pub(crate) fn run(
         return Err(Failure::usage("a folder does not go into one stream", "name a folder"));
     };
     let folder = SegmentFolder::read(input)?;
-    let new = NewFolder::create(output, input)?;
+    let new = new_folder(output, input)?;
     let init = FileSource::open(&input.join(&folder.init))?;
     let (mut worker, sync) = match operation {
         Operation::Encrypt(options) => {
@@ -52,18 +40,19 @@ pub(crate) fn run(
         }
     };
     watch.begins(init.len());
-    let sink = new.sink(&folder.init, &[&init])?;
-    let mut all = new.named(&folder.init, worker.init(sink, watch))?;
+    let mut all = worker.init(sink(&new, &folder.init)?, watch)?;
     for name in &folder.segments {
         let segment = FileSource::open(&input.join(name))?;
         watch.begins(segment.len());
-        let sink = new.sink(name, &[&segment])?;
-        let summary = new.named(name, worker.segment(&segment, sink, watch))?;
-        add(&mut all, summary);
+        add(&mut all, worker.segment(&segment, sink(&new, name)?, watch)?);
     }
     worker.finish()?;
     for name in &folder.manifests {
-        new.copy(&input.join(name), name)?;
+        let from = input.join(name);
+        new.copy(&from, Path::new(name)).map_err(|error| Failure::Io {
+            what: format!("cannot copy {}", from.display()),
+            error,
+        })?;
         watch.warn(&format!(
             "{} is copied as it is: add the encryption to it (KIDs, pssh), or take it out",
             input.join(name).display()
@@ -78,7 +67,10 @@ pub(crate) fn run(
     if watch.interrupted() {
         return Err(Error::Interrupted.into());
     }
-    new.finish(sync)?;
+    Box::new(new).finish(sync).map_err(|error| Failure::Io {
+        what: format!("cannot write {}", output.display()),
+        error,
+    })?;
     all.seconds = start.elapsed().as_secs_f64();
     Ok(all)
 }
@@ -241,113 +233,27 @@ fn natural(text: &str) -> Vec<(bool, usize, String)> {
     parts
 }
 
-/// A folder that is written beside its place. Dropped before it is finished, it leaves nothing.
-struct NewFolder {
-    path: PathBuf,
-    temporary: PathBuf,
+/// Makes the folder `output`, which is not inside of `input`.
+fn new_folder(output: &Path, input: &Path) -> Result<FileFolder, Failure> {
+    let folder = FileFolder::create(output)?;
+    let parent = folder.path().parent().and_then(|parent| fs::canonicalize(parent).ok());
+    let inside = parent.zip(fs::canonicalize(input).ok());
+    if inside.is_some_and(|(parent, input)| parent.starts_with(input)) {
+        return Err(Failure::usage(
+            format!("{} is inside of the folder that is read", output.display()),
+            "name a folder beside it",
+        ));
+    }
+    Ok(folder)
 }
 
-impl NewFolder {
-    fn create(path: &Path, input: &Path) -> Result<Self, Failure> {
-        let fail = |error| Failure::Io { what: format!("cannot write {}", path.display()), error };
-        // A link to a folder stays one.
-        let path = fs::canonicalize(path).unwrap_or_else(|_| path.into());
-        if path.exists() {
-            if !path.is_dir() {
-                return Err(fail(io::Error::other("it is there, and is not a folder")));
-            }
-            if fs::read_dir(&path).map_err(fail)?.next().is_some() {
-                return Err(fail(io::Error::other(
-                    "it is a folder with files in it; name a new or an empty one",
-                )));
-            }
-        }
-        if !path.exists() && path.is_symlink() {
-            return Err(fail(why_no_folder(&path, io::ErrorKind::NotFound.into())));
-        }
-        let parent = match path.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => Path::new("."),
-        };
-        let inside = fs::canonicalize(parent).ok().zip(fs::canonicalize(input).ok());
-        if inside.is_some_and(|(parent, input)| parent.starts_with(input)) {
-            return Err(Failure::usage(
-                format!("{} is inside of the folder that is read", path.display()),
-                "name a folder beside it",
-            ));
-        }
-        // Only the kind of the error: its text would be about a folder that the user did not choose.
-        let temporary = temporary_folder(parent)
-            .map_err(|error| fail(why_no_folder(&path, error.kind().into())))?;
-        let this = Self { path, temporary };
-        if let Ok(there) = fs::metadata(&this.path) {
-            let keep = fs::set_permissions(&this.temporary, there.permissions());
-            keep.map_err(|error| this.failure(error))?;
-        }
-        Ok(this)
-    }
-
-    fn failure(&self, error: io::Error) -> Failure {
-        Failure::Io { what: format!("cannot write {}", self.path.display()), error }
-    }
-
-    fn sink(&self, name: &OsString, sources: &[&FileSource]) -> Result<Box<dyn Sink>, Failure> {
-        let sink = FileSink::create(&self.temporary.join(name), sources);
-        Ok(Box::new(self.named(name, sink)?))
-    }
-
-    /// A result whose error has the name that the file will have.
-    fn named<T>(&self, file: &OsString, result: Result<T, Error>) -> Result<T, Failure> {
-        result.map_err(|mut error| {
-            if let Error::Write { name, .. } = &mut error {
-                *name = self.path.join(file).display().to_string();
-            }
-            error.into()
-        })
-    }
-
-    fn copy(&self, from: &Path, name: &OsString) -> Result<(), Failure> {
-        let copy = fs::copy(from, self.temporary.join(name));
-        copy.map(drop)
-            .map_err(|error| Failure::Io { what: format!("cannot copy {}", from.display()), error })
-    }
-
-    /// Gives it its name.
-    fn finish(self, sync: bool) -> Result<(), Failure> {
-        let folder = &self.temporary;
-        if sync {
-            let sync = || {
-                for entry in fs::read_dir(folder)? {
-                    File::open(entry?.path())?.sync_all()?;
-                }
-                File::open(folder)?.sync_all()
-            };
-            sync().map_err(|error| self.failure(error))?;
-        }
-        fs::rename(folder, &self.path).map_err(|error| self.failure(error))
-    }
-}
-
-impl Drop for NewFolder {
-    fn drop(&mut self) {
-        // It is there no longer when it has got its name.
-        let _ = fs::remove_dir_all(&self.temporary);
-    }
-}
-
-/// Makes a folder with a name that no other has.
-fn temporary_folder(parent: &Path) -> io::Result<PathBuf> {
-    let mut number: u32 = 0;
-    loop {
-        let path = parent.join(format!(".lanelock-{}-{number}.part", process::id()));
-        match fs::create_dir(&path) {
-            Ok(()) => return Ok(path),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 1000 => {
-                number += 1;
-            }
-            Err(error) => return Err(error),
-        }
-    }
+/// A new file in the folder.
+fn sink(folder: &FileFolder, name: &OsString) -> Result<Box<dyn Sink>, Failure> {
+    let file = folder.file(Path::new(name)).map_err(|error| {
+        let name = folder.path().join(name).display().to_string();
+        Failure::from(Error::Write { name, error })
+    });
+    Ok(Box::new(file?))
 }
 
 /// Adds what was done to a segment.

@@ -4,11 +4,18 @@ use lanelock_cenc::{
     Scheme,
     map::{Codec, Mapper},
 };
-use lanelock_mp4::{FourCc, SampleEntry, TrackEncryption};
+use lanelock_mp4::{FourCc, SampleEntry, Track, TrackEncryption};
 
 /// Whether tracks of a codec can be encrypted, by the code of its sample entry.
 pub(crate) fn is_known(code: FourCc) -> bool {
     Codec::of_sample_entry(code.0).is_some()
+}
+
+/// Whether a track is text in MP4 (ISO/IEC 14496-30), which players take clear alone.
+pub(crate) fn stays_clear(track: &Track) -> bool {
+    let mut entries = track.entries.iter();
+    let is_text = |format: FourCc| matches!(&format.0, b"wvtt" | b"stpp");
+    !track.entries.is_empty() && entries.all(|entry| is_text(entry.format))
 }
 
 /// Those that [`is_known`] names, for messages.

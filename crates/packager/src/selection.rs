@@ -40,14 +40,16 @@ pub(crate) fn select<'o>(
                 let reason = "it has a key and is to stay clear as well; give only one of the two";
                 return Err(fail(input, track, reason.into()));
             }
-            (Some((rank, key)), clear) if clear.is_none_or(|clear| rank > clear) => {
-                Some((rank, key))
-            }
-            (_, Some(_)) => {
+            (_, Some(clear)) if key.is_none_or(|(rank, _)| rank < clear) => {
                 keys.push(None);
                 continue;
             }
-            _ => None,
+            // A key that is for it in particular is an error below.
+            (key, _) if codec::stays_clear(track) && key.is_none_or(|(rank, _)| rank == 0) => {
+                keys.push(None);
+                continue;
+            }
+            (key, _) => key,
         };
         if track.entries.iter().any(|entry| !codec::is_known(entry.format)) {
             open.unknown.push(track);
@@ -60,6 +62,19 @@ pub(crate) fn select<'o>(
     }
     open.result(input, purpose)?;
     Ok(keys)
+}
+
+/// What is to be said of text that stays clear without having been named.
+pub(crate) fn notice_of_text(track: &Track, options: &EncryptOptions) -> Option<String> {
+    let is_named = options.clear.iter().any(|selector| selector.rank(track).is_some());
+    (codec::stays_clear(track) && !is_named).then(|| {
+        format!(
+            "track {} ({}) stays clear: players take text in MP4 so (--clear {} says that it is meant)",
+            track.id,
+            track.codec(),
+            track.id
+        )
+    })
 }
 
 /// The tracks of which it is not said what is to be done.

@@ -23,6 +23,7 @@ use crate::{
     pipeline::{Pipeline, Plan, Target, workers},
     place::Placement,
     plan::{Cuts, Fragments, Indexes, NO_INDEXES, NewFragments, Stretches},
+    selection::notice_of_text,
     skeleton::Skeleton,
     tracks::{Protector, TRUNCATED_RUNS},
 };
@@ -82,6 +83,10 @@ impl Job<'_> {
         }
         if !movie.fragmented {
             refuse_shared(input, skeleton, |track| protector.tracks[track].is_some())?;
+        }
+        for (track, protected) in self.clear.tracks.iter().zip(&protector.tracks) {
+            let notice = notice_of_text(track, options).filter(|_| protected.is_none());
+            notice.into_iter().for_each(|notice| observer.warn(&notice));
         }
         if options.scheme == Scheme::Cens {
             observer.warn("players differ in how they read cens; cbcs and cenc play everywhere");

@@ -53,6 +53,30 @@ pub struct Track {
     pub used_by: UsedBy,
 }
 
+impl Track {
+    /// Sizes of its segments in bytes, with their times.
+    pub(crate) fn sizes(&self) -> impl Iterator<Item = Extent> {
+        self.segments.iter().map(|segment| Extent {
+            start: segment.start,
+            duration: segment.duration,
+            bytes: segment.bytes.end - segment.bytes.start,
+        })
+    }
+
+    /// The end of its last segment, in units of the track.
+    pub(crate) fn end(&self) -> u64 {
+        self.segments.last().map_or(0, |last| last.start + last.duration)
+    }
+}
+
+/// The time and the size of a segment, or of a key frame.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extent {
+    pub(crate) start: u64,
+    pub(crate) duration: u64,
+    pub(crate) bytes: u64,
+}
+
 /// Which manifests name a track: text has another form in each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UsedBy {
@@ -62,6 +86,16 @@ pub enum UsedBy {
     Dash,
     /// HLS alone.
     Hls,
+}
+
+impl UsedBy {
+    pub(crate) fn dash(self) -> bool {
+        self != Self::Hls
+    }
+
+    pub(crate) fn hls(self) -> bool {
+        self != Self::Dash
+    }
 }
 
 /// What a track presents.
@@ -75,15 +109,26 @@ pub enum Media {
     Text(Text),
 }
 
+impl Media {
+    /// The `@contentType` of DASH, and the word in messages.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Video(_) => "video",
+            Self::Audio(_) => "audio",
+            Self::Text(_) => "text",
+        }
+    }
+}
+
 /// A video track.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Video {
     /// Width of the coded picture in pixels.
     pub width: u32,
     /// Height of the coded picture in pixels.
     pub height: u32,
-    /// Width and height of a pixel, without a common factor.
-    pub pixel_aspect_ratio: (u32, u32),
+    /// Width and height of a pixel, without a common factor; none if the file does not say it.
+    pub pixel_aspect_ratio: Option<(u32, u32)>,
     /// Frames per second, as a fraction without a common factor; none if it varies.
     pub frame_rate: Option<(u32, u32)>,
     /// Its transfer characteristics.
@@ -103,7 +148,7 @@ pub enum VideoRange {
 }
 
 /// An audio track.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Audio {
     /// Samples per second.
     pub sample_rate: u32,
@@ -148,7 +193,7 @@ pub enum Files {
         /// Bytes of the segment index (`sidx`).
         index: Range<u64>,
     },
-    /// A file that is not cut, such as a text file beside the others.
+    /// A text file that is not cut: one segment, with the bytes of the file.
     Whole {
         /// The file.
         path: String,
@@ -156,7 +201,7 @@ pub enum Files {
 }
 
 /// A segment.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
     /// Earliest presentation time, in units of the track, after its edit list.
     pub start: u64,
@@ -190,7 +235,7 @@ pub struct Protection {
 }
 
 /// A protection system that can provide the key.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProtectionSystem {
     /// Its SystemID.
     pub id: [u8; 16],
@@ -200,7 +245,8 @@ pub struct ProtectionSystem {
     pub playready_object: Option<Vec<u8>>,
     /// URL of its licence server (`dashif:Laurl`).
     pub license_url: Option<String>,
-    /// URI of the key for HLS, where the `pssh` does not say it: `skd://...` of FairPlay.
+    /// URI of the key for HLS, where the `pssh` does not say it: `skd://...` of FairPlay; of Clear Key, the
+    /// URI of the 16 bytes of the key, for players that cannot ask a licence server for it.
     pub key_uri: Option<String>,
 }
 

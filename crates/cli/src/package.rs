@@ -231,18 +231,13 @@ fn text(args: &PackageArgs, output: &Path, summary: &PackageSummary) -> io::Resu
         )?;
     }
     let name = printable(&without_keys(&output.display().to_string()));
-    let manifests = summary.manifests.iter().filter(|path| {
-        path.ends_with(".mpd")
-            || Some(*path) == summary.manifests.iter().find(|m| m.ends_with("m3u8"))
-    });
-    let manifests: Vec<_> = manifests.cloned().collect();
     if args.dry_run {
         return writeln!(
             out,
             "{name}: {} of media, {:.1} s, with {}; nothing was written (--dry-run)",
             units::bytes(summary.bytes_in),
             summary.duration,
-            manifests.join(" and "),
+            summary.manifests.join(" and "),
         );
     }
     writeln!(
@@ -250,7 +245,7 @@ fn text(args: &PackageArgs, output: &Path, summary: &PackageSummary) -> io::Resu
         "{name}: {}, {:.1} s, {}, {} at {}",
         units::bytes(summary.bytes_out),
         summary.duration,
-        manifests.join(" and "),
+        summary.manifests.join(" and "),
         units::duration(summary.seconds),
         units::byte_rate(summary.bytes_in, summary.seconds),
     )

@@ -1,8 +1,9 @@
 //! What the manifests say of the tracks.
 
 use lanelock_manifest::{
-    Audio, Files, KeyFrame, Media, Presentation, Protection, ProtectionSystem, Role, Segment,
-    SwitchingSet, Text, Track, UsedBy, Video, VideoRange,
+    Audio, DashOptions, Files, HlsOptions, KeyFrame, Media, Presentation, Protection,
+    ProtectionSystem, Role, Segment, SwitchingSet, Template, Text, Track, UsedBy, Video,
+    VideoRange, dash, hls,
 };
 use lanelock_mp4::{self as mp4, FourCc, TrackKind};
 
@@ -45,8 +46,23 @@ pub(super) fn manifests(
     packed: &[Packed],
 ) -> Result<Vec<(String, String)>, Error> {
     let presentation = presentation(package, packed)?;
+    let fail = |error: lanelock_manifest::Error| Error::Options(error.to_string());
     let mut texts = Vec::new();
-    let _ = (&presentation, &mut texts, &package.options);
+    if let Some(name) = &package.options.hls {
+        let options = HlsOptions::default().with_name(name);
+        // The multivariant playlist names the others: it comes last.
+        let mut playlists = hls(&presentation, &options).map_err(fail)?;
+        playlists.sort_by_key(|(path, _)| path == name);
+        texts.extend(playlists);
+    }
+    if let Some(name) = &package.options.dash {
+        let template = match package.options.constant_durations {
+            true => Template::Duration,
+            false => Template::Timeline,
+        };
+        let options = DashOptions::default().with_template(template);
+        texts.push((name.clone(), dash(&presentation, &options).map_err(fail)?));
+    }
     Ok(texts)
 }
 
@@ -140,7 +156,7 @@ fn media(rendition: &Rendition) -> Media {
             Media::Video(Video {
                 width,
                 height,
-                pixel_aspect_ratio: (1, 1),
+                pixel_aspect_ratio: None,
                 frame_rate: rendition.segments.frames.rate(track.timescale),
                 range: VideoRange::Sdr,
             })

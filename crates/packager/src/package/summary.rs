@@ -11,7 +11,7 @@ use crate::Times;
 pub struct PackageSummary {
     /// The tracks, in the order of the manifests.
     pub tracks: Vec<PackagedTrack>,
-    /// Paths of the manifests in the folder.
+    /// The manifests that players begin with: paths in the folder.
     pub manifests: Vec<String>,
     /// Duration of the longest track in seconds.
     pub duration: f64,

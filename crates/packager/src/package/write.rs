@@ -71,7 +71,7 @@ pub(super) fn write(
         let of_manifests: u64 = texts.iter().map(|(_, text)| text.len() as u64).sum();
         bytes_out = of_manifests
             + renditions.iter().zip(&packed).map(|(r, p)| p.bytes(r, options.storage)).sum::<u64>();
-        manifests = texts.into_iter().map(|(path, _)| path).collect();
+        manifests = [&options.dash, &options.hls].into_iter().flatten().cloned().collect();
     }
     let name = folder.name();
     folder.finish(options.sync).map_err(|error| Error::Write { name, error })?;

@@ -12,6 +12,8 @@ pub(super) struct Segments {
     /// Presentation time of the end, in units of the track.
     pub(super) end: i64,
     pub(super) frames: Frames,
+    /// Whether something that fragments say of single samples is not taken over.
+    pub(super) loses_groups: bool,
 }
 
 /// A segment: where its samples are.
@@ -142,6 +144,7 @@ pub(super) fn cut(
         segments.end = segments.end.max(end);
         segments.frames.push(&sample);
     }
+    segments.loses_groups = samples.loses_groups();
     cutter.finish(source, name, &segments)?;
     if segments.list.is_empty() {
         return Err(source.fail("it has no samples; leave it out (--track chooses tracks)"));

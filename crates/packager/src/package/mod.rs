@@ -128,8 +128,7 @@ fn choose(
     observer: &dyn Observer,
 ) -> Result<Option<Chosen>, Error> {
     let track = &file.movie().tracks[index];
-    let mut source =
-        SourceTrack { file: file.clone(), index, timing: source::Timing { delay: 0, from: 0 } };
+    let mut source = SourceTrack::untimed(file.clone(), index);
     let language = rendition::language(track);
     let rules = options.tracks.iter().enumerate();
     let rules: Vec<usize> = rules
@@ -166,7 +165,7 @@ fn choose(
     if properties.language.is_none() {
         properties.language = language;
     }
-    source.timing = SourceTrack::new(file.clone(), index)?.timing;
+    source = source.timed()?;
     Ok(Some(Chosen { source, properties, rules }))
 }
 

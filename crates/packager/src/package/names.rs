@@ -46,15 +46,14 @@ pub(super) fn assign(chosen: &[Chosen], options: &PackageOptions) -> Result<Vec<
         let base = describe(&chosen[index]);
         let codec = chosen[index].source.track().codec().to_lowercase();
         let codec: String = codec.chars().filter(char::is_ascii_alphanumeric).collect();
-        let with_codec = format!("{base}-{codec}");
-        let numbered = (2..).map(|number| format!("{base}-{number}"));
         // A codec tells tracks apart where others of the same description have another one.
         let other_codec = chosen.iter().any(|other| {
             describe(other) == base
                 && other.source.track().codec() != chosen[index].source.track().codec()
         });
-        let mut candidates =
-            [base.clone()].into_iter().chain(other_codec.then_some(with_codec)).chain(numbered);
+        let base = if other_codec { format!("{base}-{codec}") } else { base };
+        let numbered = (2..).map(|number| format!("{base}-{number}"));
+        let mut candidates = [base.clone()].into_iter().chain(numbered);
         let is_free = |name: &String| {
             !names.iter().flatten().any(|other| other == name) && !reserved.contains(&name.as_str())
         };

@@ -1,5 +1,7 @@
 //! Switching sets: renditions of one content, which are cut at the same times.
 
+use std::time::Duration;
+
 use lanelock_cenc::Scheme;
 use lanelock_manifest::{Accessibility, Role};
 use lanelock_mp4::TrackKind;
@@ -16,6 +18,8 @@ use crate::{Error, Iv, Key, Observer, choices};
 pub(super) struct Set {
     /// Indices of the renditions.
     pub(super) renditions: Vec<usize>,
+    /// The set whose key frames it has, if it has these alone.
+    pub(super) trick_play_of: Option<usize>,
 }
 
 /// What the tracks of a set have in common.
@@ -69,15 +73,29 @@ pub(super) fn arrange(
             None => sets.push((common, vec![index])),
         }
     }
+    let mut sets: Vec<Set> =
+        sets.into_iter().map(|(_, renditions)| Set { renditions, trick_play_of: None }).collect();
+    let mut names = names;
+    if options.trick_play {
+        add_trick_play(&mut chosen, &mut names, &mut sets)?;
+    }
     let mut cut: Vec<Option<Segments>> = chosen.iter().map(|_| None).collect();
     let mut leading: Option<Vec<Time>> = None;
-    for (_, members) in &sets {
-        cut_set(members, &chosen, &names, options, &mut leading, &mut cut, observer)?;
+    let mut starts: Vec<Vec<i64>> = Vec::with_capacity(sets.len());
+    for set in &sets {
+        let follows = set.trick_play_of.and_then(|main| starts.get(main).cloned());
+        let cutting = Cutting { chosen: &chosen, names: &names, options, observer };
+        starts.push(cutting.set(&set.renditions, follows, &mut leading, &mut cut)?);
     }
     let mut renditions = Vec::with_capacity(chosen.len());
     for ((track, name), segments) in chosen.into_iter().zip(names).zip(cut) {
         let Chosen { source, properties, .. } = track;
         let Some(segments) = segments else { continue };
+        if segments.loses_groups {
+            observer.warn(&format!(
+                "{name}: sample groups and sub-samples of its fragments (sbgp, subs) are left out; they are                  kept of a progressive file"
+            ));
+        }
         let (edit, shift) = edit(&source, options);
         let movie = source.init(edit)?;
         let (init, protector, key) = protection(&source, &movie, options)?;
@@ -94,59 +112,97 @@ pub(super) fn arrange(
         });
     }
     check_protection(&renditions, options)?;
-    let sets = sets.into_iter().map(|(_, renditions)| Set { renditions });
-    Ok((renditions, sets.collect()))
+    Ok((renditions, sets))
 }
 
-/// Cuts the tracks of a set.
-fn cut_set(
-    members: &[usize],
-    chosen: &[Chosen],
-    names: &[String],
-    options: &PackageOptions,
-    leading: &mut Option<Vec<Time>>,
-    cut: &mut [Option<Segments>],
-    observer: &dyn Observer,
+/// Adds a set with the key frames of the smallest video of the first set.
+fn add_trick_play(
+    chosen: &mut Vec<Chosen>,
+    names: &mut Vec<String>,
+    sets: &mut Vec<Set>,
 ) -> Result<(), Error> {
-    let Some(&first) = members.first() else { return Ok(()) };
-    let is_video = chosen[first].source.kind() == TrackKind::Video;
-    let mut starts: Option<Vec<i64>> = None;
-    for &index in members {
-        if observer.interrupted() {
-            return Err(Error::Interrupted);
-        }
-        let (source, name) = (&chosen[index].source, &names[index]);
-        let timescale = source.track().timescale;
-        let leader = &chosen[first].source;
-        if timescale != leader.track().timescale {
-            return Err(source.fail(format!(
-                "{name} has {timescale} units per second, and {} has {}: tracks between which players \
-                 switch have the same (ISO/IEC 23000-19, 7.3.4.1); remux them (ffmpeg -i IN -c copy \
-                 -video_track_timescale 90000 OUT)",
-                names[first],
-                leader.track().timescale
-            )));
-        }
-        let ticks = |duration: std::time::Duration| {
-            let units = duration.as_nanos() * u128::from(timescale) / 1_000_000_000;
-            u64::try_from(units).unwrap_or(u64::MAX)
-        };
-        let least = ticks(options.segment_duration);
-        let rule = match (&starts, &leading) {
-            (Some(starts), _) if is_video => Rule::Follow(starts, &names[first]),
-            _ if is_video => Rule::Lead(least),
-            (_, Some(times)) => Rule::Near(times),
-            (_, None) => Rule::Every(least),
-        };
-        let segments = cuts::cut(source, name, &rule, options.fragment_duration.map(ticks))?;
-        if leading.is_none() {
-            let times = segments.starts().into_iter().map(|units| Time { units, timescale });
-            *leading = Some(times.collect());
-        }
-        starts.get_or_insert_with(|| segments.starts());
-        cut[index] = Some(segments);
+    let height = |index: &usize| super::signalling::size(chosen[*index].source.track()).1;
+    let main = sets.first().filter(|set| {
+        set.renditions.first().is_some_and(|&first| chosen[first].source.kind() == TrackKind::Video)
+    });
+    let smallest = main.and_then(|set| set.renditions.iter().copied().min_by_key(height));
+    let Some(smallest) = smallest else {
+        return Err(Error::Options(
+            "there is no video, of which key frames could be taken; leave out --trick-play".into(),
+        ));
+    };
+    let name = format!("{}-key-frames", names[smallest]);
+    if names.contains(&name) {
+        return Err(Error::Options(format!("the name {name} is that of the track of key frames")));
     }
+    let mut source = chosen[smallest].source.clone();
+    source.only_sync = true;
+    let properties = chosen[smallest].properties.clone();
+    sets.push(Set { renditions: vec![chosen.len()], trick_play_of: Some(0) });
+    chosen.push(Chosen { source, properties, rules: Vec::new() });
+    names.push(name);
     Ok(())
+}
+
+/// What cutting takes.
+struct Cutting<'a> {
+    chosen: &'a [Chosen],
+    names: &'a [String],
+    options: &'a PackageOptions,
+    observer: &'a dyn Observer,
+}
+
+impl Cutting<'_> {
+    /// Cuts the tracks of a set, at the sync samples that `follows` names if it does. Gives the times at
+    /// which segments begin; `leading` are those of the first set.
+    fn set(
+        &self,
+        members: &[usize],
+        follows: Option<Vec<i64>>,
+        leading: &mut Option<Vec<Time>>,
+        cut: &mut [Option<Segments>],
+    ) -> Result<Vec<i64>, Error> {
+        let Self { chosen, names, options, .. } = *self;
+        let Some(&first) = members.first() else { return Ok(Vec::new()) };
+        let leader = &chosen[first].source;
+        let is_video = leader.kind() == TrackKind::Video;
+        let mut starts = follows;
+        for &index in members {
+            if self.observer.interrupted() {
+                return Err(Error::Interrupted);
+            }
+            let (source, name) = (&chosen[index].source, &names[index]);
+            let timescale = source.track().timescale;
+            if timescale != leader.track().timescale {
+                return Err(source.fail(format!(
+                    "{name} has {timescale} units per second, and {} has {}: tracks between which players \
+                     switch have the same (ISO/IEC 23000-19, 7.3.4); remux them (ffmpeg -i IN -c copy \
+                     -video_track_timescale 90000 OUT)",
+                    names[first],
+                    leader.track().timescale
+                )));
+            }
+            let ticks = |duration: Duration| {
+                let units = duration.as_nanos() * u128::from(timescale) / 1_000_000_000;
+                u64::try_from(units).unwrap_or(u64::MAX)
+            };
+            let least = ticks(options.segment_duration);
+            let rule = match (&starts, &leading) {
+                (Some(starts), _) if is_video => Rule::Follow(starts, &names[first]),
+                _ if is_video => Rule::Lead(least),
+                (_, Some(times)) => Rule::Near(times),
+                (_, None) => Rule::Every(least),
+            };
+            let segments = cuts::cut(source, name, &rule, options.fragment_duration.map(ticks))?;
+            if leading.is_none() {
+                let times = segments.starts().into_iter().map(|units| Time { units, timescale });
+                *leading = Some(times.collect());
+            }
+            starts.get_or_insert_with(|| segments.starts());
+            cut[index] = Some(segments);
+        }
+        Ok(starts.unwrap_or_default())
+    }
 }
 
 /// Refuses what would not protect, or give something away.

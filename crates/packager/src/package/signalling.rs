@@ -76,6 +76,7 @@ fn presentation(package: &Package, packed: &[Packed]) -> Result<Presentation, Er
         let kind = renditions[first].source.kind();
         // Text is shown when it is asked for, and descriptions are for those who need them.
         let may_lead = kind != TrackKind::Text
+            && set.trick_play_of.is_none()
             && properties.accessibility.is_empty()
             && !defaults.contains(&kind);
         let is_default = properties.is_default.unwrap_or(may_lead);
@@ -93,7 +94,11 @@ fn presentation(package: &Package, packed: &[Packed]) -> Result<Presentation, Er
         }
         let mut tracks = Vec::with_capacity(set.renditions.len());
         for &index in &set.renditions {
-            tracks.push(track(&renditions[index], &packed[index], options)?);
+            let used_by = match set.trick_play_of {
+                Some(_) => UsedBy::Dash,
+                None => UsedBy::Both,
+            };
+            tracks.push(track(&renditions[index], &packed[index], options, used_by)?);
         }
         all.push(SwitchingSet {
             language: properties.language.clone(),
@@ -101,14 +106,19 @@ fn presentation(package: &Package, packed: &[Packed]) -> Result<Presentation, Er
             is_default,
             roles,
             accessibility: properties.accessibility.clone(),
-            trick_play_of: None,
+            trick_play_of: set.trick_play_of,
             tracks,
         });
     }
     Ok(Presentation { sets: all })
 }
 
-fn track(rendition: &Rendition, packed: &Packed, options: &PackageOptions) -> Result<Track, Error> {
+fn track(
+    rendition: &Rendition,
+    packed: &Packed,
+    options: &PackageOptions,
+    used_by: UsedBy,
+) -> Result<Track, Error> {
     let paths = paths(rendition, options.storage);
     let files = match options.storage {
         Storage::Segments => Files::Segments { init: Some(paths.init), media: paths.media },
@@ -138,7 +148,7 @@ fn track(rendition: &Rendition, packed: &Packed, options: &PackageOptions) -> Re
         files,
         segments: segments.collect(),
         protection: protection(rendition, options)?,
-        used_by: UsedBy::Both,
+        used_by,
     })
 }
 

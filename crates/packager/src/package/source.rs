@@ -54,6 +54,8 @@ pub(super) struct SourceTrack {
     pub(super) index: usize,
     /// How its media are presented.
     pub(super) timing: Timing,
+    /// Of its samples, only the sync samples, each as long as it is to the next one.
+    pub(super) only_sync: bool,
 }
 
 /// What an edit list says of a track, in units of the track.
@@ -74,9 +76,15 @@ impl Timing {
 }
 
 impl SourceTrack {
-    pub(super) fn new(file: Arc<InputFile>, index: usize) -> Result<Self, Error> {
-        let timing = timing(&file, index)?;
-        Ok(Self { file, index, timing })
+    /// Without a look at its edit list.
+    pub(super) fn untimed(file: Arc<InputFile>, index: usize) -> Self {
+        Self { file, index, timing: Timing { delay: 0, from: 0 }, only_sync: false }
+    }
+
+    /// With what its edit list says.
+    pub(super) fn timed(self) -> Result<Self, Error> {
+        let timing = timing(&self.file, self.index)?;
+        Ok(Self { timing, ..self })
     }
 
     pub(super) fn track(&self) -> &Track {
@@ -192,6 +200,7 @@ struct FragmentReader {
     start: u64,
     samples: Vec<Sample>,
     is_read: bool,
+    has_groups: bool,
 }
 
 impl<'a> TrackSamples<'a> {
@@ -203,8 +212,9 @@ impl<'a> TrackSamples<'a> {
                 Some(SourcePosition::Fragment(fragment, at, start)) => (fragment, at, start),
                 _ => (0, 0, 0),
             };
-            let (samples, is_read) = (Vec::new(), false);
-            Reader::Fragments(FragmentReader { fragment, at, start, samples, is_read })
+            let samples = Vec::new();
+            let (is_read, has_groups) = (false, false);
+            Reader::Fragments(FragmentReader { fragment, at, start, samples, is_read, has_groups })
         } else {
             let samples = match position {
                 Some(SourcePosition::Table(at)) => {
@@ -232,10 +242,30 @@ impl<'a> TrackSamples<'a> {
         }
     }
 
+    /// Whether fragments say more of single samples (sample groups, sub-samples) than new fragments take
+    /// over.
+    pub(super) fn loses_groups(&self) -> bool {
+        matches!(&self.reader, Reader::Fragments(reader) if reader.has_groups)
+    }
+
+    /// [`Self::next_of_all`] of those that are wanted.
+    pub(super) fn next(&mut self) -> Result<Option<(SourcePosition, Sample)>, Error> {
+        let Some((at, mut sample)) = self.next_of_all()? else { return Ok(None) };
+        while self.track.only_sync
+            && self.next.as_ref().is_some_and(|(_, next)| !next.sync)
+            && let Some((_, passed)) = self.next_of_all()?
+        {
+            sample.duration = sample.duration.checked_add(passed.duration).ok_or_else(|| {
+                self.track.fail("its sync samples are too far apart for a track of key frames")
+            })?;
+        }
+        Ok(Some((at, sample)))
+    }
+
     /// The next sample, and the place before it. Its decoding time has the delay of the edit list in
     /// it, and its duration leads to the sample behind it, so that gaps and overlaps of fragments do
     /// not shift what follows.
-    pub(super) fn next(&mut self) -> Result<Option<(SourcePosition, Sample)>, Error> {
+    fn next_of_all(&mut self) -> Result<Option<(SourcePosition, Sample)>, Error> {
         let Some((at, mut sample)) = self.next.take() else { return Ok(None) };
         self.next = self.read()?;
         if let Some((_, next)) = &self.next {
@@ -287,8 +317,9 @@ impl FragmentReader {
                 let Some(&(offset, size)) = track.file.moofs.get(self.fragment) else {
                     return Ok(None);
                 };
-                self.samples = fragment_samples(input, track, offset, size, self.start)?;
-                self.is_read = true;
+                let read = fragment_samples(input, track, offset, size, self.start)?;
+                self.has_groups |= read.1;
+                (self.samples, self.is_read) = (read.0, true);
             }
             if let Some(sample) = self.samples.get(self.at) {
                 let at = SourcePosition::Fragment(self.fragment, self.at, self.start);
@@ -304,13 +335,14 @@ impl FragmentReader {
 }
 
 /// The samples that a track has in the `moof` at `offset`; they begin at `start` where it does not say.
+/// And whether there are sample groups or sub-samples of them.
 fn fragment_samples(
     input: &Input<'_>,
     track: &SourceTrack,
     offset: u64,
     size: u64,
     start: u64,
-) -> Result<Vec<Sample>, Error> {
+) -> Result<(Vec<Sample>, bool), Error> {
     let size = usize::try_from(size).ok().filter(|size| *size <= MOOF_CAP).ok_or_else(|| {
         input.unsuitable(format!(
             "the moof box at file offset {offset} has {size} bytes; at most {MOOF_CAP} are read"
@@ -323,7 +355,10 @@ fn fragment_samples(
     let fragment = fragment.map_err(|error| input.container(error))?;
     let mut samples = Vec::new();
     let mut time = start;
+    let mut has_groups = false;
     for traf in fragment.tracks.iter().filter(|traf| traf.track_index == track.index) {
+        let mut children = traf.boxed().children().filter_map(Result::ok);
+        has_groups |= children.any(|child| child.kind() == b"sbgp" || child.kind() == b"subs");
         let shift = if traf.decode_time.is_some() { 0 } else { time };
         for mut sample in traf.samples() {
             if samples.len() == MOST_SAMPLES {
@@ -337,7 +372,7 @@ fn fragment_samples(
             samples.push(sample);
         }
     }
-    Ok(samples)
+    Ok((samples, has_groups))
 }
 
 /// The most bytes of a `moof`.

@@ -71,8 +71,8 @@ pub use fourcc::{FourCc, FourCcError};
 pub use items::item_extents;
 pub use moof::{Base, Fragment, FragmentSamples, TrackFragment, TrackRun};
 pub use moov::{
-    CodecConfig, Edit, EsdsInfo, Media, Movie, Sample, SampleEntry, SamplePosition, Samples, Track,
-    TrackDefaults, TrackKind,
+    AudioFacts, CodecConfig, Colour, DolbyVision, Edit, EsdsInfo, Media, Movie, Sample,
+    SampleEntry, SamplePosition, Samples, Track, TrackDefaults, TrackKind, TrackRole, VideoFacts,
 };
 pub use nesting::MAX_DEPTH;
 pub use protection::{

@@ -47,6 +47,7 @@ fn exercise_movie(bytes: Vec<u8>, offset: u64, file: &[u8]) -> bool {
         for entry in &track.entries {
             let _ = (entry.codec_string(), entry.nal_length_size());
             let _ = entry.config.as_ref().map(lanelock_mp4::CodecConfig::esds);
+            let _ = (entry.video(), entry.audio(), entry.dolby_vision());
         }
     }
     let plans: Vec<_> = movie

@@ -9,6 +9,7 @@
 use super::{ftyp::iso_ftyp, movie::TrackBoxes, splice::Splice};
 use crate::{
     BoxRef, ErrorKind, FourCc, Media, Movie, Result, Track,
+    moov::{is_quicktime_language, mac_language},
     nesting::entry_children_offset,
     source::{be16, be32, be64},
     writer::{put_box, put_full_box, put16, put32},
@@ -160,11 +161,10 @@ fn convert_language(splice: &mut Splice<'_>, mdhd: &BoxRef<'_>) -> Result<()> {
     reader.bytes(if version == 1 { 28 } else { 16 }, "times")?;
     let at = reader.position();
     let code = reader.u16("language")?;
-    if code < FIRST_PACKED_LANGUAGE || code == UNSPECIFIED_LANGUAGE {
-        let letters = usize::from(code).checked_mul(3).and_then(|at| LANGUAGES.get(at..at + 3));
-        let packed = letters
-            .unwrap_or("und")
-            .bytes()
+    if is_quicktime_language(code) {
+        let packed = mac_language(code)
+            .unwrap_or(*b"und")
+            .iter()
             .fold(0, |packed, letter| packed << 5 | u16::from(letter.wrapping_sub(0x60) & 31));
         splice.overwrite(at, &packed.to_be_bytes());
     }
@@ -332,51 +332,9 @@ const VISUAL_FIELDS: usize = 78;
 /// Flag of a data reference: the media are in this file.
 const SELF_CONTAINED: u32 = 1;
 
-/// Codes below are Macintosh languages, those from here three packed letters.
-const FIRST_PACKED_LANGUAGE: u16 = 0x400;
-
-/// All ones: no language is given.
-const UNSPECIFIED_LANGUAGE: u16 = 0x7fff;
-
-/// ISO 639-2/T codes of the Macintosh languages, in the order of their numbers.
-const LANGUAGES: &str = "\
-    engfradeuitanldswespadanpornor\
-    hebjpnarafinellislmltturhrvzho\
-    urdhinthakorlitpolhunestlavsme\
-    faofasruszhonldgleslqironceslk\
-    slvyidsrpmkdbulukrbeluzbkazaze\
-    azehyekatmolkirtgktukmonmonpus\
-    kurkassndbodnepsanmarbenasmguj\
-    panorimalkantamtelsinmyakhmlao\
-    vieindtglmsamsaamhtirormsomswa\
-    kinrunnyamlgepoundundundundund\
-    undundundundundundundundundund\
-    undundundundundundundundundund\
-    undundundundundundundundcymeus\
-    catlatquegrnaymtatuigdzojav";
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn languages_are_at_their_numbers() {
-        let language = |code: usize| &LANGUAGES[code * 3..][..3];
-        for (code, name) in [
-            (0, "eng"),
-            (11, "jpn"),
-            (23, "kor"),
-            (34, "nld"),
-            (59, "pus"),
-            (80, "vie"),
-            (94, "epo"),
-            (128, "cym"),
-            (138, "jav"),
-        ] {
-            assert_eq!(language(code), name);
-        }
-        assert_eq!(LANGUAGES.len(), 139 * 3);
-    }
 
     #[test]
     fn names_become_c_strings() {

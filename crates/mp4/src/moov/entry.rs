@@ -1,6 +1,10 @@
 //! Sample entries: `stsd` and what is inside (ISO/IEC 14496-12, 8.5.2 and 12).
 
-use super::codec::{CONFIG_BOXES, CodecConfig};
+use super::{
+    codec::{CONFIG_BOXES, CodecConfig},
+    details::Details,
+    ttml,
+};
 use crate::{
     BoxRef, ErrorKind, FourCc, Result,
     nesting::{EntryFamily, entry_children_offset, family},
@@ -48,6 +52,7 @@ pub struct SampleEntry {
     pub protection: Option<Protection>,
     /// The codec configuration box, if one this crate knows by name is there.
     pub config: Option<CodecConfig>,
+    pub(super) details: Details,
 }
 
 impl SampleEntry {
@@ -79,16 +84,22 @@ impl SampleEntry {
             media,
             protection: None,
             config: None,
+            details: Details::default(),
         };
         let mut sinfs = Vec::new();
         let offset = entry_children_offset(format, handler, stsd_version, payload);
         for child in offset.map(|offset| entry.children_at(offset)).into_iter().flatten() {
             let child = child?;
-            if child.kind() == b"sinf" {
-                sinfs.push(child);
-            } else if this.config.is_none() && CONFIG_BOXES.iter().any(|kind| child.kind() == *kind)
-            {
-                this.config = Some(CodecConfig::new(child.kind(), child.payload()));
+            match &child.kind().0 {
+                b"sinf" => sinfs.push(child),
+                // Where QuickTime puts the configuration of sound.
+                b"wave" => child.children_at(0).map_while(Result::ok).for_each(|child| {
+                    this.take_config(&child);
+                }),
+                _ => {
+                    this.take_config(&child);
+                    this.details.take(&child);
+                }
             }
         }
         if let Some((original, protection)) = Protection::from_boxes(&sinfs)? {
@@ -102,17 +113,20 @@ impl SampleEntry {
         } else if is_protected_format(format) {
             return Err(entry.error(ErrorKind::Missing { kind: FourCc::new(b"sinf") }));
         }
+        if stsd_version == 0 && matches!(media, Media::Audio { .. }) {
+            let _ = this.details.take_quicktime(payload);
+        }
+        if this.original_format == b"stpp" {
+            this.details.ttml = ttml::profile(payload, this.details.mime.take().as_deref());
+        }
         Ok(this)
     }
 
-    /// Parameter of a MIME type (RFC 6381): `avc1.64001E`, `hvc1.1.6.L63.90`, `mp4a.40.2`, …
-    ///
-    /// The bare format where the configuration is missing or of no known kind.
-    pub fn codec_string(&self) -> String {
-        self.config
-            .as_ref()
-            .and_then(|config| config.codec_string(self.original_format))
-            .unwrap_or_else(|| self.original_format.to_string())
+    /// Keeps a codec configuration box, the first one.
+    fn take_config(&mut self, child: &BoxRef<'_>) {
+        if self.config.is_none() && CONFIG_BOXES.iter().any(|kind| child.kind() == *kind) {
+            self.config = Some(CodecConfig::new(child.kind(), child.payload()));
+        }
     }
 
     /// Bytes of the length before each NAL unit: 1, 2 or 4; `None` if no NAL codec.

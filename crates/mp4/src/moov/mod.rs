@@ -1,18 +1,34 @@
 //! The movie: everything `moov` says, sample tables left where they are
 //! (ISO/IEC 14496-12, 8.2 onwards).
 
+mod ac4;
+mod audio;
+mod bits;
+mod cicp;
 mod codec;
+mod codec_string;
+mod colour;
+mod details;
 mod entry;
+mod esds;
+mod language;
 mod samples;
 mod tables;
 mod track;
+mod ttml;
+mod video;
 
-pub use codec::{CodecConfig, EsdsInfo};
+pub use audio::AudioFacts;
+pub use codec::CodecConfig;
+pub use colour::Colour;
 pub use entry::{Media, SampleEntry};
+pub use esds::EsdsInfo;
 pub use samples::{Sample, SamplePosition, Samples};
-pub use track::{Edit, Track, TrackDefaults, TrackKind};
+pub use track::{Edit, Track, TrackDefaults, TrackKind, TrackRole};
+pub use video::{DolbyVision, VideoFacts};
 
 pub(crate) use entry::{protected_format, sinf_position, sinfs_of};
+pub(crate) use language::{is_quicktime_language, mac_language};
 
 use std::ops::Range;
 

@@ -1,6 +1,10 @@
 //! One track: `trak` with headers, edit list and sample entries.
 
-use super::{SampleEntry, entry, tables::Tables};
+use super::{
+    SampleEntry, entry,
+    language::{bcp47, extended, packed_language},
+    tables::Tables,
+};
 use crate::{
     BoxRef, ErrorKind, FourCc, Result, TrackEncryption,
     protection::{AuxBoxes, Descriptions, SeigMap, is_seig, refuse_compact},
@@ -60,6 +64,16 @@ pub enum TrackKind {
     Other,
 }
 
+/// What a track is for, as a `kind` box says (ISO/IEC 14496-12, 8.10.4).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TrackRole {
+    /// The URI that gives the value its meaning, such as `urn:mpeg:dash:role:2011`; or the meaning
+    /// itself.
+    pub scheme: String,
+    /// A name in that scheme, such as `main`; empty without.
+    pub value: String,
+}
+
 /// A track of a [`super::Movie`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -74,6 +88,11 @@ pub struct Track {
     pub duration: u64,
     /// ISO 639-2/T code, `und` when it is not three letters.
     pub language: [u8; 3],
+    /// BCP 47 tag: of `elng` (ISO/IEC 14496-12, 8.4.6), else of `mdhd`, where files of `QuickTime` may
+    /// have a number for it. The language has its shortest code. None if it is not known.
+    pub bcp47: Option<String>,
+    /// What the track is for, of the `kind` boxes in its `udta`.
+    pub roles: Vec<TrackRole>,
     /// Presentation width in whole pixels, of `tkhd`.
     pub width: u32,
     /// Presentation height in whole pixels, of `tkhd`.
@@ -118,7 +137,7 @@ impl Track {
         reader.bytes(if version == 1 { 16 } else { 8 }, "times")?;
         let timescale = reader.u32("timescale")?;
         let duration = reader.u32_or_u64(version == 1, "duration")?;
-        let language = language(reader.u16("language")?);
+        let language = reader.u16("language")?;
         if timescale == 0 {
             return Err(mdhd.error(ErrorKind::InvalidValue { what: "timescale", value: 0 }));
         }
@@ -131,7 +150,9 @@ impl Track {
             handler,
             timescale,
             duration,
-            language,
+            language: packed_language(language),
+            bcp47: extended(&mdia).or_else(|| bcp47(language, component != 0)),
+            roles: roles(trak),
             width,
             height,
             edits: edits(trak)?,
@@ -236,11 +257,20 @@ fn handler_of(mdia: &BoxRef<'_>) -> Result<(u32, FourCc)> {
     Ok((reader.u32("pre_defined")?, reader.array("handler_type").map(FourCc)?))
 }
 
-/// Three five-bit letters, 0x60 less than ASCII.
-fn language(packed: u16) -> [u8; 3] {
-    let letter = |shift: u16| 0x60 + (packed >> shift & 31).to_be_bytes()[1];
-    let code = [letter(10), letter(5), letter(0)];
-    if code.iter().all(u8::is_ascii_lowercase) { code } else { *b"und" }
+/// The `kind` boxes of a track's `udta`, up to where it cannot be read any more.
+fn roles(trak: &BoxRef<'_>) -> Vec<TrackRole> {
+    let mut roles = Vec::new();
+    for udta in trak.children().map_while(Result::ok).filter(|child| child.kind() == b"udta") {
+        for kind in udta.children().map_while(Result::ok).filter(|child| child.kind() == b"kind") {
+            // A full box with two strings.
+            let Some(text) = kind.payload().get(4..) else { continue };
+            let mut strings = text.split(|&byte| byte == 0).map(str::from_utf8);
+            if let (Some(Ok(scheme)), Some(Ok(value))) = (strings.next(), strings.next()) {
+                roles.push(TrackRole { scheme: scheme.to_owned(), value: value.to_owned() });
+            }
+        }
+    }
+    roles
 }
 
 fn edits(trak: &BoxRef<'_>) -> Result<Vec<Edit>> {
@@ -267,17 +297,4 @@ fn edits(trak: &BoxRef<'_>) -> Result<Vec<Edit>> {
         edits.push(Edit { segment_duration, media_time, media_rate });
     }
     Ok(edits)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn languages() {
-        assert_eq!(language(0x55c4), *b"und");
-        assert_eq!(language(0x15c7), *b"eng");
-        assert_eq!(language(0), *b"und");
-        assert_eq!(language(0x7fff), *b"und");
-    }
 }

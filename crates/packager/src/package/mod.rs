@@ -129,7 +129,7 @@ fn choose(
 ) -> Result<Option<Chosen>, Error> {
     let track = &file.movie().tracks[index];
     let mut source = SourceTrack::untimed(file.clone(), index);
-    let language = rendition::language(track);
+    let language = track.bcp47.clone();
     let rules = options.tracks.iter().enumerate();
     let rules: Vec<usize> = rules
         .filter(|(_, rule)| rule.selects(&source, language.as_deref()))
@@ -164,6 +164,9 @@ fn choose(
     }
     if properties.language.is_none() {
         properties.language = language;
+    }
+    if properties.roles.is_empty() && properties.accessibility.is_empty() {
+        (properties.roles, properties.accessibility) = signalling::roles(track);
     }
     source = source.timed()?;
     Ok(Some(Chosen { source, properties, rules }))

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use lanelock::AesLevel;
 use lanelock_cenc::Scheme;
-use lanelock_mp4::{FourCc, Movie, Track, TrackKind, compose, edit::SingleEdit};
+use lanelock_mp4::{FourCc, Movie, TrackKind, compose, edit::SingleEdit};
 
 use super::{
     PackageOptions, TrackProperties,
@@ -164,10 +164,4 @@ fn ftyp(kind: TrackKind, options: &PackageOptions) -> Vec<u8> {
         brands.insert(0, FourCc::new(b"cmf2"));
     }
     compose::ftyp(cmfc, 0, &brands)
-}
-
-/// BCP 47 language of a track; none if the file does not say.
-pub(super) fn language(track: &Track) -> Option<String> {
-    let code = String::from_utf8_lossy(&track.language).into_owned();
-    (code != "und").then_some(code)
 }

@@ -1,9 +1,9 @@
 //! What the manifests say of the tracks.
 
 use lanelock_manifest::{
-    Audio, DashOptions, Files, HlsOptions, KeyFrame, Media, Presentation, Protection,
-    ProtectionSystem, Role, Segment, SwitchingSet, Template, Text, Track, UsedBy, Video,
-    VideoRange, dash, hls,
+    Accessibility, Audio, DashOptions, Files, HlsOptions, KeyFrame, Media, Presentation,
+    Protection, ProtectionSystem, Role, Segment, SwitchingSet, Template, Text, Track, UsedBy,
+    Video, VideoRange, dash, hls,
 };
 use lanelock_mp4::{self as mp4, FourCc, TrackKind};
 
@@ -160,27 +160,32 @@ pub(super) fn codecs(rendition: &Rendition) -> String {
 
 fn media(rendition: &Rendition) -> Media {
     let track = rendition.source.track();
+    let entry = track.entries.first();
     match track.kind() {
         TrackKind::Video => {
             let (width, height) = size(track);
+            let facts = entry.and_then(mp4::SampleEntry::video);
+            let transfer = facts.and_then(|facts| facts.colour).map(|colour| colour.transfer);
             Media::Video(Video {
                 width,
                 height,
-                pixel_aspect_ratio: None,
+                pixel_aspect_ratio: facts.map(|facts| facts.pixel_aspect_ratio),
                 frame_rate: rendition.segments.frames.rate(track.timescale),
-                range: VideoRange::Sdr,
+                // ITU-T H.273, 8.2.
+                range: match transfer {
+                    Some(16) => VideoRange::Pq,
+                    Some(18) => VideoRange::Hlg,
+                    _ => VideoRange::Sdr,
+                },
             })
         }
         TrackKind::Audio => {
-            let rate = match track.entries.first().map(|entry| entry.media) {
-                Some(mp4::Media::Audio { sample_rate, .. }) => sample_rate,
-                _ => 0,
-            };
+            let facts = entry.and_then(mp4::SampleEntry::audio).unwrap_or_default();
             Media::Audio(Audio {
-                sample_rate: rate,
+                sample_rate: facts.sample_rate.unwrap_or(0),
                 channels: channels(track),
-                dolby_channels: None,
-                joc_complexity: None,
+                dolby_channels: facts.dolby_channels.map(|mask| format!("{mask:04X}")),
+                joc_complexity: facts.joc_complexity,
             })
         }
         _ if track.codec() == "stpp" => Media::Text(Text::Stpp),
@@ -190,18 +195,38 @@ fn media(rendition: &Rendition) -> Media {
 
 /// Width and height of the coded picture in pixels.
 pub(super) fn size(track: &mp4::Track) -> (u32, u32) {
-    match track.entries.first().map(|entry| entry.media) {
-        Some(mp4::Media::Video { width, height }) => (width.into(), height.into()),
-        _ => (track.width, track.height),
-    }
+    let facts = track.entries.first().and_then(mp4::SampleEntry::video);
+    facts.map_or((track.width, track.height), |facts| (facts.width.into(), facts.height.into()))
 }
 
 /// Channels of audio; 0 for others.
 pub(super) fn channels(track: &mp4::Track) -> u32 {
-    match track.entries.first().map(|entry| entry.media) {
-        Some(mp4::Media::Audio { channels, .. }) => channels.into(),
-        _ => 0,
+    let facts = track.entries.first().and_then(mp4::SampleEntry::audio);
+    facts.and_then(|facts| facts.channels).map_or(0, u32::from)
+}
+
+/// What the file says of roles (ISO/IEC 23009-1, 5.8.5.5).
+pub(super) fn roles(track: &mp4::Track) -> (Vec<Role>, Vec<Accessibility>) {
+    let (mut roles, mut accessibility) = (Vec::new(), Vec::new());
+    let named = track.roles.iter().filter(|role| role.scheme == "urn:mpeg:dash:role:2011");
+    for role in named {
+        match role.value.as_str() {
+            "main" => roles.push(Role::Main),
+            "alternate" => roles.push(Role::Alternate),
+            "supplementary" => roles.push(Role::Supplementary),
+            "commentary" => roles.push(Role::Commentary),
+            "dub" => roles.push(Role::Dub),
+            "subtitle" => roles.push(Role::Subtitle),
+            "forced-subtitle" => roles.push(Role::ForcedSubtitle),
+            "caption" => {
+                roles.push(Role::Caption);
+                accessibility.push(Accessibility::Captions);
+            }
+            "description" => accessibility.push(Accessibility::AudioDescription),
+            _ => {}
+        }
     }
+    (roles, accessibility)
 }
 
 fn protection(

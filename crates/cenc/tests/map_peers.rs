@@ -6,7 +6,7 @@
 
 mod map_support;
 
-use lanelock_cenc::map::{Alignment, Subsample};
+use lanelock_cenc::map::{self, Alignment, Subsample};
 use lanelock_testkit::{
     FILM, Scratch, clips, codec_clip, ffmpeg, folder_named_by, shaka_packager, skip,
 };
@@ -192,6 +192,67 @@ fn made_vp9() {
         let options =
             [&["-c:v", "libvpx-vp9", "-cpu-used", "5", "-b:v", "200k"], *options].concat();
         made_of("vp9", name, size, &options);
+    }
+}
+
+/// What the encoders were told of the transfer characteristics, in all that stands in front of it: scaling
+/// lists, fields, cropping, pixel aspect ratios.
+#[test]
+fn transfer_characteristics() {
+    let Some(ffmpeg) = ffmpeg() else { return };
+    let scratch = Scratch::new();
+    let path = scratch.file("made.mp4");
+    let pq: &[&str] = &["-color_trc", "smpte2084"];
+    let hlg: &[&str] = &["-color_trc", "arib-std-b67"];
+    for (encoder, options, colour, expected) in [
+        ("libx264", &["-x264-params", "log=0"][..], pq, Some(16)),
+        ("libx264", &["-x264-params", "interlaced=1:cqm=jvt"], hlg, Some(18)),
+        ("libx264", &["-vf", "setsar=40/33", "-profile:v", "baseline"], hlg, Some(18)),
+        ("libx264", &["-x264-params", "overscan=show"], &[], None),
+        ("libx265", &["-x265-params", "log-level=error:scaling-list=default"], pq, Some(16)),
+        (
+            "libx265",
+            &["-x265-params", "log-level=error:hrd=1:vbv-maxrate=500:vbv-bufsize=500"],
+            hlg,
+            Some(18),
+        ),
+        ("libx265", &["-x265-params", "log-level=error:sar=200,123"], pq, Some(16)),
+        ("libx265", &["-x265-params", "log-level=error"], &[], None),
+    ] {
+        let run = Command::new(&ffmpeg)
+            .args([
+                "-v",
+                "error",
+                "-y",
+                "-f",
+                "lavfi",
+                "-i",
+                "testsrc2=size=170x90",
+                "-frames:v",
+                "3",
+            ])
+            .args(["-pix_fmt", "yuv420p", "-c:v", encoder])
+            .args(options)
+            .args(colour)
+            .arg(&path)
+            .output()
+            .expect("ffmpeg runs");
+        if !run.status.success() {
+            let why = String::from_utf8_lossy(&run.stderr);
+            skip(&format!("{encoder} {options:?}: this ffmpeg cannot make it: {}", why.trim()));
+            continue;
+        }
+        let clip = Clip::read(&path);
+        let codec = match clip.codec {
+            Codec::Avc => map::Codec::Avc,
+            _ => map::Codec::Hevc,
+        };
+        let transfer = codec.transfer_characteristics(&clip.configuration);
+        assert_eq!(transfer, expected, "{encoder} {options:?}");
+        for len in 0..clip.configuration.len() {
+            let cut = codec.transfer_characteristics(&clip.configuration[..len]);
+            assert!(cut.is_none() || cut == expected, "{encoder} {options:?}, {len} bytes");
+        }
     }
 }
 

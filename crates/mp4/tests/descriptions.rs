@@ -478,6 +478,61 @@ fn clips_as_shaka_packager_describes_them() {
     }
 }
 
+/// The manifest that Shaka Packager makes of an audio clip.
+fn shaka_manifest(shaka: &Path, dir: &Scratch, clip: &[u8]) -> String {
+    let [input, mpd, media] = ["in.mp4", "out.mpd", "out.mp4"].map(|name| dir.file(name));
+    fs::write(&input, clip).unwrap();
+    let stream = format!("in={},stream=audio,output={}", input.display(), media.display());
+    let output = Command::new(shaka).arg(stream).arg("--mpd_output").arg(&mpd).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    fs::read_to_string(&mpd).unwrap()
+}
+
+/// A clip with another decoder specific info, or another coding mode: its frames stay.
+#[test]
+fn other_configurations_as_shaka_packager_describes_them() {
+    let Some(shaka) = testkit::shaka_packager() else { return };
+    let dir = Scratch::new();
+    let aac = small_clip("aac.mp4").read();
+    let old = unhex("141056e500");
+    let at = aac.windows(5).position(|bytes| bytes == old).unwrap();
+    for new in ["131056e598", "2b92080000", "eb8a080000", "f946400000", "11b856e500", "11b0000000"]
+    {
+        let mut clip = aac.clone();
+        clip[at..at + 5].copy_from_slice(&unhex(new));
+        let text = shaka_manifest(&shaka, &dir, &clip);
+        let entry = &movie(&clip).tracks[0].entries[0];
+        let facts = entry.audio().unwrap();
+        assert_eq!(attributes(&text, "codecs"), [entry.codec_string()], "{new}");
+        let rate = facts.sample_rate.unwrap().to_string();
+        assert_eq!(attributes(&text, "audioSamplingRate"), [rate], "{new}");
+        let channels = facts.channels.unwrap().to_string();
+        assert_eq!(attributes(&text, "value"), [channels], "{new}");
+    }
+
+    let eac3 = small_clip("eac3.mp4").read();
+    let at = testkit::boxes::find(&eac3, b"dec3") + 8 + 3;
+    for mode in 0..16 {
+        // Shaka Packager has two channels of one surround channel.
+        if matches!(mode >> 1, 4 | 5) {
+            continue;
+        }
+        let mut clip = eac3.clone();
+        clip[at] = clip[at] & 0xf0 | mode;
+        let text = shaka_manifest(&shaka, &dir, &clip);
+        let facts = movie(&clip).tracks[0].entries[0].audio().unwrap();
+        let scheme = attributes(&text, "schemeIdUri").concat();
+        let ours = if scheme.contains("dolby") {
+            format!("{:04x}", facts.dolby_channels.unwrap())
+        } else {
+            // A number of ISO/IEC 23091-3: 10 is the one among these that is not its own size.
+            let channels = facts.channels.unwrap();
+            if mode == 12 { "10".into() } else { channels.to_string() }
+        };
+        assert_eq!(attributes(&text, "value"), [ours], "{mode} {scheme}");
+    }
+}
+
 /// What ffprobe reads in a file for the first stream.
 fn probe(ffprobe: &Path, path: &Path, fields: &str) -> Vec<String> {
     let mut command = Command::new(ffprobe);

@@ -68,6 +68,7 @@ mod inspect;
 pub mod io;
 mod key_text;
 mod keys;
+mod media_facts;
 mod options;
 pub mod package;
 mod piece;

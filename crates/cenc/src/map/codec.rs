@@ -1,6 +1,6 @@
 //! The table of codecs: sample entries, configuration boxes, rules.
 
-use super::{MapError, Mapper};
+use super::{AvcMap, HevcMap, MapError, Mapper};
 use crate::scheme::Scheme;
 
 /// A codec, by the rules that say which bytes of its access units are protected.
@@ -79,6 +79,17 @@ impl Codec {
             Self::Av1 => Mapper::av1(configuration),
             Self::Vp9 => Ok(Mapper::vp9()),
             Self::Whole => Ok(Mapper::full_sample()),
+        }
+    }
+
+    /// The `transfer_characteristics` (ITU-T H.273) that the parameter sets in a configuration describe,
+    /// for AVC and HEVC: what tells PQ (16) and Hybrid Log-Gamma (18) from standard dynamic range
+    /// where the file format does not. None as well if it cannot be read.
+    pub fn transfer_characteristics(self, configuration: &[u8]) -> Option<u8> {
+        match self {
+            Self::Avc => AvcMap::new(configuration).ok()?.transfer_characteristics(),
+            Self::Hevc => HevcMap::new(configuration).ok()?.transfer_characteristics(),
+            Self::Av1 | Self::Vp9 | Self::Whole => None,
         }
     }
 

@@ -51,6 +51,7 @@ mod hevc;
 mod mapper;
 mod nal;
 mod runs;
+mod signal;
 mod unit;
 mod vp9;
 

@@ -44,6 +44,11 @@ impl AvcMap {
         }
         Ok(Self { length_size, sets })
     }
+
+    /// The transfer characteristics that a sequence parameter set in force describes.
+    pub(super) fn transfer_characteristics(&self) -> Option<u8> {
+        self.sets.sps.iter().flatten().find_map(|sps| sps.transfer)
+    }
 }
 
 impl AccessUnitMap for AvcMap {

@@ -1,8 +1,9 @@
-//! Sequence parameter set (ITU-T H.264 clause 7.3.2.1.1), as far as slice headers depend on it:
-//! reading ends before the cropping window and VUI.
+//! Sequence parameter set (ITU-T H.264 clause 7.3.2.1.1), as far as slice headers depend on it, and the
+//! colour behind that.
 
 use crate::map::bits::BitReader;
 use crate::map::error::Fault;
+use crate::map::signal::transfer_characteristics;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct AvcSps {
@@ -14,6 +15,8 @@ pub(super) struct AvcSps {
     pub(super) frames_only: bool,
     /// `PicSizeInMapUnits`.
     pub(super) map_units: u32,
+    /// `transfer_characteristics` of the video usability information.
+    pub(super) transfer: Option<u8>,
 }
 
 /// `pic_order_cnt_type`, with what the slice header holds for it.
@@ -55,6 +58,8 @@ impl AvcSps {
         let width = 1 + r.ue_max(MAX_SIDE, "pic_width_in_mbs_minus1")?;
         let height = 1 + r.ue_max(MAX_SIDE, "pic_height_in_map_units_minus1")?;
         let frames_only = r.flag()?;
+        // No slice header depends on what is left, so it may be broken.
+        let transfer = read_transfer(r, frames_only).unwrap_or(None);
         Ok((
             id,
             Self {
@@ -64,9 +69,22 @@ impl AvcSps {
                 order,
                 frames_only,
                 map_units: width * height,
+                transfer,
             },
         ))
     }
+}
+
+/// From behind `frame_mbs_only_flag` to the colour.
+fn read_transfer(r: &mut BitReader<'_>, frames_only: bool) -> Result<Option<u8>, Fault> {
+    if !frames_only {
+        r.flag()?; // mb_adaptive_frame_field_flag
+    }
+    r.flag()?; // direct_8x8_inference_flag
+    if r.flag()? {
+        r.skip_codes(4)?; // cropping window
+    }
+    if r.flag()? { transfer_characteristics(r) } else { Ok(None) }
 }
 
 impl PictureOrder {

@@ -1,7 +1,7 @@
 //! Sequence parameter set (ITU-T H.265 clause 7.3.2.2), as far as slice headers depend on it.
 
 use super::rps::ShortTermSet;
-use super::vui::skip_vui;
+use super::vui::read_vui;
 use crate::map::bits::{BitReader, ceil_log2};
 use crate::map::error::Fault;
 
@@ -20,6 +20,8 @@ pub(super) struct HevcSps {
     pub(super) temporal_mvp: bool,
     /// `motion_vector_resolution_control_idc` is 2: slices choose.
     pub(super) slices_choose_mv_resolution: bool,
+    /// `transfer_characteristics` of the video usability information.
+    pub(super) transfer: Option<u8>,
 }
 
 /// Long-term pictures that slices may pick by number.
@@ -74,9 +76,7 @@ impl HevcSps {
         let long_term = if r.flag()? { Some(LongTerm::read(r, order_bits)?) } else { None };
         let temporal_mvp = r.flag()?;
         r.flag()?; // strong_intra_smoothing_enabled_flag
-        if r.flag()? {
-            skip_vui(r, sub_layers)?;
-        }
+        let transfer = if r.flag()? { read_vui(r, sub_layers)? } else { None };
         let components = if chroma_format == 0 { 1 } else { 3 };
         let depths = [luma_depth, chroma_depth, chroma_depth];
         let slices_choose_mv_resolution = read_extensions(r, &depths[..components])?;
@@ -92,6 +92,7 @@ impl HevcSps {
                 long_term,
                 temporal_mvp,
                 slices_choose_mv_resolution,
+                transfer,
             },
         ))
     }

@@ -1,23 +1,13 @@
-//! Video usability information and HRD parameters (ITU-T H.265 clauses E.2.1 to E.2.3): skipped,
-//! because extension flags that slice headers depend on stand behind them.
+//! Video usability information and HRD parameters (ITU-T H.265 clauses E.2.1 to E.2.3): skipped but
+//! for the colour, because extension flags that slice headers depend on stand behind them.
 
 use crate::map::bits::BitReader;
 use crate::map::error::Fault;
+use crate::map::signal::transfer_characteristics;
 
-/// Skips `vui_parameters()`.
-pub(super) fn skip_vui(r: &mut BitReader<'_>, sub_layers: u32) -> Result<(), Fault> {
-    if r.flag()? && r.bits(8)? == EXTENDED_SAR {
-        r.skip(32)?; // sar_width, sar_height
-    }
-    if r.flag()? {
-        r.flag()?; // overscan_appropriate_flag
-    }
-    if r.flag()? {
-        r.skip(4)?; // video_format, video_full_range_flag
-        if r.flag()? {
-            r.skip(24)?; // colour_primaries, transfer_characteristics, matrix_coeffs
-        }
-    }
+/// Reads `vui_parameters()` and returns the `transfer_characteristics` if they are described.
+pub(super) fn read_vui(r: &mut BitReader<'_>, sub_layers: u32) -> Result<Option<u8>, Fault> {
+    let transfer = transfer_characteristics(r)?;
     if r.flag()? {
         r.skip_codes(2)?; // chroma_sample_loc_type
     }
@@ -38,7 +28,7 @@ pub(super) fn skip_vui(r: &mut BitReader<'_>, sub_layers: u32) -> Result<(), Fau
         r.skip(3)?; // tiles_fixed_structure, motion_vectors_over_pic_boundaries, restricted lists
         r.skip_codes(5)?;
     }
-    Ok(())
+    Ok(transfer)
 }
 
 /// Skips `hrd_parameters( 1, sub_layers - 1 )`.
@@ -74,5 +64,3 @@ fn skip_hrd(r: &mut BitReader<'_>, sub_layers: u32) -> Result<(), Fault> {
     }
     Ok(())
 }
-
-const EXTENDED_SAR: u32 = 255;

@@ -15,6 +15,8 @@
 //! - Things a machine may lack: [`openssl()`] as an oracle, [`ffmpeg`],
 //!   [`ffprobe`], [`shaka_packager`], [`codec_clip`]. They list what they miss as
 //!   a skip; a test that cannot run for another reason says so with [`skip`].
+//! - Rules that a program can check of manifests, each with its clause: [`dash_rules()`],
+//!   [`hls_rules()`].
 //! - [`Scratch`] folders, and a [`Watchdog`] for what might never end.
 //! - Buffers between unmapped pages, with the feature `guard`: `guard::Guarded`.
 //! - [`hex`] and [`unhex`].
@@ -25,10 +27,12 @@
 #![cfg_attr(feature = "guard", deny(unsafe_code))]
 
 pub mod boxes;
+mod dash_rules;
 mod environment;
 pub mod fragments;
 #[cfg(all(unix, feature = "guard"))]
 pub mod guard;
+mod hls_rules;
 mod media;
 mod mutate;
 mod openssl;
@@ -38,9 +42,11 @@ mod text;
 mod vectors;
 mod watchdog;
 
+pub use dash_rules::dash_rules;
 pub use environment::{
     ffmpeg, ffprobe, folder_named_by, is_long, repository, script, shaka_packager, shared_dir, skip,
 };
+pub use hls_rules::hls_rules;
 pub use media::{
     CLIPS, Clip, FILM, ProtectedClip, all_clips, clips, codec_clip, demo_clip, longest_clip,
     protected_clip, protected_clips, small_clip,

@@ -7,6 +7,8 @@ use crate::{Error, Files, Media, Presentation, Segment, SwitchingSet, Text, Trac
 /// The most units of time and the most bytes of a track. Far beyond any film, it keeps the products of times,
 /// sizes and bit rates within 128 bits.
 const LIMIT: u64 = 1 << 50;
+/// The longest presentation in seconds, a century, so that microseconds of it are far from the end of 64 bits.
+const SECONDS: u64 = 1 << 32;
 
 pub(crate) fn presentation(presentation: &Presentation) -> Result<(), Error> {
     let mut names = BTreeSet::new();
@@ -152,8 +154,11 @@ fn segments(track: &Track) -> Result<(), Error> {
         }
         end = start.saturating_add(*duration);
         bytes = bytes.saturating_add(range.end - range.start);
-        if end > LIMIT || bytes > LIMIT || range.end > LIMIT {
-            return fault(number, "has a time or a place in its file that is beyond 2^50");
+        if end > LIMIT.min(SECONDS * u64::from(track.timescale)) {
+            return fault(number, "ends after 2^50 units or 2^32 seconds");
+        }
+        if bytes > LIMIT || range.end > LIMIT {
+            return fault(number, "has bytes beyond 2^50 of its track");
         }
         let in_order = key_frames.is_sorted_by(|a, b| a.start < b.start);
         let inside = key_frames.iter().all(|frame| {

@@ -1,7 +1,16 @@
 //! Where segments are (ISO/IEC 23009-1, 5.3.9).
 
-use super::{Template, set::Period, time, xml::Element};
+use super::{Template, time, xml::Element};
 use crate::{Error, Files, Segment, Track};
+
+/// What all sets need to know.
+pub(super) struct Period {
+    /// In microseconds.
+    pub(super) end: u64,
+    /// `@minBufferTime` in milliseconds.
+    pub(super) min_buffer: u64,
+    pub(super) template: Template,
+}
 
 /// The elements that say where the segments of tracks are: one for the whole set, if it is right for each of
 /// its tracks, or those of each track.

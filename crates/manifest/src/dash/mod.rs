@@ -59,7 +59,7 @@ pub fn dash(presentation: &Presentation, options: &DashOptions) -> Result<String
     let (segments, single) = time::by_files(&tracks);
     let whole = segments.is_empty() && single.is_empty();
     let cut = [segments.as_slice(), single.as_slice()].concat();
-    let period = set::Period {
+    let period = addressing::Period {
         end: time::end(&tracks),
         min_buffer: time::longest_segment(if whole { &tracks } else { &cut }),
         template: options.template,

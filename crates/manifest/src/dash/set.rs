@@ -1,19 +1,15 @@
 //! `AdaptationSet` and `Representation` (ISO/IEC 23009-1, 5.3.3 and 5.3.5).
 
-use super::{Template, addressing::addressing, protection::content_protection, time, xml::Element};
+use super::{
+    addressing::{Period, addressing},
+    protection::content_protection,
+    time,
+    xml::Element,
+};
 use crate::{
     Accessibility, Audio, Error, Media, Presentation, Role, SwitchingSet, Text, Track, Video,
     VideoRange,
 };
-
-/// What all sets need to know.
-pub(super) struct Period {
-    /// In microseconds.
-    pub(super) end: u64,
-    /// `@minBufferTime` in milliseconds.
-    pub(super) min_buffer: u64,
-    pub(super) template: Template,
-}
 
 /// The set of this index; `tracks` are those of it that DASH uses.
 pub(super) fn adaptation_set(

@@ -96,9 +96,9 @@ pub(super) fn contents<'a>(
             content.playlists.extend(playlists);
             continue;
         }
-        let base = set.label.as_deref().or(set.language.as_deref()).unwrap_or(kind);
+        let base = name(set, kind);
         let taken = |name: &str| contents.iter().any(|content| content.name == name);
-        let mut name = base.to_owned();
+        let mut name = base.clone();
         let mut number = 2;
         while taken(&name) {
             name = format!("{base} {number}");
@@ -201,6 +201,25 @@ fn channels(audio: &Audio) -> String {
         Some(objects) => format!("{objects}/JOC"),
         None => audio.channels.to_string(),
     }
+}
+
+/// What a viewer chooses by: the label, or else the language and what is special.
+fn name(set: &SwitchingSet, kind: &str) -> String {
+    if let Some(label) = &set.label {
+        return label.clone();
+    }
+    let role = set.roles.iter().find_map(|role| match role {
+        Role::Commentary => Some("commentary"),
+        Role::ForcedSubtitle => Some("forced"),
+        _ => None,
+    });
+    let special = set.accessibility.first().map(|whom| match whom {
+        Accessibility::Captions => "captions",
+        Accessibility::Sdh => "SDH",
+        Accessibility::AudioDescription => "audio description",
+    });
+    let base = set.language.as_deref().unwrap_or(kind);
+    special.or(role).map_or_else(|| base.to_owned(), |special| format!("{base} ({special})"))
 }
 
 fn is_forced(set: &SwitchingSet) -> bool {

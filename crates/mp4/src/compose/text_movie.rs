@@ -149,7 +149,9 @@ fn put_minf(out: &mut Vec<u8>, track: &NewTextTrack<'_>, count: u32) -> usize {
         });
         put_full_box(out, *b"stsc", 0, 0, |out| {
             // One chunk of all samples.
-            [1, 1, count, 1].into_iter().for_each(|word| put32(out, word));
+            for word in [1, 1, count, 1] {
+                put32(out, word);
+            }
         });
         put_full_box(out, *b"stsz", 0, 0, |out| {
             put32(out, 0);

@@ -80,6 +80,8 @@ mod selection;
 mod selector;
 mod skeleton;
 mod summary;
+#[cfg_attr(not(test), expect(dead_code, unused_imports, reason = "inputs are MP4 files so far"))]
+mod text;
 mod tracks;
 
 pub use claims::{UnclaimedMedia, UnclaimedPolicy, UnclaimedRange};

@@ -1,4 +1,4 @@
-//! Boxes made from nothing: `ftyp`, `moof`, `sidx`, `mfra`.
+//! Boxes made from nothing: `ftyp`, `moof`, `sidx`, `mfra`, and a whole file of text.
 //!
 //! ```
 //! use lanelock_mp4::{FourCc, compose::{NewSample, NewTrackFragment, ftyp, moof}};
@@ -19,7 +19,9 @@
 mod ftyp;
 mod index;
 mod moof;
+mod text_movie;
 
 pub use ftyp::ftyp;
 pub use index::{IndexedTrack, MfraTrack, SegmentIndex, SidxReference, mfra, sidx};
 pub use moof::{NewSample, NewTrackFragment, moof};
+pub use text_movie::{NewTextTrack, TextSample, text_movie};

@@ -80,7 +80,6 @@ mod selection;
 mod selector;
 mod skeleton;
 mod summary;
-#[cfg_attr(not(test), expect(dead_code, unused_imports, reason = "inputs are MP4 files so far"))]
 mod text;
 mod tracks;
 

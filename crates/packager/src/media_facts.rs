@@ -5,7 +5,6 @@ use lanelock_mp4::SampleEntry;
 
 /// The transfer characteristics of a video track as ITU-T H.273 numbers them: 16 is PQ, 18 is Hybrid
 /// Log-Gamma. None if it is not known, which players take for standard dynamic range.
-#[cfg_attr(not(test), expect(dead_code, reason = "for the manifests"))]
 pub(crate) fn transfer_characteristics(entry: &SampleEntry) -> Option<u16> {
     // Dolby Vision without a base layer for others is PQ in a colour space of its own, which has no
     // number (Dolby Vision Streams within the HTTP Live Streaming Format, VIDEO-RANGE).

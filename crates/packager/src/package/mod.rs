@@ -17,6 +17,7 @@ mod sets;
 mod signalling;
 mod source;
 mod summary;
+mod text;
 mod write;
 
 pub use lanelock_manifest::{Accessibility, Role};
@@ -30,6 +31,7 @@ use lanelock_mp4::TrackKind;
 use self::{
     rendition::Rendition,
     source::{InputFile, SourceTrack},
+    text::TextFile,
 };
 use crate::{
     Error, Observer,
@@ -81,13 +83,16 @@ impl Package {
         options: PackageOptions,
         observer: &dyn Observer,
     ) -> Result<Self, Error> {
-        let files = inputs.into_iter().map(|source| InputFile::read(source).map(Arc::new));
-        let files = files.collect::<Result<Vec<_>, Error>>()?;
-        let options = rendition::check_options(options, &files)?;
+        let options = rendition::check_options(options)?;
         let mut chosen = Vec::new();
-        for file in &files {
+        for source in inputs {
+            if let Some(text) = TextFile::read(&source, observer)? {
+                chosen.extend(choose_text(text, &options)?);
+                continue;
+            }
+            let file = Arc::new(InputFile::read(source)?);
             for index in 0..file.movie().tracks.len() {
-                chosen.extend(choose(file, index, &options, observer)?);
+                chosen.extend(choose(&file, index, &options, observer)?);
             }
         }
         check_rules(&chosen, &options)?;
@@ -116,8 +121,41 @@ impl Package {
 /// A track that is to be packaged, and the rules that select it.
 struct Chosen {
     source: SourceTrack,
+    /// The text file that the track is made of.
+    text: Option<Arc<TextFile>>,
     properties: TrackProperties,
     rules: Vec<usize>,
+}
+
+/// Whether a text file is to be packaged.
+fn choose_text(text: TextFile, options: &PackageOptions) -> Result<Option<Chosen>, Error> {
+    let language = text.language();
+    // When segments are known it is made anew; until then it says what it is.
+    let second = cuts::Time { units: 1, timescale: 1 };
+    let source = text.track(&[], second, language.as_deref())?;
+    let Some((mut properties, rules)) = select(&source, language.as_deref(), options) else {
+        return Ok(None);
+    };
+    properties.language = properties.language.or(language);
+    Ok(Some(Chosen { source, text: Some(Arc::new(text)), properties, rules }))
+}
+
+/// What the rules say of a track, and which of them select it; none if none does, and there are some.
+fn select(
+    source: &SourceTrack,
+    language: Option<&str>,
+    options: &PackageOptions,
+) -> Option<(TrackProperties, Vec<usize>)> {
+    let rules = options.tracks.iter().enumerate();
+    let rules: Vec<usize> = rules
+        .filter(|(_, rule)| rule.selects(source, language))
+        .map(|(number, _)| number)
+        .collect();
+    let mut properties = TrackProperties::default();
+    for &rule in &rules {
+        properties.take(&options.tracks[rule].properties);
+    }
+    (!rules.is_empty() || options.tracks.is_empty()).then_some((properties, rules))
 }
 
 /// Whether a track is to be packaged.
@@ -130,14 +168,9 @@ fn choose(
     let track = &file.movie().tracks[index];
     let mut source = SourceTrack::untimed(file.clone(), index);
     let language = track.bcp47.clone();
-    let rules = options.tracks.iter().enumerate();
-    let rules: Vec<usize> = rules
-        .filter(|(_, rule)| rule.selects(&source, language.as_deref()))
-        .map(|(number, _)| number)
-        .collect();
-    if rules.is_empty() && !options.tracks.is_empty() {
+    let Some((mut properties, rules)) = select(&source, language.as_deref(), options) else {
         return Ok(None);
-    }
+    };
     let name = &file.input().name;
     if source.kind() == TrackKind::Other {
         if rules.is_empty() {
@@ -158,10 +191,6 @@ fn choose(
              or change scheme and keys of the file as it is (lanelock rewrap)",
         ));
     }
-    let mut properties = TrackProperties::default();
-    for &rule in &rules {
-        properties.take(&options.tracks[rule].properties);
-    }
     if properties.language.is_none() {
         properties.language = language;
     }
@@ -169,7 +198,7 @@ fn choose(
         (properties.roles, properties.accessibility) = signalling::roles(track);
     }
     source = source.timed()?;
-    Ok(Some(Chosen { source, properties, rules }))
+    Ok(Some(Chosen { source, text: None, properties, rules }))
 }
 
 /// Refuses rules that select nothing.

@@ -6,11 +6,7 @@ use lanelock::AesLevel;
 use lanelock_cenc::Scheme;
 use lanelock_mp4::{FourCc, Movie, TrackKind, compose, edit::SingleEdit};
 
-use super::{
-    PackageOptions, TrackProperties,
-    cuts::Segments,
-    source::{InputFile, SourceTrack},
-};
+use super::{PackageOptions, TrackProperties, cuts::Segments, source::SourceTrack, text::TextFile};
 use crate::{
     EncryptOptions, Error, Iv, Key,
     drm::System,
@@ -24,6 +20,8 @@ pub(super) struct Rendition {
     /// Unique among all of them.
     pub(super) name: String,
     pub(super) source: SourceTrack,
+    /// The text file that it was made of.
+    pub(super) text: Option<Arc<TextFile>>,
     pub(super) properties: TrackProperties,
     pub(super) segments: Segments,
     /// The clear `moov` of this track alone.
@@ -45,14 +43,8 @@ impl Rendition {
 }
 
 /// Refuses options that cannot be, and settles those that depend on one another.
-pub(super) fn check_options(
-    mut options: PackageOptions,
-    files: &[Arc<InputFile>],
-) -> Result<PackageOptions, Error> {
+pub(super) fn check_options(mut options: PackageOptions) -> Result<PackageOptions, Error> {
     let refuse = |reason: &str| Err(Error::Options(reason.into()));
-    if files.is_empty() {
-        return refuse("no input is given");
-    }
     if options.segment_duration < Duration::from_millis(100) {
         return refuse("a segment has at least 100 ms; 2 s to 10 s are usual (--segment 6s)");
     }

@@ -80,16 +80,26 @@ pub(super) fn arrange(
         add_trick_play(&mut chosen, &mut names, &mut sets)?;
     }
     let mut cut: Vec<Option<Segments>> = chosen.iter().map(|_| None).collect();
-    let mut leading: Option<Vec<Time>> = None;
+    let mut leading: Option<Leading> = None;
     let mut starts: Vec<Vec<i64>> = Vec::with_capacity(sets.len());
     for set in &sets {
+        for &index in &set.renditions {
+            let Chosen { text: Some(text), properties, .. } = &chosen[index] else { continue };
+            let Some(leading) = &leading else {
+                return Err(chosen[index]
+                    .source
+                    .fail("there is neither video nor audio beside it: text alone is no stream"));
+            };
+            let language = properties.language.as_deref();
+            chosen[index].source = text.track(&leading.times, leading.end, language)?;
+        }
         let follows = set.trick_play_of.and_then(|main| starts.get(main).cloned());
         let cutting = Cutting { chosen: &chosen, names: &names, options, observer };
         starts.push(cutting.set(&set.renditions, follows, &mut leading, &mut cut)?);
     }
     let mut renditions = Vec::with_capacity(chosen.len());
     for ((track, name), segments) in chosen.into_iter().zip(names).zip(cut) {
-        let Chosen { source, properties, .. } = track;
+        let Chosen { source, text, properties, .. } = track;
         let Some(segments) = segments else { continue };
         if segments.loses_groups {
             observer.warn(&format!(
@@ -102,6 +112,7 @@ pub(super) fn arrange(
         renditions.push(Rendition {
             name,
             source,
+            text,
             properties,
             segments,
             movie,
@@ -139,9 +150,16 @@ fn add_trick_play(
     source.only_sync = true;
     let properties = chosen[smallest].properties.clone();
     sets.push(Set { renditions: vec![chosen.len()], trick_play_of: Some(0) });
-    chosen.push(Chosen { source, properties, rules: Vec::new() });
+    chosen.push(Chosen { source, text: None, properties, rules: Vec::new() });
     names.push(name);
     Ok(())
+}
+
+/// What the first set says of the others.
+struct Leading {
+    /// When segments begin.
+    times: Vec<Time>,
+    end: Time,
 }
 
 /// What cutting takes.
@@ -159,7 +177,7 @@ impl Cutting<'_> {
         &self,
         members: &[usize],
         follows: Option<Vec<i64>>,
-        leading: &mut Option<Vec<Time>>,
+        leading: &mut Option<Leading>,
         cut: &mut [Option<Segments>],
     ) -> Result<Vec<i64>, Error> {
         let Self { chosen, names, options, .. } = *self;
@@ -190,13 +208,14 @@ impl Cutting<'_> {
             let rule = match (&starts, &leading) {
                 (Some(starts), _) if is_video => Rule::Follow(starts, &names[first]),
                 _ if is_video => Rule::Lead(least),
-                (_, Some(times)) => Rule::Near(times),
+                (_, Some(leading)) => Rule::Near(&leading.times),
                 (_, None) => Rule::Every(least),
             };
             let segments = cuts::cut(source, name, &rule, options.fragment_duration.map(ticks))?;
             if leading.is_none() {
-                let times = segments.starts().into_iter().map(|units| Time { units, timescale });
-                *leading = Some(times.collect());
+                let time = |units| Time { units, timescale };
+                let times = segments.starts().into_iter().map(time).collect();
+                *leading = Some(Leading { times, end: time(segments.end) });
             }
             starts.get_or_insert_with(|| segments.starts());
             cut[index] = Some(segments);

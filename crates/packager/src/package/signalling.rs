@@ -8,11 +8,16 @@ use lanelock_manifest::{
 use lanelock_mp4::{self as mp4, FourCc, TrackKind};
 
 use super::{
-    Package, PackageOptions, Storage, cuts::unsigned, rendition::Rendition, write::Packed,
+    Package, PackageOptions, Storage,
+    cuts::unsigned,
+    rendition::Rendition,
+    text::{Forms, TextFile},
+    write::Packed,
 };
 use crate::{
     Error,
     drm::{self, System},
+    media_facts::transfer_characteristics,
 };
 
 /// Paths of the files of a track.
@@ -94,11 +99,7 @@ fn presentation(package: &Package, packed: &[Packed]) -> Result<Presentation, Er
         }
         let mut tracks = Vec::with_capacity(set.renditions.len());
         for &index in &set.renditions {
-            let used_by = match set.trick_play_of {
-                Some(_) => UsedBy::Dash,
-                None => UsedBy::Both,
-            };
-            tracks.push(track(&renditions[index], &packed[index], options, used_by)?);
+            tracks.extend(forms(&renditions[index], &packed[index], options)?);
         }
         all.push(SwitchingSet {
             language: properties.language.clone(),
@@ -111,6 +112,77 @@ fn presentation(package: &Package, packed: &[Packed]) -> Result<Presentation, Er
         });
     }
     Ok(Presentation { sets: all })
+}
+
+/// Path of segments of WebVTT.
+pub(super) fn webvtt_path(rendition: &Rendition) -> String {
+    format!("{}/$Number$.vtt", rendition.name)
+}
+
+/// Path of the text file beside the others.
+pub(super) fn whole_path(rendition: &Rendition, text: &TextFile) -> String {
+    format!("{}.{}", rendition.name, text.extension())
+}
+
+/// The tracks of the manifests that a track became.
+fn forms(
+    rendition: &Rendition,
+    packed: &Packed,
+    options: &PackageOptions,
+) -> Result<Vec<Track>, Error> {
+    let forms = Forms::of(rendition, options);
+    let mut tracks = Vec::new();
+    let used_by = match (forms.cmaf_dash, forms.cmaf_hls) {
+        (true, true) => Some(UsedBy::Both),
+        (true, false) => Some(UsedBy::Dash),
+        (false, true) => Some(UsedBy::Hls),
+        (false, false) => None,
+    };
+    if let Some(used_by) = used_by {
+        tracks.push(track(rendition, packed, options, used_by)?);
+    }
+    let text = |name: &str, media, files, segments, used_by| Track {
+        name: name.into(),
+        codecs: String::new(),
+        media: Media::Text(media),
+        timescale: rendition.source.track().timescale,
+        files,
+        segments,
+        protection: None,
+        used_by,
+    };
+    let times = rendition.segments.times();
+    if forms.webvtt {
+        // Both manifests name the track; each of its forms has a name of its own.
+        let name = if forms.cmaf_dash || forms.whole {
+            format!("{}-webvtt", rendition.name)
+        } else {
+            rendition.name.clone()
+        };
+        let files = Files::Segments { init: None, media: webvtt_path(rendition) };
+        let segments = times.iter().zip(&packed.webvtt).map(|((start, duration), len)| Segment {
+            start: *start,
+            duration: *duration,
+            bytes: 0..*len,
+            key_frames: Vec::new(),
+        });
+        let segments = segments.collect();
+        tracks.push(text(&name, Text::WebVtt, files, segments, UsedBy::Hls));
+    }
+    if let Some(file) = rendition.text.as_deref().filter(|_| forms.whole) {
+        let media = if file.is_webvtt() { Text::WebVtt } else { Text::Ttml };
+        let name = if forms.cmaf_hls {
+            format!("{}-file", rendition.name)
+        } else {
+            rendition.name.clone()
+        };
+        let files = Files::Whole { path: whole_path(rendition, file) };
+        let duration = times.last().map_or(0, |(start, duration)| start + duration);
+        let bytes = 0..packed.whole;
+        let segment = Segment { start: 0, duration, bytes, key_frames: Vec::new() };
+        tracks.push(text(&name, media, files, vec![segment], UsedBy::Dash));
+    }
+    Ok(tracks)
 }
 
 fn track(
@@ -165,14 +237,13 @@ fn media(rendition: &Rendition) -> Media {
         TrackKind::Video => {
             let (width, height) = size(track);
             let facts = entry.and_then(mp4::SampleEntry::video);
-            let transfer = facts.and_then(|facts| facts.colour).map(|colour| colour.transfer);
             Media::Video(Video {
                 width,
                 height,
                 pixel_aspect_ratio: facts.map(|facts| facts.pixel_aspect_ratio),
                 frame_rate: rendition.segments.frames.rate(track.timescale),
                 // ITU-T H.273, 8.2.
-                range: match transfer {
+                range: match entry.and_then(transfer_characteristics) {
                     Some(16) => VideoRange::Pq,
                     Some(18) => VideoRange::Hlg,
                     _ => VideoRange::Sdr,

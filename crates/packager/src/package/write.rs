@@ -13,9 +13,10 @@ use lanelock_mp4::{
 use super::{
     Package, PackageSummary, Storage,
     cuts::unsigned,
-    packer::{FragmentPlan, PackedSegment, Packer, Target, references},
+    packer::{FragmentPlan, PackedSegment, Packer, Target, numbered, references},
     rendition::Rendition,
     signalling, summary,
+    text::{Forms, webvtt_segments},
 };
 use crate::{
     Error, Observer, Times,
@@ -27,8 +28,14 @@ use crate::{
 };
 
 /// A track that is written.
+#[derive(Default)]
 pub(super) struct Packed {
+    /// Of the CMAF track; none if there is none.
     pub(super) segments: Vec<PackedSegment>,
+    /// Sizes of segments of WebVTT.
+    pub(super) webvtt: Vec<u64>,
+    /// Size of the text file beside the others.
+    pub(super) whole: u64,
     /// For [`Storage::Single`]: bytes of the initialization segment and of the index.
     pub(super) init: std::ops::Range<u64>,
     pub(super) index: std::ops::Range<u64>,
@@ -53,7 +60,7 @@ pub(super) fn write(
             progress.begin(rendition.bytes());
             let workers = pipeline::workers(options.workers, &rendition.source.file.input());
             most_workers = most_workers.max(workers);
-            let (done, more) = write_track(package, rendition, &objects, workers, &progress)?;
+            let (done, more) = write_forms(package, rendition, &objects, workers, &progress)?;
             times.add(more);
             packed.push(done);
             progress.end();
@@ -69,8 +76,7 @@ pub(super) fn write(
             return Err(Error::Interrupted);
         }
         let of_manifests: u64 = texts.iter().map(|(_, text)| text.len() as u64).sum();
-        bytes_out = of_manifests
-            + renditions.iter().zip(&packed).map(|(r, p)| p.bytes(r, options.storage)).sum::<u64>();
+        bytes_out = of_manifests + packed.iter().map(Packed::bytes).sum::<u64>();
         manifests = [&options.dash, &options.hls].into_iter().flatten().cloned().collect();
     }
     let name = folder.name();
@@ -89,12 +95,42 @@ pub(super) fn write(
 }
 
 impl Packed {
-    fn bytes(&self, rendition: &Rendition, storage: Storage) -> u64 {
+    fn bytes(&self) -> u64 {
         let media: u64 = self.segments.iter().map(|s| s.bytes.end - s.bytes.start).sum();
-        let index = self.index.end - self.index.start;
-        let _ = storage;
-        rendition.init.len() as u64 + index + media
+        let metadata = self.init.end - self.init.start + self.index.end - self.index.start;
+        metadata + media + self.webvtt.iter().sum::<u64>() + self.whole
     }
+}
+
+/// Writes the forms of a track.
+fn write_forms(
+    package: &Package,
+    rendition: &Rendition,
+    objects: &Objects<'_>,
+    workers: usize,
+    observer: &dyn Observer,
+) -> Result<(Packed, Times), Error> {
+    let forms = Forms::of(rendition, &package.options);
+    let (mut packed, times) = if forms.cmaf() {
+        write_track(package, rendition, objects, workers, observer)?
+    } else {
+        (Packed::default(), Times::default())
+    };
+    if forms.webvtt {
+        let path = signalling::webvtt_path(rendition);
+        webvtt_segments(rendition, |index, text| {
+            if observer.interrupted() {
+                return Err(Error::Interrupted);
+            }
+            packed.webvtt.push(text.len() as u64);
+            objects.write(&numbered(&path, index), text.as_bytes())
+        })?;
+    }
+    if let Some(text) = rendition.text.as_deref().filter(|_| forms.whole) {
+        packed.whole = text.bytes.len() as u64;
+        objects.write(&signalling::whole_path(rendition, text), &text.bytes)?;
+    }
+    Ok((packed, times))
 }
 
 fn write_track(
@@ -171,7 +207,7 @@ fn write_track(
         object.output().write(&bytes, index.start)?;
         Object::release(object)?;
     }
-    Ok((Packed { segments: packed, init: 0..init_len, index }, times))
+    Ok((Packed { segments: packed, init: 0..init_len, index, ..Packed::default() }, times))
 }
 
 /// Progress over all tracks.

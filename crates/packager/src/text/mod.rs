@@ -14,9 +14,7 @@ mod ttml;
 mod webvtt;
 mod wvtt;
 
-#[cfg_attr(test, expect(unused_imports, reason = "tests find it by inference"))]
-pub(crate) use kind::TextKind;
-pub(crate) use kind::kind;
+pub(crate) use kind::{TextKind, kind};
 pub(crate) use segments::SegmentWriter;
 pub(crate) use stpp::stpp_movie;
 pub(crate) use ttml::Ttml;

@@ -356,7 +356,7 @@ fn ttml_is_understood() {
     let ebu = "<tt:tt xmlns:tt='http://www.w3.org/ns/ttml' xmlns:m='urn:ebu:tt:metadata'><tt:head>\
                <tt:metadata><m:documentMetadata><m:conformsToStandard>urn:ebu:tt:distribution:2018-04\
                </m:conformsToStandard></m:documentMetadata></tt:metadata></tt:head></tt:tt>";
-    assert_eq!(ttml(ebu).profile, Some("etd1"));
+    assert_eq!(ttml(ebu).profile, Some("etd2"));
     let older = "<tt xmlns='http://www.w3.org/ns/ttml'><head><p:profile \
                  xmlns:p='http://www.w3.org/ns/ttml#parameter' \
                  use='http://www.w3.org/ns/ttml/profile/imsc1.1/text'/></head>\

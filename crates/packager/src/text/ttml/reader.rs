@@ -112,7 +112,7 @@ enum ElementKind {
     Paragraph,
     /// `body` and what is in it.
     Content,
-    /// `ebuttm:conformsToStandard`, whose text is a profile.
+    /// `ebuttm:conformsToStandard` or `ebuttm:documentEbuttVersion`, whose text is a profile.
     Standard,
     /// `tt`, `head` and what is in it.
     Other,
@@ -168,7 +168,9 @@ impl TtmlReader {
         let kind = match (namespace, local) {
             (KnownNamespace::Tt, b"p") if in_body => ElementKind::Paragraph,
             (KnownNamespace::Tt, b"body") => ElementKind::Content,
-            (KnownNamespace::Ebu, b"conformsToStandard") => ElementKind::Standard,
+            (KnownNamespace::Ebu, b"conformsToStandard" | b"documentEbuttVersion") => {
+                ElementKind::Standard
+            }
             // Metadata and foreign elements are not shown.
             (KnownNamespace::Tt, local) if in_body && local != b"metadata" => ElementKind::Content,
             _ => ElementKind::Other,

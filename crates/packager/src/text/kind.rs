@@ -1,6 +1,6 @@
 //! What a text file is, by its first bytes.
 
-use super::unsuitable;
+use super::{UTF16, unsuitable};
 use crate::Error;
 
 /// A format of text that can be packaged.
@@ -22,8 +22,7 @@ pub(crate) fn kind(head: &[u8], name: &str) -> Result<Option<TextKind>, Error> {
         _ => false,
     };
     if utf16 {
-        let todo = "make it UTF-8 (iconv -f UTF-16 -t UTF-8 IN > OUT)";
-        return Err(unsuitable(name, format!("it is UTF-16 text; {todo}")));
+        return Err(unsuitable(name, UTF16));
     }
     // Boxes and streams have such a byte in their first sizes.
     if head.contains(&0) {

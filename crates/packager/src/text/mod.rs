@@ -30,6 +30,9 @@ pub(crate) const MAX_TEXT: u64 = 64 << 20;
 /// interval that it is shown in, so a small file of very many cues at once would need any amount.
 const MAX_SAMPLES: usize = 256 << 20;
 
+/// What to tell about UTF-16.
+const UTF16: &str = "it is UTF-16 text; make it UTF-8 (iconv -f UTF-16 -t UTF-8 IN > OUT)";
+
 fn unsuitable(name: &str, reason: impl Into<String>) -> Error {
     Error::Unsuitable { name: name.to_owned(), reason: reason.into() }
 }
@@ -43,8 +46,7 @@ fn utf8<'a>(name: &str, bytes: &'a [u8]) -> Result<&'a str, Error> {
         return Err(unsuitable(name, reason));
     }
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
-        let todo = "make it UTF-8 (iconv -f UTF-16 -t UTF-8 IN > OUT)";
-        return Err(unsuitable(name, format!("it is UTF-16 text; {todo}")));
+        return Err(unsuitable(name, UTF16));
     }
     let text = str::from_utf8(bytes).map_err(|error| {
         let at = error.valid_up_to();

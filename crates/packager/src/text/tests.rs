@@ -224,7 +224,7 @@ fn cues_are_in_the_order_of_presentation() {
     assert_eq!(document.header, "WEBVTT title\nKind: captions\n\nNOTE first\n\nSTYLE \n::cue {}");
     let cues: Vec<_> = document.cues.iter().map(|cue| (&*cue.payload, cue.start)).collect();
     assert_eq!(cues, [("long", 1000), ("short", 1000), ("later", 60_000), ("", 360_000_000)]);
-    assert_eq!(document.cues[0].settings, "line:0 align:end");
+    assert_eq!((&*document.cues[0].settings, document.end()), ("line:0 align:end", 360_001_000));
 }
 
 #[test]
@@ -356,7 +356,12 @@ fn ttml_is_understood() {
     let ebu = "<tt:tt xmlns:tt='http://www.w3.org/ns/ttml' xmlns:m='urn:ebu:tt:metadata'><tt:head>\
                <tt:metadata><m:documentMetadata><m:conformsToStandard>urn:ebu:tt:distribution:2018-04\
                </m:conformsToStandard></m:documentMetadata></tt:metadata></tt:head></tt:tt>";
-    assert_eq!(ttml(ebu).profile, Some("etd1"));
+    assert_eq!(ttml(ebu).profile, Some("etd2"));
+    let older = "<tt xmlns='http://www.w3.org/ns/ttml'><head><p:profile \
+                 xmlns:p='http://www.w3.org/ns/ttml#parameter' \
+                 use='http://www.w3.org/ns/ttml/profile/imsc1.1/text'/></head>\
+                 <body end='5s'><div><metadata>not shown</metadata><p end='2s'>x</p></div></body></tt>";
+    assert_eq!((ttml(older).profile, ttml(older).end), (Some("im2t"), Some(2000)));
     // Children that follow one another have times that are not computed.
     let seq = IMSC.replacen("<div begin", "<div timeContainer=\"seq\" begin", 1);
     assert_eq!(ttml(seq).end, None);

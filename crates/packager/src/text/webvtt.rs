@@ -75,6 +75,11 @@ impl WebVtt {
         self.cues.sort_by_key(|cue| (cue.start, Reverse(cue.end)));
     }
 
+    /// When the last cue ends, in milliseconds; 0 without cues.
+    pub(crate) fn end(&self) -> u64 {
+        self.cues.iter().map(|cue| cue.end).max().unwrap_or(0)
+    }
+
     /// What to tell about cues that were left out.
     pub(crate) fn warning(&self) -> Option<String> {
         const NAMED: usize = 10;

@@ -134,12 +134,11 @@ impl Ttml {
 /// The registered name of the first known profile. Those of images are refused.
 fn profile(designators: &[String]) -> Result<Option<&'static str>, String> {
     // W3C TTML Media Type Definition and Profile Registry. EBU-TT-D last: most of it is IMSC, too.
-    const KNOWN: [(&str, &str); 5] = [
+    const KNOWN: [(&str, &str); 4] = [
         ("http://www.w3.org/ns/ttml/profile/imsc1/text", "im1t"),
         ("http://www.w3.org/ns/ttml/profile/imsc1.1/text", "im2t"),
-        ("http://www.w3.org/ns/ttml/profile/imsc1.2/text", "im3t"),
         ("urn:ebu:tt:distribution:2014-01", "etd1"),
-        ("urn:ebu:tt:distribution:2018-04", "etd1"),
+        ("urn:ebu:tt:distribution:2018-04", "etd2"),
     ];
     let is_image = |name: &&String| {
         name.starts_with("http://www.w3.org/ns/ttml/profile/imsc") && name.ends_with("/image")

@@ -112,7 +112,7 @@ enum ElementKind {
     Paragraph,
     /// `body` and what is in it.
     Content,
-    /// `ebuttm:conformsToStandard`, whose text is a profile.
+    /// `ebuttm:conformsToStandard` or `ebuttm:documentEbuttVersion`, whose text is a profile.
     Standard,
     /// `tt`, `head` and what is in it.
     Other,
@@ -160,12 +160,19 @@ impl TtmlReader {
         if is_image {
             return Err(IMAGES.into());
         }
+        // The older form of the attribute of `tt`.
+        if (namespace, local) == (KnownNamespace::Parameter, b"profile") {
+            self.profiles.extend(find(KnownNamespace::None, "use").map(str::to_owned));
+        }
         let in_body = matches!(parent.kind, ElementKind::Content | ElementKind::Paragraph);
         let kind = match (namespace, local) {
             (KnownNamespace::Tt, b"p") if in_body => ElementKind::Paragraph,
             (KnownNamespace::Tt, b"body") => ElementKind::Content,
-            (KnownNamespace::Ebu, b"conformsToStandard") => ElementKind::Standard,
-            _ if in_body => ElementKind::Content,
+            (KnownNamespace::Ebu, b"conformsToStandard" | b"documentEbuttVersion") => {
+                ElementKind::Standard
+            }
+            // Metadata and foreign elements are not shown.
+            (KnownNamespace::Tt, local) if in_body && local != b"metadata" => ElementKind::Content,
             _ => ElementKind::Other,
         };
         let mut shown = parent.shown;

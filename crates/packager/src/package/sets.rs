@@ -91,6 +91,9 @@ pub(super) fn arrange(
                     .fail("there is neither video nor audio beside it: text alone is no stream"));
             };
             let language = properties.language.as_deref();
+            if let Some(warning) = text.warning(leading.end) {
+                observer.warn(&warning);
+            }
             chosen[index].source = text.track(&leading.times, leading.end, language)?;
         }
         let follows = set.trick_play_of.and_then(|main| starts.get(main).cloned());

@@ -78,6 +78,23 @@ impl TextFile {
         matches!(&self.document, Document::WebVtt(_))
     }
 
+    /// What to tell if it goes on behind the end of the stream.
+    pub(super) fn warning(&self, end: Time) -> Option<String> {
+        let (name, own) = match &self.document {
+            Document::WebVtt(document) => (&document.name, Some(document.end())),
+            Document::Ttml(document) => (&document.name, document.end),
+        };
+        let own = Time { units: i64::try_from(own?).ok()?, timescale: 1000 };
+        (own.seconds() > end.seconds() + 1.0).then(|| {
+            format!(
+                "{name}: its text goes on to {:.1} s, and the stream ends at {:.1} s: what is behind that \
+                 is left out",
+                own.seconds(),
+                end.seconds()
+            )
+        })
+    }
+
     /// An MP4 file of it, up to `end`, whose samples begin at the boundaries, too.
     pub(super) fn track(
         &self,

@@ -111,11 +111,6 @@ impl Ttml {
         Ok(Self { name: name.into(), language, profile, end, text, paragraphs })
     }
 
-    /// RFC 6381 codecs of the track: `stpp.ttml.im1t`, or without a known profile `stpp`.
-    pub(crate) fn codecs(&self) -> String {
-        self.profile.map_or("stpp".into(), |profile| format!("stpp.ttml.{profile}"))
-    }
-
     /// What is not in a paragraph, in pieces: the index of the paragraph that each is in front of.
     pub(super) fn skeleton(&self) -> Vec<(usize, Range<usize>)> {
         let mut at = 0;

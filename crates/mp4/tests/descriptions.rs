@@ -127,7 +127,7 @@ fn strings_of_video() {
     assert_eq!(video(b"hev1", &[hvcc]).codec_string(), "hev1.1.6.L93.B0");
     let high = config(b"hvcC", "01 a4 00000010 b023000000 00 ba f000 fc fd f8 f8 0000 0f 00");
     assert_eq!(video(b"hvc1", &[high]).codec_string(), "hvc1.B4.8000000.H186.B0.23");
-    // ISO/IEC 14496-15:2022, E.6 (the example there goes on with output layers).
+    // ISO/IEC 14496-15:2022, annex E (the example there goes on with output layers).
     let vvcc = config(b"vvcC", "00000000 ff 0000 00 01 02 33 80 00");
     assert_eq!(video(b"vvc1", &[vvcc]).codec_string(), "vvc1.1.L51.CQA");
     let vvcc = config(b"vvcC", "00000000 ff 0000 00 06 23 53 4010204080 ff 00");
@@ -308,7 +308,7 @@ fn dolby_audio() {
     assert_eq!(dolby(&eac3("0600 20 0f 00")), (Some(48_000), Some(6), "F801".into(), None));
     // A dependent substream with Lrs and Rrs.
     assert_eq!(dolby(&eac3("0c00 20 0f 02 02")), (Some(48_000), Some(8), "FA01".into(), None));
-    // ETSI TS 103 420, 8.3: 5.1 with 16 objects, as Dolby's encoders write it.
+    // ETSI TS 103 420: 5.1 with 16 objects, as Dolby's encoders write it.
     let joc = eac3("1800 20 0f 00 01 10");
     assert_eq!(dolby(&joc), (Some(48_000), Some(6), "F801".into(), Some(16)));
     // One surround channel is in the middle.

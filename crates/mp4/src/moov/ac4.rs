@@ -60,7 +60,7 @@ impl Ac4 {
         best
     }
 
-    /// The channels of the mask, by table A.27: some of its bits stand for pairs.
+    /// The channels of the mask: some of its bits stand for pairs.
     pub(super) fn channels(&self) -> Option<u16> {
         const PAIRS: u32 = 0x7_21bd;
         let mask = self.channel_mask? & 0x7_ffff;

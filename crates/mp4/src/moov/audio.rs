@@ -21,12 +21,12 @@ pub struct AudioFacts {
     /// tells layouts of equal size apart.
     pub channel_configuration: Option<u8>,
     /// The channels of AC-3 and E-AC-3 as a mask: in four hexadecimal digits, the value in DASH of
-    /// `tag:dolby.com,2014:dash:audio_channel_configuration:2011` (ETSI TS 102 366, I.1.2.1).
+    /// `tag:dolby.com,2014:dash:audio_channel_configuration:2011` (ETSI TS 102 366, annex I).
     pub dolby_channels: Option<u16>,
     /// The channels of AC-4 as a mask of 24 bits: in six hexadecimal digits, the value in DASH of
-    /// `tag:dolby.com,2015:dash:audio_channel_configuration:2015` (ETSI TS 103 190-2, G.3).
+    /// `tag:dolby.com,2015:dash:audio_channel_configuration:2015` (ETSI TS 103 190-2, annex G).
     pub ac4_channels: Option<u32>,
-    /// Complexity index of the objects that E-AC-3 carries (Dolby Atmos, "JOC"; ETSI TS 103 420, 8.3);
+    /// Complexity index of the objects that E-AC-3 carries (Dolby Atmos, "JOC"; ETSI TS 103 420);
     /// none without objects.
     pub joc_complexity: Option<u8>,
 }
@@ -94,7 +94,8 @@ fn of(rate: u32, channels: u8) -> AudioFacts {
 }
 
 fn mpeg4(config: &CodecConfig) -> Option<AudioFacts> {
-    let info = config.esds()?;
+    // MPEG-4 and MPEG-2 AAC: the decoder specific infos of other object types are no AudioSpecificConfig.
+    let info = config.esds().filter(|info| matches!(info.object_type, 0x40 | 0x66..=0x68))?;
     // With parametric stereo, two channels come of a configuration of one.
     let as_configured = info.channels.and_then(cicp::channels) == info.speakers;
     let stereo = (info.speakers == Some(2)).then_some(2);
@@ -122,11 +123,11 @@ const LFE: u16 = 1;
 /// Those that stand for two channels.
 const DOLBY_PAIRS: u16 = 1 << 10 | 1 << 9 | 1 << 6 | 1 << 5 | 1 << 4 | 1 << 2;
 
-/// By `acmod`, ETSI TS 102 366, table 4.3. A single surround channel is in the middle.
+/// By `acmod`, ETSI TS 102 366, 4.4.2.3. A single surround channel is in the middle.
 const CODING_MODES: [u16; 8] =
     [L | R, C, L | R, L | C | R, L | R | CS, L | C | R | CS, L | R | LS | RS, L | C | R | LS | RS];
 
-/// By `fscod`, table 4.1; 3 is reserved.
+/// By `fscod`, 4.4.1.3; 3 is reserved.
 const DOLBY_RATES: [u32; 3] = [48_000, 44_100, 32_000];
 
 fn dolby(rate: u32, mask: u16) -> AudioFacts {
@@ -158,7 +159,7 @@ fn eac3(d: &[u8]) -> Option<AudioFacts> {
     for _ in 0..more {
         eac3_substream(&mut bits)?;
     }
-    // ETSI TS 103 420, 8.3: what older readers pass over.
+    // ETSI TS 103 420: what older readers pass over.
     if bits.skip(7).is_some() && bits.flag() == Some(true) {
         facts.joc_complexity = bits.byte(8);
     }

@@ -1,4 +1,4 @@
-//! Channel configurations by number (ISO/IEC 23091-3, table 10, `ChannelConfiguration`).
+//! Channel configurations by number (ISO/IEC 23091-3, `ChannelConfiguration`).
 
 /// The channels of a configuration. None if it is 0, where something else says them, or reserved.
 ///

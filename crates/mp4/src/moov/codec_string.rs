@@ -45,7 +45,7 @@ fn full(entry: &SampleEntry) -> Option<String> {
         b"av1C" => av1(format, d, entry.details.nclx),
         b"vpcC" => vpx(format, d),
         b"esds" => Some(mpeg4(format, &config.esds()?)),
-        // ISO/IEC 23008-3, 21: the profile and level indication.
+        // ISO/IEC 23008-3: the profile and level indication.
         b"mhaC" => Some(format!("{format}.0x{:02X}", d.get(1)?)),
         // ETSI TS 103 190-2, E.13.
         b"dac4" => {
@@ -150,7 +150,7 @@ fn vpx(format: FourCc, d: &[u8]) -> Option<String> {
 /// audio object type or the profile and level in decimal ones.
 ///
 /// Of HE-AAC, the extension is named also where decoders of the core could do without, so that
-/// players tell its versions apart, as DASH-IF demands (Interoperability Points, 6.3).
+/// players tell its versions apart. So does Shaka Packager.
 fn mpeg4(format: FourCc, info: &EsdsInfo) -> String {
     let object_type = info.object_type;
     let part = match object_type {

@@ -42,12 +42,12 @@ impl Details {
             b"dvcC" | b"dvvC" | b"dvwC" => {
                 self.dolby = self.dolby.or_else(|| d.first_chunk().copied());
             }
-            // ISO/IEC 14496-12, 12.3.4: a full box with a string.
+            // `MIMEBox` of ISO/IEC 14496-12: a full box with a string.
             b"mime" => {
                 let text = d.get(4..).and_then(|text| text.split(|&byte| byte == 0).next());
                 self.mime = text.map(|text| String::from_utf8_lossy(text).into_owned());
             }
-            // ISO/IEC 14496-12, 12.2.4: the sampling rate that does not fit 16 bits.
+            // `SamplingRateBox` of ISO/IEC 14496-12: the sampling rate that does not fit 16 bits.
             b"srat" => {
                 let rate = d.get(4..8).map(|rate| be32(rate, 0));
                 self.wide_rate = self.wide_rate.or(rate);

@@ -97,6 +97,9 @@ impl EsdsInfo {
         if matches!(first, SBR | PS) {
             self.extension_rate = Some(rate(&mut bits)?);
             core = object_type(&mut bits)?;
+            if core == 22 {
+                bits.skip(4)?; // extensionChannelConfiguration
+            }
         }
         if first == PS {
             self.parametric_stereo();

@@ -4,7 +4,7 @@
 /// profile in the names of the W3C's registry ("TTML Media Type Definition and Profile Registry").
 ///
 /// A `mime` box says it. Else CMAF allows the text and image profiles of IMSC alone (ISO/IEC 23000-19,
-/// 11.3), and image documents name the types of their images.
+/// clause 11), and image documents name the types of their images.
 pub(super) fn profile(payload: &[u8], mime: Option<&str>) -> Option<String> {
     let mut strings = payload.get(8..)?.split(|&byte| byte == 0);
     let mut next = || strings.next().map(String::from_utf8_lossy).unwrap_or_default();

@@ -64,8 +64,9 @@ pub(crate) struct Job {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) pssh: Vec<String>,
 
-    /// The protection systems that players of the stream have, made from scheme and keys: common,
-    /// widevine, playready, fairplay, clearkey [default: common]
+    /// The protection systems that players of the stream have, told what they need by scheme and keys:
+    /// widevine, playready, fairplay (--skd), clearkey, and common (W3C, for players that ask a page for
+    /// keys) [default: clearkey, for tests]
     #[arg(long, value_name = "SYSTEM,...", value_delimiter = ',')]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) drm: Vec<Text<System>>,

@@ -8,6 +8,7 @@ use std::{
 
 use lanelock_packager::{
     Choice, EncryptOptions, Iv, KeyMap, Scheme, Selector,
+    drm::System,
     io::{FileFolder, FileSource, Source},
     package::{Package, PackageOptions, PackageSummary, PackagedTrack},
 };
@@ -192,10 +193,8 @@ fn protection(
             pattern.map_err(|error| Failure::usage(format!("--pattern {text} is wrong"), error))?;
         options = options.with_pattern(crypt, skip);
     }
-    if !job.drm.is_empty() {
-        options = options.with_drm(job.drm.iter().map(|system| system.0).collect());
-    }
-    Ok(Some(options))
+    let drm = job.drm.iter().map(|system| system.0).collect();
+    Ok(Some(options.with_drm(if job.drm.is_empty() { vec![System::ClearKey] } else { drm })))
 }
 
 const CLEAR: &str = "all, video, audio, text, other, a codec (hvc1) or a track ID select tracks";

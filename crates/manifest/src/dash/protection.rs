@@ -2,11 +2,13 @@
 
 use super::xml::Element;
 use crate::{
-    Protection,
+    Protection, ProtectionSystem,
     protection::{Kind, base64, uuid},
 };
 
 /// The descriptors of how a track is protected, and one for each system. FairPlay has none: it plays HLS.
+/// Nor has the common box, which is no system: it is in initialization segments, and dash.js (5.2) would send
+/// it to a server of Clear Key.
 pub(super) fn content_protection(protection: &Protection) -> Vec<Element> {
     let scheme = Element::descriptor(
         "ContentProtection",
@@ -15,7 +17,9 @@ pub(super) fn content_protection(protection: &Protection) -> Vec<Element> {
     )
     .attribute("cenc:default_KID", uuid(protection.kid));
     let mut descriptors = vec![scheme];
-    for system in protection.systems.iter().filter(|system| system.kind() != Kind::FairPlay) {
+    let has_descriptor =
+        |system: &&ProtectionSystem| !matches!(system.kind(), Kind::FairPlay | Kind::Common);
+    for system in protection.systems.iter().filter(has_descriptor) {
         let descriptor = Element::new("ContentProtection")
             .attribute("schemeIdUri", format!("urn:uuid:{}", uuid(system.id)));
         let descriptor = match system.kind() {

@@ -140,12 +140,24 @@ pub(super) fn protection(
     };
     let level = AesLevel::best()?;
     let protector = Protector::new(&input, movie, protection, level, Purpose::Encrypt)?;
-    // FairPlay has no box: its players are told by the playlist.
-    let mut boxes = protection.clone();
-    boxes.drm.retain(|system| *system != System::FairPlay);
+    let boxes = protection.clone().with_drm(systems_with_boxes(&protection.drm));
     let pssh = pssh(&boxes, &protector, level)?;
     init.extend(protect(&input, movie, &protector, &pssh)?);
     Ok((init, protector, key))
+}
+
+/// The systems whose boxes are in the initialization segment. FairPlay has none: its players are told by the
+/// playlist. For Clear Key it is the common one: browsers take no other (W3C, "cenc" Initialization Data
+/// Format).
+fn systems_with_boxes(drm: &[System]) -> Vec<System> {
+    let mut systems = Vec::with_capacity(drm.len());
+    for &system in drm {
+        let system = if system == System::ClearKey { System::Common } else { system };
+        if system != System::FairPlay && !systems.contains(&system) {
+            systems.push(system);
+        }
+    }
+    systems
 }
 
 /// The brands of a CMAF track (ISO/IEC 23000-19, 7.2).

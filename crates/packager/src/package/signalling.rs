@@ -317,14 +317,20 @@ fn protection(
             license_url: options.license_urls.get(&system).cloned(),
             key_uri: None,
         };
-        if system == System::FairPlay {
-            let kid = key.kid_text();
-            of_system.key_uri = options.skd.as_ref().map(|skd| skd.replace("{kid}", &kid));
-        } else {
-            let pssh = drm::pssh(system, protection.scheme, keys);
-            let pssh = pssh.map_err(|error| Error::Options(error.to_string()))?;
-            of_system.playready_object = (system == System::PlayReady).then(|| pssh.data.clone());
-            of_system.pssh = Some(pssh.raw);
+        match system {
+            System::FairPlay => {
+                let kid = key.kid_text();
+                of_system.key_uri = options.skd.as_ref().map(|skd| skd.replace("{kid}", &kid));
+            }
+            // A box of its own makes Shaka Player (5.2) refuse the stream: the KIDs are stated beside.
+            System::ClearKey => {}
+            _ => {
+                let pssh = drm::pssh(system, protection.scheme, keys);
+                let pssh = pssh.map_err(|error| Error::Options(error.to_string()))?;
+                of_system.playready_object =
+                    (system == System::PlayReady).then(|| pssh.data.clone());
+                of_system.pssh = Some(pssh.raw);
+            }
         }
         systems.push(of_system);
     }

@@ -1,7 +1,7 @@
 // Plays one case in Chromium, and says what was wrong.
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { RATE, SEGMENT, WIDTHS, caption } from "./sources.mjs";
+import { LANGUAGES, RATE, SEGMENT, WIDTHS, caption } from "./sources.mjs";
 import { MANIFESTS, WRONG } from "./cases.mjs";
 import { KEYS } from "./packagers.mjs";
 import { ENOUGH, Picture } from "./picture.mjs";
@@ -52,6 +52,15 @@ function keys_for(wrong) {
   return new Map(Object.entries(KEYS).map(([what, { kid, key }]) => [kid, bad.includes(what) ? invert(key) : key]));
 }
 
+/** The language of the media header (ISO/IEC 14496-12, 8.4.2) in a file, if it begins with one. */
+function language(file) {
+  const head = readFileSync(file).subarray(0, 1 << 16);
+  const at = head.indexOf("mdhd");
+  if (at < 0) return null;
+  const packed = head.readUInt16BE(at + 8 + (head[at + 4] === 1 ? 28 : 16));
+  return String.fromCharCode(...[10, 5, 0].map(shift => 0x60 + ((packed >> shift) & 31)));
+}
+
 class Play {
   constructor(page, subject, folder, keys, log) {
     Object.assign(this, { page, subject, folder, keys, log });
@@ -78,6 +87,7 @@ class Play {
     await this.until("the seek is done", state => !state.seeking && state.ready >= 2 && state.width === WIDTHS[360]);
     const second = await this.look(frame);
 
+    const asked = this.log.files.length;
     await this.page.evaluate(() => playing.chooseAudio("de"));
     await this.page.waitForTimeout(300);
     const before = await this.state();
@@ -91,7 +101,10 @@ class Play {
     const third = await this.look();
     if (after.audio <= before.audio) throw new Problem("no sound is decoded after the change of language");
     const tongue = await this.page.evaluate(() => playing.chosen());
-    if (tongue !== "de") throw new Problem(`the language is ${tongue} and not de`);
+    const files = this.log.files.slice(asked);
+    if (tongue !== "de" || !files.some(file => language(path.join(this.folder, file)) === LANGUAGES.de)) {
+      throw new Problem(`the language is ${tongue}, of ${files.join(", ")}`);
+    }
     if (after.frames - before.frames < RATE) throw new Problem(`${after.frames - before.frames} frames in ${beyond - 7} s`);
     this.decrypted(after);
     return { psnr: Math.min(first, second, third), dropped: after.dropped, requests: this.log.files.length };

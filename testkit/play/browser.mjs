@@ -1,0 +1,233 @@
+// Plays one case in Chromium, and says what was wrong.
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { LANGUAGES, RATE, SEGMENT, WIDTHS, caption } from "./sources.mjs";
+import { MANIFESTS, WRONG } from "./cases.mjs";
+import { KEYS } from "./packagers.mjs";
+import { ENOUGH, Picture } from "./picture.mjs";
+import { programs, require } from "./programs.mjs";
+
+const { chromium } = require("playwright-core");
+
+const PATIENCE = 10_000; // milliseconds for one step
+const WRONG_FOR = 6; // seconds in which a wrong key may show its pictures
+const VIEW = { width: WIDTHS[360], height: 360 };
+
+export class Browser {
+  static async launch(server) {
+    const args = ["--autoplay-policy=no-user-gesture-required"];
+    const options = { executablePath: programs.chromium(), headless: true, chromiumSandbox: process.getuid?.() !== 0, args };
+    const browser = new Browser();
+    browser.server = server;
+    browser.chromium = await chromium.launch(options);
+    return browser;
+  }
+
+  close() {
+    return this.chromium.close();
+  }
+
+  /** What the case showed. Throws a `Problem` if right keys do not play, or wrong ones do. */
+  async play(subject, id, folder) {
+    const keys = keys_for(subject.wrong);
+    const log = this.server.add(id, folder, keys);
+    const page = await this.chromium.newPage({ viewport: VIEW });
+    try {
+      const play = new Play(page, subject, folder, keys, log);
+      await page.goto(`${this.server.origin}/case/${id}/page`);
+      return subject.wrong ? await play.wrong() : await play.right();
+    } finally {
+      await page.close();
+      this.server.remove(id);
+    }
+  }
+}
+
+export class Problem extends Error {}
+
+/** The keys that the server gives out, with the wrong ones inverted. */
+function keys_for(wrong) {
+  const invert = digits => Buffer.from(digits, "hex").map(byte => ~byte).toString("hex");
+  const bad = WRONG[wrong] ?? [];
+  return new Map(Object.entries(KEYS).map(([what, { kid, key }]) => [kid, bad.includes(what) ? invert(key) : key]));
+}
+
+/** The language of the media header (ISO/IEC 14496-12, 8.4.2) in a file, if it begins with one. */
+function language(file) {
+  const head = readFileSync(file).subarray(0, 1 << 16);
+  const at = head.indexOf("mdhd");
+  if (at < 0) return null;
+  const packed = head.readUInt16BE(at + 8 + (head[at + 4] === 1 ? 28 : 16));
+  return String.fromCharCode(...[10, 5, 0].map(shift => 0x60 + ((packed >> shift) & 31)));
+}
+
+class Play {
+  constructor(page, subject, folder, keys, log) {
+    Object.assign(this, { page, subject, folder, keys, log });
+  }
+
+  /** From the start over a change of everything to beyond a boundary of segments. */
+  async right() {
+    await this.start();
+    await this.until("the second segment is played", state => state.time > SEGMENT + 0.4);
+    await this.page.evaluate(() => video.pause());
+    const first = await this.look();
+    const small = (await this.state()).width;
+    if (small !== WIDTHS[180]) throw new Problem(`the pictures are ${small} wide and not ${WIDTHS[180]}`);
+
+    await this.lists("heights", Object.keys(WIDTHS).map(Number));
+    await this.lists("audio", ["en", "de"]);
+    await this.lists("text", ["en"]);
+    // One change after the other: at once they are a test of the players (Shaka Player then waits for ever).
+    await this.page.evaluate(() => playing.chooseHeight(360));
+    await this.page.waitForTimeout(300);
+    // In the middle of a frame, so that it is this one and no other.
+    const frame = 7 * RATE;
+    await this.page.evaluate(time => { video.currentTime = time; }, (frame + 0.5) / RATE);
+    await this.until("the seek is done", state => !state.seeking && state.ready >= 2 && state.width === WIDTHS[360]);
+    const second = await this.look(frame);
+
+    const asked = this.log.files.length;
+    await this.page.evaluate(() => playing.chooseAudio("de"));
+    await this.page.waitForTimeout(300);
+    const before = await this.state();
+    await this.page.evaluate(() => { video.play(); });
+    // While it plays: dash.js changes captions with the time.
+    await this.captioned();
+    const beyond = 4 * SEGMENT + 0.6;
+    const after = await this.until("the next segment is played", state => state.time > beyond);
+    await this.captioned();
+    await this.page.evaluate(() => video.pause());
+    const third = await this.look();
+    if (after.audio <= before.audio) throw new Problem("no sound is decoded after the change of language");
+    const tongue = await this.page.evaluate(() => playing.chosen());
+    const files = this.log.files.slice(asked);
+    if (tongue !== "de" || !files.some(file => language(path.join(this.folder, file)) === LANGUAGES.de)) {
+      throw new Problem(`the language is ${tongue}, of ${files.join(", ")}`);
+    }
+    if (after.frames - before.frames < RATE) throw new Problem(`${after.frames - before.frames} frames in ${beyond - 7} s`);
+    this.decrypted(after);
+    return { psnr: Math.min(first, second, third), dropped: after.dropped, requests: this.log.files.length };
+  }
+
+  /** A wrong key must be refused by the decoder, or show nothing that is right for some seconds. */
+  async wrong() {
+    const failed = await this.start().catch(error => error);
+    const end = Date.now() + WRONG_FOR * 1000;
+    let seen = 0, state;
+    do {
+      state = await this.state();
+      const picture = await this.screenshot();
+      const number = picture.number();
+      const expected = Math.floor(state.time * RATE);
+      if (number !== null && Math.abs(number - expected) <= RATE && picture.likeness(number).psnr >= ENOUGH) {
+        throw new Problem(`with a wrong key, frame ${number} is shown`);
+      }
+      seen += 1;
+      await this.page.waitForTimeout(200);
+    } while (state.errors.length === 0 && Date.now() < end);
+    // The element's error can come after that of the player.
+    await this.page.waitForTimeout(300);
+    state = await this.state();
+    // It is the keys that did it only if they were given to the browser, and media with them.
+    this.decrypted(state);
+    const { errors } = state;
+    if (errors.length === 0) {
+      if (failed) throw failed;
+      if (!(state.buffered > 0)) throw new Problem("with a wrong key, nothing was loaded");
+      return { refused: `no right picture in ${WRONG_FOR} s (${seen} looks, ${state.frames} frames)` };
+    }
+    const decoder = errors.find(error => error.startsWith("video: 3 "));
+    if (!decoder) throw new Problem(`with a wrong key, another error than the decoder's: ${errors.join("; ")}`);
+    if (!WRONG[this.subject.wrong].includes("audio") && decoder.includes("audio")) {
+      throw new Problem(`the key of the sound is right, but ${decoder}`);
+    }
+    return { refused: decoder.replace(/:? *\{.*/, "") };
+  }
+
+  /**
+   * A licence server that the MPD names must be found there. Shaka Player knows no playlist's name of Clear
+   * Key, so that it is given the keys.
+   */
+  start() {
+    const { player, manifest } = this.subject;
+    const keys = player === "shaka-player" && manifest === "hls" ? Object.fromEntries(this.keys) : null;
+    const named = readFileSync(path.join(this.folder, MANIFESTS[manifest]), "utf8").includes("Laurl");
+    const licence = named || keys ? null : new URL("licence", this.page.url()).href;
+    this.asks = !keys;
+    const options = { player, manifest: `stream/${MANIFESTS[manifest]}`, licence, clearKeys: keys };
+    return this.page.evaluate(options => start(options), options).catch(async error => {
+      const { errors } = await this.state();
+      throw new Problem(errors.join("; ") || error.message.split("\n")[0]);
+    });
+  }
+
+  state() {
+    return this.page.evaluate(() => state());
+  }
+
+  async until(what, holds) {
+    const end = Date.now() + PATIENCE;
+    for (;;) {
+      const now = await this.state();
+      if (now.errors.length) throw new Problem(`before ${what}: ${now.errors.join("; ")}`);
+      if (holds(now)) return now;
+      if (Date.now() > end) {
+        throw new Problem(`after ${PATIENCE / 1000} s it does not hold that ${what}: ${JSON.stringify(now)} ${this.log.files.slice(-12).join(" ")}`);
+      }
+      await this.page.waitForTimeout(50);
+    }
+  }
+
+  async screenshot() {
+    return new Picture(await this.page.screenshot({ type: "png" }));
+  }
+
+  /** The picture is that frame; without one, the frame of the current time or one beside it. */
+  async look(frame) {
+    const end = Date.now() + 5000;
+    let said;
+    do {
+      const { time } = await this.state();
+      const picture = await this.screenshot();
+      const number = picture.number();
+      const wanted = frame ?? Math.floor(time * RATE);
+      if (number === null) said = `no frame number is to be read at ${time} s`;
+      else if (Math.abs(number - wanted) > (frame === undefined ? 1 : 0)) {
+        said = `frame ${number} is shown and not ${wanted}, at ${time} s`;
+      } else {
+        const { psnr, best } = picture.likeness(number);
+        if (psnr >= ENOUGH && best === number) return psnr;
+        said = `frame ${number} is like the source by ${psnr.toFixed(1)} dB only, and most like frame ${best}`;
+      }
+      await this.page.waitForTimeout(100);
+    } while (Date.now() < end);
+    throw new Problem(said);
+  }
+
+  /** The caption of the current time, and no other, is shown before the next is due. */
+  async captioned() {
+    const first = await this.state();
+    const wanted = caption(first.time);
+    await this.until(`"${wanted}" alone is shown`, ({ time, captions }) => {
+      if (caption(time) !== wanted) throw new Problem(`at ${time} s, "${wanted}" has not been shown: ${first.captions}`);
+      return captions.length === 1 && captions[0] === wanted;
+    });
+  }
+
+  async lists(what, wanted) {
+    const found = await this.page.evaluate(what => playing[what](), what);
+    const sorted = list => JSON.stringify([...list].sort());
+    if (sorted(found) !== sorted(wanted)) throw new Problem(`${what} ${JSON.stringify(found)} and not ${JSON.stringify(wanted)}`);
+  }
+
+  /** Encrypted Media Extensions were used, with the keys of this server. */
+  decrypted(state) {
+    if (!state.mediaKeys) throw new Problem("the element has no mediaKeys");
+    if (this.asks && this.log.licences === 0) throw new Problem("no licence was asked for");
+    for (const [what, { kid }] of Object.entries(KEYS)) {
+      if (state.keyStatuses[kid] !== "usable") throw new Problem(`the key of ${what} is ${state.keyStatuses[kid] ?? "not known"}`);
+    }
+    if (this.log.missing.length) throw new Problem(`not there: ${this.log.missing.join(", ")}`);
+  }
+}

@@ -1,0 +1,61 @@
+// What is played, and what is known not to play.
+import { AUDIO, UNPLAYABLE as HEVC, VIDEO } from "./sources.mjs";
+
+const SCHEMES = ["cenc", "cbcs"];
+const LAYOUTS = ["segments", "single"];
+
+/** The columns of the table. */
+export const COLUMNS = [
+  { player: "shaka-player", manifest: "dash" },
+  { player: "shaka-player", manifest: "hls" },
+  { player: "dash.js", manifest: "dash" },
+  { player: "hls.js", manifest: "hls" },
+];
+export const MANIFESTS = { dash: "manifest.mpd", hls: "main.m3u8" };
+
+/**
+ * What cannot play, why, and what the players say then. That it does not is a result like any other: one
+ * that plays after all is an error, so that this list stays true; so is another message.
+ */
+const CANNOT = [
+  {
+    holds: ({ stream }) => stream.video === HEVC,
+    reason: "Chromium as Debian builds it decodes no HEVC",
+    // Shaka Player: no such key system with that codec; dash.js plays the sound alone.
+    says: /^shaka-player: 6001|^no frame number is to be read|^hls\.js: manifestIncompatibleCodecsError/,
+  },
+];
+export const cannot = subject => CANNOT.find(({ holds }) => holds(subject));
+
+const product = (...lists) => lists.reduce((made, list) => made.flatMap(some => list.map(one => [...some, one])), [[]]);
+
+/** The rows of the table. */
+function streams() {
+  const all = product(VIDEO, SCHEMES, AUDIO, LAYOUTS).concat(product([HEVC], SCHEMES, ["aac"], ["segments"]));
+  return all.map(([video, scheme, audio, layout]) => ({ video, scheme, audio, layout }));
+}
+
+/** Whose keys are wrong. With the audio's right, the sound plays, and only the pictures can tell. */
+export const WRONG = { all: ["video", "audio"], video: ["video"] };
+
+/** Cases are `{stream, player, manifest, wrong}`; wrong is null for the right keys. */
+export function full() {
+  const right = streams().flatMap(stream => COLUMNS.map(column => ({ stream, ...column, wrong: null })));
+  const tried = product(VIDEO, SCHEMES).map(([video, scheme]) => ({ video, scheme, audio: "aac", layout: "segments" }));
+  const wrong = product(tried, Object.keys(WRONG), COLUMNS);
+  return [...right, ...wrong.map(([stream, wrong, column]) => ({ stream, ...column, wrong }))];
+}
+
+/** Every player, codec, scheme, layout and kind of sound once or more, and wrong keys of the pictures. */
+export function short() {
+  const stream = words => Object.fromEntries(words.split("-").map((word, at) => [["video", "scheme", "audio", "layout"][at], word]));
+  const right = ["avc-cenc-aac-segments", "avc-cbcs-aac-single"].flatMap(words =>
+    COLUMNS.map(column => ({ stream: stream(words), ...column, wrong: null })));
+  const rest = [
+    ["av1-cbcs-opus-segments", 0, null], ["av1-cenc-opus-single", 3, null],
+    ["vp9-cenc-opus-segments", 1, null], ["vp9-cbcs-aac-single", 2, null],
+    ["avc-cenc-aac-segments", 0, "video"], ["avc-cbcs-aac-single", 3, "video"],
+    ["avc-cbcs-aac-single", 2, "video"],
+  ];
+  return [...right, ...rest.map(([words, column, wrong]) => ({ stream: stream(words), ...COLUMNS[column], wrong }))];
+}

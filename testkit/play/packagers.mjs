@@ -1,0 +1,96 @@
+// One stream of the matrix, made of the clear clips by a packager: a folder with manifest.mpd and main.m3u8.
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { CACHE, programs, run } from "./programs.mjs";
+import { LANGUAGES, SEGMENT, WIDTHS, clip } from "./sources.mjs";
+
+/** Keys of a stream, by what they are for; digits. */
+export const KEYS = {
+  video: { kid: "00112233445566778899aabbccddeeff", key: "0f1e2d3c4b5a69788796a5b4c3d2e1f0" },
+  audio: { kid: "a0a1a2a3a4a5a6a7a8a9aaabacadaeaf", key: "b0b1b2b3b4b5b6b7b8b9babbbcbdbebf" },
+};
+
+/**
+ * Makes the stream `{video, scheme, audio, layout}` and gives its folder. `origin` is where it will be
+ * served from.
+ */
+export async function pack(packager, stream, origin) {
+  const folder = path.join(CACHE, "streams", packager, name(stream));
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  await { shaka, lanelock }[packager](stream, folder, origin);
+  return folder;
+}
+
+export const name = stream => [stream.video, stream.scheme, stream.audio, stream.layout].join("-");
+
+async function lanelock({ video, scheme, audio, layout }, folder) {
+  const keys = `${folder}.keys`;
+  const lines = Object.entries(KEYS).map(([what, { kid, key }]) => `${what}=${kid}:${key}\n`);
+  writeFileSync(keys, lines.join(""), { mode: 0o600 });
+  const inputs = [
+    ...Object.keys(WIDTHS).map(height => `${video}_${height}.mp4`),
+    ...Object.keys(LANGUAGES).map(language => `${audio}_${language}.mp4`),
+    "subs_en.vtt",
+  ];
+  await run(programs.lanelock(), [
+    "package", ...inputs.map(clip), "-o", folder, "--scheme", scheme, "--key-file", keys,
+    "--drm", "clearkey,common", "--segment", `${SEGMENT}s`, "--layout", layout,
+  ]);
+}
+
+/** Shaka Packager: a control, which says that the test itself is right. */
+async function shaka({ video, scheme, audio, layout }, folder, origin) {
+  const single = layout === "single";
+  const track = (what, output) =>
+    single
+      ? `,output=${folder}/${output}.mp4,playlist_name=${output}.m3u8${what}`
+      : `,init_segment=${folder}/${output}/init.mp4,segment_template=${folder}/${output}/$Number$.m4s,playlist_name=${output}.m3u8${what}`;
+  // dash.js asks for an initialization segment, which WebVTT has not; hls.js reads no captions from MP4.
+  const captions = ([only, type, output]) =>
+    `in=${clip("subs_en.vtt")},stream=text,language=en,hls_group_id=text,hls_name=en,playlist_name=subs_en.m3u8` +
+    (only ? `,${only}_only=1,segment_template=${folder}/${output}/$Number$.${type}` : `,output=${folder}/${output}`) +
+    (type === "m4s" ? `,init_segment=${folder}/${output}/init.mp4` : "");
+  const inputs = [
+    ...Object.keys(WIDTHS).map(height =>
+      `in=${clip(`${video}_${height}.mp4`)},stream=video${track(",drm_label=video", `video_${height}`)}`),
+    ...Object.entries(LANGUAGES).map(([language]) =>
+      `in=${clip(`${audio}_${language}.mp4`)},stream=audio,language=${language}` +
+      track(`,drm_label=audio,hls_group_id=audio,hls_name=${language}`, `audio_${language}`)),
+    ...(single ? [["", "", "subs_en.vtt"]] : [["dash", "m4s", "subs_dash"], ["hls", "vtt", "subs_hls"]]).map(captions),
+  ];
+  const labels = Object.entries(KEYS).map(([label, { kid, key }]) => `label=${label}:key_id=${kid}:key=${key}`);
+  await run(programs.shaka(), [
+    ...inputs, "--enable_raw_key_encryption", "--keys", labels.join(","), "--protection_scheme", scheme,
+    "--clear_lead", "0", "--segment_duration", String(SEGMENT), "--generate_static_live_mpd",
+    "--default_language", "en", "--mpd_output", `${folder}/manifest.mpd`,
+    "--hls_master_playlist_output", `${folder}/main.m3u8`, "--temp_dir", folder, "--quiet",
+  ]);
+  name_server(path.join(folder, "manifest.mpd"), origin);
+  for (const what of ["video", "audio"]) {
+    const lists = readdirSync(folder).filter(file => file.startsWith(`${what}_`) && file.endsWith(".m3u8"));
+    for (const file of lists) name_key(path.join(folder, file), scheme, KEYS[what].kid);
+  }
+}
+
+/**
+ * Shaka Packager knows no Clear Key of DASH-IF, only the common system, whose `pssh` dash.js takes for a list
+ * of KIDs; and it names no licence server.
+ */
+function name_server(manifest, origin) {
+  const system =
+    '<ContentProtection schemeIdUri="urn:uuid:e2719d58-a985-b3c9-781a-b030af78d30e" value="ClearKey1.0">' +
+    `<dashif:Laurl xmlns:dashif="https://dashif.org/CPS">${origin}/licence</dashif:Laurl></ContentProtection>`;
+  const common = /<ContentProtection schemeIdUri="urn:uuid:1077efec[^]*?<\/ContentProtection>/g;
+  writeFileSync(manifest, readFileSync(manifest, "utf8").replace(common, system));
+}
+
+/** Nor does it name a key in a playlist as hls.js wants it: by its KID. */
+function name_key(playlist, scheme, kid) {
+  const method = scheme === "cbcs" ? "SAMPLE-AES" : "SAMPLE-AES-CTR";
+  const uri = `data:text/plain;base64,${Buffer.from(kid, "hex").toString("base64")}`;
+  const line = `#EXT-X-KEY:METHOD=${method},URI="${uri}",KEYFORMAT="org.w3.clearkey"`;
+  const text = readFileSync(playlist, "utf8").split("\n").filter(line => !line.startsWith("#EXT-X-KEY"));
+  text.splice(text.findIndex(line => line.startsWith("#EXT-X-MAP")) + 1, 0, line);
+  writeFileSync(playlist, text.join("\n"));
+}

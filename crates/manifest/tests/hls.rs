@@ -73,6 +73,15 @@ fn small_presentations_obey_the_rules() {
                 set(Some("fr"), vec![audio("fr", 64_000)]),
             ],
         },
+        // Segments of less than half the target duration: bit rates of several in a row count.
+        one(vec![track("a", "opus", audio("a", 1).media, 10, segments(&[3; 40], 10, 64_000, 1))]),
+        one(vec![track(
+            "a",
+            "opus",
+            audio("a", 1).media,
+            10,
+            segments(&[2, 30, 1, 25, 9, 1, 1, 31], 10, 64_000, 2),
+        )]),
         // Nothing that tells two of them apart.
         Presentation {
             sets: vec![set(None, vec![audio("a", 64_000)]), set(None, vec![audio("b", 65_000)])],

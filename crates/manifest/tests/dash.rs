@@ -45,6 +45,23 @@ fn a_film_obeys_the_rules() {
 }
 
 #[test]
+fn random_films_obey_the_rules() {
+    let mut regular = 0;
+    for seed in 0..300 {
+        let film = random_film(seed);
+        let sizes = sizes(&film);
+        let size = |path: &str| sizes.get(path).copied();
+        let mpd = dash(&film, &DashOptions::default()).unwrap();
+        assert_eq!(dash_rules(&mpd, &size), [""; 0], "seed {seed}: {mpd}");
+        if let Ok(mpd) = duration(&film) {
+            assert_eq!(dash_rules(&mpd, &size), [""; 0], "seed {seed}: {mpd}");
+            regular += 1;
+        }
+    }
+    assert!(regular > 30, "{regular} films have segments of one duration");
+}
+
+#[test]
 fn it_has_what_players_choose_by() {
     let mpd = read(&film(*b"cbcs"));
     assert_eq!(mpd.mediaPresentationDuration.unwrap().as_micros(), 19_270_000);

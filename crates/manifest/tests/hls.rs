@@ -54,6 +54,14 @@ fn a_film_obeys_the_rules() {
 }
 
 #[test]
+fn random_films_obey_the_rules() {
+    for seed in 0..300 {
+        let film = random_film(seed);
+        assert_eq!(broken(&film), [""; 0], "seed {seed}: {}", written(&film)["main.m3u8"]);
+    }
+}
+
+#[test]
 fn small_presentations_obey_the_rules() {
     let films = [
         one(vec![video("v", 360, 500_000)]),
@@ -396,6 +404,8 @@ fn what_cannot_be_expressed_is_named() {
         "the name of a playlist is \"v-iframes.m3u8\", but another one has it; give the track or the multivariant \
          playlist another name"
     );
-    let main = hls(&one(vec![audio("a", 64_000)]), &HlsOptions::default().with_name("a.m3u8"));
-    assert!(matches!(main, Err(Error::Text { .. })));
+    for name in ["a.m3u8", "", "x/main.m3u8"] {
+        let main = hls(&one(vec![audio("a", 64_000)]), &HlsOptions::default().with_name(name));
+        assert!(matches!(main, Err(Error::Text { .. })), "{name}");
+    }
 }

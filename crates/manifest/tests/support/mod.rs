@@ -292,3 +292,51 @@ pub(crate) fn sizes(presentation: &Presentation) -> BTreeMap<String, u64> {
     }
     sizes
 }
+
+/// A film whose sets have other timescales, but the same segments: of one duration, about one, or any.
+pub(crate) fn random_film(seed: u64) -> Presentation {
+    let mut rng = Rng::new(seed + 1);
+    let mut below = |limit: u64| rng.next_u64() % limit;
+    let mean = 500 + below(6000);
+    let spread = [1, mean / 2, 2 * mean][usize::try_from(below(3)).expect("below 3")];
+    let mut boundaries = vec![0];
+    for _ in 0..=below(12) {
+        boundaries.push(boundaries[boundaries.len() - 1] + mean + below(spread));
+    }
+    let mut sets = Vec::new();
+    let timescales = [1000, 12_800, 24_000, 48_000, 90_000, 10_000_000];
+    for number in 0..=below(5) {
+        let timescale = timescales[usize::try_from(below(6)).expect("below 6")];
+        let times: Vec<_> =
+            boundaries.iter().map(|time| time * u64::from(timescale) / 1000).collect();
+        let durations: Vec<_> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let mut tracks = Vec::new();
+        for quality in 0..=below(3) {
+            let name = format!("t{number}-{quality}");
+            let like = match number {
+                0 => video("", 360 << quality, 1),
+                1 if below(2) == 0 => dolby(""),
+                1..=3 => audio("", 1),
+                _ => text("", Text::Stpp),
+            };
+            let segments = segments(&durations, timescale, 1000 + below(5_000_000), below(1000));
+            let segments = if number == 0 { with_key_frames(segments) } else { segments };
+            let mut track = track(&name, &like.codecs, like.media, timescale, segments);
+            if below(2) == 0 {
+                track.protection = Some(protection(*b"cbcs", 1));
+            }
+            tracks.push(track);
+        }
+        let language =
+            ["en", "fr", "de-AT"].get(usize::try_from(below(4)).expect("below 4")).copied();
+        let roles = if below(2) == 0 { vec![Role::Main] } else { Vec::new() };
+        sets.push(SwitchingSet { roles, is_default: below(3) == 0, ..set(language, tracks) });
+    }
+    let mut film = Presentation { sets };
+    if below(3) == 0 {
+        for track in film.sets.iter_mut().flat_map(|set| &mut set.tracks) {
+            *track = in_one_file(track.clone());
+        }
+    }
+    film
+}

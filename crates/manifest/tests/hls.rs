@@ -316,6 +316,11 @@ fn each_system_has_a_key() {
          KEYFORMAT=\"com.apple.streamingkeydelivery\",KEYFORMATVERSIONS=\"1\"",
         ]
     );
+    let place = |tag: &str| files["v360.m3u8"].find(tag);
+    assert!(
+        place("#EXT-X-MAP") < place("#EXT-X-KEY"),
+        "the initialization segment is not encrypted"
+    );
     // FairPlay does not decrypt cenc.
     let files = written(&film(*b"cenc"));
     let playlist = media_of(&files, "v360.m3u8");

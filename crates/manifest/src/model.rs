@@ -258,8 +258,9 @@ pub struct ProtectionSystem {
     pub playready_object: Option<Vec<u8>>,
     /// URL of its licence server (`dashif:Laurl`).
     pub license_url: Option<String>,
-    /// URI of the key for HLS, where the `pssh` does not say it: `skd://...` of FairPlay; of Clear Key, the
-    /// URI of the 16 bytes of the key, for players that cannot ask a licence server for it.
+    /// URI of the key for HLS, where the `pssh` does not say it: `skd://...` of FairPlay. Of Clear Key, the URI of
+    /// the 16 bytes of the key, without which Shaka Player does not play HLS unless it is told to ignore keys of
+    /// playlists; with it and `cbcs`, hls.js does not.
     pub key_uri: Option<String>,
 }
 

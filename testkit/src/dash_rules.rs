@@ -485,26 +485,24 @@ impl Rules<'_> {
             (self.size)(&after).is_none(),
             format!("{id}: there is {after:?}, which the MPD does not reach"),
         );
+        let is_exact = template.attribute("duration").is_none();
+        // One @duration is the mean, rounded to a unit.
+        let rounding = if is_exact { 1e-6 } else { 1.0 / timescale };
         let longest = root.attribute("maxSegmentDuration").and_then(seconds);
-        times
-            .into_iter()
-            .enumerate()
-            .map(|(index, (start, duration))| {
-                let path = path(media, first + index);
-                let bytes = (self.size)(&path);
-                self.rule(
-                    "5.3.9.5.3",
-                    bytes.is_some(),
-                    format!("{id}: there is no segment {path:?}"),
-                );
-                self.rule(
-                    "5.3.1.2",
-                    longest.is_none_or(|longest| duration <= longest + 1e-6),
-                    format!("{id}: a segment is longer than @maxSegmentDuration"),
-                );
-                Part { start, bytes }
-            })
-            .collect()
+        let mut parts = Vec::new();
+        for (index, (start, duration)) in times.into_iter().enumerate() {
+            let path = path(media, first + index);
+            let bytes = (self.size)(&path);
+            self.rule("5.3.9.5.3", bytes.is_some(), format!("{id}: there is no segment {path:?}"));
+            self.rule(
+                "5.3.1.2",
+                longest.is_none_or(|longest| duration <= longest + rounding),
+                format!("{id}: a segment is longer than @maxSegmentDuration"),
+            );
+            parts.push(Part { start, bytes });
+        }
+        // Those of one @duration are only near: rules of exact times do not apply.
+        if is_exact { parts } else { Vec::new() }
     }
 
     fn timeline(&mut self, timeline: Node<'_, '_>, timescale: f64, id: &str) -> Vec<(f64, f64)> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::{Error, Files, Media, Presentation, Segment, SwitchingSet, Text, Track};
+use crate::{Error, Files, Media, Presentation, Segment, SwitchingSet, Text, Track, Video};
 
 /// The most units of time and the most bytes of a track. Far beyond any film, it keeps the products of times,
 /// sizes and bit rates within 128 bits.
@@ -80,6 +80,14 @@ fn track(track: &Track) -> Result<(), Error> {
             "it is protected by {}, which manifests cannot express; use cenc or cbcs",
             protection.scheme
         ));
+    }
+    if let Media::Video(Video { width, height, pixel_aspect_ratio: (x, y), frame_rate, .. }) =
+        &track.media
+    {
+        let (frames, seconds) = frame_rate.unwrap_or((1, 1));
+        if [*width, *height, *x, *y, frames, seconds].contains(&0) {
+            return fault("its size, the shape of its pixels or its frame rate has a 0".into());
+        }
     }
     paths(track, is_file)?;
     segments(track)

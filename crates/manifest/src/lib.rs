@@ -1,7 +1,7 @@
 //! Writes the manifests of streams on demand: DASH (ISO/IEC 23009-1, DASH-IF IOP) and HLS (RFC 8216bis).
 //!
 //! A [`Presentation`] says what there is: tracks in switching sets, their segments with times and sizes,
-//! and how they are protected. [`dash`] and [`hls`] write the manifests of it.
+//! and how they are protected. [`dash()`] and [`hls()`] write the manifests of it.
 #![forbid(unsafe_code)]
 
 mod check;

@@ -121,18 +121,31 @@ impl Media {
 }
 
 /// A video track.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Video {
     /// Width of the coded picture in pixels.
     pub width: u32,
     /// Height of the coded picture in pixels.
     pub height: u32,
-    /// Width and height of a pixel, without a common factor; none if the file does not say it.
-    pub pixel_aspect_ratio: Option<(u32, u32)>,
+    /// Width and height of a pixel, without a common factor.
+    pub pixel_aspect_ratio: (u32, u32),
     /// Frames per second, as a fraction without a common factor; none if it varies.
     pub frame_rate: Option<(u32, u32)>,
     /// Its transfer characteristics.
     pub range: VideoRange,
+}
+
+impl Default for Video {
+    /// Square pixels, of a size and a frame rate that are not known.
+    fn default() -> Self {
+        Self {
+            width: 0,
+            height: 0,
+            pixel_aspect_ratio: (1, 1),
+            frame_rate: None,
+            range: VideoRange::default(),
+        }
+    }
 }
 
 /// The range of brightness of a video (RFC 8216bis, VIDEO-RANGE).
@@ -245,8 +258,9 @@ pub struct ProtectionSystem {
     pub playready_object: Option<Vec<u8>>,
     /// URL of its licence server (`dashif:Laurl`).
     pub license_url: Option<String>,
-    /// URI of the key for HLS, where the `pssh` does not say it: `skd://...` of FairPlay; of Clear Key, the
-    /// URI of the 16 bytes of the key, for players that cannot ask a licence server for it.
+    /// URI of the key for HLS, where the `pssh` does not say it: `skd://...` of FairPlay. Of Clear Key, the URI of
+    /// the 16 bytes of the key, without which Shaka Player does not play HLS unless it is told to ignore keys of
+    /// playlists; with it and `cbcs`, hls.js does not.
     pub key_uri: Option<String>,
 }
 

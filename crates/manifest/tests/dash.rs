@@ -1,5 +1,7 @@
 //! The MPD, read back by another program's parser.
 
+#![allow(clippy::unwrap_used, reason = "tests")]
+
 mod support;
 
 use dash_mpd_core::{AdaptationSet, ContentProtection, MPD, Representation, parse};
@@ -33,7 +35,7 @@ fn duration(presentation: &Presentation) -> Result<String, Error> {
 
 #[test]
 fn a_film_obeys_the_rules() {
-    for scheme in [b"cenc", b"cbcs"] {
+    for scheme in [*b"cenc", *b"cbcs"] {
         for film in [film(scheme), film_in_files(scheme)] {
             let sizes = sizes(&film);
             let mpd = dash(&film, &DashOptions::default()).unwrap();
@@ -43,8 +45,25 @@ fn a_film_obeys_the_rules() {
 }
 
 #[test]
+fn random_films_obey_the_rules() {
+    let mut regular = 0;
+    for seed in 0..300 {
+        let film = random_film(seed);
+        let sizes = sizes(&film);
+        let size = |path: &str| sizes.get(path).copied();
+        let mpd = dash(&film, &DashOptions::default()).unwrap();
+        assert_eq!(dash_rules(&mpd, &size), [""; 0], "seed {seed}: {mpd}");
+        if let Ok(mpd) = duration(&film) {
+            assert_eq!(dash_rules(&mpd, &size), [""; 0], "seed {seed}: {mpd}");
+            regular += 1;
+        }
+    }
+    assert!(regular > 30, "{regular} films have segments of one duration");
+}
+
+#[test]
 fn it_has_what_players_choose_by() {
-    let mpd = read(&film(b"cbcs"));
+    let mpd = read(&film(*b"cbcs"));
     assert_eq!(mpd.mediaPresentationDuration.unwrap().as_micros(), 19_270_000);
     let [main, trick, english, atmos, french, described, german, sdh] = sets(&mpd) else {
         panic!("{} sets", sets(&mpd).len())
@@ -83,7 +102,7 @@ fn it_has_what_players_choose_by() {
 
 #[test]
 fn segments_of_one_set_are_told_once() {
-    let mpd = read(&film(b"cbcs"));
+    let mpd = read(&film(*b"cbcs"));
     let template = sets(&mpd)[0].SegmentTemplate.clone().unwrap();
     assert_eq!(template.media.as_deref(), Some("$RepresentationID$/$Number$.m4s"));
     assert_eq!(template.initialization.as_deref(), Some("$RepresentationID$/init.mp4"));
@@ -107,7 +126,7 @@ fn segments_of_one_set_are_told_once() {
 
 #[test]
 fn times_are_kept_exactly() {
-    let film = film(b"cenc");
+    let film = film(*b"cenc");
     let mpd = read(&film);
     for (set, of) in sets(&mpd).iter().zip(film.sets.iter()) {
         for (read, track) in
@@ -144,7 +163,7 @@ fn a_gap_in_the_timeline_is_written_as_a_time() {
 
 #[test]
 fn protection_is_told_where_it_is_shared() {
-    let mpd = read(&film(b"cbcs"));
+    let mpd = read(&film(*b"cbcs"));
     let scheme = |protection: &[ContentProtection]| {
         protection.iter().map(|p| (p.schemeIdUri.clone(), p.value.clone())).collect::<Vec<_>>()
     };
@@ -167,8 +186,8 @@ fn protection_is_told_where_it_is_shared() {
     );
     assert!(main.ContentProtection[2].msprpro.is_some());
     // A key for each quality: told of each.
-    let mut film = film(b"cenc");
-    film.sets[0].tracks[1].protection = Some(protection(b"cenc", 9));
+    let mut film = film(*b"cenc");
+    film.sets[0].tracks[1].protection = Some(protection(*b"cenc", 9));
     let mpd = read(&film);
     assert!(sets(&mpd)[0].ContentProtection.is_empty());
     for (id, kid) in [
@@ -184,7 +203,7 @@ fn protection_is_told_where_it_is_shared() {
 #[test]
 fn license_servers_have_the_names_that_players_look_for() {
     // dash-mpd-core knows laurl in lower case only: shaka-player and dash.js look for Laurl of this namespace.
-    let text = dash(&film(b"cenc"), &DashOptions::default()).unwrap();
+    let text = dash(&film(*b"cenc"), &DashOptions::default()).unwrap();
     assert!(text.contains("xmlns:dashif=\"https://dashif.org/CPS\""));
     assert!(
         text.contains("<dashif:Laurl>https://keys.example/widevine?a=1&amp;b=2</dashif:Laurl>"),
@@ -200,7 +219,7 @@ fn license_servers_have_the_names_that_players_look_for() {
 
 #[test]
 fn single_files_have_their_ranges() {
-    let film = film_in_files(b"cenc");
+    let film = film_in_files(*b"cenc");
     let mpd = read(&film);
     assert!(mpd.profiles.clone().unwrap().contains("urn:mpeg:dash:profile:isoff-on-demand:2011"));
     let read = representation(&mpd, "v360");
@@ -241,7 +260,7 @@ fn hlg_can_be_shown_by_all() {
 #[test]
 fn bandwidth_is_what_is_needed_and_no_more() {
     // One bit per second less, and a client that starts somewhere waits: the rule of the checker says so.
-    let film = film(b"cbcs");
+    let film = film(*b"cbcs");
     let sizes = sizes(&film);
     let text = dash(&film, &DashOptions::default()).unwrap();
     let mpd = parse(&text).unwrap();
@@ -261,7 +280,7 @@ fn bandwidth_is_what_is_needed_and_no_more() {
 
 #[test]
 fn one_duration_serves_segments_that_keep_to_it() {
-    let film = film(b"cbcs");
+    let film = film(*b"cbcs");
     let sizes = sizes(&film);
     let text = duration(&film).unwrap();
     assert_eq!(dash_rules(&text, &|path| sizes.get(path).copied()), [""; 0]);
@@ -274,7 +293,9 @@ fn one_duration_serves_segments_that_keep_to_it() {
         segments[4].duration += by;
         segments[5].start += by;
         segments[5].duration -= by;
-        segments.iter_mut().for_each(|segment| segment.key_frames.clear());
+        for segment in segments.iter_mut() {
+            segment.key_frames.clear();
+        }
         duration(&film)
     };
     assert!(shifted(24_024).is_ok());
@@ -311,6 +332,10 @@ fn what_cannot_be_expressed_is_named() {
     assert_eq!(
         with(|track| track.timescale = 0),
         "track v1: its timescale is 0; it must be the units per second"
+    );
+    assert_eq!(
+        with(|track| track.media = Media::Video(Video::default())),
+        "track v1: its size, the shape of its pixels or its frame rate has a 0"
     );
     assert_eq!(with(|track| track.segments.clear()), "track v1: it has no segments; leave it out");
     assert_eq!(with(|track| track.segments[2].duration = 0), "track v1: segment 3 has no duration");
@@ -354,7 +379,7 @@ fn what_cannot_be_expressed_is_named() {
         "a path of track v1 is \"a b\", but a URL must not be empty, begin with # or have quotes or white space; escape it"
     );
     assert_eq!(
-        with(|track| track.protection = Some(protection(b"cens", 1))),
+        with(|track| track.protection = Some(protection(*b"cens", 1))),
         "track v1: it is protected by cens, which manifests cannot express; use cenc or cbcs"
     );
     assert_eq!(with(|track| track.used_by = UsedBy::Hls), "there is no track for DASH");
@@ -406,7 +431,9 @@ fn text_is_escaped() {
 fn extreme_numbers_neither_overflow_nor_hang() {
     let mut track = video("v", 360, 500_000);
     track.segments.truncate(2);
-    track.segments.iter_mut().for_each(|segment| segment.key_frames.clear());
+    for segment in &mut track.segments {
+        segment.key_frames.clear();
+    }
     track.segments[0].bytes = 0..1 << 49;
     for (timescale, end) in [(1, (1 << 32) - 48_048), (90_000, 1 << 48), (u32::MAX, 1 << 49)] {
         track.timescale = timescale;

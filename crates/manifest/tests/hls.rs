@@ -1,32 +1,35 @@
 //! Playlists, read back by another program's parser.
 
+#![allow(clippy::unwrap_used, reason = "tests")]
+
 mod support;
 
 use std::collections::BTreeMap;
 
 use lanelock_manifest::{
-    Error, Files, HlsOptions, Media, Presentation, ProtectionSystem, SwitchingSet, Text, Track,
-    UsedBy, hls,
+    Error, HlsOptions, Presentation, ProtectionSystem, SwitchingSet, Text, Track, UsedBy, hls,
 };
 use lanelock_testkit::hls_rules;
 use m3u8_rs::{
     AlternativeMediaType, KeyMethod, MasterPlaylist, MediaPlaylist, MediaPlaylistType,
-    QuotedOrUnquoted, VariantStream,
+    VariantStream,
 };
 use support::*;
 
 fn written(film: &Presentation) -> BTreeMap<String, String> {
-    hls(film, &HlsOptions::default()).unwrap().into_iter().collect()
+    hls(film, &HlsOptions::default()).expect("playlists").into_iter().collect()
 }
 
 fn main_of(files: &BTreeMap<String, String>) -> MasterPlaylist {
-    let (rest, playlist) = m3u8_rs::parse_master_playlist(files["main.m3u8"].as_bytes()).unwrap();
+    let (rest, playlist) =
+        m3u8_rs::parse_master_playlist(files["main.m3u8"].as_bytes()).expect("a playlist");
     assert_eq!(rest.len(), 0);
     playlist
 }
 
 fn media_of(files: &BTreeMap<String, String>, name: &str) -> MediaPlaylist {
-    let (rest, playlist) = m3u8_rs::parse_media_playlist(files[name].as_bytes()).unwrap();
+    let (rest, playlist) =
+        m3u8_rs::parse_media_playlist(files[name].as_bytes()).expect("a playlist");
     assert_eq!(rest.len(), 0);
     assert!(playlist.end_list);
     assert_eq!(playlist.playlist_type, Some(MediaPlaylistType::Vod));
@@ -44,9 +47,17 @@ fn broken(film: &Presentation) -> Vec<String> {
 
 #[test]
 fn a_film_obeys_the_rules() {
-    for scheme in [b"cenc", b"cbcs"] {
+    for scheme in [*b"cenc", *b"cbcs"] {
         assert_eq!(broken(&film(scheme)), [""; 0]);
         assert_eq!(broken(&film_in_files(scheme)), [""; 0]);
+    }
+}
+
+#[test]
+fn random_films_obey_the_rules() {
+    for seed in 0..300 {
+        let film = random_film(seed);
+        assert_eq!(broken(&film), [""; 0], "seed {seed}: {}", written(&film)["main.m3u8"]);
     }
 }
 
@@ -70,6 +81,15 @@ fn small_presentations_obey_the_rules() {
                 set(Some("fr"), vec![audio("fr", 64_000)]),
             ],
         },
+        // Segments of less than half the target duration: bit rates of several in a row count.
+        one(vec![track("a", "opus", audio("a", 1).media, 10, segments(&[3; 40], 10, 64_000, 1))]),
+        one(vec![track(
+            "a",
+            "opus",
+            audio("a", 1).media,
+            10,
+            segments(&[2, 30, 1, 25, 9, 1, 1, 31], 10, 64_000, 2),
+        )]),
         // Nothing that tells two of them apart.
         Presentation {
             sets: vec![set(None, vec![audio("a", 64_000)]), set(None, vec![audio("b", 65_000)])],
@@ -82,7 +102,7 @@ fn small_presentations_obey_the_rules() {
 
 #[test]
 fn variants_are_of_all_videos_and_audio_groups() {
-    let files = written(&film(b"cbcs"));
+    let files = written(&film(*b"cbcs"));
     let main = main_of(&files);
     assert_eq!(main.version, Some(6));
     assert!(main.independent_segments);
@@ -121,7 +141,7 @@ fn variants_are_of_all_videos_and_audio_groups() {
 
 #[test]
 fn renditions_say_what_they_are() {
-    let main = main_of(&written(&film(b"cbcs")));
+    let main = main_of(&written(&film(*b"cbcs")));
     let members = |group: &str| -> Vec<_> {
         main.alternatives.iter().filter(|media| media.group_id == group).collect()
     };
@@ -168,7 +188,7 @@ fn renditions_say_what_they_are() {
 
 #[test]
 fn bit_rates_are_sums_of_the_largest() {
-    let film = film(b"cenc");
+    let film = film(*b"cenc");
     let main = main_of(&written(&film));
     let tracks: Vec<_> = film.sets.iter().flat_map(|set| &set.tracks).collect();
     let track = |name: &str| *tracks.iter().find(|track| track.name == name).unwrap();
@@ -201,17 +221,20 @@ fn bit_rates_are_sums_of_the_largest() {
 
 #[test]
 fn segments_are_where_they_are() {
-    let film = film(b"cbcs");
+    let film = film(*b"cbcs");
     let playlist = media_of(&written(&film), "v720.m3u8");
     let track = &film.sets[0].tracks[1];
     assert_eq!((playlist.version, playlist.target_duration), (Some(6), 2));
     assert_eq!(playlist.segments[0].map.as_ref().unwrap().uri, "v720/init.mp4");
     for (number, (segment, of)) in playlist.segments.iter().zip(&track.segments).enumerate() {
         assert_eq!(segment.uri, format!("v720/{}.m4s", number + 1));
-        assert!((f64::from(segment.duration) - of.duration as f64 / 24_000.0).abs() < 1e-6);
+        assert_eq!(
+            format!("{:.3}", segment.duration),
+            if of.duration == 48_048 { "2.002" } else { "1.251" }
+        );
         assert_eq!(segment.byte_range, None);
     }
-    let in_files = film_in_files(b"cbcs");
+    let in_files = film_in_files(*b"cbcs");
     let files = written(&in_files);
     let playlist = media_of(&files, "v720.m3u8");
     let map = playlist.segments[0].map.clone().unwrap();
@@ -231,7 +254,7 @@ fn segments_are_where_they_are() {
 #[test]
 fn durations_do_not_drift() {
     // 1/3 s each: a rounded duration would be off by 0.1 s after 300,000 segments.
-    let track = track("a", "opus", audio("a", 1).media, 3, segments(&[1; 3000], 3, 64_000, 1));
+    let track = track("a", "opus", audio("a", 1).media, 3, segments(&vec![1; 3000], 3, 64_000, 1));
     let text = &written(&one(vec![track]))["a.m3u8"];
     let durations = text.lines().filter_map(|line| line.strip_prefix("#EXTINF:"));
     let micros =
@@ -241,7 +264,7 @@ fn durations_do_not_drift() {
 
 #[test]
 fn key_frames_last_until_the_next() {
-    let film = film(b"cbcs");
+    let film = film(*b"cbcs");
     let files = written(&film);
     let playlist = media_of(&files, "v360-iframes.m3u8");
     assert!(playlist.i_frames_only);
@@ -265,7 +288,9 @@ fn key_frames_last_until_the_next() {
     assert!((durations - 19.269_25).abs() < 1e-3);
     // Without them there is no such playlist.
     let mut without = video("v", 360, 500_000);
-    without.segments.iter_mut().for_each(|segment| segment.key_frames.clear());
+    for segment in &mut without.segments {
+        segment.key_frames.clear();
+    }
     assert_eq!(
         written(&one(vec![without])).into_keys().collect::<Vec<_>>(),
         ["main.m3u8", "v.m3u8"]
@@ -274,7 +299,7 @@ fn key_frames_last_until_the_next() {
 
 #[test]
 fn each_system_has_a_key() {
-    let files = written(&film(b"cbcs"));
+    let files = written(&film(*b"cbcs"));
     let lines: Vec<_> =
         files["v360.m3u8"].lines().filter(|line| line.starts_with("#EXT-X-KEY")).collect();
     // "DgAAAA..." and "AQEB..." are the base64 of the PlayReady Object and the KID.
@@ -291,8 +316,13 @@ fn each_system_has_a_key() {
          KEYFORMAT=\"com.apple.streamingkeydelivery\",KEYFORMATVERSIONS=\"1\"",
         ]
     );
+    let place = |tag: &str| files["v360.m3u8"].find(tag);
+    assert!(
+        place("#EXT-X-MAP") < place("#EXT-X-KEY"),
+        "the initialization segment is not encrypted"
+    );
     // FairPlay does not decrypt cenc.
-    let files = written(&film(b"cenc"));
+    let files = written(&film(*b"cenc"));
     let playlist = media_of(&files, "v360.m3u8");
     assert_eq!(
         playlist.segments[0].key.as_ref().unwrap().method,
@@ -314,7 +344,7 @@ fn each_system_has_a_key() {
         ..ProtectionSystem::default()
     };
     film.sets[0].tracks[0].protection =
-        Some(lanelock_manifest::Protection { systems: vec![clear], ..protection(b"cbcs", 1) });
+        Some(lanelock_manifest::Protection { systems: vec![clear], ..protection(*b"cbcs", 1) });
     let text = &written(&film)["v.m3u8"];
     assert!(text.contains("#EXT-X-KEY:METHOD=SAMPLE-AES,URI=\"v.key\",KEYFORMAT=\"identity\",KEYFORMATVERSIONS=\"1\"\n"), "{text}");
 }
@@ -331,7 +361,7 @@ fn what_cannot_be_expressed_is_named() {
         with(&|track: &mut Track| {
             track.protection = Some(lanelock_manifest::Protection {
                 systems: systems.clone(),
-                ..protection(b"cbcs", 1)
+                ..protection(*b"cbcs", 1)
             });
         })
     };
@@ -379,6 +409,8 @@ fn what_cannot_be_expressed_is_named() {
         "the name of a playlist is \"v-iframes.m3u8\", but another one has it; give the track or the multivariant \
          playlist another name"
     );
-    let main = hls(&one(vec![audio("a", 64_000)]), &HlsOptions::default().with_name("a.m3u8"));
-    assert!(matches!(main, Err(Error::Text { .. })));
+    for name in ["a.m3u8", "", "x/main.m3u8"] {
+        let main = hls(&one(vec![audio("a", 64_000)]), &HlsOptions::default().with_name(name));
+        assert!(matches!(main, Err(Error::Text { .. })), "{name}");
+    }
 }

@@ -109,14 +109,17 @@ fn duration(track: &Track, period: &Period) -> Result<u64, Error> {
     };
     let last = segments.len() - 1;
     let count = segments.len() as u64;
-    let end = time::scaled(period.end, u64::from(track.timescale), 1_000_000).max(1);
+    // The end of the period in units of the track may lie between two of them.
+    let before_end = time::scaled(period.end, track.timescale.into(), 1_000_000).max(1);
+    let end = before_end
+        + u64::from(time::scaled(before_end, 1_000_000, track.timescale.into()) < period.end);
     let mean = match segments[last].start - segments[0].start {
         0 => end,
         time => (time + (count - 1) / 2) / (count - 1),
     };
     // Clients expect segments while count x @duration is before the end of the period (DASH-IF IOP).
     let least = end.div_ceil(count);
-    let most = if last == 0 { u64::MAX } else { (end - 1) / (count - 1) };
+    let most = if last == 0 { u64::MAX } else { (before_end - 1) / (count - 1) };
     let duration = mean.clamp(least, most.max(least)).max(1);
     for (number, segment) in segments.iter().enumerate() {
         let nominal = number as u64 * duration;

@@ -132,7 +132,7 @@ fn fraction((numerator, denominator): (u32, u32)) -> String {
 /// that small ones miss it by some percent.
 fn picture_aspect_ratio(videos: &[&Video]) -> Option<String> {
     let shape = |video: &Video| {
-        let (x, y) = video.pixel_aspect_ratio.unwrap_or((1, 1));
+        let (x, y) = video.pixel_aspect_ratio;
         (u64::from(video.width) * u64::from(x), u64::from(video.height) * u64::from(y))
     };
     let (width, height) = shape(videos.iter().max_by_key(|video| video.width)?);
@@ -185,7 +185,10 @@ fn representation(track: &Track, period: &Period) -> Element {
         Media::Video(video) => element
             .attribute("width", video.width)
             .attribute("height", video.height)
-            .optional("sar", video.pixel_aspect_ratio.map(|(x, y)| format!("{x}:{y}")))
+            .attribute(
+                "sar",
+                format!("{}:{}", video.pixel_aspect_ratio.0, video.pixel_aspect_ratio.1),
+            )
             .optional("frameRate", video.frame_rate.map(fraction)),
         Media::Audio(audio) => element.attribute("audioSamplingRate", audio.sample_rate),
         Media::Text(_) => element,

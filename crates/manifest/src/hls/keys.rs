@@ -62,8 +62,9 @@ fn ways(
             let uri = format!("data:text/plain;charset=UTF-16;base64,{}", base64(object));
             vec![way("com.microsoft.playready", uri)]
         }
-        // hls.js asks a licence server for the KID in the URI. Shaka Player knows no such format, but fetches
-        // the key itself from the URI of an identity key.
+        // hls.js asks a licence server for the KID in the URI. Shaka Player does not know this format, and refuses
+        // a playlist that has no other; it fetches the key itself from the URI of an identity key. That in turn
+        // stops hls.js where the method is SAMPLE-AES, so that it is there on request alone.
         Kind::ClearKey | Kind::Common => {
             let kid = way("org.w3.clearkey", format!("data:text/plain;base64,{}", base64(&kid)));
             let key = system.key_uri.clone().map(|uri| way("identity", uri));

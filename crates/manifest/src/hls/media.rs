@@ -100,7 +100,6 @@ fn head(track: &Track, target: u64, key_frames: Option<&str>) -> Result<Vec<Stri
         "#EXT-X-PLAYLIST-TYPE:VOD".to_owned(),
     ];
     lines.extend(key_frames.map(str::to_owned));
-    lines.extend(keys("EXT-X-KEY", track)?);
     let map = Tag::new("EXT-X-MAP");
     match &track.files {
         Files::Segments { init: Some(init), .. } => {
@@ -112,6 +111,8 @@ fn head(track: &Track, target: u64, key_frames: Option<&str>) -> Result<Vec<Stri
         }
         Files::Segments { init: None, .. } | Files::Whole { .. } => {}
     }
+    // Keys apply to the initialization segments behind them as well (4.4.4.4), but none of those is encrypted.
+    lines.extend(keys("EXT-X-KEY", track)?);
     Ok(lines)
 }
 

@@ -48,6 +48,13 @@ pub fn hls(
     options: &HlsOptions,
 ) -> Result<Vec<(String, String)>, Error> {
     check::presentation(presentation)?;
+    if options.name.is_empty() || options.name.contains(['/', '\\']) {
+        return Err(Error::Text {
+            what: "the name of the multivariant playlist".into(),
+            text: options.name.clone(),
+            reason: "it must be the name of a file: its place is beside the other playlists",
+        });
+    }
     // Sets of key frames are for DASH: here, ordinary segments are read in part.
     let of_kind = |kind: &str| -> Vec<(&SwitchingSet, Vec<&Track>)> {
         let sets = presentation.sets.iter().filter(|set| set.trick_play_of.is_none());

@@ -9,18 +9,18 @@ use lanelock_manifest::{
 };
 use lanelock_testkit::{Rng, unhex};
 
-pub const WIDEVINE: &str = "edef8ba979d64acea3c827dcd51d21ed";
-pub const PLAYREADY: &str = "9a04f07998404286ab92e65be0885f95";
-pub const FAIRPLAY: &str = "94ce86fb07ff4f43adb893d2fa968ca2";
-pub const CLEAR_KEY: &str = "e2719d58a985b3c9781ab030af78d30e";
-pub const COMMON: &str = "1077efecc0b24d02ace33c1e52e2fb4b";
+pub(crate) const WIDEVINE: &str = "edef8ba979d64acea3c827dcd51d21ed";
+pub(crate) const PLAYREADY: &str = "9a04f07998404286ab92e65be0885f95";
+pub(crate) const FAIRPLAY: &str = "94ce86fb07ff4f43adb893d2fa968ca2";
+pub(crate) const CLEAR_KEY: &str = "e2719d58a985b3c9781ab030af78d30e";
+pub(crate) const COMMON: &str = "1077efecc0b24d02ace33c1e52e2fb4b";
 
-pub fn id(hex: &str) -> [u8; 16] {
-    unhex(hex).try_into().unwrap()
+pub(crate) fn id(hex: &str) -> [u8; 16] {
+    unhex(hex).try_into().expect("16 bytes")
 }
 
 /// A version 0 box with some data.
-pub fn pssh(system: &str) -> Vec<u8> {
+pub(crate) fn pssh(system: &str) -> Vec<u8> {
     let mut bytes = vec![0, 0, 0, 36, b'p', b's', b's', b'h', 0, 0, 0, 0];
     bytes.extend(id(system));
     bytes.extend([0, 0, 0, 4, 1, 2, 3, 4]);
@@ -28,11 +28,11 @@ pub fn pssh(system: &str) -> Vec<u8> {
 }
 
 /// A PlayReady Object of one record.
-pub fn playready_object() -> Vec<u8> {
+pub(crate) fn playready_object() -> Vec<u8> {
     vec![14, 0, 0, 0, 1, 0, 1, 0, 4, 0, b'<', 0, b'>', 0]
 }
 
-pub fn protection(scheme: &[u8; 4], kid: u8) -> Protection {
+pub(crate) fn protection(scheme: [u8; 4], kid: u8) -> Protection {
     let system = |hex: &str| ProtectionSystem {
         id: id(hex),
         pssh: Some(pssh(hex)),
@@ -46,11 +46,11 @@ pub fn protection(scheme: &[u8; 4], kid: u8) -> Protection {
         system(COMMON),
         ProtectionSystem { pssh: None, key_uri: Some("skd://asset/1".into()), ..system(FAIRPLAY) },
     ];
-    Protection { scheme: (*scheme).into(), kid: [kid; 16], systems }
+    Protection { scheme: scheme.into(), kid: [kid; 16], systems }
 }
 
 /// Segments in files of their own, of these durations; sizes by a bit rate that varies.
-pub fn segments(durations: &[u64], timescale: u32, bitrate: u64, seed: u64) -> Vec<Segment> {
+pub(crate) fn segments(durations: &[u64], timescale: u32, bitrate: u64, seed: u64) -> Vec<Segment> {
     let mut rng = Rng::new(seed);
     let mut start = 0;
     let mut all = Vec::new();
@@ -77,14 +77,14 @@ fn with_key_frames(mut segments: Vec<Segment>) -> Vec<Segment> {
     segments
 }
 
-pub fn in_folder(name: &str) -> Files {
+pub(crate) fn in_folder(name: &str) -> Files {
     Files::Segments {
         init: Some(format!("{name}/init.mp4")),
         media: format!("{name}/$Number$.m4s"),
     }
 }
 
-pub fn track(
+pub(crate) fn track(
     name: &str,
     codecs: &str,
     media: Media,
@@ -103,13 +103,13 @@ pub fn track(
     }
 }
 
-pub fn video(name: &str, height: u32, bitrate: u64) -> Track {
+pub(crate) fn video(name: &str, height: u32, bitrate: u64) -> Track {
     // 24000/1001 frames per second, groups of 48 frames; the last segment is shorter.
     let durations: Vec<u64> = (0..10).map(|n| if n == 9 { 30_030 } else { 48_048 }).collect();
     let media = Video {
         width: height * 16 / 9,
         height,
-        pixel_aspect_ratio: Some((1, 1)),
+        pixel_aspect_ratio: (1, 1),
         frame_rate: Some((24_000, 1001)),
         range: VideoRange::Sdr,
     };
@@ -118,7 +118,7 @@ pub fn video(name: &str, height: u32, bitrate: u64) -> Track {
 }
 
 /// AAC of 48 kHz in segments of about two seconds: 93 or 94 frames.
-pub fn audio(name: &str, bitrate: u64) -> Track {
+pub(crate) fn audio(name: &str, bitrate: u64) -> Track {
     let durations: Vec<u64> =
         (0..10).map(|n| if n == 9 { 60 * 1024 } else { (94 - n % 3 / 2) * 1024 }).collect();
     let media = Audio { sample_rate: 48_000, channels: 2, ..Audio::default() };
@@ -131,7 +131,7 @@ pub fn audio(name: &str, bitrate: u64) -> Track {
     )
 }
 
-pub fn dolby(name: &str) -> Track {
+pub(crate) fn dolby(name: &str) -> Track {
     let media = Audio {
         sample_rate: 48_000,
         channels: 6,
@@ -141,7 +141,7 @@ pub fn dolby(name: &str) -> Track {
     Track { codecs: "ec-3".into(), media: Media::Audio(media), ..audio(name, 768_000) }
 }
 
-pub fn text(name: &str, format: Text) -> Track {
+pub(crate) fn text(name: &str, format: Text) -> Track {
     let durations = [2000; 9].into_iter().chain([1270]).collect::<Vec<_>>();
     let (codecs, files) = match format {
         Text::Wvtt => ("wvtt", in_folder(name)),
@@ -156,19 +156,19 @@ pub fn text(name: &str, format: Text) -> Track {
     }
 }
 
-pub fn whole_text(name: &str, format: Text) -> Track {
+pub(crate) fn whole_text(name: &str, format: Text) -> Track {
     let path = format!("{name}.{}", if format == Text::Ttml { "ttml" } else { "vtt" });
     let segments =
         vec![Segment { start: 0, duration: 19_270, bytes: 0..4321, key_frames: Vec::new() }];
     Track { files: Files::Whole { path }, codecs: String::new(), segments, ..text(name, format) }
 }
 
-pub fn set(language: Option<&str>, tracks: Vec<Track>) -> SwitchingSet {
+pub(crate) fn set(language: Option<&str>, tracks: Vec<Track>) -> SwitchingSet {
     SwitchingSet { language: language.map(str::to_owned), tracks, ..SwitchingSet::default() }
 }
 
 /// Everything that a film may have, in files of segments.
-pub fn film(scheme: &[u8; 4]) -> Presentation {
+pub(crate) fn film(scheme: [u8; 4]) -> Presentation {
     let protected =
         |track: Track, kid| Track { protection: Some(protection(scheme, kid)), ..track };
     let trick = {
@@ -239,7 +239,7 @@ pub fn film(scheme: &[u8; 4]) -> Presentation {
 }
 
 /// A track in one file: the segments one after the other, behind the initialization segment and the index.
-pub fn in_one_file(mut track: Track) -> Track {
+pub(crate) fn in_one_file(mut track: Track) -> Track {
     let mut end = 1000 + 44 + 12 * track.segments.len() as u64;
     let index = 1000..end;
     for segment in &mut track.segments {
@@ -255,7 +255,7 @@ pub fn in_one_file(mut track: Track) -> Track {
 }
 
 /// The film in one file for each track; pictures in PQ.
-pub fn film_in_files(scheme: &[u8; 4]) -> Presentation {
+pub(crate) fn film_in_files(scheme: [u8; 4]) -> Presentation {
     let mut film = film(scheme);
     for track in film.sets.iter_mut().flat_map(|set| &mut set.tracks) {
         if let Media::Video(video) = &mut track.media {
@@ -271,10 +271,10 @@ pub fn film_in_files(scheme: &[u8; 4]) -> Presentation {
 }
 
 /// Sizes of the files of a presentation, by path.
-pub fn sizes(presentation: &Presentation) -> BTreeMap<String, u64> {
+pub(crate) fn sizes(presentation: &Presentation) -> BTreeMap<String, u64> {
     let mut sizes = BTreeMap::new();
     for track in presentation.sets.iter().flat_map(|set| &set.tracks) {
-        let last = track.segments.last().unwrap().bytes.end;
+        let last = track.segments.last().map_or(0, |last| last.bytes.end);
         match &track.files {
             Files::Segments { init, media } => {
                 sizes.extend(init.clone().map(|init| (init, 1000)));
@@ -291,4 +291,52 @@ pub fn sizes(presentation: &Presentation) -> BTreeMap<String, u64> {
         }
     }
     sizes
+}
+
+/// A film whose sets have other timescales, but the same segments: of one duration, about one, or any.
+pub(crate) fn random_film(seed: u64) -> Presentation {
+    let mut rng = Rng::new(seed + 1);
+    let mut below = |limit: u64| rng.next_u64() % limit;
+    let mean = 500 + below(6000);
+    let spread = [1, mean / 2, 2 * mean][usize::try_from(below(3)).expect("below 3")];
+    let mut boundaries = vec![0];
+    for _ in 0..=below(12) {
+        boundaries.push(boundaries[boundaries.len() - 1] + mean + below(spread));
+    }
+    let mut sets = Vec::new();
+    let timescales = [1000, 12_800, 24_000, 48_000, 90_000, 10_000_000];
+    for number in 0..=below(5) {
+        let timescale = timescales[usize::try_from(below(6)).expect("below 6")];
+        let times: Vec<_> =
+            boundaries.iter().map(|time| time * u64::from(timescale) / 1000).collect();
+        let durations: Vec<_> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let mut tracks = Vec::new();
+        for quality in 0..=below(3) {
+            let name = format!("t{number}-{quality}");
+            let like = match number {
+                0 => video("", 360 << quality, 1),
+                1 if below(2) == 0 => dolby(""),
+                1..=3 => audio("", 1),
+                _ => text("", Text::Stpp),
+            };
+            let segments = segments(&durations, timescale, 1000 + below(5_000_000), below(1000));
+            let segments = if number == 0 { with_key_frames(segments) } else { segments };
+            let mut track = track(&name, &like.codecs, like.media, timescale, segments);
+            if below(2) == 0 {
+                track.protection = Some(protection(*b"cbcs", 1));
+            }
+            tracks.push(track);
+        }
+        let language =
+            ["en", "fr", "de-AT"].get(usize::try_from(below(4)).expect("below 4")).copied();
+        let roles = if below(2) == 0 { vec![Role::Main] } else { Vec::new() };
+        sets.push(SwitchingSet { roles, is_default: below(3) == 0, ..set(language, tracks) });
+    }
+    let mut film = Presentation { sets };
+    if below(3) == 0 {
+        for track in film.sets.iter_mut().flat_map(|set| &mut set.tracks) {
+            *track = in_one_file(track.clone());
+        }
+    }
+    film
 }

@@ -176,7 +176,6 @@ fn protection_is_told_where_it_is_shared() {
             ("urn:uuid:edef8ba9-79d6-4ace-a3c8-27dcd51d21ed".to_owned(), None),
             ("urn:uuid:9a04f079-9840-4286-ab92-e65be0885f95".to_owned(), some("MSPR 2.0")),
             ("urn:uuid:e2719d58-a985-b3c9-781a-b030af78d30e".to_owned(), some("ClearKey1.0")),
-            ("urn:uuid:1077efec-c0b2-4d02-ace3-3c1e52e2fb4b".to_owned(), None),
         ]
     );
     assert!(main.representations.iter().all(|r| r.ContentProtection.is_empty()));
@@ -195,7 +194,7 @@ fn protection_is_told_where_it_is_shared() {
         ("v720", "09090909-0909-0909-0909-090909090909"),
     ] {
         let protection = representation(&mpd, id).ContentProtection;
-        assert_eq!(protection.len(), 5);
+        assert_eq!(protection.len(), 4);
         assert_eq!(protection[0].default_KID.as_deref(), Some(kid));
     }
 }

@@ -240,7 +240,7 @@ fn media(rendition: &Rendition) -> Media {
             Media::Video(Video {
                 width,
                 height,
-                pixel_aspect_ratio: facts.map(|facts| facts.pixel_aspect_ratio),
+                pixel_aspect_ratio: facts.map_or((1, 1), |facts| facts.pixel_aspect_ratio),
                 frame_rate: rendition.segments.frames.rate(track.timescale),
                 // ITU-T H.273, 8.2.
                 range: match entry.and_then(transfer_characteristics) {

@@ -8,8 +8,8 @@ use lanelock_mp4::{FourCc, Movie, TrackKind, compose, edit::SingleEdit};
 
 use super::{PackageOptions, TrackProperties, cuts::Segments, source::SourceTrack, text::TextFile};
 use crate::{
-    EncryptOptions, Error, Iv, Key,
-    drm::System,
+    Error, Iv, Key,
+    drm::{self, System},
     encrypt::{protect, pssh},
     selection::{Purpose, select},
     tracks::Protector,
@@ -106,8 +106,9 @@ pub(super) fn check_options(mut options: PackageOptions) -> Result<PackageOption
 pub(super) fn key_of(
     source: &SourceTrack,
     movie: &Movie,
-    protection: &EncryptOptions,
+    options: &PackageOptions,
 ) -> Result<Option<Key>, Error> {
+    let Some(protection) = &options.protection else { return Ok(None) };
     let input = source.file.input();
     Ok(select(&input, movie, protection, Purpose::Encrypt)?.pop().flatten().cloned())
 }
@@ -122,28 +123,33 @@ pub(super) fn edit(source: &SourceTrack, options: &PackageOptions) -> (SingleEdi
     (edit, 0)
 }
 
-/// `ftyp` and `moov` of a track, and what protects it.
+/// `ftyp` and `moov` of a track with this key, and what protects it. `keys` are those of all tracks.
 pub(super) fn protection(
     source: &SourceTrack,
     movie: &Movie,
+    key: Option<&Key>,
+    keys: &[Key],
     options: &PackageOptions,
-) -> Result<(Vec<u8>, Protector, Option<Key>), Error> {
+) -> Result<(Vec<u8>, Protector), Error> {
     let input = source.file.input();
-    let key = match &options.protection {
-        Some(protection) => key_of(source, movie, protection)?,
-        None => None,
-    };
     let mut init = ftyp(source.kind(), options);
-    let (Some(protection), Some(_)) = (&options.protection, &key) else {
+    let (Some(protection), Some(_)) = (&options.protection, key) else {
         init.extend_from_slice(movie.bytes());
-        return Ok((init, Protector::clear(movie.tracks.len()), None));
+        return Ok((init, Protector::clear(movie.tracks.len())));
     };
     let level = AesLevel::best()?;
     let protector = Protector::new(&input, movie, protection, level, Purpose::Encrypt)?;
-    let boxes = protection.clone().with_drm(systems_with_boxes(&protection.drm));
-    let pssh = pssh(&boxes, &protector, level)?;
-    init.extend(protect(&input, movie, &protector, &pssh)?);
-    Ok((init, protector, key))
+    let mut boxes = Vec::new();
+    let mut systems = systems_with_boxes(&protection.drm);
+    if let Some(at) = systems.iter().position(|system| *system == System::Common) {
+        systems.remove(at);
+        // With the KIDs of all tracks one request brings all keys: hls.js (1.7) makes no other.
+        let common = drm::pssh(System::Common, protection.scheme, keys);
+        boxes.push(common.map_err(|error| Error::Options(error.to_string()))?.raw);
+    }
+    boxes.extend(pssh(&protection.clone().with_drm(systems), &protector, level)?);
+    init.extend(protect(&input, movie, &protector, &boxes)?);
+    Ok((init, protector))
 }
 
 /// The systems whose boxes are in the initialization segment. FairPlay has none: its players are told by the

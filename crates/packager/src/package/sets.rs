@@ -10,7 +10,7 @@ use super::{
     Chosen, PackageOptions,
     cuts::{self, Rule, Segments, Time},
     names,
-    rendition::{Rendition, edit, protection},
+    rendition::{Rendition, edit, key_of, protection},
 };
 use crate::{Error, Iv, Key, Observer, choices};
 
@@ -100,8 +100,18 @@ pub(super) fn arrange(
         let cutting = Cutting { chosen: &chosen, names: &names, options, observer };
         starts.push(cutting.set(&set.renditions, follows, &mut leading, &mut cut)?);
     }
+    let mut moovs = Vec::with_capacity(chosen.len());
+    for track in &chosen {
+        let (edit, shift) = edit(&track.source, options);
+        let movie = track.source.init(edit)?;
+        let key = key_of(&track.source, &movie, options)?;
+        moovs.push((movie, shift, key));
+    }
+    let keys: Vec<Key> = moovs.iter().filter_map(|(.., key)| key.clone()).collect();
     let mut renditions = Vec::with_capacity(chosen.len());
-    for ((track, name), segments) in chosen.into_iter().zip(names).zip(cut) {
+    for (((track, name), segments), (movie, shift, key)) in
+        chosen.into_iter().zip(names).zip(cut).zip(moovs)
+    {
         let Chosen { source, text, properties, .. } = track;
         let Some(segments) = segments else { continue };
         if segments.loses_groups {
@@ -109,9 +119,7 @@ pub(super) fn arrange(
                 "{name}: sample groups and sub-samples of its fragments (sbgp, subs) are left out; they are                  kept of a progressive file"
             ));
         }
-        let (edit, shift) = edit(&source, options);
-        let movie = source.init(edit)?;
-        let (init, protector, key) = protection(&source, &movie, options)?;
+        let (init, protector) = protection(&source, &movie, key.as_ref(), &keys, options)?;
         renditions.push(Rendition {
             name,
             source,

@@ -3,10 +3,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
-import { Browser, Problem } from "./browser.mjs";
+import { Browser } from "./browser.mjs";
 import { cannot, full, short } from "./cases.mjs";
 import { name, pack } from "./packagers.mjs";
-import { ROOT, versions } from "./programs.mjs";
+import { Problem, ROOT, versions } from "./programs.mjs";
 import { report } from "./report.mjs";
 import { Server } from "./server.mjs";
 import { make_sources } from "./sources.mjs";
@@ -58,13 +58,17 @@ async function main() {
 }
 
 function parse() {
-  const { values } = parseArgs({
-    options: {
-      short: { type: "boolean" }, packager: { type: "string", default: "shaka" }, json: { type: "boolean" },
-      only: { type: "string", multiple: true, default: [] }, jobs: { type: "string", default: "3" },
-      write: { type: "boolean" }, help: { type: "boolean" },
-    },
-  });
+  const options = {
+    short: { type: "boolean" }, packager: { type: "string", default: "shaka" }, json: { type: "boolean" },
+    only: { type: "string", multiple: true, default: [] }, jobs: { type: "string", default: "3" },
+    write: { type: "boolean" }, help: { type: "boolean" },
+  };
+  let values;
+  try {
+    ({ values } = parseArgs({ options }));
+  } catch (error) {
+    throw new Problem(`${error.message}\n${USAGE}`);
+  }
   if (values.help) {
     console.log(USAGE);
     process.exit(0);
@@ -97,8 +101,8 @@ async function judge(browser, subject, folders) {
     result.seen = await browser.play(subject, subject.id.replaceAll(" ", "_"), folders.get(name(subject.stream)));
     result.said = result.seen.refused ?? "";
   } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    Object.assign(result, { plays: false, good: false, said: error.message });
+    // Another error than a problem is Playwright's, of a page that went away: a failure of the case, too.
+    Object.assign(result, { plays: false, good: false, said: error.message.split("\n")[0] });
   }
   const listed = cannot(subject);
   if (listed && result.plays) {

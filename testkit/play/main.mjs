@@ -3,29 +3,32 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
-import { Browser, Problem } from "./browser.mjs";
+import { Browser } from "./browser.mjs";
 import { cannot, full, short } from "./cases.mjs";
+import { FAULTS, damaged } from "./faults.mjs";
 import { name, pack } from "./packagers.mjs";
-import { ROOT, versions } from "./programs.mjs";
+import { Problem, ROOT, versions } from "./programs.mjs";
 import { report } from "./report.mjs";
 import { Server } from "./server.mjs";
 import { make_sources } from "./sources.mjs";
 
 const USAGE = `usage: tools/play-test [--short] [--packager shaka|lanelock] [--only TEXT]... [--jobs N] [--json] [--write]
+       tools/play-test --faults
 
   --short     some cases of each kind, for every change
   --packager  what makes the streams; Shaka Packager is a control of the test itself
   --only      only cases whose name has this text, as avc-cbcs-aac-single or hls.js
   --jobs      cases that are played at once (3)
   --json      the results as JSON instead of a table
-  --write     the table into docs/playback.md`;
+  --write     the table into docs/playback.md
+  --faults    streams that are damaged on purpose, each of which must be found`;
 const PAGE = path.join(ROOT, "docs/playback.md");
 const MARKS = ["<!-- tools/play-test: begin -->", "<!-- tools/play-test: end -->"];
 
 async function main() {
   const started = Date.now();
   const options = parse();
-  const cases = (options.short ? short() : full())
+  const cases = (options.faults ? faults() : options.short ? short() : full())
     .map(subject => ({ ...subject, id: label(subject) }))
     .filter(({ id }) => options.only.every(text => id.includes(text)));
   if (cases.length === 0) throw new Problem("no case has such a name");
@@ -46,11 +49,11 @@ async function main() {
   const seconds = Math.round((Date.now() - started) / 1000);
   const used = versions(options.packager);
   if (options.json) console.log(JSON.stringify({ versions: used, seconds, results }, null, 2));
-  const text = report(used, results);
+  const text = options.faults ? "" : report(used, results);
   if (options.write) {
     const [head, rest] = readFileSync(PAGE, "utf8").split(MARKS[0]);
     writeFileSync(PAGE, `${head}${MARKS[0]}\n\n${text}\n\n${MARKS[1]}${rest.split(MARKS[1])[1]}`);
-  } else if (!options.json) console.log(`\n${text}\n`);
+  } else if (text && !options.json) console.log(`\n${text}\n`);
   const bad = results.filter(({ good }) => !good);
   console.error(`${results.length - bad.length} passed, ${bad.length} failed`);
   console.error(`${seconds} s in all`);
@@ -58,25 +61,38 @@ async function main() {
 }
 
 function parse() {
-  const { values } = parseArgs({
-    options: {
-      short: { type: "boolean" }, packager: { type: "string", default: "shaka" }, json: { type: "boolean" },
-      only: { type: "string", multiple: true, default: [] }, jobs: { type: "string", default: "3" },
-      write: { type: "boolean" }, help: { type: "boolean" },
-    },
-  });
+  const options = {
+    short: { type: "boolean" }, packager: { type: "string", default: "shaka" }, json: { type: "boolean" },
+    only: { type: "string", multiple: true, default: [] }, jobs: { type: "string", default: "3" },
+    write: { type: "boolean" }, faults: { type: "boolean" }, help: { type: "boolean" },
+  };
+  let values;
+  try {
+    ({ values } = parseArgs({ options }));
+  } catch (error) {
+    throw new Problem(`${error.message}\n${USAGE}`);
+  }
   if (values.help) {
     console.log(USAGE);
     process.exit(0);
   }
   if (!["shaka", "lanelock"].includes(values.packager)) throw new Problem(`no packager ${values.packager}\n${USAGE}`);
   if (!/^[1-9]\d?$/.test(values.jobs)) throw new Problem(`--jobs ${values.jobs} is no number of 1 to 99`);
-  if (values.write && (values.short || values.only.length)) throw new Problem("--write wants all cases");
+  if (values.write && (values.short || values.faults || values.only.length)) throw new Problem("--write wants all cases");
+  if (values.faults && values.packager !== "shaka") throw new Problem("--faults are of streams of Shaka Packager");
   return { ...values, jobs: Number(values.jobs) };
 }
 
-const label = ({ stream, player, manifest, wrong }) =>
-  `${name(stream)} ${player} ${manifest}${wrong ? ` wrong-${wrong}` : ""}`;
+const label = ({ stream, player, manifest, wrong, fault }) =>
+  [name(stream), player, manifest, ...(wrong ? [`wrong-${wrong}`] : []), ...(fault ? [fault.what] : [])].join(" ");
+
+/** A case for each fault. */
+function faults() {
+  const stream = layout => ({ video: "avc", scheme: "cbcs", audio: "aac", layout });
+  return FAULTS.map(fault => ({
+    stream: stream(fault.layout), ...fault.column, wrong: fault.wrong ?? null, keys: fault.keys, fault,
+  }));
+}
 
 /** The folders of all streams of the cases, by name. */
 async function packages(packager, cases, origin) {
@@ -94,12 +110,15 @@ async function judge(browser, subject, folders) {
   const started = Date.now();
   const result = { ...subject, plays: !subject.wrong, good: true, said: "" };
   try {
-    result.seen = await browser.play(subject, subject.id.replaceAll(" ", "_"), folders.get(name(subject.stream)));
+    const folder = folders.get(name(subject.stream));
+    const served = subject.fault ? damaged(folder, FAULTS.indexOf(subject.fault), subject.fault) : folder;
+    result.seen = await browser.play(subject, subject.id.replaceAll(" ", "_"), served);
     result.said = result.seen.refused ?? "";
   } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    Object.assign(result, { plays: false, good: false, said: error.message });
+    // Another error than a problem is Playwright's, of a page that went away: a failure of the case, too.
+    Object.assign(result, { plays: false, good: false, said: error.message.split("\n")[0] });
   }
+  if (subject.fault) result.good = !result.good && subject.fault.says.test(result.said);
   const listed = cannot(subject);
   if (listed && result.plays) {
     Object.assign(result, { good: false, said: `plays, though it is listed as what cannot: ${listed.reason}` });

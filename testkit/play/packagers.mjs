@@ -24,7 +24,7 @@ export async function pack(packager, stream, origin) {
 
 export const name = stream => [stream.video, stream.scheme, stream.audio, stream.layout].join("-");
 
-async function lanelock({ video, scheme, audio, layout }, folder) {
+async function lanelock({ video, scheme, audio, layout }, folder, origin) {
   const keys = `${folder}.keys`;
   const lines = Object.entries(KEYS).map(([what, { kid, key }]) => `${what}=${kid}:${key}\n`);
   writeFileSync(keys, lines.join(""), { mode: 0o600 });
@@ -35,7 +35,9 @@ async function lanelock({ video, scheme, audio, layout }, folder) {
   ];
   await run(programs.lanelock(), [
     "package", ...inputs.map(clip), "-o", folder, "--scheme", scheme, "--key-file", keys,
-    "--drm", "clearkey,common", "--segment", `${SEGMENT}s`, "--layout", layout,
+    "--drm", "clearkey,common", "--laurl", `clearkey=${origin}/licence`, "--segment", `${SEGMENT}s`, "--layout", layout,
+    // WebVTT does not say its language.
+    ...["type=video", "type=audio", "type=text:language=en"].flatMap(track => ["--track", track]), "--quiet",
   ]);
 }
 

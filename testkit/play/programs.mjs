@@ -13,6 +13,9 @@ export const MODULES = path.join(CACHE, "node_modules");
 /** Of the packages that tools/setup installed outside of the tree. */
 export const require = createRequire(path.join(CACHE, "package.json"));
 
+/** What is wrong with a case, a program or an argument, and not with this test itself. */
+export class Problem extends Error {}
+
 /** Runs a program and gives its output; fails with what it said. */
 export function run(program, args, { binary = false, env = {} } = {}) {
   return new Promise((resolve, reject) => {
@@ -20,7 +23,7 @@ export function run(program, args, { binary = false, env = {} } = {}) {
     execFile(program, args, options, (error, stdout, stderr) => {
       if (!error) return resolve(stdout);
       const said = String(stderr).trim().split("\n").slice(-8).join("\n");
-      reject(new Error(`${program} failed: ${said || error.message}\n  ${[program, ...args].join(" ")}`));
+      reject(new Problem(`${program} failed: ${said || error.message}\n  ${[program, ...args].join(" ")}`));
     });
   });
 }
@@ -30,12 +33,10 @@ function on_path(name) {
   return folders.map(folder => path.join(folder, name)).find(existsSync);
 }
 
-/** A program that a variable names, or the first of these that is there. */
-function find(variable, ...candidates) {
-  const named = process.env[variable];
-  if (named) return named;
-  const found = candidates.find(candidate => candidate && existsSync(candidate));
-  if (!found) throw new Error(`${variable} is not set, and none of its usual places has it: tools/setup play`);
+/** The program that a variable names, or the one in its usual place. */
+function find(variable, usual) {
+  const found = process.env[variable] ?? usual;
+  if (!found || !existsSync(found)) throw new Problem(`there is no ${found ?? variable.toLowerCase()}; ${variable} may name one`);
   return found;
 }
 

@@ -52,9 +52,17 @@ function state() {
     audio: video.webkitAudioDecodedByteCount, width: video.videoWidth,
     buffered: video.buffered.length ? video.buffered.end(video.buffered.length - 1) : 0,
     mediaKeys: video.mediaKeys !== null, keyStatuses, errors,
-    captions: Array.from(video.textTracks).flatMap(track => Array.from(track.activeCues ?? [], cue => cue.text)),
+    shown,
   };
 }
+
+/** What captions were shown while it played: pairs of time and texts, 20 each second. */
+const shown = [];
+setInterval(() => {
+  if (video.paused || video.seeking) return;
+  const texts = Array.from(video.textTracks).flatMap(track => Array.from(track.activeCues ?? [], cue => cue.text));
+  shown.push([video.currentTime, texts]);
+}, 50);
 
 const language = code => (code ?? "").split("-")[0];
 

@@ -1,0 +1,74 @@
+// Streams that are damaged on purpose, which a case must not let pass: the test of the test.
+import { copyFileSync, cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { COLUMNS } from "./cases.mjs";
+
+const [SHAKA_DASH, , DASH_JS, HLS_JS] = COLUMNS;
+
+const edit = (folder, file, change) => {
+  const whole = path.join(folder, file);
+  writeFileSync(whole, change(readFileSync(whole, "utf8")));
+};
+const late = text => text.replace(/00:00:(\d\d)/g, (_, seconds) => `00:00:${String(Number(seconds) + 2).padStart(2, "0")}`);
+const garble = file => {
+  const bytes = readFileSync(file);
+  writeFileSync(file, bytes.map((byte, at) => (at < bytes.length / 2 ? byte : ~byte)));
+};
+
+/** What is done to a stream of Shaka Packager or to its keys, and what is said then. */
+export const FAULTS = [
+  {
+    what: "a wrong key is the right one", layout: "segments", column: SHAKA_DASH, wrong: "video",
+    keys: right => right, says: /with a wrong key, frame \d+ is shown/,
+  },
+  {
+    what: "the licences are empty", layout: "segments", column: DASH_JS, wrong: "video",
+    keys: () => new Map(), says: /the key of video is not known/,
+  },
+  {
+    what: "nothing is there to decrypt", layout: "segments", column: SHAKA_DASH, wrong: "video",
+    damage: folder => rmSync(path.join(folder, "video_180"), { recursive: true }), says: /not there: /,
+  },
+  {
+    what: "a segment is absent", layout: "segments", column: SHAKA_DASH,
+    damage: folder => rmSync(path.join(folder, "video_360/4.m4s")), says: /404/,
+  },
+  {
+    what: "a segment is garbled", layout: "segments", column: HLS_JS,
+    damage: folder => garble(path.join(folder, "video_360/4.m4s")), says: /the seek is done|the larger pictures are shown/,
+  },
+  {
+    what: "the pictures are five frames early", layout: "segments", column: SHAKA_DASH,
+    damage: folder => edit(folder, "manifest.mpd", text =>
+      text.replaceAll('timescale="12800" init', 'presentationTimeOffset="2560" timescale="12800" init')),
+    says: /frame \d+ is shown and not/,
+  },
+  {
+    what: "both renditions are the smaller one", layout: "segments", column: SHAKA_DASH,
+    damage: folder => edit(folder, "manifest.mpd", text => text.replaceAll("video_360/", "video_180/")),
+    says: /"width":320/,
+  },
+  {
+    what: "a language is absent", layout: "segments", column: SHAKA_DASH,
+    damage: folder => edit(folder, "manifest.mpd", text => text.replace(/<AdaptationSet[^>]*lang="de"[^]*?<\/AdaptationSet>/, "")),
+    says: /audio \["en"\] and not/,
+  },
+  {
+    what: "the other language is the first", layout: "single", column: SHAKA_DASH,
+    damage: folder => copyFileSync(path.join(folder, "audio_en.mp4"), path.join(folder, "audio_de.mp4")),
+    says: /the language is de, of/,
+  },
+  ...[SHAKA_DASH, DASH_JS, HLS_JS].map(column => ({
+    what: "the captions are late", layout: "single", column,
+    damage: folder => edit(folder, "subs_en.vtt", late), says: /"Caption 3" was not shown/,
+  })),
+];
+
+/** A copy of the stream with the fault. */
+export function damaged(folder, number, { damage }) {
+  const copy = `${folder}-fault-${number}`;
+  rmSync(copy, { recursive: true, force: true });
+  cpSync(folder, copy, { recursive: true });
+  damage?.(copy);
+  return copy;
+}

@@ -16,7 +16,7 @@ const USAGE = `usage: tools/play-test [--short] [--packager shaka|lanelock] [--o
        tools/play-test --faults
 
   --short     some cases of each kind, for every change
-  --packager  what makes the streams; Shaka Packager is a control of the test itself
+  --packager  what makes the streams (lanelock); Shaka Packager is a control of the test itself
   --only      only cases whose name has this text, as avc-cbcs-aac-single or hls.js
   --jobs      cases that are played at once (3)
   --json      the results as JSON instead of a table
@@ -62,7 +62,7 @@ async function main() {
 
 function parse() {
   const options = {
-    short: { type: "boolean" }, packager: { type: "string", default: "shaka" }, json: { type: "boolean" },
+    short: { type: "boolean" }, packager: { type: "string", default: "lanelock" }, json: { type: "boolean" },
     only: { type: "string", multiple: true, default: [] }, jobs: { type: "string", default: "3" },
     write: { type: "boolean" }, faults: { type: "boolean" }, help: { type: "boolean" },
   };

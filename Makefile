@@ -46,6 +46,7 @@ interop: ## the tables of docs/interop.md: who decrypts what (minutes; ARGS="--w
 
 play-test: ## encrypted streams in a browser: docs/playback.md (minutes; ARGS="--short", "--write")
 	@tools/setup play
+	@cargo build --release --quiet -p lanelock-cli
 	@tools/play-test $(ARGS)
 
 ci: ## everything a change has to pass

@@ -8,7 +8,7 @@ mod map_support;
 
 use lanelock_cenc::map::{self, Alignment, Subsample};
 use lanelock_testkit::{
-    FILM, Scratch, clips, codec_clip, ffmpeg, folder_named_by, shaka_packager, skip,
+    FILM, Scratch, clips, codec_clip, ffmpeg, folder_named_by, is_long, shaka_packager, skip,
 };
 use map_support::bits::Bits;
 use map_support::mp4::{Clip, Codec};
@@ -16,6 +16,11 @@ use map_support::opinion::Opinion;
 use map_support::{map, mapper, shaka};
 use std::path::Path;
 use std::process::Command;
+
+/// Every change meets some of the streams that are made here, and `make long` all of them.
+fn step() -> usize {
+    if is_long() { 1 } else { 3 }
+}
 
 #[test]
 fn real_clips() {
@@ -70,7 +75,10 @@ fn made_avc() {
         ("high-422-10", "yuv422p10le", "weightp=2"),
         ("gray", "gray", "weightp=2"),
         ("multi-pps", "yuv420p", "stitchable=1:sps-id=5:weightp=2"),
-    ] {
+    ]
+    .into_iter()
+    .step_by(step())
+    {
         made("avc", name, &["-c:v", "libx264", "-pix_fmt", format, "-x264-params", options]);
     }
 }
@@ -106,7 +114,10 @@ fn made_hevc() {
         ("main-422-10", "yuv422p10le", "weightb=1"),
         ("main-444-12", "yuv444p12le", "weightb=1"),
         ("gray", "gray", "weightb=1"),
-    ] {
+    ]
+    .into_iter()
+    .step_by(step())
+    {
         let options = format!("log-level=error:{options}");
         made(
             "hevc",
@@ -149,7 +160,7 @@ fn made_av1() {
         ("still", "192x128", &["-frames:v", "1", "-still-picture", "1"]),
         ("parallel", "192x128", &["-aom-params", "frame-parallel=1"]),
     ];
-    for (name, size, options) in aom {
+    for (name, size, options) in aom.iter().step_by(step()) {
         let options =
             [&["-c:v", "libaom-av1", "-cpu-used", "8", "-b:v", "200k"], *options].concat();
         made_of("av1", name, size, &options);
@@ -161,7 +172,10 @@ fn made_av1() {
         ("svt-low-delay", "256x144", "pred-struct=1:preset=10"),
         ("svt-superres", "256x144", "superres-mode=1:superres-denom=12:preset=10"),
         ("svt-screen", "256x144", "scm=1:preset=10"),
-    ] {
+    ]
+    .into_iter()
+    .step_by(step())
+    {
         made_of("av1", name, size, &["-c:v", "libsvtav1", "-svtav1-params", params]);
     }
 }
@@ -188,7 +202,7 @@ fn made_vp9() {
         ("440", "192x128", &["-pix_fmt", "yuv440p"]),
         ("keys", "192x128", &["-g", "5"]),
     ];
-    for (name, size, options) in vpx {
+    for (name, size, options) in vpx.iter().step_by(step()) {
         let options =
             [&["-c:v", "libvpx-vp9", "-cpu-used", "5", "-b:v", "200k"], *options].concat();
         made_of("vp9", name, size, &options);

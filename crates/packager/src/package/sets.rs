@@ -114,10 +114,8 @@ pub(super) fn arrange(
     {
         let Chosen { source, text, properties, .. } = track;
         let Some(segments) = segments else { continue };
-        if segments.loses_groups {
-            observer.warn(&format!(
-                "{name}: sample groups and sub-samples of its fragments (sbgp, subs) are left out; they are                  kept of a progressive file"
-            ));
+        if let Some(warning) = segments.gap_warning(&source) {
+            observer.warn(&warning);
         }
         let (init, protector) = protection(&source, &movie, key.as_ref(), &keys, options)?;
         renditions.push(Rendition {

@@ -16,7 +16,12 @@ use lanelock_packager::{
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::{failure::Failure, hide::without_keys, values::SchemeArg};
+use crate::{
+    failure::Failure,
+    hide::without_keys,
+    pssh,
+    values::{self, SchemeArg},
+};
 
 /// What to package. A job file has the same names as the command line.
 #[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
@@ -69,7 +74,7 @@ pub(crate) struct Job {
     /// keys) [default: clearkey, for tests]
     #[arg(long, value_name = "SYSTEM,...", value_delimiter = ',')]
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) drm: Vec<Text<System>>,
+    pub(crate) drm: Vec<Text<SystemName>>,
 
     /// URL of the licence server of a system, for players of DASH (dashif:Laurl)
     #[arg(long, value_name = "SYSTEM=URL")]
@@ -148,9 +153,11 @@ impl Job {
             error,
         })?;
         let mut job: Self = toml::from_str(&text).map_err(|error| {
-            let error = without_keys(&error.to_string());
+            // On one line: the text that toml gives has the source of it, too.
+            let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or("");
+            let line = before.matches('\n').count() + 1;
             Failure::usage(
-                format!("{}: {}", path.display(), error.trim_end()),
+                format!("{}, line {line}: {}", path.display(), error.message()),
                 "its names are those of the command line; lanelock package ... --print-job shows one",
             )
         })?;
@@ -198,11 +205,34 @@ impl Job {
         }
     }
 
-    /// The job as a file.
+    /// The job as a file. One that seems to have a key in it is refused: files of this kind are shown
+    /// around.
     pub(crate) fn text(&self) -> Result<String, Failure> {
-        toml::to_string(self).map_err(|error| {
-            Failure::usage(format!("the job has no text: {error}"), "name files by plain names")
-        })
+        let text = |job: &Self| {
+            toml::to_string(job).map_err(|error| {
+                Failure::usage(format!("the job has no text: {error}"), "name files by plain names")
+            })
+        };
+        // These look like keys, and are none: whoever reads them later checks them.
+        let mut open = self.clone();
+        if let Some(iv) = open.iv.take() {
+            values::iv(&iv).map_err(|error| Failure::usage("--iv is wrong", error))?;
+        }
+        let (files, boxes) = open.pssh.into_iter().partition(|value| value.starts_with('@'));
+        open.pssh = files;
+        pssh::boxes(&boxes)?;
+        open.inputs.retain(|path| !path.exists());
+        for line in text(&open)?.lines() {
+            let hidden = without_keys(line);
+            if hidden != line {
+                return Err(Failure::usage(
+                    format!("a job has no keys in it, and this may be one: {hidden}"),
+                    "put keys into a file (lanelock keys new), and name it with --key-file; write KIDs \
+                     as UUIDs",
+                ));
+            }
+        }
+        text(self)
     }
 }
 
@@ -260,6 +290,24 @@ impl fmt::Display for Length {
     }
 }
 
+/// A protection system, by the name that options have for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SystemName(pub(crate) System);
+
+impl FromStr for SystemName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        text.parse().map(Self).map_err(|error: <System as FromStr>::Err| error.to_string())
+    }
+}
+
+impl fmt::Display for SystemName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.name())
+    }
+}
+
 /// A licence server.
 #[derive(Clone, Debug)]
 pub(crate) struct Laurl {
@@ -273,26 +321,44 @@ impl FromStr for Laurl {
     fn from_str(text: &str) -> Result<Self, String> {
         let (system, url) =
             text.split_once('=').ok_or("it is SYSTEM=URL, as in clearkey=https://...")?;
-        let system = system.parse().map_err(|error: <System as FromStr>::Err| error.to_string())?;
-        Ok(Self { system, url: url.into() })
+        let SystemName(system) = system.parse()?;
+        Self::new(system, url)
+    }
+}
+
+impl Laurl {
+    /// The URL stands in the manifest, for all to see: what is none is refused.
+    fn new(system: System, url: impl Into<String>) -> Result<Self, String> {
+        let url = url.into();
+        let is_url = url.split_once("://").is_some_and(|(scheme, rest)| {
+            scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+                && !rest.is_empty()
+        });
+        if is_url {
+            Ok(Self { system, url })
+        } else {
+            Err(format!("{url:?} is no URL (https://...)"))
+        }
     }
 }
 
 /// Licence servers as a table of a job.
 mod laurl {
-    use super::{BTreeMap, Deserialize, Deserializer, Laurl, Serialize, Serializer, System, de};
+    use super::{
+        BTreeMap, Deserialize, Deserializer, Laurl, Serialize, Serializer, SystemName, de,
+    };
 
     pub(super) fn serialize<S: Serializer>(list: &[Laurl], to: S) -> Result<S::Ok, S::Error> {
         let table: BTreeMap<_, _> =
-            list.iter().map(|Laurl { system, url }| (system.to_string(), url)).collect();
+            list.iter().map(|Laurl { system, url }| (system.name(), url)).collect();
         table.serialize(to)
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Laurl>, D::Error> {
         let table = BTreeMap::<String, String>::deserialize(from)?.into_iter();
         let read = |(system, url): (String, String)| {
-            let system: System = system.parse().map_err(de::Error::custom)?;
-            Ok(Laurl { system, url })
+            let SystemName(system) = system.parse().map_err(de::Error::custom)?;
+            Laurl::new(system, url).map_err(de::Error::custom)
         };
         table.map(read).collect()
     }
@@ -451,8 +517,15 @@ impl FromStr for TrackArg {
                 .iter()
                 .any(|name| rest.strip_prefix(name).is_some_and(|rest| rest.starts_with('=')))
         };
-        let colons = text.match_indices(':').map(|(at, _)| at);
-        let at = colons.into_iter().find(divides);
+        // What is misspelt behind one is told as that, unless it may be part of a file name.
+        let may_divide = |at: &usize| {
+            let name = text[at + 1..].split_once('=').map_or("", |(name, _)| name);
+            !name.is_empty()
+                && name.chars().all(|c| c.is_ascii_lowercase() || c == '-')
+                && !text[..*at].contains("file=")
+        };
+        let colons = || text.match_indices(':').map(|(at, _)| at);
+        let at = colons().find(divides).or_else(|| colons().find(may_divide));
         let (select, set) = at.map_or((text, ""), |at| (&text[..at], &text[at + 1..]));
         let mut this = Self::default();
         for (name, value) in pairs(select)? {

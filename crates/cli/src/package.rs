@@ -7,7 +7,7 @@ use std::{
 };
 
 use lanelock_packager::{
-    Choice, EncryptOptions, Iv, KeyMap, Scheme, Selector,
+    Choice, EncryptOptions, Error, Iv, KeyMap, Scheme, Selector,
     drm::System,
     io::{FileFolder, FileSource, Source},
     package::{Package, PackageOptions, PackageSummary, PackagedTrack},
@@ -44,6 +44,12 @@ pub(crate) fn package(args: &PackageArgs) -> Result<u8, Failure> {
     let output = output
         .as_ref()
         .ok_or_else(|| Failure::usage("no output is given", "name the folder to make: -o DIR"))?;
+    if output == Path::new("-") {
+        return Err(Failure::usage(
+            "standard output (-) takes no stream: it is a folder of files",
+            "name the folder to make: -o DIR",
+        ));
+    }
     check_stdin(job.key_files.iter().filter(|path| *path == Path::new("-")).count())?;
     let watch = Watch::new(&args.run, Some(0), false)?;
     let options = options(args, &job, &watch)?;
@@ -51,23 +57,49 @@ pub(crate) fn package(args: &PackageArgs) -> Result<u8, Failure> {
     let folder = if args.dry_run { None } else { Some(FileFolder::create(output)?) };
     let mut sources: Vec<Arc<dyn Source>> = Vec::with_capacity(inputs.len());
     for input in inputs {
-        if input == Path::new("-") {
-            return Err(Failure::usage(
-                "standard input (-) is no input of a stream: tracks are read one by one",
-                "write it to a file first",
-            ));
-        }
-        sources.push(Arc::new(FileSource::open(input)?));
+        sources.push(Arc::new(open(input)?));
     }
     let package = Package::new(sources, options, &watch)?;
     let Some(folder) = folder else {
         watch.end();
-        return print(args, output, &package.summary());
+        let mut summary = package.summary();
+        if job.iv.is_none() {
+            // They are random, and another run has others.
+            summary.tracks.iter_mut().for_each(|track| track.iv = None);
+        }
+        return print(args, output, &summary);
     };
     watch.expect(package.summary().bytes_in);
     let summary = package.write(Box::new(folder), &watch);
     watch.end();
     print(args, output, &summary?)
+}
+
+/// Opens an input.
+fn open(input: &Path) -> Result<FileSource, Failure> {
+    if input == Path::new("-") {
+        return Err(Failure::usage(
+            "standard input (-) is no input of a stream: tracks are read one by one",
+            "write it to a file first",
+        ));
+    }
+    let name = input.display().to_string();
+    if name.contains("://") && !input.exists() {
+        return Err(Failure::usage(
+            format!("{name} is a URL, and inputs are files"),
+            "fetch it first; live streams are not supported",
+        ));
+    }
+    FileSource::open(input).map_err(|error| {
+        let Error::NotAFile { .. } = error else { return error.into() };
+        let error = if input.is_dir() {
+            "it is a folder, and inputs are files; nothing can be appended to a stream: package all of its \
+             inputs anew, into a new folder"
+        } else {
+            "it is no regular file; copy it to one first"
+        };
+        Failure::Io { what: format!("cannot read {name}"), error: io::Error::other(error) }
+    })
 }
 
 /// Prints a job, without keys.
@@ -193,7 +225,7 @@ fn protection(
             pattern.map_err(|error| Failure::usage(format!("--pattern {text} is wrong"), error))?;
         options = options.with_pattern(crypt, skip);
     }
-    let drm = job.drm.iter().map(|system| system.0).collect();
+    let drm = job.drm.iter().map(|system| system.0.0).collect();
     Ok(Some(options.with_drm(if job.drm.is_empty() { vec![System::ClearKey] } else { drm })))
 }
 
@@ -247,5 +279,10 @@ fn text(args: &PackageArgs, output: &Path, summary: &PackageSummary) -> io::Resu
         summary.manifests.join(" and "),
         units::duration(summary.seconds),
         units::byte_rate(summary.bytes_in, summary.seconds),
-    )
+    )?;
+    if args.run.verbose {
+        let PackageSummary { level, workers, times, .. } = summary;
+        report::stages(&mut out, level, *workers, times, false)?;
+    }
+    Ok(())
 }

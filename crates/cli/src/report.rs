@@ -76,24 +76,29 @@ pub(crate) fn text(
         units::duration(*seconds),
         units::byte_rate(*bytes_in, *seconds),
     )?;
-    if verbose { stages(&mut out, verb, summary) } else { Ok(()) }
+    if !verbose {
+        return Ok(());
+    }
+    let Summary { level, workers, times, .. } = summary;
+    stages(&mut out, level, *workers, times, verb != "encrypted")
 }
 
-/// Where the time of the workers went.
-fn stages(out: &mut dyn Write, verb: &str, summary: &Summary) -> io::Result<()> {
-    let Summary { level, workers, times, .. } = summary;
+/// Where the time of the workers went; `looks` says whether they looked at what was decrypted.
+pub(crate) fn stages(
+    out: &mut dyn Write,
+    level: &str,
+    workers: usize,
+    times: &Times,
+    looks: bool,
+) -> io::Result<()> {
     let Times { plan, read, map, crypto, look, write, .. } = *times;
     let all = (plan + read + map + crypto + look + write).max(f64::MIN_POSITIVE);
     let percent = |part: f64| 100.0 * part / all;
-    let looking = if verb == "encrypted" {
-        String::new()
-    } else {
-        format!(", key check {:.0} %", percent(look))
-    };
+    let looking = if looks { format!(", key check {:.0} %", percent(look)) } else { String::new() };
     writeln!(
         out,
         "{}: plan {:.0} %, read {:.0} %, map {:.0} %, AES ({level}) {:.0} %{looking}, write {:.0} %",
-        units::count(*workers as u64, "worker", "workers"),
+        units::count(workers as u64, "worker", "workers"),
         percent(plan),
         percent(read),
         percent(map),

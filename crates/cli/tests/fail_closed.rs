@@ -9,11 +9,9 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
 use support::{
-    Dir, FRAGMENTED, KEY, KID, OTHER_KEY, OTHER_KID, SCHEMES, decrypt, encrypt, encrypt_with,
-    ffmpeg_makes, lanelock, other_pair, pair, stderr, succeed,
+    Dir, FRAGMENTED, KEY, KID, Mounted, OTHER_KEY, OTHER_KID, SCHEMES, big, decrypt, encrypt,
+    encrypt_with, ffmpeg_makes, lanelock, once_it_writes, other_pair, pair, stderr, succeed, under,
 };
 
 const BEFORE: &[u8] = b"what was there before";
@@ -274,44 +272,6 @@ fn output_that_is_the_input() {
     }
 }
 
-/// A file system of its own, where this user may mount one.
-struct Mounted(PathBuf);
-
-impl Mounted {
-    /// A file system in memory.
-    fn tmpfs(dir: &Dir, size: &str) -> Option<Self> {
-        Self::mount(dir, &["-t", "tmpfs", "-o", size, "lanelock-test"])
-    }
-
-    /// ext4 in a file of that many KiB.
-    fn ext4(dir: &Dir, kib: usize) -> Option<Self> {
-        let image = dir.file("image");
-        fs::write(&image, vec![0; kib << 10]).unwrap();
-        let image = image.to_str().unwrap();
-        let make = format!("mkfs.ext4 -q -O ^has_journal -m 0 {image}");
-        let made = Command::new("sh").args(["-c", &make]).output().unwrap().status.success();
-        made.then(|| Self::mount(dir, &["-t", "ext4", "-o", "loop", image])).flatten()
-    }
-
-    fn mount(dir: &Dir, args: &[&str]) -> Option<Self> {
-        let path = dir.file("mounted");
-        fs::create_dir_all(&path).unwrap();
-        let mount = Command::new("mount").args(args).arg(&path).output();
-        mount.is_ok_and(|mount| mount.status.success()).then_some(Self(path))
-    }
-
-    fn names(&self) -> Vec<String> {
-        let names = self.0.read_dir().unwrap().map(|entry| entry.unwrap().file_name());
-        names.map(|name| name.into_string().unwrap()).filter(|name| name != "lost+found").collect()
-    }
-}
-
-impl Drop for Mounted {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg(&self.0).output();
-    }
-}
-
 /// Disks that are full at the first byte, at the last one, and between them: an output that fits is
 /// there, also when the room that is taken in advance is not, and another one leaves nothing.
 #[test]
@@ -374,14 +334,6 @@ fn full_disk() {
         }
         assert!(good == bad || good.min(bad) > 5, "{kind}: {good} fit and {bad} do not");
     }
-}
-
-/// `sh -c SCRIPT` in front of the command, which is `"$@"` in it.
-fn under(script: &str) -> Command {
-    let mut command = Command::new("sh");
-    command.args(["-c", script, "sh", env!("CARGO_BIN_EXE_lanelock")]);
-    command.env_remove("LANELOCK_KEYS").stdin(Stdio::null());
-    command
 }
 
 /// A file that may not be so large: an error of the write, no signal that ends the process.
@@ -534,42 +486,14 @@ fn inputs_that_cannot_be_read() {
     }
 }
 
-/// A file that takes a while.
-fn big(dir: &Dir) -> Option<PathBuf> {
-    let ffmpeg = ffmpeg()?;
-    let big = dir.file("big.mp4");
-    let copy = ["-map", "0:v", "-c", "copy", "-movflags", FRAGMENTED];
-    ffmpeg_makes(&ffmpeg, &["-stream_loop", "400"], &demo_clip(), &copy, &big);
-    Some(big)
-}
-
 /// Encrypts a big file, and sends `signal` when the output is open: then the run is under way and the
 /// signals are watched.
 fn signalled(dir: &Dir, mut command: Command, big: &Path, output: &Path, signal: &str) -> Output {
     command.arg("encrypt").args([big, output]);
     command.args(["--scheme", "cbc1", "--key", &pair(), "--workers", "1"]);
-    let mut child = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-    let descriptors = format!("/proc/{}/fd", child.id());
-    let is_open = || {
-        let open = fs::read_dir(&descriptors).into_iter().flatten().flatten();
-        let mut paths = open.filter_map(|entry| fs::read_link(entry.path()).ok());
-        paths.any(|path| path.starts_with(dir.path()) && path != big)
-    };
-    let start = Instant::now();
-    while !is_open() && start.elapsed() < Duration::from_secs(5) {
-        thread::sleep(Duration::from_micros(200));
-    }
-    succeed(Command::new("kill").args([signal, &child.id().to_string()]));
-    loop {
-        if start.elapsed() > Duration::from_secs(20) {
-            child.kill().unwrap();
-            panic!("{signal} does not end it");
-        }
-        if child.try_wait().unwrap().is_some() {
-            return child.wait_with_output().unwrap();
-        }
-        thread::sleep(Duration::from_millis(1));
-    }
+    once_it_writes(dir, command, big, |child| {
+        succeed(Command::new("kill").args([signal, &child.id().to_string()]));
+    })
 }
 
 #[test]

@@ -11,12 +11,11 @@ use lanelock_testkit::{
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::{Arc, LazyLock, Mutex};
 use support::{
-    Dir, FRAGMENTED, KEY, KID, OTHER_KEY, OTHER_KID, Packets, Read, SCHEMES, attempt, boxes,
-    compare, decrypt, encrypt, encrypt_with, ffmpeg_makes, lanelock, other_pair, packets, pair,
-    senc_entries, stderr,
+    Dir, FRAGMENTED, KEY, KID, OTHER_KEY, OTHER_KID, Packets, Read, SCHEMES, boxes, compare,
+    decrypt, encrypt, encrypt_with, ffmpeg_makes, lanelock, other_pair, packets, pair,
+    senc_entries, shaka, shaka_keys, stderr,
 };
 
 const CLIPS: [&str; 12] = [
@@ -86,29 +85,6 @@ fn clear_packets(ffmpeg: &Path, name: &str) -> Arc<Packets> {
     packets.clone()
 }
 
-/// Shaka Packager's packaging of `input`, clear or not; one output for each stream.
-fn shaka(
-    packager: &Path,
-    dir: &Dir,
-    input: &Path,
-    name: &str,
-    args: &[&str],
-) -> Result<Vec<PathBuf>, String> {
-    let mut command = Command::new(packager);
-    let mut outputs = Vec::new();
-    for (stream, there) in [("video", has_video(name)), ("audio", has_audio(name))] {
-        if there {
-            let output = dir.file(&format!("{name}.shaka.{stream}.mp4"));
-            let (from, to) = (input.display(), output.display());
-            command.arg(format!("in={from},stream={stream},output={to}"));
-            outputs.push(output);
-        }
-    }
-    // Not with --io_cache_size 0, which would be faster: version 3.8 hangs then, once in twenty runs.
-    command.args(args).arg("--quiet").arg(format!("--temp_dir={}", dir.path().display()));
-    attempt(&mut command).map(|()| outputs)
-}
-
 fn shaka_decrypts(
     packager: &Path,
     dir: &Dir,
@@ -116,7 +92,14 @@ fn shaka_decrypts(
     name: &str,
     keys: &str,
 ) -> Result<Vec<PathBuf>, String> {
-    shaka(packager, dir, input, name, &["--enable_raw_key_decryption", "--keys", keys])
+    shaka(
+        packager,
+        dir,
+        input,
+        name,
+        &streams(name),
+        &["--enable_raw_key_decryption", "--keys", keys],
+    )
 }
 
 fn shaka_encrypts(
@@ -128,11 +111,14 @@ fn shaka_encrypts(
 ) -> Result<Vec<PathBuf>, String> {
     let keys = shaka_keys();
     let args = ["--enable_raw_key_encryption", "--keys", &keys, "--protection_scheme", scheme];
-    shaka(packager, dir, input, name, &[&args[..], &["--clear_lead", "0"]].concat())
+    let args = [&args[..], &["--clear_lead", "0"]].concat();
+    shaka(packager, dir, input, name, &streams(name), &args)
 }
 
-fn shaka_keys() -> String {
-    format!("label=:key_id={KID}:key={KEY}")
+/// The streams of a clip, as Shaka Packager calls them.
+fn streams(name: &str) -> Vec<&'static str> {
+    let all = [("video", has_video(name)), ("audio", has_audio(name))];
+    all.into_iter().filter(|(_, there)| *there).map(|(stream, _)| stream).collect()
 }
 
 /// The packets of several files of one stream each.

@@ -368,9 +368,9 @@ impl<'a> Walk<'a> {
             }
             b"moof" if self.movie.is_none() => {
                 return Err(input.unsuitable(format!(
-                    "moof at file offset {} without a moov before it: this is a media segment; give its \
-                     initialization segment with --init, or join the two first (cat init.mp4 \
-                     segment.m4s)",
+                    "moof at file offset {} without a moov before it: this is a media segment; join it with \
+                     its initialization segment first (cat init.mp4 segment.m4s); to encrypt, decrypt or \
+                     inspect it alone, give its initialization segment with --init",
                     header.offset
                 )));
             }

@@ -5,13 +5,13 @@ pub(crate) use lanelock_testkit::Scratch as Dir;
 pub(crate) use lanelock_testkit::boxes::all as boxes;
 use lanelock_testkit::{
     boxes::{boxed, children},
-    demo_clip,
+    demo_clip, ffmpeg,
 };
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Output, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use std::{fs, thread};
 
 pub(crate) const KID: &str = "00112233445566778899aabbccddeeff";
@@ -211,4 +211,119 @@ pub(crate) fn wait_for_handler(child: &Child) {
         thread::sleep(Duration::from_millis(1));
     }
     panic!("no handler for SIGTERM");
+}
+
+/// A file system of its own, where this user may mount one.
+pub(crate) struct Mounted(pub(crate) PathBuf);
+
+impl Mounted {
+    /// A file system in memory.
+    pub(crate) fn tmpfs(dir: &Dir, size: &str) -> Option<Self> {
+        Self::mount(dir, &["-t", "tmpfs", "-o", size, "lanelock-test"])
+    }
+
+    /// ext4 in a file of that many KiB.
+    pub(crate) fn ext4(dir: &Dir, kib: usize) -> Option<Self> {
+        let image = dir.file("image");
+        fs::write(&image, vec![0; kib << 10]).unwrap();
+        let image = image.to_str().unwrap();
+        let make = format!("mkfs.ext4 -q -O ^has_journal -m 0 {image}");
+        let made = Command::new("sh").args(["-c", &make]).output().unwrap().status.success();
+        made.then(|| Self::mount(dir, &["-t", "ext4", "-o", "loop", image])).flatten()
+    }
+
+    fn mount(dir: &Dir, args: &[&str]) -> Option<Self> {
+        let path = dir.file("mounted");
+        fs::create_dir_all(&path).unwrap();
+        let mount = Command::new("mount").args(args).arg(&path).output();
+        mount.is_ok_and(|mount| mount.status.success()).then_some(Self(path))
+    }
+
+    pub(crate) fn names(&self) -> Vec<String> {
+        let names = self.0.read_dir().unwrap().map(|entry| entry.unwrap().file_name());
+        names.map(|name| name.into_string().unwrap()).filter(|name| name != "lost+found").collect()
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).output();
+    }
+}
+
+/// `sh -c SCRIPT` in front of the command, which is `"$@"` in it.
+pub(crate) fn under(script: &str) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", script, "sh", env!("CARGO_BIN_EXE_lanelock")]);
+    command.env_remove("LANELOCK_KEYS").stdin(Stdio::null());
+    command
+}
+
+/// A file that takes a while.
+pub(crate) fn big(dir: &Dir) -> Option<PathBuf> {
+    let ffmpeg = ffmpeg()?;
+    let big = dir.file("big.mp4");
+    let copy = ["-map", "0:v", "-c", "copy", "-movflags", FRAGMENTED];
+    ffmpeg_makes(&ffmpeg, &["-stream_loop", "400"], &demo_clip(), &copy, &big);
+    Some(big)
+}
+
+/// Runs a command on the file `input`, and acts when something else in `dir` is open: then the run is under
+/// way, and signals are watched.
+pub(crate) fn once_it_writes(
+    dir: &Dir,
+    mut command: Command,
+    input: &Path,
+    act: impl FnOnce(&Child),
+) -> Output {
+    let mut child = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    let descriptors = format!("/proc/{}/fd", child.id());
+    let is_open = || {
+        let open = fs::read_dir(&descriptors).into_iter().flatten().flatten();
+        let mut paths = open.filter_map(|entry| fs::read_link(entry.path()).ok());
+        paths.any(|path| path.starts_with(dir.path()) && path != input)
+    };
+    let start = Instant::now();
+    while !is_open() && start.elapsed() < Duration::from_secs(5) {
+        thread::sleep(Duration::from_micros(200));
+    }
+    act(&child);
+    loop {
+        if start.elapsed() > Duration::from_secs(20) {
+            child.kill().unwrap();
+            panic!("{command:?} does not end");
+        }
+        if child.try_wait().unwrap().is_some() {
+            return child.wait_with_output().unwrap();
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Shaka Packager's packaging of `input`, clear or not; one output for each of the `streams` (`video`,
+/// `audio`), whose names begin with `name`.
+pub(crate) fn shaka(
+    packager: &Path,
+    dir: &Dir,
+    input: &Path,
+    name: &str,
+    streams: &[&str],
+    args: &[&str],
+) -> Result<Vec<PathBuf>, String> {
+    let mut command = Command::new(packager);
+    let mut outputs = Vec::new();
+    for stream in streams {
+        let output = dir.file(&format!("{name}.shaka.{stream}.mp4"));
+        let (from, to) = (input.display(), output.display());
+        command.arg(format!("in={from},stream={stream},output={to}"));
+        outputs.push(output);
+    }
+    // Not with --io_cache_size 0, which would be faster: version 3.8 hangs then, once in twenty runs.
+    command.args(args).arg("--quiet").arg(format!("--temp_dir={}", dir.path().display()));
+    attempt(&mut command).map(|()| outputs)
+}
+
+/// The key of [`pair`] for all tracks, as Shaka Packager takes it.
+pub(crate) fn shaka_keys() -> String {
+    format!("label=:key_id={KID}:key={KEY}")
 }

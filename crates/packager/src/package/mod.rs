@@ -188,7 +188,7 @@ fn choose(
     }
     if track.is_protected() {
         return Err(source.fail(
-            "it is encrypted already, and package takes clear tracks: decrypt it first (lanelock decrypt), \
+            "it is encrypted already, and package takes clear tracks; decrypt it first (lanelock decrypt), \
              or change scheme and keys of the file as it is (lanelock rewrap)",
         ));
     }

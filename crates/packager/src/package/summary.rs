@@ -21,6 +21,8 @@ pub struct PackageSummary {
     pub bytes_out: u64,
     /// The protection scheme; none if all tracks stay clear.
     pub scheme: Option<String>,
+    /// The level that AES ran at.
+    pub level: String,
     /// Workers.
     pub workers: usize,
     /// Seconds it took.
@@ -66,6 +68,7 @@ pub(super) struct Run {
     pub(super) bytes_out: u64,
     pub(super) manifests: Vec<String>,
     pub(super) times: Times,
+    pub(super) level: String,
     pub(super) workers: usize,
     pub(super) seconds: f64,
 }
@@ -77,6 +80,7 @@ pub(super) fn planned(package: &Package) -> PackageSummary {
         bytes_out: bytes,
         manifests: manifests.into_iter().flatten().cloned().collect(),
         times: Times::default(),
+        level: String::new(),
         workers: 0,
         seconds: 0.0,
     };
@@ -124,6 +128,7 @@ pub(super) fn written(package: &Package, _packed: &[Packed], run: Run) -> Packag
         bytes_in: renditions.iter().map(super::rendition::Rendition::bytes).sum(),
         bytes_out: run.bytes_out,
         scheme: options.protection.as_ref().map(|protection| protection.scheme.to_string()),
+        level: run.level,
         workers: run.workers,
         seconds: run.seconds,
         times: run.times,

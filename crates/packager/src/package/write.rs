@@ -5,6 +5,7 @@ use std::{
     time::Instant,
 };
 
+use lanelock::AesLevel;
 use lanelock_mp4::compose::{IndexedTrack, SegmentIndex};
 
 use super::{
@@ -44,6 +45,7 @@ pub(super) fn write(
     observer: &dyn Observer,
 ) -> Result<PackageSummary, Error> {
     let start = Instant::now();
+    let level = AesLevel::best()?;
     let Package { options, renditions, .. } = package;
     let mut times = Times::default();
     let mut packed = Vec::with_capacity(renditions.len());
@@ -85,6 +87,7 @@ pub(super) fn write(
             bytes_out,
             manifests,
             times,
+            level: level.to_string(),
             workers: most_workers,
             seconds: start.elapsed().as_secs_f64(),
         },

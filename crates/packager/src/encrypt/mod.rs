@@ -8,7 +8,7 @@ mod segments;
 
 pub(crate) use encryptor::Encryptor;
 pub use protection::Protection;
-pub(crate) use remarks::Remarks;
+pub(crate) use remarks::{GROUP_OF_CLEAR, Remarks, is_protected};
 pub(crate) use run::{Job, protect, pssh};
 pub use segments::{SegmentEncryptor, encrypt_segment};
 

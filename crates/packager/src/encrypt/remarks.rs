@@ -81,9 +81,9 @@ impl Remarks {
 }
 
 /// Why a clear sample entry is not believed.
-const GROUP_OF_CLEAR: &str = "a sample group says that samples are encrypted already, its sample entry \
+pub(crate) const GROUP_OF_CLEAR: &str = "a sample group says that samples are encrypted already, its sample entry \
     says not; decrypt it first, with the moov that belongs to it (lanelock decrypt)";
 
-fn is_protected((_, encryption): (u64, Option<&TrackEncryption>)) -> bool {
+pub(crate) fn is_protected((_, encryption): (u64, Option<&TrackEncryption>)) -> bool {
     encryption.is_some_and(|encryption| encryption.is_protected)
 }

@@ -9,6 +9,7 @@ use lanelock_mp4::{
 
 use crate::{
     Error, Observer,
+    encrypt::{GROUP_OF_CLEAR, is_protected},
     io::{Input, Source},
     selection::fail,
     skeleton::Skeleton,
@@ -102,6 +103,9 @@ impl SourceTrack {
     /// With what its edit list says.
     pub(super) fn timed(self) -> Result<Self, Error> {
         let timing = timing(&self.file, self.index)?;
+        if self.file.movie().encryption_runs(self.track(), 1).any(is_protected) {
+            return Err(self.fail(GROUP_OF_CLEAR));
+        }
         Ok(Self { timing, ..self })
     }
 
@@ -430,6 +434,9 @@ fn fragment_samples(
     for traf in fragment.tracks.iter().filter(|traf| traf.track_index == track.index) {
         let mut children = traf.boxed().children().filter_map(Result::ok);
         has_groups |= children.any(|child| child.kind() == b"sbgp" || child.kind() == b"subs");
+        if traf.encryption_runs(movie).any(is_protected) {
+            return Err(track.fail(GROUP_OF_CLEAR));
+        }
         let shift = if traf.decode_time.is_some() { 0 } else { time };
         for mut sample in traf.samples() {
             if samples.len() == MOST_SAMPLES {

@@ -1,12 +1,12 @@
 # The targets are short names for the scripts in tools/; see CONTRIBUTING.md.
 .DEFAULT_GOAL := help
-.PHONY: help demo install test long lab interop play-test lint fmt check-layers check-tests asmcheck ci
+.PHONY: help demo install test long lab interop play play-test lint fmt check-layers check-tests asmcheck ci
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do \
 		printf '  make %-13s %s\n' "$$name" "$$what"; done
 
-demo: ## encrypt the clip in media/ with cbcs, look at it, decrypt it, compare
+demo: ## encrypt the clip in media/ with cbcs, look at it, decrypt it, compare; make a stream of it
 	@tools/setup demo
 	@tools/demo
 
@@ -43,6 +43,10 @@ interop: ## the tables of docs/interop.md: who decrypts what (minutes; ARGS="--w
 	@tools/setup test
 	@cargo build --release --quiet -p lanelock-cli
 	@python3 tools/interop $(ARGS)
+
+play: ## plays the stream of make demo in your browser (needs Node.js)
+	@tools/setup players
+	@tools/play $(ARGS)
 
 play-test: ## encrypted streams in a browser: docs/playback.md (minutes; ARGS="--short", "--write")
 	@tools/setup play

@@ -11,7 +11,7 @@
 use lanelock_mp4::{
     Error, FourCc, Fragment, Movie, Result, Sample,
     compose::{NewSample, NewTrackFragment, moof},
-    edit::{SampleInfoSlicer, fragment_movie},
+    edit::{SampleInfoJoiner, SampleInfoSlicer, fragment_movie},
 };
 use lanelock_testkit::{
     Rng,
@@ -379,6 +379,257 @@ fn mutants() {
                 leaves(&boxes);
             }
             taken += usize::from(samples.is_ok());
+        }
+    }
+    assert!(taken > 500, "{taken}");
+}
+
+/// The samples of `moofs`, which have `old` samples each, in new fragments of `new` samples each: the boxes
+/// of each.
+fn join(init: &Movie, moofs: &[Vec<u8>], old: &[u32], new: &[u32]) -> Result<Vec<Vec<u8>>> {
+    let mut start = 0;
+    let boxes = new.iter().map(|&length| {
+        let end = start + u64::from(length);
+        let mut joiner = SampleInfoJoiner::new(init, &init.tracks[0])?;
+        let mut first = 0;
+        for (moof, &length) in moofs.iter().zip(old) {
+            let last = first + u64::from(length);
+            let own = start.max(first)..end.min(last);
+            if !own.is_empty() {
+                let fragment = Fragment::parse(moof, 0, init, 1 << 20)?;
+                joiner.push(&fragment.tracks[0], own.start - first..own.end - first)?;
+            }
+            first = last;
+        }
+        start = end;
+        Ok(joiner.finish())
+    });
+    boxes.collect()
+}
+
+/// The boxes of the progressive way.
+fn sliced(movie: &Movie, lengths: &[u32]) -> Vec<Vec<u8>> {
+    let mut slicer = SampleInfoSlicer::new(movie, &movie.tracks[0]).unwrap();
+    let slices = lengths.iter().map(|&length| {
+        let mut boxes = Vec::new();
+        slicer.slice(length, &mut boxes);
+        boxes
+    });
+    slices.collect()
+}
+
+/// Fragments that are cut anew have the boxes that the progressive file would have given.
+#[test]
+fn fragments_are_joined_as_if_they_had_not_been_cut() {
+    let more = [
+        sbgp(b"roll", None, &[[10, 1], [2, 3], [8, 2]]),
+        sbgp(b"prol", Some(5), &[[20, 65_536]]),
+        sbgp(b"prol", Some(6), &[[19, 3]]),
+        subs(0, 0, &[(1, 2), (1, 0), (3, 1), (1, 4), (14, 3)]),
+        subs(1, 9, &[(1, 2), (6, 300), (13, 1)]),
+    ]
+    .concat();
+    let movie = movie(20, &[0; 4], &more);
+    let init = init(&movie);
+    let all = [&[20][..], &[7, 7, 6], &[10, 10], &[11, 9], &[1; 20], &[19, 1], &[4, 3, 13]];
+    for old in all {
+        let moofs = cut(&movie, old);
+        for new in all {
+            let joined = join(&init, &moofs, old, new).unwrap();
+            assert!(joined == sliced(&movie, new), "{old:?} to {new:?}");
+        }
+    }
+}
+
+#[test]
+fn fragments_are_joined_by_chance() {
+    let mut rng = Rng::from_env("fragments_are_joined_by_chance");
+    let lengths = |rng: &mut Rng, mut left: u32| {
+        let mut lengths = Vec::new();
+        while left > 0 {
+            lengths.push(1 + u32::try_from(rng.below(left as usize)).unwrap());
+            left -= lengths.last().unwrap();
+        }
+        lengths
+    };
+    for round in 0..300 {
+        let samples = u32::try_from(1 + rng.below(40)).unwrap();
+        // Every other time a default group, with which "no group" must be said.
+        let has_default = round % 2 == 0;
+        let mut more = Vec::new();
+        if has_default {
+            more = boxed(b"sgpd", &[&words(&[2 << 24]), b"roll", &words(&[2, 1, 0])]);
+        }
+        for kind in [b"roll", b"rap "] {
+            let (mut left, mut runs) = (samples, Vec::new());
+            while left > 0 && rng.below(8) > 0 {
+                let run = u32::try_from(rng.below(left as usize + 1)).unwrap();
+                runs.push([run, u32::try_from(rng.below(3)).unwrap()]);
+                left -= run;
+            }
+            more.extend(sbgp(kind, None, &runs));
+        }
+        let movie = movie(samples, &[0; 4], &more);
+        let [old, new] = [lengths(&mut rng, samples), lengths(&mut rng, samples)];
+        let joined = join(&init(&movie), &cut(&movie, &old), &old, &new).unwrap();
+        // What no box speaks of is in group 1 of `roll`.
+        let described = |boxes: &[Vec<u8>]| {
+            let all = boxes.iter().zip(&new).flat_map(|(boxes, &length)| said(boxes, length, true));
+            all.map(|mut said| {
+                let is_roll = |head: &[u8]| &head[4..8] == b"roll";
+                if has_default && !said.groups.iter().any(|(head, _)| is_roll(head)) {
+                    said.groups.push((b"\0\0\0\0roll".to_vec(), 1));
+                }
+                said.groups.retain(|(head, group)| *group != 0 || has_default && is_roll(head));
+                said.groups.sort();
+                said
+            })
+            .collect::<Vec<_>>()
+        };
+        assert_eq!(described(&joined), described(&sliced(&movie, &new)), "{old:?} to {new:?}");
+    }
+}
+
+/// A fragment of `samples` samples with these boxes.
+fn fragment_with(samples: usize, boxes: &[u8]) -> Vec<u8> {
+    let sample = NewSample { size: 1, duration: 10, flags: 0, composition_offset: 0 };
+    let samples = vec![sample; samples];
+    moof(1, &[NewTrackFragment::new(1, 0, &samples, 8).with_boxes(boxes)], &[]).unwrap()
+}
+
+fn sgpd(version: u32, kind: &[u8; 4], fields: &[u32], entries: &[u8]) -> Vec<u8> {
+    boxed(b"sgpd", &[&words(&[version << 24]), kind, &words(fields), entries])
+}
+
+const LOCAL: u32 = 0x1_0000;
+
+/// Descriptions of fragments go along under new indices, equal ones once.
+#[test]
+fn descriptions_of_fragments_go_along() {
+    let init = init(&movie(20, &[0; 4], &[]));
+    let local = |entries: &[u8], runs: &[[u32; 2]]| {
+        let count = u32::try_from(entries.len() / 2).unwrap();
+        let sgpd = sgpd(1, b"roll", &[2, count], entries);
+        fragment_with(4, &[sgpd, sbgp(b"roll", None, runs)].concat())
+    };
+    let moofs = [
+        local(&[0, 9, 0, 1, 0, 2], &[[1, LOCAL + 2], [2, LOCAL + 3], [1, 7]]),
+        local(&[0, 2, 0, 4], &[[2, LOCAL + 1], [1, 0], [1, LOCAL + 2]]),
+    ];
+    let joined = join(&init, &moofs, &[4, 4], &[8]).unwrap();
+    let expected = [
+        sgpd(1, b"roll", &[2, 3], &[0, 1, 0, 2, 0, 4]),
+        sbgp(
+            b"roll",
+            None,
+            &[[1, LOCAL + 1], [2, LOCAL + 2], [1, 7], [2, LOCAL + 2], [1, 0], [1, LOCAL + 3]],
+        ),
+    ];
+    assert_eq!(joined, [expected.concat()]);
+    // One into several: each has the descriptions that it uses.
+    let joined = join(&init, &moofs, &[4, 4], &[1, 3, 4]).unwrap();
+    let expected = [sgpd(1, b"roll", &[2, 1], &[0, 1]), sbgp(b"roll", None, &[[1, LOCAL + 1]])];
+    assert_eq!(joined[0], expected.concat());
+    let expected =
+        [sgpd(1, b"roll", &[2, 1], &[0, 2]), sbgp(b"roll", None, &[[2, LOCAL + 1], [1, 7]])];
+    assert_eq!(joined[1], expected.concat());
+    // Other versions: lengths that follow from the type; lengths of each; a default; an essential group.
+    let of =
+        |sgpd: Vec<u8>, runs| join(&init, &[fragment_with(2, &[sgpd, runs].concat())], &[2], &[2]);
+    let index = |number| sbgp(b"roll", None, &[[2, LOCAL + number]]);
+    let expected = [sgpd(1, b"roll", &[2, 1], &[0, 2]), index(1)].concat();
+    let joined = of(sgpd(0, b"roll", &[2], &[0, 1, 0, 2]), index(2)).unwrap();
+    assert_eq!(joined, [&expected[..]]);
+    let lengths = [0, 0, 0, 1, 5, 0, 0, 0, 2, 0, 2];
+    let joined = of(sgpd(1, b"roll", &[0, 2], &lengths), index(2)).unwrap();
+    assert_eq!(joined, [&expected[..]]);
+    let joined = of(sgpd(2, b"roll", &[2, 1, 1], &[0, 2]), Vec::new()).unwrap();
+    assert_eq!(joined, [&expected[..]]);
+    let joined = of(sgpd(3, b"roll", &[2, 0, 1], &[0, 2]), index(1)).unwrap();
+    assert_eq!(joined, [[sgpd(3, b"roll", &[2, 0, 1], &[0, 2]), index(1)].concat()]);
+    // `seig` stays out.
+    let entry = [&[0, 0, 1, 8][..], &[7; 16]].concat();
+    let seig = sgpd(1, b"seig", &[20, 1], &entry);
+    let joined = of(seig, sbgp(b"seig", None, &[[2, LOCAL + 1]])).unwrap();
+    assert_eq!(joined, [[0; 0]]);
+}
+
+/// Sizes of sub-samples of 16 bits become such of 32 where others have them.
+#[test]
+fn subsamples_of_both_versions() {
+    let init = init(&movie(20, &[0; 4], &[]));
+    let moofs =
+        [fragment_with(2, &subs(0, 5, &[(2, 1)])), fragment_with(2, &subs(1, 5, &[(1, 1)]))];
+    let joined = join(&init, &moofs, &[2, 2], &[4]).unwrap();
+    let mut expected = words(&[1 << 24 | 5, 2, 2]);
+    expected.extend([0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    expected.extend(words(&[1]));
+    expected.extend([0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(joined, [boxed(b"subs", &[&expected])]);
+}
+
+#[test]
+fn damaged_boxes_of_fragments_are_refused() {
+    let init = init(&movie(20, &[0; 4], &[]));
+    let index = |index| sbgp(b"roll", None, &[[2, index]]);
+    for (boxes, what) in [
+        (sbgp(b"roll", None, &[[3, 1]]), "samples covered by `sbgp`: expected 2, found 3"),
+        (sbgp(b"roll", None, &[[u32::MAX, 1]; 3]), "samples covered by `sbgp`"),
+        (index(LOCAL + 1), "group_description_index is 65537"),
+        ([sgpd(1, b"roll", &[2, 1], &[0, 1]), index(LOCAL + 2)].concat(), "is 65538"),
+        ([sgpd(1, b"roll", &[2, 1], &[0, 1]), index(u32::MAX)].concat(), "is 4294967295"),
+        (sgpd(1, b"roll", &[2, 1], &[0, 1]).repeat(2), "second `sgpd` box"),
+        (index(1).repeat(2), "second `sbgp` box"),
+        (subs(0, 0, &[(1, 1)]).repeat(2), "second `subs` box"),
+        (sgpd(1, b"roll", &[2, u32::MAX], &[0, 1]), "group descriptions: 4294967295 entries"),
+        (sgpd(1, b"roll", &[0, u32::MAX], &[0, 1]), "group descriptions: 4294967295 entries"),
+        (sgpd(0, b"roll", &[u32::MAX], &[]), "group descriptions: 4294967295 entries"),
+        (sgpd(0, b"roll", &[2], &[1, 2, 3]), "entries of several lengths"),
+        (sgpd(1, b"roll", &[0, 1], &[0, 0, 1, 0]), "group description needs"),
+        (sgpd(2, b"roll", &[2, 2, 1], &[0, 1]), "default_group_description_index is 2"),
+        (boxed(b"sbgp", &[&[0; 4], b"roll", &words(&[9])]), "sample groups: 9 entries"),
+        (boxed(b"csgp", &[&[0; 4], b"roll", &words(&[0, 0])]), "compact sample groups"),
+        (full(b"subs", &[0, 0]).repeat(1002), "more than a thousand boxes"),
+        (subs(0, 0, &[(0, 1)]), "sample 0: sub-samples of a sample that does not exist"),
+        (subs(0, 0, &[(3, 1)]), "sample 3: sub-samples of a sample that does not exist"),
+        (full(b"subs", &[0, u32::MAX]), "sample_delta needs 4 bytes"),
+    ] {
+        let error = join(&init, &[fragment_with(2, &boxes)], &[2], &[2]).unwrap_err().to_string();
+        assert!(error.contains(what), "{error}");
+    }
+}
+
+/// Whatever a damaged byte says, the result is an error or boxes that can be read.
+#[test]
+fn mutants_of_fragments() {
+    let init = init(&movie(20, &[0; 4], &[]));
+    let boxes = [
+        sgpd(1, b"roll", &[2, 2], &[0, 1, 0, 2]),
+        sgpd(3, b"prol", &[0, 1, 1], &[0, 0, 0, 2, 0, 2]),
+        sbgp(b"roll", None, &[[3, LOCAL + 1], [2, 0], [1, LOCAL + 2]]),
+        sbgp(b"prol", Some(5), &[[5, 1]]),
+        subs(0, 0, &[(1, 2), (1, 0), (3, 1)]),
+        subs(1, 1, &[(2, 1), (4, 2)]),
+    ];
+    let bytes = fragment_with(6, &boxes.concat());
+    let mut taken = 0;
+    for at in 0..bytes.len() {
+        for value in [0, 1, 0x7f, 0xff, bytes[at] ^ 1, bytes[at] ^ 0x80] {
+            let mut mutant = bytes.clone();
+            mutant[at] = value;
+            let Ok(fragment) = Fragment::parse(&mutant, 0, &init, 1 << 20) else { continue };
+            let mut joiner = SampleInfoJoiner::new(&init, &init.tracks[0]).unwrap();
+            let pushed = fragment.tracks.iter().all(|traf| {
+                let all = traf.sample_count;
+                [0..all, all.min(2)..all, 0..all.min(3)]
+                    .into_iter()
+                    .all(|range| joiner.push(traf, range).is_ok())
+            });
+            if pushed {
+                let boxes = joiner.finish();
+                leaves(&boxes);
+                taken += 1;
+            }
         }
     }
     assert!(taken > 500, "{taken}");

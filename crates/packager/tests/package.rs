@@ -12,7 +12,10 @@ use lanelock_packager::{
     io::{MemoryFolder, MemorySink, MemorySource, Source},
     package::{Package, PackageOptions, PackageSummary, Storage, TrackProperties, TrackRule},
 };
-use lanelock_testkit::small_clip;
+use lanelock_testkit::{
+    boxes::{all, boxed, word, words},
+    small_clip,
+};
 use support::{
     AAC, AVC, AVC_AAC, AVC_AAC_FRAGMENTS, AVC_FRAGMENTS, HEVC, HEVC_FRAGMENTS, Warnings,
 };
@@ -163,14 +166,14 @@ fn forms_and_workers_make_no_difference() {
             .with_workers(workers)
             .with_memory(1);
         let (objects, _) = package(&[("in.mp4", file)], options).unwrap();
-        let media = objects
-            .into_iter()
-            .filter(|(path, _)| path.starts_with("video") && path.ends_with(".m4s"));
+        let media = objects.into_iter().filter(|(path, _)| path.ends_with(".m4s"));
         media.collect::<Objects>()
     };
     let progressive = small_clip("avc_aac.mp4").read();
     let one = made(&progressive, 1);
-    assert!(one.len() > 1, "{:?}", one.keys());
+    assert!(one.len() > 3, "{:?}", one.keys());
+    // Sample groups go along.
+    assert!(one["audio/1.m4s"].windows(8).any(|word| word == b"\0\0\0\0roll"));
     assert!(one == made(&progressive, 4));
     let fragments = fragmented(&progressive);
     assert!(one == made(&fragments, 1));
@@ -322,10 +325,54 @@ fn indexes_tell_times_and_places() {
     }
 }
 
+/// The sample groups of AAC (`roll`) are those of the input, in fragments of any length.
 #[test]
-fn fragments_lose_their_groups_with_a_warning() {
+fn fragments_keep_their_groups() {
+    let file = small_clip("avc_aac.mp4").read();
+    for fragment in [None, Some(Duration::from_millis(100))] {
+        let warnings = Warnings::default();
+        let sources = vec![source("in.mp4", &fragmented(&file))];
+        let options = options(Scheme::Cbcs).with_fragment_duration(fragment);
+        let folder = MemoryFolder::new();
+        let package = Package::new(sources, options, &warnings).unwrap();
+        package.write(Box::new(folder.clone()), &warnings).unwrap();
+        assert_eq!(warnings.take(), [""; 0]);
+        let made = joined(&folder.into_objects().unwrap(), "audio");
+        let runs = |bytes: &[u8]| {
+            let sbgps = all(bytes, *b"sbgp");
+            let runs = sbgps.into_iter().map(|sbgp| {
+                assert_eq!((&sbgp[4..8], word(sbgp, 8), word(sbgp, 16)), (&b"roll"[..], 1, 1));
+                word(sbgp, 12)
+            });
+            runs.collect::<Vec<_>>()
+        };
+        let (was, made) = (runs(&file), runs(&made));
+        assert!(made.len() > 1 && was.iter().sum::<u32>() == made.iter().sum::<u32>(), "{made:?}");
+    }
+}
+
+/// Puts a box in front of each `moof`.
+fn with_boxes(file: &[u8], new: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for header in top_level(file) {
+        let header = header.unwrap();
+        if header.kind == b"moof" {
+            out.extend_from_slice(new);
+        }
+        out.extend(load(file, &header).unwrap());
+    }
+    out
+}
+
+#[test]
+fn events_are_left_out_with_a_warning() {
+    let emsg = boxed(b"emsg", &[&[0; 4], b"urn:x\0\0", &words(&[1, 0, 0, 1])]);
+    let prft = boxed(b"prft", &[&words(&[0, 1, 0, 0, 0])]);
+    let file = with_boxes(AVC_AAC_FRAGMENTS, &[emsg, prft].concat());
     let warnings = Warnings::default();
-    let sources = vec![source("in.mp4", AVC_AAC_FRAGMENTS)];
-    Package::new(sources, options(Scheme::Cbcs), &warnings).unwrap();
-    assert!(warnings.take().is_empty());
+    Package::new(vec![source("in.mp4", &file)], options(Scheme::Cbcs), &warnings).unwrap();
+    let told = warnings.take();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[0].contains("in.mp4: its emsg boxes") && told[1].contains("its prft boxes"));
+    assert!(told.iter().all(|told| told.contains("track 1 (avc1), track 2 (mp4a)")), "{told:?}");
 }

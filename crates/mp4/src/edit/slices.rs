@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use crate::{
-    BoxRef, ErrorKind, Movie, Result, Track,
+    BoxRef, ErrorKind, FourCc, Movie, Result, Track,
     protection::is_seig,
     source::be32,
     writer::{put_box, put32},
@@ -62,7 +62,7 @@ impl<'a> SampleInfoSlicer<'a> {
             }
         }
         for groups in &mut at.groups {
-            groups.has_default = defaults.contains(&groups.kind);
+            groups.has_default = defaults.iter().any(|(kind, _)| *kind == groups.kind);
         }
         Ok(Self { moov: movie.bytes(), at })
     }
@@ -103,7 +103,7 @@ struct Groups {
     /// Version, flags, grouping type and its parameter: their place in `moov`.
     head: Range<usize>,
     /// Grouping type.
-    kind: u32,
+    kind: FourCc,
     /// Runs that are not begun: pairs of sample count and group index.
     runs: Range<usize>,
     /// What is left of the run that is begun.
@@ -117,7 +117,7 @@ impl Groups {
     fn new(sbgp: &BoxRef<'_>, samples: u64) -> Result<Self> {
         let mut reader = sbgp.reader();
         let (version, _) = reader.version_upto(1)?;
-        let kind = reader.u32("grouping_type")?;
+        let kind = FourCc(reader.array("grouping_type")?);
         if version == 1 {
             reader.u32("grouping_type_parameter")?;
         }
@@ -181,16 +181,18 @@ impl Groups {
     }
 }
 
-/// The grouping type of an `sgpd` that has a default group, for samples that no `sbgp` covers.
-fn default_of(sgpd: &BoxRef<'_>) -> Result<Option<u32>> {
+/// The grouping type of an `sgpd` that has a default group, for samples that no `sbgp` covers, and the
+/// index of that group.
+pub(super) fn default_of(sgpd: &BoxRef<'_>) -> Result<Option<(FourCc, u32)>> {
     let mut reader = sgpd.reader();
     let (version, _) = reader.version_flags()?;
-    let kind = reader.u32("grouping_type")?;
+    let kind = FourCc(reader.array("grouping_type")?);
     if version < 2 {
         return Ok(None);
     }
     reader.u32("default_length")?;
-    Ok(Some(kind).filter(|_| reader.u32("default_group_description_index").is_ok_and(|at| at != 0)))
+    let index = reader.u32("default_group_description_index");
+    Ok(index.ok().filter(|index| *index != 0).map(|index| (kind, index)))
 }
 
 /// A place in one `subs`.
@@ -269,7 +271,7 @@ impl SubsampleTable {
 }
 
 /// The highest index of a description in `moov` as seen from a fragment.
-const LAST_GLOBAL: u32 = 0x1_0000;
+pub(super) const LAST_GLOBAL: u32 = 0x1_0000;
 
 /// The most boxes: one for each type and parameter is usual, and each is asked for each fragment.
-const MOST_BOXES: usize = 1000;
+pub(super) const MOST_BOXES: usize = 1000;

@@ -209,7 +209,7 @@ impl Encryptor<'_> {
                 start += size;
             }
         }
-        let mut boxes = vec![Vec::new(); tracks.len()];
+        let mut boxes: Vec<Vec<u8>> = tracks.iter().map(|new| new.boxes.clone()).collect();
         for (new, boxes) in tracks.iter().zip(&mut boxes) {
             // A sample table has at most 2^32 - 1 samples.
             let samples = u32::try_from(new.samples.len()).unwrap_or(u32::MAX);

@@ -2,7 +2,7 @@
 
 use lanelock_mp4::{Sample, TrackKind};
 
-use super::source::{SourcePosition, SourceTrack};
+use super::source::{Gaps, SourcePosition, SourceTrack};
 use crate::Error;
 
 /// The segments of a track.
@@ -12,8 +12,9 @@ pub(super) struct Segments {
     /// Presentation time of the end, in units of the track.
     pub(super) end: i64,
     pub(super) frames: Frames,
-    /// Whether something that fragments say of single samples is not taken over.
-    pub(super) loses_groups: bool,
+    /// Whether fragments have sample groups or sub-samples, which new fragments take over.
+    pub(super) has_groups: bool,
+    pub(super) gaps: Gaps,
 }
 
 /// A segment: where its samples are.
@@ -144,7 +145,8 @@ pub(super) fn cut(
         segments.end = segments.end.max(end);
         segments.frames.push(&sample);
     }
-    segments.loses_groups = samples.loses_groups();
+    segments.has_groups = samples.has_groups();
+    segments.gaps = samples.gaps();
     cutter.finish(source, name, &segments)?;
     if segments.list.is_empty() {
         return Err(source.fail("it has no samples; leave it out (--track chooses tracks)"));
@@ -294,6 +296,26 @@ impl Segments {
     /// Presentation times of the first samples.
     pub(super) fn starts(&self) -> Vec<i64> {
         self.list.iter().map(|segment| segment.first.0).collect()
+    }
+
+    /// What is to be said of gaps in the track; of key frames alone the track that they are of says it.
+    pub(super) fn gap_warning(&self, source: &SourceTrack) -> Option<String> {
+        let (from, to) = self.gaps.first.filter(|_| !source.only_sync)?;
+        let track = source.track();
+        let seconds = |units| Time { units, timescale: track.timescale }.seconds();
+        let more = match self.gaps.more {
+            0 => String::new(),
+            more => format!(", and {more} more gaps"),
+        };
+        Some(format!(
+            "{}: track {} ({}) has no samples from {:.3} s to {:.3} s{more}: the sample before the gap \
+             lasts longer, and what follows keeps its time",
+            source.file.input().name,
+            track.id,
+            track.codec(),
+            seconds(from),
+            seconds(to)
+        ))
     }
 
     /// Start and duration of each segment, from its earliest presentation time to the next one's; what

@@ -91,6 +91,7 @@ impl Package {
                 continue;
             }
             let file = Arc::new(InputFile::read(source)?);
+            file.warn_of_events(observer);
             for index in 0..file.movie().tracks.len() {
                 chosen.extend(choose(&file, index, &options, observer)?);
             }

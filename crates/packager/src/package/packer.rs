@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
-use lanelock_mp4::compose::{NewSample, SidxReference};
+use lanelock_mp4::{
+    compose::{NewSample, SidxReference},
+    edit::SampleInfoSlicer,
+};
 
 use super::{
     cuts::{FragmentCut, Segment, Segments},
-    source::SourceTrack,
+    source::{SamplesOfFragments, SourcePosition, SourceTrack},
 };
 use crate::{
     Error,
@@ -23,11 +26,34 @@ pub(super) struct FragmentPlan<'a> {
     fragments: std::slice::Iter<'a, FragmentCut>,
     /// What becomes of composition offsets: an edit list that the output does not have.
     shift: i64,
+    groups: GroupSource<'a>,
+}
+
+/// Where sample groups and sub-samples come from.
+enum GroupSource<'a> {
+    /// There are none, or they are not wanted: key frames alone need none.
+    None,
+    Table(Box<SampleInfoSlicer<'a>>),
+    Fragments,
 }
 
 impl<'a> FragmentPlan<'a> {
-    pub(super) fn new(source: &'a SourceTrack, segments: &'a Segments, shift: i64) -> Self {
-        Self { source, segments: segments.list.iter(), fragments: [].iter(), shift }
+    pub(super) fn new(
+        source: &'a SourceTrack,
+        segments: &'a Segments,
+        shift: i64,
+    ) -> Result<Self, Error> {
+        let movie = source.file.movie();
+        let groups = if source.only_sync || movie.fragmented && !segments.has_groups {
+            GroupSource::None
+        } else if movie.fragmented {
+            GroupSource::Fragments
+        } else {
+            let slicer = SampleInfoSlicer::new(movie, source.track());
+            let slicer = slicer.map_err(|error| source.file.input().container(error))?;
+            GroupSource::Table(Box::new(slicer))
+        };
+        Ok(Self { source, segments: segments.list.iter(), fragments: [].iter(), shift, groups })
     }
 }
 
@@ -48,13 +74,23 @@ impl Plan for FragmentPlan<'_> {
             decode_time: cut.decode_time,
             samples: Vec::with_capacity(count),
             offsets: Vec::with_capacity(count),
+            boxes: Vec::new(),
         };
+        let mut taken = SamplesOfFragments::new();
         let mut spans: Vec<std::ops::Range<u64>> = Vec::new();
         let mut samples = source.samples_from(cut.position)?;
         for _ in 0..count {
-            let Some((_, sample)) = samples.next()? else {
+            let Some((position, sample)) = samples.next()? else {
                 return Err(source.fail("it has fewer samples than when it was planned"));
             };
+            if let (GroupSource::Fragments, SourcePosition::Fragment(fragment, at, _)) =
+                (&self.groups, position)
+            {
+                match taken.last_mut() {
+                    Some((last, range)) if *last == fragment => range.end = at + 1,
+                    _ => taken.push((fragment, at..at + 1)),
+                }
+            }
             let end = sample.offset + u64::from(sample.size);
             match spans.last_mut() {
                 Some(last) if last.end == sample.offset => last.end = end,
@@ -67,6 +103,11 @@ impl Plan for FragmentPlan<'_> {
             })?;
             new.samples.push(NewSample { composition_offset, ..sample.into() });
             new.offsets.push(sample.offset);
+        }
+        match &mut self.groups {
+            GroupSource::None => {}
+            GroupSource::Table(slicer) => slicer.slice(cut.samples, &mut new.boxes),
+            GroupSource::Fragments => new.boxes = source.join_groups(&taken)?,
         }
         Ok(Some(Planned::gathered(PartKind::NewFragment(vec![new]), spans)))
     }

@@ -104,10 +104,8 @@ pub(super) fn arrange(
     for ((track, name), segments) in chosen.into_iter().zip(names).zip(cut) {
         let Chosen { source, text, properties, .. } = track;
         let Some(segments) = segments else { continue };
-        if segments.loses_groups {
-            observer.warn(&format!(
-                "{name}: sample groups and sub-samples of its fragments (sbgp, subs) are left out; they are                  kept of a progressive file"
-            ));
+        if let Some(warning) = segments.gap_warning(&source) {
+            observer.warn(&warning);
         }
         let (edit, shift) = edit(&source, options);
         let movie = source.init(edit)?;

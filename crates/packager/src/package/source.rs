@@ -1,14 +1,14 @@
 //! The tracks of the inputs, and their samples in decoding order, whatever the file is.
 
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 use lanelock_mp4::{
     Fragment, Movie, Sample, SamplePosition, Samples, Track, TrackKind,
-    edit::{SingleEdit, fragment_movie, iso_movie, single_track},
+    edit::{SampleInfoJoiner, SingleEdit, fragment_movie, iso_movie, single_track},
 };
 
 use crate::{
-    Error,
+    Error, Observer,
     io::{Input, Source},
     selection::fail,
     skeleton::Skeleton,
@@ -39,6 +39,24 @@ impl InputFile {
 
     pub(super) fn input(&self) -> Input<'_> {
         Input::new(&*self.source)
+    }
+
+    /// Says of boxes with a time of their own that they are left out.
+    pub(super) fn warn_of_events(&self, observer: &dyn Observer) {
+        for (kind, what) in [(b"emsg", "events"), (b"prft", "wall-clock times of fragments")] {
+            let boxes = self.skeleton.boxes.iter().filter(|found| found.kind == kind).count();
+            if boxes > 0 {
+                let track = |track: &Track| format!("track {} ({})", track.id, track.codec());
+                let tracks: Vec<_> = self.movie().tracks.iter().take(9).map(track).collect();
+                observer.warn(&format!(
+                    "{}: its {} boxes ({what}; {boxes} of them, at {}) are left out: package does not \
+                     carry them into the segments that it makes",
+                    self.input().name,
+                    kind.escape_ascii(),
+                    tracks.join(", "),
+                ));
+            }
+        }
     }
 
     pub(super) fn movie(&self) -> &Movie {
@@ -110,6 +128,31 @@ impl SourceTrack {
         TrackSamples::new(self, Some(position))
     }
 
+    /// The boxes that say of these samples what their fragments say.
+    pub(super) fn join_groups(&self, samples: &SamplesOfFragments) -> Result<Vec<u8>, Error> {
+        let input = self.file.input();
+        let movie = self.file.movie();
+        let container = |error| input.container(error);
+        let mut joiner = SampleInfoJoiner::new(movie, self.track()).map_err(container)?;
+        for (fragment, range) in samples {
+            let Some(&(offset, size)) = self.file.moofs.get(*fragment) else { continue };
+            let bytes = read_moof(&input, offset, size)?;
+            let fragment = Fragment::parse(&bytes, offset, movie, input.len());
+            let fragment = fragment.map_err(container)?;
+            // Samples of the track fragments before.
+            let mut before = 0;
+            for traf in fragment.tracks.iter().filter(|traf| traf.track_index == self.index) {
+                let within = |at: usize| (at as u64).saturating_sub(before).min(traf.sample_count);
+                let own = within(range.start)..within(range.end);
+                if !own.is_empty() {
+                    joiner.push(traf, own).map_err(container)?;
+                }
+                before += traf.sample_count;
+            }
+        }
+        Ok(joiner.finish())
+    }
+
     /// The `moov` of an initialization segment with this track alone, clear.
     pub(super) fn init(&self, edit: SingleEdit) -> Result<Movie, Error> {
         let input = self.file.input();
@@ -175,6 +218,9 @@ pub(super) enum SourcePosition {
     Fragment(usize, usize, u64),
 }
 
+/// Fragments by their numbers, and in each the samples of a track.
+pub(super) type SamplesOfFragments = Vec<(usize, Range<usize>)>;
+
 /// The samples of a track, with durations that lead from each to the next one.
 pub(super) struct TrackSamples<'a> {
     track: &'a SourceTrack,
@@ -184,6 +230,31 @@ pub(super) struct TrackSamples<'a> {
     next: Option<(SourcePosition, Sample)>,
     /// Duration of the last sample.
     last_duration: u32,
+    gaps: Gaps,
+}
+
+/// Where samples are missing: the next one comes later than the last one ends, by one sample or more.
+/// Less than that is rounding.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Gaps {
+    /// Start and end of the first one, as presentation times without composition offsets.
+    pub(super) first: Option<(i64, i64)>,
+    pub(super) more: u64,
+}
+
+impl Gaps {
+    fn look(&mut self, timing: Timing, sample: &Sample, next: u64) {
+        let end = sample.decode_time.saturating_add(sample.duration.into());
+        if sample.duration == 0 || next.saturating_sub(end) < u64::from(sample.duration) {
+            return;
+        }
+        if self.first.is_some() {
+            self.more += 1;
+        } else {
+            let presented = |time: u64| timing.presented(i64::try_from(time).unwrap_or(i64::MAX));
+            self.first = Some((presented(end), presented(next)));
+        }
+    }
 }
 
 enum Reader<'a> {
@@ -224,7 +295,8 @@ impl<'a> TrackSamples<'a> {
             };
             Reader::Table(Box::new(samples.map_err(|error| input.container(error))?))
         };
-        let mut this = Self { track, input, reader, next: None, last_duration: 0 };
+        let gaps = Gaps::default();
+        let mut this = Self { track, input, reader, next: None, last_duration: 0, gaps };
         this.next = this.read()?;
         Ok(this)
     }
@@ -242,10 +314,14 @@ impl<'a> TrackSamples<'a> {
         }
     }
 
-    /// Whether fragments say more of single samples (sample groups, sub-samples) than new fragments take
-    /// over.
-    pub(super) fn loses_groups(&self) -> bool {
+    /// Whether the fragments that were read have sample groups or sub-samples.
+    pub(super) fn has_groups(&self) -> bool {
         matches!(&self.reader, Reader::Fragments(reader) if reader.has_groups)
+    }
+
+    /// Where samples were missing.
+    pub(super) fn gaps(&self) -> Gaps {
+        self.gaps
     }
 
     /// [`Self::next_of_all`] of those that are wanted.
@@ -284,6 +360,7 @@ impl<'a> TrackSamples<'a> {
                     sample.offset, sample.decode_time
                 )));
             }
+            self.gaps.look(self.track.timing, &sample, next.decode_time);
             sample.duration = duration;
         } else if sample.duration == 0 {
             // Some writers do not know how long the last sample lasts.
@@ -343,13 +420,7 @@ fn fragment_samples(
     size: u64,
     start: u64,
 ) -> Result<(Vec<Sample>, bool), Error> {
-    let size = usize::try_from(size).ok().filter(|size| *size <= MOOF_CAP).ok_or_else(|| {
-        input.unsuitable(format!(
-            "the moof box at file offset {offset} has {size} bytes; at most {MOOF_CAP} are read"
-        ))
-    })?;
-    let mut bytes = vec![0; size];
-    input.read(&mut bytes, offset)?;
+    let bytes = read_moof(input, offset, size)?;
     let movie = track.file.movie();
     let fragment = Fragment::parse(&bytes, offset, movie, input.len());
     let fragment = fragment.map_err(|error| input.container(error))?;
@@ -373,6 +444,17 @@ fn fragment_samples(
         }
     }
     Ok((samples, has_groups))
+}
+
+fn read_moof(input: &Input<'_>, offset: u64, size: u64) -> Result<Vec<u8>, Error> {
+    let size = usize::try_from(size).ok().filter(|size| *size <= MOOF_CAP).ok_or_else(|| {
+        input.unsuitable(format!(
+            "the moof box at file offset {offset} has {size} bytes; at most {MOOF_CAP} are read"
+        ))
+    })?;
+    let mut bytes = vec![0; size];
+    input.read(&mut bytes, offset)?;
+    Ok(bytes)
 }
 
 /// The most bytes of a `moof`.

@@ -5,10 +5,7 @@ use std::{
     time::Instant,
 };
 
-use lanelock_mp4::{
-    compose::{IndexedTrack, SegmentIndex},
-    edit::SampleInfoSlicer,
-};
+use lanelock_mp4::compose::{IndexedTrack, SegmentIndex};
 
 use super::{
     Package, PackageSummary, Storage,
@@ -167,12 +164,6 @@ fn write_track(
             (Target::Single(object.clone()), Some(object), init_len..init_len + room)
         }
     };
-    let slicer = if source.file.movie().fragmented {
-        None
-    } else {
-        let slicer = SampleInfoSlicer::new(source.file.movie(), source.track());
-        Some(slicer.map_err(|error| input.container(error))?)
-    };
     let encryptor = Encryptor {
         input: &input,
         movie,
@@ -180,12 +171,12 @@ fn write_track(
         decryptor: None,
         protector: protector.clone(),
         claims: Claims::of_part(&input, &source.file.skeleton),
-        slicers: vec![slicer],
+        slicers: Vec::new(),
         placement: Placement::new(),
         fragments: 0,
         remarks: crate::encrypt::Remarks::none(movie),
     };
-    let plan = FragmentPlan::new(source, segments, rendition.shift);
+    let plan = FragmentPlan::new(source, segments, rendition.shift)?;
     let packer = Packer::new(encryptor, segments, target, objects);
     let target = pipeline::Target::Objects(objects);
     let memory = options.memory;

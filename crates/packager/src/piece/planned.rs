@@ -57,6 +57,8 @@ pub(crate) struct NewTrack {
     pub(crate) samples: Vec<NewSample>,
     /// Where each sample begins in the input.
     pub(crate) offsets: Vec<u64>,
+    /// Further boxes of the `traf`: what is said of single samples.
+    pub(crate) boxes: Vec<u8>,
 }
 
 /// A sample in a stretch.

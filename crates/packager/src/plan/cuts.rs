@@ -284,6 +284,7 @@ impl Cut {
                 decode_time: cut.decode_time(),
                 samples: Vec::with_capacity(count),
                 offsets: Vec::with_capacity(count),
+                boxes: Vec::new(),
             };
             for sample in cut.samples(input, movie)? {
                 let sample = sample?;

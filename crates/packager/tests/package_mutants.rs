@@ -24,7 +24,12 @@ use lanelock_packager::{
     io::{MemoryFolder, MemorySink, MemorySource, Source},
     package::{Package, PackageOptions, PackageSummary, Storage},
 };
-use lanelock_testkit::{Mutator, Rng, Watchdog, mutants, skip};
+use lanelock_testkit::{
+    Mutator, Rng, Watchdog,
+    boxes::{boxed, words},
+    fragments::{FragmentForm, OffsetBase, refragmented},
+    mutants, skip,
+};
 use support::{AVC_AAC, AVC_AAC_FRAGMENTS};
 
 const MUTANTS: usize = 8_000;
@@ -45,15 +50,33 @@ type Outcome = Result<(Objects, PackageSummary), String>;
 
 struct Seed {
     name: &'static str,
-    bytes: &'static [u8],
+    bytes: Vec<u8>,
+    is_text: bool,
 }
 
-const SEEDS: [Seed; 4] = [
-    Seed { name: "progressive.mp4", bytes: AVC_AAC },
-    Seed { name: "fragmented.mp4", bytes: AVC_AAC_FRAGMENTS },
-    Seed { name: "text.vtt", bytes: VTT },
-    Seed { name: "text.ttml", bytes: TTML },
-];
+/// The fixtures; fragments with sample groups, descriptions and sub-samples of their own; text.
+fn seeds() -> [Seed; 5] {
+    let groups = |samples: u32| {
+        let sgpd = boxed(b"sgpd", &[&words(&[1 << 24]), b"roll", &words(&[2, 2]), &[0, 1, 0, 2]]);
+        let runs = words(&[2, 1, 0x1_0002, samples - 1, 0x1_0001]);
+        let sbgp = boxed(b"sbgp", &[&[0; 4], b"roll", &runs]);
+        let subs = boxed(b"subs", &[&words(&[0, 1, samples]), &[0, 1, 0, 0, 0, 0, 0, 0, 0, 0]]);
+        [sgpd, sbgp, subs].concat()
+    };
+    let form = FragmentForm { trafs: 2, boxes: groups, ..FragmentForm::new(OffsetBase::Moof) };
+    let seed = |name, bytes: &[u8]| Seed {
+        name,
+        bytes: bytes.to_vec(),
+        is_text: bytes.get(4..8) != Some(b"ftyp"),
+    };
+    [
+        seed("progressive.mp4", AVC_AAC),
+        seed("fragmented.mp4", AVC_AAC_FRAGMENTS),
+        seed("groups.mp4", &refragmented(AVC_AAC_FRAGMENTS, form)),
+        seed("text.vtt", VTT),
+        seed("text.ttml", TTML),
+    ]
+}
 
 fn key() -> Key {
     Key::new([1; 16], [2; 16])
@@ -89,10 +112,10 @@ fn package(inputs: Vec<(&str, Vec<u8>)>, options: PackageOptions) -> Outcome {
 /// A copy in which one to three fields of boxes have other values, mostly at the borders of what there are
 /// numbers for; the boxes keep their sizes.
 fn with_fields(good: &[u8], rng: &mut Rng) -> Vec<u8> {
-    const KINDS: [[u8; 4]; 20] = [
+    const KINDS: [[u8; 4]; 21] = [
         *b"tfdt", *b"tfhd", *b"trun", *b"trex", *b"mehd", *b"mvhd", *b"mdhd", *b"tkhd", *b"elst",
         *b"stts", *b"ctts", *b"stss", *b"stsc", *b"stsz", *b"stco", *b"sbgp", *b"sgpd", *b"hdlr",
-        *b"stsd", *b"avcC",
+        *b"stsd", *b"avcC", *b"subs",
     ];
     const VALUES: [u32; 12] =
         [0, 1, 2, 3, 0xff, 0x1_0000, 1 << 30, 0x7fff_ffff, 1 << 31, (1 << 31) + 1, !0 - 1, !0];
@@ -230,16 +253,17 @@ fn mutants_do_no_harm() {
     let total = mutants(MUTANTS);
     let rng = Rng::from_env("package_mutants");
     let next = AtomicUsize::new(0);
-    let done = [const { AtomicUsize::new(0) }; SEEDS.len()];
+    let seeds = seeds();
+    let done = [const { AtomicUsize::new(0) }; 5];
     let bad = Mutex::new(Vec::new());
     let threads = thread::available_parallelism().map_or(1, usize::from).min(8);
     thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
                 let watchdog = Watchdog::new();
-                let mutators = SEEDS.each_ref().map(|seed| match seed.bytes[4..8] {
-                    [b'f', b't', b'y', b'p'] => Mutator::of_boxes(seed.bytes),
-                    _ => Mutator::of_head(seed.bytes, seed.bytes.len()),
+                let mutators = seeds.each_ref().map(|seed| match seed.is_text {
+                    true => Mutator::of_head(&seed.bytes, seed.bytes.len()),
+                    false => Mutator::of_boxes(&seed.bytes),
                 });
                 loop {
                     let number = next.fetch_add(1, Ordering::Relaxed);
@@ -247,16 +271,16 @@ fn mutants_do_no_harm() {
                         return;
                     }
                     let mut rng = rng.fork(number as u64);
-                    let which = if rng.one_in(8) { 2 + rng.below(2) } else { rng.below(2) };
-                    let seed = &SEEDS[which];
+                    let which = if rng.one_in(8) { 3 + rng.below(2) } else { rng.below(3) };
+                    let seed = &seeds[which];
                     let mutant = match rng.below(4) {
                         0 => mutators[which].mutant(&mut rng),
-                        _ if which < 2 => with_fields(seed.bytes, &mut rng),
-                        _ => with_characters(seed.bytes, &mut rng),
+                        _ if !seed.is_text => with_fields(&seed.bytes, &mut rng),
+                        _ => with_characters(&seed.bytes, &mut rng),
                     };
                     watchdog.begins(format!("mutant {number} of {}", seed.name));
                     let mut inputs = vec![(seed.name, mutant.clone())];
-                    if which >= 2 {
+                    if seed.is_text {
                         inputs.push(("whole.mp4", AVC_AAC.to_vec()));
                     }
                     let options = options(&mut rng);

@@ -14,6 +14,7 @@ use lanelock_packager::{
 };
 use lanelock_testkit::{
     boxes::{all, boxed, word, words},
+    fragments::{FragmentForm, OffsetBase, refragmented},
     small_clip,
 };
 use support::{
@@ -375,4 +376,31 @@ fn events_are_left_out_with_a_warning() {
     assert_eq!(told.len(), 2, "{told:?}");
     assert!(told[0].contains("in.mp4: its emsg boxes") && told[1].contains("its prft boxes"));
     assert!(told.iter().all(|told| told.contains("track 1 (avc1), track 2 (mp4a)")), "{told:?}");
+}
+
+/// Two track fragments of each fragment, with descriptions of their own, become one.
+#[test]
+fn descriptions_of_fragments_go_along() {
+    let groups = |samples: u32| {
+        let entries = [0, 0, 0, 1, 0, u8::try_from(samples).unwrap()];
+        let sgpd = boxed(b"sgpd", &[&words(&[1 << 24]), b"roll", &words(&[2, 3]), &entries]);
+        let runs = words(&[2, 1, 0x1_0002, samples - 1, 0x1_0003]);
+        [sgpd, boxed(b"sbgp", &[&[0; 4], b"roll", &runs])].concat()
+    };
+    let form = FragmentForm { trafs: 2, boxes: groups, ..FragmentForm::new(OffsetBase::Moof) };
+    let file = refragmented(AVC_AAC_FRAGMENTS, form);
+    let options = options(Scheme::Cbcs).with_segment_duration(Duration::from_secs(6));
+    let (objects, _) = package(&[("in.mp4", &file)], options).unwrap();
+    let made = joined(&objects, "audio");
+    let expand = |moof: &[u8]| {
+        let [sgpd, sbgp] = [*b"sgpd", *b"sbgp"].map(|kind| all(moof, kind));
+        assert_eq!((sgpd.len(), sbgp.len()), (1, 1));
+        let entries: Vec<u8> = sgpd[0][16..].chunks_exact(2).map(|entry| entry[1]).collect();
+        let runs = sbgp[0][12..].chunks_exact(8).map(|run| (word(run, 0), word(run, 4) - 0x1_0001));
+        runs.flat_map(|(count, index)| vec![entries[index as usize]; count as usize]).collect()
+    };
+    let found: Vec<u8> = expand(&made);
+    let traf = |samples: u8| [vec![1], vec![samples; usize::from(samples) - 1]].concat();
+    // 3 samples and 12, each in halves.
+    assert_eq!(found, [traf(2), traf(1), traf(6), traf(6)].concat());
 }

@@ -98,7 +98,7 @@ pub(super) fn cut(
     let mut segments = Segments::default();
     let mut cutter = Cutter { rule, taken: 0, nearest: None };
     let timescale = source.track().timescale;
-    let mut fragment_start = 0;
+    let (mut fragment_start, mut fragments) = (0, 0);
     while let Some((position, sample)) = samples.next()? {
         let presented = samples.presented(&sample);
         let time = Time { units: presented, timescale };
@@ -116,7 +116,7 @@ pub(super) fn cut(
         let is_old = fragment.is_some_and(|least| u64::try_from(age).is_ok_and(|age| age >= least));
         if begins {
             segments.list.push(Segment {
-                fragments: Vec::new(),
+                fragments: Vec::with_capacity(1),
                 earliest: presented,
                 first: (presented, sample.sync),
                 bytes: 0,
@@ -125,6 +125,13 @@ pub(super) fn cut(
         let Some(segment) = segments.list.last_mut() else { continue };
         if begins || of_other_entry || is_old && sample.sync {
             fragment_start = presented;
+            fragments += 1;
+            if fragments > MOST_FRAGMENTS {
+                return Err(source.fail(format!(
+                    "it would have more than {MOST_FRAGMENTS} segments and fragments; make them longer \
+                     (--segment, --fragment)"
+                )));
+            }
             segment.fragments.push(FragmentCut {
                 position,
                 samples: 0,
@@ -135,9 +142,13 @@ pub(super) fn cut(
             });
         }
         if let Some(fragment) = segment.fragments.last_mut() {
-            fragment.samples = fragment.samples.checked_add(1).ok_or_else(|| {
-                source.fail("a fragment would have more samples than there are numbers for")
-            })?;
+            fragment.samples += 1;
+            if fragment.samples > MOST_NEW_SAMPLES {
+                return Err(source.fail(format!(
+                    "a fragment would have more than {MOST_NEW_SAMPLES} samples; make segments or fragments \
+                     shorter (--segment, --fragment)"
+                )));
+            }
         }
         segment.earliest = segment.earliest.min(presented);
         segment.bytes = segment.bytes.saturating_add(sample.size.into());
@@ -156,6 +167,14 @@ pub(super) fn cut(
     }
     Ok(segments)
 }
+
+/// The most fragments of a track, whose places are kept: 29 hours of 100 ms, 72 days of 6 s. Samples of no
+/// bytes would make any number of them out of a small file.
+const MOST_FRAGMENTS: u32 = 1 << 20;
+
+/// The most samples of a fragment, which are in memory together: 87 seconds of PCM audio at 48 kHz, in which
+/// each value is a sample.
+const MOST_NEW_SAMPLES: u32 = 1 << 22;
 
 /// Finds where segments begin.
 struct Cutter<'a> {

@@ -241,7 +241,13 @@ pub(super) fn references(
     all.map(|((segment, packed), (_, duration))| {
         let size = packed.bytes.end - packed.bytes.start;
         let reference = SidxReference::of_range(size, duration);
-        let reference = reference.map_err(|error| input.container(error))?;
+        let reference = reference.map_err(|error| {
+            input.unsuitable(format!(
+                "a segment of {size} bytes and {duration} units does not fit the index of one file for \
+                 each track ({error}); make segments shorter (--segment), or files of them (--layout \
+                 segments)"
+            ))
+        })?;
         // A sync sample is a point of type 1 or 2 (ISO/IEC 14496-12, 8.6.2), and of type 2 if samples
         // behind it are presented before it.
         Ok(match segment.first {

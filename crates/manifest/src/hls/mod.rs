@@ -218,7 +218,7 @@ fn picture(tag: Tag, playlist: &MediaPlaylist<'_>) -> Tag {
         VideoRange::Pq => "PQ",
     };
     // The size to display it at (RFC 8216bis, 4.4.6.2): pixels that are not square make it wider or narrower.
-    let (x, y) = video.pixel_aspect_ratio.unwrap_or((1, 1));
+    let (x, y) = video.pixel_aspect_ratio;
     let width = u64::from(video.width) * u64::from(x) / u64::from(y.max(1));
     tag.word("RESOLUTION", format_args!("{}x{}", width.max(1), video.height))
         .word("VIDEO-RANGE", range)

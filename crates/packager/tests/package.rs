@@ -1,6 +1,11 @@
 //! Packages: every sample comes back as it was, whatever the inputs, layouts and schemes; renditions that
 //! do not fit together are refused.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::case_sensitive_file_extension_comparisons,
+    clippy::cast_precision_loss,
+    reason = "tests"
+)]
 
 mod support;
 

@@ -268,7 +268,7 @@ fn mutants_do_no_harm() {
                 loop {
                     let number = next.fetch_add(1, Ordering::Relaxed);
                     if number >= total || bad.lock().unwrap().len() >= 20 {
-                        return;
+                        break;
                     }
                     let mut rng = rng.fork(number as u64);
                     let which = if rng.one_in(8) { 3 + rng.below(2) } else { rng.below(3) };

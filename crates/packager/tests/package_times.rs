@@ -1,6 +1,11 @@
 //! Times of inputs of `package` at the borders of what fields hold: beyond 32 bits, odd timescales, samples
 //! without duration, gaps between fragments.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::case_sensitive_file_extension_comparisons,
+    clippy::trivially_copy_pass_by_ref,
+    reason = "tests"
+)]
 
 mod support;
 

@@ -22,6 +22,7 @@ mod process;
 mod pssh;
 mod report;
 mod run;
+mod run_args;
 mod segments;
 mod speed;
 mod terminal;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::{args::RunArgs, job::Job, values::Secret};
+use crate::{job::Job, run_args::RunArgs, values::Secret};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -22,9 +22,9 @@ use signal_hook::{
 };
 
 use crate::{
-    args::RunArgs,
     failure::Failure,
     hide::without_keys,
+    run_args::RunArgs,
     terminal::{self, Label, printable_json},
 };
 

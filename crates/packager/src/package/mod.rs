@@ -9,6 +9,8 @@
 //! through the pipeline that also encrypts single files ([`Package::write`]).
 
 mod cuts;
+mod facts;
+mod forms;
 mod names;
 mod options;
 mod packer;
@@ -196,7 +198,7 @@ fn choose(
         properties.language = language;
     }
     if properties.roles.is_empty() && properties.accessibility.is_empty() {
-        (properties.roles, properties.accessibility) = signalling::roles(track);
+        (properties.roles, properties.accessibility) = facts::roles(track);
     }
     source = source.timed()?;
     Ok(Some(Chosen { source, text: None, properties, rules }))

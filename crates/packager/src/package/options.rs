@@ -11,6 +11,7 @@ use crate::{EncryptOptions, Writes, drm::System, options::setters};
 /// How to package. Made by [`Self::new`], changed by the `with_...` methods.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
+#[expect(clippy::struct_excessive_bools, reason = "options that are taken or not")]
 pub struct PackageOptions {
     /// How the tracks are encrypted; none if all of them stay clear. Fragments and indexes are what the
     /// fields here say.
@@ -186,7 +187,7 @@ impl TrackRule {
 impl fmt::Display for TrackRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { file, kind, language, id, .. } = self;
-        let kind = kind.map(|kind| super::signalling::kind_name(kind).to_owned());
+        let kind = kind.map(|kind| super::facts::kind_name(kind).to_owned());
         let id = id.map(|id| id.to_string());
         let parts = [("file", file), ("type", &kind), ("language", language), ("id", &id)];
         let parts = parts.into_iter().filter_map(|(name, value)| Some((name, value.as_ref()?)));

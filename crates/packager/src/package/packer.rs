@@ -121,6 +121,29 @@ pub(super) enum Target {
     Single(Arc<Object>),
 }
 
+/// A track that is written.
+#[derive(Default)]
+pub(super) struct Packed {
+    /// Of the CMAF track; none if there is none.
+    pub(super) segments: Vec<PackedSegment>,
+    /// Sizes of segments of WebVTT.
+    pub(super) webvtt: Vec<u64>,
+    /// Size of the text file beside the others.
+    pub(super) whole: u64,
+    /// For [`Storage::Single`]: bytes of the initialization segment and of the index.
+    pub(super) init: std::ops::Range<u64>,
+    pub(super) index: std::ops::Range<u64>,
+}
+
+impl Packed {
+    /// Bytes of all its files.
+    pub(super) fn bytes(&self) -> u64 {
+        let media: u64 = self.segments.iter().map(|s| s.bytes.end - s.bytes.start).sum();
+        let metadata = self.init.end - self.init.start + self.index.end - self.index.start;
+        metadata + media + self.webvtt.iter().sum::<u64>() + self.whole
+    }
+}
+
 /// A segment that has its place.
 #[derive(Debug)]
 pub(super) struct PackedSegment {

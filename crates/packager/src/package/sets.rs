@@ -45,7 +45,7 @@ impl Common {
             label: properties.label,
             roles: properties.roles,
             accessibility: properties.accessibility,
-            channels: super::signalling::channels(track.source.track()),
+            channels: super::facts::channels(track.source.track()),
         }
     }
 }
@@ -141,7 +141,7 @@ fn add_trick_play(
     names: &mut Vec<String>,
     sets: &mut Vec<Set>,
 ) -> Result<(), Error> {
-    let height = |index: &usize| super::signalling::size(chosen[*index].source.track()).1;
+    let height = |index: &usize| super::facts::size(chosen[*index].source.track()).1;
     let main = sets.first().filter(|set| {
         set.renditions.first().is_some_and(|&first| chosen[first].source.kind() == TrackKind::Video)
     });

@@ -1,18 +1,15 @@
 //! What the manifests say of the tracks.
 
 use lanelock_manifest::{
-    Accessibility, Audio, DashOptions, Files, HlsOptions, KeyFrame, Media, Presentation,
-    Protection, ProtectionSystem, Role, Segment, SwitchingSet, Template, Text, Track, UsedBy,
-    Video, VideoRange, dash, hls,
+    Audio, DashOptions, Files, HlsOptions, KeyFrame, Media, Presentation, Protection,
+    ProtectionSystem, Role, Segment, SwitchingSet, Template, Text, Track, UsedBy, Video,
+    VideoRange, dash, hls,
 };
 use lanelock_mp4::{self as mp4, FourCc, TrackKind};
 
 use super::{
-    Package, PackageOptions, Storage,
-    cuts::unsigned,
-    rendition::Rendition,
-    text::{Forms, TextFile},
-    write::Packed,
+    Package, PackageOptions, Storage, cuts::unsigned, facts, forms::Forms, rendition::Rendition,
+    text::TextFile, write::Packed,
 };
 use crate::{
     Error,
@@ -37,14 +34,6 @@ pub(super) fn paths(rendition: &Rendition, storage: Storage) -> Paths {
     }
 }
 
-pub(super) fn kind_name(kind: TrackKind) -> &'static str {
-    match kind {
-        TrackKind::Video => "video",
-        TrackKind::Audio => "audio",
-        _ => "text",
-    }
-}
-
 /// The texts of all manifests, by their paths.
 pub(super) fn manifests(
     package: &Package,
@@ -61,9 +50,10 @@ pub(super) fn manifests(
         texts.extend(playlists);
     }
     if let Some(name) = &package.options.dash {
-        let template = match package.options.constant_durations {
-            true => Template::Duration,
-            false => Template::Timeline,
+        let template = if package.options.constant_durations {
+            Template::Duration
+        } else {
+            Template::Timeline
         };
         let options = DashOptions::default().with_template(template);
         texts.push((name.clone(), dash(&presentation, &options).map_err(fail)?));
@@ -170,7 +160,7 @@ fn forms(
         tracks.push(text(&name, Text::WebVtt, files, segments, UsedBy::Hls));
     }
     if let Some(file) = rendition.text.as_deref().filter(|_| forms.whole) {
-        let media = if file.is_webvtt() { Text::WebVtt } else { Text::Ttml };
+        let media = if file.webvtt().is_some() { Text::WebVtt } else { Text::Ttml };
         let name = if forms.cmaf_hls {
             format!("{}-file", rendition.name)
         } else {
@@ -214,7 +204,7 @@ fn track(
     );
     Ok(Track {
         name: rendition.name.clone(),
-        codecs: codecs(rendition),
+        codecs: facts::codecs(rendition.source.track()),
         media: media(rendition),
         timescale: rendition.source.track().timescale,
         files,
@@ -224,18 +214,12 @@ fn track(
     })
 }
 
-/// RFC 6381 codecs.
-pub(super) fn codecs(rendition: &Rendition) -> String {
-    let entry = rendition.source.track().entries.first();
-    entry.map_or_else(String::new, |entry| entry.codec_string())
-}
-
 fn media(rendition: &Rendition) -> Media {
     let track = rendition.source.track();
     let entry = track.entries.first();
     match track.kind() {
         TrackKind::Video => {
-            let (width, height) = size(track);
+            let (width, height) = facts::size(track);
             let facts = entry.and_then(mp4::SampleEntry::video);
             Media::Video(Video {
                 width,
@@ -254,7 +238,7 @@ fn media(rendition: &Rendition) -> Media {
             let facts = entry.and_then(mp4::SampleEntry::audio).unwrap_or_default();
             Media::Audio(Audio {
                 sample_rate: facts.sample_rate.unwrap_or(0),
-                channels: channels(track),
+                channels: facts::channels(track),
                 dolby_channels: facts.dolby_channels.map(|mask| format!("{mask:04X}")),
                 joc_complexity: facts.joc_complexity,
             })
@@ -262,42 +246,6 @@ fn media(rendition: &Rendition) -> Media {
         _ if track.codec() == "stpp" => Media::Text(Text::Stpp),
         _ => Media::Text(Text::Wvtt),
     }
-}
-
-/// Width and height of the coded picture in pixels.
-pub(super) fn size(track: &mp4::Track) -> (u32, u32) {
-    let facts = track.entries.first().and_then(mp4::SampleEntry::video);
-    facts.map_or((track.width, track.height), |facts| (facts.width.into(), facts.height.into()))
-}
-
-/// Channels of audio; 0 for others.
-pub(super) fn channels(track: &mp4::Track) -> u32 {
-    let facts = track.entries.first().and_then(mp4::SampleEntry::audio);
-    facts.and_then(|facts| facts.channels).map_or(0, u32::from)
-}
-
-/// What the file says of roles (ISO/IEC 23009-1, 5.8.5.5).
-pub(super) fn roles(track: &mp4::Track) -> (Vec<Role>, Vec<Accessibility>) {
-    let (mut roles, mut accessibility) = (Vec::new(), Vec::new());
-    let named = track.roles.iter().filter(|role| role.scheme == "urn:mpeg:dash:role:2011");
-    for role in named {
-        match role.value.as_str() {
-            "main" => roles.push(Role::Main),
-            "alternate" => roles.push(Role::Alternate),
-            "supplementary" => roles.push(Role::Supplementary),
-            "commentary" => roles.push(Role::Commentary),
-            "dub" => roles.push(Role::Dub),
-            "subtitle" => roles.push(Role::Subtitle),
-            "forced-subtitle" => roles.push(Role::ForcedSubtitle),
-            "caption" => {
-                roles.push(Role::Caption);
-                accessibility.push(Accessibility::Captions);
-            }
-            "description" => accessibility.push(Accessibility::AudioDescription),
-            _ => {}
-        }
-    }
-    (roles, accessibility)
 }
 
 fn protection(

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Package, cuts::Time, signalling, write::Packed};
+use super::{Package, cuts::Time, facts};
 use crate::Times;
 
 /// What was packaged, or will be.
@@ -84,10 +84,10 @@ pub(super) fn planned(package: &Package) -> PackageSummary {
         workers: 0,
         seconds: 0.0,
     };
-    written(package, &[], run)
+    written(package, run)
 }
 
-pub(super) fn written(package: &Package, _packed: &[Packed], run: Run) -> PackageSummary {
+pub(super) fn written(package: &Package, run: Run) -> PackageSummary {
     let Package { options, renditions, sets } = package;
     let mut tracks = Vec::new();
     let mut duration: f64 = 0.0;
@@ -108,8 +108,8 @@ pub(super) fn written(package: &Package, _packed: &[Packed], run: Run) -> Packag
                 name: rendition.name.clone(),
                 input: rendition.source.file.input().name,
                 track: rendition.source.track().id,
-                kind: signalling::kind_name(rendition.source.kind()).into(),
-                codecs: signalling::codecs(rendition),
+                kind: facts::kind_name(rendition.source.kind()).into(),
+                codecs: facts::codecs(rendition.source.track()),
                 language: rendition.properties.language.clone(),
                 label: rendition.properties.label.clone(),
                 set,

@@ -1,19 +1,15 @@
 //! Text among the tracks: files of its own formats become tracks, and tracks become files for HLS.
 
-use std::{ops::Range, sync::Arc};
-
-use lanelock_mp4::Sample;
+use std::sync::Arc;
 
 use super::{
-    PackageOptions, TextStorage,
     cuts::Time,
-    rendition::Rendition,
     source::{InputFile, SourceTrack},
 };
 use crate::{
     Error, Observer,
     io::{Input, MemorySource, Source},
-    text::{self, SegmentWriter, TextKind, Ttml, WebVtt, cues_of_wvtt, wvtt_header},
+    text::{self, TextKind, Ttml, WebVtt},
 };
 
 /// A text file among the inputs.
@@ -74,8 +70,12 @@ impl TextFile {
         }
     }
 
-    pub(super) fn is_webvtt(&self) -> bool {
-        matches!(&self.document, Document::WebVtt(_))
+    /// Its cues, if it is WebVTT.
+    pub(super) fn webvtt(&self) -> Option<&WebVtt> {
+        match &self.document {
+            Document::WebVtt(document) => Some(document),
+            Document::Ttml(_) => None,
+        }
     }
 
     /// What to tell if it goes on behind the end of the stream.
@@ -121,83 +121,4 @@ impl TextFile {
         let file = InputFile::read(Arc::new(MemorySource::new(name, movie)))?;
         SourceTrack::untimed(Arc::new(file), 0).timed()
     }
-}
-
-/// In which forms a track is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Forms {
-    /// As a CMAF track, for DASH and for HLS.
-    pub(super) cmaf_dash: bool,
-    pub(super) cmaf_hls: bool,
-    /// As segments of WebVTT, for HLS.
-    pub(super) webvtt: bool,
-    /// As the file that it was, for DASH.
-    pub(super) whole: bool,
-}
-
-impl Forms {
-    pub(super) fn of(rendition: &Rendition, options: &PackageOptions) -> Self {
-        let (dash, hls) = (options.dash.is_some(), options.hls.is_some());
-        let text = rendition.text.as_deref();
-        let is_webvtt =
-            text.is_some_and(TextFile::is_webvtt) || rendition.source.track().codec() == "wvtt";
-        let whole = dash && text.is_some() && options.text == TextStorage::File;
-        let is_hls = hls && !rendition.source.only_sync;
-        Self {
-            cmaf_dash: dash && !whole,
-            cmaf_hls: is_hls && !is_webvtt,
-            webvtt: is_hls && is_webvtt,
-            whole,
-        }
-    }
-
-    pub(super) fn cmaf(self) -> bool {
-        self.cmaf_dash || self.cmaf_hls
-    }
-}
-
-/// The segments of WebVTT of a track, in order.
-pub(super) fn webvtt_segments(
-    rendition: &Rendition,
-    mut put: impl FnMut(usize, &str) -> Result<(), Error>,
-) -> Result<(), Error> {
-    let of_track;
-    let document = match rendition.text.as_deref() {
-        Some(TextFile { document: Document::WebVtt(document), .. }) => document,
-        _ => {
-            of_track = cues(&rendition.source)?;
-            &of_track
-        }
-    };
-    let timescale = u128::from(rendition.source.track().timescale);
-    let ms = |time: u64| u64::try_from(u128::from(time) * 1000 / timescale).unwrap_or(u64::MAX);
-    let mut writer = SegmentWriter::new(document);
-    for (index, (start, duration)) in rendition.segments.times().into_iter().enumerate() {
-        let range: Range<u64> = ms(start)..ms(start.saturating_add(duration));
-        put(index, &writer.segment(range))?;
-    }
-    Ok(())
-}
-
-/// The cues of a `wvtt` track.
-fn cues(source: &SourceTrack) -> Result<WebVtt, Error> {
-    let input = source.file.input();
-    let header = wvtt_header(source.file.movie(), source.index);
-    let header = header.map_err(|error| input.container(error))?;
-    let mut samples = source.samples()?;
-    let read = |sample: &Sample, start: i64| {
-        let start = u64::try_from(start).unwrap_or(0);
-        let mut bytes = vec![0; sample.size as usize];
-        input.read(&mut bytes, sample.offset)?;
-        Ok((start, start.saturating_add(sample.duration.into()), bytes))
-    };
-    let all = std::iter::from_fn(|| match samples.next() {
-        Ok(Some((_, sample))) => {
-            let start = samples.presented(&sample);
-            Some(read(&sample, start))
-        }
-        Ok(None) => None,
-        Err(error) => Some(Err(error)),
-    });
-    cues_of_wvtt(&input.name, header.as_deref(), source.track().timescale, all)
 }

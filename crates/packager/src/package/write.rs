@@ -11,10 +11,10 @@ use lanelock_mp4::compose::{IndexedTrack, SegmentIndex};
 use super::{
     Package, PackageSummary, Storage,
     cuts::unsigned,
-    packer::{FragmentPlan, PackedSegment, Packer, Target, numbered, references},
+    forms::{Forms, webvtt_segments},
+    packer::{FragmentPlan, Packed, Packer, Target, numbered, references},
     rendition::Rendition,
     signalling, summary,
-    text::{Forms, webvtt_segments},
 };
 use crate::{
     Error, Observer, Times,
@@ -24,20 +24,6 @@ use crate::{
     pipeline::{self, Pipeline},
     place::Placement,
 };
-
-/// A track that is written.
-#[derive(Default)]
-pub(super) struct Packed {
-    /// Of the CMAF track; none if there is none.
-    pub(super) segments: Vec<PackedSegment>,
-    /// Sizes of segments of WebVTT.
-    pub(super) webvtt: Vec<u64>,
-    /// Size of the text file beside the others.
-    pub(super) whole: u64,
-    /// For [`Storage::Single`]: bytes of the initialization segment and of the index.
-    pub(super) init: std::ops::Range<u64>,
-    pub(super) index: std::ops::Range<u64>,
-}
 
 pub(super) fn write(
     package: &Package,
@@ -82,7 +68,6 @@ pub(super) fn write(
     folder.finish(options.sync).map_err(|error| Error::Write { name, error })?;
     Ok(summary::written(
         package,
-        &packed,
         summary::Run {
             bytes_out,
             manifests,
@@ -92,14 +77,6 @@ pub(super) fn write(
             seconds: start.elapsed().as_secs_f64(),
         },
     ))
-}
-
-impl Packed {
-    fn bytes(&self) -> u64 {
-        let media: u64 = self.segments.iter().map(|s| s.bytes.end - s.bytes.start).sum();
-        let metadata = self.init.end - self.init.start + self.index.end - self.index.start;
-        metadata + media + self.webvtt.iter().sum::<u64>() + self.whole
-    }
 }
 
 /// Writes the forms of a track.

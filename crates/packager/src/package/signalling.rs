@@ -9,7 +9,7 @@ use lanelock_mp4::{self as mp4, FourCc, TrackKind};
 
 use super::{
     Package, PackageOptions, Storage, cuts::unsigned, facts, forms::Forms, rendition::Rendition,
-    text::TextFile, write::Packed,
+    text::TextFile,
 };
 use crate::{
     Error,

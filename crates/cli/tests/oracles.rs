@@ -11,11 +11,10 @@ use lanelock_testkit::{
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::{Arc, LazyLock, Mutex};
 use support::{
-    Dir, FRAGMENTED, KEY, KID, OTHER_KEY, OTHER_KID, Packets, Read, SCHEMES, attempt, boxes,
-    compare, decrypt, encrypt, encrypt_with, ffmpeg_makes, lanelock, other_pair, packets, pair,
+    Dir, FRAGMENTED, KEY, KID, OTHER_KEY, OTHER_KID, Packets, Read, SCHEMES, boxes, compare,
+    decrypt, encrypt, encrypt_with, ffmpeg_makes, lanelock, other_pair, packets, pair,
     senc_entries, shaka, shaka_keys, stderr,
 };
 

@@ -86,7 +86,9 @@ impl Job<'_> {
         }
         for (track, protected) in self.clear.tracks.iter().zip(&protector.tracks) {
             let notice = notice_of_text(track, options).filter(|_| protected.is_none());
-            notice.into_iter().for_each(|notice| observer.warn(&notice));
+            if let Some(notice) = notice {
+                observer.warn(&notice);
+            }
         }
         if options.scheme == Scheme::Cens {
             observer.warn("players differ in how they read cens; cbcs and cenc play everywhere");

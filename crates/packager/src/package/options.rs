@@ -11,6 +11,7 @@ use crate::{EncryptOptions, Writes, drm::System, options::setters};
 /// How to package. Made by [`Self::new`], changed by the `with_...` methods.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
+#[expect(clippy::struct_excessive_bools, reason = "the flags of a command line")]
 pub struct PackageOptions {
     /// How the tracks are encrypted; none if all of them stay clear. Fragments and indexes are what the
     /// fields here say.

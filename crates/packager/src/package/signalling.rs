@@ -61,9 +61,10 @@ pub(super) fn manifests(
         texts.extend(playlists);
     }
     if let Some(name) = &package.options.dash {
-        let template = match package.options.constant_durations {
-            true => Template::Duration,
-            false => Template::Timeline,
+        let template = if package.options.constant_durations {
+            Template::Duration
+        } else {
+            Template::Timeline
         };
         let options = DashOptions::default().with_template(template);
         texts.push((name.clone(), dash(&presentation, &options).map_err(fail)?));
@@ -227,7 +228,7 @@ fn track(
 /// RFC 6381 codecs.
 pub(super) fn codecs(rendition: &Rendition) -> String {
     let entry = rendition.source.track().entries.first();
-    entry.map_or_else(String::new, |entry| entry.codec_string())
+    entry.map(mp4::SampleEntry::codec_string).unwrap_or_default()
 }
 
 fn media(rendition: &Rendition) -> Media {

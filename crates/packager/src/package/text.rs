@@ -125,6 +125,7 @@ impl TextFile {
 
 /// In which forms a track is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each form is made or not")]
 pub(super) struct Forms {
     /// As a CMAF track, for DASH and for HLS.
     pub(super) cmaf_dash: bool,
@@ -162,12 +163,13 @@ pub(super) fn webvtt_segments(
     mut put: impl FnMut(usize, &str) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let of_track;
-    let document = match rendition.text.as_deref() {
-        Some(TextFile { document: Document::WebVtt(document), .. }) => document,
-        _ => {
-            of_track = cues(&rendition.source)?;
-            &of_track
-        }
+    let document = if let Some(TextFile { document: Document::WebVtt(document), .. }) =
+        rendition.text.as_deref()
+    {
+        document
+    } else {
+        of_track = cues(&rendition.source)?;
+        &of_track
     };
     let timescale = u128::from(rendition.source.track().timescale);
     let ms = |time: u64| u64::try_from(u128::from(time) * 1000 / timescale).unwrap_or(u64::MAX);

@@ -499,7 +499,8 @@ fn signalled(dir: &Dir, mut command: Command, big: &Path, output: &Path, signal:
 #[test]
 fn interrupt() {
     let dir = Dir::new();
-    let Some(big) = big(&dir) else { return };
+    let Some(ffmpeg) = ffmpeg() else { return };
+    let big = big(&ffmpeg, &dir);
     let output = dir.file("out.mp4");
     for (signal, existing) in [("-INT", true), ("-TERM", false), ("-HUP", true), ("-HUP", false)] {
         let _ = fs::remove_file(&output);
@@ -535,7 +536,8 @@ fn interrupt() {
 #[test]
 fn hang_up_that_is_ignored() {
     let dir = Dir::new();
-    let Some(big) = big(&dir) else { return };
+    let Some(ffmpeg) = ffmpeg() else { return };
+    let big = big(&ffmpeg, &dir);
     let output = dir.file("out.mp4");
     let run = signalled(&dir, under("trap '' HUP; exec \"$@\""), &big, &output, "-HUP");
     assert!(run.status.success(), "{:?} {}", run.status, stderr(&run));
@@ -546,7 +548,8 @@ fn hang_up_that_is_ignored() {
 #[test]
 fn kill() {
     let dir = Dir::new();
-    let Some(big) = big(&dir) else { return };
+    let Some(ffmpeg) = ffmpeg() else { return };
+    let big = big(&ffmpeg, &dir);
     let output = dir.file("out.mp4");
     for existing in [false, true] {
         let _ = fs::remove_file(&output);

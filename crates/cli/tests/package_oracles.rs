@@ -81,7 +81,7 @@ fn decrypted_by_others(scheme: &str, layout: &str) {
         let dir = Dir::new();
         let (input, stream, whole) = (clip(name), dir.file("stream"), dir.file("whole.mp4"));
         let args = ["--scheme", scheme, "--layout", layout, "--segment", "100ms"];
-        let tracks = names(&package(&[input.clone()], &stream, &args));
+        let tracks = names(&package(std::slice::from_ref(&input), &stream, &args));
         check_rules(&stream, &format!("{name} {scheme} {layout}"));
         joined(&stream, &tracks[0], &whole);
         let clear = packets(&ffmpeg, &input, Read::File, None, "0").unwrap();
@@ -174,7 +174,7 @@ fn manifests_lead_to_all_packets() {
             let dir = Dir::new();
             let stream = dir.file("stream");
             let args = ["--clear", "all", "--layout", layout, "--segment", "500ms"];
-            package(&[input.clone()], &stream, &args);
+            package(std::slice::from_ref(&input), &stream, &args);
             check_rules(&stream, &input.display().to_string());
             for manifest in ["manifest.mpd", "main.m3u8"] {
                 if manifest == "manifest.mpd" && !has_dash {
@@ -344,11 +344,11 @@ fn manifests_say_what_shaka_packager_says() {
         check_rules(&ours, &what);
         let dash = [&ours, &theirs].map(|folder| said_by_dash(&folder.join("manifest.mpd")));
         if dash[0] != dash[1] {
-            wrong.push(format!("{what}, DASH: {:#?}", dash));
+            wrong.push(format!("{what}, DASH: {dash:#?}"));
         }
         let hls = [&ours, &theirs].map(|folder| said_by_hls(&folder.join("main.m3u8")));
         if hls[0] != hls[1] {
-            wrong.push(format!("{what}, HLS: {:#?}", hls));
+            wrong.push(format!("{what}, HLS: {hls:#?}"));
         }
     }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));

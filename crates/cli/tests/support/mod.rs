@@ -5,7 +5,7 @@ pub(crate) use lanelock_testkit::Scratch as Dir;
 pub(crate) use lanelock_testkit::boxes::all as boxes;
 use lanelock_testkit::{
     boxes::{boxed, children},
-    demo_clip, ffmpeg,
+    demo_clip,
 };
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -260,12 +260,11 @@ pub(crate) fn under(script: &str) -> Command {
 }
 
 /// A file that takes a while.
-pub(crate) fn big(dir: &Dir) -> Option<PathBuf> {
-    let ffmpeg = ffmpeg()?;
+pub(crate) fn big(ffmpeg: &Path, dir: &Dir) -> PathBuf {
     let big = dir.file("big.mp4");
     let copy = ["-map", "0:v", "-c", "copy", "-movflags", FRAGMENTED];
-    ffmpeg_makes(&ffmpeg, &["-stream_loop", "400"], &demo_clip(), &copy, &big);
-    Some(big)
+    ffmpeg_makes(ffmpeg, &["-stream_loop", "400"], &demo_clip(), &copy, &big);
+    big
 }
 
 /// Runs a command on the file `input`, and acts when something else in `dir` is open: then the run is under

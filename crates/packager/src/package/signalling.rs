@@ -8,8 +8,8 @@ use lanelock_manifest::{
 use lanelock_mp4::{self as mp4, FourCc, TrackKind};
 
 use super::{
-    Package, PackageOptions, Storage, cuts::unsigned, facts, forms::Forms, rendition::Rendition,
-    text::TextFile,
+    Package, PackageOptions, Storage, cuts::unsigned, facts, forms::Forms, packer::Packed,
+    rendition::Rendition, text::TextFile,
 };
 use crate::{
     Error,

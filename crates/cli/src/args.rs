@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgAction, Parser, Subcommand};
-use lanelock_packager::{Selector, UnclaimedPolicy, Writes, drm::System};
+use clap::{Parser, Subcommand};
+use lanelock_packager::{Selector, UnclaimedPolicy, drm::System};
 
 use crate::{
     generated::{CompletionsArgs, ManArgs},
@@ -11,10 +11,7 @@ use crate::{
     package_args::PackageArgs,
     run_args::RunArgs,
     speed::SpeedArgs,
-    values::{
-        IvArg, LayoutArg, SchemeArg, SidxArg, TruncatedRuns, iv, mebibytes, pattern, seconds,
-        selector, workers,
-    },
+    values::{IvArg, LayoutArg, SchemeArg, SidxArg, TruncatedRuns, iv, pattern, seconds, selector},
 };
 
 const EXIT_CODES: &str = "\

@@ -66,7 +66,11 @@ pub(crate) fn man(args: &ManArgs, mut root: Command) -> Result<(), Failure> {
     let mut page = Vec::new();
     let source = format!("lanelock {}", env!("CARGO_PKG_VERSION"));
     Man::new(command).source(source).manual("Lanelock").render(&mut page)?;
-    print(&page)
+    // Command lines stay as they are typed: lines are not filled, and begin far left, for some are long.
+    let page = String::from_utf8_lossy(&page)
+        .replace(".SH EXTRA\nExamples:\n", ".SH EXAMPLES\n.nf\n.in 2n\n")
+        .replace(".SH EXTRA\n", ".SH NOTES\n.nf\n.in 2n\n");
+    print(page.as_bytes())
 }
 
 /// All commands that have a page, those within others behind them.

@@ -43,6 +43,9 @@ fn every_command_has_a_page() {
         assert_eq!((code, &*err), (Some(0), ""));
         assert!(page.contains(&format!(".TH lanelock-{hyphens} 1")), "{page}");
         assert!(page.contains("\\-\\-help"), "{page}");
+        // What follows the options is not filled, for there are command lines in it.
+        assert!(!page.contains(".SH EXTRA"), "{page}");
+        assert!(name != "encrypt" || page.contains(".SH EXAMPLES\n.nf\n"), "{page}");
     }
     for wrong in ["help", "enrcypt"] {
         let (code, _, err) = run(&["man", wrong]);

@@ -1,5 +1,5 @@
-//! Encrypts, decrypts and inspects MP4 and CMAF files by Common Encryption (ISO/IEC 23001-7): what the
-//! command `lanelock` does, as a library.
+//! Encrypts, decrypts, packages and inspects MP4 and CMAF files by Common Encryption (ISO/IEC 23001-7): what
+//! the command `lanelock` does, as a library.
 //!
 //! | to do | for paths | from any source to any sink ([`io`]) |
 //! |---|---|---|
@@ -10,6 +10,7 @@
 //! | say whether keys fit, without output | | [`check_keys`] |
 //! | encrypt segments that are files of their own | | [`SegmentEncryptor`], [`encrypt_segment`] |
 //! | plan a movie once, and make any segment of it | | [`MoviePlan`], [`Protection`] |
+//! | make a stream for DASH and HLS of several inputs | | [`package::Package`] |
 //!
 //! ```
 //! use lanelock_packager::{

@@ -2,7 +2,10 @@
 
 use lanelock_mp4::{Sample, TrackKind};
 
-use super::source::{Gaps, SourcePosition, SourceTrack};
+use super::{
+    source::{Gaps, SourcePosition, SourceTrack},
+    time::Time,
+};
 use crate::Error;
 
 /// The segments of a track.
@@ -52,36 +55,17 @@ pub(super) struct Frames {
     last: u32,
 }
 
-/// A time, as units of a timescale.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Time {
-    pub(super) units: i64,
-    pub(super) timescale: u32,
-}
-
-impl Time {
-    pub(super) fn seconds(self) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "for messages")]
-        let units = self.units as f64;
-        units / f64::from(self.timescale)
-    }
-
-    /// Whether it is not before `other`.
-    fn reaches(self, other: Self) -> bool {
-        let own = i128::from(self.units) * i128::from(other.timescale);
-        own >= i128::from(other.units) * i128::from(self.timescale)
-    }
-}
-
 /// What decides where a segment begins.
 pub(super) enum Rule<'a> {
     /// At a sync sample, when the segment has so many units.
     Lead(u64),
-    /// At sync samples with just these presentation times; the track that has them, and its name.
-    Follow(&'a [i64], &'a str),
+    /// At sync samples with just these presentation times, which the track of this name has; behind them
+    /// as [`Self::Lead`].
+    Follow(&'a [i64], &'a str, u64),
     /// At the first sample that reaches each of these times, the first of which is that of the first
-    /// segment.
-    Near(&'a [Time]),
+    /// segment; behind them when the segment has half as much again as so many units, since a track may
+    /// be a little longer than the one that leads.
+    Near(&'a [Time], u64),
     /// At the first sample that reaches each multiple of so many units.
     Every(u64),
 }
@@ -195,7 +179,7 @@ impl Cutter<'_> {
         time: Time,
     ) -> Result<(), Error> {
         match self.rule {
-            Rule::Follow(times, leader) => {
+            Rule::Follow(times, leader, _) => {
                 let wanted = times.first().copied().unwrap_or(time.units);
                 if wanted != time.units {
                     return Err(source.fail(format!(
@@ -209,7 +193,7 @@ impl Cutter<'_> {
                 self.taken = 1;
             }
             // Audio may begin before the others, with what its decoder needs first.
-            Rule::Near(_) => {
+            Rule::Near(..) => {
                 self.taken = 1;
                 self.pass(time);
             }
@@ -226,7 +210,7 @@ impl Cutter<'_> {
 
     /// Leaves times behind that `time` reaches.
     fn pass(&mut self, time: Time) {
-        if let Rule::Near(times) = self.rule {
+        if let Rule::Near(times, _) = self.rule {
             while times.get(self.taken).is_some_and(|next| time.reaches(*next)) {
                 self.taken += 1;
             }
@@ -249,16 +233,17 @@ impl Cutter<'_> {
                 let number = |units: i64| u64::try_from(units).unwrap_or(0) / (*least).max(1);
                 Ok(number(time.units) > number(start))
             }
-            Rule::Near(_) => {
+            Rule::Near(times, least) => {
                 let before = self.taken;
                 self.pass(time);
-                Ok(self.taken > before)
+                let is_behind = before == times.len() && age >= least.saturating_add(least / 2);
+                Ok(self.taken > before || is_behind)
             }
-            Rule::Follow(times, leader) => {
-                let Some(&wanted) = times.get(self.taken) else { return Ok(false) };
+            Rule::Follow(times, leader, least) => {
                 if !sample.sync {
                     return Ok(false);
                 }
+                let Some(&wanted) = times.get(self.taken) else { return Ok(age >= *least) };
                 if time.units > wanted {
                     return Err(misaligned(source, name, leader, time, wanted, self.nearest));
                 }
@@ -272,7 +257,7 @@ impl Cutter<'_> {
 
     /// Looks for times that no sample had.
     fn finish(self, source: &SourceTrack, name: &str, segments: &Segments) -> Result<(), Error> {
-        let Rule::Follow(times, leader) = self.rule else { return Ok(()) };
+        let Rule::Follow(times, leader, _) = self.rule else { return Ok(()) };
         let Some(&wanted) = times.get(self.taken) else { return Ok(()) };
         let timescale = source.track().timescale;
         let seconds = |units| Time { units, timescale }.seconds();

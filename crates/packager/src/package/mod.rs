@@ -20,6 +20,7 @@ mod signalling;
 mod source;
 mod summary;
 mod text;
+mod time;
 mod write;
 
 pub use lanelock_manifest::{Accessibility, Role};
@@ -134,7 +135,7 @@ struct Chosen {
 fn choose_text(text: TextFile, options: &PackageOptions) -> Result<Option<Chosen>, Error> {
     let language = text.language();
     // When segments are known it is made anew; until then it says what it is.
-    let second = cuts::Time { units: 1, timescale: 1 };
+    let second = time::Time { units: 1, timescale: 1 };
     let source = text.track(&[], second, language.as_deref())?;
     let Some((mut properties, rules)) = select(&source, language.as_deref(), options) else {
         return Ok(None);

@@ -8,9 +8,10 @@ use lanelock_mp4::TrackKind;
 
 use super::{
     Chosen, PackageOptions,
-    cuts::{self, Rule, Segments, Time},
+    cuts::{self, Rule, Segments},
     names,
     rendition::{Rendition, edit, key_of, protection},
+    time::Time,
 };
 use crate::{Error, Iv, Key, Observer, choices};
 
@@ -79,6 +80,7 @@ pub(super) fn arrange(
     if options.trick_play {
         add_trick_play(&mut chosen, &mut names, &mut sets)?;
     }
+    rebase(&mut chosen, observer)?;
     let mut cut: Vec<Option<Segments>> = chosen.iter().map(|_| None).collect();
     let mut leading: Option<Leading> = None;
     let mut starts: Vec<Vec<i64>> = Vec::with_capacity(sets.len());
@@ -133,6 +135,31 @@ pub(super) fn arrange(
     }
     check_protection(&renditions, options)?;
     Ok((renditions, sets))
+}
+
+/// Lets the stream begin at 0 if video and audio begin a second or more behind it, as recordings do.
+fn rebase(chosen: &mut [Chosen], observer: &dyn Observer) -> Result<(), Error> {
+    let mut earliest: Option<Time> = None;
+    for track in chosen.iter().filter(|track| track.source.kind() != TrackKind::Text) {
+        let Some((_, sample)) = track.source.samples()?.next()? else { continue };
+        let timescale = track.source.track().timescale;
+        let units = i64::try_from(sample.decode_time).unwrap_or(i64::MAX);
+        let start = Time { units, timescale };
+        if earliest.is_none_or(|earliest| earliest.reaches(start)) {
+            earliest = Some(start);
+        }
+    }
+    let Some(earliest) = earliest.filter(|start| start.seconds() >= 1.0) else { return Ok(()) };
+    observer.warn(&format!(
+        "the inputs begin at {:.3} s: the stream begins at 0, so much earlier",
+        earliest.seconds()
+    ));
+    for track in chosen.iter_mut().filter(|track| track.text.is_none()) {
+        let timescale = i128::from(track.source.track().timescale);
+        let units = i128::from(earliest.units) * timescale / i128::from(earliest.timescale);
+        track.source.timing.rebase = u64::try_from(units).unwrap_or(0);
+    }
+    Ok(())
 }
 
 /// Adds a set with the key frames of the smallest video of the first set.
@@ -215,9 +242,9 @@ impl Cutting<'_> {
             };
             let least = ticks(options.segment_duration);
             let rule = match (&starts, &leading) {
-                (Some(starts), _) if is_video => Rule::Follow(starts, &names[first]),
+                (Some(starts), _) if is_video => Rule::Follow(starts, &names[first], least),
                 _ if is_video => Rule::Lead(least),
-                (_, Some(leading)) => Rule::Near(&leading.times),
+                (_, Some(leading)) => Rule::Near(&leading.times, least),
                 (_, None) => Rule::Every(least),
             };
             let segments = cuts::cut(source, name, &rule, options.fragment_duration.map(ticks))?;
@@ -227,6 +254,17 @@ impl Cutting<'_> {
                 *leading = Some(Leading { times, end: time(segments.end) });
             }
             starts.get_or_insert_with(|| segments.starts());
+            let first_end = cut[first].as_ref().map_or(segments.end, |first| first.end);
+            if is_video && segments.end.abs_diff(first_end) > u64::from(timescale) {
+                let seconds = |units| Time { units, timescale }.seconds();
+                return Err(source.fail(format!(
+                    "{name} ends at {:.3} s, and {} at {:.3} s: renditions of one video end together; cut \
+                     them alike",
+                    seconds(segments.end),
+                    names[first],
+                    seconds(first_end)
+                )));
+            }
             cut[index] = Some(segments);
         }
         Ok(starts.unwrap_or_default())

@@ -7,6 +7,7 @@ use lanelock_mp4::{
     edit::{SampleInfoJoiner, SingleEdit, fragment_movie, iso_movie, single_track},
 };
 
+use super::time::Time;
 use crate::{
     Error, Observer,
     encrypt::{GROUP_OF_CLEAR, is_protected},
@@ -73,31 +74,37 @@ pub(super) struct SourceTrack {
     pub(super) index: usize,
     /// How its media are presented.
     pub(super) timing: Timing,
+    /// Those of its samples that are needed for what is presented.
+    needed: Range<u64>,
     /// Of its samples, only the sync samples, each as long as it is to the next one.
     pub(super) only_sync: bool,
 }
 
 /// What an edit list says of a track, in units of the track.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Timing {
     /// Presentation begins with nothing, so long.
     pub(super) delay: u64,
     /// Composition time of what is presented first.
     pub(super) from: u64,
+    /// Presentation time of the end, if the media go on behind it.
+    until: Option<i64>,
+    /// What the times of all tracks of the stream are less by.
+    pub(super) rebase: u64,
 }
 
 impl Timing {
     /// Presentation time of a composition time.
     pub(super) fn presented(&self, composition: i64) -> i64 {
-        let shift = self.delay.cast_signed().saturating_sub(self.from.cast_signed());
-        composition.saturating_add(shift)
+        let before = self.from.cast_signed().saturating_add(self.rebase.cast_signed());
+        composition.saturating_add(self.delay.cast_signed()).saturating_sub(before)
     }
 }
 
 impl SourceTrack {
     /// Without a look at its edit list.
     pub(super) fn untimed(file: Arc<InputFile>, index: usize) -> Self {
-        Self { file, index, timing: Timing { delay: 0, from: 0 }, only_sync: false }
+        Self { file, index, timing: Timing::default(), needed: 0..u64::MAX, only_sync: false }
     }
 
     /// With what its edit list says.
@@ -106,7 +113,58 @@ impl SourceTrack {
         if self.file.movie().encryption_runs(self.track(), 1).any(is_protected) {
             return Err(self.fail(GROUP_OF_CLEAR));
         }
-        Ok(Self { timing, ..self })
+        Self { timing, ..self }.trimmed()
+    }
+
+    /// Without the samples that nothing of what is presented needs.
+    ///
+    /// Video is presented from a sync sample on: browsers drop what is before time 0, and all pictures that
+    /// need it. Audio keeps [`PREROLL`], which its decoder needs.
+    fn trimmed(mut self) -> Result<Self, Error> {
+        let Timing { from, until, .. } = self.timing;
+        if from == 0 && until.is_none() {
+            return Ok(self);
+        }
+        let is_video = self.kind() == TrackKind::Video;
+        let preroll = i64::from(self.track().timescale / PREROLL);
+        let mut start = None;
+        let (mut first, mut end, mut number) = (0, 0, 0_u64);
+        let mut samples = self.samples()?;
+        while let Some((_, sample)) = samples.next_of_all()? {
+            let presented = samples.presented(&sample);
+            let duration = i64::from(sample.duration);
+            if is_video && sample.sync && presented <= duration / 2 {
+                (first, start) = (number, Some((presented, duration)));
+            } else if !is_video && presented.saturating_add(duration) <= -preroll {
+                first = number + 1;
+            }
+            number += 1;
+            if until.is_none_or(|until| presented < until) {
+                end = number;
+            }
+            let decoded = sample.decode_time.cast_signed().saturating_sub(duration);
+            if until.is_none() && decoded > self.timing.presented(0).saturating_neg() {
+                end = u64::MAX;
+                break;
+            }
+        }
+        drop(samples);
+        self.needed = first.min(end)..end;
+        if let Some((presented, duration)) = start.filter(|(presented, _)| *presented != 0) {
+            if presented < -duration / 2 {
+                let seconds =
+                    |units: i64| Time { units, timescale: self.track().timescale }.seconds();
+                return Err(self.fail(format!(
+                    "its edit list begins {:.3} s behind a sync sample, so that players could show nothing up to \
+                     the next one; encode it from there (ffmpeg -i IN OUT), or cut it at a sync sample",
+                    -seconds(presented)
+                )));
+            }
+            // Rounded to another timescale.
+            let moved = self.timing.from.cast_signed().saturating_add(presented);
+            self.timing.from = u64::try_from(moved).unwrap_or(0);
+        }
+        Ok(self)
     }
 
     pub(super) fn track(&self) -> &Track {
@@ -209,8 +267,28 @@ fn timing(file: &InputFile, index: usize) -> Result<Timing, Error> {
             }
         }
     }
-    Ok(Timing { delay, from: from.unwrap_or(0) })
+    let from = from.unwrap_or(0);
+    Ok(Timing { delay, from, until: until(movie, track, delay, from), rebase: 0 })
 }
+
+/// Presentation time of the end that the edit of a progressive file states, if the media go on for more
+/// than a frame or so behind it. In a fragmented file an edit goes on to the end (ISO/IEC 14496-12, 8.6.6.1).
+fn until(movie: &Movie, track: &Track, delay: u64, from: u64) -> Option<i64> {
+    let edit = track.edits.iter().find(|edit| edit.media_time >= 0)?;
+    if movie.fragmented || edit.segment_duration == 0 {
+        return None;
+    }
+    let units = u128::from(edit.segment_duration) * u128::from(track.timescale);
+    let units = u64::try_from(units.div_ceil(u128::from(movie.timescale.max(1)))).ok()?;
+    let media_end = from.checked_add(units)?;
+    let margin = u64::from(track.timescale / 10);
+    let is_cut = media_end.checked_add(margin)? < track.duration && track.duration != u64::MAX;
+    is_cut.then(|| i64::try_from(delay.saturating_add(units)).ok()).flatten()
+}
+
+/// What audio keeps in front of the first presented sample, as a part of a second: Opus asks for 80 ms (RFC
+/// 7845, 4.6), AAC with spectral band replication for two frames.
+const PREROLL: u32 = 5;
 
 /// A place between two samples of a track.
 #[derive(Clone, Copy, Debug)]
@@ -232,6 +310,8 @@ pub(super) struct TrackSamples<'a> {
     reader: Reader<'a>,
     /// The next sample, and the place before it.
     next: Option<(SourcePosition, Sample)>,
+    /// Samples that are behind.
+    number: u64,
     /// Duration of the last sample.
     last_duration: u32,
     gaps: Gaps,
@@ -300,8 +380,12 @@ impl<'a> TrackSamples<'a> {
             Reader::Table(Box::new(samples.map_err(|error| input.container(error))?))
         };
         let gaps = Gaps::default();
-        let mut this = Self { track, input, reader, next: None, last_duration: 0, gaps };
+        let mut this = Self { track, input, reader, next: None, number: 0, last_duration: 0, gaps };
         this.next = this.read()?;
+        while position.is_none() && this.number < track.needed.start && this.next.is_some() {
+            this.next = this.read()?;
+            this.number += 1;
+        }
         Ok(this)
     }
 
@@ -346,8 +430,12 @@ impl<'a> TrackSamples<'a> {
     /// it, and its duration leads to the sample behind it, so that gaps and overlaps of fragments do
     /// not shift what follows.
     fn next_of_all(&mut self) -> Result<Option<(SourcePosition, Sample)>, Error> {
+        if self.number >= self.track.needed.end {
+            return Ok(None);
+        }
         let Some((at, mut sample)) = self.next.take() else { return Ok(None) };
         self.next = self.read()?;
+        self.number += 1;
         if let Some((_, next)) = &self.next {
             let duration = next.decode_time.checked_sub(sample.decode_time);
             let Some(duration) = duration.and_then(|duration| u32::try_from(duration).ok()) else {
@@ -371,8 +459,11 @@ impl<'a> TrackSamples<'a> {
             sample.duration = self.last_duration;
         }
         self.last_duration = sample.duration;
-        let delay = self.track.timing.delay;
-        sample.decode_time = sample.decode_time.saturating_add(delay);
+        let Timing { delay, rebase, .. } = self.track.timing;
+        let moved = sample.decode_time.saturating_add(delay).checked_sub(rebase);
+        sample.decode_time = moved.ok_or_else(|| {
+            self.track.fail("it begins more than a second before the video and audio of the stream")
+        })?;
         if sample.decode_time >= 1 << 62 {
             return Err(self.track.fail("its times are beyond all numbers; remux it first"));
         }
@@ -382,7 +473,7 @@ impl<'a> TrackSamples<'a> {
     /// Presentation time of a sample that it gave.
     pub(super) fn presented(&self, sample: &Sample) -> i64 {
         let timing = self.track.timing;
-        let decode = sample.decode_time.saturating_sub(timing.delay);
+        let decode = (sample.decode_time + timing.rebase).saturating_sub(timing.delay);
         timing.presented(decode.cast_signed() + i64::from(sample.composition_offset))
     }
 }

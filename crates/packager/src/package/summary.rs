@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Package, cuts::Time, facts};
+use super::{Package, facts, time::Time};
 use crate::Times;
 
 /// What was packaged, or will be.

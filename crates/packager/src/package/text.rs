@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    cuts::Time,
     source::{InputFile, SourceTrack},
+    time::Time,
 };
 use crate::{
     Error, Observer,

@@ -195,6 +195,28 @@ fn misaligned_renditions_are_refused() {
     assert!(message.contains("video-") && message.contains(" s"), "{message}");
 }
 
+/// Renditions of one video end together, whichever comes first; audio may go on, in segments like the others.
+#[test]
+fn tracks_that_end_early() {
+    let long = small_clip("avc.mp4").read();
+    let inputs: [(&str, &[u8]); 2] = [("long.mp4", &long), ("short.mp4", AVC)];
+    for inputs in [inputs, [inputs[1], inputs[0]]] {
+        let message = refusal(&inputs, options(Scheme::Cbcs));
+        assert!(message.contains("ends at") || message.contains("none from there on"), "{message}");
+    }
+    let audio = small_clip("avc_aac.mp4").read();
+    let only =
+        |file: &str, kind| rule(|rule| (rule.file, rule.kind) = (Some(file.into()), Some(kind)));
+    let tracks = vec![
+        only("v.mp4", lanelock_mp4::TrackKind::Video),
+        only("a.mp4", lanelock_mp4::TrackKind::Audio),
+    ];
+    let options = options(Scheme::Cbcs).with_tracks(tracks);
+    let (_, summary) = package(&[("v.mp4", AVC), ("a.mp4", &audio)], options).unwrap();
+    assert!(summary.tracks[1].segments > 1, "{:?}", summary.tracks[1]);
+    assert!(summary.tracks[1].longest_segment < 0.7, "{:?}", summary.tracks[1]);
+}
+
 /// Codecs of their own are sets of their own, which need not be aligned.
 #[test]
 fn codecs_are_sets() {

@@ -15,7 +15,10 @@ use lanelock_packager::{
     io::{MemoryFolder, MemorySource, Source},
     package::{Package, PackageOptions, Storage},
 };
-use lanelock_testkit::boxes::{all, find, full, word};
+use lanelock_testkit::{
+    boxes::{all, find, full, word},
+    small_clip,
+};
 use support::{AAC, AVC_AAC, AVC_AAC_FRAGMENTS, Trak, Warnings, progressive};
 
 /// Units of a second of the tracks in the fixtures.
@@ -79,29 +82,64 @@ fn patched(file: &[u8], kind: &[u8; 4], number: usize, at: usize, value: u32) ->
     file
 }
 
+const SECOND: Duration = Duration::from_secs(1);
+
 #[test]
 fn times_beyond_32_bits() {
+    // The last sample in front of it lasts as long as a sample can.
+    let file = moved(|number, start| if number == 2 { (1 << 32) - start } else { 0 });
+    let options = || options().with_segment_duration(Duration::from_millis(100));
+    let (made, _) = package(&file, options());
+    let made = made.unwrap();
+    assert_eq!(starts(&made, "video"), [0, 1 << 32]);
+    let mpd = String::from_utf8(made["manifest.mpd"].clone()).unwrap();
+    // The first picture is presented 0x400 units after it is decoded.
+    assert!(mpd.contains("t=\"1024\" d=\"4294967296\""), "{mpd}");
+    // An index says times in 64 bits, and durations in 32.
+    let message = package(&file, options().with_storage(Storage::Single)).0.unwrap_err();
+    assert!(message.contains("subsegment_duration"), "{message}");
+}
+
+/// What was recorded begins anywhere; a stream begins at 0, and its tracks keep their distance.
+#[test]
+fn late_inputs_begin_at_0() {
     const SECONDS: u64 = 1_000_000;
     let file = moved(|number, _| SECONDS * if number % 2 == 0 { VIDEO } else { AUDIO });
     let (made, warnings) = package(&file, options());
     let made = made.unwrap();
-    assert_eq!(warnings, [""; 0]);
-    let (video, audio) = (SECONDS * VIDEO, SECONDS * AUDIO);
-    assert!(video > 1 << 32 && audio > 1 << 32);
-    assert_eq!(starts(&made, "video"), [video, video + 0x600]);
-    assert_eq!(starts(&made, "audio")[0], audio);
-    let mpd = String::from_utf8(made["manifest.mpd"].clone()).unwrap();
-    // The first picture is presented 0x400 units after it is decoded.
-    assert!(mpd.contains(&format!("t=\"{}\"", video + 0x400)), "{mpd}");
-    assert!(mpd.contains(&format!("t=\"{audio}\"")), "{mpd}");
-    // The index says the same, in 64 bits.
-    let (made, _) = package(&file, options().with_storage(Storage::Single));
-    let made = made.unwrap();
-    assert_eq!(starts(&made, "video"), [video, video + 0x600]);
-    let (_, file) =
-        made.iter().find(|(path, _)| path.starts_with("video") && path.ends_with(".mp4")).unwrap();
-    let sidx = all(file, *b"sidx")[0];
-    assert_eq!((sidx[0], long(&sidx[12..])), (1, video + 0x400));
+    let [warning] = &warnings[..] else { panic!("{warnings:?}") };
+    assert!(warning.contains("begin at 1000000.000 s"), "{warning}");
+    assert_eq!(starts(&made, "video"), [0, 0x600]);
+    assert_eq!(starts(&made, "audio")[0], 0);
+    let (unmoved, _) = package(AVC_AAC_FRAGMENTS, options());
+    assert_eq!(unmoved.unwrap()["manifest.mpd"].len(), made["manifest.mpd"].len());
+}
+
+/// What an edit list cuts off is in no stream: at the end, whole groups of pictures at the start; a start
+/// within a group cannot be said.
+#[test]
+fn edit_lists_that_cut() {
+    let file = small_clip("avc_aac.mp4").read();
+    let made = |file: &[u8]| package(file, options().with_segment_duration(SECOND)).0;
+    let duration = |made: &Objects| {
+        let mpd = String::from_utf8(made["manifest.mpd"].clone()).unwrap();
+        let (_, rest) = mpd.split_once("mediaPresentationDuration=\"PT").unwrap();
+        rest.split_once('S').unwrap().0.parse::<f64>().unwrap()
+    };
+    let whole = duration(&made(&file).unwrap());
+    assert!(whole > 1.9, "{whole}");
+    // Both tracks end after a second; the fields are in thousandths.
+    let ends = patched(&patched(&file, b"elst", 0, 12, 1000), b"elst", 1, 12, 1000);
+    let end = duration(&made(&ends).unwrap());
+    assert!((0.99..1.1).contains(&end), "{end}");
+    // Both begin with the second key frame.
+    let starts = patched(&file, b"elst", 0, 16, u32::try_from(VIDEO).unwrap() + 0x400);
+    let starts = patched(&starts, b"elst", 1, 16, u32::try_from(AUDIO).unwrap() + 1024);
+    let end = duration(&made(&starts).unwrap());
+    assert!((whole - 1.1..whole - 0.9).contains(&end), "{end}");
+    let inside = patched(&file, b"elst", 0, 16, u32::try_from(VIDEO).unwrap() / 2);
+    let message = made(&inside).unwrap_err();
+    assert!(message.contains("behind a sync sample"), "{message}");
 }
 
 /// Where a segment lasts longer than an index can say, there is an error that says so; segments in files of

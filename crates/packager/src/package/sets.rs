@@ -141,9 +141,11 @@ pub(super) fn arrange(
 fn rebase(chosen: &mut [Chosen], observer: &dyn Observer) -> Result<(), Error> {
     let mut earliest: Option<Time> = None;
     for track in chosen.iter().filter(|track| track.source.kind() != TrackKind::Text) {
-        let Some((_, sample)) = track.source.samples()?.next()? else { continue };
+        let mut samples = track.source.samples()?;
+        let Some((_, sample)) = samples.next()? else { continue };
         let timescale = track.source.track().timescale;
-        let units = i64::try_from(sample.decode_time).unwrap_or(i64::MAX);
+        let decoded = i64::try_from(sample.decode_time).unwrap_or(i64::MAX);
+        let units = samples.presented(&sample).min(decoded);
         let start = Time { units, timescale };
         if earliest.is_none_or(|earliest| earliest.reaches(start)) {
             earliest = Some(start);

@@ -2,6 +2,8 @@
 
 import filecmp
 import functools
+import itertools
+import math
 import pathlib
 import subprocess
 
@@ -25,6 +27,44 @@ def decrypts(lanelock, path, expected, keys):
         same(clear, expected)
     finally:
         clear.unlink(missing_ok=True)
+
+
+def same_folder(path, expected):
+    """Both folders have the same files."""
+    names = [sorted(file.relative_to(folder) for file in folder.rglob("*")) for folder in (path, expected)]
+    if names[0] != names[1]:
+        raise Wrong(f"{path.name} has other files than {expected.name}")
+    for name in names[0]:
+        if (expected / name).is_file():
+            same(path / name, expected / name)
+
+
+def package(folder, sources, init, segment, seconds):
+    """A package of these sources, by name, with manifests for DASH and HLS: the tracks are encrypted,
+    and cut into segments of that many seconds, if there is a path of segments."""
+    for kind in ("mpd", "m3u8"):
+        if not list(folder.glob(f"*.{kind}")):
+            raise Wrong(f"{folder.name} has no manifest of the kind {kind}")
+    joined = folder.with_name("joined.mp4")
+    try:
+        for name, source in sources.items():
+            parts = [folder / init.format(name)]
+            if segment:
+                numbered = (folder / segment.format(name, number) for number in itertools.count(1))
+                parts += itertools.takewhile(pathlib.Path.exists, numbered)
+                found, count = len(parts) - 1, math.ceil(round(duration(source), 1) / seconds)
+                if found != count:
+                    raise Wrong(f"{name} has {found} segments, and not {count}")
+            joined.write_bytes(b"".join(part.read_bytes() for part in parts))
+            encrypted(joined, source)
+    finally:
+        joined.unlink(missing_ok=True)
+
+
+def duration(path):
+    """In seconds."""
+    command = ["ffprobe", "-v", "error", "-show_entries", "format=duration", "-of", "csv=p=0", path]
+    return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
 def encrypted(path, source, key=KEY):

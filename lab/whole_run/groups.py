@@ -1,16 +1,21 @@
 """What is measured: groups of runs that are interleaved with one another.
 
 Every run names the two copies that it is a multiple of: those by `cp` and by the copier of the same
-files, on the same file system, with fsync or without, in the same group.
+files, on the same file system, with fsync or without, in the same group; and it may name runs of
+peers with the same result.
 """
 
 import dataclasses
 import subprocess
 import typing
 
-from . import KEY, KID, NEW_KEY, NEW_KID, check
+from . import KEY, KID, NEW_KEY, NEW_KID, check, media
 
 NOT_IN_BUILD = "not in this build"
+
+SEGMENT = 6  # seconds
+# Where a track is in a package, by its name: the initialization segment, and segments by number.
+LAYOUTS = {"segments": ("{}/init.mp4", "{}/{}.m4s"), "single": ("{}.mp4", None)}
 
 
 @dataclasses.dataclass
@@ -28,6 +33,8 @@ class Run:
     # The rows that this one is a multiple of.
     cp: str = "cp"
     copier: str = "copier"
+    # Likewise, by the name of the column.
+    peers: dict = dataclasses.field(default_factory=dict)
     missing: str = None
 
 
@@ -57,6 +64,8 @@ def groups():
     yield Group("frames", title, lambda bench: fragmented(bench, fhd, "frames"))
     yield Group("several", f"several copies of `{fhd}`, tmpfs", lambda bench: several(bench, fhd))
     yield Group("clip", "`clip_1M`, tmpfs", lambda bench: fragmented(bench, "clip_1M", "frag"))
+    title = f"`lanelock package`: a ladder of five renditions and sound, segments of {SEGMENT} s, tmpfs"
+    yield Group("ladder", title, ladder)
 
 
 def in_memory(bench, media):
@@ -153,6 +162,47 @@ def several(bench, media):
     yield at_once("two lanelock cbcs at once", command, lambda: encrypted(2))
 
 
+def ladder(bench):
+    if "package" not in bench.tools.has:
+        yield Run("lanelock package", [], [], missing=NOT_IN_BUILD)
+        return
+    sources = {name: bench.input(f"ladder_{name}") for name in media.LADDER}
+    out = bench.folder / "out"
+
+    def package(scheme, layout, folder, *options):
+        # Tracks get the names that the other packagers give them.
+        tracks = [word for name, path in sources.items() for word in ("--track", f"file={path.name}:name={name}")]
+        options = ["--scheme", scheme, "--layout", layout, "--segment", f"{SEGMENT}s", *tracks, *options]
+        return bench.lanelock("package", *sources.values(), "-o", folder, *options)
+
+    for layout, paths in LAYOUTS.items():
+        copied = bench.folder / f"copied-{layout}"
+        subprocess.run(package("cbcs", layout, copied), check=True)
+        look = {
+            "copied": lambda copied=copied: check.same_folder(out, copied),
+            "packaged": lambda paths=paths: check.package(out, sources, *paths, SEGMENT),
+        }
+
+        def run(name, command, what, copier=f"copier, {layout}", cp=f"cp -r, {layout}", look=look, **options):
+            return bench.run(name, command, look[what], outputs=[out], cp=cp, copier=copier, **options)
+
+        yield run(f"cp -r, {layout}", ["cp", "-r", "--reflink=never", copied, out], "copied")
+        yield run(f"copier, {layout}", [bench.tools.copier, "-r", copied, out], "copied")
+        beside = [peer for peer in bench.packagers if peer.packages and layout == "segments"]
+        for scheme in ("cbcs", "cenc"):
+            peers = {peer.name: f"{peer.name} {scheme}" for peer in beside}
+            yield run(f"lanelock {scheme}, {layout}", package(scheme, layout, out), "packaged", peers=peers)
+            for peer in beside:
+                missing = f"not there: {peer.reason}" if peer.reason else None
+                command = [] if missing else peer.package(scheme, sources, out, bench.folder, SEGMENT)
+                options = {"peers": peers, "ours": False, "missing": missing}
+                yield run(f"{peer.name} {scheme}", command, "packaged", **options)
+        name = f"copier, {layout}, one thread"
+        yield run(name, [bench.tools.copier, "--threads", "1", "-r", copied, out], "copied", copier=name)
+        command = package("cbcs", layout, out, "--workers", "1")
+        yield run(f"lanelock cbcs, {layout}, one worker", command, "packaged", copier=name)
+
+
 class Tools:
     """The programs, and which options this build of ours has."""
 
@@ -166,8 +216,7 @@ class Tools:
         self.version = text("--version").strip()
         usage = text("encrypt", "--help").replace(",", " ").split()
         self.has = {word for word in ("-o", "--write-turns") if word in usage}
-        if text("rewrap", "--help"):
-            self.has.add("rewrap")
+        self.has |= {word for word in ("rewrap", "package") if text(word, "--help")}
 
 
 class Bench:

@@ -9,7 +9,7 @@ import subprocess
 from . import ROOT
 
 
-def describe(tools, peers, turns, seed, quick):
+def describe(tools, peers, turns, seed, load, quick):
     """The lines above the tables."""
     info = pathlib.Path("/proc/cpuinfo").read_text()
     name = re.search(r"^model name\s*: (.*)", info, re.MULTILINE)
@@ -26,6 +26,7 @@ def describe(tools, peers, turns, seed, quick):
         *(f"{name} {version}" for name, version in peers.items()),
         f"{datetime.date.today()}",
         f"{turns} turns, order by seed {seed}",
+        f"load average {load:.1f} before",
     ]
     lines = ["; ".join(parts) + "."]
     if quick:

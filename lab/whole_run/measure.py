@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -22,8 +23,8 @@ def measure(stopwatch, group, runs, turns, random, log):
             figures = once(stopwatch, group, run, log)
             if turn == 0:
                 run.check()
-                sizes[run.name] = [path.stat().st_size for path in run.outputs]
-            elif sizes[run.name] != [path.stat().st_size for path in run.outputs]:
+                sizes[run.name] = [size(path) for path in run.outputs]
+            elif sizes[run.name] != [size(path) for path in run.outputs]:
                 raise Wrong("its output has another size than the one that was looked at")
             else:
                 taken[run.name][turn] = figures
@@ -36,6 +37,8 @@ def measure(stopwatch, group, runs, turns, random, log):
                 taken[run.name].clear()
         finally:
             for path in run.outputs:
+                if path.is_dir():
+                    shutil.rmtree(path)
                 path.unlink(missing_ok=True)
 
     for turn in range(turns + 1):  # the first one warms up, and what comes out of it is looked at
@@ -43,6 +46,14 @@ def measure(stopwatch, group, runs, turns, random, log):
             if run.name not in reasons:
                 attempt(run, turn)
     return taken, reasons
+
+
+def size(path):
+    """Of a file, or of the media in a folder: of some packagers, manifests vary from run to run."""
+    if not path.is_dir():
+        return path.stat().st_size
+    media = (file for file in path.rglob("*") if file.is_file() and file.suffix not in (".mpd", ".m3u8"))
+    return sum(file.stat().st_size for file in media)
 
 
 def once(stopwatch, group, run, log):

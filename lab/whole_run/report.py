@@ -10,12 +10,20 @@ import sys
 BEGIN = "<!-- whole-run: begin. What follows is written by `lab/whole-run`. -->"
 END = "<!-- whole-run: end -->"
 
-COLUMNS = ["run", "wall s", "quartiles", "x cp", "x copier", "CPU s", "x cp", "x copier", "peak MiB"]
+
+def references(row):
+    """The runs that a row is a multiple of, by the names of columns."""
+    return {"cp": row["cp"], "copier": row["copier"], **row.get("peers", {})}
+
+
+def columns(names):
+    ratios = [f"x {name}" for name in names]
+    return ["run", "wall s", "quartiles", *ratios, "CPU s", *ratios, "peak MiB"]
 
 
 def row(run, turns, reason):
     """What the JSON has of a run."""
-    entry = {"name": run.name, "cp": run.cp, "copier": run.copier}
+    entry = {"name": run.name, "cp": run.cp, "copier": run.copier, "peers": run.peers}
     if reason or not turns:
         return {**entry, "missing": reason or "no turn ended well"}
     columns = {name: [figures[name] for figures in turns.values()] for name in ("wall", "cpu", "peak_mib")}
@@ -33,10 +41,10 @@ def finish(rows):
             row[f"{name}_quartiles"] = [float(seconds(quartiles[0])), float(seconds(quartiles[2]))]
         row["peak_mib_median"] = statistics.median(row["peak_mib"])
     for row in present.values():
-        for copy in ("cp", "copier"):
+        for beside, run in references(row).items():
             for name in ("wall", "cpu"):
-                other = present.get(row[copy], {}).get(f"{name}_median")
-                row[f"{name}_x_{copy}"] = row[f"{name}_median"] / other if other else None
+                other = present.get(run, {}).get(f"{name}_median")
+                row[f"{name}_x_{beside}"] = row[f"{name}_median"] / other if other else None
 
 
 def seconds(value):
@@ -48,26 +56,43 @@ def text(data):
     lines = [*data["about"], ""]
     for group in data["groups"]:
         lines += [f"#### {group['title']}", "", f"{group['files']}", ""]
-        lines += [f"| {' | '.join(COLUMNS)} |", "|---" * len(COLUMNS) + "|"]
-        lines += [f"| {' | '.join(cells(row, data['turns']))} |" for row in group["rows"]]
+        if "about" in group:  # of another run than the rest
+            lines += [*group["about"], ""]
+        names = list(dict.fromkeys(name for row in group["rows"] for name in references(row)))
+        head = columns(names)
+        lines += [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
+        turns = group.get("turns", data["turns"])
+        lines += [f"| {' | '.join(cells(row, turns, names))} |" for row in group["rows"]]
         lines.append("")
     return "\n".join(lines)
 
 
-def cells(row, turns):
+def added(data, more):
+    """The report with the groups of another run, instead of those of the same names."""
+    own = {"about": more["about"], "turns": more["turns"], "seed": more["seed"], "peers": more["peers"]}
+    fresh = {group["name"]: {**group, **own} for group in more["groups"]}
+    kept = [fresh.pop(group["name"], group) for group in data["groups"]]
+    return {**data, "groups": kept + list(fresh.values())}
+
+
+def cells(row, turns, names):
     name = row["name"]
     if "missing" in row:
-        return [name, f"*{row['missing'].replace('|', '/')}*", *[""] * (len(COLUMNS) - 2)]
+        return [name, f"*{row['missing'].replace('|', '/')}*", *[""] * (len(columns(names)) - 2)]
     if len(row["turns"]) < turns:
         name += f" ({len(row['turns'])} turns of {turns})"
-    ratio = lambda value: "-" if value is None else f"{value:.2f}"  # noqa: E731
+
+    def ratios(figure):
+        values = [row.get(f"{figure}_x_{name}") for name in names]
+        return ["-" if value is None else f"{value:.2f}" for value in values]
+
     return [
         f"**{name}**" if "lanelock" in name else name,
         seconds(row["wall_median"]),
         "..".join(map(seconds, row["wall_quartiles"])),
-        ratio(row["wall_x_cp"]), ratio(row["wall_x_copier"]),
+        *ratios("wall"),
         seconds(row["cpu_median"]),
-        ratio(row["cpu_x_cp"]), ratio(row["cpu_x_copier"]),
+        *ratios("cpu"),
         f"{row['peak_mib_median']:.0f}",
     ]
 

@@ -2,7 +2,7 @@
 
 use lanelock_mp4::{Sample, TrackKind};
 
-use super::source::{Gaps, SourcePosition, SourceTrack};
+use super::source::{Gaps, SourceTrack};
 use crate::Error;
 
 /// The segments of a track.
@@ -31,7 +31,6 @@ pub(super) struct Segment {
 /// A fragment of a segment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FragmentCut {
-    pub(super) position: SourcePosition,
     pub(super) samples: u32,
     pub(super) decode_time: u64,
     pub(super) description_index: u32,
@@ -99,7 +98,7 @@ pub(super) fn cut(
     let mut cutter = Cutter { rule, taken: 0, nearest: None };
     let timescale = source.track().timescale;
     let (mut fragment_start, mut fragments) = (0, 0);
-    while let Some((position, sample)) = samples.next()? {
+    while let Some((_, sample)) = samples.next()? {
         let presented = samples.presented(&sample);
         let time = Time { units: presented, timescale };
         let begins = match segments.list.last() {
@@ -133,7 +132,6 @@ pub(super) fn cut(
                 )));
             }
             segment.fragments.push(FragmentCut {
-                position,
                 samples: 0,
                 decode_time: sample.decode_time,
                 description_index: sample.description_index,

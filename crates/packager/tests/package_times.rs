@@ -9,17 +9,23 @@
 
 mod support;
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    io,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use lanelock_packager::{
-    io::{MemoryFolder, MemorySource, Source},
+    Scheme,
+    io::{MemoryFolder, MemorySource, ReadAt, Source},
     package::{Package, PackageOptions, Storage},
 };
 use lanelock_testkit::{
     boxes::{all, find, full, word},
     small_clip,
 };
-use support::{AAC, AVC_AAC, AVC_AAC_FRAGMENTS, Trak, Warnings, progressive};
+use support::{AAC, AVC_AAC, AVC_AAC_FRAGMENTS, Place, Trak, Warnings, keys, progressive};
 
 /// Units of a second of the tracks in the fixtures.
 const VIDEO: u64 = 0x3200;
@@ -201,6 +207,78 @@ fn samples_without_duration() {
     // All samples have the duration of the first one, which tfhd says for all.
     let tfhd = all(last, *b"tfhd")[0];
     assert_eq!((word(tfhd, 0) & 0x8, word(tfhd, 8)), (0x8, 0x400));
+}
+
+/// So it is if the one before is in another segment, and manifests say the same.
+#[test]
+fn a_last_sample_without_duration_in_a_segment_of_its_own() {
+    let file = patched(AAC, b"stts", 0, 24, 0);
+    let mut alone = 0;
+    for frames in 1..60 {
+        // One nanosecond more, since durations are rounded down to units.
+        let segment = Duration::from_nanos(frames * 0x400 * 1_000_000_000 / AUDIO + 1);
+        let Ok(made) = package(&file, options().with_segment_duration(segment)).0 else { continue };
+        let segments = (1..).map_while(|number| made.get(&format!("audio/{number}.m4s")));
+        let last = segments.last().unwrap();
+        let (tfhd, trun) = (all(last, *b"tfhd")[0], all(last, *b"trun")[0]);
+        if word(trun, 4) != 1 {
+            continue;
+        }
+        alone += 1;
+        assert_eq!((word(tfhd, 0) & 0x8, word(tfhd, 8)), (0x8, 0x400));
+        let mpd = String::from_utf8(made["manifest.mpd"].clone()).unwrap();
+        assert!(mpd.contains(" d=\"1024\""), "{mpd}");
+    }
+    assert!(alone > 0);
+}
+
+/// Keeps where it is read.
+struct Watched {
+    bytes: Vec<u8>,
+    reads: Mutex<Vec<u64>>,
+}
+
+impl ReadAt for Watched {
+    fn len(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        self.reads.lock().unwrap().push(offset);
+        ReadAt::read_exact_at(&self.bytes[..], buf, offset)
+    }
+}
+
+impl Source for Watched {
+    fn name(&self) -> String {
+        "in.mp4".into()
+    }
+}
+
+/// However many segments a fragment of the input becomes, it is not read once for each.
+#[test]
+fn a_fragment_in_many_segments_is_read_once() {
+    let clip = Trak { handler: b"soun", format: b"Opus", config: b"", sample: &[7], count: 300 };
+    let place = Place::new();
+    let long = support::options(Scheme::Cenc).with_fragment_duration(Duration::from_secs(1000));
+    let (file, _) = place.encrypt(&progressive(&[clip]), &long).unwrap();
+    let (file, _) = place.decrypt(&file, &keys()).unwrap();
+    assert_eq!(all(&file, *b"trun").len(), 1);
+    let moof = find(&file, b"moof") as u64;
+    let reads = |segment| {
+        let source = Arc::new(Watched { bytes: file.clone(), reads: Mutex::default() });
+        let options = options().with_segment_duration(segment);
+        let warnings = Warnings::default();
+        let package = Package::new(vec![source.clone()], options, &warnings).unwrap();
+        let folder = MemoryFolder::new();
+        package.write(Box::new(folder.clone()), &warnings).unwrap();
+        let reads = source.reads.lock().unwrap().iter().filter(|at| **at == moof).count();
+        (folder.into_objects().unwrap().len(), reads)
+    };
+    let (few, once) = reads(Duration::from_secs(1000));
+    let (many, again) = reads(Duration::from_millis(100));
+    assert_eq!(many - few, 299);
+    assert!((1..5).contains(&once) && once == again, "{once} and {again}");
 }
 
 /// A gap between fragments is told, and what follows keeps its time; less than a sample is rounding.

@@ -9,7 +9,7 @@ use lanelock_mp4::{
 
 use super::{
     cuts::{FragmentCut, Segment, Segments},
-    source::{SamplesOfFragments, SourcePosition, SourceTrack},
+    source::{SamplesOfFragments, SourceTrack, TrackSamples},
 };
 use crate::{
     Error,
@@ -22,6 +22,9 @@ use crate::{
 /// The fragments of a track, in order.
 pub(super) struct FragmentPlan<'a> {
     source: &'a SourceTrack,
+    /// The samples that are still to come. One reader for all fragments sees what the cutting saw, and
+    /// reads each fragment of the source once, into however many it is cut.
+    samples: TrackSamples<'a>,
     segments: std::slice::Iter<'a, Segment>,
     fragments: std::slice::Iter<'a, FragmentCut>,
     /// What becomes of composition offsets: an edit list that the output does not have.
@@ -50,10 +53,14 @@ impl<'a> FragmentPlan<'a> {
             GroupSource::Fragments
         } else {
             let slicer = SampleInfoSlicer::new(movie, source.track());
-            let slicer = slicer.map_err(|error| source.file.input().container(error))?;
+            let mut slicer = slicer.map_err(|error| source.file.input().container(error))?;
+            // A sample table has at most 2^32 - 1 samples.
+            slicer.slice(u32::try_from(source.left_out()).unwrap_or(u32::MAX), &mut Vec::new());
             GroupSource::Table(Box::new(slicer))
         };
-        Ok(Self { source, segments: segments.list.iter(), fragments: [].iter(), shift, groups })
+        let samples = source.samples()?;
+        let segments = segments.list.iter();
+        Ok(Self { source, samples, segments, fragments: [].iter(), shift, groups })
     }
 }
 
@@ -78,17 +85,14 @@ impl Plan for FragmentPlan<'_> {
         };
         let mut taken = SamplesOfFragments::new();
         let mut spans: Vec<std::ops::Range<u64>> = Vec::new();
-        let mut samples = source.samples_from(cut.position)?;
         for _ in 0..count {
-            let Some((position, sample)) = samples.next()? else {
+            let Some((place, sample)) = self.samples.next()? else {
                 return Err(source.fail("it has fewer samples than when it was planned"));
             };
-            if let (GroupSource::Fragments, SourcePosition::Fragment(fragment, at, _)) =
-                (&self.groups, position)
-            {
+            if matches!(self.groups, GroupSource::Fragments) {
                 match taken.last_mut() {
-                    Some((last, range)) if *last == fragment => range.end = at + 1,
-                    _ => taken.push((fragment, at..at + 1)),
+                    Some((last, range)) if *last == place.fragment => range.end = place.at + 1,
+                    _ => taken.push((place.fragment, place.at..place.at + 1)),
                 }
             }
             let end = sample.offset + u64::from(sample.size);

@@ -3,7 +3,7 @@
 use std::{ops::Range, sync::Arc};
 
 use lanelock_mp4::{
-    Fragment, Movie, Sample, SamplePosition, Samples, Track, TrackKind,
+    Fragment, Movie, Sample, Samples, Track, TrackKind,
     edit::{SampleInfoJoiner, SingleEdit, fragment_movie, iso_movie, single_track},
 };
 
@@ -167,6 +167,11 @@ impl SourceTrack {
         Ok(self)
     }
 
+    /// How many samples in front are left out.
+    pub(super) fn left_out(&self) -> u64 {
+        self.needed.start
+    }
+
     pub(super) fn track(&self) -> &Track {
         &self.file.movie().tracks[self.index]
     }
@@ -182,12 +187,7 @@ impl SourceTrack {
 
     /// Its samples from the first one on.
     pub(super) fn samples(&self) -> Result<TrackSamples<'_>, Error> {
-        TrackSamples::new(self, None)
-    }
-
-    /// Its samples from a place on.
-    pub(super) fn samples_from(&self, position: SourcePosition) -> Result<TrackSamples<'_>, Error> {
-        TrackSamples::new(self, Some(position))
+        TrackSamples::new(self)
     }
 
     /// The boxes that say of these samples what their fragments say.
@@ -290,14 +290,11 @@ fn until(movie: &Movie, track: &Track, delay: u64, from: u64) -> Option<i64> {
 /// 7845, 4.6), AAC with spectral band replication for two frames.
 const PREROLL: u32 = 5;
 
-/// A place between two samples of a track.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum SourcePosition {
-    /// In sample tables.
-    Table(SamplePosition),
-    /// In a fragment: its number, the sample in it, and the decoding time it begins with if it does not
-    /// say.
-    Fragment(usize, usize, u64),
+/// A sample's fragment and its place there, both counted from 0. In sample tables there is one place for all.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Place {
+    pub(super) fragment: usize,
+    pub(super) at: usize,
 }
 
 /// Fragments by their numbers, and in each the samples of a track.
@@ -308,8 +305,8 @@ pub(super) struct TrackSamples<'a> {
     track: &'a SourceTrack,
     input: Input<'a>,
     reader: Reader<'a>,
-    /// The next sample, and the place before it.
-    next: Option<(SourcePosition, Sample)>,
+    /// The next sample, and its place.
+    next: Option<(Place, Sample)>,
     /// Samples that are behind.
     number: u64,
     /// Duration of the last sample.
@@ -347,6 +344,7 @@ enum Reader<'a> {
 }
 
 /// Samples of fragments, one fragment at a time.
+#[derive(Default)]
 struct FragmentReader {
     /// The fragment that is read, and the next sample in it.
     fragment: usize,
@@ -359,44 +357,32 @@ struct FragmentReader {
 }
 
 impl<'a> TrackSamples<'a> {
-    fn new(track: &'a SourceTrack, position: Option<SourcePosition>) -> Result<Self, Error> {
+    fn new(track: &'a SourceTrack) -> Result<Self, Error> {
         let input = track.file.input();
         let movie = track.file.movie();
         let reader = if movie.fragmented {
-            let (fragment, at, start) = match position {
-                Some(SourcePosition::Fragment(fragment, at, start)) => (fragment, at, start),
-                _ => (0, 0, 0),
-            };
-            let samples = Vec::new();
-            let (is_read, has_groups) = (false, false);
-            Reader::Fragments(FragmentReader { fragment, at, start, samples, is_read, has_groups })
+            Reader::Fragments(FragmentReader::default())
         } else {
-            let samples = match position {
-                Some(SourcePosition::Table(at)) => {
-                    movie.samples_from(track.track(), at, input.len())
-                }
-                _ => movie.samples(track.track(), input.len()),
-            };
+            let samples = movie.samples(track.track(), input.len());
             Reader::Table(Box::new(samples.map_err(|error| input.container(error))?))
         };
         let gaps = Gaps::default();
         let mut this = Self { track, input, reader, next: None, number: 0, last_duration: 0, gaps };
         this.next = this.read()?;
-        while position.is_none() && this.number < track.needed.start && this.next.is_some() {
+        while this.number < track.needed.start && this.next.is_some() {
             this.next = this.read()?;
             this.number += 1;
         }
         Ok(this)
     }
 
-    /// The next sample as the file has it, and the place before it.
-    fn read(&mut self) -> Result<Option<(SourcePosition, Sample)>, Error> {
+    /// The next sample as the file has it, and its place.
+    fn read(&mut self) -> Result<Option<(Place, Sample)>, Error> {
         match &mut self.reader {
             Reader::Table(samples) => {
-                let at = SourcePosition::Table(Samples::position(samples));
                 let sample = samples.next().transpose();
                 let sample = sample.map_err(|error| self.input.container(error))?;
-                Ok(sample.map(|sample| (at, sample)))
+                Ok(sample.map(|sample| (Place::default(), sample)))
             }
             Reader::Fragments(reader) => reader.read(&self.input, self.track),
         }
@@ -413,7 +399,7 @@ impl<'a> TrackSamples<'a> {
     }
 
     /// [`Self::next_of_all`] of those that are wanted.
-    pub(super) fn next(&mut self) -> Result<Option<(SourcePosition, Sample)>, Error> {
+    pub(super) fn next(&mut self) -> Result<Option<(Place, Sample)>, Error> {
         let Some((at, mut sample)) = self.next_of_all()? else { return Ok(None) };
         while self.track.only_sync
             && self.next.as_ref().is_some_and(|(_, next)| !next.sync)
@@ -426,10 +412,10 @@ impl<'a> TrackSamples<'a> {
         Ok(Some((at, sample)))
     }
 
-    /// The next sample, and the place before it. Its decoding time has the delay of the edit list in
+    /// The next sample, and its place. Its decoding time has the delay of the edit list in
     /// it, and its duration leads to the sample behind it, so that gaps and overlaps of fragments do
     /// not shift what follows.
-    fn next_of_all(&mut self) -> Result<Option<(SourcePosition, Sample)>, Error> {
+    fn next_of_all(&mut self) -> Result<Option<(Place, Sample)>, Error> {
         if self.number >= self.track.needed.end {
             return Ok(None);
         }
@@ -483,7 +469,7 @@ impl FragmentReader {
         &mut self,
         input: &Input<'_>,
         track: &SourceTrack,
-    ) -> Result<Option<(SourcePosition, Sample)>, Error> {
+    ) -> Result<Option<(Place, Sample)>, Error> {
         loop {
             if !self.is_read {
                 let Some(&(offset, size)) = track.file.moofs.get(self.fragment) else {
@@ -494,7 +480,7 @@ impl FragmentReader {
                 (self.samples, self.is_read) = (read.0, true);
             }
             if let Some(sample) = self.samples.get(self.at) {
-                let at = SourcePosition::Fragment(self.fragment, self.at, self.start);
+                let at = Place { fragment: self.fragment, at: self.at };
                 self.at += 1;
                 return Ok(Some((at, *sample)));
             }

@@ -28,7 +28,7 @@ pub(crate) const MAX_TEXT: u64 = 64 << 20;
 
 /// The most bytes that the samples of a text track may have together: a cue is in the sample of each
 /// interval that it is shown in, so a small file of very many cues at once would need any amount.
-const MAX_SAMPLES: usize = 256 << 20;
+const MAX_SAMPLES: usize = 64 << 20;
 
 /// What to tell about UTF-16.
 const UTF16: &str = "it is UTF-16 text; make it UTF-8 (iconv -f UTF-16 -t UTF-8 IN > OUT)";

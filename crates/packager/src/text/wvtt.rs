@@ -30,6 +30,16 @@ pub(crate) fn wvtt_movie(
         let first = bounds.partition_point(|bound| *bound <= cue.start);
         bounds.get(first).is_some_and(|bound| *bound < cue.end.min(end))
     };
+    // Before any of them is made: each cue is in the samples of all intervals that it is shown in.
+    let least = cues.iter().fold(0_usize, |sum, cue| {
+        let at = |time: u64| bounds.partition_point(|bound| *bound < time.min(end));
+        // With the headers of `vttc` and `payl`.
+        let text = 16 + cue.id.len() + cue.settings.len() + cue.payload.len();
+        sum.saturating_add(text.saturating_mul(at(cue.end).saturating_sub(at(cue.start))))
+    });
+    if least > MAX_SAMPLES {
+        return Err(too_many(&document.name));
+    }
     let (mut next, mut active) = (0, Vec::new());
     for (&from, &to) in bounds.iter().zip(bounds.iter().skip(1)) {
         active.retain(|(cue, _): &(&Cue, Option<u32>)| cue.end > from);

@@ -14,6 +14,7 @@ mod forms;
 mod names;
 mod options;
 mod packer;
+mod places;
 mod rendition;
 mod sets;
 mod signalling;
@@ -28,9 +29,8 @@ pub use summary::{PackageSummary, PackagedTrack};
 
 use std::sync::Arc;
 
-use lanelock_mp4::TrackKind;
-
 use self::{
+    places::Place,
     rendition::Rendition,
     source::{InputFile, SourceTrack},
     text::TextFile,
@@ -175,18 +175,14 @@ fn choose(
         return Ok(None);
     };
     let name = &file.input().name;
-    if source.kind() == TrackKind::Other {
-        if rules.is_empty() {
-            observer.warn(&format!(
-                "{name}: track {} ({}) is left out: it is neither video, audio nor text",
-                track.id,
-                track.codec()
-            ));
+    match places::of(&source) {
+        Place::Taken => {}
+        Place::LeftOut(reason) if rules.is_empty() => {
+            let codec = track.codec();
+            observer.warn(&format!("{name}: track {} ({codec}) is left out: {reason}", track.id));
             return Ok(None);
         }
-        return Err(
-            source.fail("it is neither video, audio nor text, and has no place in a stream")
-        );
+        Place::LeftOut(reason) | Place::Refused(reason) => return Err(source.fail(reason)),
     }
     if track.is_protected() {
         return Err(source.fail(

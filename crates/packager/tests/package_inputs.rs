@@ -9,10 +9,10 @@ use std::{collections::BTreeMap, sync::Arc};
 use lanelock_mp4::TrackKind;
 use lanelock_packager::{
     io::{MemoryFolder, MemorySource, Source},
-    package::{Package, PackageOptions, TrackRule},
+    package::{Package, PackageOptions, Storage, TrackProperties, TrackRule},
 };
 use lanelock_testkit::boxes::{find, grow, word};
-use support::{Trak, Warnings, progressive};
+use support::{AAC, AVC, Trak, Warnings, progressive};
 
 type Objects = BTreeMap<String, Vec<u8>>;
 
@@ -134,4 +134,41 @@ fn sample_entries_that_differ() {
         let words = ["in.mp4: track 1", "number 1 is fLaC, 48000 Hz, 2 channels", &other];
         refusal(&[("in.mp4", &file)], PackageOptions::new(), &words);
     }
+}
+
+fn named(file: &str, change: impl FnOnce(&mut TrackProperties)) -> TrackRule {
+    let mut rule = TrackRule::default();
+    rule.file = Some(file.into());
+    change(&mut rule.properties);
+    rule
+}
+
+/// What manifests cannot say is found with the plan, of which `--dry-run` is made.
+#[test]
+fn manifests_are_checked_before_media_are_written() {
+    let inputs: [(&str, &[u8]); 2] = [("a.mp4", AVC), ("b.mp4", AAC)];
+    let with = |a: TrackRule, b: TrackRule| PackageOptions::new().with_tracks(vec![a, b]);
+    let quoted = named("b.mp4", |it| it.label = Some("the \"best\"".into()));
+    refusal(&inputs, with(named("a.mp4", |_| ()), quoted), &["the \\\"best\\\""]);
+    for (a, b, word) in [
+        ("a", "a-iframes", "a-iframes.m3u8"),
+        ("a", "A-iframes", "iframes.m3u8"),
+        ("a", "A", "its name A is that of track 1 of a.mp4"),
+        ("Main", "b", "its name Main is that of a manifest"),
+        ("a", "MANIFEST", "its name MANIFEST is that of a manifest"),
+    ] {
+        for storage in [Storage::Segments, Storage::Single] {
+            let a = named("a.mp4", |it| it.name = Some(a.into()));
+            let b = named("b.mp4", |it| it.name = Some(b.into()));
+            refusal(&inputs, with(a, b).with_storage(storage), &[word]);
+        }
+    }
+    // Names that are made are told apart.
+    let languages = |a: &str, b: &str| {
+        let rule = |file, language: &str| named(file, |it| it.language = Some(language.into()));
+        with(rule("a.mp4", a), rule("b.mp4", b))
+    };
+    let inputs: [(&str, &[u8]); 2] = [("a.mp4", AAC), ("b.mp4", AAC)];
+    let made = package(&inputs, languages("de-AT", "de-at")).0.unwrap();
+    assert!(made.contains_key("audio-de-AT.m3u8") && made.contains_key("audio-de-at-2.m3u8"));
 }

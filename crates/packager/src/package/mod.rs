@@ -79,7 +79,7 @@ impl Package {
     ///
     /// # Errors
     /// What [`encrypt`](fn@crate::encrypt) says of files and tracks that it cannot take; renditions
-    /// whose sync samples are not aligned; names that come twice.
+    /// whose sync samples are not aligned; names that come twice; what manifests cannot say.
     pub fn new(
         inputs: Vec<Arc<dyn Source>>,
         options: PackageOptions,
@@ -103,7 +103,9 @@ impl Package {
             return Err(Error::Options("no track is left to package".into()));
         }
         let (renditions, sets) = sets::arrange(chosen, &options, observer)?;
-        Ok(Self { options, renditions, sets })
+        let package = Self { options, renditions, sets };
+        signalling::check(&package)?;
+        Ok(package)
     }
 
     /// What will be written; sizes are those of the samples.

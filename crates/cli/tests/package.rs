@@ -356,6 +356,33 @@ fn an_empty_folder_is_taken() {
     says(&command, &run, 3, &["a folder with files in it"]);
 }
 
+/// A new folder takes the place of an empty one: where that cannot be, or would leave a shell in no folder, it
+/// is found at once.
+#[test]
+fn folders_that_none_can_replace() {
+    let dir = Dir::new();
+    let output = dir.file("current");
+    fs::create_dir(&output).unwrap();
+    let names = [".", output.to_str().unwrap()];
+    for name in names {
+        let mut command = package(&[Path::new("no-such-file.mp4")], Path::new(name));
+        let run = command.current_dir(&output).args(["--clear", "all"]).output().unwrap();
+        let inner = output.join("stream").display().to_string();
+        says(&command, &run, 3, &["it is the current folder", "name a folder in it", &inner]);
+    }
+    assert!(tree(&output).is_empty() && dir.names() == ["current"]);
+    let Some(mounted) = Mounted::tmpfs(&dir, "size=1m") else {
+        return skip("only root can mount a file system");
+    };
+    let mut command = package(&[Path::new("no-such-file.mp4")], &mounted.0);
+    let run = command.args(["--clear", "all"]).output().unwrap();
+    let inner = mounted.0.join("stream");
+    let words = ["a file system is mounted there", "name a folder in it", inner.to_str().unwrap()];
+    says(&command, &run, 3, &words);
+    succeed(package(&[clip("avc.mp4")], &inner).args(["--clear", "all", "-q"]));
+    assert!(tree(&inner).contains_key("manifest.mpd"));
+}
+
 /// Disks that are full at the first byte, in the middle and in the last manifest.
 #[test]
 fn full_disk() {

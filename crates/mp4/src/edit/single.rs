@@ -20,7 +20,9 @@ pub enum SingleEdit {
 
 /// Gives the `moov` with the track `id` alone, and with this edit list in the place of its own.
 ///
-/// References to other tracks (`tref`) go with them, and so does `iods`, which speaks of all of them.
+/// References to other tracks (`tref`) go with them, and so does `iods`, which speaks of all of them. So do
+/// `udta` and `meta` of the movie and of the track: comments, places, cover pictures, which are of the
+/// file and not of its media, and which nobody means to give to all who play a stream.
 pub fn single_track(movie: &Movie, id: u32, edit: SingleEdit) -> Result<Vec<u8>> {
     let root = movie.root()?;
     let mut splice = Splice::new(root);
@@ -40,7 +42,9 @@ pub fn single_track(movie: &Movie, id: u32, edit: SingleEdit) -> Result<Vec<u8>>
                     let inner = inner?;
                     match &inner.kind().0 {
                         b"tkhd" => after_header = inner.range().end,
-                        b"edts" | b"tref" => splice.remove(inner.range(), &[root, child]),
+                        b"edts" | b"tref" | b"udta" | b"meta" => {
+                            splice.remove(inner.range(), &[root, child]);
+                        }
                         _ => {}
                     }
                 }
@@ -58,7 +62,7 @@ pub fn single_track(movie: &Movie, id: u32, edit: SingleEdit) -> Result<Vec<u8>>
                     }
                 }
             }
-            b"iods" => splice.remove(child.range(), &[root]),
+            b"iods" | b"udta" | b"meta" => splice.remove(child.range(), &[root]),
             _ => {}
         }
     }
@@ -116,6 +120,39 @@ mod tests {
                 let mut was = movie.samples(track, u64::MAX).unwrap();
                 let mut is = alone.samples(only, u64::MAX).unwrap();
                 assert_eq!(was.next().unwrap().unwrap(), is.next().unwrap().unwrap());
+            }
+        }
+    }
+    #[test]
+    fn nothing_is_left_of_what_the_file_says_of_itself() {
+        let movie = movie("avc_aac.mp4");
+        let root = movie.root().unwrap();
+        let boxes = |secret: &[u8]| {
+            let mut out = Vec::new();
+            for kind in [*b"udta", *b"meta"] {
+                put_box(&mut out, kind, |out| {
+                    out.extend_from_slice(&[0; 4]);
+                    put_box(out, *b"free", |out| out.extend_from_slice(secret));
+                });
+            }
+            out
+        };
+        let mut splice = Splice::new(root);
+        for child in root.children().map(Result::unwrap).filter(|child| child.kind() == b"trak") {
+            splice.insert(child.range().end, &[root, child], |out| {
+                out.extend_from_slice(&boxes(b"of the track"));
+            });
+        }
+        splice.insert(root.range().end, &[root], |out| {
+            out.extend_from_slice(&boxes(b"of the movie"));
+        });
+        let told = Movie::parse(splice.finish().unwrap(), movie.offset()).unwrap();
+        let has = |moov: &[u8], what: &[u8]| moov.windows(what.len()).any(|bytes| bytes == what);
+        for what in [&b"of the track"[..], b"of the movie", b"udta", b"meta"] {
+            assert!(has(told.bytes(), what));
+            for track in &told.tracks {
+                let moov = single_track(&told, track.id, SingleEdit::None).unwrap();
+                assert!(!has(&moov, what), "{}", what.escape_ascii());
             }
         }
     }

@@ -40,7 +40,8 @@ pub struct FileFolder {
 }
 
 impl FileFolder {
-    /// A folder to be at `path`, where there must be none, or an empty one.
+    /// A folder to be at `path`, where there must be none, or an empty one: the new one takes its place, so
+    /// that it can be neither the current folder nor one where a file system is mounted.
     pub fn create(path: &Path) -> Result<Self, Error> {
         let fail = |error| Error::Write { name: path.display().to_string(), error };
         // A link to a folder stays one.
@@ -54,6 +55,7 @@ impl FileFolder {
                 let what = "it is a folder with files in it; name a new or an empty one";
                 return Err(fail(io::Error::other(what)));
             }
+            refuse_fixed(&real).map_err(fail)?;
         } else if let Ok(target) = fs::read_link(&real) {
             let what = format!("it is a link to {}, which does not exist", target.display());
             return Err(fail(io::Error::new(io::ErrorKind::NotFound, what)));
@@ -147,6 +149,25 @@ impl Sink for FolderFile {
         }
         if finish.sync { self.file.sync_all() } else { Ok(()) }
     }
+}
+
+/// Refuses a folder that no other can take the place of, or not without harm.
+fn refuse_fixed(folder: &Path) -> io::Result<()> {
+    let refuse = |what: &str| {
+        Err(io::Error::other(format!(
+            "{what}, and a new folder would take its place; name a folder in it, such as {}",
+            folder.join("stream").display()
+        )))
+    };
+    // The shell would be left in a folder that is there no longer.
+    if fs::canonicalize(".").is_ok_and(|current| current == folder) {
+        return refuse("it is the current folder");
+    }
+    let is_mounted = match folder.parent() {
+        Some(parent) => sys::device(folder)? != sys::device(parent)?,
+        None => true,
+    };
+    if is_mounted { refuse("a file system is mounted there") } else { Ok(()) }
 }
 
 /// Makes a folder with a name that no other has.

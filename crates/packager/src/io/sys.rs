@@ -1,7 +1,7 @@
 //! What the operating system gives: the only module that names one.
 
 use std::{
-    fs::{File, Metadata, Permissions},
+    fs::{self, File, Metadata, Permissions},
     io::{self, IoSlice},
     os::{
         fd::{AsFd, AsRawFd},
@@ -11,6 +11,11 @@ use std::{
 };
 
 use rustix::fs::{AtFlags, CWD, FallocateFlags, Mode, OFlags, fallocate, linkat};
+
+/// The file system that a file is on.
+pub(crate) fn device(path: &Path) -> io::Result<u64> {
+    Ok(fs::metadata(path)?.dev())
+}
 
 /// What changes when a file is written to, or replaced by another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,6 +14,7 @@ mod forms;
 mod names;
 mod options;
 mod packer;
+mod places;
 mod rendition;
 mod sets;
 mod signalling;
@@ -29,9 +30,8 @@ pub use summary::{PackageSummary, PackagedTrack};
 
 use std::sync::Arc;
 
-use lanelock_mp4::TrackKind;
-
 use self::{
+    places::Place,
     rendition::Rendition,
     source::{InputFile, SourceTrack},
     text::TextFile,
@@ -80,7 +80,7 @@ impl Package {
     ///
     /// # Errors
     /// What [`encrypt`](fn@crate::encrypt) says of files and tracks that it cannot take; renditions
-    /// whose sync samples are not aligned; names that come twice.
+    /// whose sync samples are not aligned; names that come twice; what manifests cannot say.
     pub fn new(
         inputs: Vec<Arc<dyn Source>>,
         options: PackageOptions,
@@ -104,7 +104,9 @@ impl Package {
             return Err(Error::Options("no track is left to package".into()));
         }
         let (renditions, sets) = sets::arrange(chosen, &options, observer)?;
-        Ok(Self { options, renditions, sets })
+        let package = Self { options, renditions, sets };
+        signalling::check(&package)?;
+        Ok(package)
     }
 
     /// What will be written; sizes are those of the samples.
@@ -176,18 +178,14 @@ fn choose(
         return Ok(None);
     };
     let name = &file.input().name;
-    if source.kind() == TrackKind::Other {
-        if rules.is_empty() {
-            observer.warn(&format!(
-                "{name}: track {} ({}) is left out: it is neither video, audio nor text",
-                track.id,
-                track.codec()
-            ));
+    match places::of(&source) {
+        Place::Taken => {}
+        Place::LeftOut(reason) if rules.is_empty() => {
+            let codec = track.codec();
+            observer.warn(&format!("{name}: track {} ({codec}) is left out: {reason}", track.id));
             return Ok(None);
         }
-        return Err(
-            source.fail("it is neither video, audio nor text, and has no place in a stream")
-        );
+        Place::LeftOut(reason) | Place::Refused(reason) => return Err(source.fail(reason)),
     }
     if track.is_protected() {
         return Err(source.fail(

@@ -24,12 +24,14 @@ pub(super) fn assign(chosen: &[Chosen], options: &PackageOptions) -> Result<Vec<
                 "{name:?} is no name for it: 1 to 64 letters, digits, - and _ make one"
             )));
         }
-        if reserved.contains(&name.as_str()) {
+        if reserved.iter().any(|other| is_same(other, name)) {
             return Err(track
                 .source
                 .fail(format!("its name {name} is that of a manifest; give it another one")));
         }
-        if let Some(other) = names.iter().position(|other| other.as_ref() == Some(name)) {
+        if let Some(other) =
+            names.iter().position(|other| other.as_ref().is_some_and(|other| is_same(other, name)))
+        {
             return Err(track.source.fail(format!(
                 "its name {name} is that of track {} of {}, too; give each track a name of its own \
                  (--track ...:name=NAME)",
@@ -55,11 +57,17 @@ pub(super) fn assign(chosen: &[Chosen], options: &PackageOptions) -> Result<Vec<
         let numbered = (2..).map(|number| format!("{base}-{number}"));
         let mut candidates = [base.clone()].into_iter().chain(numbered);
         let is_free = |name: &String| {
-            !names.iter().flatten().any(|other| other == name) && !reserved.contains(&name.as_str())
+            !names.iter().flatten().any(|other| is_same(other, name))
+                && !reserved.iter().any(|other| is_same(other, name))
         };
         names[index] = candidates.find(is_free);
     }
     Ok(names.into_iter().flatten().collect())
+}
+
+/// Whether two names are one on a disk without upper and lower case.
+fn is_same(one: &str, other: &str) -> bool {
+    one.eq_ignore_ascii_case(other)
 }
 
 /// What a track is.

@@ -5,11 +5,16 @@ use lanelock_manifest::{
     ProtectionSystem, Role, Segment, SwitchingSet, Template, Text, Track, UsedBy, Video,
     VideoRange, dash, hls,
 };
-use lanelock_mp4::{self as mp4, FourCc, TrackKind};
+use lanelock_mp4::{self as mp4, FourCc, TrackKind, compose::SegmentIndex};
 
 use super::{
-    Package, PackageOptions, Storage, cuts::unsigned, facts, forms::Forms, packer::Packed,
-    rendition::Rendition, text::TextFile,
+    Package, PackageOptions, Storage,
+    cuts::unsigned,
+    facts,
+    forms::Forms,
+    packer::{Packed, PackedSegment},
+    rendition::Rendition,
+    text::TextFile,
 };
 use crate::{
     Error,
@@ -60,6 +65,59 @@ pub(super) fn manifests(
     }
     Ok(texts)
 }
+
+/// Makes the manifests of what is planned, so that what they cannot say is found before anything is written:
+/// sizes are estimates.
+pub(super) fn check(package: &Package) -> Result<(), Error> {
+    let Package { options, renditions, .. } = package;
+    let planned: Vec<Packed> =
+        renditions.iter().map(|rendition| planned(rendition, options)).collect();
+    let mut paths: Vec<String> =
+        manifests(package, &planned)?.into_iter().map(|(path, _)| path).collect();
+    for rendition in renditions {
+        // A folder of segments, which need not be told apart, or one file.
+        let of_track = self::paths(rendition, options.storage);
+        paths.push(of_track.media.split('/').next().unwrap_or_default().into());
+        let whole = rendition.text.as_deref().filter(|_| Forms::of(rendition, options).whole);
+        paths.extend(whole.map(|text| whole_path(rendition, text)));
+    }
+    paths.sort_by_key(|path| path.to_lowercase());
+    match paths.windows(2).find(|pair| pair[0].to_lowercase() == pair[1].to_lowercase()) {
+        Some([one, other]) => Err(Error::Options(format!(
+            "there would be {one} and {other} in the folder, which are one for disks without upper and \
+             lower case; give the tracks other names (--track ...:name=NAME)"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// What a track is about to become.
+fn planned(rendition: &Rendition, options: &PackageOptions) -> Packed {
+    let list = &rendition.segments.list;
+    let forms = Forms::of(rendition, options);
+    let init = rendition.init.len() as u64;
+    let index = init..init + SegmentIndex::len_for([list.len()]) as u64;
+    let mut packed = Packed { init: 0..init, index, ..Packed::default() };
+    let mut end = packed.index.end;
+    for segment in list.iter().filter(|_| forms.cmaf()) {
+        let start = if options.storage == Storage::Single { end } else { 0 };
+        end = start + segment.bytes + METADATA * segment.fragments.len() as u64;
+        let bytes = start..end;
+        let sync = segment.fragments.iter().filter(|fragment| fragment.sync);
+        let key_frames = sync.map(|fragment| (fragment.presented, bytes.clone())).collect();
+        packed.segments.push(PackedSegment { bytes: bytes.clone(), key_frames });
+    }
+    if forms.webvtt {
+        packed.webvtt = vec![METADATA; list.len()];
+    }
+    if let Some(text) = rendition.text.as_deref().filter(|_| forms.whole) {
+        packed.whole = text.bytes.len() as u64;
+    }
+    packed
+}
+
+/// Bytes of the metadata of a fragment, about: never none, since no file is empty.
+const METADATA: u64 = 256;
 
 fn presentation(package: &Package, packed: &[Packed]) -> Result<Presentation, Error> {
     let Package { options, renditions, sets } = package;

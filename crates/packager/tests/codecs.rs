@@ -6,7 +6,7 @@ mod support;
 use std::sync::Arc;
 
 use lanelock_packager::{
-    EncryptOptions, Iv, MoviePlan, PlanOptions, Protection, Quiet, Scheme, Selector, encrypt,
+    EncryptOptions, Iv, Key, MoviePlan, PlanOptions, Protection, Quiet, Scheme, Selector, encrypt,
     io::{MemorySink, MemorySource},
 };
 use lanelock_testkit::{boxes::boxed, small_clip};
@@ -70,9 +70,9 @@ fn audio_of_every_kind_is_protected_whole() {
     }
 }
 
-/// Text has no rules: it is clear where that was said, and an error otherwise.
+/// Text in MP4 stays clear: with a notice, unless that was said; a key for it in particular is an error.
 #[test]
-fn text_is_clear_if_it_is_named() {
+fn text_stays_clear() {
     let place = Place::new();
     for (handler, format, config) in [(b"text", b"wvtt", &b""[..]), (b"subt", b"stpp", b"ns\0\0\0")]
     {
@@ -81,12 +81,21 @@ fn text_is_clear_if_it_is_named() {
             text,
             Trak { handler: b"soun", format: b"mha1", config: &[], sample: &[7; 100], count: 20 },
         ]);
-        says(place.encrypt(&clip, &given(Scheme::Cbcs)), &["track 1", "--clear 1"]);
-        let clear = given(Scheme::Cbcs).with_clear(vec![Selector::Text]);
-        let (encrypted, summary) = place.encrypt(&clip, &clear).unwrap();
-        assert_eq!(summary.tracks[0].scheme, None);
-        let (back, _) = place.decrypt(&encrypted, &keys()).unwrap();
-        assert_eq!(samples(&back), samples(&clip));
+        let named = given(Scheme::Cbcs).with_clear(vec![Selector::Text]);
+        for (options, notices) in [(given(Scheme::Cbcs), 1), (named.clone(), 0)] {
+            let warnings = Warnings::default();
+            let (encrypted, summary) = place.watched(&clip, &options, &warnings).unwrap();
+            assert_eq!(summary.tracks[0].scheme, None);
+            let told = warnings.take();
+            let notice = |told: &&String| told.contains("track 1") && told.contains("stays clear");
+            assert_eq!(told.iter().filter(notice).count(), notices, "{told:?}");
+            let (back, _) = place.decrypt(&encrypted, &keys()).unwrap();
+            assert_eq!(samples(&back), samples(&clip));
+        }
+        let mut of_text = named.keys.clone();
+        of_text.insert(Selector::Track(1), Key::new([9; 16], [8; 16])).unwrap();
+        let options = EncryptOptions::new(Scheme::Cbcs, of_text);
+        says(place.encrypt(&clip, &options), &["track 1", "cannot be encrypted"]);
     }
 }
 

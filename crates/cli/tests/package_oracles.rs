@@ -5,7 +5,7 @@
 mod support;
 
 use lanelock_testkit::{
-    dash_rules, demo_clip, ffmpeg, hls_rules, shaka_packager, skip, small_clip,
+    dash_rules, demo_clip, ffmpeg, hls_rules, is_long, shaka_packager, skip, small_clip,
 };
 use roxmltree::{Document, Node};
 use std::collections::BTreeMap;
@@ -72,12 +72,17 @@ fn check_rules(stream: &Path, what: &str) {
     assert!(broken.is_empty(), "{what}: {broken:#?}");
 }
 
-/// Every codec, scheme and layout: both decrypters give the packets of the clear clip.
+/// Every codec, scheme and layout: both decrypters give the packets of the clear clip. A change meets each
+/// codec in both schemes, in one layout; `make long` in both.
 fn decrypted_by_others(scheme: &str, layout: &str) {
     let Some(ffmpeg) = ffmpeg() else { return };
     let packager = shaka_packager();
     let mut wrong = Vec::new();
-    for (name, is_video) in CODECS {
+    let meets = |index: usize| is_long() || (index % 2 == 0) == (layout == "single");
+    for (index, (name, is_video)) in CODECS.into_iter().enumerate() {
+        if !meets(index) {
+            continue;
+        }
         let dir = Dir::new();
         let (input, stream, whole) = (clip(name), dir.file("stream"), dir.file("whole.mp4"));
         let args = ["--scheme", scheme, "--layout", layout, "--segment", "100ms"];

@@ -2,7 +2,10 @@
 
 use lanelock_mp4::{Sample, TrackKind};
 
-use super::source::{Gaps, SourceTrack};
+use super::{
+    access::sap_type,
+    source::{Gaps, SourceTrack},
+};
 use crate::Error;
 
 /// The segments of a track.
@@ -25,6 +28,9 @@ pub(super) struct Segment {
     pub(super) earliest: i64,
     /// Presentation time of its first sample, which is a sync sample or not.
     pub(super) first: (i64, bool),
+    first_sample: Sample,
+    /// Type of the stream access point that it begins with; 0 if it begins with none.
+    pub(super) sap_type: u8,
     pub(super) bytes: u64,
 }
 
@@ -154,6 +160,8 @@ pub(super) fn cut(
                 fragments: Vec::with_capacity(1),
                 earliest: presented,
                 first: (presented, sample.sync),
+                first_sample: sample,
+                sap_type: 0,
                 bytes: 0,
             });
         }
@@ -189,6 +197,10 @@ pub(super) fn cut(
         let end = presented.saturating_add(sample.duration.into());
         segments.end = segments.end.max(end);
         segments.frames.push(&sample, timescale);
+    }
+    for segment in segments.list.iter_mut().filter(|segment| segment.first.1) {
+        let is_led = segment.earliest < segment.first.0;
+        segment.sap_type = sap_type(source, &segment.first_sample, is_led)?;
     }
     segments.has_groups = samples.has_groups();
     segments.gaps = samples.gaps();
@@ -370,6 +382,11 @@ impl Segments {
             seconds(from),
             seconds(to)
         ))
+    }
+
+    /// The highest type of the stream access points that segments begin with.
+    pub(super) fn sap_type(&self) -> u8 {
+        self.list.iter().map(|segment| segment.sap_type).max().unwrap_or(0)
     }
 
     /// Start and duration of each segment, from its earliest presentation time to the next one's; what

@@ -138,6 +138,7 @@ fn forms(
         timescale: rendition.source.track().timescale,
         files,
         segments,
+        sap_type: 1,
         protection: None,
         used_by,
     };
@@ -209,6 +210,7 @@ fn track(
         timescale: rendition.source.track().timescale,
         files,
         segments: segments.collect(),
+        sap_type: rendition.segments.sap_type().max(1),
         protection: protection(rendition, options)?,
         used_by,
     })

@@ -492,8 +492,8 @@ mod tests {
     fn rounded(count: u64, (frames, seconds): (u32, u32), half: u64, scales: [u32; 2]) -> Vec<u32> {
         let [first, then] = scales.map(u64::from);
         let time = |number: u64| {
-            let time = (number * u64::from(seconds) * first * 2 / u64::from(frames) + half) / 2;
-            (time * then * 2 / first + half) / 2
+            let time = (number * u64::from(seconds) * first * 2 / u64::from(frames) + half) >> 1;
+            (time * then * 2 / first + half) >> 1
         };
         (0..count).map(|number| u32::try_from(time(number + 1) - time(number)).unwrap()).collect()
     }

@@ -66,6 +66,12 @@ fn track(track: &Track) -> Result<(), Error> {
     {
         return fault("a name must be of letters, digits, - and _".into());
     }
+    if !(1..=3).contains(&track.sap_type) {
+        return fault(format!(
+            "its segments begin with stream access points of type {}; players begin at those of types 1 to 3",
+            track.sap_type
+        ));
+    }
     if track.timescale == 0 {
         return fault("its timescale is 0; it must be the units per second".into());
     }

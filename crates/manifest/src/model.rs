@@ -47,6 +47,9 @@ pub struct Track {
     pub files: Files,
     /// Its segments, in order.
     pub segments: Vec<Segment>,
+    /// The highest type of the stream access points that they begin with (ISO/IEC 14496-12, Annex I): 1 or 2,
+    /// or 3 if the first pictures cannot be decoded after a switch (open groups of pictures).
+    pub sap_type: u8,
     /// How it is protected; none if it is clear.
     pub protection: Option<Protection>,
     /// The manifests that name it.

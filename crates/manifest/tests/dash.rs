@@ -235,6 +235,22 @@ fn single_files_have_their_ranges() {
     assert_eq!((mpd.maxSegmentDuration, mpd.maxSubsegmentDuration.is_some()), (None, true));
 }
 
+/// The set says the highest type of all, and HLS does not say that segments stand for themselves.
+#[test]
+fn open_groups_of_pictures_are_told() {
+    for (sap_type, independent) in [(1, true), (2, true), (3, false)] {
+        let open = Track { sap_type, ..video("b", 720, 900_000) };
+        let film = one(vec![video("a", 360, 500_000), open]);
+        assert_eq!(sets(&read(&film))[0].startWithSAP, Some(sap_type.into()));
+        let playlists = hls(&film, &HlsOptions::default()).unwrap();
+        let main = &playlists.iter().find(|(name, _)| name == "main.m3u8").unwrap().1;
+        assert_eq!(main.contains("#EXT-X-INDEPENDENT-SEGMENTS"), independent);
+    }
+    let none = one(vec![Track { sap_type: 0, ..video("a", 360, 500_000) }]);
+    let error = dash(&none, &DashOptions::default()).unwrap_err().to_string();
+    assert!(error.contains("stream access points of type 0"), "{error}");
+}
+
 #[test]
 fn a_text_file_is_named_as_it_is() {
     let mut film = one(vec![video("v", 360, 500_000)]);

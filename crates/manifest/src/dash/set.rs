@@ -91,15 +91,16 @@ fn attributes(set: &SwitchingSet, index: usize, tracks: &[&Track]) -> Element {
         .attribute("contentType", tracks[0].media.name())
         .optional("lang", set.language.as_ref());
     // CMAF (ISO/IEC 23000-19, 7.3.3): segments start with a picture from which decoding can start.
+    let sap_type = tracks.iter().map(|track| track.sap_type).max().unwrap_or(1);
     let aligned = time::aligned(tracks);
     let (segments, single) = time::by_files(tracks);
     let element = match (segments.len(), single.len()) {
         (n, _) if n == tracks.len() => element
             .optional("segmentAlignment", aligned.then_some(true))
-            .attribute("startWithSAP", 1),
+            .attribute("startWithSAP", sap_type),
         (_, n) if n == tracks.len() => element
             .optional("subsegmentAlignment", aligned.then_some(true))
-            .attribute("subsegmentStartsWithSAP", 1),
+            .attribute("subsegmentStartsWithSAP", sap_type),
         _ => element,
     };
     let videos: Vec<_> = tracks.iter().filter_map(|track| video(track)).collect();

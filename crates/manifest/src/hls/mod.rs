@@ -115,8 +115,11 @@ fn multivariant(
     text: &[Content<'_>],
 ) -> Result<String, Error> {
     // Version 6 is what its media playlists need: who cannot read them should not begin.
-    let mut lines: Vec<String> =
-        ["#EXTM3U", "#EXT-X-VERSION:6", "#EXT-X-INDEPENDENT-SEGMENTS"].map(str::to_owned).into();
+    let mut lines: Vec<String> = ["#EXTM3U", "#EXT-X-VERSION:6"].map(str::to_owned).into();
+    // RFC 8216bis, 4.4.2.1: all samples of a segment can be decoded without others.
+    if video.iter().all(|playlist| playlist.track.sap_type < 3) {
+        lines.push("#EXT-X-INDEPENDENT-SEGMENTS".into());
+    }
     let renditions = audio.iter().chain(text).flat_map(Content::playlists);
     for playlist in video.iter().chain(renditions) {
         for key in keys("EXT-X-SESSION-KEY", playlist.track)? {

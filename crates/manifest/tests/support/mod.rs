@@ -98,6 +98,7 @@ pub(crate) fn track(
         timescale,
         files: in_folder(name),
         segments,
+        sap_type: 1,
         protection: None,
         used_by: UsedBy::Both,
     }

@@ -3,6 +3,7 @@
 use lanelock_mp4::{Sample, TrackKind};
 
 use super::{
+    access::sap_type,
     source::{Gaps, SourceTrack},
     time::Time,
 };
@@ -28,6 +29,9 @@ pub(super) struct Segment {
     pub(super) earliest: i64,
     /// Presentation time of its first sample, which is a sync sample or not.
     pub(super) first: (i64, bool),
+    first_sample: Sample,
+    /// Type of the stream access point that it begins with; 0 if it begins with none.
+    pub(super) sap_type: u8,
     pub(super) bytes: u64,
 }
 
@@ -138,6 +142,8 @@ pub(super) fn cut(
                 fragments: Vec::with_capacity(1),
                 earliest: presented,
                 first: (presented, sample.sync),
+                first_sample: sample,
+                sap_type: 0,
                 bytes: 0,
             });
         }
@@ -173,6 +179,10 @@ pub(super) fn cut(
         let end = presented.saturating_add(sample.duration.into());
         segments.end = segments.end.max(end);
         segments.frames.push(&sample, timescale);
+    }
+    for segment in segments.list.iter_mut().filter(|segment| segment.first.1) {
+        let is_led = segment.earliest < segment.first.0;
+        segment.sap_type = sap_type(source, &segment.first_sample, is_led)?;
     }
     segments.has_groups = samples.has_groups();
     segments.gaps = samples.gaps();
@@ -357,6 +367,11 @@ impl Segments {
         ))
     }
 
+    /// The highest type of the stream access points that segments begin with.
+    pub(super) fn sap_type(&self) -> u8 {
+        self.list.iter().map(|segment| segment.sap_type).max().unwrap_or(0)
+    }
+
     /// Start and duration of each segment, from its earliest presentation time to the next one's; what
     /// is before 0 is not presented.
     pub(super) fn times(&self) -> Vec<(u64, u64)> {
@@ -460,8 +475,8 @@ mod tests {
     fn rounded(count: u64, (frames, seconds): (u32, u32), half: u64, scales: [u32; 2]) -> Vec<u32> {
         let [first, then] = scales.map(u64::from);
         let time = |number: u64| {
-            let time = (number * u64::from(seconds) * first * 2 / u64::from(frames) + half) / 2;
-            (time * then * 2 / first + half) / 2
+            let time = (number * u64::from(seconds) * first * 2 / u64::from(frames) + half) >> 1;
+            (time * then * 2 / first + half) >> 1
         };
         (0..count).map(|number| u32::try_from(time(number + 1) - time(number)).unwrap()).collect()
     }

@@ -8,6 +8,7 @@
 //! tracks of a switching set are cut at the same times, and the others near those. Then each track goes
 //! through the pipeline that also encrypts single files ([`Package::write`]).
 
+mod access;
 mod cuts;
 mod facts;
 mod forms;

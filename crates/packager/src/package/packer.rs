@@ -275,12 +275,9 @@ pub(super) fn references(
                  segments)"
             ))
         })?;
-        // A sync sample is a point of type 1 or 2 (ISO/IEC 14496-12, 8.6.2), and of type 2 if samples
-        // behind it are presented before it.
-        Ok(match segment.first {
-            (_, false) => reference,
-            (first, true) if first == segment.earliest => reference.with_sap(1),
-            _ => reference.with_sap(2),
+        Ok(match segment.sap_type {
+            0 => reference,
+            sap_type => reference.with_sap(sap_type),
         })
     })
     .collect()

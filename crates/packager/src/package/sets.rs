@@ -133,6 +133,19 @@ pub(super) fn arrange(
             init,
         });
     }
+    for set in &sets {
+        let mut members = set.renditions.iter().filter_map(|index| renditions.get(*index));
+        if let Some(open) = members.find(|rendition| rendition.segments.sap_type() > 2) {
+            let track = open.source.track();
+            observer.warn(&format!(
+                "{}: track {} ({}) has open GOPs: the first pictures after a switch cannot be decoded; encode \
+                 with closed GOPs (x264: open-gop=0; x265: no-open-gop=1)",
+                open.source.file.input().name,
+                track.id,
+                track.codec()
+            ));
+        }
+    }
     check_protection(&renditions, options)?;
     Ok((renditions, sets))
 }

@@ -196,6 +196,7 @@ fn forms(
         timescale: rendition.source.track().timescale,
         files,
         segments,
+        sap_type: 1,
         protection: None,
         used_by,
     };
@@ -267,6 +268,7 @@ fn track(
         timescale: rendition.source.track().timescale,
         files,
         segments: segments.collect(),
+        sap_type: rendition.segments.sap_type().max(1),
         protection: protection(rendition, options)?,
         used_by,
     })

@@ -195,7 +195,13 @@ fn protection_systems_that_cannot_be() {
     run(&["--skd", "skd://a"], 2, &["--skd", "--drm"]);
     run(&["--laurl", "widevin=https://a"], 2, &["--laurl", "widevine, playready"]);
     run(&["--laurl", "https://a"], 2, &["--laurl", "clearkey=https://"]);
+    run(
+        &["--laurl", "widevine=https://a"],
+        2,
+        &["--laurl is for widevine", "--drm", "add widevine"],
+    );
     run(&["--laurl", "widevine=a"], 2, &["\"a\" is no URL"]);
+    run(&["--iv", KEY], 1, &["the IV is one of the keys", "--iv"]);
     run(&["--iv", "00"], 2, &["--iv", "16 or 32"]);
     let cenc = ["--scheme", "cenc", "--key", &pair(), "--drm", "fairplay", "--skd", "skd://a"];
     fails(&dir, &path, &cenc, 2, &["FairPlay plays cbcs alone"]);

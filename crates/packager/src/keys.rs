@@ -61,6 +61,11 @@ impl Key {
         self.key == other.key
     }
 
+    /// Whether the key is just these bytes.
+    pub(crate) fn is_of_bytes(&self, bytes: &[u8]) -> bool {
+        self.key[..] == *bytes
+    }
+
     pub(crate) fn expand(&self, level: AesLevel) -> Aes128 {
         Aes128::with_level(&self.key, level)
     }

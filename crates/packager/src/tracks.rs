@@ -312,6 +312,13 @@ fn encryption(
     let mut bytes = [0; 16];
     let iv = match &options.iv {
         Iv::Given(given) => {
+            if options.keys.entries().any(|(_, key)| key.is_of_bytes(given)) {
+                return Err(
+                    "the IV is one of the keys, and would stand in the output for all to read; \
+                            take another IV, or leave out --iv"
+                        .into(),
+                );
+            }
             let slot = bytes.get_mut(..given.len()).ok_or("an IV has 8 or 16 bytes")?;
             slot.copy_from_slice(given);
             &bytes[..given.len()]

@@ -172,3 +172,48 @@ fn manifests_are_checked_before_media_are_written() {
     let made = package(&inputs, languages("de-AT", "de-at")).0.unwrap();
     assert!(made.contains_key("audio-de-AT.m3u8") && made.contains_key("audio-de-at-2.m3u8"));
 }
+
+#[test]
+fn languages_are_tags() {
+    let inputs: [(&str, &[u8]); 1] = [("a.mp4", AAC)];
+    for wrong in ["", "de_AT", "d\u{e9}", "en--GB", "-en", "muchtoolong", "en\"", "en GB"] {
+        let rule = named("a.mp4", |it| it.language = Some(wrong.into()));
+        let options = PackageOptions::new().with_tracks(vec![rule]);
+        refusal(&inputs, options, &["--track number 1", &format!("{wrong:?}"), "BCP 47"]);
+    }
+    let subtitles = |language: &str| {
+        format!(
+            "<tt xmlns=\"http://www.w3.org/ns/ttml\" xml:lang=\"{language}\"><body><div><p begin=\"0s\" \
+             end=\"1s\">Hello</p></div></body></tt>"
+        )
+    };
+    for (language, expected) in [("zh-Hant-TW", Some("lang=\"zh-Hant-TW\"")), ("en_GB", None)] {
+        let text = subtitles(language);
+        let inputs: [(&str, &[u8]); 2] = [("a.mp4", AVC), ("b.ttml", text.as_bytes())];
+        let (made, warnings) = package(&inputs, PackageOptions::new());
+        let mpd = String::from_utf8(made.unwrap()["manifest.mpd"].clone()).unwrap();
+        match (expected, &warnings[..]) {
+            (Some(expected), []) => assert!(mpd.contains(expected), "{mpd}"),
+            (None, [warning]) => {
+                assert!(warning.contains("b.ttml: its language (xml:lang) \"en_GB\""), "{warning}");
+                assert!(!mpd.contains("en_GB"), "{mpd}");
+            }
+            _ => panic!("{language}: {warnings:?}"),
+        }
+    }
+}
+
+/// No player switches between sampling rates without a break.
+#[test]
+fn sampling_rates_are_sets() {
+    let slow = {
+        let mut file = AAC.to_vec();
+        let at = find(&file, b"mdhd") + 20;
+        file[at..at + 4].copy_from_slice(&44_100_u32.to_be_bytes());
+        file
+    };
+    let inputs: [(&str, &[u8]); 3] = [("a.mp4", AAC), ("b.mp4", &slow), ("c.mp4", AAC)];
+    let made = package(&inputs, PackageOptions::new()).0.unwrap();
+    let mpd = String::from_utf8(made["manifest.mpd"].clone()).unwrap();
+    assert_eq!(mpd.matches("<AdaptationSet").count(), 2, "{mpd}");
+}

@@ -12,6 +12,14 @@ pub(super) fn kind_name(kind: TrackKind) -> &'static str {
     }
 }
 
+/// Whether a text has the syntax of a tag of BCP 47 (RFC 5646, 2.1), as attributes of manifests must.
+pub(super) fn is_language(text: &str) -> bool {
+    let is_subtag = |part: &str| {
+        (1..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    };
+    text.split('-').all(is_subtag)
+}
+
 /// RFC 6381 codecs.
 pub(super) fn codecs(track: &Track) -> String {
     track.entries.first().map_or_else(String::new, SampleEntry::codec_string)

@@ -46,7 +46,7 @@ pub(super) fn of(source: &SourceTrack) -> Place {
 }
 
 /// Whether players of streams take a codec: those that can be encrypted, and those that are known clear,
-/// such as VVC (ISO/IEC 23000-19, annex), AC-4 (ETSI TS 103 190-2, annex E) and DTS (ETSI TS 102 114,
+/// such as VVC (ISO/IEC 14496-15), AC-4 (ETSI TS 103 190-2, annex E) and DTS (ETSI TS 102 114,
 /// annex E, and TS 103 491). MPEG-4 Visual, PCM and codecs of production are not among them.
 fn is_taken(kind: TrackKind, code: FourCc) -> bool {
     match (kind, Codec::of_sample_entry(code.0)) {
@@ -62,7 +62,7 @@ fn is_taken(kind: TrackKind, code: FourCc) -> bool {
 
 /// Whether a track is one picture, as the cover of a film or of an album.
 fn is_picture(track: &Track) -> bool {
-    // ISO/IEC 14496-1, 7.2.6.6.2: object types 6C and 6D are JPEG and PNG.
+    // `objectTypeIndication` of ISO/IEC 14496-1: 6C and 6D are JPEG and PNG.
     let is_image = |entry: &SampleEntry| {
         matches!(&entry.original_format.0, b"jpeg" | b"mjpa" | b"mjpb" | b"png " | b"MPNG")
             || matches!(&entry.codec_string().to_uppercase()[..], "MP4V.6C" | "MP4V.6D")
@@ -71,25 +71,23 @@ fn is_picture(track: &Track) -> bool {
 }
 
 /// What to say of sample entries that manifests and decoders would have to tell apart: they are told of
-/// one (ISO/IEC 23000-19, 7.3.4).
+/// one (ISO/IEC 23000-19).
 fn different_entries(track: &Track) -> Option<String> {
     let facts = |entry: &SampleEntry| {
-        let mut facts = entry.codec_string();
-        if let Some(video) = entry.video() {
-            facts += &format!(", {} x {} pixels", video.width, video.height);
-        }
-        if let Some(audio) = entry.audio() {
-            let (rate, channels) = (audio.sample_rate.unwrap_or(0), audio.channels.unwrap_or(0));
-            facts += &format!(", {rate} Hz, {channels} channels");
-        }
-        facts
+        let mut facts = vec![entry.codec_string()];
+        facts.extend(entry.video().map(|it| format!("{} x {} pixels", it.width, it.height)));
+        facts.extend(entry.audio().map(|it| {
+            let (rate, channels) = (it.sample_rate.unwrap_or(0), it.channels.unwrap_or(0));
+            format!("{rate} Hz, {channels} channels")
+        }));
+        facts.join(", ")
     };
     let first = facts(track.entries.first()?);
     let mut others = track.entries.iter().map(facts).enumerate();
     let (index, other) = others.find(|(_, other)| *other != first)?;
     Some(format!(
         "its sample entries differ: number 1 is {first}, and number {} is {other}; a track of a stream is of \
-         one kind (ISO/IEC 23000-19, 7.3.4), so encode it anew (ffmpeg -i IN OUT.mp4), or package its parts \
+         one kind (ISO/IEC 23000-19), so encode it anew (ffmpeg -i IN OUT.mp4), or package its parts \
          as streams of their own",
         index + 1
     ))

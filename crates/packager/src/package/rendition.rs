@@ -6,7 +6,9 @@ use lanelock::AesLevel;
 use lanelock_cenc::Scheme;
 use lanelock_mp4::{FourCc, Movie, TrackKind, compose, edit::SingleEdit};
 
-use super::{PackageOptions, TrackProperties, cuts::Segments, source::SourceTrack, text::TextFile};
+use super::{
+    PackageOptions, TrackProperties, cuts::Segments, facts, source::SourceTrack, text::TextFile,
+};
 use crate::{
     Error, Iv, Key,
     drm::{self, System},
@@ -56,6 +58,16 @@ pub(super) fn check_options(mut options: PackageOptions) -> Result<PackageOption
     if options.dash.is_none() && options.hls.is_none() {
         return refuse("at least one manifest is needed: DASH or HLS");
     }
+    for (number, rule) in options.tracks.iter().enumerate() {
+        let language = rule.properties.language.as_ref();
+        if let Some(wrong) = language.filter(|language| !facts::is_language(language)) {
+            return Err(Error::Options(format!(
+                "--track number {}: the language {wrong:?} is no tag of BCP 47; write it as in de, en-GB or \
+                 zh-Hant",
+                number + 1
+            )));
+        }
+    }
     let Some(protection) = &mut options.protection else {
         if options.skd.is_some() || !options.license_urls.is_empty() {
             return refuse("there is nothing to give a licence for, since nothing is encrypted");
@@ -87,6 +99,13 @@ pub(super) fn check_options(mut options: PackageOptions) -> Result<PackageOption
     if let Some(skd) = options.skd.as_ref().filter(|skd| !skd.starts_with("skd://")) {
         return Err(Error::Options(format!(
             "{skd} is no URI of FairPlay, which begins with skd://"
+        )));
+    }
+    let urls = options.license_urls.keys();
+    if let Some(system) = urls.copied().find(|system| !protection.drm.contains(system)) {
+        let system = system.name();
+        return Err(Error::Options(format!(
+            "--laurl is for {system}, which --drm does not name; add {system} to it"
         )));
     }
     // A licence of FairPlay has one IV beside the key, so that all tracks must have the same.

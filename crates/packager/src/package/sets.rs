@@ -33,6 +33,9 @@ struct Common {
     roles: Vec<Role>,
     accessibility: Vec<Accessibility>,
     channels: u32,
+    /// Of audio, whose timescale is its sampling rate: no remuxing makes two of them one. Video of
+    /// several is refused.
+    timescale: Option<u32>,
 }
 
 impl Common {
@@ -47,6 +50,7 @@ impl Common {
             roles: properties.roles,
             accessibility: properties.accessibility,
             channels: super::facts::channels(track.source.track()),
+            timescale: (kind == TrackKind::Audio).then(|| track.source.track().timescale),
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::{
+    facts,
     source::{InputFile, SourceTrack},
     time::Time,
 };
@@ -50,7 +51,17 @@ impl TextFile {
                 }
                 Document::WebVtt(document)
             }
-            TextKind::Ttml => Document::Ttml(Ttml::parse(&input.name, &bytes)?),
+            TextKind::Ttml => {
+                let mut document = Ttml::parse(&input.name, &bytes)?;
+                if let Some(wrong) = document.language.take_if(|tag| !facts::is_language(tag)) {
+                    observer.warn(&format!(
+                        "{}: its language (xml:lang) {wrong:?} is no tag of BCP 47, such as de or en-GB, and \
+                         is left out; set it (--track ...:language=TAG)",
+                        input.name
+                    ));
+                }
+                Document::Ttml(document)
+            }
         };
         Ok(Some(Self { bytes, document }))
     }

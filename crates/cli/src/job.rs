@@ -517,12 +517,10 @@ impl FromStr for TrackArg {
                 .iter()
                 .any(|name| rest.strip_prefix(name).is_some_and(|rest| rest.starts_with('=')))
         };
-        // What is misspelt behind one is told as that, unless it may be part of a file name.
+        // What is misspelt behind one is told as that.
         let may_divide = |at: &usize| {
             let name = text[at + 1..].split_once('=').map_or("", |(name, _)| name);
-            !name.is_empty()
-                && name.chars().all(|c| c.is_ascii_lowercase() || c == '-')
-                && !text[..*at].contains("file=")
+            !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c == '-')
         };
         let colons = || text.match_indices(':').map(|(at, _)| at);
         let at = colons().find(divides).or_else(|| colons().find(may_divide));

@@ -78,7 +78,7 @@ fn decrypted_by_others(scheme: &str, layout: &str) {
     let Some(ffmpeg) = ffmpeg() else { return };
     let packager = shaka_packager();
     let mut wrong = Vec::new();
-    let meets = |index: usize| is_long() || (index % 2 == 0) == (layout == "single");
+    let meets = |index: usize| is_long() || index.is_multiple_of(2) == (layout == "single");
     for (index, (name, is_video)) in CODECS.into_iter().enumerate() {
         if !meets(index) {
             continue;

@@ -1,6 +1,6 @@
 //! Inputs of `package` with tracks that streams do not have, and options that cannot be: what is left out is
 //! told, and all else is refused before anything is written.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::trivially_copy_pass_by_ref, reason = "tests")]
 
 mod support;
 

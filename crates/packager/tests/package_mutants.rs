@@ -236,14 +236,12 @@ fn judge(seed: &Seed, mutant: &[u8], outcome: &Outcome) -> Result<bool, String> 
         let of_input = support::movie(input);
         let is_edited = of_input.track(track.track).is_some_and(|track| !track.edits.is_empty());
         let is_part = is_edited && {
-            let shifted = |part: &Told<'_>| -> bool {
+            let mut parts = was.windows(back.len().max(1));
+            parts.any(|part| {
                 let first = part.first().map_or(0, |sample| sample.0);
-                let same = |(was, back): (&(u64, i32, bool, &[u8]), &(u64, i32, bool, &[u8]))| {
-                    (was.0 - first, was.1, was.2, was.3) == *back
-                };
-                part.iter().zip(&back).all(same)
-            };
-            was.windows(back.len().max(1)).any(|part| shifted(&part.to_vec()))
+                let shifted = part.iter().map(|was| (was.0 - first, was.1, was.2, was.3));
+                shifted.eq(back.iter().copied())
+            })
         };
         if was != back && !is_part {
             let at = was.iter().zip(&back).position(|(was, back)| was != back);
@@ -274,9 +272,12 @@ fn mutants_do_no_harm() {
         for _ in 0..threads {
             scope.spawn(|| {
                 let watchdog = Watchdog::new();
-                let mutators = seeds.each_ref().map(|seed| match seed.is_text {
-                    true => Mutator::of_head(&seed.bytes, seed.bytes.len()),
-                    false => Mutator::of_boxes(&seed.bytes),
+                let mutators = seeds.each_ref().map(|seed| {
+                    if seed.is_text {
+                        Mutator::of_head(&seed.bytes, seed.bytes.len())
+                    } else {
+                        Mutator::of_boxes(&seed.bytes)
+                    }
                 });
                 loop {
                     let number = next.fetch_add(1, Ordering::Relaxed);

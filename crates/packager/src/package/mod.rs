@@ -90,8 +90,28 @@ impl Package {
         let options = rendition::check_options(options)?;
         let mut chosen = Vec::new();
         for source in inputs {
+            let (name, before) = (source.name(), chosen.len());
+            let warn_if_unused = |chosen: &[Chosen]| {
+                if chosen.len() == before && !options.tracks.is_empty() {
+                    observer.warn(&format!(
+                        "{name}: no --track selects anything of it: it is left out"
+                    ));
+                }
+            };
             if let Some(text) = TextFile::read(&source, observer)? {
                 chosen.extend(choose_text(text, &options)?);
+                warn_if_unused(&chosen);
+                // TTML says it itself.
+                if let Some(Chosen { properties, text: Some(text), .. }) = chosen.last()
+                    && chosen.len() > before
+                    && text.webvtt().is_some()
+                    && properties.language.is_none()
+                {
+                    observer.warn(&format!(
+                        "{name}: its language is not known, and viewers choose by it: say it (--track \
+                         file={name}:language=en, and --track type=video, --track type=audio for the others)"
+                    ));
+                }
                 continue;
             }
             let file = Arc::new(InputFile::read(source)?);
@@ -99,6 +119,7 @@ impl Package {
             for index in 0..file.movie().tracks.len() {
                 chosen.extend(choose(&file, index, &options, observer)?);
             }
+            warn_if_unused(&chosen);
         }
         check_rules(&chosen, &options)?;
         if chosen.is_empty() {

@@ -67,7 +67,7 @@ pub(super) fn arrange(
         TrackKind::Audio => 1,
         _ => 2,
     });
-    let names = names::assign(&chosen, options)?;
+    let mut names = names::assign(&chosen, options)?;
     let mut sets: Vec<(Common, Vec<usize>)> = Vec::new();
     for (index, track) in chosen.iter().enumerate() {
         let common = Common::of(track);
@@ -80,7 +80,6 @@ pub(super) fn arrange(
     }
     let mut sets: Vec<Set> =
         sets.into_iter().map(|(_, renditions)| Set { renditions, trick_play_of: None }).collect();
-    let mut names = names;
     if options.trick_play {
         add_trick_play(&mut chosen, &mut names, &mut sets)?;
     }
@@ -315,10 +314,10 @@ fn check_protection(renditions: &[Rendition], options: &PackageOptions) -> Resul
         }
     }
     // A choice is idle if it is so for all tracks.
+    let without = protection.clone().with_must_apply(Vec::new());
     for choice in &protection.must_apply {
         let mut idle = true;
         for rendition in renditions {
-            let without = protection.clone().with_must_apply(Vec::new());
             idle &= choices::of_encryption(&rendition.movie, &without)?.contains(choice);
         }
         if idle {

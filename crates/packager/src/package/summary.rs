@@ -66,7 +66,6 @@ pub struct PackagedTrack {
 /// What is known after a run.
 pub(super) struct Run {
     pub(super) bytes_out: u64,
-    pub(super) manifests: Vec<String>,
     pub(super) times: Times,
     pub(super) level: String,
     pub(super) workers: usize,
@@ -75,10 +74,8 @@ pub(super) struct Run {
 
 pub(super) fn planned(package: &Package) -> PackageSummary {
     let bytes = package.renditions.iter().map(super::rendition::Rendition::bytes).sum();
-    let manifests = [&package.options.dash, &package.options.hls];
     let run = Run {
         bytes_out: bytes,
-        manifests: manifests.into_iter().flatten().cloned().collect(),
         times: Times::default(),
         level: String::new(),
         workers: 0,
@@ -123,7 +120,7 @@ pub(super) fn written(package: &Package, run: Run) -> PackageSummary {
     }
     PackageSummary {
         tracks,
-        manifests: run.manifests,
+        manifests: [&options.dash, &options.hls].into_iter().flatten().cloned().collect(),
         duration,
         bytes_in: renditions.iter().map(super::rendition::Rendition::bytes).sum(),
         bytes_out: run.bytes_out,

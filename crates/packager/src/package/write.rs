@@ -38,7 +38,7 @@ pub(super) fn write(
     let total = renditions.iter().map(Rendition::bytes).sum();
     let progress = Progress { observer, before: AtomicU64::new(0), own: AtomicU64::new(0), total };
     let mut most_workers = 1;
-    let (bytes_out, manifests);
+    let bytes_out;
     {
         let objects = Objects::new(&*folder, options.sync, options.writes);
         for rendition in renditions {
@@ -62,7 +62,6 @@ pub(super) fn write(
         }
         let of_manifests: u64 = texts.iter().map(|(_, text)| text.len() as u64).sum();
         bytes_out = of_manifests + packed.iter().map(Packed::bytes).sum::<u64>();
-        manifests = [&options.dash, &options.hls].into_iter().flatten().cloned().collect();
     }
     let name = folder.name();
     folder.finish(options.sync).map_err(|error| Error::Write { name, error })?;
@@ -70,7 +69,6 @@ pub(super) fn write(
         package,
         summary::Run {
             bytes_out,
-            manifests,
             times,
             level: level.to_string(),
             workers: most_workers,

@@ -23,7 +23,7 @@ use lanelock_testkit::{
     small_clip,
 };
 use support::{
-    AAC, AVC, AVC_AAC, AVC_AAC_FRAGMENTS, AVC_FRAGMENTS, HEVC, HEVC_FRAGMENTS, Warnings,
+    AAC, AVC, AVC_AAC, AVC_AAC_FRAGMENTS, AVC_FRAGMENTS, HEVC, HEVC_FRAGMENTS, Warnings, joined,
 };
 
 const KEYS: [([u8; 16], [u8; 16]); 2] = [([1; 16], [2; 16]), ([3; 16], [4; 16])];
@@ -64,17 +64,6 @@ fn refusal(inputs: &[(&str, &[u8])], options: PackageOptions) -> String {
     let message = package(inputs, options).map(|_| ()).unwrap_err();
     assert!(message.len() < 600, "{message}");
     message
-}
-
-/// The file of a track: its initialization segment and all of its segments.
-fn joined(objects: &Objects, name: &str) -> Vec<u8> {
-    if let Some(single) = objects.get(&format!("{name}.mp4")) {
-        return single.clone();
-    }
-    let mut all = objects[&format!("{name}/init.mp4")].clone();
-    let segments = (1..).map_while(|number| objects.get(&format!("{name}/{number}.m4s")));
-    segments.for_each(|segment| all.extend_from_slice(segment));
-    all
 }
 
 fn decrypted(file: &[u8]) -> Vec<u8> {

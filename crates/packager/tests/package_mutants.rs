@@ -154,17 +154,6 @@ fn with_characters(good: &[u8], rng: &mut Rng) -> Vec<u8> {
     bytes
 }
 
-/// The file of a track: its initialization segment and all of its segments.
-fn joined(objects: &Objects, name: &str) -> Vec<u8> {
-    if let Some(single) = objects.get(&format!("{name}.mp4")) {
-        return single.clone();
-    }
-    let mut all = objects[&format!("{name}/init.mp4")].clone();
-    let segments = (1..).map_while(|number| objects.get(&format!("{name}/{number}.m4s")));
-    segments.for_each(|segment| all.extend_from_slice(segment));
-    all
-}
-
 fn decrypted(file: &[u8]) -> Result<Vec<u8>, String> {
     let sink = MemorySink::new();
     let source = MemorySource::new("joined.mp4", file.to_vec());
@@ -223,7 +212,7 @@ fn judge(seed: &Seed, mutant: &[u8], outcome: &Outcome) -> Result<bool, String> 
         if track.kind == "text" {
             continue;
         }
-        let made = joined(objects, &track.name);
+        let made = support::joined(objects, &track.name);
         let back = if track.kid.is_some() { decrypted(&made)? } else { made };
         let movie = support::movie(&back);
         let back = samples(&back, movie.tracks[0].id).map_err(|error| error.to_string())?;

@@ -1,7 +1,7 @@
 //! What several test files share: clips, and the way from their bytes to those of the output.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
-use std::{fs, mem, path::PathBuf, sync::Mutex};
+use std::{collections::BTreeMap, fs, mem, path::PathBuf, sync::Mutex};
 
 use lanelock_mp4::{Fragment, Movie, load, top_level};
 use lanelock_packager::{
@@ -235,4 +235,15 @@ pub(crate) fn progressive(tracks: &[Trak]) -> Vec<u8> {
     }
     let mvhd = boxed(b"mvhd", &[&words(&[0, 0, 0, 1000, 2000]), &[0; 80]]);
     [ftyp, boxed(b"mdat", &[&media]), boxed(b"moov", &[&mvhd, &traks])].concat()
+}
+
+/// The file of a track: its initialization segment and all of its segments.
+pub(crate) fn joined(objects: &BTreeMap<String, Vec<u8>>, name: &str) -> Vec<u8> {
+    if let Some(single) = objects.get(&format!("{name}.mp4")) {
+        return single.clone();
+    }
+    let mut all = objects[&format!("{name}/init.mp4")].clone();
+    let segments = (1..).map_while(|number| objects.get(&format!("{name}/{number}.m4s")));
+    segments.for_each(|segment| all.extend_from_slice(segment));
+    all
 }

@@ -118,17 +118,17 @@ mod tests {
 
     #[test]
     fn a_period_holds_from_its_start_on() {
-        let every = KeyPeriods::Every(at(60000));
-        let from = KeyPeriods::From(vec![at(60000), at(120000), at(180000)]);
+        let every = KeyPeriods::Every(at(60_000));
+        let from = KeyPeriods::From(vec![at(60_000), at(120_000), at(180_000)]);
         for periods in [every, from] {
             for (time, period) in [(0, 0), (59, 0), (60, 1), (119, 1), (120, 2), (180, 3)] {
                 assert_eq!(periods.at(at(1000 * time)), period);
             }
             assert_eq!(periods.at(at(59999)), 0);
-            assert_eq!(periods.start(3), Some(at(180000)));
+            assert_eq!(periods.start(3), Some(at(180_000)));
         }
         assert_eq!(KeyPeriods::Single.at(at(u64::MAX)), 0);
-        assert_eq!(KeyPeriods::From(vec![at(60000)]).start(2), None);
+        assert_eq!(KeyPeriods::From(vec![at(60_000)]).start(2), None);
         assert_eq!(KeyPeriods::Every(at(1)).at(at(u64::MAX)), u32::MAX);
     }
 

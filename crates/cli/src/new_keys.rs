@@ -70,7 +70,7 @@ fn new(what: &[String]) -> Result<NewKeys, Failure> {
             Failure::usage(what, "give one number, or selectors: lanelock keys new video audio")
         })?;
     }
-    let keys = keys.entries().map(|(selector, key)| (Some(selector.clone()), key.clone()));
+    let keys = keys.entries().map(|line| (Some(line.selector.clone()), line.key.clone()));
     Ok(keys.collect())
 }
 

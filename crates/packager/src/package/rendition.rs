@@ -13,6 +13,7 @@ use crate::{
     Error, Iv, Key,
     drm::{self, System},
     encrypt::{protect, pssh},
+    schedule::KeySpan,
     selection::{Purpose, select},
     tracks::Protector,
 };
@@ -26,6 +27,8 @@ pub(super) struct Rendition {
     pub(super) text: Option<Arc<TextFile>>,
     pub(super) properties: TrackProperties,
     pub(super) segments: Segments,
+    /// Which segments are clear, and which have the keys of which period.
+    pub(super) spans: Vec<KeySpan>,
     /// The clear `moov` of this track alone.
     pub(super) movie: Movie,
     /// What is added to composition offsets.
@@ -129,7 +132,8 @@ pub(super) fn key_of(
 ) -> Result<Option<Key>, Error> {
     let Some(protection) = &options.protection else { return Ok(None) };
     let input = source.file.input();
-    Ok(select(&input, movie, protection, Purpose::Encrypt)?.pop().flatten().cloned())
+    let keys = select(&input, movie, protection, Purpose::Encrypt)?.pop().flatten();
+    Ok(keys.and_then(|keys| Some(keys.iter().next()?.1.clone())))
 }
 
 /// What is done to composition offsets, and the edit list.
@@ -174,7 +178,7 @@ pub(super) fn protection(
 /// The systems whose boxes are in the initialization segment. FairPlay has none: its players are told by the
 /// playlist. For Clear Key it is the common one: browsers take no other (W3C, "cenc" Initialization Data
 /// Format).
-fn systems_with_boxes(drm: &[System]) -> Vec<System> {
+pub(super) fn systems_with_boxes(drm: &[System]) -> Vec<System> {
     let mut systems = Vec::with_capacity(drm.len());
     for &system in drm {
         let system = if system == System::ClearKey { System::Common } else { system };

@@ -11,6 +11,7 @@ use super::{
     cuts::{self, Rule, Segments},
     names,
     rendition::{Rendition, edit, key_of, protection},
+    spans,
     time::Time,
 };
 use crate::{Error, Iv, Key, Observer, choices};
@@ -123,12 +124,18 @@ pub(super) fn arrange(
             observer.warn(&warning);
         }
         let (init, protector) = protection(&source, &movie, key.as_ref(), &keys, options)?;
+        let timescale = source.track().timescale;
+        let starts = segments.starts().into_iter().map(|units| Time { units, timescale });
+        let starts: Vec<Time> = starts.collect();
+        let times = leading.as_ref().map_or(&starts, |leading| &leading.times);
+        let spans = spans::of(&starts, times, &protector.schedule);
         renditions.push(Rendition {
             name,
             source,
             text,
             properties,
             segments,
+            spans,
             movie,
             shift,
             protector,
@@ -150,6 +157,7 @@ pub(super) fn arrange(
         }
     }
     check_protection(&renditions, options)?;
+    spans::check(&renditions)?;
     Ok((renditions, sets))
 }
 
@@ -186,7 +194,7 @@ fn add_trick_play(
     names: &mut Vec<String>,
     sets: &mut Vec<Set>,
 ) -> Result<(), Error> {
-    let height = |index: &usize| super::facts::size(chosen[*index].source.track()).1;
+    let height = |index: &usize| crate::media_facts::picture_size(chosen[*index].source.track()).1;
     let main = sets.first().filter(|set| {
         set.renditions.first().is_some_and(|&first| chosen[first].source.kind() == TrackKind::Video)
     });

@@ -280,7 +280,7 @@ fn media(rendition: &Rendition) -> Media {
     let entry = track.entries.first();
     match track.kind() {
         TrackKind::Video => {
-            let (width, height) = facts::size(track);
+            let (width, height) = crate::media_facts::picture_size(track);
             let facts = entry.and_then(mp4::SampleEntry::video);
             Media::Video(Video {
                 width,

@@ -197,7 +197,7 @@ fn forms(
         files,
         segments,
         sap_type: 1,
-        protection: None,
+        protection: Vec::new(),
         used_by,
     };
     let times = rendition.segments.times();
@@ -269,7 +269,8 @@ fn track(
         files,
         segments: segments.collect(),
         sap_type: rendition.segments.sap_type().max(1),
-        protection: protection(rendition, options)?,
+        protection: protection(rendition, options)?
+            .map_or_else(Vec::new, Protection::of_all_segments),
         used_by,
     })
 }

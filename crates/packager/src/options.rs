@@ -5,9 +5,9 @@ use std::time::Duration;
 use lanelock_cenc::Scheme;
 
 use crate::{
-    Key, KeyMap, Selector, UnclaimedPolicy,
+    Error, Key, KeyMap, Selector, UnclaimedPolicy,
     drm::System,
-    schedule::{ClearLead, KeyPeriods},
+    schedule::{ClearLead, KeyPeriods, Schedule},
     selector::PictureLimits,
 };
 
@@ -154,6 +154,12 @@ impl EncryptOptions {
     #[must_use]
     pub fn with_pattern(self, crypt: u8, skip: u8) -> Self {
         Self { pattern: (crypt, skip), ..self }
+    }
+
+    /// When tracks are clear, and when which key is theirs.
+    pub(crate) fn schedule(&self) -> Result<Schedule, Error> {
+        self.key_periods.check().map_err(Error::Options)?;
+        Ok(Schedule { lead: self.clear_lead, periods: self.key_periods.clone() })
     }
 }
 

@@ -237,6 +237,13 @@ impl Protector {
         Ok(())
     }
 
+    /// Lets `tenc` name the keys in use.
+    pub(crate) fn take_for_tenc(&mut self) {
+        for track in self.tracks.iter_mut().flatten() {
+            track.encryption.kid = track.keys[track.key].kid;
+        }
+    }
+
     /// All of so many tracks stay clear.
     pub(crate) fn clear(tracks: usize) -> Self {
         let schedule = Schedule::default();
@@ -394,6 +401,11 @@ impl ProtectedTrack {
     /// Whether keys change.
     fn rotates(&self) -> bool {
         self.keys.iter().any(|key| key.period.is_some())
+    }
+
+    /// The KID in a period; none if there is no key for it.
+    pub(crate) fn kid_of(&self, period: u32) -> Option<[u8; 16]> {
+        self.keys.iter().find(|key| key.is_for(period)).map(|key| key.kid)
     }
 
     /// The KID in use; none in a clear lead.

@@ -45,6 +45,13 @@ impl Rendition {
     pub(super) fn bytes(&self) -> u64 {
         self.segments.list.iter().map(|segment| segment.bytes).sum()
     }
+
+    /// The key of segments of which a span holds; none if they are clear.
+    pub(super) fn key_of<'o>(&self, span: KeySpan, options: &'o PackageOptions) -> Option<&'o Key> {
+        let KeySpan::Period(period) = span else { return None };
+        let kid = self.protector.tracks.first()?.as_ref()?.kid_of(period)?;
+        options.protection.as_ref()?.keys.keys().find(|key| key.kid == kid)
+    }
 }
 
 /// Refuses options that cannot be, and settles those that depend on one another.
@@ -146,12 +153,14 @@ pub(super) fn edit(source: &SourceTrack, options: &PackageOptions) -> (SingleEdi
     (edit, 0)
 }
 
-/// `ftyp` and `moov` of a track with this key, and what protects it. `keys` are those of all tracks.
+/// `ftyp` and `moov` of a track with this key, and what protects it. `keys` are those of all tracks;
+/// `spans` hold for its segments.
 pub(super) fn protection(
     source: &SourceTrack,
     movie: &Movie,
     key: Option<&Key>,
     keys: &[Key],
+    spans: &[KeySpan],
     options: &PackageOptions,
 ) -> Result<(Vec<u8>, Protector), Error> {
     let input = source.file.input();
@@ -161,7 +170,12 @@ pub(super) fn protection(
         return Ok((init, Protector::clear(movie.tracks.len())));
     };
     let level = AesLevel::best()?;
-    let protector = Protector::new(&input, movie, protection, level, Purpose::Encrypt)?;
+    let mut protector = Protector::new(&input, movie, protection, level, Purpose::Encrypt)?;
+    // What manifests say of the initialization segment is the key of the first segments that have one.
+    if let Some(first) = spans.iter().find(|span| **span != KeySpan::Clear) {
+        protector.begin_span(&input, movie, *first)?;
+        protector.take_for_tenc();
+    }
     let mut boxes = Vec::new();
     let mut systems = systems_with_boxes(&protection.drm);
     if let Some(at) = systems.iter().position(|system| *system == System::Common) {

@@ -14,7 +14,7 @@ use super::{
     spans,
     time::Time,
 };
-use crate::{Error, Iv, Key, Observer, choices};
+use crate::{EncryptOptions, Error, Iv, Key, Observer, choices};
 
 /// A switching set.
 pub(super) struct Set {
@@ -123,12 +123,13 @@ pub(super) fn arrange(
         if let Some(warning) = segments.gap_warning(&source) {
             observer.warn(&warning);
         }
-        let (init, protector) = protection(&source, &movie, key.as_ref(), &keys, options)?;
         let timescale = source.track().timescale;
         let starts = segments.starts().into_iter().map(|units| Time { units, timescale });
         let starts: Vec<Time> = starts.collect();
         let times = leading.as_ref().map_or(&starts, |leading| &leading.times);
-        let spans = spans::of(&starts, times, &protector.schedule);
+        let schedule = options.protection.as_ref().map(EncryptOptions::schedule).transpose()?;
+        let spans = spans::of(&starts, times, &schedule.unwrap_or_default());
+        let (init, protector) = protection(&source, &movie, key.as_ref(), &keys, &spans, options)?;
         renditions.push(Rendition {
             name,
             source,

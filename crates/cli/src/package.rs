@@ -259,7 +259,19 @@ fn text(args: &PackageArgs, output: &Path, summary: &PackageSummary) -> io::Resu
     for track in &summary.tracks {
         let PackagedTrack { name, codecs, segments, bitrate, kid, .. } = track;
         let protection = match (kid, &summary.scheme) {
-            (Some(kid), Some(scheme)) => format!("{scheme}, KID {kid}"),
+            (Some(kid), Some(scheme)) => {
+                let more = match track.kids.len() {
+                    0 | 1 => String::new(),
+                    all => format!(" and {} more", all - 1),
+                };
+                let clear = match track.clear_segments {
+                    0 => String::new(),
+                    clear => {
+                        format!("; {} clear", units::count(clear as u64, "segment", "segments"))
+                    }
+                };
+                format!("{scheme}, KID {kid}{more}{clear}")
+            }
             _ => "clear".into(),
         };
         writeln!(

@@ -36,7 +36,8 @@ pub(super) fn check(renditions: &[Rendition]) -> Result<(), Error> {
     for rendition in renditions.iter().filter(|rendition| rendition.key.is_some()) {
         let mut protector = rendition.protector.clone();
         let mut last = None;
-        for &span in rendition.spans.iter().filter(|span| **span != KeySpan::Clear) {
+        // From the end on: the error then says how many periods there are.
+        for &span in rendition.spans.iter().rev().filter(|span| **span != KeySpan::Clear) {
             all_clear = false;
             if last.replace(span) != Some(span) {
                 protector.begin_span(&rendition.source.file.input(), &rendition.movie, span)?;

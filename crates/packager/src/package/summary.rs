@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::{Package, facts, time::Time};
-use crate::Times;
+use super::{Package, PackageOptions, facts, rendition::Rendition, time::Time};
+use crate::{Key, Times, schedule::KeySpan};
 
 /// What was packaged, or will be.
 #[derive(Clone, Debug, Serialize)]
@@ -57,10 +57,28 @@ pub struct PackagedTrack {
     pub longest_segment: f64,
     /// Average bits per second of the samples.
     pub bitrate: u64,
-    /// KID, as a UUID; none if it stays clear.
+    /// KID, as a UUID, the first one where keys change; none if it stays clear.
     pub kid: Option<String>,
+    /// The KIDs of its segments, in order; several where keys change.
+    pub kids: Vec<String>,
+    /// How many segments are clear although the track is encrypted: its clear lead.
+    pub clear_segments: usize,
     /// First IV, hexadecimal; under `cbcs` the constant one.
     pub iv: Option<String>,
+}
+
+/// The KIDs of the segments, in order.
+fn kids(rendition: &Rendition, options: &PackageOptions) -> Vec<String> {
+    let mut kids = Vec::new();
+    let mut last = None;
+    for span in &rendition.spans {
+        if last.replace(*span) == Some(*span) {
+            continue;
+        }
+        let kid = rendition.key_of(*span, options).map(Key::kid_text);
+        kids.extend(kid.filter(|kid| !kids.contains(kid)));
+    }
+    kids
 }
 
 /// What is known after a run.
@@ -73,7 +91,7 @@ pub(super) struct Run {
 }
 
 pub(super) fn planned(package: &Package) -> PackageSummary {
-    let bytes = package.renditions.iter().map(super::rendition::Rendition::bytes).sum();
+    let bytes = package.renditions.iter().map(Rendition::bytes).sum();
     let run = Run {
         bytes_out: bytes,
         times: Times::default(),
@@ -114,6 +132,11 @@ pub(super) fn written(package: &Package, run: Run) -> PackageSummary {
                 longest_segment: seconds(times.iter().map(|(_, d)| *d).max().unwrap_or(0)),
                 bitrate: u64::try_from(bits / u128::from(presented.max(1))).unwrap_or(u64::MAX),
                 kid: of_track.as_ref().and_then(|track| track.kid.clone()),
+                kids: kids(rendition, options),
+                clear_segments: match rendition.key {
+                    Some(_) => rendition.spans.iter().filter(|s| **s == KeySpan::Clear).count(),
+                    None => 0,
+                },
                 iv: of_track.and_then(|track| track.iv),
             });
         }
@@ -122,7 +145,7 @@ pub(super) fn written(package: &Package, run: Run) -> PackageSummary {
         tracks,
         manifests: [&options.dash, &options.hls].into_iter().flatten().cloned().collect(),
         duration,
-        bytes_in: renditions.iter().map(super::rendition::Rendition::bytes).sum(),
+        bytes_in: renditions.iter().map(Rendition::bytes).sum(),
         bytes_out: run.bytes_out,
         scheme: options.protection.as_ref().map(|protection| protection.scheme.to_string()),
         level: run.level,

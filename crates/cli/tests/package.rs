@@ -675,10 +675,12 @@ fn json_and_dry_run() {
         names(&made["tracks"][0]),
         [
             "bitrate",
+            "clear_segments",
             "codecs",
             "input",
             "iv",
             "kid",
+            "kids",
             "kind",
             "label",
             "language",

@@ -2,8 +2,6 @@
 //! access units have the key of their time.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support;
-
 use std::{fs, process::Command, sync::Arc, time::Duration};
 
 use lanelock_packager::{
@@ -16,9 +14,8 @@ use lanelock_packager::{
 use lanelock_testkit::{
     Scratch,
     boxes::{all, child, children, media},
-    demo_clip, ffmpeg, shaka_packager, small_clip, unhex,
+    demo_clip, ffmpeg, gop_clip, shaka_packager, small_clip, unhex,
 };
-use support::gop_clip;
 
 const SCHEMES: [Scheme; 4] = [Scheme::Cenc, Scheme::Cens, Scheme::Cbc1, Scheme::Cbcs];
 const MP4_CLIPS: [&str; 4] = ["avc_aac.mp4", "hevc.mp4", "av1.mp4", "vp9.mp4"];

@@ -16,9 +16,9 @@ use lanelock_packager::{
 };
 use lanelock_testkit::{
     boxes::{all, child, children, descend, media},
-    dash_rules, hls_rules,
+    dash_rules, gop_clip, hls_rules,
 };
-use support::{gop_clip, joined};
+use support::joined;
 
 type Objects = BTreeMap<String, Vec<u8>>;
 

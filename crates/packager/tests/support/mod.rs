@@ -1,18 +1,14 @@
 //! What several test files share: clips, and the way from their bytes to those of the output.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
-use std::{collections::BTreeMap, fs, mem, path::PathBuf, process::Command, sync::Mutex};
+use std::{collections::BTreeMap, fs, mem, path::PathBuf, sync::Mutex};
 
 use lanelock_mp4::{Fragment, Movie, load, top_level};
 use lanelock_packager::{
     DecryptOptions, EncryptOptions, Error, Key, KeyMap, Observer, Quiet, Scheme, Selector, Summary,
     decrypt_file, encrypt_file,
 };
-use lanelock_testkit::{
-    Scratch,
-    boxes::{boxed, full, words},
-    ffmpeg, skip,
-};
+use lanelock_testkit::boxes::{boxed, full, words};
 use tempfile::TempDir;
 
 /// Clips in both layouts; `../fixtures/README.md` says how they were made.
@@ -250,22 +246,4 @@ pub(crate) fn joined(objects: &BTreeMap<String, Vec<u8>>, name: &str) -> Vec<u8>
     let segments = (1..).map_while(|number| objects.get(&format!("{name}/{number}.m4s")));
     segments.for_each(|segment| all.extend_from_slice(segment));
     all
-}
-
-/// A clip of 1.2 s with pictures of this size, and a sync sample every 200 ms.
-pub(crate) fn gop_clip(size: &str) -> Option<Vec<u8>> {
-    let ffmpeg = ffmpeg()?;
-    let dir = Scratch::new();
-    let path = dir.file("clip.mp4");
-    let run = Command::new(ffmpeg)
-        .args(["-v", "error", "-y", "-f", "lavfi", "-i", &format!("testsrc2=s={size}:r=25:d=1.2")])
-        .args(["-f", "lavfi", "-i", "sine=d=1.2", "-c:v", "libx264", "-g", "5"])
-        .args(["-keyint_min", "5", "-sc_threshold", "0", "-c:a", "aac", "-shortest"])
-        .arg(&path)
-        .status();
-    if !run.unwrap().success() {
-        skip("this ffmpeg has no libx264");
-        return None;
-    }
-    Some(fs::read(path).unwrap())
 }

@@ -117,11 +117,11 @@ pub fn gop_clip(size: &str) -> Option<Vec<u8>> {
         .args(["-keyint_min", "5", "-sc_threshold", "0", "-c:a", "aac", "-shortest"])
         .arg(&path)
         .status();
-    if !run.unwrap().success() {
+    if !run.unwrap_or_else(|error| panic!("ffmpeg: {error}")).success() {
         skip("this ffmpeg has no libx264");
         return None;
     }
-    Some(fs::read(path).unwrap())
+    Some(fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display())))
 }
 
 /// A published encrypted file.

@@ -42,6 +42,7 @@
 
 #![forbid(unsafe_code)]
 
+mod ac4;
 mod av1;
 mod avc;
 mod bits;
@@ -54,7 +55,9 @@ mod runs;
 mod signal;
 mod unit;
 mod vp9;
+mod vvc;
 
+pub use ac4::Ac4Map;
 pub use av1::Av1Map;
 pub use avc::AvcMap;
 pub use codec::Codec;
@@ -64,6 +67,7 @@ pub use mapper::Mapper;
 pub use runs::Runs;
 pub use unit::{AccessUnitMap, UnitBytes};
 pub use vp9::Vp9Map;
+pub use vvc::VvcMap;
 
 /// One entry of a subsample map as `senc` stores it (ISO/IEC 23001-7 clause 7.2): clear bytes,
 /// then protected bytes.

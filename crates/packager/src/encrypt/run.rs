@@ -14,6 +14,7 @@ use crate::{
     EncryptOptions, Error, IndexPolicy, Key, KeyReport, Layout, Observer, Summary, Times,
     UnclaimedPolicy, choices,
     claims::{Claims, refuse_shared},
+    codec::notice_of_experiment,
     decrypt::Decryption,
     drm,
     evidence::check_pssh,
@@ -86,6 +87,9 @@ impl Job<'_> {
         }
         for (track, protected) in self.clear.tracks.iter().zip(&protector.tracks) {
             if let Some(notice) = notice_of_text(track, options).filter(|_| protected.is_none()) {
+                observer.warn(&notice);
+            }
+            if let Some(notice) = notice_of_experiment(track).filter(|_| protected.is_some()) {
                 observer.warn(&notice);
             }
         }

@@ -13,7 +13,7 @@ use super::{
     rendition::{Rendition, edit, key_of, protection},
     time::Time,
 };
-use crate::{Error, Iv, Key, Observer, choices};
+use crate::{Error, Iv, Key, Observer, choices, codec::notice_of_experiment};
 
 /// A switching set.
 pub(super) struct Set {
@@ -121,6 +121,9 @@ pub(super) fn arrange(
         let Some(segments) = segments else { continue };
         if let Some(warning) = segments.gap_warning(&source) {
             observer.warn(&warning);
+        }
+        if let Some(notice) = notice_of_experiment(source.track()).filter(|_| key.is_some()) {
+            observer.warn(&notice);
         }
         let (init, protector) = protection(&source, &movie, key.as_ref(), &keys, options)?;
         renditions.push(Rendition {

@@ -26,6 +26,15 @@ fn damaged_frames() {
     damaged(&mut rng, &clips, MUTANTS / 2);
 }
 
+/// They are few among the seeds.
+#[test]
+fn damaged_experimental_units() {
+    let mut rng = Rng::from_env("damaged_experimental_units");
+    let mut clips = seeds(&mut rng);
+    clips.retain(|clip| matches!(clip.codec, Codec::Vvc | Codec::Ac4));
+    damaged(&mut rng, &clips, MUTANTS / 2);
+}
+
 fn damaged(rng: &mut Rng, clips: &[Clip], count: usize) {
     let watchdog = Watchdog::new();
     let mut out = Vec::new();

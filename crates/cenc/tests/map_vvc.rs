@@ -121,7 +121,7 @@ fn access_units(stream: &[u8]) -> Vec<Vec<&[u8]>> {
 fn traced(ffmpeg: &Path, stream: &Path) -> Option<Vec<usize>> {
     let scratch = Scratch::new();
     let run = Command::new(ffmpeg)
-        .args(["-v", "trace", "-nostdin", "-f", "vvc", "-framerate", "25", "-i"])
+        .args(["-v", "info", "-nostats", "-nostdin", "-f", "vvc", "-framerate", "25", "-i"])
         .arg(stream)
         .args(["-c", "copy", "-bsf:v", "trace_headers", "-f", "null"])
         .arg(scratch.file("nothing"))

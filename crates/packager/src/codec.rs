@@ -20,9 +20,9 @@ pub(crate) fn stays_clear(track: &Track) -> bool {
 
 /// Those that [`is_known`] names, for messages.
 pub(crate) fn known() -> String {
-    let name = |(code, codec): &([u8; 4], Codec)| match codec.is_experimental() {
-        true => format!("{} (experimental)", FourCc(*code)),
-        false => FourCc(*code).to_string(),
+    let name = |(code, codec): &([u8; 4], Codec)| {
+        let note = if codec.is_experimental() { " (experimental)" } else { "" };
+        format!("{}{note}", FourCc(*code))
     };
     let codes: Vec<_> = Codec::SAMPLE_ENTRIES.iter().map(name).collect();
     match &codes[..] {

@@ -333,3 +333,239 @@ fn read_address(r: &mut BitReader<'_>, count: usize) -> Result<usize, Fault> {
 
 /// `MaxTilesPerAu` of level 6.3, table A.2.
 const MAX_TILES: u32 = 990;
+
+#[cfg(test)]
+#[expect(clippy::cast_possible_truncation, reason = "pictures of at most 12 x 12 blocks")]
+mod tests {
+    use lanelock_testkit::Rng;
+
+    use super::*;
+
+    /// Blocks of a slice, in order.
+    type Blocks = Vec<(u32, u32)>;
+
+    /// Bits, first to last.
+    #[derive(Default)]
+    struct Written(Vec<bool>);
+
+    impl Written {
+        fn u(&mut self, n: u32, value: u32) {
+            self.0.extend((0..n).rev().map(|bit| value >> bit & 1 == 1));
+        }
+
+        fn ue(&mut self, value: u32) {
+            let bits = (value + 1).ilog2();
+            self.u(bits, 0);
+            self.u(bits + 1, value + 1);
+        }
+
+        fn bytes(&self) -> Vec<u8> {
+            let byte = |bits: &[bool]| {
+                let ones = bits.iter().enumerate().filter(|(_, bit)| **bit);
+                ones.fold(0, |byte, (at, _)| byte | 0x80 >> at)
+            };
+            self.0.chunks(8).map(byte).chain([0; 8]).collect()
+        }
+    }
+
+    /// Clause 7.4.8, to the letter: the blocks of a slice in order, and where entry points lie between them.
+    fn entry_points(tiles: &Tiles, blocks: &[(u32, u32)], sync: bool) -> u32 {
+        let tile = |sizes: &[u32], at: u32| {
+            let ends = sizes.iter().scan(0, |end, size| {
+                *end += size;
+                Some(*end)
+            });
+            ends.take_while(|end| *end <= at).count()
+        };
+        let begins = |pair: &&[(u32, u32)]| {
+            let (before, after) = (pair[0], pair[1]);
+            tile(&tiles.rows, before.1) != tile(&tiles.rows, after.1)
+                || tile(&tiles.columns, before.0) != tile(&tiles.columns, after.0)
+                || (before.1 != after.1 && sync)
+        };
+        blocks.windows(2).filter(begins).count() as u32
+    }
+
+    /// The blocks of a rectangle in the order of one tile.
+    fn rect(blocks: &mut Blocks, x: [u32; 2], y: [u32; 2]) {
+        for y in y[0]..y[1] {
+            blocks.extend((x[0]..x[1]).map(|x| (x, y)));
+        }
+    }
+
+    fn sizes(rng: &mut Rng, written: &mut Written, coded: usize, total: u32) -> Vec<u32> {
+        let mut sizes = Vec::new();
+        let mut left = total;
+        let mut coded_sizes = Vec::new();
+        for number in 0..coded {
+            let behind = u32::try_from(coded - number - 1).unwrap();
+            let most = left - behind;
+            let size = 1 + u32::try_from(rng.below(most as usize)).unwrap();
+            coded_sizes.push(size - 1);
+            sizes.push(size);
+            left -= size;
+        }
+        while left > 0 {
+            let size = sizes[sizes.len() - 1].min(left);
+            sizes.push(size);
+            left -= size;
+        }
+        for size in coded_sizes {
+            written.ue(size);
+        }
+        sizes
+    }
+
+    fn edges(sizes: &[u32], at: usize) -> [u32; 2] {
+        let start: u32 = sizes[..at].iter().sum();
+        [start, start + sizes[at]]
+    }
+
+    /// Pictures divided in every way: what slices have in entry points.
+    #[test]
+    fn entry_points_of_slices() {
+        let mut rng = Rng::from_env("entry_points_of_slices");
+        for _ in 0..2000 {
+            let [wide, high] = [(); 2].map(|()| 1 + u32::try_from(rng.below(12)).unwrap());
+            let mut written = Written::default();
+            written.u(2, 0); // blocks of 32 samples
+            let coded = [wide, high].map(|blocks| 1 + rng.below(blocks as usize));
+            for coded in coded {
+                written.ue(u32::try_from(coded - 1).unwrap());
+            }
+            let columns = sizes(&mut rng, &mut written, coded[0], wide);
+            let rows = sizes(&mut rng, &mut written, coded[1], high);
+            let tiles = Tiles { columns, rows };
+            let count = tiles.count();
+            let raster = count > 1 && rng.one_in(3);
+            if count > 1 {
+                written.u(2, if raster { 2 } else { 3 });
+            }
+            let mut expected: Vec<Blocks> = Vec::new();
+            if !raster {
+                let single = rng.one_in(4);
+                written.u(1, u32::from(single));
+                if single {
+                    let mut blocks = Vec::new();
+                    for tile in 0..count {
+                        let (column, row) = tiles.place(tile);
+                        let [x, y] = [edges(&tiles.columns, column), edges(&tiles.rows, row)];
+                        rect(&mut blocks, x, y);
+                    }
+                    expected.push(blocks);
+                } else {
+                    expected = write_slices(&mut rng, &mut written, &tiles);
+                }
+            }
+            written.u(1, 1);
+            let bytes = written.bytes();
+            let (width, height) = (32 * wide, 32 * high);
+            let partition = Partition::read(&mut BitReader::plain(&bytes), width, height).unwrap();
+            assert_eq!(partition.tiles, tiles);
+            let layout = SliceLayout::new(Some(&partition), high, None);
+            let mut header = Written::default();
+            if raster {
+                let first = rng.below(count);
+                let slice = 1 + rng.below(count - first);
+                header.u(ceil_log2(count as u32), first as u32);
+                header.u(3, 5); // extra bits
+                if count - first > 1 {
+                    header.ue(slice as u32 - 1);
+                }
+                let mut blocks = Vec::new();
+                for tile in first..first + slice {
+                    let (column, row) = tiles.place(tile);
+                    rect(&mut blocks, edges(&tiles.columns, column), edges(&tiles.rows, row));
+                }
+                check(&layout, &header, &tiles, &blocks);
+            }
+            let slices = expected.len() as u32;
+            for (address, blocks) in (0..).zip(&expected) {
+                let mut header = Written::default();
+                header.u(ceil_log2(slices), address);
+                header.u(3, 5);
+                check(&layout, &header, &tiles, blocks);
+            }
+        }
+    }
+
+    fn check(layout: &SliceLayout<'_>, header: &Written, tiles: &Tiles, blocks: &[(u32, u32)]) {
+        let parts = layout.read(&mut BitReader::plain(&header.bytes()), 0, 3).unwrap();
+        for sync in [false, true] {
+            assert_eq!(parts.entry_points(sync), entry_points(tiles, blocks, sync), "{tiles:?}");
+        }
+    }
+
+    /// Rows of tiles become slices of equal height; single tiles become several slices. The last slice is the last
+    /// tile, or what is left of the last row.
+    fn write_slices(rng: &mut Rng, written: &mut Written, tiles: &Tiles) -> Vec<Blocks> {
+        let (wide, high) = (tiles.columns.len(), tiles.rows.len());
+        // What is coded of each slice, and its blocks; several slices of one tile go together.
+        let mut entries: Vec<(Vec<u32>, Vec<Blocks>)> = Vec::new();
+        let mut row = 0;
+        while row < high {
+            let height = 1 + rng.below(high - row);
+            let mut column = 0;
+            while column < wide {
+                let width = 1 + rng.below(wide - column);
+                let mut coded = Vec::new();
+                if column + 1 < wide {
+                    coded.push(width as u32 - 1);
+                }
+                if row + 1 < high && column == 0 {
+                    coded.push(height as u32 - 1);
+                }
+                let mut slices = vec![Vec::new()];
+                let (x, y) = (edges(&tiles.columns, column), edges(&tiles.rows, row));
+                if width == 1 && height == 1 && tiles.rows[row] > 1 {
+                    let explicit = rng.below(3).min(tiles.rows[row] as usize - 1);
+                    coded.push(explicit as u32);
+                    let (mut at, mut size) = (y[0], y[1] - y[0]);
+                    let mut ends = Vec::new();
+                    for number in 0..explicit {
+                        let most = y[1] - at - (explicit - number - 1) as u32;
+                        size = 1 + rng.below(most as usize) as u32;
+                        coded.push(size - 1);
+                        at += size;
+                        ends.push(at);
+                    }
+                    while at < y[1] {
+                        at = (at + size).min(y[1]);
+                        ends.push(at);
+                    }
+                    slices = vec![Vec::new(); ends.len()];
+                    let mut start = y[0];
+                    for (slice, end) in slices.iter_mut().zip(ends) {
+                        rect(slice, x, [start, end]);
+                        start = end;
+                    }
+                } else {
+                    for row in row..row + height {
+                        for column in column..column + width {
+                            let (x, y) = (edges(&tiles.columns, column), edges(&tiles.rows, row));
+                            rect(&mut slices[0], x, y);
+                        }
+                    }
+                }
+                entries.push((coded, slices));
+                column += width;
+            }
+            row += height;
+        }
+        let slices: Vec<_> = entries.iter().flat_map(|(_, slices)| slices.clone()).collect();
+        written.ue(slices.len() as u32 - 1);
+        if slices.len() > 2 {
+            written.u(1, 0); // pps_tile_idx_delta_present_flag
+        }
+        // Nothing is coded of the last slice, unless it shares its tile with others.
+        let last = entries.len() - 1;
+        for (number, (coded, slices)) in entries.iter().enumerate() {
+            if number < last || slices.len() > 1 {
+                for &value in coded {
+                    written.ue(value);
+                }
+            }
+        }
+        slices
+    }
+}

@@ -1,7 +1,7 @@
 //! Tiles and slices of a picture (ITU-T H.266 clause 6.5.1): how many slices a subpicture has, and how
 //! many entry points a slice.
 
-use super::sps::{BlockRect, MAX_SIDE, MAX_SUBPICTURES, Subpictures};
+use super::subpictures::{BlockRect, MAX_SIDE, MAX_SUBPICTURES, Subpictures};
 use crate::map::bits::{BitReader, ceil_log2};
 use crate::map::error::Fault;
 

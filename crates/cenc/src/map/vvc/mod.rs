@@ -6,11 +6,13 @@
 //! are not read here. Parameter sets and picture headers of such layers are passed over.
 
 mod layout;
+mod lists;
 mod picture;
 mod pps;
 mod refs;
 mod slice;
 mod sps;
+mod subpictures;
 mod weights;
 
 use std::sync::Arc;

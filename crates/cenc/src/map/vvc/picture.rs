@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::VvcSets;
+use super::lists::read_lists;
 use super::pps::VvcPps;
-use super::refs::read_lists;
 use super::sps::{VvcSps, skip_boundaries, skip_tree};
 use super::weights::{WeightCount, skip_weights};
 use crate::map::bits::BitReader;

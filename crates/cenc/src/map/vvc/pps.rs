@@ -2,7 +2,7 @@
 
 use super::layout::Partition;
 use super::read_trailing;
-use super::sps::{MAX_SIDE, MAX_SUBPICTURES};
+use super::subpictures::{MAX_SIDE, MAX_SUBPICTURES};
 use crate::map::bits::BitReader;
 use crate::map::error::Fault;
 

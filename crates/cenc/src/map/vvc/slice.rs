@@ -1,9 +1,9 @@
 //! Slice header (ITU-T H.266 clause 7.3.7). Only the length matters: values are read to find it.
 
 use super::layout::SliceLayout;
+use super::lists::read_lists;
 use super::picture::{VvcPicture, skip_adaptive_loop_filter, skip_deblocking, skip_extension};
-use super::refs::read_lists;
-use super::sps::Subpictures;
+use super::subpictures::Subpictures;
 use super::weights::{WeightCount, skip_weights};
 use super::{CRA, GDR, IDR_N_LP, IDR_W_RADL, VvcSets, read_trailing};
 use crate::map::bits::BitReader;

@@ -25,6 +25,9 @@ pub const CLIPS: [&str; 12] = [
     "vp9.mp4",
 ];
 
+/// Clips of `testkit/media` in codecs whose rules are experimental, and which few programs read.
+pub const EXPERIMENTAL_CLIPS: [&str; 2] = ["vvc.mp4", "vvc_tiles.mp4"];
+
 /// The source of all clips, longer and with surround sound; never committed.
 pub const FILM: &str = "bigbuckbunny.mp4";
 

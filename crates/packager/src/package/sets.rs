@@ -14,7 +14,11 @@ use super::{
     spans,
     time::Time,
 };
+<<<<<<< HEAD
 use crate::{EncryptOptions, Error, Iv, Key, Observer, choices};
+=======
+use crate::{Error, Iv, Key, Observer, choices, codec::notice_of_experiment};
+>>>>>>> codecs
 
 /// A switching set.
 pub(super) struct Set {
@@ -123,6 +127,7 @@ pub(super) fn arrange(
         if let Some(warning) = segments.gap_warning(&source) {
             observer.warn(&warning);
         }
+<<<<<<< HEAD
         let timescale = source.track().timescale;
         let starts = segments.starts().into_iter().map(|units| Time { units, timescale });
         let starts: Vec<Time> = starts.collect();
@@ -130,6 +135,12 @@ pub(super) fn arrange(
         let schedule = options.protection.as_ref().map(EncryptOptions::schedule).transpose()?;
         let spans = spans::of(&starts, times, &schedule.unwrap_or_default());
         let (init, protector) = protection(&source, &movie, key.as_ref(), &keys, &spans, options)?;
+=======
+        if let Some(notice) = notice_of_experiment(source.track()).filter(|_| key.is_some()) {
+            observer.warn(&notice);
+        }
+        let (init, protector) = protection(&source, &movie, key.as_ref(), &keys, options)?;
+>>>>>>> codecs
         renditions.push(Rendition {
             name,
             source,

@@ -11,7 +11,7 @@ use crate::{
     package_args::PackageArgs,
     run_args::RunArgs,
     speed::SpeedArgs,
-    values::{IvArg, LayoutArg, SchemeArg, SidxArg, TruncatedRuns, iv, pattern, seconds, selector},
+    values::{IvArg, LayoutArg, OneScheme, SchemeArg, SidxArg, TruncatedRuns, iv, pattern, seconds, selector},
 };
 
 const EXIT_CODES: &str = "\
@@ -245,7 +245,7 @@ pub(crate) struct PathArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct ProtectionArgs {
     /// The protection scheme
-    #[arg(long, short, ignore_case = true)]
+    #[arg(long, short, ignore_case = true, value_parser = OneScheme)]
     pub(crate) scheme: SchemeArg,
 
     /// Blocks encrypted and blocks left clear in turn, in video under cbcs and cens [default: 1:9]

@@ -158,7 +158,7 @@ impl Pipeline<'_> {
             }
             let part = lock(&shared.parts).pop_front();
             if let Some((ticket, part)) = part {
-                if let Err(error) = self.part(shared, part, &mut buffers.piece, times) {
+                if let Err(error) = self.part(shared, part, &mut buffers, times) {
                     return shared.fail(ticket, error);
                 }
                 continue;
@@ -213,7 +213,7 @@ impl Pipeline<'_> {
         buffers: &mut Buffers,
         times: &mut Times,
     ) -> Result<(), Error> {
-        let Buffers { piece: buffer, unit, heads } = buffers;
+        let Buffers { piece: buffer, unit, heads, copy } = buffers;
         let (len, size) = (piece.buffer_len(), piece.len());
         let whole = self.is_whole(shared.decrypts_first, &piece);
         // To map a piece alone takes little of it.
@@ -245,14 +245,20 @@ impl Pipeline<'_> {
         shared.next(mapping, 1);
         match self.target {
             Target::Map(_) => Ok(()),
-            _ if mapped_whole => self.finish(shared, mapped, &mut buffer[..len], size, times),
+            _ if mapped_whole => {
+                self.finish(shared, mapped, (&mut buffer[..len], copy), size, times)
+            }
             _ => {
                 let mut mapped = mapped;
-                let out = mapped.out;
-                let head = mapped.take_head();
-                if let Some(output) = self.target.output_of(&mapped) {
-                    timed(&mut times.write, || output.write(&head, out))?;
+                let mut others = std::mem::take(&mut mapped.others);
+                for mapped in others.iter_mut().chain([&mut mapped]) {
+                    let out = mapped.out;
+                    let head = mapped.take_head();
+                    if let Some(output) = self.target.output_of(mapped) {
+                        timed(&mut times.write, || output.write(&head, out))?;
+                    }
                 }
+                mapped.others = others;
                 let parts = mapped.into_parts(&spans);
                 lock(&shared.parts).extend(parts.into_iter().map(|part| (ticket, part)));
                 Ok(())
@@ -265,24 +271,41 @@ impl Pipeline<'_> {
         &self,
         shared: &Shared<'_, P, M>,
         part: LargePart,
-        buffer: &mut Vec<u8>,
+        buffers: &mut Buffers,
         times: &mut Times,
     ) -> Result<(), Error> {
         let LargePart { spans, mapped } = part;
+        let Buffers { piece: buffer, copy, .. } = buffers;
         timed(&mut times.read, || self.read(&spans, buffer, true))?;
         let len = spans.iter().map(span_len).sum();
-        self.finish(shared, mapped, &mut buffer[..len], len as u64, times)
+        self.finish(shared, mapped, (&mut buffer[..len], copy), len as u64, times)
     }
 
-    /// Encrypts or decrypts, and writes, a piece of `size` bytes of the input.
+    /// Encrypts or decrypts, and writes, all that is made of a piece of `size` bytes of the input: the last
+    /// of it in the buffer, and what comes before in a copy.
     fn finish<P, M>(
         &self,
         shared: &Shared<'_, P, M>,
-        mapped: Mapped,
-        buffer: &mut [u8],
+        mut mapped: Mapped,
+        (buffer, copy): (&mut [u8], &mut Vec<u8>),
         size: u64,
         times: &mut Times,
     ) -> Result<(), Error> {
+        for other in mapped.others.drain(..) {
+            reserve(self.input, copy, buffer.len())?;
+            timed(&mut times.read, || {
+                copy.clear();
+                copy.extend_from_slice(buffer);
+            });
+            self.put(other, copy, times)?;
+        }
+        self.put(mapped, buffer, times)?;
+        let through = shared.through.fetch_add(size, Ordering::Relaxed) + size;
+        self.observer.progress(through, self.input.len());
+        Ok(())
+    }
+
+    fn put(&self, mapped: Mapped, buffer: &mut [u8], times: &mut Times) -> Result<(), Error> {
         self.apply(&mapped.stage, buffer, times)?;
         if let Some(output) = self.target.output_of(&mapped) {
             let mut slices = mapped.slices(buffer);
@@ -291,8 +314,6 @@ impl Pipeline<'_> {
         if let Some(object) = mapped.object {
             timed(&mut times.write, || Object::release(object))?;
         }
-        let through = shared.through.fetch_add(size, Ordering::Relaxed) + size;
-        self.observer.progress(through, self.input.len());
         Ok(())
     }
 
@@ -380,12 +401,14 @@ struct Buffers {
     unit: Vec<u8>,
     /// For the heads of access units of a piece that is only mapped.
     heads: Heads,
+    /// For what else is made of a piece.
+    copy: Vec<u8>,
 }
 
 impl Buffers {
     /// Gives back what only an unusual piece needs.
     fn shrink(&mut self) {
-        for buffer in [&mut self.piece, &mut self.unit] {
+        for buffer in [&mut self.piece, &mut self.unit, &mut self.copy] {
             if buffer.capacity() as u64 > 2 * LARGE {
                 *buffer = Vec::new();
             }

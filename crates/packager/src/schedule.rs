@@ -47,15 +47,14 @@ impl KeyPeriods {
     /// Refuses periods of no duration.
     pub(crate) fn check(&self) -> Result<(), String> {
         match self {
-            Self::Single => Ok(()),
             Self::Every(duration) if *duration < SHORTEST => {
                 Err("a key period has at least 1 s (--rotate 60s)".into())
             }
-            Self::Every(_) => Ok(()),
+            Self::Single | Self::Every(_) => Ok(()),
             Self::From(starts) => {
                 let zero = [Duration::ZERO];
                 let before = zero.iter().chain(starts);
-                match before.zip(starts).find(|(before, start)| start < before || start == before) {
+                match before.zip(starts).find(|(before, start)| start <= before) {
                     Some((_, start)) => Err(format!(
                         "the key periods do not rise: one begins at {} s, which is not behind the start of \
                          the one before it",
@@ -113,43 +112,44 @@ impl Schedule {
 mod tests {
     use super::*;
 
-    fn seconds(seconds: u64) -> Duration {
-        Duration::from_secs(seconds)
+    fn at(milliseconds: u64) -> Duration {
+        Duration::from_millis(milliseconds)
     }
 
     #[test]
     fn a_period_holds_from_its_start_on() {
-        let every = KeyPeriods::Every(seconds(60));
-        let from = KeyPeriods::From(vec![seconds(60), seconds(120), seconds(180)]);
+        let every = KeyPeriods::Every(at(60_000));
+        let from = KeyPeriods::From(vec![at(60_000), at(120_000), at(180_000)]);
         for periods in [every, from] {
             for (time, period) in [(0, 0), (59, 0), (60, 1), (119, 1), (120, 2), (180, 3)] {
-                assert_eq!(periods.at(seconds(time)), period);
+                assert_eq!(periods.at(at(1000 * time)), period);
             }
-            assert_eq!(periods.at(seconds(60) - Duration::from_nanos(1)), 0);
-            assert_eq!(periods.start(3), Some(seconds(180)));
+            assert_eq!(periods.at(at(59999)), 0);
+            assert_eq!(periods.start(3), Some(at(180_000)));
         }
-        assert_eq!(KeyPeriods::Single.at(Duration::MAX), 0);
-        assert_eq!(KeyPeriods::From(vec![seconds(60)]).start(2), None);
-        assert_eq!(KeyPeriods::Every(Duration::from_nanos(1)).at(Duration::MAX), u32::MAX);
+        assert_eq!(KeyPeriods::Single.at(at(u64::MAX)), 0);
+        assert_eq!(KeyPeriods::From(vec![at(60_000)]).start(2), None);
+        assert_eq!(KeyPeriods::Every(at(1)).at(at(u64::MAX)), u32::MAX);
     }
 
     #[test]
     fn periods_have_durations() {
-        let from = |starts: &[u64]| KeyPeriods::From(starts.iter().map(|s| seconds(*s)).collect());
-        for good in [KeyPeriods::Single, KeyPeriods::Every(seconds(1)), from(&[]), from(&[1, 2])] {
+        let from =
+            |starts: &[u64]| KeyPeriods::From(starts.iter().map(|s| at(1000 * *s)).collect());
+        for good in [KeyPeriods::Single, KeyPeriods::Every(at(1000)), from(&[]), from(&[1, 2])] {
             assert_eq!(good.check(), Ok(()));
         }
-        for bad in [KeyPeriods::Every(Duration::ZERO), from(&[0]), from(&[2, 2]), from(&[3, 2])] {
+        for bad in [KeyPeriods::Every(at(0)), from(&[0]), from(&[2, 2]), from(&[3, 2])] {
             assert!(bad.check().is_err(), "{bad:?}");
         }
     }
 
     #[test]
     fn a_clear_lead_ends_with_the_fragment_that_begins_within() {
-        let schedule = Schedule { lead: seconds(5), periods: KeyPeriods::Every(seconds(4)) };
-        assert_eq!(schedule.at(Duration::ZERO), KeySpan::Clear);
-        assert_eq!(schedule.at(Duration::from_millis(4999)), KeySpan::Clear);
-        assert_eq!(schedule.at(seconds(5)), KeySpan::Period(1));
+        let schedule = Schedule { lead: at(5000), periods: KeyPeriods::Every(at(4000)) };
+        assert_eq!(schedule.at(at(0)), KeySpan::Clear);
+        assert_eq!(schedule.at(at(4999)), KeySpan::Clear);
+        assert_eq!(schedule.at(at(5000)), KeySpan::Period(1));
         assert!(!schedule.is_constant() && Schedule::default().is_constant());
     }
 }

@@ -75,8 +75,11 @@ pub(crate) struct ProtectedTrack {
     iv: [u8; 16],
     /// Access units so far.
     pub(crate) count: u64,
-    /// Those among them that are encrypted.
+    /// Those among them that are encrypted, and those that are clear.
     encrypted: u64,
+    clear: u64,
+    /// Which of the keys were used so far, parallel to them.
+    used: Vec<bool>,
     /// Auxiliary information of the samples since it was cleared.
     pub(crate) aux: SampleAuxTable,
     /// Subsamples of one access unit, kept for its memory.
@@ -178,6 +181,8 @@ impl Protector {
                 iv: first_iv.to_block(),
                 count: 0,
                 encrypted: 0,
+                clear: 0,
+                used: vec![false; keys.iter().count()],
                 aux: SampleAuxTable::new(encryption.iv_size, mode),
                 scratch: Vec::new(),
             }));
@@ -242,7 +247,8 @@ impl Protector {
     pub(crate) fn again(&self) -> Self {
         let mut this = self.clone();
         for track in this.tracks.iter_mut().flatten() {
-            (track.count, track.encrypted) = (0, 0);
+            (track.count, track.encrypted, track.clear) = (0, 0, 0);
+            track.used.fill(false);
             track.aux.clear();
         }
         this
@@ -296,6 +302,7 @@ impl Protector {
         if track.is_clear() {
             // It was mapped for what later access units refer to.
             to.subsamples.truncate(first);
+            track.clear += 1;
             track.pass(unit.size);
             return Ok(());
         }
@@ -320,6 +327,7 @@ impl Protector {
         });
         to.places.push(place);
         track.encrypted += 1;
+        track.used[track.key] = true;
         track.pass(unit.size);
         Ok(())
     }
@@ -351,8 +359,10 @@ impl Protector {
                 codec: track.codec(),
                 scheme: protected.map(|p| p.scheme.to_string()),
                 kid: protected.map(|p| kid_text(&p.encryption.kid)),
+                kids: protected.map_or_else(Vec::new, ProtectedTrack::used_kids),
                 iv: protected.map(|p| hex_text(p.first_iv.as_slice())),
                 access_units: protected.map_or(0, |p| p.encrypted),
+                clear_access_units: protected.map_or(0, |p| p.clear),
             })
             .collect()
     }
@@ -389,6 +399,12 @@ impl ProtectedTrack {
     /// The KID in use; none in a clear lead.
     fn kid(&self) -> Option<[u8; 16]> {
         (!self.is_clear()).then(|| self.keys[self.key].kid)
+    }
+
+    /// The KIDs that were used so far.
+    fn used_kids(&self) -> Vec<String> {
+        let used = self.keys.iter().zip(&self.used).filter(|(_, used)| **used);
+        used.map(|(key, _)| kid_text(&key.kid)).collect()
     }
 
     /// What a fragment says of its samples in place of `tenc`; none if that holds.

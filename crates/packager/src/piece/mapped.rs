@@ -223,11 +223,22 @@ mod tests {
 
             let (mut next, mut seen) = (0, 0);
             let writes = vec![Write { head: Vec::new(), body: 0..len }];
-            let mapped = Mapped { stage, writes, out: 1000, object: None, others: Vec::new() };
+            let other = Stage {
+                units: stage.units.clone(),
+                ..Stage::new(Direction::Encrypt, Arc::new([]))
+            };
+            let (subsamples, places) = (stage.subsamples.clone(), stage.places.clone());
+            let other = Stage { subsamples, places, ..other };
+            let other_writes = vec![Write { head: Vec::new(), body: 0..len }];
+            let (object, others) = (None, Vec::new());
+            let other = Mapped { stage: other, writes: other_writes, out: 7000, object, others };
+            let mapped = Mapped { stage, writes, out: 1000, object: None, others: vec![other] };
             for LargePart { spans, mapped } in mapped.into_parts(&[5000..5000 + len as u64]) {
                 let Mapped { stage, out, .. } = &mapped;
                 let part_len = mapped.writes[0].body.len() as u64;
                 assert_eq!(*out, 1000 + next);
+                let [other] = &mapped.others[..] else { panic!() };
+                assert_eq!((other.out, &other.stage.places), (7000 + next, &stage.places));
                 assert_eq!(spans, [5000 + next..5000 + next + part_len]);
                 for (unit, place) in stage.units.iter().zip(&stage.places) {
                     assert!(unit.range.end as u64 <= part_len, "a unit leaves its part");

@@ -684,6 +684,7 @@ fn json_and_dry_run() {
             "language",
             "longest_segment",
             "name",
+            "scheme",
             "segments",
             "set",
             "track"

@@ -158,7 +158,7 @@ impl Pipeline<'_> {
             }
             let part = lock(&shared.parts).pop_front();
             if let Some((ticket, part)) = part {
-                if let Err(error) = self.part(shared, part, &mut buffers, times) {
+                if let Err(error) = self.part(shared, part, &mut buffers.piece, times) {
                     return shared.fail(ticket, error);
                 }
                 continue;
@@ -213,7 +213,7 @@ impl Pipeline<'_> {
         buffers: &mut Buffers,
         times: &mut Times,
     ) -> Result<(), Error> {
-        let Buffers { piece: buffer, unit, heads, copy } = buffers;
+        let Buffers { piece: buffer, unit, heads } = buffers;
         let (len, size) = (piece.buffer_len(), piece.len());
         let whole = self.is_whole(shared.decrypts_first, &piece);
         // To map a piece alone takes little of it.
@@ -245,9 +245,7 @@ impl Pipeline<'_> {
         shared.next(mapping, 1);
         match self.target {
             Target::Map(_) => Ok(()),
-            _ if mapped_whole => {
-                self.finish(shared, mapped, (&mut buffer[..len], copy), size, times)
-            }
+            _ if mapped_whole => self.finish(shared, mapped, &mut buffer[..len], size, times),
             _ => {
                 let mut mapped = mapped;
                 let mut others = std::mem::take(&mut mapped.others);
@@ -271,33 +269,29 @@ impl Pipeline<'_> {
         &self,
         shared: &Shared<'_, P, M>,
         part: LargePart,
-        buffers: &mut Buffers,
+        buffer: &mut Vec<u8>,
         times: &mut Times,
     ) -> Result<(), Error> {
         let LargePart { spans, mapped } = part;
-        let Buffers { piece: buffer, copy, .. } = buffers;
         timed(&mut times.read, || self.read(&spans, buffer, true))?;
         let len = spans.iter().map(span_len).sum();
-        self.finish(shared, mapped, (&mut buffer[..len], copy), len as u64, times)
+        self.finish(shared, mapped, &mut buffer[..len], len as u64, times)
     }
 
-    /// Encrypts or decrypts, and writes, all that is made of a piece of `size` bytes of the input: the last
-    /// of it in the buffer, and what comes before in a copy.
+    /// Encrypts or decrypts, and writes, all that is made of a piece of `size` bytes of the input. What was
+    /// written is undone in the buffer before the next is made of it: of `cbcs` that is a tenth of video, much
+    /// less than to copy all of it.
     fn finish<P, M>(
         &self,
         shared: &Shared<'_, P, M>,
         mut mapped: Mapped,
-        (buffer, copy): (&mut [u8], &mut Vec<u8>),
+        buffer: &mut [u8],
         size: u64,
         times: &mut Times,
     ) -> Result<(), Error> {
         for other in mapped.others.drain(..) {
-            reserve(self.input, copy, buffer.len())?;
-            timed(&mut times.read, || {
-                copy.clear();
-                copy.extend_from_slice(buffer);
-            });
-            self.put(other, copy, times)?;
+            let undo = self.put(other, buffer, times)?.inverse();
+            timed(&mut times.crypto, || apply(self.input, &undo, buffer))?;
         }
         self.put(mapped, buffer, times)?;
         let through = shared.through.fetch_add(size, Ordering::Relaxed) + size;
@@ -305,7 +299,8 @@ impl Pipeline<'_> {
         Ok(())
     }
 
-    fn put(&self, mapped: Mapped, buffer: &mut [u8], times: &mut Times) -> Result<(), Error> {
+    /// Encrypts or decrypts, and writes; gives back what was done.
+    fn put(&self, mapped: Mapped, buffer: &mut [u8], times: &mut Times) -> Result<Stage, Error> {
         self.apply(&mapped.stage, buffer, times)?;
         if let Some(output) = self.target.output_of(&mapped) {
             let mut slices = mapped.slices(buffer);
@@ -314,7 +309,7 @@ impl Pipeline<'_> {
         if let Some(object) = mapped.object {
             timed(&mut times.write, || Object::release(object))?;
         }
-        Ok(())
+        Ok(mapped.stage)
     }
 
     fn read(&self, spans: &[Range<u64>], buffer: &mut Vec<u8>, take: bool) -> Result<(), Error> {
@@ -401,14 +396,12 @@ struct Buffers {
     unit: Vec<u8>,
     /// For the heads of access units of a piece that is only mapped.
     heads: Heads,
-    /// For what else is made of a piece.
-    copy: Vec<u8>,
 }
 
 impl Buffers {
     /// Gives back what only an unusual piece needs.
     fn shrink(&mut self) {
-        for buffer in [&mut self.piece, &mut self.unit, &mut self.copy] {
+        for buffer in [&mut self.piece, &mut self.unit] {
             if buffer.capacity() as u64 > 2 * LARGE {
                 *buffer = Vec::new();
             }

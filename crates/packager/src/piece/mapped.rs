@@ -67,6 +67,17 @@ impl Stage {
     }
 }
 
+impl Stage {
+    /// What undoes it.
+    pub(crate) fn inverse(self) -> Self {
+        let direction = match self.direction {
+            Direction::Encrypt => Direction::Decrypt,
+            Direction::Decrypt => Direction::Encrypt,
+        };
+        Self { direction, ..self }
+    }
+}
+
 impl Mapped {
     /// What to write, side by side.
     pub(crate) fn slices<'b>(&'b self, buffer: &'b [u8]) -> Vec<IoSlice<'b>> {

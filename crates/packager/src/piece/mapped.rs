@@ -37,7 +37,7 @@ pub(crate) struct Mapped {
     /// What to write it to; none if it is the one output of the run.
     pub(crate) object: Option<Arc<Object>>,
     /// What else is made of the same bytes, such as with another scheme.
-    pub(crate) others: Vec<Mapped>,
+    pub(crate) others: Vec<Self>,
 }
 
 /// New bytes, and bytes of the buffer behind them.

@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { LANGUAGES, RATE, SEGMENT, WIDTHS, caption } from "./sources.mjs";
-import { MANIFESTS, WRONG } from "./cases.mjs";
-import { KEYS } from "./packagers.mjs";
+import { WRONG, manifest_of } from "./cases.mjs";
+import { keys_of } from "./packagers.mjs";
 import { ENOUGH, Picture } from "./picture.mjs";
 import { Problem, programs, require } from "./programs.mjs";
 
@@ -30,7 +30,7 @@ export class Browser {
 
   /** What the case showed. Throws a `Problem` if right keys do not play, or wrong ones do. */
   async play(subject, id, folder) {
-    const keys = subject.keys?.(keys_for(null)) ?? keys_for(subject.wrong);
+    const keys = subject.keys?.(keys_for(subject.stream, null)) ?? keys_for(subject.stream, subject.wrong);
     const log = this.server.add(id, folder, keys);
     const page = await this.chromium.newPage({ viewport: VIEW });
     try {
@@ -45,10 +45,10 @@ export class Browser {
 }
 
 /** The keys that the server gives out, with the wrong ones inverted. */
-function keys_for(wrong) {
+function keys_for(stream, wrong) {
   const invert = digits => Buffer.from(digits, "hex").map(byte => ~byte).toString("hex");
   const bad = WRONG[wrong] ?? [];
-  return new Map(Object.entries(KEYS).map(([what, { kid, key }]) => [kid, bad.includes(what) ? invert(key) : key]));
+  return new Map(Object.entries(keys_of(stream)).map(([what, { kid, key }]) => [kid, bad.includes(what) ? invert(key) : key]));
 }
 
 /** The language of the media header (ISO/IEC 14496-12, 8.4.2) in a file, if it begins with one. */
@@ -158,11 +158,13 @@ class Play {
    */
   start() {
     const { player, manifest } = this.subject;
+    const file = manifest_of(this.subject);
     const keys = player === "shaka-player" && manifest === "hls" ? Object.fromEntries(this.keys) : null;
-    const named = readFileSync(path.join(this.folder, MANIFESTS[manifest]), "utf8").includes("Laurl");
+    const named = readFileSync(path.join(this.folder, file), "utf8").includes("Laurl");
     const licence = named || keys ? null : new URL("licence", this.page.url()).href;
     this.asks = !keys;
-    const options = { player, manifest: `stream/${MANIFESTS[manifest]}`, licence, clearKeys: keys };
+    const bothSchemes = this.subject.stream.scheme === "both";
+    const options = { player, manifest: `stream/${file}`, licence, clearKeys: keys, bothSchemes };
     return this.page.evaluate(options => start(options), options).catch(async error => {
       const { errors } = await this.state();
       throw new Problem(errors.join("; ") || error.message.split("\n")[0]);
@@ -225,7 +227,7 @@ class Play {
   decrypted(state) {
     if (!state.mediaKeys) throw new Problem("the element has no mediaKeys");
     if (this.asks && this.log.licences === 0) throw new Problem("no licence was asked for");
-    for (const [what, { kid }] of Object.entries(KEYS)) {
+    for (const [what, { kid }] of Object.entries(keys_of(this.subject.stream))) {
       if (state.keyStatuses[kid] !== "usable") throw new Problem(`the key of ${what} is ${state.keyStatuses[kid] ?? "not known"}`);
     }
     if (this.log.missing.length) throw new Problem(`not there: ${this.log.missing.join(", ")}`);

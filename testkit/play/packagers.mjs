@@ -1,14 +1,21 @@
 // One stream of the matrix, made of the clear clips by a packager: a folder with manifest.mpd and main.m3u8.
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { OTHERS } from "./cases.mjs";
 import { CACHE, programs, run } from "./programs.mjs";
 import { LANGUAGES, SEGMENT, WIDTHS, clip } from "./sources.mjs";
 
-/** Keys of a stream, by what they are for; digits. */
-export const KEYS = {
+/** Keys, by what they are for; digits. */
+const KEYS = {
   video: { kid: "00112233445566778899aabbccddeeff", key: "0f1e2d3c4b5a69788796a5b4c3d2e1f0" },
   audio: { kid: "a0a1a2a3a4a5a6a7a8a9aaabacadaeaf", key: "b0b1b2b3b4b5b6b7b8b9babbbcbdbebf" },
 };
+
+/** Of pictures up to 320x180, where each size has a key of its own. */
+const SMALL = { kid: "c0c1c2c3c4c5c6c7c8c9cacbcccdcecf", key: "d0d1d2d3d4d5d6d7d8d9dadbdcdddedf" };
+
+/** The keys of a stream. */
+export const keys_of = ({ scheme }) => (scheme === "sizes" ? { ...KEYS, sd: SMALL } : KEYS);
 
 /**
  * Makes the stream `{video, scheme, audio, layout}` and gives its folder. `origin` is where it will be
@@ -24,9 +31,10 @@ export async function pack(packager, stream, origin) {
 
 export const name = stream => [stream.video, stream.scheme, stream.audio, stream.layout].join("-");
 
-async function lanelock({ video, scheme, audio, layout }, folder, origin) {
+async function lanelock(stream, folder, origin) {
+  const { video, scheme, audio, layout } = stream;
   const keys = `${folder}.keys`;
-  const lines = Object.entries(KEYS).map(([what, { kid, key }]) => `${what}=${kid}:${key}\n`);
+  const lines = Object.entries(keys_of(stream)).map(([what, { kid, key }]) => `${what}=${kid}:${key}\n`);
   writeFileSync(keys, lines.join(""), { mode: 0o600 });
   const inputs = [
     ...Object.keys(WIDTHS).map(height => `${video}_${height}.mp4`),
@@ -34,7 +42,8 @@ async function lanelock({ video, scheme, audio, layout }, folder, origin) {
     "subs_en.vtt",
   ];
   await run(programs.lanelock(), [
-    "package", ...inputs.map(clip), "-o", folder, "--scheme", scheme, "--key-file", keys,
+    "package", ...inputs.map(clip), "-o", folder, "--scheme", OTHERS[scheme] ?? scheme, "--key-file", keys,
+    ...(scheme === "sizes" ? ["--picture-limits", "sd=320x180"] : []),
     "--drm", "clearkey,common", "--laurl", `clearkey=${origin}/licence`, "--segment", `${SEGMENT}s`, "--layout", layout,
     // WebVTT does not say its language.
     ...["type=video", "type=audio", "type=text:language=en"].flatMap(track => ["--track", track]), "--quiet",

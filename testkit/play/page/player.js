@@ -35,12 +35,13 @@ const script = name => new Promise((resolve, reject) => {
 
 /**
  * Starts to play, the smallest pictures first. `licence` is the licence server, if the manifest names none;
- * `clearKeys` are the keys themselves, for a player that cannot ask for them.
+ * `clearKeys` are the keys themselves, for a player that cannot ask for them; `bothSchemes` is whether
+ * everything is there with each.
  */
-async function start({ player, manifest, licence, clearKeys }) {
+async function start({ player, manifest, licence, clearKeys, bothSchemes }) {
   video.muted = true;
   const starts = { "shaka-player": startShaka, "dash.js": startDashJs, "hls.js": startHlsJs };
-  playing = await starts[player](manifest, licence, clearKeys);
+  playing = await starts[player](manifest, licence, clearKeys, bothSchemes);
   video.play().catch(error => note("play", error.message));
 }
 
@@ -96,7 +97,7 @@ async function startShaka(manifest, licence, clearKeys) {
   };
 }
 
-async function startDashJs(manifest, licence) {
+async function startDashJs(manifest, licence, _, bothSchemes) {
   await script("dash.js");
   const player = dashjs.MediaPlayer().create();
   const { events } = dashjs.MediaPlayer;
@@ -112,6 +113,8 @@ async function startDashJs(manifest, licence) {
       abr: { autoSwitchBitrate: { video: false, audio: false }, initialBitrate: { video: 1 } },
       text: { defaultEnabled: true },
       trackSwitchMode: { audio: "alwaysReplace" },
+      // Where sizes are sets of their own, the smallest is the first; without this it begins with the largest.
+      selectionModeForInitialTrack: "firstTrack",
     },
   });
   player.initialize(video, null, false);
@@ -121,9 +124,11 @@ async function startDashJs(manifest, licence) {
   player.attachSource(manifest);
   await loaded;
   const renditions = () => player.getRepresentationsByType("video");
+  // It lists what is there with both schemes twice.
+  const once = list => (bothSchemes ? [...new Set(list)] : list);
   return {
-    heights: () => renditions().map(one => one.height),
-    audio: () => player.getTracksFor("audio").map(track => language(track.lang)),
+    heights: () => once(renditions().map(one => one.height)),
+    audio: () => once(player.getTracksFor("audio").map(track => language(track.lang))),
     text: () => player.getTracksFor("text").map(track => language(track.lang)),
     chooseHeight: height => {
       player.setRepresentationForTypeById("video", renditions().find(one => one.height === height).id, true);

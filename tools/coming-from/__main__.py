@@ -12,8 +12,8 @@ not named there is a failure, as is one that is named and is the same: the page 
 too little. Everything is decrypted by Lanelock, and by FFmpeg where it can, and compared with the clear
 clip, packet by packet.
 
-Programs are found where tools/setup and lab/whole-run put them, or in the folders that SHAKA_PACKAGER (a
-file), GPAC (a file, MP4Box beside it) and BENTO4_BIN name. One that is not there is skipped, visibly.
+Programs are found where tools/setup and lab/whole-run put them, or named by SHAKA_PACKAGER and GPAC (with
+MP4Box beside it). One that is not there is skipped, visibly.
 """
 
 import argparse
@@ -123,6 +123,7 @@ def compared(pair):
         "clear": f"Compared: the packets of both, with those of {clips}.",
         "boxes": "Compared: the boxes in their file with those that are printed here.",
         "says": f"Compared: both print {', '.join(f'`{text}`' for text in pair.says)}.",
+        "refused": "An error here, and no output: " + ", ".join(f'"{text}"' for text in pair.says) + ".",
         "playlists": f"Compared: both have a playlist; the packets of ours with those of {clips}.",
     }[pair.kind]
 
@@ -194,16 +195,17 @@ def shaka():
     yield "packager", path
 
 
-def built(variable, source):
+def built(source):
     """A peer that lab/whole-run or tools/interop has built once; to do so takes too long for this."""
-    if not os.environ.get(variable):
-        name = source[0].rsplit("/", 1)[-1].lower()
-        if not (compare.CACHE / "packagers" / f"{name}-{source[1][:9]}" / ".git" / "complete").is_file():
-            raise Missing("`make interop` builds it")
+    repository, commit = source
+    folder = compare.CACHE / "packagers" / f"{repository.rsplit('/', 1)[-1].lower()}-{commit[:9]}"
+    if not (folder / ".git" / "complete").is_file():
+        raise Missing("`make interop` builds it")
 
 
 def gpac():
-    built("GPAC", packagers.GPAC)
+    if not os.environ.get("GPAC"):
+        built(packagers.GPAC)
     path = pathlib.Path(packagers.gpac_program())
     box = path.parent / "MP4Box"
     if not box.is_file():
@@ -213,10 +215,10 @@ def gpac():
 
 
 def bento4():
-    built("BENTO4_BIN", packagers.BENTO4)
-    named = os.environ.get("BENTO4_BIN")
-    for name in ("mp4encrypt", "mp4decrypt", "mp4fragment", "mp4info", "mp4dump", "mp4split", "mp42hls", "mp4iframeindex"):
-        yield name, pathlib.Path(named) / name if named else packagers.bento4_program(name, "")
+    built(packagers.BENTO4)
+    for name in ("encrypt", "decrypt", "fragment", "info", "dump", "split", "2hls", "iframeindex"):
+        name = f"mp4{name}"
+        yield name, packagers.bento4_program(name, "")
 
 
 def clips(folder):
@@ -243,15 +245,15 @@ def judge(bench, pair, place, media, tools):
     """What is not as the pair says."""
     try:
         theirs = perform(pair.theirs, pair, place / "theirs", media, tools)
-        ours = perform(pair.ours, pair, place / "ours", media, tools)
+        ours = perform(pair.ours, pair, place / "ours", media, tools, fails=pair.kind == "refused")
         return list(KINDS[pair.kind](bench, pair, theirs, ours))
     except Failed as why:
         return [str(why) or "other packets"]
 
 
-def perform(command, pair, folder, media, tools):
+def perform(command, pair, folder, media, tools, fails=False):
     """Runs the commands in a new folder that has the clips, the keys and the files of the pair. Gives the
-    folder and what was printed."""
+    folder and what was printed; of commands that have to fail, the errors."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for path in media.iterdir():
@@ -267,9 +269,11 @@ def perform(command, pair, folder, media, tools):
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         raise Failed(f"no end after {LIMIT} s: {command}") from None
-    if done.returncode != 0:
+    if fails and done.returncode == 0:
+        raise Failed(f"{command}: no error")
+    if done.returncode != 0 and not fails:
         raise Failed(f"{command}: {programs.reason(done)}")
-    return folder, done.stdout.decode(errors="replace")
+    return folder, (done.stderr if fails else done.stdout).decode(errors="replace")
 
 
 def expand(text):
@@ -331,7 +335,23 @@ def playlists(bench, pair, theirs, ours):
         yield f"ours: other packets than in {', '.join(pair.clear)}"
 
 
-KINDS = {"encrypted": encrypted, "streams": streams, "clear": clear, "boxes": boxes, "says": says, "playlists": playlists}
+def refused(bench, pair, theirs, ours):
+    """What is made there and is an error here, which names what is wrong and leaves no output."""
+    names, absent = pair.outputs
+    if not pair.holds(bench.files([theirs[0] / name for name in names])):
+        yield "what is said of theirs does not hold"
+    for text in pair.says:
+        if text not in ours[1]:
+            yield f"ours does not say {text}"
+    for name in absent:
+        if (ours[0] / name).exists():
+            yield f"ours left {name}"
+
+
+KINDS = {
+    "encrypted": encrypted, "streams": streams, "clear": clear, "boxes": boxes, "says": says, "playlists": playlists,
+    "refused": refused,
+}  # fmt: skip
 
 
 def unexpected(pair, theirs, ours):

@@ -138,10 +138,14 @@ def multivariant(text):
     variants = [attributes(line) for line in lines if line.startswith("#EXT-X-STREAM-INF:")]
     media = [attributes(line) for line in lines if line.startswith("#EXT-X-MEDIA:")]
     return {
-        "HLS variants": {(one.get("RESOLUTION"), frozenset(one["CODECS"].strip('"').lower().split(","))) for one in variants},
+        "HLS variants": {(one.get("RESOLUTION"), codecs(one)) for one in variants},
         "HLS renditions": {one["TYPE"] for one in media},
         "HLS playlists of key frames": text.count("#EXT-X-I-FRAME-STREAM-INF"),
     }
+
+
+def codecs(variant):
+    return frozenset(variant["CODECS"].strip('"').lower().split(","))
 
 
 def media_playlists(text):

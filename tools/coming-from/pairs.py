@@ -4,6 +4,7 @@ The page is made of this, and each pair is run. A pair names the facts (of compa
 the reason; every other fact has to be the same, and those that are named have to differ.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 KID, KEY = "00112233445566778899aabbccddeeff", "0f1e2d3c4b5a69788796a5b4c3d2e1f0"
@@ -27,7 +28,8 @@ class Pair:
     notes: str = ""
     files: dict = field(default_factory=dict)  # name: content, shown with the commands
     clear: tuple = ("in.mp4",)  # what decryption has to give back
-    says: tuple = ()  # what both print
+    says: tuple = ()  # what both print; of what is refused here, what is printed here
+    holds: Callable | None = None  # of what is refused here: what is so of the facts of theirs
     ffmpeg: tuple = ("theirs", "ours")  # whose output FFmpeg decrypts, too
 
 
@@ -249,6 +251,24 @@ lanelock package 360p.mp4 audio.mp4 -o s/ --layout single --scheme cenc --segmen
         },
     ),
     Pair(
+        "One key and one IV for two tracks",
+        """
+packager in=in.mp4,stream=video,output=video.mp4 in=in.mp4,stream=audio,output=audio.mp4 --clear_lead 0 \\
+    --enable_raw_key_encryption --keys label=:key_id=$KID:key=$KEY --iv $IV8
+""",
+        """
+lanelock encrypt in.mp4 out.mp4 --scheme cenc --iv $IV8 --key-file one.txt
+""",
+        "refused",
+        (("video.mp4", "audio.mp4"), ("out.mp4",)),
+        says=("it has the key and the given IV of track 1, and cenc must not repeat an IV under one key",),
+        holds=lambda facts: all(facts[of]["video 640x360"] == facts[of]["audio"] for of in ("KIDs", "IVs")),
+        notes=(
+            "There both tracks begin with the same IV under the same key, so their key streams are the "
+            "same. Without `--iv` each track here has an IV of its own."
+        ),
+    ),
+    Pair(
         "What is in a file",
         """
 packager in=in.mp4 --dump_stream_info
@@ -335,6 +355,24 @@ lanelock encrypt in.mp4 out.mp4 --scheme cbcs --iv $IV --drm common --key-file k
         notes=(
             "`MP4Box -crypt` takes the same `drm.xml`. Without `:sfrag` a fragment there need not begin "
             "at a key frame."
+        ),
+    ),
+    Pair(
+        "A track without key",
+        """
+MP4Box -crypt drm.xml in.mp4 -out out.mp4
+""",
+        """
+lanelock encrypt in.mp4 out.mp4 --scheme cenc --key video=$KID:$KEY
+""",
+        "refused",
+        (("out.mp4",), ("out.mp4",)),
+        files={"drm.xml": CENC_XML},
+        says=("track 2 (mp4a): there is no key for it",),
+        holds=lambda facts: facts["scheme"]["audio"] == [None] and facts["scheme"]["video 640x360"] == ["cenc"],
+        notes=(
+            "There the audio is clear, with a warning and exit status 0. If that is what you want: "
+            "`--clear audio`."
         ),
     ),
     Pair(
@@ -524,6 +562,22 @@ lanelock decrypt enc.mp4 clear.mp4 --key $KID:$KEY --key $KID2:$KEY2
             "Keys are found by KID; track IDs as `1:KEY` are not taken. What has no key is copied as it "
             "is there, and is an error here."
         ),
+    ),
+    Pair(
+        "Decrypt with another key",
+        """
+mp4encrypt --method MPEG-CBCS --key 1:$KEY:$IV --property 1:KID:$KID 360p.mp4 enc.mp4
+mp4decrypt --key $KID2:$KEY2 enc.mp4 clear.mp4
+""",
+        """
+lanelock encrypt 360p.mp4 enc.mp4 --scheme cbcs --key-file one.txt
+lanelock decrypt enc.mp4 clear.mp4 --key $KID2:$KEY2
+""",
+        "refused",
+        (("clear.mp4",), ("clear.mp4",)),
+        says=("there is no key for its KID",),
+        holds=lambda facts: facts["scheme"]["video 640x360"] == ["cbcs"],
+        notes="There the output is encrypted as the input was, and the exit status 0.",
     ),
     Pair(
         "A stream in segments, for Widevine, PlayReady and FairPlay, with subtitles",

@@ -15,7 +15,7 @@ export function readVtt(text) {
     const at = rows.findIndex(row => row.includes("-->"));
     if (at < 0) continue;
     const [, start, end, settings] = /^\s*([\d:.]+)\s+-->\s+([\d:.]+)\s*(.*)$/.exec(rows[at]) ?? [];
-    if (start) cues.push({ start: seconds(start) + shift, end: seconds(end) + shift, text: rows.slice(at + 1).join("\n"), id: at > 0 ? rows[at - 1] : "", settings });
+    if (start) cues.push({ start: seconds(start) + shift, end: seconds(end) + shift, text: rows.slice(at + 1).join("\n").trimEnd(), id: at > 0 ? rows[at - 1] : "", settings });
   }
   return cues;
 }

@@ -25,7 +25,7 @@ export function parseDash(text, url) {
   const broken = xml.querySelector("parsererror");
   if (broken) {
     const [, line, column, what] = /line (\d+) at column (\d+): ([^\n]*)/.exec(broken.textContent) ?? [];
-    throw new Fault("The manifest is not XML", line ? `Line ${line}, column ${column}: ${what}` : broken.textContent.trim().slice(0, 200), "It may be cut off, or edited by hand.");
+    throw new Fault("The manifest is not XML", line ? `Line ${line}, column ${column}: ${what.replace(/Below is a rendering.*/, "")}.` : broken.textContent.trim().slice(0, 200), "It may be cut off, or edited by hand.");
   }
   const mpd = xml.documentElement;
   if (mpd.localName !== "MPD") throw new Fault("This is not a DASH manifest", `Its root is <${mpd.localName}> and not <MPD>.`);

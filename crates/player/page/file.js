@@ -50,7 +50,7 @@ export async function parseFile(url, name) {
     if (box.type === "moov") {
       const moov = await reader.read(at, at + size);
       init = readInit(moov);
-      if (!init?.fragmented) throw new Fault("The file is progressive", "Its samples are not in fragments, which browsers need to play by pieces.", "lanelock package makes a stream of it.");
+      if (!init?.fragmented) throw new Fault("The file is progressive", "Its samples are not in fragments, which browsers need to play by pieces.", "`lanelock package` makes a stream of it.");
       head.push([0, at + size - 1]);
     } else if (box.type === "sidx" && init && !references) {
       references = readSidx(await reader.read(at, at + size), at);

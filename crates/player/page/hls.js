@@ -152,7 +152,7 @@ function mediaPlaylist(track, text, url) {
   if (!track.segments.length) throw new Fault(`${what} has no segments`, url);
   if (!ended) track.live = true;
   const [{ place }] = track.segments;
-  if (/\.(ts|aac|mp3)(\?|$)/i.test(place.url)) throw new Fault(`${what} is not of fragmented MP4`, place.url, "The page plays CMAF; lanelock package makes it.");
+  if (/\.(ts|aac|mp3)(\?|$)/i.test(place.url)) throw new Fault(`${what} is not of fragmented MP4`, place.url, "The page plays CMAF; `lanelock package` makes it.");
   track.mime = track.mime === "text/vtt" && init ? "application/mp4" : track.mime;
   track.scheme = track.segments.find(({ scheme }) => scheme)?.scheme ?? null;
   track.kids = [...new Set(track.segments.flatMap(({ kids }) => kids))];

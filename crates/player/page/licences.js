@@ -2,11 +2,24 @@
 // through to the browser and are kept nowhere.
 import { base64url, hex, kidText, unbase64, unhex, utf8 } from "./bytes.js";
 import { readPsshs } from "./boxes.js";
-import { contentType } from "./model.js";
+import { isAudio } from "./model.js";
 
 const SYSTEM = "org.w3.clearkey";
 const COMMON = ["1077efecc0b24d02ace33c1e52e2fb4b"];
 const list = kids => kids.map(kidText).join(", ");
+
+/** What is asked of the browser for some tracks: a capability is of one kind, also where a track has both. */
+function configuration(tracks) {
+  const found = { initDataTypes: ["keyids", "cenc"] };
+  for (const track of tracks) {
+    for (const codec of track.codecs.split(",").filter(Boolean)) {
+      const [name, mime] = isAudio(codec) ? ["audioCapabilities", "audio/mp4"] : ["videoCapabilities", "video/mp4"];
+      const one = { contentType: `${mime}; codecs="${codec}"`, ...(track.scheme && track.scheme !== "?" ? { encryptionScheme: track.scheme } : {}) };
+      found[name] = [...(found[name] ?? []), one];
+    }
+  }
+  return found;
+}
 
 export class Licences extends EventTarget {
   /** Sessions in their order: { number, source, kids, events, state }. */
@@ -32,10 +45,8 @@ export class Licences extends EventTarget {
     if (!navigator.requestMediaKeySystemAccess) {
       return isSecureContext ? "this browser has no Encrypted Media Extensions" : "this page is not in a secure context, and browsers decrypt in no other";
     }
-    const one = { contentType: contentType(track), ...(track.scheme === "?" ? {} : { encryptionScheme: track.scheme }) };
-    const what = track.mime.startsWith("audio") ? { audioCapabilities: [one] } : { videoCapabilities: [one] };
     try {
-      await navigator.requestMediaKeySystemAccess(SYSTEM, [{ initDataTypes: ["keyids", "cenc"], ...what }]);
+      await navigator.requestMediaKeySystemAccess(SYSTEM, [configuration([track])]);
       return null;
     } catch {
       return `this browser does not decrypt ${track.scheme} with Clear Key`;
@@ -44,12 +55,7 @@ export class Licences extends EventTarget {
 
   /** Gives the element its keys object, before there is anything to decrypt. */
   async prepare(tracks) {
-    const configuration = { initDataTypes: ["keyids", "cenc"] };
-    for (const [name, audio] of [["audioCapabilities", true], ["videoCapabilities", false]]) {
-      const some = tracks.filter(track => track.mime.startsWith("audio") === audio && track.set.type !== "text");
-      if (some.length) configuration[name] = [...new Set(some.map(contentType))].map(contentType => ({ contentType }));
-    }
-    const access = await navigator.requestMediaKeySystemAccess(SYSTEM, [configuration]);
+    const access = await navigator.requestMediaKeySystemAccess(SYSTEM, [configuration(tracks)]);
     this.keys = await access.createMediaKeys();
     await this.video.setMediaKeys(this.keys);
   }
@@ -147,7 +153,7 @@ export class Licences extends EventTarget {
   missing(kids) {
     for (const kid of kids) {
       this.problems.add("error", `key ${kid}`, "A key is missing", `No key is given for KID ${kidText(kid)}.`,
-        `Start again with that key: lanelock play … --key ${kid}:KEY, or --key-file with a line of that form.`);
+        `Start again with that key: \`lanelock play … --key ${kid}:KEY\`, or with a line of that form in a file for \`--key-file\`.`);
     }
     this.change();
   }

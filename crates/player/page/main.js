@@ -46,13 +46,14 @@ async function main() {
   if (!info.kids.length && named) licences.url = new URL(named, presentation.url).href;
   const server = licences.url === "/licence" ? "from lanelock play" : `from ${new URL(licences.url).host}`;
 
-  let drawn = false;
+  let drawn = false, over = false;
   const show = () => {
     if (drawn) return;
     drawn = true;
     requestAnimationFrame(() => {
       drawn = false;
-      showTracks(stream, timeline, (type, track) => stream.choose(type, track));
+      // Before there are rows, a choice would be lost.
+      if (stream.rows.length || over) showTracks(stream, timeline, (type, track) => stream.choose(type, track));
       showLicences(licences, timeline, server);
       showFacts(stream);
       timeline.draw();
@@ -65,6 +66,7 @@ async function main() {
   try {
     await stream.start();
   } finally {
+    over = true;
     show();
   }
   timeline.show(stream);

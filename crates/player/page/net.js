@@ -39,11 +39,11 @@ export async function fetchPlace({ url, range }, what, signal) {
 function unreachable(url, what) {
   if (!navigator.onLine && !local(url)) return new NetFault(url, 0, `${what} cannot be fetched: this machine is offline`, url);
   if (local(url)) {
-    return new NetFault(url, 0, `${what} cannot be fetched: the server does not answer`, url, "Is lanelock play still running? Start it again, and reload this page.");
+    return new NetFault(url, 0, `${what} cannot be fetched: the server does not answer`, url, "Is `lanelock play` still running? Start it again, and reload this page.");
   }
   return new NetFault(url, 0, `${what} cannot be fetched from ${new URL(url).host}`,
     `${url}: either nothing answers there, or it does not allow pages of other origins (CORS); browsers do not tell which.`,
-    "Let that server send Access-Control-Allow-Origin: * with manifests and media, or play a copy of the folder with lanelock play.");
+    "Let that server send `Access-Control-Allow-Origin: *` with manifests and media, or play a copy of the folder with `lanelock play`.");
 }
 
 export async function fetchText(url, what) {

@@ -107,7 +107,7 @@ export class Stream extends EventTarget {
     const none = ![...this.refusals.values()].some(why => !why);
     for (const [why, ids] of reasons) {
       this.problems.add(none ? "error" : "warning", `refused ${why}`, `${why[0].toUpperCase()}${why.slice(1)}`, `Left out: ${ids.join(", ")}.`,
-        /secure context/.test(why) ? "Open the address that lanelock play printed, with 127.0.0.1 in it." : /HEVC/.test(why) ? "Chromium as many systems build it has no HEVC; Chrome, Edge and Safari use that of the system. ffmpeg and lanelock inspect --key look at the file itself." : "");
+        /secure context/.test(why) ? "Open the address that lanelock play printed, with 127.0.0.1 in it." : /HEVC/.test(why) ? "Chromium as many systems build it has no HEVC; Chrome, Edge and Safari use that of the system. `lanelock inspect --key-file` looks at the file itself." : "");
     }
   }
 
@@ -367,13 +367,17 @@ export class Stream extends EventTarget {
   }
 
   async failed(row, segment, error) {
+    if (this.video.error) {
+      // Nothing is taken any more, and the reason is told by the element.
+      segment.state = "idle";
+      return;
+    }
     segment.tries += 1;
     // Of what cannot be decoded another try is the same.
     const again = error.status !== undefined && error.status !== 404 && segment.tries < TRIES;
     segment.state = again ? "idle" : "failed";
     if (again) await wait(500);
     else if (error instanceof Fault) this.problems.fault("error", `segment ${error.url ?? error.title}`, error);
-    else if (error.name === "InvalidStateError" && this.video.error) return;
     else this.problems.fault("error", `append ${row.type}`, new Fault(`Segment ${segment.number} of ${row.track?.id} cannot be appended`, `${error.name}: ${error.message}`));
   }
 
@@ -405,7 +409,7 @@ export class Stream extends EventTarget {
   elementFailed() {
     const { code, message } = this.video.error;
     const secret = this.rows.filter(row => row.track?.scheme);
-    const said = message ? `The browser says: ${message}` : "";
+    const said = message ? `The browser says: ${message.replace(/:? *\{.*/, "")}.` : "";
     if (code === MediaError.MEDIA_ERR_DECODE && secret.length) {
       const usable = [...this.licences.statuses].filter(([, status]) => status === "usable").map(([kid]) => kid);
       const type = /audio/i.test(message) ? "audio" : /video/i.test(message) ? "video" : null;
@@ -413,7 +417,7 @@ export class Stream extends EventTarget {
       if (kids.length) {
         this.problems.add("error", "element", `A key seems to be wrong${type ? `: that of the ${type}` : ""}`,
           `The browser has a key for KID ${kids.map(kidText).join(", ")}, and what it decrypts with it cannot be decoded. ${said}`,
-          `Look which one: lanelock inspect FILE --init INIT --key-file KEYS says of each key whether it fits.`);
+          "See which one: `lanelock inspect SEGMENT --init INIT --key-file KEYS` says of each key whether it fits.");
         return;
       }
     }
@@ -433,29 +437,31 @@ export class Stream extends EventTarget {
     }
   }
 
-  /** Looks for holes in the buffer at which play stands still, and goes on behind them. */
+  /** Goes on behind holes in the buffer, at which play would stand still. */
   async watch() {
     let before = -1, since = 0;
     while (!this.closed) {
       await wait(250);
       const { video } = this, now = video.currentTime;
-      if (video.paused || video.ended || video.seeking || now !== before || video.readyState >= 3 || video.error) {
-        [before, since] = [now, 0];
-        continue;
-      }
-      since += 1;
-      if (since < 4) continue;
-      const stuck = this.rows.filter(row => row.buffer && !holds(row.buffer.buffered, now + SLACK));
+      if (video.paused || video.ended || video.seeking || video.error) continue;
+      since = now === before && video.readyState < 3 ? since + 1 : 0;
+      before = now;
+      // Sound goes on for a while without pictures: what is known to be absent is not waited for.
+      const stuck = this.rows.filter(row => row.buffer && !holds(row.buffer.buffered, now + SLACK) && (since >= 4 || this.segment(row, now + SLACK)?.state === "failed"));
       const starts = stuck.map(row => {
         const { buffered } = row.buffer;
         return Array.from({ length: buffered.length }, (_, at) => buffered.start(at)).find(start => start > now) ?? null;
       });
       if (!stuck.length || starts.includes(null)) continue;
       const to = Math.max(...starts);
-      this.problems.add("warning", `gap ${now.toFixed(0)}`, "There is a gap in the stream",
-        `From ${now.toFixed(2)} to ${to.toFixed(2)} s there is no ${stuck.map(row => row.type).join(" and no ")}. Play goes on behind it.`);
+      this.problems.add("warning", `gap ${to.toFixed(0)}`, "There is a gap in the stream",
+        `From ${now.toFixed(2)} to ${to.toFixed(2)} s there is no ${stuck.map(row => ({ muxed: "media" }[row.type] ?? row.type)).join(" and no ")}. Play goes on behind it.`);
       video.currentTime = to + 0.01;
       since = 0;
     }
+  }
+
+  segment(row, time) {
+    return row.track?.segments.find(({ start, end }) => time >= start && time < end);
   }
 }

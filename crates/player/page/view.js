@@ -9,13 +9,16 @@ const $ = id => document.getElementById(id);
 function make(name, attributes = {}, ...children) {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
-    if (value === null || value === false) continue;
+    if (value === null || value === undefined || value === false) continue;
     if (key in element && typeof value !== "string") element[key] = value;
     else element.setAttribute(key, value === true ? "" : value);
   }
-  element.append(...children.flat().filter(child => child !== null && child !== false && child !== ""));
+  element.append(...children.flat().filter(child => child || child === 0));
   return element;
 }
+
+/** Text in which backquotes set off what is to be typed. A command breaks between words alone. */
+const rich = text => text.split("`").map((part, at) => (at % 2 ? make("code", { class: "command" }, part.split(" ").flatMap((word, n) => [n > 0 && " ", make("span", {}, word)])) : part));
 
 const rate = bits => (bits >= 1e6 ? `${(bits / 1e6).toFixed(bits >= 1e7 ? 0 : 1)} Mbit/s` : `${Math.round(bits / 1000)} kbit/s`);
 
@@ -47,7 +50,7 @@ export function showProblems(problems) {
   replace($("problems"), JSON.stringify(list), ...list.map(({ level, title, text, hint, count }) =>
     make("li", { class: level },
       make("p", { class: "what" }, make("span", { class: "level" }, { error: "Error", warning: "Warning", note: "Note" }[level]), title, count > 1 && ` (${count} times)`),
-      text && make("p", { class: "text" }, text), hint && make("p", { class: "hint" }, hint))));
+      text && make("p", { class: "text" }, rich(text)), hint && make("p", { class: "hint" }, rich(hint)))));
   const errors = list.filter(({ level }) => level === "error").length, warnings = list.filter(({ level }) => level === "warning").length;
   const many = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
   const verdict = $("verdict");
@@ -88,11 +91,11 @@ export function showTracks(stream, timeline, choose) {
       const refused = stream.refusals.get(track);
       return option(`track-${type}-${n}`, playing && !(auto && stream.automatic), refused, [
         make("span", { class: "name" }, name || track.id, name && make("span", { class: "quiet" }, ` ${track.id}`), playing && auto && make("span", { class: "now" }, "playing")),
-        make("span", { class: "quiet" }, [facts, track.set.role].filter(Boolean).join(" · ")), make("code", { class: "codecs" }, track.codecs || track.mime), protection,
+        make("code", { class: "codecs" }, track.codecs || track.mime), make("span", { class: "facts-line" }, [facts, track.set.role].filter(Boolean).join(" · ")), protection,
         refused && make("span", { class: "why" }, refused),
       ], track);
     });
-    const head = auto ? [option(`track-${type}-auto`, stream.automatic, false, [make("span", { class: "name" }, "Automatic"), make("span", { class: "quiet" }, "by throughput")], null)]
+    const head = auto ? [option(`track-${type}-auto`, stream.automatic, false, [make("span", { class: "name" }, "Automatic", make("span", { class: "quiet" }, " by throughput"))], null)]
       : type === "text" ? [option("track-text-off", !row?.track, false, [make("span", { class: "name" }, "Off")], null)] : [];
     return make("fieldset", {}, make("legend", {}, TITLES[type]), make("ul", {}, ...head, ...list));
   }));
@@ -112,10 +115,10 @@ export function showLicences(licences, timeline, server) {
   const empty = make("li", { class: "quiet" }, "Nothing was asked: what has played so far is clear.");
   replace($("licences"), text, ...(licences.sessions.length ? licences.sessions.map(session =>
     make("li", { class: session.state },
-      make("p", { class: "what" }, make("b", {}, `Session ${session.number}`), ` ${session.kids.length} ${session.kids.length === 1 ? "KID" : "KIDs"} of ${session.source}`),
+      make("p", { class: "what" }, make("b", {}, `Session ${session.number}`), ` · ${session.kids.length} ${session.kids.length === 1 ? "KID" : "KIDs"} of ${session.source}`),
       make("ol", { class: "events" }, ...session.events.map(({ what, detail, after }, at) => {
         const id = `event-${session.number}-${at}`;
-        const head = [make("time", {}, `+${after.toFixed(0)} ms`), what];
+        const head = [make("time", {}, `+${after.toFixed(0)} ms `), what];
         return make("li", {}, detail ? make("details", { id, open: open.has(id) }, make("summary", {}, ...head), make("pre", { tabindex: "0" }, detail)) : make("p", {}, ...head));
       })))) : [empty]));
 }

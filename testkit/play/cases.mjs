@@ -28,7 +28,7 @@ const CANNOT = [
     holds: ({ stream }) => stream.video === HEVC,
     reason: "Chromium as Debian builds it decodes no HEVC",
     // Shaka Player: no such key system with that codec; dash.js plays the sound alone.
-    says: /^shaka-player: 6001|^no frame number is to be read|^hls\.js: manifestIncompatibleCodecsError|^no choice of video/,
+    says: /^shaka-player: 6001|^no frame number is to be read|^hls\.js: manifestIncompatibleCodecsError|no choice of video/,
   },
 ];
 export const cannot = subject => CANNOT.find(({ holds }) => holds(subject));

@@ -15,7 +15,7 @@ const garble = file => {
   writeFileSync(file, bytes.map((byte, at) => (at < bytes.length / 2 ? byte : ~byte)));
 };
 
-const ABSENT = /page: Segment 4 of video[-_]360p? is not there: 404 Not Found: http:\S+\/4\.m4s/;
+const ABSENT = /page: Segment 4 of \S+ is not there: 404 Not Found: http:\S+\/4\.m4s/;
 
 /** What is done to a stream of Shaka Packager or to its keys, and what is said then. */
 export const FAULTS = [

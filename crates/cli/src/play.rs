@@ -27,12 +27,8 @@ pub(crate) fn play(args: &PlayArgs) -> Result<(), Failure> {
     let watch = Watch::plain(args.json);
     let subject = subject(&args.stream)?;
     let keys = keys(args, &watch)?;
-    let options = Options {
-        port: args.port,
-        keys,
-        origins: args.allow_origin.clone(),
-        ..Options::default()
-    };
+    let options =
+        Options { port: args.port, keys, origins: args.allow_origin.clone(), ..Options::default() };
     let player = Player::bind(subject, options, Arc::new(watch)).map_err(failure)?;
     end_by_signal(player.stopper())
         .map_err(|error| Failure::Io { what: "cannot watch for signals".into(), error })?;

@@ -152,6 +152,7 @@ pub(crate) fn origin(text: &str) -> Result<String, String> {
         let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-.:[]".contains(&byte);
         !host.is_empty() && host.bytes().all(allowed)
     });
-    let what = "an origin is https://HOST or http://HOST, with :PORT if need be, and without a path";
+    let what =
+        "an origin is https://HOST or http://HOST, with :PORT if need be, and without a path";
     if good { Ok(text.to_ascii_lowercase()) } else { Err(what.into()) }
 }

@@ -66,17 +66,19 @@ export class Stream extends EventTarget {
     await opened;
     URL.revokeObjectURL(url);
     this.listen();
+    const rows = [];
     for (const { type, set } of chosen) {
       const track = this.best(set);
       await this.load(track);
       const buffer = this.source.addSourceBuffer(contentType(track));
       buffer.addEventListener("error", () => this.problems.add("error", `append ${type}`, "The browser does not take the media",
-        `A segment of ${this.row(type).track.id} is not what its initialization segment says, or damaged.`));
-      this.rows.push({ type, set, track, buffer, inits: new Map(), current: null, codec: contentType(track) });
+        `A segment of ${this.row(type)?.track.id} is not what its initialization segment says, or damaged.`));
+      rows.push({ type, set, track, buffer, inits: new Map(), current: null, codec: contentType(track) });
     }
     if (presentation.duration > 0) this.source.duration = presentation.duration;
     const text = this.sets("text")[0];
-    this.rows.push({ type: "text", set: text ?? null, track: null, buffer: null, inits: new Map(), current: null });
+    rows.push({ type: "text", set: text ?? null, track: null, buffer: null, inits: new Map(), current: null });
+    this.rows = rows;
     this.change();
     for (const row of this.rows) this.pump(row);
     this.watch();

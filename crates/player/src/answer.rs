@@ -39,7 +39,11 @@ enum Body {
     Bytes(&'static [u8]),
     /// May have keys.
     Text(Zeroizing<String>),
-    File { file: File, from: u64, len: u64 },
+    File {
+        file: File,
+        from: u64,
+        len: u64,
+    },
 }
 
 pub(crate) struct Answer {

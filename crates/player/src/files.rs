@@ -129,8 +129,24 @@ mod tests {
             assert_eq!(relative(path), Some(wanted.into()), "{path}");
         }
         let bad = [
-            "", "/a", "a//b", "..", "../a.mp4", "a/../b.mp4", "%2e%2e/a.mp4", "%2E./a.mp4", "a%2fb.mp4",
-            "..%2fa.mp4", "..%5ca.mp4", "a%00.mp4", ".hidden.mp4", "a/./b.mp4", "%", "%4", "%zz", "%ff.mp4",
+            "",
+            "/a",
+            "a//b",
+            "..",
+            "../a.mp4",
+            "a/../b.mp4",
+            "%2e%2e/a.mp4",
+            "%2E./a.mp4",
+            "a%2fb.mp4",
+            "..%2fa.mp4",
+            "..%5ca.mp4",
+            "a%00.mp4",
+            ".hidden.mp4",
+            "a/./b.mp4",
+            "%",
+            "%4",
+            "%zz",
+            "%ff.mp4",
         ];
         for path in bad {
             assert_eq!(relative(path), None, "{path}");
@@ -143,7 +159,11 @@ mod tests {
     fn names_are_escaped_as_they_are_read() {
         for name in ["a b.mpd", "é%2f.mpd", "a?b#c.mpd", "x&y;<z>.m3u8"] {
             let escaped = escape(name);
-            assert!(escaped.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.~%".contains(&byte)));
+            assert!(
+                escaped
+                    .bytes()
+                    .all(|byte| byte.is_ascii_alphanumeric() || b"-_.~%".contains(&byte))
+            );
             assert_eq!(relative(&escaped), Some(name.into()));
         }
     }

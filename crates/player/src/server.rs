@@ -87,8 +87,7 @@ impl Player {
         let port = address.port();
         let hosts = ["127.0.0.1", "localhost"].map(|name| format!("{name}:{port}"));
         let busy = AtomicUsize::new(0);
-        let site =
-            Arc::new(Site { subject, keys, origins, patience, hosts, observer, busy });
+        let site = Arc::new(Site { subject, keys, origins, patience, hosts, observer, busy });
         Ok(Self { listener, address, stopped: Arc::default(), site })
     }
 

@@ -27,7 +27,9 @@ pub enum Error {
         name: String,
     },
     /// The file is nothing that can be played.
-    #[error("{name}: this is neither a manifest (.mpd, .m3u8) nor an MP4 file (.mp4, .m4v, .m4a, .cmfv, .cmfa)")]
+    #[error(
+        "{name}: this is neither a manifest (.mpd, .m3u8) nor an MP4 file (.mp4, .m4v, .m4a, .cmfv, .cmfa)"
+    )]
     NotAStream {
         /// The file.
         name: String,

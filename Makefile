@@ -44,9 +44,9 @@ interop: ## the tables of docs/interop.md: who decrypts what (minutes; ARGS="--w
 	@cargo build --release --quiet -p lanelock-cli
 	@python3 tools/interop $(ARGS)
 
-play: ## plays the stream of make demo in your browser (needs Node.js)
-	@tools/setup players
-	@tools/play $(ARGS)
+play: ## plays the stream of make demo in your browser: lanelock play
+	@[ -f .cache/demo/keys ] || $(MAKE) demo
+	@cargo run --release --quiet -p lanelock-cli -- play .cache/demo/stream --key-file .cache/demo/keys $(ARGS)
 
 play-test: ## encrypted streams in a browser: docs/playback.md (minutes; ARGS="--short", "--write")
 	@tools/setup play

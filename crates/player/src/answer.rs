@@ -32,7 +32,7 @@ impl Status {
 }
 
 /// Between two steps of writing: a player that is paused may let a whole file wait.
-const WRITING: Duration = Duration::from_secs(60);
+const WRITING: Duration = Duration::from_mins(1);
 
 enum Body {
     Empty,

@@ -37,7 +37,7 @@ export class Browser {
     const log = own ? own.log : this.server.add(id, folder, keys);
     try {
       const play = new Play(page, subject, folder, keys, log);
-      await page.goto(own ? `${own.url}?manifest=${MANIFESTS[subject.manifest]}` : `${this.server.origin}/case/${id}/page`);
+      await page.goto(own ? own.url.replace("#", `?manifest=${MANIFESTS[subject.manifest]}#`) : `${this.server.origin}/case/${id}/page`);
       return subject.wrong ? await play.wrong() : await play.right();
     } finally {
       await page.close();

@@ -32,7 +32,7 @@ pub(crate) fn play(args: &PlayArgs) -> Result<(), Failure> {
     let player = Player::bind(subject, options, Arc::new(watch)).map_err(failure)?;
     end_by_signal(player.stopper())
         .map_err(|error| Failure::Io { what: "cannot watch for signals".into(), error })?;
-    announce(args, &player.url())?;
+    announce(args, &player)?;
     player.run();
     Ok(())
 }
@@ -62,13 +62,17 @@ fn keys(args: &PlayArgs, watch: &Watch) -> Result<Vec<Key>, Failure> {
     if given { keys::by_kid(&args.keys, watch) } else { Ok(Vec::new()) }
 }
 
-fn announce(args: &PlayArgs, url: &str) -> io::Result<()> {
+fn announce(args: &PlayArgs, player: &Player) -> io::Result<()> {
+    let (url, licence_url) = (player.url(), player.licence_url());
     let mut out = terminal::stdout();
     if args.json {
-        let json = serde_json::json!({ "url": url }).to_string();
+        let json = serde_json::json!({ "url": url, "licence_url": licence_url }).to_string();
         writeln!(out, "{}", printable_json(&json))?;
     } else {
         writeln!(out, "{} is at {url}   (Ctrl-C ends it)", printable(&args.stream))?;
+        if !args.allow_origin.is_empty() {
+            writeln!(out, "licences for other origins: {licence_url}")?;
+        }
     }
     out.flush()
 }
@@ -89,6 +93,9 @@ fn failure(error: Error) -> Failure {
         Error::Read { name, error } => Failure::Io { what: format!("cannot read {name}"), error },
         Error::Listen { port, error } => {
             Failure::Io { what: format!("cannot listen on 127.0.0.1:{port}"), error }
+        }
+        Error::Random { .. } => {
+            Failure::Io { what: "cannot make a secret".into(), error: io::Error::other(error) }
         }
         Error::NoManifest { name } => Failure::unsuitable(
             name,

@@ -27,7 +27,8 @@ browser decodes is its own business, and the page says what it lacks.
 
 Manifests, media and captions of the folder are open to every page (CORS), so
 that other players can be tried; licences, which have the keys, are for this page
-alone, and for the origins of --allow-origin. Without keys, what is encrypted
+alone, and for the origins of --allow-origin; they are asked for with the secret
+at the end of the address, which other users of this machine do not know. Without keys, what is encrypted
 does not play, and the page says which KIDs it wants.
 
 A manifest with http:// or https:// is fetched by the browser, from where it is:
@@ -50,7 +51,7 @@ pub(crate) struct PlayArgs {
     #[arg(long, value_name = "ORIGIN", value_parser = origin)]
     pub(crate) allow_origin: Vec<String>,
 
-    /// Prints an object with the url, in one line
+    /// Prints an object with url and licence_url, in one line
     #[arg(long)]
     pub(crate) json: bool,
 }

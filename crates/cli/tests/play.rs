@@ -17,6 +17,7 @@ use support::{Dir, KEY, KID, OTHER_KID, lanelock, pair, stderr};
 struct Playing {
     child: Child,
     address: String,
+    token: String,
 }
 
 impl Playing {
@@ -26,8 +27,9 @@ impl Playing {
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
         let url = serde_json::from_str::<Value>(&line).unwrap()["url"].as_str().unwrap().to_owned();
-        let address = url.strip_prefix("http://").unwrap().strip_suffix('/').unwrap().to_owned();
-        Self { child, address }
+        let (address, token) = url.strip_prefix("http://").unwrap().split_once("/#").unwrap();
+        let (address, token) = (address.to_owned(), token.to_owned());
+        Self { child, address, token }
     }
 
     fn ask(&self, head: &str, body: &str) -> String {
@@ -87,10 +89,11 @@ fn keys_come_as_for_other_commands_and_missing_ones_are_told() {
     by_environment.args(["play", "--json"]).arg(folder.path());
     for command in [&mut by_file, &mut by_environment] {
         let playing = Playing::start(command);
+        let asked = format!("POST /licence?{}", playing.token);
         // KID and KEY in base64url, as `basenc --base64url` writes them.
-        let answer = playing.ask("POST /licence", r#"{"kids":["ABEiM0RVZneImaq7zN3u_w"]}"#);
+        let answer = playing.ask(&asked, r#"{"kids":["ABEiM0RVZneImaq7zN3u_w"]}"#);
         assert!(answer.contains(r#""k":"Dx4tPEtaaXiHlqW0w9Lh8A""#), "{answer}");
-        let answer = playing.ask("POST /licence", r#"{"kids":["oKGio6SlpqeoqaqrrK2urw"]}"#);
+        let answer = playing.ask(&asked, r#"{"kids":["oKGio6SlpqeoqaqrrK2urw"]}"#);
         assert!(
             answer.starts_with("HTTP/1.1 404 ") && answer.contains("no key is given"),
             "{answer}"

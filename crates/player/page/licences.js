@@ -26,7 +26,8 @@ export class Licences extends EventTarget {
   sessions = [];
   /** What the browser says of each KID: usable, ... or "asked" or "missing". */
   statuses = new Map();
-  url = "/licence";
+  /** The licence server of this page knows it by the end of its address. */
+  url = `/licence?${location.hash.slice(1)}`;
 
   constructor(video, problems) {
     super();
@@ -133,9 +134,11 @@ export class Licences extends EventTarget {
     const missing = entry.kids.filter(kid => !given.includes(kid));
     for (const kid of missing) this.statuses.set(kid, "missing");
     // What comes back is keys: their KIDs alone are told.
-    note(given.length ? `Answer ${answer.status}: keys of ${given.length} ${given.length === 1 ? "KID" : "KIDs"}` : `Answer ${answer.status}: ${set?.error ?? "no keys"}`,
+    note(given.length ? `Answer ${answer.status}: keys of ${given.length} ${given.length === 1 ? "KID" : "KIDs"}` : `Answer ${answer.status}: ${set?.error ?? (text.trim().slice(0, 200) || "no keys")}`,
       given.length ? list(given) : null);
-    if (missing.length) this.missing(missing);
+    if (answer.status === 403) {
+      this.problems.add("error", "licence server", "The licence server gives this page nothing", text.trim().slice(0, 300), "Open the address that `lanelock play` printed, whole.");
+    } else if (missing.length) this.missing(missing);
     if (!given.length) {
       entry.state = "failed";
       this.change();

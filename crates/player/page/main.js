@@ -44,7 +44,7 @@ async function main() {
   // With keys of its own, this server is asked; without any, the one that the manifest names.
   const named = presentation.sets.flatMap(set => set.tracks).map(track => track.licenceUrl).find(Boolean);
   if (!info.kids.length && named) licences.url = new URL(named, presentation.url).href;
-  const server = licences.url === "/licence" ? "from lanelock play" : `from ${new URL(licences.url).host}`;
+  const server = licences.url.startsWith("/licence") ? "from lanelock play" : `from ${new URL(licences.url).host}`;
 
   let drawn = false, over = false;
   const show = () => {

@@ -14,6 +14,9 @@
 //! beside them is not. Nor is what a symbolic link finds outside of the folder. Requests must name this
 //! server in `Host`, so that no other name that resolves to 127.0.0.1 makes it a part of another site.
 //!
+//! A licence request has as its query the token that [`Player::url`] ends with: other users of the machine can
+//! reach 127.0.0.1, and do not know it.
+//!
 //! Each connection takes one request, has a thread, and ends in bounded time; a head has at most 16 KiB.
 
 #![forbid(unsafe_code)]

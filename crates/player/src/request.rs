@@ -30,6 +30,8 @@ pub(crate) struct Request {
     pub(crate) method: Method,
     /// The path, as it was sent, without the query.
     pub(crate) path: String,
+    /// What follows the first question mark.
+    pub(crate) query: String,
     pub(crate) host: String,
     pub(crate) origin: Option<String>,
     pub(crate) range: Option<String>,
@@ -153,7 +155,7 @@ fn parse(bytes: &[u8]) -> Result<Option<(Request, usize, usize)>, Answer> {
         return Err(Answer::words(Status::BODY_TOO_LARGE, "the body has more than 64 KiB"));
     }
     let target = parsed.path.unwrap_or_default();
-    let path = target.split(['?', '#']).next().unwrap_or_default();
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
     if !path.starts_with('/') {
         return Err(bad("the target of the request is not a path"));
     }
@@ -161,6 +163,7 @@ fn parse(bytes: &[u8]) -> Result<Option<(Request, usize, usize)>, Answer> {
     // There are no validators here that If-Range could match (RFC 9110, 13.1.5).
     let range = if one("If-Range")?.is_none() { one("Range")? } else { None };
     let origin = one("Origin")?;
-    let request = Request { method, path: path.to_owned(), host, origin, range, body: Vec::new() };
+    let (path, query) = (path.to_owned(), query.to_owned());
+    let request = Request { method, path, query, host, origin, range, body: Vec::new() };
     Ok(Some((request, head_len, body_len)))
 }

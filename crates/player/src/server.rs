@@ -87,13 +87,23 @@ impl Player {
         let port = address.port();
         let hosts = ["127.0.0.1", "localhost"].map(|name| format!("{name}:{port}"));
         let busy = AtomicUsize::new(0);
-        let site = Arc::new(Site { subject, keys, origins, patience, hosts, observer, busy });
+        let mut random = [0; 16];
+        getrandom::fill(&mut random)
+            .map_err(|error| Error::Random { reason: error.to_string() })?;
+        let token = base16ct::lower::encode_string(&random);
+        let site =
+            Arc::new(Site { token, subject, keys, origins, patience, hosts, observer, busy });
         Ok(Self { listener, address, stopped: Arc::default(), site })
     }
 
-    /// Where the page is.
+    /// Where the page is. What stands behind `#` lets the page have licences: it is secret, as the keys are.
     pub fn url(&self) -> String {
-        format!("http://{}/", self.address)
+        format!("http://{}/#{}", self.address, self.site.token)
+    }
+
+    /// Where licences are, for players that are no page of this server.
+    pub fn licence_url(&self) -> String {
+        format!("http://{}/licence?{}", self.address, self.site.token)
     }
 
     /// What ends [`run`](Self::run), from another thread.
@@ -119,6 +129,8 @@ impl Player {
 
 /// What every connection needs.
 struct Site {
+    /// What a licence request must have as its query: other users of this machine can reach the server.
+    token: String,
     subject: Subject,
     keys: Vec<Key>,
     origins: Vec<String>,
@@ -204,7 +216,7 @@ impl Site {
         });
         let Some(origin) = foreign else {
             return own(match request.method {
-                Method::Post => licence::licence(&self.keys, &request.body, &*self.observer),
+                Method::Post => self.licence_for(request),
                 _ => Answer::not_allowed("POST"),
             });
         };
@@ -213,11 +225,20 @@ impl Site {
             return own(Answer::words(Status::FORBIDDEN, say));
         }
         let answer = match request.method {
-            Method::Post => licence::licence(&self.keys, &request.body, &*self.observer),
+            Method::Post => self.licence_for(request),
             Method::Options => allow(Answer::empty(Status::NO_CONTENT), "POST"),
             _ => Answer::not_allowed("POST, OPTIONS"),
         };
         answer.with("Access-Control-Allow-Origin", origin).with("Vary", "Origin")
+    }
+
+    fn licence_for(&self, request: &Request) -> Answer {
+        if request.query == self.token {
+            return licence::licence(&self.keys, &request.body, &*self.observer);
+        }
+        let say = "the address of licences ends with what stands behind # in the address of the page: open \
+                   that one as it was printed";
+        Answer::words(Status::FORBIDDEN, say)
     }
 
     /// What the page has to know.

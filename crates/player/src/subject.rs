@@ -40,6 +40,12 @@ pub enum Error {
         /// The URL.
         url: String,
     },
+    /// The system gives no random numbers.
+    #[error("the random generator of the system cannot be read: {reason}")]
+    Random {
+        /// The reason.
+        reason: String,
+    },
     /// The server cannot listen.
     #[error("cannot listen on 127.0.0.1:{port}")]
     Listen {

@@ -32,10 +32,16 @@ impl Observer for Log {
     }
 }
 
+fn port(player: &Player) -> u16 {
+    let url = player.url();
+    url.split(['/', ':']).nth(4).unwrap().parse().unwrap()
+}
+
 /// A server of a folder, which ends with the value.
 struct Served {
     folder: Scratch,
     port: u16,
+    licences: String,
     stopper: Stopper,
     log: Arc<Log>,
     thread: Option<thread::JoinHandle<()>>,
@@ -60,10 +66,11 @@ impl Served {
         let subject = Subject::of_path(folder.path()).unwrap();
         let log = Arc::new(Log::default());
         let player = Player::bind(subject, options, log.clone()).unwrap();
-        let port = player.url().trim_end_matches('/').rsplit(':').next().unwrap().parse().unwrap();
+        let port = port(&player);
+        let licences = format!("/{}", player.licence_url().splitn(4, '/').last().unwrap());
         let stopper = player.stopper();
         let thread = Some(thread::spawn(move || player.run()));
-        Self { folder, port, stopper, log, thread }
+        Self { folder, port, licences, stopper, log, thread }
     }
 
     fn with_key() -> Self {
@@ -88,10 +95,10 @@ impl Served {
     fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Reply {
         let mut text = format!("{method} {path} HTTP/1.1\r\nHost: {}\r\n", self.host());
         for (name, value) in headers {
-            text.push_str(&format!("{name}: {value}\r\n"));
+            text.extend([name, ": ", value, "\r\n"]);
         }
         if method == "POST" {
-            text.push_str(&format!("Content-Length: {}\r\n", body.len()));
+            text.extend(["Content-Length: ", &body.len().to_string(), "\r\n"]);
         }
         text.push_str("\r\n");
         text.push_str(body);
@@ -103,7 +110,7 @@ impl Served {
     }
 
     fn licence(&self, body: &str) -> Reply {
-        self.ask("POST", "/licence", &[("Origin", &format!("http://{}", self.host()))], body)
+        self.ask("POST", &self.licences, &[("Origin", &format!("http://{}", self.host()))], body)
     }
 }
 
@@ -383,8 +390,9 @@ fn licences_are_for_named_origins() {
     let keys = vec![KEY.parse().unwrap()];
     let served = Served::new(Options { keys, origins, ..Options::default() });
     let body = r#"{"kids":["LwVHf8JLtPrv2GUXFW2v_A"]}"#;
-    let ask =
-        |method: &str, origin: &str| served.ask(method, "/licence", &[("Origin", origin)], body);
+    let ask = |method: &str, origin: &str| {
+        served.ask(method, &served.licences, &[("Origin", origin)], body)
+    };
     for origin in [
         "https://evil.example",
         "null",
@@ -407,7 +415,19 @@ fn licences_are_for_named_origins() {
     assert_eq!(ask("OPTIONS", "https://player.example.com").status, 204);
     assert_eq!(ask("POST", &format!("http://localhost:{}", served.port)).status, 200);
     // A program sends no origin: it is not a page.
-    assert_eq!(served.ask("POST", "/licence", &[], body).status, 200);
+    assert_eq!(served.ask("POST", &served.licences, &[], body).status, 200);
+    // Another user's program does not know the token.
+    for path in [
+        "/licence",
+        "/licence?",
+        "/licence?00000000000000000000000000000000",
+        &served.licences[..20],
+    ] {
+        for origin in ["https://player.example.com", &format!("http://localhost:{}", served.port)] {
+            assert_eq!(served.ask("POST", path, &[("Origin", origin)], body).status, 403, "{path}");
+        }
+        assert_eq!(served.ask("POST", path, &[], body).status, 403, "{path}");
+    }
 }
 
 #[test]
@@ -444,7 +464,7 @@ fn malformed_requests_are_refused() {
         ),
     ] {
         let reply = served.raw(request.as_bytes()).unwrap();
-        assert_eq!(reply.status, status, "{:.60}", request);
+        assert_eq!(reply.status, status, "{request:.60}");
         assert_eq!(reply.header("connection"), Some("close"));
     }
     // A request that ends in the middle has nobody who waits for an answer.
@@ -534,7 +554,7 @@ fn what_cannot_be_played_is_an_error() {
     let quiet: Arc<Log> = Arc::default();
     let url = Subject::of_url("http://a/b.mpd").unwrap();
     let first = Player::bind(url.clone(), Options::default(), quiet.clone()).unwrap();
-    let port = first.url().trim_end_matches('/').rsplit(':').next().unwrap().parse().unwrap();
+    let port = port(&first);
     let again = Player::bind(url, Options { port, ..Options::default() }, quiet);
     assert!(matches!(again, Err(Error::Listen { .. })));
 }
@@ -553,7 +573,7 @@ fn manifests_are_found_in_order() {
         let player = player.unwrap();
         let (stopper, url) = (player.stopper(), player.url());
         let thread = thread::spawn(move || player.run());
-        let address = url.trim_start_matches("http://").trim_end_matches('/');
+        let address = url.split('/').nth(2).unwrap();
         let mut stream = TcpStream::connect(address).unwrap();
         stream
             .write_all(format!("GET /info HTTP/1.1\r\nHost: {address}\r\n\r\n").as_bytes())

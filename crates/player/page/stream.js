@@ -157,6 +157,7 @@ export class Stream extends EventTarget {
         return;
       }
     }
+    row.now = Boolean(track) && track !== row.track;
     await this.switchTo(row, track);
   }
 
@@ -261,6 +262,11 @@ export class Stream extends EventTarget {
       segment.state = "appended";
       return;
     }
+    if (row.track !== track) {
+      // Another one was chosen meanwhile.
+      segment.state = "idle";
+      return;
+    }
     const type = contentType(track);
     if (type !== row.codec) {
       await this.idle(row);
@@ -275,6 +281,12 @@ export class Stream extends EventTarget {
     }
     await this.append(row, bytes);
     segment.state = "appended";
+    const { currentTime } = this.video;
+    if (row.now && row.track === track && currentTime >= segment.start && currentTime < segment.end) {
+      // What was chosen by hand is wanted now, and not when the decoder comes to the next sync sample.
+      row.now = false;
+      if (currentTime > 0) this.video.currentTime = currentTime;
+    }
     this.evict(row, BEHIND);
     if (this.automatic && (row.type === "video" || row.type === "muxed")) {
       const best = this.best(row.set);

@@ -182,7 +182,7 @@ export class Timeline {
     const kids = [...new Set(segments.flatMap(({ kids }) => kids))];
     const clear = segments.some(segment => segment.kids.length === 0 || segment.clear);
     const entries = [
-      ...kids.map(kid => [`key-${this.colour(kid)}`, `KID ${kidText(kid).slice(0, 13)}…`, kidText(kid)]),
+      ...kids.map(kid => [`key-${this.colour(kid)}`, `KID ${kid.slice(0, 8)}…${kid.slice(-4)}`, kidText(kid)]),
       ...(clear ? [["clear", "clear"]] : []), ["outline", "not in the buffer"],
       ...(segments.some(({ state }) => state === "failed") ? [["failed", "failed"]] : []), ["strip", "what the browser holds"],
     ];

@@ -55,6 +55,8 @@ export class Timeline {
     for (const button of this.zoom.children) button.setAttribute("aria-pressed", String((button.dataset.zoom === "near") === this.near));
     const style = getComputedStyle(this.element), ink = name => style.getPropertyValue(name).trim();
     const left = 52, width = this.element.clientWidth, height = rows.length * ROW + AXIS;
+    // Before the page has its layout there is no room.
+    if (width < 2 * left || !(this.stream.presentation.duration > 0)) return;
     const ratio = devicePixelRatio, { canvas } = this;
     if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
       [canvas.width, canvas.height] = [Math.round(width * ratio), Math.round(height * ratio)];
@@ -96,7 +98,7 @@ export class Timeline {
   cell(context, ink, segment, x0, x1, y, row) {
     const clear = segment.kids.length === 0;
     const colour = segment.state === "failed" ? ink("--error") : clear ? ink("--clear") : ink(`--key-${this.colour(segment.kids[0])}`);
-    const wide = x1 - x0, inset = wide > 4 ? 1 : 0, radius = Math.min(3, wide / 4);
+    const wide = x1 - x0, inset = wide > 4 ? 1 : 0, radius = Math.max(0, Math.min(3, wide / 4));
     const box = [x0 + inset, y, Math.max(1, wide - 2 * inset), BAR];
     const held = segment.state === "appended" && (row.type === "text" || this.stream.has(row, segment));
     context.beginPath();

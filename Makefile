@@ -49,9 +49,9 @@ coming-from: ## the commands of docs/coming-from.md, beside those of other packa
 	@cargo build --release --quiet -p lanelock-cli
 	@python3 tools/coming-from $(ARGS)
 
-play: ## plays the stream of make demo in your browser (needs Node.js)
-	@tools/setup players
-	@tools/play $(ARGS)
+play: ## plays the stream of make demo in your browser: lanelock play
+	@[ -f .cache/demo/keys ] || $(MAKE) demo
+	@cargo run --release --quiet -p lanelock-cli -- play .cache/demo/stream --key-file .cache/demo/keys $(ARGS)
 
 play-test: ## encrypted streams in a browser: docs/playback.md (minutes; ARGS="--short", "--write")
 	@tools/setup play

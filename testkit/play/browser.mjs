@@ -1,11 +1,12 @@
 // Plays one case in Chromium, and says what was wrong.
+import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { LANGUAGES, RATE, SEGMENT, WIDTHS, caption } from "./sources.mjs";
 import { WRONG, manifest_of } from "./cases.mjs";
 import { keys_of } from "./packagers.mjs";
 import { ENOUGH, Picture } from "./picture.mjs";
-import { Problem, programs, require } from "./programs.mjs";
+import { HERE, Problem, programs, require } from "./programs.mjs";
 
 const { chromium } = require("playwright-core");
 
@@ -31,14 +32,16 @@ export class Browser {
   /** What the case showed. Throws a `Problem` if right keys do not play, or wrong ones do. */
   async play(subject, id, folder) {
     const keys = subject.keys?.(keys_for(subject.stream, null)) ?? keys_for(subject.stream, subject.wrong);
-    const log = this.server.add(id, folder, keys);
     const page = await this.chromium.newPage({ viewport: VIEW });
+    const own = subject.player === "lanelock" ? await Own.start(page, folder, keys) : null;
+    const log = own ? own.log : this.server.add(id, folder, keys);
     try {
       const play = new Play(page, subject, folder, keys, log);
-      await page.goto(`${this.server.origin}/case/${id}/page`);
+      await page.goto(own ? own.url.replace("#", `?manifest=${manifest_of(subject)}#`) : `${this.server.origin}/case/${id}/page`);
       return subject.wrong ? await play.wrong() : await play.right();
     } finally {
       await page.close();
+      await own?.stop();
       this.server.remove(id);
     }
   }
@@ -67,6 +70,40 @@ function captioned({ time, shown }, at) {
   if (during.includes(wanted)) return true;
   if (time >= end) throw new Problem(`"${wanted}" was not shown until ${end} s, but ${JSON.stringify([...new Set(during)])}`);
   return false;
+}
+
+/** `lanelock play`: its own server and page, of which `page/lanelock.js` makes a player like the others. */
+class Own {
+  static async start(page, folder, keys) {
+    const own = new Own();
+    own.log = { files: [], licences: 0, missing: [] };
+    // Keys by standard input: other users of the machine see a command line.
+    const args = ["play", folder, "--json", ...(keys.size ? ["--key-file", "-"] : [])];
+    own.process = spawn(programs.lanelock(), args, { stdio: ["pipe", "pipe", "ignore"] });
+    own.process.stdin.end([...keys].map(([kid, key]) => `${kid}:${key}\n`).join(""));
+    own.ended = new Promise(resolve => own.process.once("exit", resolve));
+    const line = await Promise.race([new Promise(resolve => own.process.stdout.once("data", resolve)), own.ended]);
+    if (!(line instanceof Buffer)) throw new Problem(`lanelock play ended with exit code ${line}`);
+    own.url = JSON.parse(line).url;
+    page.on("response", answer => own.note(answer));
+    await page.addInitScript({ path: path.join(HERE, "page/lanelock.js") });
+    return own;
+  }
+
+  note(answer) {
+    const { pathname } = new URL(answer.url());
+    if (pathname === "/licence" && answer.ok()) this.log.licences += 1;
+    if (!pathname.startsWith("/stream/")) return;
+    this.log.files.push(decodeURIComponent(pathname.slice("/stream/".length)));
+    if (answer.status() === 404) this.log.missing.push(pathname);
+  }
+
+  /** As a person ends it: that is no failure. */
+  async stop() {
+    this.process.kill("SIGINT");
+    const code = await this.ended;
+    if (code !== 0) throw new Problem(`lanelock play ended with exit code ${code}`);
+  }
 }
 
 class Play {
@@ -143,6 +180,10 @@ class Play {
       if (failed) throw failed;
       if (!(state.buffered > 0)) throw new Problem("with a wrong key, nothing was loaded");
       return { refused: `no right picture in ${WRONG_FOR} s (${seen} looks, ${state.frames} frames)` };
+    }
+    const words = "page: A key seems to be wrong";
+    if (this.subject.player === "lanelock" && !errors.some(error => error.startsWith(words))) {
+      throw new Problem(`the page does not say "${words}" but ${errors.join("; ")}`);
     }
     const decoder = errors.find(error => error.startsWith("video: 3 "));
     if (!decoder) throw new Problem(`with a wrong key, another error than the decoder's: ${errors.join("; ")}`);
@@ -225,11 +266,15 @@ class Play {
 
   /** Encrypted Media Extensions were used, with the keys of this server. */
   decrypted(state) {
+    if (this.log.missing.length) throw new Problem(`not there: ${this.log.missing.join(", ")}`);
+    if (this.subject.stream.scheme === "clear") {
+      if (state.mediaKeys) throw new Problem("the element has mediaKeys, though all is clear");
+      return;
+    }
     if (!state.mediaKeys) throw new Problem("the element has no mediaKeys");
     if (this.asks && this.log.licences === 0) throw new Problem("no licence was asked for");
     for (const [what, { kid }] of Object.entries(keys_of(this.subject.stream))) {
       if (state.keyStatuses[kid] !== "usable") throw new Problem(`the key of ${what} is ${state.keyStatuses[kid] ?? "not known"}`);
     }
-    if (this.log.missing.length) throw new Problem(`not there: ${this.log.missing.join(", ")}`);
   }
 }

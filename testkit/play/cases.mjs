@@ -12,7 +12,13 @@ export const COLUMNS = [
   { player: "shaka-player", manifest: "hls" },
   { player: "dash.js", manifest: "dash" },
   { player: "hls.js", manifest: "hls" },
+  { player: "lanelock", manifest: "dash" },
+  { player: "lanelock", manifest: "hls" },
 ];
+/** The page of `lanelock play`. */
+const OWN = COLUMNS.filter(({ player }) => player === "lanelock");
+/** What the other players are not needed for. */
+const CLEAR = ["segments", "single"].map(layout => ({ video: "avc", scheme: "clear", audio: "aac", layout }));
 const MANIFESTS = { dash: "manifest.mpd", hls: "main.m3u8" };
 
 /** The manifest that a case plays: of both schemes, the playlist of the first. */
@@ -28,7 +34,7 @@ const CANNOT = [
     holds: ({ stream }) => stream.video === HEVC,
     reason: "Chromium as Debian builds it decodes no HEVC",
     // Shaka Player: no such key system with that codec; dash.js plays the sound alone.
-    says: /^shaka-player: 6001|^no frame number is to be read|^hls\.js: manifestIncompatibleCodecsError/,
+    says: /^shaka-player: 6001|^no frame number is to be read|^hls\.js: manifestIncompatibleCodecsError|no choice of video/,
   },
 ];
 export const cannot = subject => CANNOT.find(({ holds }) => holds(subject));
@@ -50,14 +56,15 @@ export function full() {
   const right = streams().flatMap(stream => COLUMNS.map(column => ({ stream, ...column, wrong: null })));
   const tried = product(VIDEO, SCHEMES).map(([video, scheme]) => ({ video, scheme, audio: "aac", layout: "segments" }));
   const wrong = product(tried, Object.keys(WRONG), COLUMNS);
-  return [...right, ...wrong.map(([stream, wrong, column]) => ({ stream, ...column, wrong }))];
+  const clear = product(CLEAR, OWN).map(([stream, column]) => ({ stream, ...column, wrong: null }));
+  return [...right, ...clear, ...wrong.map(([stream, wrong, column]) => ({ stream, ...column, wrong }))];
 }
 
 /** Every player, codec, scheme, layout and kind of sound once or more, and wrong keys of the pictures. */
 export function short() {
   const stream = words => Object.fromEntries(words.split("-").map((word, at) => [["video", "scheme", "audio", "layout"][at], word]));
   const right = ["avc-cenc-aac-segments", "avc-cbcs-aac-single"].flatMap(words =>
-    COLUMNS.map(column => ({ stream: stream(words), ...column, wrong: null })));
+    COLUMNS.filter(column => !OWN.includes(column)).map(column => ({ stream: stream(words), ...column, wrong: null })));
   const rest = [
     ["av1-cbcs-opus-segments", 0, null], ["av1-cenc-opus-single", 3, null],
     ["vp9-cenc-opus-segments", 1, null], ["vp9-cbcs-aac-single", 2, null],
@@ -65,6 +72,8 @@ export function short() {
     ["avc-sizes-aac-segments", 0, null], ["avc-sizes-aac-segments", 1, null],
     ["avc-cenc-aac-segments", 0, "video"], ["avc-cbcs-aac-single", 3, "video"],
     ["avc-cbcs-aac-single", 2, "video"],
+    ["avc-cenc-aac-segments", 4, null], ["avc-cbcs-aac-single", 5, null], ["avc-clear-aac-single", 4, null],
+    ["avc-cenc-aac-segments", 5, "video"],
   ];
   return [...right, ...rest.map(([words, column, wrong]) => ({ stream: stream(words), ...COLUMNS[column], wrong }))];
 }

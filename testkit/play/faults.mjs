@@ -3,7 +3,7 @@ import { copyFileSync, cpSync, readFileSync, rmSync, writeFileSync } from "node:
 import path from "node:path";
 import { COLUMNS } from "./cases.mjs";
 
-const [SHAKA_DASH, , DASH_JS, HLS_JS] = COLUMNS;
+const [SHAKA_DASH, , DASH_JS, HLS_JS, OWN_DASH, OWN_HLS] = COLUMNS;
 
 const edit = (folder, file, change) => {
   const whole = path.join(folder, file);
@@ -14,6 +14,8 @@ const garble = file => {
   const bytes = readFileSync(file);
   writeFileSync(file, bytes.map((byte, at) => (at < bytes.length / 2 ? byte : ~byte)));
 };
+
+const ABSENT = /page: Segment 4 of \S+ is not there: 404 Not Found: http:\S+\/4\.m4s/;
 
 /** What is done to a stream of Shaka Packager or to its keys, and what is said then. */
 export const FAULTS = [
@@ -62,7 +64,24 @@ export const FAULTS = [
     what: "the captions are late", layout: "single", column,
     damage: folder => edit(folder, "subs_en.vtt", late), says: /"Caption 3" was not shown/,
   })),
+  ...[OWN_DASH, OWN_HLS].map(column => ({
+    what: "a segment is absent", layout: "segments", column,
+    damage: folder => rmSync(path.join(folder, "video_360/4.m4s")), says: ABSENT,
+  })),
+  {
+    what: "the manifest is cut off", layout: "segments", column: OWN_DASH,
+    damage: folder => edit(folder, "manifest.mpd", text => text.slice(0, text.length / 2)), says: /page: The manifest is not XML: Line \d+, column \d+/,
+  },
+  {
+    what: "the licences are empty", layout: "segments", column: OWN_HLS, keys: () => new Map(), says: /page: A key is missing: No key is given for KID /,
+  },
 ];
+
+/** One for the short form: of a stream of Lanelock. */
+export const SHORT_FAULT = {
+  what: "a segment of lanelock is absent", layout: "segments", column: OWN_DASH,
+  damage: folder => rmSync(path.join(folder, "video-360p/4.m4s")), says: ABSENT,
+};
 
 /** A copy of the stream with the fault. */
 export function damaged(folder, number, { damage }) {

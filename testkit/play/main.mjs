@@ -1,11 +1,11 @@
-// tools/play-test: packages clear clips, and plays the streams in Chromium with Shaka Player, dash.js and
-// hls.js, with Clear Key. See docs/playback.md for what a case asserts.
+// tools/play-test: packages clear clips, and plays the streams in Chromium with Shaka Player, dash.js, hls.js
+// and the page of lanelock play, with Clear Key. See docs/playback.md for what a case asserts.
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { Browser } from "./browser.mjs";
 import { cannot, full, short } from "./cases.mjs";
-import { FAULTS, damaged } from "./faults.mjs";
+import { FAULTS, SHORT_FAULT, damaged } from "./faults.mjs";
 import { name, pack } from "./packagers.mjs";
 import { Problem, ROOT, versions } from "./programs.mjs";
 import { report } from "./report.mjs";
@@ -28,7 +28,7 @@ const MARKS = ["<!-- tools/play-test: begin -->", "<!-- tools/play-test: end -->
 async function main() {
   const started = Date.now();
   const options = parse();
-  const cases = (options.faults ? faults() : options.short ? short() : full())
+  const cases = (options.faults ? faults() : options.short ? [...short(), ...own(options)] : full())
     .map(subject => ({ ...subject, id: label(subject) }))
     .filter(({ id }) => options.only.every(text => id.includes(text)));
   if (cases.length === 0) throw new Problem("no case has such a name");
@@ -55,7 +55,7 @@ async function main() {
   const seconds = Math.round((Date.now() - started) / 1000);
   const used = versions(options.packager);
   if (options.json) console.log(JSON.stringify({ versions: used, seconds, results }, null, 2));
-  const text = options.faults ? "" : report(used, results);
+  const text = options.faults ? "" : report(used, results.filter(({ fault }) => !fault));
   if (options.write) {
     const [head, rest] = readFileSync(PAGE, "utf8").split(MARKS[0]);
     writeFileSync(PAGE, `${head}${MARKS[0]}\n\n${text}\n\n${MARKS[1]}${rest.split(MARKS[1])[1]}`);
@@ -93,11 +93,14 @@ const label = ({ stream, player, manifest, wrong, fault }) =>
   [name(stream), player, manifest, ...(wrong ? [`wrong-${wrong}`] : []), ...(fault ? [fault.what] : [])].join(" ");
 
 /** A case for each fault. */
-function faults() {
-  const stream = layout => ({ video: "avc", scheme: "cbcs", audio: "aac", layout });
-  return FAULTS.map(fault => ({
-    stream: stream(fault.layout), ...fault.column, wrong: fault.wrong ?? null, keys: fault.keys, fault,
-  }));
+const faults = () => FAULTS.map(with_fault);
+
+/** The words of lanelock play are a part of what it does. */
+const own = ({ packager }) => (packager === "lanelock" ? [with_fault(SHORT_FAULT)] : []);
+
+function with_fault(fault) {
+  const stream = { video: "avc", scheme: "cbcs", audio: "aac", layout: fault.layout };
+  return { stream, ...fault.column, wrong: fault.wrong ?? null, keys: fault.keys, fault };
 }
 
 /** The folders of all streams of the cases, by name. */

@@ -41,10 +41,12 @@ async function lanelock(stream, folder, origin) {
     ...Object.keys(LANGUAGES).map(language => `${audio}_${language}.mp4`),
     "subs_en.vtt",
   ];
+  const protection = scheme === "clear" ? ["--clear", "all"] : [
+    "--scheme", OTHERS[scheme] ?? scheme, "--key-file", keys, "--drm", "clearkey,common", "--laurl", `clearkey=${origin}/licence`,
+  ];
   await run(programs.lanelock(), [
-    "package", ...inputs.map(clip), "-o", folder, "--scheme", OTHERS[scheme] ?? scheme, "--key-file", keys,
+    "package", ...inputs.map(clip), "-o", folder, ...protection, "--segment", `${SEGMENT}s`, "--layout", layout,
     ...(scheme === "sizes" ? ["--picture-limits", "sd=320x180"] : []),
-    "--drm", "clearkey,common", "--laurl", `clearkey=${origin}/licence`, "--segment", `${SEGMENT}s`, "--layout", layout,
     // WebVTT does not say its language.
     ...["type=video", "type=audio", "type=text:language=en"].flatMap(track => ["--track", track]), "--quiet",
   ]);
@@ -71,12 +73,15 @@ async function shaka({ video, scheme, audio, layout }, folder, origin) {
     ...(single ? [["", "", "subs_en.vtt"]] : [["dash", "m4s", "subs_dash"], ["hls", "vtt", "subs_hls"]]).map(captions),
   ];
   const labels = Object.entries(KEYS).map(([label, { kid, key }]) => `label=${label}:key_id=${kid}:key=${key}`);
+  const protection = scheme === "clear" ? [] : [
+    "--enable_raw_key_encryption", "--keys", labels.join(","), "--protection_scheme", scheme, "--clear_lead", "0",
+  ];
   await run(programs.shaka(), [
-    ...inputs, "--enable_raw_key_encryption", "--keys", labels.join(","), "--protection_scheme", scheme,
-    "--clear_lead", "0", "--segment_duration", String(SEGMENT), "--generate_static_live_mpd",
+    ...inputs, ...protection, "--segment_duration", String(SEGMENT), "--generate_static_live_mpd",
     "--default_language", "en", "--mpd_output", `${folder}/manifest.mpd`,
     "--hls_master_playlist_output", `${folder}/main.m3u8`, "--temp_dir", folder, "--quiet",
   ]);
+  if (scheme === "clear") return;
   name_server(path.join(folder, "manifest.mpd"), origin);
   for (const what of ["video", "audio"]) {
     const lists = readdirSync(folder).filter(file => file.startsWith(`${what}_`) && file.endsWith(".m3u8"));

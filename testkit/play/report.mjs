@@ -2,8 +2,9 @@
 import { COLUMNS } from "./cases.mjs";
 import { name } from "./packagers.mjs";
 
+const NAMES = { "shaka-player": "Shaka Player", lanelock: "lanelock play" };
 const HEADS = { dash: "DASH", hls: "HLS" };
-const head = ({ player, manifest }) => `${{ "shaka-player": "Shaka Player" }[player] ?? player} ${HEADS[manifest]}`;
+const head = ({ player, manifest }) => `${NAMES[player] ?? player} ${HEADS[manifest]}`;
 
 export function report(versions, results) {
   const parts = [table(["program", "version"], Object.entries(versions))];

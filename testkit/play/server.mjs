@@ -2,7 +2,6 @@
 //
 // All that a case asks for has the case's own prefix, /case/ID/, so that what was asked for is known:
 //   page              the page with the player, which the test drives
-//   watch             a page for people (tools/play)
 //   stream/...        the files of the stream
 //   licence           a Clear Key licence (W3C Encrypted Media Extensions, 9.1): of {kids} a JWK set
 // Without the prefix, /licence answers the case whose page asks, since a manifest cannot know the case, and
@@ -62,8 +61,7 @@ export class Server {
     const subject = this.#cases.get(id);
     if (!subject) return fail(response, 404);
     if (pathname === "/licence" || rest === "licence") return licence(request, response, subject);
-    const page = { page: "index.html", watch: "watch.html" }[rest];
-    if (page) return send_file(request, response, path.join(HERE, "page", page));
+    if (rest === "page") return send_file(request, response, path.join(HERE, "page/index.html"));
     const file = path.join(subject.folder, decodeURIComponent(rest.replace(/^stream\//, "")));
     if (!file.startsWith(subject.folder + path.sep)) return fail(response, 404);
     subject.log.files.push(path.relative(subject.folder, file));

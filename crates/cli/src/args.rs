@@ -9,6 +9,7 @@ use crate::{
     generated::{CompletionsArgs, ManArgs},
     key_args::{KeyArgs, KeysArgs, ToKeyArgs},
     package_args::PackageArgs,
+    play_args::PlayArgs,
     run_args::RunArgs,
     speed::SpeedArgs,
     values::{
@@ -44,6 +45,7 @@ pub(crate) enum Command {
     Rewrap(RewrapArgs),
     Inspect(InspectArgs),
     Package(PackageArgs),
+    Play(PlayArgs),
     Keys(KeysArgs),
     Cpu(CpuArgs),
     Speed(SpeedArgs),

@@ -18,6 +18,8 @@ mod operation;
 mod package;
 mod package_args;
 mod paths;
+mod play;
+mod play_args;
 mod process;
 mod pssh;
 mod report;
@@ -50,6 +52,7 @@ fn main() -> ExitCode {
         Command::Rewrap(args) => (args.common.run.json, run::rewrap(args)),
         Command::Inspect(args) => (args.json, inspect::inspect(args).map(|()| 0)),
         Command::Package(args) => (args.run.json, package::package(args)),
+        Command::Play(args) => (args.json, play::play(args).map(|()| 0)),
         Command::Keys(args) => {
             let result = match &args.command {
                 KeysCommand::New(args) => new_keys::new_keys(args),

@@ -332,3 +332,15 @@ pub(crate) fn workers(text: &str) -> Result<NonZeroUsize, String> {
     let what = "N is a number from 1 on; without --workers, there is one for each core, at most 4";
     text.parse().map_err(|_| what.into())
 }
+
+/// An origin, as browsers send it (RFC 6454, 7): scheme, host and, if it is not the usual one, port.
+pub(crate) fn origin(text: &str) -> Result<String, String> {
+    let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    let good = host.is_some_and(|host| {
+        let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-.:[]".contains(&byte);
+        !host.is_empty() && host.bytes().all(allowed)
+    });
+    let what =
+        "an origin is https://HOST or http://HOST, with :PORT if need be, and without a path";
+    if good { Ok(text.to_ascii_lowercase()) } else { Err(what.into()) }
+}

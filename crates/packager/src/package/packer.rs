@@ -247,7 +247,7 @@ impl Map for Packer<'_> {
                         .push((cut.presented, start..out + head.len() as u64 + first));
                 }
             }
-            writes.push(Write { head, body: part.buffer });
+            writes.push(Write { head, body: part.buffer, provisional: false });
         }
         Ok(Mapped { stage, writes, out, object })
     }

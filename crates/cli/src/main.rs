@@ -20,6 +20,7 @@ mod package_args;
 mod paths;
 mod process;
 mod pssh;
+mod remote;
 mod report;
 mod run;
 mod run_args;

@@ -219,8 +219,7 @@ impl Pipeline<'_> {
         let whole = self.is_whole(shared.decrypts_first, &piece);
         // To map a piece alone takes little of it.
         let only_mapped = matches!(self.target, Target::Map(_)) && !shared.decrypts_first;
-        let mapped_whole =
-            whole && (piece.is_dense() || !only_mapped || self.input.is_distant());
+        let mapped_whole = whole && (piece.is_dense() || !only_mapped || self.input.is_distant());
         if !mapped_whole {
             let metadata = piece.metadata().into_iter().collect::<Vec<_>>();
             timed(&mut times.read, || self.read(&metadata, buffer, false))?;

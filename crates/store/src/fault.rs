@@ -15,11 +15,13 @@ pub(crate) fn explain(error: &Error) -> io::Error {
         }
         Error::PermissionDenied { .. } => (
             io::ErrorKind::PermissionDenied,
-            "the server refuses it (403); see whether the credentials are right and may do that".into(),
+            "the server refuses it (403); see whether the credentials are right and may do that"
+                .into(),
         ),
         Error::Unauthenticated { .. } => (
             io::ErrorKind::PermissionDenied,
-            "the server wants credentials (401); docs/cloud.md says which variables have them".into(),
+            "the server wants credentials (401); docs/cloud.md says which variables have them"
+                .into(),
         ),
         Error::Precondition { .. } => (io::ErrorKind::InvalidData, CHANGED.into()),
         Error::AlreadyExists { .. } => (io::ErrorKind::AlreadyExists, THERE.into()),
@@ -31,7 +33,10 @@ pub(crate) fn explain(error: &Error) -> io::Error {
             if text.contains("non-partial") {
                 (io::ErrorKind::Unsupported, NO_RANGES.into())
             } else if text.contains("Requested") && text.contains("got") {
-                (io::ErrorKind::InvalidData, format!("the server sends other bytes than were asked for: {text}"))
+                (
+                    io::ErrorKind::InvalidData,
+                    format!("the server sends other bytes than were asked for: {text}"),
+                )
             } else {
                 (kind(error), text)
             }
@@ -41,14 +46,14 @@ pub(crate) fn explain(error: &Error) -> io::Error {
     io::Error::new(kind, what)
 }
 
-pub(crate) const CHANGED: &str =
-    "it changed while it was read: the server has another version; wait until it is complete, then start \
+pub(crate) const CHANGED: &str = "it changed while it was read: the server has another version; wait until it is complete, then start \
      again";
 
 pub(crate) const THERE: &str =
     "there is an object of that name, which this run has not made; name a new prefix";
 
-const NO_RANGES: &str = "the server does not give ranges of bytes, which are needed; fetch the file first";
+const NO_RANGES: &str =
+    "the server does not give ranges of bytes, which are needed; fetch the file first";
 
 /// An error as it is kept for several readers.
 pub(crate) fn copy(error: &io::Error) -> io::Error {

@@ -1,0 +1,321 @@
+//! Services, and what all requests share.
+
+use std::{
+    collections::HashMap,
+    future::Future,
+    io,
+    pin::pin,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use base64ct::{Base64, Encoding as _};
+use lanelock_packager::Error;
+use object_store::{
+    BackoffConfig, ClientConfigKey, ClientOptions, HeaderMap, HeaderValue, ObjectStore,
+    RetryConfig,
+    aws::{AmazonS3Builder, AmazonS3ConfigKey},
+    azure::{AzureConfigKey, MicrosoftAzureBuilder},
+    gcp::{GoogleCloudStorageBuilder, GoogleConfigKey},
+    http::HttpBuilder,
+    multipart::MultipartStore,
+};
+use tokio::{
+    runtime::{Builder, Runtime},
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::timeout,
+};
+
+use crate::{
+    fault::explain,
+    folder::ObjectFolder,
+    location::{Location, Service},
+    sink::ObjectSink,
+    source::ObjectSource,
+};
+
+/// How services are asked.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Settings {
+    /// How often a request is tried again. Default 8.
+    pub retries: usize,
+    /// How long a request is tried again. Default one minute.
+    pub patience: Duration,
+    /// Bytes of a part of an object that is uploaded in parts: at least 5 MiB, which services ask for.
+    /// Default 8 MiB.
+    pub part_size: usize,
+    /// When this is set, what waits for a service ends with an error.
+    pub cancel: Arc<AtomicBool>,
+}
+
+impl Settings {
+    /// The defaults.
+    pub fn new() -> Self {
+        Self {
+            retries: 8,
+            patience: Duration::from_mins(1),
+            part_size: 8 << 20,
+            cancel: Arc::default(),
+        }
+    }
+
+    /// Sets [`Self::retries`].
+    #[must_use]
+    pub fn with_retries(self, retries: usize) -> Self {
+        Self { retries, ..self }
+    }
+
+    /// Sets [`Self::cancel`].
+    #[must_use]
+    pub fn with_cancel(self, cancel: Arc<AtomicBool>) -> Self {
+        Self { cancel, ..self }
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Access to object storage. Clones share connections, and the bound of the memory for uploads.
+#[derive(Clone)]
+pub struct Store {
+    pub(crate) shared: Arc<Shared>,
+}
+
+/// What all requests share.
+pub(crate) struct Shared {
+    runtime: Option<Runtime>,
+    pub(crate) settings: Settings,
+    backends: Mutex<HashMap<(Service, String), Backend>>,
+    /// A permit for each KiB that is on its way.
+    uploads: Arc<Semaphore>,
+    complaints: Mutex<Vec<String>>,
+}
+
+/// A bucket, or an HTTP server.
+#[derive(Clone)]
+pub(crate) struct Backend {
+    pub(crate) objects: Arc<dyn ObjectStore>,
+    /// None of HTTP servers, which take an object in one request.
+    pub(crate) multipart: Option<Arc<dyn MultipartStore>>,
+}
+
+/// The most bytes that are on their way to services.
+const MOST_UPLOADING: usize = 64 << 20;
+
+/// What a small upload counts at least: so there are at most 16 at once.
+const LEAST_UPLOADING: usize = 4 << 20;
+
+/// How often a wait looks whether it is cancelled.
+const TICK: Duration = Duration::from_millis(100);
+
+/// A request with its answer: a part of 8 MiB takes half of it at 2 Mbit/s.
+const REQUEST_SECONDS: &str = "60s";
+
+impl Store {
+    /// Starts the runtime; nothing is asked of any service.
+    ///
+    /// # Errors
+    /// If no thread can be started.
+    pub fn new(settings: Settings) -> io::Result<Self> {
+        // Whoever has installed another one keeps it.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(2)
+            .thread_name("lanelock-store")
+            .enable_all()
+            .build()?;
+        let shared = Shared {
+            runtime: Some(runtime),
+            settings,
+            backends: Mutex::default(),
+            uploads: Arc::new(Semaphore::new(MOST_UPLOADING / 1024)),
+            complaints: Mutex::default(),
+        };
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// An object to read; its first bytes are read.
+    ///
+    /// # Errors
+    /// [`Error::Read`] if it is not there or must not be read, or the server gives no byte ranges.
+    pub fn source(&self, location: &Location) -> Result<ObjectSource, Error> {
+        let fail = |error| Error::Read { name: location.name().into(), error };
+        let backend = self.shared.backend(location).map_err(fail)?;
+        ObjectSource::open(&self.shared, backend, location).map_err(fail)
+    }
+
+    /// An object to write. One that is there is replaced when the new one is whole.
+    ///
+    /// # Errors
+    /// [`Error::Write`] if the URL names no object, or credentials are not what the service takes.
+    pub fn sink(&self, location: &Location) -> Result<ObjectSink, Error> {
+        let fail = |error| Error::Write { name: location.name().into(), error };
+        if location.path.is_root() || location.ends_in_slash() {
+            return Err(fail(io::Error::other(
+                "it names no object: write its name behind the slash",
+            )));
+        }
+        let backend = self.shared.backend(location).map_err(fail)?;
+        Ok(ObjectSink::new(&self.shared, backend, location.clone()))
+    }
+
+    /// Objects below a prefix, where there must be none.
+    ///
+    /// # Errors
+    /// [`Error::Write`] if there are some, or they cannot be listed.
+    pub fn folder(&self, location: &Location) -> Result<ObjectFolder, Error> {
+        let fail = |error| Error::Write { name: location.name().into(), error };
+        let backend = self.shared.backend(location).map_err(fail)?;
+        ObjectFolder::create(&self.shared, backend, location.clone()).map_err(fail)
+    }
+
+    /// What could not be cleaned up of runs that failed, in sentences for users; they are told once.
+    pub fn take_complaints(&self) -> Vec<String> {
+        std::mem::take(&mut *self.shared.complaints.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Shared {
+    pub(crate) fn spawn<T: Send + 'static>(
+        &self,
+        task: impl Future<Output = T> + Send + 'static,
+    ) -> io::Result<tokio::task::JoinHandle<T>> {
+        let runtime = self.runtime.as_ref().ok_or_else(ended)?;
+        Ok(runtime.spawn(task))
+    }
+
+    /// Waits for a service, unless it is cancelled.
+    pub(crate) fn wait<T>(&self, task: impl Future<Output = T>) -> io::Result<T> {
+        let runtime = self.runtime.as_ref().ok_or_else(ended)?;
+        runtime.block_on(async {
+            let mut task = pin!(task);
+            loop {
+                if let Ok(done) = timeout(TICK, &mut task).await {
+                    return Ok(done);
+                }
+                self.check_cancelled()?;
+            }
+        })
+    }
+
+    /// Waits for what cleans up, also when the run is cancelled, but not for long.
+    pub(crate) fn wait_at_most<T>(
+        &self,
+        most: Duration,
+        task: impl Future<Output = T>,
+    ) -> Option<T> {
+        let runtime = self.runtime.as_ref()?;
+        runtime.block_on(async { timeout(most, task).await.ok() })
+    }
+
+    pub(crate) fn check_cancelled(&self) -> io::Result<()> {
+        if self.settings.cancel.load(Ordering::Relaxed) {
+            // Not `ErrorKind::Interrupted`, on which readers try again.
+            return Err(io::Error::other("interrupted"));
+        }
+        Ok(())
+    }
+
+    /// Waits until so many bytes may be on their way.
+    pub(crate) fn room_for(&self, bytes: usize) -> io::Result<OwnedSemaphorePermit> {
+        let kib = bytes.clamp(LEAST_UPLOADING, MOST_UPLOADING).div_ceil(1024);
+        let permits = u32::try_from(kib).unwrap_or(u32::MAX);
+        let permit = self.uploads.clone().acquire_many_owned(permits);
+        self.wait(permit)?.map_err(|_| ended())
+    }
+
+    pub(crate) fn complain(&self, text: String) {
+        self.complaints.lock().unwrap_or_else(PoisonError::into_inner).push(text);
+    }
+
+    fn backend(&self, location: &Location) -> io::Result<Backend> {
+        let key = (location.service, format!("{} {:?}", location.bucket, location.user));
+        let mut backends = self.backends.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = backends.get(&key) {
+            return Ok(known.clone());
+        }
+        let made = self.connect(location).map_err(|error| explain(&error))?;
+        backends.insert(key, made.clone());
+        Ok(made)
+    }
+
+    fn connect(&self, location: &Location) -> object_store::Result<Backend> {
+        let retry = RetryConfig {
+            max_retries: self.settings.retries,
+            retry_timeout: self.settings.patience,
+            backoff: BackoffConfig {
+                max_backoff: Duration::from_secs(8),
+                ..BackoffConfig::default()
+            },
+        };
+        let bucket = &location.bucket;
+        let seconds = ClientConfigKey::Timeout;
+        fn both<T: ObjectStore + MultipartStore>(store: T) -> Backend {
+            let store = Arc::new(store);
+            Backend { objects: store.clone(), multipart: Some(store) }
+        }
+        Ok(match location.service {
+            Service::S3 => both(
+                AmazonS3Builder::from_env()
+                    .with_config(AmazonS3ConfigKey::Client(seconds), REQUEST_SECONDS)
+                    .with_bucket_name(bucket)
+                    .with_retry(retry)
+                    .build()?,
+            ),
+            Service::Google => both(
+                GoogleCloudStorageBuilder::from_env()
+                    .with_config(GoogleConfigKey::Client(seconds), REQUEST_SECONDS)
+                    .with_bucket_name(bucket)
+                    .with_retry(retry)
+                    .build()?,
+            ),
+            Service::Azure => both(
+                MicrosoftAzureBuilder::from_env()
+                    .with_config(AzureConfigKey::Client(seconds), REQUEST_SECONDS)
+                    .with_container_name(bucket)
+                    .with_retry(retry)
+                    .build()?,
+            ),
+            Service::Http => {
+                let mut options = ClientOptions::new()
+                    .with_allow_http(true)
+                    .with_config(seconds, REQUEST_SECONDS);
+                if let Some(user) = &location.user {
+                    let basic = format!("Basic {}", Base64::encode_string(user.as_bytes()));
+                    if let Ok(mut value) = HeaderValue::from_str(&basic) {
+                        value.set_sensitive(true);
+                        let headers =
+                            HeaderMap::from_iter([(reqwest::header::AUTHORIZATION, value)]);
+                        options = options.with_default_headers(headers);
+                    }
+                }
+                let http = HttpBuilder::new()
+                    .with_url(bucket)
+                    .with_client_options(options)
+                    .with_retry(retry)
+                    .build()?;
+                Backend { objects: Arc::new(http), multipart: None }
+            }
+        })
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        // The last one may be a task of the runtime, which cannot wait for itself.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+fn ended() -> io::Error {
+    io::Error::other("the runtime has ended")
+}

@@ -157,7 +157,7 @@ mod tests {
     fn a_failed_block_is_asked_for_again() {
         let mut blocks = Blocks::default();
         assert_eq!(blocks.want(5, 6), [5]);
-        assert_eq!(blocks.want(5, 6), []);
+        assert!(blocks.want(5, 6).is_empty());
         blocks.enter(5);
         blocks.arrive(5, Err(io::Error::other("lost")));
         assert!(blocks.get(5).is_err());

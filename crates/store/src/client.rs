@@ -48,6 +48,9 @@ pub struct Settings {
     /// Bytes of a part of an object that is uploaded in parts: at least 5 MiB, which services ask for.
     /// Default 8 MiB.
     pub part_size: usize,
+    /// Options of services by the names of their variables, like `AWS_ENDPOINT_URL`. They come before those of
+    /// the environment.
+    pub variables: Vec<(String, String)>,
     /// When this is set, what waits for a service ends with an error.
     pub cancel: Arc<AtomicBool>,
 }
@@ -59,6 +62,7 @@ impl Settings {
             retries: 8,
             patience: Duration::from_mins(1),
             part_size: 8 << 20,
+            variables: Vec::new(),
             cancel: Arc::default(),
         }
     }
@@ -67,6 +71,24 @@ impl Settings {
     #[must_use]
     pub fn with_retries(self, retries: usize) -> Self {
         Self { retries, ..self }
+    }
+
+    /// Sets [`Self::patience`].
+    #[must_use]
+    pub fn with_patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
+    }
+
+    /// Sets [`Self::part_size`].
+    #[must_use]
+    pub fn with_part_size(self, part_size: usize) -> Self {
+        Self { part_size, ..self }
+    }
+
+    /// Sets [`Self::variables`].
+    #[must_use]
+    pub fn with_variables(self, variables: Vec<(String, String)>) -> Self {
+        Self { variables, ..self }
     }
 
     /// Sets [`Self::cancel`].
@@ -261,28 +283,40 @@ impl Shared {
             let store = Arc::new(store);
             Backend { objects: store.clone(), multipart: Some(store) }
         }
+        // Names that another service has are passed over, as in the environment.
+        let variables = self.settings.variables.iter();
+        let variables = variables.map(|(name, value)| (name.to_ascii_lowercase(), value));
         Ok(match location.service {
-            Service::S3 => both(
-                AmazonS3Builder::from_env()
-                    .with_config(AmazonS3ConfigKey::Client(seconds), REQUEST_SECONDS)
-                    .with_bucket_name(bucket)
-                    .with_retry(retry)
-                    .build()?,
-            ),
-            Service::Google => both(
-                GoogleCloudStorageBuilder::from_env()
-                    .with_config(GoogleConfigKey::Client(seconds), REQUEST_SECONDS)
-                    .with_bucket_name(bucket)
-                    .with_retry(retry)
-                    .build()?,
-            ),
-            Service::Azure => both(
-                MicrosoftAzureBuilder::from_env()
-                    .with_config(AzureConfigKey::Client(seconds), REQUEST_SECONDS)
-                    .with_container_name(bucket)
-                    .with_retry(retry)
-                    .build()?,
-            ),
+            Service::S3 => {
+                let mut s3 = AmazonS3Builder::from_env()
+                    .with_config(AmazonS3ConfigKey::Client(seconds), REQUEST_SECONDS);
+                for (name, value) in variables {
+                    if let Ok(key) = name.parse() {
+                        s3 = s3.with_config(key, value);
+                    }
+                }
+                both(s3.with_bucket_name(bucket).with_retry(retry).build()?)
+            }
+            Service::Google => {
+                let mut google = GoogleCloudStorageBuilder::from_env()
+                    .with_config(GoogleConfigKey::Client(seconds), REQUEST_SECONDS);
+                for (name, value) in variables {
+                    if let Ok(key) = name.parse() {
+                        google = google.with_config(key, value);
+                    }
+                }
+                both(google.with_bucket_name(bucket).with_retry(retry).build()?)
+            }
+            Service::Azure => {
+                let mut azure = MicrosoftAzureBuilder::from_env()
+                    .with_config(AzureConfigKey::Client(seconds), REQUEST_SECONDS);
+                for (name, value) in variables {
+                    if let Ok(key) = name.parse() {
+                        azure = azure.with_config(key, value);
+                    }
+                }
+                both(azure.with_container_name(bucket).with_retry(retry).build()?)
+            }
             Service::Http => {
                 let mut options = ClientOptions::new()
                     .with_allow_http(true)

@@ -37,6 +37,9 @@ pub(crate) fn explain(error: &Error) -> io::Error {
                     io::ErrorKind::InvalidData,
                     format!("the server sends other bytes than were asked for: {text}"),
                 )
+            } else if text.starts_with("the server answers 416") {
+                // It had the range when it was opened.
+                (io::ErrorKind::InvalidData, CHANGED.into())
             } else {
                 (kind(error), text)
             }

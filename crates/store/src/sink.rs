@@ -13,8 +13,10 @@ use std::{
 use bytes::Bytes;
 use lanelock_packager::io::{Finish, Sink, WriteOrder};
 use object_store::{
-    Error, MultipartId, ObjectStoreExt as _, PutPayload,
+    Attribute, Attributes, Error, MultipartId, ObjectStoreExt as _, PutMultipartOptions,
+    PutOptions, PutPayload,
     multipart::{MultipartStore, PartId},
+    path::Path,
 };
 use tokio::task::JoinHandle;
 
@@ -22,7 +24,7 @@ use crate::{
     client::{Backend, Shared},
     fault::{THERE, copy, explain},
     folder::Members,
-    location::Location,
+    location::{Location, Service},
 };
 
 /// The most parts of an object: S3, Google Cloud Storage and R2 take 10,000.
@@ -156,7 +158,16 @@ impl ObjectSink {
         if let Some(members) = &self.members {
             members.begins(&self.target.location);
         }
-        let created = self.shared.wait(store.create_multipart(&self.target.location.path))?;
+        let path = &self.target.location.path;
+        let options = PutMultipartOptions {
+            // Azure takes none here.
+            attributes: match self.target.location.service {
+                Service::Azure => Attributes::new(),
+                _ => content_type(path),
+            },
+            ..PutMultipartOptions::default()
+        };
+        let created = self.shared.wait(store.create_multipart_opts(path, options))?;
         let id = created.map_err(|error| explain(&error))?;
         *upload = Some(id.clone());
         Ok(id)
@@ -228,6 +239,21 @@ fn not_aborted(location: &Location, why: &str) -> String {
     )
 }
 
+/// The media type of an object, which players look at: RFC 8216, 4 (m3u8), ISO/IEC 23009-1, C.1 (mpd), RFC
+/// 4337 (mp4), W3C WebVTT and TTML.
+fn content_type(path: &Path) -> Attributes {
+    let media_type = match path.extension() {
+        Some("m3u8") => "application/vnd.apple.mpegurl",
+        Some("mpd") => "application/dash+xml",
+        Some("mp4" | "m4s" | "cmfv" | "cmft") => "video/mp4",
+        Some("m4a" | "cmfa") => "audio/mp4",
+        Some("vtt") => "text/vtt",
+        Some("ttml") => "application/ttml+xml",
+        _ => return Attributes::new(),
+    };
+    Attributes::from_iter([(Attribute::ContentType, media_type)])
+}
+
 /// Sends an object by one request.
 async fn put(target: Target, bytes: Vec<Bytes>, members: Option<Arc<Members>>) -> io::Result<()> {
     let (objects, path) = (&target.backend.objects, &target.location.path);
@@ -241,7 +267,8 @@ async fn put(target: Target, bytes: Vec<Bytes>, members: Option<Arc<Members>>) -
     if let Some(members) = members {
         members.begins(&target.location);
     }
-    let sent = objects.put(path, PutPayload::from_iter(bytes)).await;
+    let options = PutOptions { attributes: content_type(path), ..PutOptions::default() };
+    let sent = objects.put_opts(path, PutPayload::from_iter(bytes), options).await;
     sent.map(drop).map_err(|error| explain(&error))
 }
 
@@ -314,7 +341,9 @@ impl Sink for ObjectSink {
             }
             whole += part.bytes.len() as u64;
         }
-        let in_parts = self.target.backend.multipart.is_some() && finish.len > size;
+        // One that fills a part exactly has begun to be sent in parts.
+        let begun = self.upload.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+        let in_parts = begun || self.target.backend.multipart.is_some() && finish.len > size;
         let task = if in_parts {
             for (index, part) in open {
                 self.send(index, part.bytes)?;

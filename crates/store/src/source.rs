@@ -113,13 +113,21 @@ impl ObjectSource {
         // brings what is read first.
         let range = Some(GetRange::Bounded(0..FIRST));
         let first = async {
-            let options = GetOptions { range, ..GetOptions::default() };
-            let result = store.get_opts(&path, options).await?;
-            let version = Version::of(&result.meta);
-            Ok((version, result.bytes().await?))
+            let mut tries = 1;
+            loop {
+                let options = GetOptions { range: range.clone(), ..GetOptions::default() };
+                let result = store.get_opts(&path, options).await?;
+                let version = Version::of(&result.meta);
+                match result.bytes().await {
+                    Ok(bytes) => return Ok((version, Ok(bytes))),
+                    Err(error) if tries == BODIES => return Ok((version, Err(cut(&error)))),
+                    Err(_) => tries += 1,
+                }
+                tokio::time::sleep(TICK * 2).await;
+            }
         };
         let (version, bytes) = match shared.wait(first)? {
-            Ok(found) => found,
+            Ok((version, bytes)) => (version, bytes?),
             Err(error) => {
                 // An empty object has no range (416).
                 let head = shared.wait(store.head(&path))?;
@@ -303,10 +311,7 @@ impl Object {
             let error = match result.bytes().await {
                 Ok(bytes) if bytes.len() as u64 == wanted => return Ok(bytes),
                 Ok(bytes) => short(bytes.len() as u64, wanted),
-                Err(error) => {
-                    let error = explain(&error);
-                    io::Error::new(error.kind(), format!("the answer is cut short: {error}"))
-                }
+                Err(error) => cut(&error),
             };
             if tries == BODIES {
                 return Err(error);
@@ -408,6 +413,12 @@ fn each(
 
 fn eof() -> io::Error {
     io::Error::new(io::ErrorKind::UnexpectedEof, "there are fewer bytes than were asked for")
+}
+
+/// The error of a body that has not come whole.
+fn cut(error: &object_store::Error) -> io::Error {
+    let error = explain(error);
+    io::Error::new(error.kind(), format!("the answer is cut short: {error}"))
 }
 
 fn short(came: u64, wanted: u64) -> io::Error {

@@ -2,6 +2,7 @@
 //! clients of S3 need besides (lists, uploads in parts), with faults on demand.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -289,16 +290,9 @@ fn decoded(path: &str) -> String {
     while let Some((&first, behind)) = rest.split_first() {
         let hex = behind.get(..2).and_then(|hex| str::from_utf8(hex).ok());
         let code = hex.and_then(|hex| u8::from_str_radix(hex, 16).ok());
-        match code.filter(|_| first == b'%') {
-            Some(code) => {
-                bytes.push(code);
-                rest = &behind[2..];
-            }
-            None => {
-                bytes.push(first);
-                rest = behind;
-            }
-        }
+        let code = code.filter(|_| first == b'%');
+        rest = if code.is_some() { &behind[2..] } else { behind };
+        bytes.push(code.unwrap_or(first));
     }
     String::from_utf8_lossy(&bytes).into_owned()
 }
@@ -317,20 +311,17 @@ fn reply(stored: &mut Stored, request: &Request, body: Vec<u8>, answer: Answer) 
     match method.as_str() {
         "GET" if parameter(query, "list-type").is_some() => list(stored, path, query),
         "GET" | "HEAD" => get(stored, request, answer),
-        "PUT" => match (upload, parameter(query, "partNumber").map(str::parse)) {
-            (Some(id), Some(Ok(number))) => match stored.uploads.get_mut(id) {
-                Some(upload) => {
-                    upload.parts.insert(number, body);
-                    let headers = vec![("ETag", format!("\"part-{number}\""))];
-                    Reply { headers, ..Reply::status(200) }
-                }
-                None => Reply::status(404),
-            },
-            _ => {
-                let headers = vec![("ETag", stored.store(path, body))];
-                Reply { headers, ..Reply::status(200) }
-            }
-        },
+        "PUT" => {
+            let number = parameter(query, "partNumber").and_then(|number| number.parse().ok());
+            let tag = if let (Some(id), Some(number)) = (upload, number) {
+                let Some(upload) = stored.uploads.get_mut(id) else { return Reply::status(404) };
+                upload.parts.insert(number, body);
+                format!("\"part-{number}\"")
+            } else {
+                stored.store(path, body)
+            };
+            Reply { headers: vec![("ETag", tag)], ..Reply::status(200) }
+        }
         "POST" if parameter(query, "uploads").is_some() => {
             stored.count += 1;
             let id = format!("upload-{}", stored.count);
@@ -354,7 +345,7 @@ fn reply(stored: &mut Stored, request: &Request, body: Vec<u8>, answer: Answer) 
             let mut deleted = String::new();
             for key in keys {
                 stored.objects.remove(&format!("{bucket}/{key}"));
-                deleted += &format!("<Deleted><Key>{key}</Key></Deleted>");
+                let _ = write!(deleted, "<Deleted><Key>{key}</Key></Deleted>");
             }
             Reply::text(200, format!("<DeleteResult>{deleted}</DeleteResult>"))
         }
@@ -420,7 +411,8 @@ fn list(stored: &Stored, path: &str, query: &str) -> Reply {
     for (path, object) in &stored.objects {
         let key = path.strip_prefix(bucket).and_then(|key| key.strip_prefix('/'));
         let Some(key) = key.filter(|key| key.starts_with(&prefix)) else { continue };
-        contents += &format!(
+        let _ = write!(
+            contents,
             "<Contents><Key>{key}</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified>\
              <ETag>1</ETag><Size>{}</Size></Contents>",
             object.bytes.len()
@@ -445,7 +437,7 @@ fn write(
     };
     let mut head = format!("HTTP/1.1 {status} Status\r\nContent-Length: {}\r\n", body.len());
     for (name, value) in headers {
-        head += &format!("{name}: {value}\r\n");
+        let _ = write!(head, "{name}: {value}\r\n");
     }
     head += "\r\n";
     stream.write_all(head.as_bytes())?;

@@ -10,8 +10,8 @@ use lanelock_packager::Error;
 
 use crate::{
     hide::without_keys,
-    remote,
     terminal::{self, Label, printable_json},
+    urls::url,
 };
 
 /// Why the command failed.
@@ -185,8 +185,7 @@ fn hint(error: &Error) -> Option<String> {
             "the program that writes it has ended too early: see what it says"
         }
         Error::Write { name, error }
-            if error.kind() == io::ErrorKind::NotFound
-                && remote::url(Path::new(name)).is_none() =>
+            if error.kind() == io::ErrorKind::NotFound && url(Path::new(name)).is_none() =>
         {
             "make the folder first"
         }

@@ -19,7 +19,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use crate::{
     failure::Failure,
     hide::without_keys,
-    pssh, remote,
+    pssh,
+    urls::url,
     values::{self, SchemeArg},
 };
 
@@ -164,7 +165,7 @@ impl Job {
         let folder = path.parent().unwrap_or(Path::new(""));
         let Self { inputs, output, key_files, .. } = &mut job;
         for path in inputs.iter_mut().chain(output).chain(key_files) {
-            if path != Path::new("-") && remote::url(path).is_none() {
+            if path != Path::new("-") && url(path).is_none() {
                 *path = folder.join(&*path);
             }
         }

@@ -28,6 +28,7 @@ mod segments;
 mod speed;
 mod terminal;
 mod units;
+mod urls;
 mod usage;
 mod values;
 mod watch;

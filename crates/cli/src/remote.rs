@@ -2,14 +2,7 @@
 
 use std::path::Path;
 
-use crate::failure::Failure;
-
-/// The URL in the place of a path, if it is one that a build with the feature takes.
-pub(crate) fn url(path: &Path) -> Option<&str> {
-    let text = path.to_str()?;
-    let schemes = ["s3://", "gs://", "az://", "http://", "https://"];
-    schemes.iter().any(|scheme| text.starts_with(scheme)).then_some(text)
-}
+use crate::{failure::Failure, urls::url};
 
 /// What a URL names, if it is one.
 pub(crate) fn location(path: &Path) -> Result<Option<Location>, Failure> {

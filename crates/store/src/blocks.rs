@@ -18,7 +18,7 @@ const MOST: usize = 12;
 /// The blocks of an object that are there or on their way.
 #[derive(Default)]
 pub(crate) struct Blocks {
-    blocks: BTreeMap<u64, Block>,
+    by_index: BTreeMap<u64, Block>,
     /// Counts uses.
     clock: u64,
     /// The most blocks that there were.
@@ -47,7 +47,7 @@ pub(crate) enum Found {
 impl Blocks {
     /// Whether a block is there or on its way.
     pub(crate) fn has(&self, index: u64) -> bool {
-        self.blocks.contains_key(&index)
+        self.by_index.contains_key(&index)
     }
 
     /// The blocks that are to be asked for, so that `index` can be read, and those behind it soon; they are
@@ -61,8 +61,8 @@ impl Blocks {
             }
             self.clock += 1;
             let block = Block { bytes: State::Coming, used: self.clock, readers: 0 };
-            self.blocks.insert(next, block);
-            self.peak = self.peak.max(self.blocks.len());
+            self.by_index.insert(next, block);
+            self.peak = self.peak.max(self.by_index.len());
             wanted.push(next);
         }
         wanted
@@ -70,36 +70,36 @@ impl Blocks {
 
     /// Drops the block that was not used for the longest time; whether there is room.
     fn make_room(&mut self, keep: &Range<u64>) -> bool {
-        while self.blocks.len() >= MOST {
-            let idle = self.blocks.iter().filter(|(index, block)| {
+        while self.by_index.len() >= MOST {
+            let idle = self.by_index.iter().filter(|(index, block)| {
                 block.readers == 0 && !keep.contains(index) && !matches!(block.bytes, State::Coming)
             });
             let Some(index) = idle.min_by_key(|(_, block)| block.used).map(|(index, _)| *index)
             else {
                 return false;
             };
-            self.blocks.remove(&index);
+            self.by_index.remove(&index);
         }
         true
     }
 
     /// A block has come, or has not.
     pub(crate) fn arrive(&mut self, index: u64, bytes: io::Result<Bytes>) {
-        if let Some(block) = self.blocks.get_mut(&index) {
+        if let Some(block) = self.by_index.get_mut(&index) {
             block.bytes = bytes.map_or_else(State::Failed, State::There);
         }
     }
 
     /// Waits for a block from now on, which is then not dropped.
     pub(crate) fn enter(&mut self, index: u64) {
-        if let Some(block) = self.blocks.get_mut(&index) {
+        if let Some(block) = self.by_index.get_mut(&index) {
             block.readers += 1;
         }
     }
 
     /// Waits for it no longer.
     pub(crate) fn leave(&mut self, index: u64) {
-        if let Some(block) = self.blocks.get_mut(&index) {
+        if let Some(block) = self.by_index.get_mut(&index) {
             block.readers = block.readers.saturating_sub(1);
         }
     }
@@ -107,7 +107,7 @@ impl Blocks {
     /// What there is of a block. One that failed is forgotten: the next read asks for it once more.
     pub(crate) fn get(&mut self, index: u64) -> io::Result<Found> {
         self.clock += 1;
-        let Some(block) = self.blocks.get_mut(&index) else {
+        let Some(block) = self.by_index.get_mut(&index) else {
             return Err(io::Error::other("the block was given up"));
         };
         block.used = self.clock;
@@ -117,7 +117,7 @@ impl Blocks {
             State::Failed(error) => {
                 let error = copy(error);
                 if block.readers <= 1 {
-                    self.blocks.remove(&index);
+                    self.by_index.remove(&index);
                 }
                 Err(error)
             }

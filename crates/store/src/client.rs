@@ -1,4 +1,4 @@
-//! Services, and what all requests share.
+//! Services, and what all requests to them share.
 
 use std::{
     collections::HashMap,
@@ -13,7 +13,6 @@ use std::{
 };
 
 use base64ct::{Base64, Encoding as _};
-use lanelock_packager::Error;
 use object_store::{
     BackoffConfig, ClientConfigKey, ClientOptions, HeaderMap, HeaderValue, ObjectStore,
     RetryConfig,
@@ -31,10 +30,7 @@ use tokio::{
 
 use crate::{
     fault::explain,
-    folder::ObjectFolder,
     location::{Location, Service},
-    sink::ObjectSink,
-    source::ObjectSource,
 };
 
 /// How services are asked.
@@ -104,12 +100,6 @@ impl Default for Settings {
     }
 }
 
-/// Access to object storage. Clones share connections, and the bound of the memory for uploads.
-#[derive(Clone)]
-pub struct Store {
-    pub(crate) shared: Arc<Shared>,
-}
-
 /// What all requests share.
 pub(crate) struct Shared {
     runtime: Option<Runtime>,
@@ -140,12 +130,9 @@ const TICK: Duration = Duration::from_millis(100);
 /// A request with its answer: a part of 8 MiB takes half of it at 2 Mbit/s.
 const REQUEST_SECONDS: &str = "60s";
 
-impl Store {
-    /// Starts the runtime; nothing is asked of any service.
-    ///
-    /// # Errors
-    /// If no thread can be started.
-    pub fn new(settings: Settings) -> io::Result<Self> {
+impl Shared {
+    /// Starts the runtime.
+    pub(crate) fn new(settings: Settings) -> io::Result<Self> {
         // Whoever has installed another one keeps it.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let runtime = Builder::new_multi_thread()
@@ -153,58 +140,15 @@ impl Store {
             .thread_name("lanelock-store")
             .enable_all()
             .build()?;
-        let shared = Shared {
+        Ok(Self {
             runtime: Some(runtime),
             settings,
             backends: Mutex::default(),
             uploads: Arc::new(Semaphore::new(MOST_UPLOADING / 1024)),
             complaints: Mutex::default(),
-        };
-        Ok(Self { shared: Arc::new(shared) })
+        })
     }
 
-    /// An object to read; its first bytes are read.
-    ///
-    /// # Errors
-    /// [`Error::Read`] if it is not there or must not be read, or the server gives no byte ranges.
-    pub fn source(&self, location: &Location) -> Result<ObjectSource, Error> {
-        let fail = |error| Error::Read { name: location.name().into(), error };
-        let backend = self.shared.backend(location).map_err(fail)?;
-        ObjectSource::open(&self.shared, backend, location).map_err(fail)
-    }
-
-    /// An object to write. One that is there is replaced when the new one is whole.
-    ///
-    /// # Errors
-    /// [`Error::Write`] if the URL names no object, or credentials are not what the service takes.
-    pub fn sink(&self, location: &Location) -> Result<ObjectSink, Error> {
-        let fail = |error| Error::Write { name: location.name().into(), error };
-        if location.path.is_root() || location.ends_in_slash() {
-            return Err(fail(io::Error::other(
-                "it names no object: write its name behind the slash",
-            )));
-        }
-        let backend = self.shared.backend(location).map_err(fail)?;
-        Ok(ObjectSink::new(&self.shared, backend, location.clone()))
-    }
-
-    /// Objects below a prefix, where there must be none.
-    ///
-    /// # Errors
-    /// [`Error::Write`] if there are some, or they cannot be listed.
-    pub fn folder(&self, location: &Location) -> Result<ObjectFolder, Error> {
-        let fail = |error| Error::Write { name: location.name().into(), error };
-        let backend = self.shared.backend(location).map_err(fail)?;
-        ObjectFolder::create(&self.shared, backend, location.clone()).map_err(fail)
-    }
-
-    /// What could not be cleaned up of runs that failed, in sentences for users; they are told once.
-    pub fn take_complaints(&self) -> Vec<String> {
-        std::mem::take(&mut *self.shared.complaints.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-impl Shared {
     pub(crate) fn spawn<T: Send + 'static>(
         &self,
         task: impl Future<Output = T> + Send + 'static,
@@ -216,15 +160,17 @@ impl Shared {
     /// Waits for a service, unless it is cancelled.
     pub(crate) fn wait<T>(&self, task: impl Future<Output = T>) -> io::Result<T> {
         let runtime = self.runtime.as_ref().ok_or_else(ended)?;
-        runtime.block_on(async {
-            let mut task = pin!(task);
-            loop {
-                if let Ok(done) = timeout(TICK, &mut task).await {
-                    return Ok(done);
-                }
-                self.check_cancelled()?;
+        runtime.block_on(self.unless_cancelled(task))
+    }
+
+    pub(crate) async fn unless_cancelled<T>(&self, task: impl Future<Output = T>) -> io::Result<T> {
+        let mut task = pin!(task);
+        loop {
+            if let Ok(done) = timeout(TICK, &mut task).await {
+                return Ok(done);
             }
-        })
+            self.check_cancelled()?;
+        }
     }
 
     /// Waits for what cleans up, also when the run is cancelled, but not for long.
@@ -257,7 +203,12 @@ impl Shared {
         self.complaints.lock().unwrap_or_else(PoisonError::into_inner).push(text);
     }
 
-    fn backend(&self, location: &Location) -> io::Result<Backend> {
+    pub(crate) fn take_complaints(&self) -> Vec<String> {
+        std::mem::take(&mut *self.complaints.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The service of a location; connections are made when they are needed.
+    pub(crate) fn backend(&self, location: &Location) -> io::Result<Backend> {
         let key = (location.service, format!("{} {:?}", location.bucket, location.user));
         let mut backends = self.backends.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = backends.get(&key) {
@@ -279,10 +230,6 @@ impl Shared {
         };
         let bucket = &location.bucket;
         let seconds = ClientConfigKey::Timeout;
-        fn both<T: ObjectStore + MultipartStore>(store: T) -> Backend {
-            let store = Arc::new(store);
-            Backend { objects: store.clone(), multipart: Some(store) }
-        }
         // Names that another service has are passed over, as in the environment.
         let variables = self.settings.variables.iter();
         let variables = variables.map(|(name, value)| (name.to_ascii_lowercase(), value));
@@ -339,6 +286,11 @@ impl Shared {
             }
         })
     }
+}
+
+fn both<T: ObjectStore + MultipartStore>(store: T) -> Backend {
+    let store = Arc::new(store);
+    Backend { objects: store.clone(), multipart: Some(store) }
 }
 
 impl Drop for Shared {

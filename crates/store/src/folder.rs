@@ -9,12 +9,12 @@ use std::{
 use futures_util::stream::{self, StreamExt as _};
 use lanelock_packager::io::{Folder, Sink};
 use object_store::{Error, ObjectStoreExt as _};
-use tokio::task::JoinHandle;
 
 use crate::{
     client::{Backend, Shared},
     fault::explain,
     location::{Location, Service},
+    members::Members,
     sink::{ObjectSink, Target},
 };
 
@@ -38,28 +38,6 @@ pub struct ObjectFolder {
     finished: bool,
     /// Whether what is there could not be listed.
     must_be_new: bool,
-}
-
-/// The objects of a folder.
-#[derive(Default)]
-pub(crate) struct Members {
-    /// Those of which a request was sent.
-    begun: Mutex<Vec<Location>>,
-    /// Requests whose end was not waited for.
-    coming: Mutex<Vec<(Location, JoinHandle<io::Result<()>>)>>,
-}
-
-impl Members {
-    /// An object may be there from now on.
-    pub(crate) fn begins(&self, location: &Location) {
-        self.begun.lock().unwrap_or_else(PoisonError::into_inner).push(location.clone());
-    }
-
-    /// An object appears when `task` has ended.
-    pub(crate) fn is_coming(&self, location: &Location, task: JoinHandle<io::Result<()>>) {
-        let mut coming = self.coming.lock().unwrap_or_else(PoisonError::into_inner);
-        coming.push((location.clone(), task));
-    }
 }
 
 impl ObjectFolder {
@@ -90,13 +68,11 @@ impl ObjectFolder {
 
     /// Looks at the requests that have ended, or at all when they have.
     fn collect(&self, all: bool) -> io::Result<()> {
-        let mut coming = self.members.coming.lock().unwrap_or_else(PoisonError::into_inner);
-        let (ended, rest) = std::mem::take(&mut *coming)
-            .into_iter()
-            .partition(|(_, task)| all || task.is_finished());
-        *coming = rest;
-        drop(coming);
-        let ended: Vec<(Location, JoinHandle<io::Result<()>>)> = ended;
+        let (ended, rest): (Vec<_>, Vec<_>) =
+            self.members.take_coming().into_iter().partition(|(_, task)| all || task.is_finished());
+        for (location, task) in rest {
+            self.members.is_coming(&location, task);
+        }
         let mut ended = ended.into_iter();
         while let Some((location, mut task)) = ended.next() {
             let waited = self.shared.wait(&mut task);
@@ -121,17 +97,14 @@ impl ObjectFolder {
 
     /// Deletes what was made.
     fn clean_up(&self) {
-        let coming = std::mem::take(
-            &mut *self.members.coming.lock().unwrap_or_else(PoisonError::into_inner),
-        );
+        let coming = self.members.take_coming();
         // A request that is given up may still be carried out: behind the deletion, if it is not waited for.
         for (_, mut task) in coming {
             if self.shared.wait_at_most(PENDING, &mut task).is_none() {
                 task.abort();
             }
         }
-        let begun =
-            std::mem::take(&mut *self.members.begun.lock().unwrap_or_else(PoisonError::into_inner));
+        let begun = self.members.take_begun();
         let total = begun.len();
         let left = Mutex::new(Vec::new());
         let deletions = stream::iter(begun).for_each_concurrent(SIDE_BY_SIDE, |location| {

@@ -34,11 +34,14 @@ mod client;
 mod fault;
 mod folder;
 mod location;
+mod members;
 mod sink;
 mod source;
+mod store;
 
-pub use client::{Settings, Store};
+pub use client::Settings;
 pub use folder::ObjectFolder;
 pub use location::{Location, LocationError};
 pub use sink::ObjectSink;
 pub use source::ObjectSource;
+pub use store::Store;

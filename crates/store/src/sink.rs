@@ -23,8 +23,8 @@ use tokio::task::JoinHandle;
 use crate::{
     client::{Backend, Shared},
     fault::{THERE, copy, explain},
-    folder::Members,
     location::{Location, Service},
+    members::Members,
 };
 
 /// The most parts of an object: S3, Google Cloud Storage and R2 take 10,000.
@@ -281,7 +281,7 @@ async fn complete(
 ) -> io::Result<()> {
     let Some(store) = target.backend.multipart.clone() else { return Ok(()) };
     let location = &target.location;
-    let result = async {
+    let parts = async {
         let mut parts = Vec::with_capacity(sent.len());
         for task in sent.values_mut() {
             parts.push(task.await.map_err(io::Error::other)??);
@@ -289,11 +289,13 @@ async fn complete(
         let completed = store.complete_multipart(&location.path, &id, parts).await;
         completed.map(drop).map_err(|error| explain(&error))
     };
-    let result = result.await;
-    if result.is_err()
-        && let Some(complaint) = abort(&store, location, &id, BTreeMap::new()).await
-    {
-        shared.complain(complaint);
+    // Not the whole task: who cancels wants the upload aborted.
+    let result = shared.unless_cancelled(parts).await.and_then(|done| done);
+    if result.is_err() {
+        sent.retain(|_, task| !task.is_finished());
+        if let Some(complaint) = abort(&store, location, &id, sent).await {
+            shared.complain(complaint);
+        }
     }
     result
 }
@@ -349,6 +351,7 @@ impl Sink for ObjectSink {
                 self.send(index, part.bytes)?;
             }
             let sent = std::mem::take(&mut self.state().sent);
+            // From now on it is aborted by the task.
             let id = self.upload.lock().unwrap_or_else(PoisonError::into_inner).take();
             let id = id.ok_or_else(|| io::Error::other("no part of it was written"))?;
             let task = complete(self.shared.clone(), self.target.clone(), id, sent);
@@ -365,22 +368,20 @@ impl Sink for ObjectSink {
                 put.await
             })?
         };
-        match &self.members {
-            Some(members) => {
-                members.is_coming(&self.target.location, task);
-                Ok(())
-            }
-            None => {
-                let mut task = task;
-                match self.shared.wait(&mut task) {
-                    Ok(done) => done.map_err(io::Error::other)?,
-                    Err(cancelled) => {
-                        task.abort();
-                        Err(cancelled)
-                    }
-                }
-            }
+        if let Some(members) = &self.members {
+            members.is_coming(&self.target.location, task);
+            return Ok(());
         }
+        let mut task = task;
+        let done = if in_parts {
+            // It sees itself whether it is cancelled.
+            self.shared
+                .wait_at_most(Duration::MAX, task)
+                .ok_or_else(|| io::Error::other("it takes too long"))?
+        } else {
+            self.shared.wait(&mut task).inspect_err(|_| task.abort())?
+        };
+        done.map_err(io::Error::other)?
     }
 }
 

@@ -29,8 +29,13 @@ const LEAST: u64 = 16 << 10;
 /// The first request brings so many: `ftyp` and often `moov`.
 const FIRST: u64 = 64 << 10;
 
-/// Reads of fewer bytes say nothing of what is read next.
+/// Reads of fewer bytes say nothing of what is read next, unless they are many (`STEPS`).
 const TELLING: u64 = 64 << 10;
+
+/// Small reads that follow one another in steps up to this are a walk over the boxes of small fragments, for
+/// which it takes less time to fetch all bytes than to make a round trip for each. So many steps make a walk.
+const STEP: u64 = 1 << 20;
+const STEPS: u32 = 4;
 
 /// A read so near behind another, or in front of it, goes on with it: several threads read side by side, and
 /// leave out the samples of other tracks.
@@ -80,6 +85,8 @@ struct State {
     small: VecDeque<(u64, Bytes)>,
     /// Where reads have ended lately.
     recent: VecDeque<u64>,
+    /// Where the last small read has ended, and how many before it were one step behind another.
+    walk: (u64, u32),
 }
 
 /// What tells that an object is still the same.
@@ -222,7 +229,10 @@ impl ObjectSource {
         let last = (offset + len).saturating_sub(1) / BLOCK;
         let known = (offset / BLOCK..=last).all(|index| state.blocks.has(index));
         if len < TELLING {
-            return known;
+            let (end, steps) = state.walk;
+            let is_step = offset.checked_sub(end).is_some_and(|gap| gap <= STEP);
+            state.walk = (offset + len, if is_step { steps + 1 } else { 0 });
+            return known || steps >= STEPS && is_step;
         }
         let before = state.recent.iter().position(|end| offset.abs_diff(*end) <= NEAR);
         if let Some(before) = before {

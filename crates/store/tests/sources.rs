@@ -109,6 +109,22 @@ fn reading_in_order_takes_few_requests() {
     assert!(requests.iter().all(|request| request.method == "GET" && request.range.is_some()));
 }
 
+/// A walk over small fragments does not take a request for each of them.
+#[test]
+fn walks_take_few_requests() {
+    let server = ObjectServer::new();
+    let bytes = pattern(40 << 20);
+    server.store("b/o", bytes.clone());
+    let source = store_with(&server, 0).source(&http(&server, "b/o")).unwrap();
+    for at in (0..bytes.len() - 300).step_by(100_000) {
+        let mut buf = [0; 256];
+        source.read_exact_at(&mut buf, at as u64).unwrap();
+        assert!(buf == bytes[at..at + 256]);
+    }
+    let requests = server.requests().len();
+    assert!(requests <= 1 + 6 + 10, "{requests} requests");
+}
+
 /// What a server does, and what is said of it. Faults begin behind the first request, which opens.
 #[test]
 fn faults_of_servers_are_told() {
@@ -148,7 +164,7 @@ fn faults_of_servers_are_told() {
                 let error = match result {
                     Ok(source) => {
                         assert!(opens, "{case}: opened");
-                        let read = source.read_exact_at(&mut [0; 200_000], 1 << 20);
+                        let read = source.read_exact_at(&mut vec![0; 200_000], 1 << 20);
                         format!("{}: {}", source.name(), read.expect_err(&case))
                     }
                     Err(error) => error,
@@ -206,7 +222,7 @@ fn changes_are_seen() {
         source.read_exact_at(&mut [0; 100], 1 << 20).unwrap();
         assert_eq!(source.change().unwrap(), None);
         server.store("b/o", vec![7; len]);
-        let error = source.read_exact_at(&mut [0; 200_000], 2 << 20).unwrap_err();
+        let error = source.read_exact_at(&mut vec![0; 200_000], 2 << 20).unwrap_err();
         assert!(error.to_string().contains("changed"), "{error}");
         assert!(source.change().unwrap().is_some());
     }
@@ -214,7 +230,7 @@ fn changes_are_seen() {
     server.without_tags();
     let source = store.source(&http(&server, "b/o")).unwrap();
     server.store("b/o", vec![7; 100]);
-    let error = source.read_exact_at(&mut [0; 200_000], 2 << 20).unwrap_err();
+    let error = source.read_exact_at(&mut vec![0; 200_000], 2 << 20).unwrap_err();
     assert!(error.to_string().contains("changed"), "{error}");
     server.clear();
     assert!(source.change().unwrap().unwrap().contains("removed"));

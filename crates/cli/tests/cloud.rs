@@ -4,15 +4,14 @@
 
 mod support;
 
-use lanelock_testkit::demo_clip;
-use support::{Dir, lanelock, pair, stderr};
-
 /// A build without the feature says so, and does not show what may be secret.
 #[cfg(not(feature = "cloud"))]
 #[test]
 fn a_build_without_object_storage_says_so() {
+    use support::{Dir, lanelock, pair, stderr};
+
     let dir = Dir::new();
-    let clip = demo_clip();
+    let clip = lanelock_testkit::demo_clip();
     let clip = clip.to_str().unwrap();
     let url = "https://me:hunter2@a.example/movie.mp4?sig=SECRET";
     let local = dir.file("out.mp4");
@@ -56,14 +55,11 @@ mod with {
     };
 
     use lanelock_testkit::{
-        Rng, Watchdog, ffmpeg, moto_server,
+        Rng, Watchdog, demo_clip, ffmpeg, moto_server,
         object_server::{Answer, ObjectServer, Request},
     };
 
-    use super::{
-        demo_clip,
-        support::{self, Dir, lanelock, other_pair, pair, stderr, succeed},
-    };
+    use super::support::{self, Dir, lanelock, other_pair, pair, stderr, succeed};
 
     const IV: &str = "33333333333333333333333333333333";
 
@@ -208,7 +204,7 @@ mod with {
     }
 
     fn is_manifest(path: &str) -> bool {
-        path.ends_with(".mpd") || path.ends_with(".m3u8")
+        matches!(path.rsplit('.').next(), Some("mpd" | "m3u8"))
     }
 
     #[test]

@@ -58,13 +58,15 @@ fn write(sink: &dyn Sink, bytes: &[u8], rng: &mut Rng) -> std::io::Result<()> {
     })
 }
 
+/// What `store_with` sets.
+const PART: usize = 5 << 20;
+
 #[test]
 fn objects_are_what_was_written() {
     let watchdog = Watchdog::new();
     let server = ObjectServer::new();
     let store = store_with(&server, 1);
     let mut rng = Rng::from_env("objects_are_what_was_written");
-    const PART: usize = 5 << 20;
     for len in [0, 1, 1000, PART - 1, PART, PART + 1, 2 * PART, 23 << 20] {
         let bytes = pattern(len);
         for location in [http(&server, "bucket/one"), s3("bucket/one")] {
@@ -147,7 +149,7 @@ fn package(storage: Storage) -> Package {
 }
 
 fn is_manifest(path: &str) -> bool {
-    path.ends_with(".mpd") || path.ends_with(".m3u8")
+    matches!(path.rsplit('.').next(), Some("mpd" | "m3u8"))
 }
 
 #[test]

@@ -128,6 +128,7 @@ mod without {
     /// Opens nothing.
     pub(crate) struct Remote<'a>(PhantomData<&'a Watch>);
 
+    #[expect(clippy::unused_self, reason = "it is used with the feature")]
     impl<'a> Remote<'a> {
         pub(crate) fn new(_: &'a Watch) -> Self {
             Self(PhantomData)

@@ -47,6 +47,10 @@ const MOST_SMALL: usize = 8;
 /// How many reads are remembered.
 const MOST_RECENT: usize = 8;
 
+/// Spans are far apart if less than this part of the bytes from the first to the last is theirs: to fetch all of
+/// them takes less time than a request for each.
+const SPARSE: u64 = 5;
+
 /// Spans with gaps up to this between them are fetched by one request.
 const GAP: u64 = 64 << 10;
 
@@ -370,7 +374,7 @@ impl Source for ObjectSource {
         if spans.windows(2).any(|pair| pair[0].end > pair[1].start) {
             return each(spans, buf, |part, span| self.read_exact_at(part, span.start));
         }
-        if (buf.len() as u64) < extent / 2 {
+        if (buf.len() as u64) < extent / SPARSE {
             return self.read_apart(spans, buf);
         }
         // The gaps are read as well.

@@ -108,6 +108,17 @@ pub fn ffprobe() -> Option<PathBuf> {
     listed(named_by("FFPROBE").or_else(|| on_search_path("ffprobe")), "ffprobe")
 }
 
+/// `moto_server`, which plays S3: the file named by `MOTO_SERVER`, else the one that `tools/setup long` put
+/// into `.cache`, else one on the search path. Its absence is listed as a skip.
+#[must_use]
+pub fn moto_server() -> Option<PathBuf> {
+    let found = named_by("MOTO_SERVER").or_else(|| {
+        let cached = repository().join(".cache/venv/bin/moto_server");
+        if cached.is_file() { Some(cached) } else { on_search_path("moto_server") }
+    });
+    listed(found, "moto (PyPI moto[server])")
+}
+
 /// `script` of util-linux, which gives a program a terminal. Its absence is listed as a skip.
 #[must_use]
 pub fn script() -> Option<PathBuf> {

@@ -17,6 +17,7 @@
 //!   a skip; a test that cannot run for another reason says so with [`skip`].
 //! - Rules that a program can check of manifests, each with its clause: [`dash_rules()`],
 //!   [`hls_rules()`].
+//! - A server of objects, with faults on demand: [`object_server`].
 //! - [`Scratch`] folders, and a [`Watchdog`] for what might never end.
 //! - Buffers between unmapped pages, with the feature `guard`: `guard::Guarded`.
 //! - [`hex`] and [`unhex`].
@@ -35,6 +36,7 @@ pub mod guard;
 mod hls_rules;
 mod media;
 mod mutate;
+pub mod object_server;
 mod openssl;
 mod rng;
 mod scratch;
@@ -44,7 +46,8 @@ mod watchdog;
 
 pub use dash_rules::dash_rules;
 pub use environment::{
-    ffmpeg, ffprobe, folder_named_by, is_long, repository, script, shaka_packager, shared_dir, skip,
+    ffmpeg, ffprobe, folder_named_by, is_long, moto_server, repository, script, shaka_packager,
+    shared_dir, skip,
 };
 pub use hls_rules::hls_rules;
 pub use media::{

@@ -11,6 +11,7 @@ use lanelock_packager::Error;
 use crate::{
     hide::without_keys,
     terminal::{self, Label, printable_json},
+    urls::url,
 };
 
 /// Why the command failed.
@@ -183,7 +184,9 @@ fn hint(error: &Error) -> Option<String> {
         Error::Read { error, .. } if error.kind() == io::ErrorKind::UnexpectedEof => {
             "the program that writes it has ended too early: see what it says"
         }
-        Error::Write { error, .. } if error.kind() == io::ErrorKind::NotFound => {
+        Error::Write { name, error }
+            if error.kind() == io::ErrorKind::NotFound && url(Path::new(name)).is_none() =>
+        {
             "make the folder first"
         }
         Error::Container { error, .. } if error.offset() == 0 && !is_code(error.path()) => {

@@ -19,6 +19,8 @@ use crate::{
     hide::without_keys,
     keys,
     paths::{InputPath, check_stdin},
+    process::Initialization,
+    remote::Remote,
     terminal::{self, TITLE, printable, printable_json},
     units,
     values::TruncatedRuns,
@@ -31,18 +33,21 @@ pub(crate) fn inspect(args: &InspectArgs) -> Result<(), Failure> {
         let what = "--truncated-runs has no effect: it is for decryption, and no key is given";
         return Err(Failure::usage(what, "leave it out, or give --key-file FILE"));
     }
-    let standard = matches!(InputPath::of(&args.input), InputPath::Standard);
+    let input = InputPath::of(&args.input)?;
+    let standard = matches!(input, InputPath::Standard);
     let key_files = args.keys.files.iter().filter(|path| *path == Path::new("-"));
     check_stdin(usize::from(standard) + key_files.count())?;
     if standard && io::stdin().is_terminal() {
         let what = "standard input is a terminal, and - reads an MP4 file from it";
         return Err(Failure::usage(what, "redirect it: ... | lanelock inspect -, or name a file"));
     }
-    let source: Box<dyn Source> = if standard {
-        let what = "cannot read standard input";
-        standard_input(Arc::default()).map_err(|error| Failure::Io { what: what.into(), error })?
-    } else {
-        Box::new(FileSource::open(&args.input)?)
+    let watch = Watch::plain(args.json);
+    let mut remote = Remote::new(&watch);
+    let source: Box<dyn Source> = match &input {
+        InputPath::Standard => standard_input(Arc::default())
+            .map_err(|error| Failure::Io { what: "cannot read standard input".into(), error })?,
+        InputPath::Url(location) => remote.source(location)?,
+        InputPath::File(path) | InputPath::Folder(path) => Box::new(FileSource::open(path)?),
     };
     if with_keys && source.is_sequential() {
         return Err(Failure::usage(
@@ -50,12 +55,14 @@ pub(crate) fn inspect(args: &InspectArgs) -> Result<(), Failure> {
             "write it to a file first, or leave out the keys",
         ));
     }
-    let init = args.init.as_ref().map(|path| FileSource::open(path)).transpose()?;
-    let report = match &init {
+    let init =
+        args.init.as_ref().map(|path| Initialization::open(path, &mut remote)).transpose()?;
+    let init = init.as_ref().map(Initialization::source);
+    let report = match init {
         None => lanelock_packager::inspect(&*source)?,
         Some(init) => lanelock_packager::inspect_segment(init, &*source)?,
     };
-    let keys = if with_keys { check(args, init.as_ref(), &*source)? } else { Vec::new() };
+    let keys = if with_keys { check(args, init, &*source, &watch)? } else { Vec::new() };
     let name = source.name();
     let mut out = io::BufWriter::new(terminal::stdout());
     if args.json {
@@ -87,15 +94,15 @@ pub(crate) fn inspect(args: &InspectArgs) -> Result<(), Failure> {
 /// Decrypts the file and throws the result away.
 fn check(
     args: &InspectArgs,
-    init: Option<&FileSource>,
+    init: Option<&dyn Source>,
     source: &dyn Source,
+    watch: &Watch,
 ) -> Result<Vec<KeyReport>, Failure> {
-    let watch = Watch::plain(args.json);
-    let mut options = DecryptOptions::new(keys::by_kid(&args.keys, &watch)?);
+    let mut options = DecryptOptions::new(keys::by_kid(&args.keys, watch)?);
     options.encrypt_truncated_runs = args.truncated_runs == Some(TruncatedRuns::Encrypt);
     Ok(match init {
-        None => lanelock_packager::check_keys(source, &options, &watch)?,
-        Some(init) => lanelock_packager::check_segment_keys(init, source, &options, &watch)?,
+        None => lanelock_packager::check_keys(source, &options, watch)?,
+        Some(init) => lanelock_packager::check_segment_keys(init, source, &options, watch)?,
     })
 }
 

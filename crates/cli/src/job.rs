@@ -20,6 +20,7 @@ use crate::{
     failure::Failure,
     hide::without_keys,
     pssh,
+    urls::url,
     values::{self, ClearLeadArg, Length, PictureLimitsArg, Text},
 };
 
@@ -194,7 +195,7 @@ impl Job {
         let folder = path.parent().unwrap_or(Path::new(""));
         let Self { inputs, output, key_files, .. } = &mut job;
         for path in inputs.iter_mut().chain(output).chain(key_files) {
-            if path != Path::new("-") {
+            if path != Path::new("-") && url(path).is_none() {
                 *path = folder.join(&*path);
             }
         }

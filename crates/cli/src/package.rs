@@ -7,9 +7,9 @@ use std::{
 };
 
 use lanelock_packager::{
-    Choice, EncryptOptions, Error, Iv, KeyMap, Scheme, Selector,
+    Choice, EncryptOptions, Error, Iv, KeyMap, Observer as _, Scheme, Selector,
     drm::System,
-    io::{FileFolder, FileSource, Source},
+    io::{FileFolder, FileSource, Folder, Source},
     package::{Package, PackageOptions, PackageSummary, PackagedTrack},
 };
 
@@ -21,7 +21,9 @@ use crate::{
     keys,
     package_args::PackageArgs,
     paths::check_stdin,
-    pssh, report,
+    pssh,
+    remote::{self, Remote},
+    report,
     terminal::printable,
     units,
     values::{self, KeyTimes, selector},
@@ -54,10 +56,20 @@ pub(crate) fn package(args: &PackageArgs) -> Result<u8, Failure> {
     let watch = Watch::new(&args.run, Some(0), false)?;
     let options = options(args, &job, &watch)?;
     // Before anything is read: a folder that is in the way is found at once.
-    let folder = if args.dry_run { None } else { Some(FileFolder::create(output)?) };
+    let mut remote = Remote::new(&watch);
+    let to = remote::location(output)?;
+    let name = to.as_ref().map_or_else(|| output.display().to_string(), |to| to.name().into());
+    let folder: Option<Box<dyn Folder>> = match &to {
+        _ if args.dry_run => None,
+        Some(to) => Some(remote.folder(to)?),
+        None => Some(Box::new(FileFolder::create(output)?)),
+    };
     let mut sources: Vec<Arc<dyn Source>> = Vec::with_capacity(inputs.len());
     for input in inputs {
-        sources.push(Arc::new(open(input)?));
+        sources.push(match remote::location(input)? {
+            Some(location) => remote.source(&location)?.into(),
+            None => Arc::new(open(input)?),
+        });
     }
     let package = Package::new(sources, options, &watch)?;
     let Some(folder) = folder else {
@@ -71,12 +83,16 @@ pub(crate) fn package(args: &PackageArgs) -> Result<u8, Failure> {
             let is_random = |track: &&mut PackagedTrack| track.scheme.as_deref() != Some("cbcs");
             summary.tracks.iter_mut().filter(is_random).for_each(|track| track.iv = None);
         }
-        return print(args, output, &summary);
+        return print(args, &name, &summary);
     };
     watch.expect(package.summary().bytes_in);
-    let summary = package.write(Box::new(folder), &watch);
+    let summary = package.write(folder, &watch);
     watch.end();
-    print(args, output, &summary?)
+    // What waits for a server is given up with an error of its own.
+    if summary.is_err() && watch.interrupted() {
+        return Err(Error::Interrupted.into());
+    }
+    print(args, &name, &summary?)
 }
 
 /// Opens an input.
@@ -90,7 +106,9 @@ fn open(input: &Path) -> Result<FileSource, Failure> {
     let name = input.display().to_string();
     if name.contains("://") && !input.exists() {
         return Err(Failure::usage(
-            format!("{name} is a URL, and inputs are files"),
+            format!(
+                "{name} is a URL, and inputs are files, or objects of s3://, gs://, az:// or https://"
+            ),
             "fetch it first; live streams are not supported",
         ));
     }
@@ -257,7 +275,7 @@ fn protection(
 const CLEAR: &str = "all, video, audio, text, other, a codec (hvc1) or a track ID select tracks";
 
 /// Prints what was made.
-fn print(args: &PackageArgs, output: &Path, summary: &PackageSummary) -> Result<u8, Failure> {
+fn print(args: &PackageArgs, output: &str, summary: &PackageSummary) -> Result<u8, Failure> {
     if args.run.json {
         let value = serde_json::to_value(summary).map_err(io::Error::from)?;
         report::json(&value, false)?;
@@ -267,7 +285,7 @@ fn print(args: &PackageArgs, output: &Path, summary: &PackageSummary) -> Result<
     Ok(0)
 }
 
-fn text(args: &PackageArgs, output: &Path, summary: &PackageSummary) -> io::Result<()> {
+fn text(args: &PackageArgs, output: &str, summary: &PackageSummary) -> io::Result<()> {
     let mut out = io::stderr().lock();
     let widest = summary.tracks.iter().map(|track| track.name.len()).max().unwrap_or(0);
     for track in &summary.tracks {
@@ -298,7 +316,7 @@ fn text(args: &PackageArgs, output: &Path, summary: &PackageSummary) -> io::Resu
             bitrate.div_ceil(1000),
         )?;
     }
-    let name = printable(&without_keys(&output.display().to_string()));
+    let name = printable(&without_keys(output));
     if args.dry_run {
         return writeln!(
             out,

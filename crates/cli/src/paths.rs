@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashSet,
+    ffi::OsString,
     fs,
     io::{self, IsTerminal as _},
     path::{Path, PathBuf},
@@ -9,15 +10,19 @@ use std::{
 
 use lanelock_packager::Error;
 
-use crate::{args::PathArgs, failure::Failure};
+use crate::{
+    args::PathArgs,
+    failure::Failure,
+    remote::{self, Location},
+};
 
 /// What is read and written.
 #[derive(Debug)]
 pub(crate) enum Paths {
     /// One input and one output.
     One(PathJob),
-    /// Outputs in a folder, under the names of their inputs.
-    Into(PathBuf, Vec<PathJob>),
+    /// Outputs in a folder, under the names of their inputs. None if there is no folder to make.
+    Into(Option<PathBuf>, Vec<PathJob>),
 }
 
 /// An input and its output.
@@ -31,6 +36,7 @@ pub(crate) struct PathJob {
 pub(crate) enum InputPath {
     Standard,
     File(PathBuf),
+    Url(Location),
     /// A folder of segments.
     Folder(PathBuf),
 }
@@ -40,17 +46,27 @@ pub(crate) enum OutputPath {
     Standard,
     /// A file; a folder, if the input is one.
     Path(PathBuf),
+    Url(Location),
 }
 
 impl InputPath {
-    pub(crate) fn of(path: &Path) -> Self {
-        if path == Path::new("-") {
+    pub(crate) fn of(path: &Path) -> Result<Self, Failure> {
+        if let Some(location) = remote::location(path)? {
+            if location.ends_in_slash() {
+                return Err(Failure::usage(
+                    format!("{} is a prefix, and inputs are objects", location.name()),
+                    "name an object; folders of segments are read from disks alone",
+                ));
+            }
+            return Ok(Self::Url(location));
+        }
+        Ok(if path == Path::new("-") {
             Self::Standard
         } else if path.is_dir() {
             Self::Folder(path.into())
         } else {
             Self::File(path.into())
-        }
+        })
     }
 
     /// What the user calls it.
@@ -58,14 +74,30 @@ impl InputPath {
         match self {
             Self::Standard => "standard input".into(),
             Self::File(path) | Self::Folder(path) => path.display().to_string(),
+            Self::Url(location) => location.name().into(),
         }
+    }
+
+    /// Its name in an output folder.
+    fn file_name(&self) -> Result<OsString, Failure> {
+        let name = match self {
+            Self::Standard => None,
+            Self::File(path) | Self::Folder(path) => path.file_name().map(ToOwned::to_owned),
+            Self::Url(location) => location.file_name().map(Into::into),
+        };
+        name.ok_or_else(|| {
+            Failure::usage(
+                format!("{} has no name for an output in a folder", self.name()),
+                "give it an output of its own, in a call of its own",
+            )
+        })
     }
 
     /// Bytes of it, as far as that is known.
     pub(crate) fn len(&self) -> Option<u64> {
         let len = |path: &Path| fs::metadata(path).map_or(0, |metadata| metadata.len());
         match self {
-            Self::Standard => None,
+            Self::Standard | Self::Url(_) => None,
             Self::File(path) => Some(len(path)),
             Self::Folder(path) => {
                 let files = fs::read_dir(path).into_iter().flatten().flatten();
@@ -76,8 +108,11 @@ impl InputPath {
 }
 
 impl OutputPath {
-    fn of(path: &Path) -> Self {
-        if path == Path::new("-") { Self::Standard } else { Self::Path(path.into()) }
+    fn of(path: &Path) -> Result<Self, Failure> {
+        if let Some(location) = remote::location(path)? {
+            return Ok(Self::Url(location));
+        }
+        Ok(if path == Path::new("-") { Self::Standard } else { Self::Path(path.into()) })
     }
 
     pub(crate) fn is_standard(&self) -> bool {
@@ -89,6 +124,7 @@ impl OutputPath {
         match self {
             Self::Standard => "standard output".into(),
             Self::Path(path) => path.display().to_string(),
+            Self::Url(location) => location.name().into(),
         }
     }
 }
@@ -104,7 +140,7 @@ impl Paths {
                 "several inputs go into a folder: -o FOLDER/",
             )),
             (Some(output), [input]) => {
-                let folder = matches!(InputPath::of(input), InputPath::Folder(_));
+                let folder = matches!(InputPath::of(input)?, InputPath::Folder(_));
                 if !folder && (output.is_dir() || ends_in_slash(output)) {
                     Self::into_folder(&args.paths, output)
                 } else {
@@ -116,7 +152,22 @@ impl Paths {
     }
 
     fn one(input: &Path, output: &Path) -> Result<Self, Failure> {
-        let job = PathJob { input: InputPath::of(input), output: OutputPath::of(output) };
+        let job = PathJob { input: InputPath::of(input)?, output: OutputPath::of(output)? };
+        if let (InputPath::Folder(path), OutputPath::Url(location)) = (&job.input, &job.output) {
+            return Err(Failure::usage(
+                format!(
+                    "{} is a folder, and {} is no folder on a disk, which its segments need",
+                    path.display(),
+                    location.name()
+                ),
+                "write them to a folder on a disk and copy that; lanelock package writes streams to URLs",
+            ));
+        }
+        if let (InputPath::Url(from), OutputPath::Url(to)) = (&job.input, &job.output)
+            && from.is_same(to)
+        {
+            return Err(Error::SameFile { name: to.name().into() }.into());
+        }
         if ends_in_slash(output) && !matches!(job.input, InputPath::Folder(_)) {
             return Err(Failure::usage(
                 format!("{} is a folder, and the output of a file is a file", output.display()),
@@ -146,6 +197,7 @@ impl Paths {
             let read = match &job.input {
                 InputPath::Standard => fs::canonicalize("/dev/stdin").ok(),
                 InputPath::File(path) | InputPath::Folder(path) => fs::canonicalize(path).ok(),
+                InputPath::Url(_) => None,
             };
             if standard.is_some() && standard == read {
                 return Err(Error::SameFile { name: "standard output".into() }.into());
@@ -161,6 +213,9 @@ impl Paths {
     }
 
     fn into_folder(inputs: &[PathBuf], folder: &Path) -> Result<Self, Failure> {
+        if let Some(location) = remote::location(folder)? {
+            return Self::below(inputs, &location);
+        }
         if folder == Path::new("-") || folder.exists() && !folder.is_dir() {
             let what = format!("{} is not a folder, which several inputs need", folder.display());
             return Err(Failure::usage(what, "name a folder with -o"));
@@ -182,16 +237,10 @@ impl Paths {
         let mut names = HashSet::new();
         let mut jobs = Vec::with_capacity(inputs.len());
         for path in inputs {
-            let input = InputPath::of(path);
-            let Some(name) = path.file_name().filter(|_| !matches!(input, InputPath::Standard))
-            else {
-                return Err(Failure::usage(
-                    format!("{} has no name for an output in a folder", input.name()),
-                    "give it an output of its own, in a call of its own",
-                ));
-            };
-            let output = folder.join(name);
-            if !names.insert(name) {
+            let input = InputPath::of(path)?;
+            let name = input.file_name()?;
+            let output = folder.join(&name);
+            if !names.insert(name.clone()) {
                 return Err(Failure::usage(
                     format!("two inputs would become {}", output.display()),
                     "give each a folder of its own, in a call of its own",
@@ -202,7 +251,43 @@ impl Paths {
             }
             jobs.push(PathJob { input, output: OutputPath::Path(output) });
         }
-        Ok(Self::Into(folder.into(), jobs))
+        Ok(Self::Into(Some(folder.into()), jobs))
+    }
+
+    /// Outputs below a prefix, under the names of their inputs.
+    fn below(inputs: &[PathBuf], prefix: &Location) -> Result<Self, Failure> {
+        let mut jobs: Vec<PathJob> = Vec::with_capacity(inputs.len());
+        for path in inputs {
+            let input = InputPath::of(path)?;
+            let name = input.file_name()?;
+            let output =
+                name.to_str().and_then(|name| prefix.join(name).ok()).ok_or_else(|| {
+                    Failure::usage(
+                        format!("{} has no name that an object may have", input.name()),
+                        "give it an output of its own, in a call of its own",
+                    )
+                })?;
+            if let InputPath::Url(from) = &input
+                && from.is_same(&output)
+            {
+                return Err(Error::SameFile { name: output.name().into() }.into());
+            }
+            let is_same = |job: &PathJob| matches!(&job.output, OutputPath::Url(other) if other.is_same(&output));
+            if jobs.iter().any(is_same) {
+                return Err(Failure::usage(
+                    format!("two inputs would become {}", output.name()),
+                    "give each a prefix of its own, in a call of its own",
+                ));
+            }
+            if let InputPath::Folder(path) = &input {
+                return Err(Failure::usage(
+                    format!("{} is a folder, which needs a folder on a disk", path.display()),
+                    "write it to a folder on a disk, and copy that",
+                ));
+            }
+            jobs.push(PathJob { input, output: OutputPath::Url(output) });
+        }
+        Ok(Self::Into(None, jobs))
     }
 
     /// Refuses outputs that would replace a file of keys: without it, nobody could decrypt them.

@@ -1,6 +1,6 @@
 //! One input taken to its output.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use lanelock_packager::{
     Error, Observer as _, Summary,
@@ -11,6 +11,7 @@ use crate::{
     failure::Failure,
     operation::Operation,
     paths::{InputPath, OutputPath, PathJob},
+    remote::{self, Remote},
     segments,
     watch::Watch,
 };
@@ -38,36 +39,67 @@ fn go(
     watch: &Watch,
 ) -> Result<Summary, Failure> {
     let PathJob { input, output } = job;
-    let (standard, file);
+    // Outlives what it opens, so that it tells what could not be cleaned up.
+    let mut remote = Remote::new(watch);
+    let (boxed, file);
     let mut files: Vec<&FileSource> = Vec::new();
     let source: &dyn Source = match input {
         InputPath::Standard => {
-            standard = standard_input(watch.flag()).map_err(|error| Failure::Io {
+            boxed = standard_input(watch.flag()).map_err(|error| Failure::Io {
                 what: "cannot read standard input".into(),
                 error,
             })?;
-            &*standard
+            &*boxed
         }
         InputPath::File(path) => {
             file = FileSource::open(path)?;
             files.push(&file);
             &file
         }
+        InputPath::Url(location) => {
+            boxed = remote.source(location)?;
+            &*boxed
+        }
         InputPath::Folder(path) => return segments::run(operation, path, output, watch),
     };
     let len = if source.is_sequential() { 0 } else { source.len() };
-    let init = init.map(|path| FileSource::open(path)).transpose()?;
-    files.extend(&init);
+    let init = init.map(|path| Initialization::open(path, &mut remote)).transpose()?;
+    if let Some(Initialization::File(init)) = &init {
+        files.push(init);
+    }
     let sink: Box<dyn Sink> = match output {
         OutputPath::Standard => standard_output().map_err(|error| Failure::Io {
             what: "cannot write to standard output".into(),
             error,
         })?,
         OutputPath::Path(path) => Box::new(FileSink::create(path, &files)?),
+        OutputPath::Url(location) => remote.sink(location)?,
     };
     watch.begins(len);
     Ok(match &init {
         None => operation.whole(source, sink, watch)?,
-        Some(init) => operation.segment(init, source, sink, watch)?,
+        Some(init) => operation.segment(init.source(), source, sink, watch)?,
     })
+}
+
+/// The initialization segment of a lone segment.
+pub(crate) enum Initialization {
+    File(FileSource),
+    Url(Box<dyn Source>),
+}
+
+impl Initialization {
+    pub(crate) fn open(path: &Path, remote: &mut Remote<'_>) -> Result<Self, Failure> {
+        Ok(match remote::location(path)? {
+            Some(location) => Self::Url(remote.source(&location)?),
+            None => Self::File(FileSource::open(path)?),
+        })
+    }
+
+    pub(crate) fn source(&self) -> &dyn Source {
+        match self {
+            Self::File(source) => source,
+            Self::Url(source) => &**source,
+        }
+    }
 }

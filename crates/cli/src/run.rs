@@ -241,9 +241,9 @@ fn run(
             Ok(0)
         }
         Paths::Into(folder, jobs) => {
-            let made = make_folder(folder)?;
+            let made = folder.as_ref().map(|folder| make_folder(folder)).transpose()?;
             let result = several(operation, jobs, init, common, choices, watch);
-            if made {
+            if let (Some(folder), Some(true)) = (folder, made) {
                 // With something in it, it stays.
                 let _ = fs::remove_dir(folder);
             }

@@ -286,7 +286,7 @@ fn inputs_that_are_out() {
     run(&made.join("main.m3u8"), 1, &["it is an HLS playlist"]);
     run(&made.join("video-36p/1.m4s"), 1, &["media segment", "cat init.mp4"]);
     run(&made, 3, &["it is a folder", "nothing can be appended"]);
-    run(Path::new("https://a.example/live.m3u8"), 2, &["is a URL", "fetch it first", "live"]);
+    run(Path::new("rtmp://a.example/live"), 2, &["is a URL", "fetch it first", "live"]);
     run(&dir.file("absent.mp4"), 3, &["cannot read"]);
     run(Path::new("/dev/zero"), 3, &["no regular file", "copy it"]);
     run(Path::new("-"), 2, &["standard input"]);

@@ -202,6 +202,7 @@ impl Pipeline<'_> {
         decrypts_first
             || self.input.is_sequential()
             || piece.len() <= LARGE
+            || self.input.is_distant() && piece.len() <= self.memory
             || matches!(piece.parts[..], [Part { kind: PartKind::Index, .. }])
     }
 
@@ -218,7 +219,7 @@ impl Pipeline<'_> {
         let whole = self.is_whole(shared.decrypts_first, &piece);
         // To map a piece alone takes little of it.
         let only_mapped = matches!(self.target, Target::Map(_)) && !shared.decrypts_first;
-        let mapped_whole = whole && (piece.is_dense() || !only_mapped);
+        let mapped_whole = whole && (piece.is_dense() || !only_mapped || self.input.is_distant());
         if !mapped_whole {
             let metadata = piece.metadata().into_iter().collect::<Vec<_>>();
             timed(&mut times.read, || self.read(&metadata, buffer, false))?;
@@ -303,8 +304,13 @@ impl Pipeline<'_> {
     fn put(&self, mapped: Mapped, buffer: &mut [u8], times: &mut Times) -> Result<Stage, Error> {
         self.apply(&mapped.stage, buffer, times)?;
         if let Some(output) = self.target.output_of(&mapped) {
-            let mut slices = mapped.slices(buffer);
-            timed(&mut times.write, || output.write_all(&mut slices, mapped.out))?;
+            timed(&mut times.write, || {
+                if mapped.is_provisional() && output.is_written_once() {
+                    let mut slices = mapped.final_slices(buffer).into_iter();
+                    return slices.try_for_each(|(at, bytes)| output.write(&bytes, at));
+                }
+                output.write_all(&mut mapped.slices(buffer), mapped.out)
+            })?;
         }
         if let Some(object) = mapped.object {
             timed(&mut times.write, || Object::release(object))?;
@@ -334,13 +340,18 @@ pub(crate) fn read_spans(
 ) -> Result<(), Error> {
     let len = spans.iter().map(span_len).fold(0, usize::saturating_add);
     reserve(input, buffer, len)?;
+    if !input.is_sequential() {
+        if buffer.len() < len {
+            buffer.resize(len, 0);
+        }
+        return input.read_spans(spans, &mut buffer[..len]);
+    }
     // A pipe may end long before a box does: only what comes is touched.
-    let most = if input.is_sequential() { LARGE } else { u64::MAX };
     let mut at = 0;
     for span in spans {
         let mut start = span.start;
         while start < span.end {
-            let end = span.end.min(start.saturating_add(most));
+            let end = span.end.min(start.saturating_add(LARGE));
             let piece = at..at + span_len(&(start..end));
             // Bytes that are there already need not be zeroed again.
             if buffer.len() < piece.end {

@@ -98,6 +98,8 @@ impl Placement {
         times: &[TrackTimes],
     ) -> Write {
         let Part { kind, at, buffer } = part;
+        let provisional =
+            matches!(kind, PartKind::Index | PartKind::NewIndex(_)) && self.known.is_none();
         let to = self.next;
         let mut moves = |from, to, rigid| self.moves.push(Move { from, to, rigid });
         let (head, metadata) = match kind {
@@ -137,7 +139,7 @@ impl Placement {
             }
             PartKind::NewIndex(room) => (self.index(room, IndexSource::New), 0),
         };
-        let write = Write { head, body: buffer.start + metadata..buffer.end };
+        let write = Write { head, body: buffer.start + metadata..buffer.end, provisional };
         self.next += (write.head.len() + write.body.len()) as u64;
         write
     }

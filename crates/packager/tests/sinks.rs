@@ -14,7 +14,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-const ORDERS: [WriteOrder; 2] = [WriteOrder::Any, WriteOrder::Sequential];
+const ORDERS: [WriteOrder; 3] = [WriteOrder::Any, WriteOrder::Sequential, WriteOrder::Once];
 
 /// Each write fails once, and so does the end. Nothing is finished then, and an ordered sink gets no
 /// write behind the hole.

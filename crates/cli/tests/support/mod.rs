@@ -261,9 +261,14 @@ pub(crate) fn under(script: &str) -> Command {
 
 /// A file that takes a while.
 pub(crate) fn big(ffmpeg: &Path, dir: &Dir) -> PathBuf {
+    looped(ffmpeg, dir, "400")
+}
+
+/// The video of the demo, again and again.
+pub(crate) fn looped(ffmpeg: &Path, dir: &Dir, times: &str) -> PathBuf {
     let big = dir.file("big.mp4");
     let copy = ["-map", "0:v", "-c", "copy", "-movflags", FRAGMENTED];
-    ffmpeg_makes(ffmpeg, &["-stream_loop", "400"], &demo_clip(), &copy, &big);
+    ffmpeg_makes(ffmpeg, &["-stream_loop", times], &demo_clip(), &copy, &big);
     big
 }
 

@@ -236,7 +236,9 @@ impl<'a> DecryptRun<'a> {
             };
             let new_index = indexes.new_index(&self.skeleton);
             let mut placement = Placement::new().with_new_index(new_index);
-            if to_pipe && !input.is_sequential() && indexes.has_some() {
+            let output = target.output();
+            let two_passes = output.is_some_and(|output| output.needs_two_passes(indexes.count()));
+            if two_passes && !input.is_sequential() {
                 // Indexes stand in front of what they refer to: where that will be is found first.
                 let first = mapper(KeyChecks::new(false, false), placement)?;
                 let only_map = Pipeline { target: Target::Map(&[]), ..pipeline };

@@ -260,21 +260,23 @@ impl<'a> EncryptRun<'a> {
         let placement = Placement::new().with_new_index(new_index);
         let encryptor =
             |protector, placement, only_map| self.encryptor(protector, placement, only_map);
-        self.in_passes(indexes.has_some(), protector, placement, plan, encryptor)
+        self.in_passes(indexes.count(), protector, placement, plan, encryptor)
     }
 
-    /// One pass; two to a sink that takes bytes in order, if there are indexes, which stand in front of
-    /// what they refer to.
+    /// One pass; two if the sink needs that, because there are indexes, which stand in front of what they
+    /// refer to.
     fn in_passes<P: Plan>(
         &self,
-        has_indexes: bool,
+        indexes: usize,
         protector: Protector,
         mut placement: Placement,
         plan: impl Fn() -> Result<P, Error>,
         encryptor: impl Fn(Protector, Placement, bool) -> Result<Encryptor<'a>, Error>,
     ) -> Result<(Encryptor<'a>, Times), Error> {
         let mut before = Times::default();
-        if has_indexes && self.is_sequential() && !self.input.is_sequential() {
+        let output = self.pipeline.target.output();
+        let two_passes = output.is_some_and(|output| output.needs_two_passes(indexes));
+        if two_passes && !self.input.is_sequential() {
             let wanted = protector.wants_bytes();
             let first = Pipeline { target: Target::Map(&wanted), ..self.pipeline };
             let mapper = encryptor(protector.clone(), placement, true)?;
@@ -322,7 +324,7 @@ impl<'a> EncryptRun<'a> {
             Ok(Encryptor { slicers: slicers.clone(), ..encryptor })
         };
         let placement = Placement::new().with_new_index(new_index);
-        self.in_passes(room.is_some(), protector, placement, plan, encryptor)
+        self.in_passes(usize::from(room.is_some()), protector, placement, plan, encryptor)
     }
 
     /// Two passes: `moov` holds the subsamples of all samples and may come first, so its size must

@@ -16,14 +16,21 @@ use crate::Error;
 /// Objects with names, which appear together when [`Folder::finish`] has returned; one that is dropped
 /// before leaves nothing behind.
 ///
-/// An implementation for an object store makes each object visible when it is finished: manifests are
-/// written last, so that what they name is there.
+/// An implementation for an object store makes each object visible when it is finished, or some time
+/// later: manifests are written last, and [`Folder::settle`] is called before each of them, so that what
+/// they name is there.
 pub trait Folder: Send + Sync {
     /// What the user calls it: for errors.
     fn name(&self) -> String;
 
     /// A new object. `path` is relative, of plain names with `/` between them.
     fn create(&self, path: &str) -> io::Result<Box<dyn Sink>>;
+
+    /// Returns when the objects that were finished so far are there, or says why one is not. What is created
+    /// next may name them.
+    fn settle(&self) -> io::Result<()> {
+        Ok(())
+    }
 
     /// Makes all objects appear; each of them is finished. With `sync`, they must be safe from a loss of
     /// power first.

@@ -49,7 +49,7 @@ pub use sink::{Finish, Sink, WriteOrder};
 pub use source::Source;
 pub use standard::{standard_input, standard_output};
 
-use std::io;
+use std::{io, ops::Range};
 
 use lanelock_mp4::ErrorKind;
 
@@ -74,6 +74,10 @@ impl<'s> Input<'s> {
         self.source.is_sequential()
     }
 
+    pub(crate) fn is_distant(&self) -> bool {
+        self.source.is_distant()
+    }
+
     /// About how many bytes an output has: protection adds less than a five-hundredth.
     pub(crate) fn expected_output(&self) -> u64 {
         let len = if self.is_sequential() { 0 } else { self.len() };
@@ -87,6 +91,11 @@ impl<'s> Input<'s> {
     /// Reads bytes that are not asked for again.
     pub(crate) fn take(&self, buffer: &mut [u8], offset: u64) -> Result<(), Error> {
         self.source.take_exact_at(buffer, offset).map_err(|error| self.read_error(error))
+    }
+
+    /// Reads spans side by side.
+    pub(crate) fn read_spans(&self, spans: &[Range<u64>], buffer: &mut [u8]) -> Result<(), Error> {
+        self.source.read_spans(spans, buffer).map_err(|error| self.read_error(error))
     }
 
     /// Refuses a pipe that has ended in front of `end`.

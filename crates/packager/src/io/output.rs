@@ -11,6 +11,9 @@ use std::{
 use super::{Finish, Folder, Sink, WriteOrder};
 use crate::{Error, Writes};
 
+/// How many indexes may be written last to a sink that takes each byte once: it keeps what is around them.
+const MOST_LATE: usize = 4;
+
 /// A sink, its name for errors, and who may write to it.
 pub(crate) struct Output {
     sink: Box<dyn Sink>,
@@ -49,6 +52,21 @@ impl Output {
     /// Whether every byte must be right when it is written.
     pub(crate) fn is_sequential(&self) -> bool {
         self.sink.order() == WriteOrder::Sequential
+    }
+
+    /// Whether nothing may be written over.
+    pub(crate) fn is_written_once(&self) -> bool {
+        self.sink.order() != WriteOrder::Any
+    }
+
+    /// Whether the places of all boxes are found in a pass of their own, since so many `indexes`, which stand
+    /// in front of what they refer to, cannot be written in the end.
+    pub(crate) fn needs_two_passes(&self, indexes: usize) -> bool {
+        match self.sink.order() {
+            WriteOrder::Any => false,
+            WriteOrder::Sequential => indexes > 0,
+            WriteOrder::Once => indexes > MOST_LATE,
+        }
     }
 
     pub(crate) fn expect(&self, bytes: u64) {
@@ -144,6 +162,11 @@ impl<'a> Objects<'a> {
         open.retain(|object| object.strong_count() > 0);
         open.push(Arc::downgrade(&object));
         Ok(object)
+    }
+
+    /// Waits until the objects that are finished are there.
+    pub(crate) fn settle(&self) -> Result<(), Error> {
+        self.folder.settle().map_err(|error| Error::Write { name: self.folder.name(), error })
     }
 
     /// Writes a whole object.

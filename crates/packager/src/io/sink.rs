@@ -70,6 +70,9 @@ pub enum WriteOrder {
     Any,
     /// From the first byte to the last, each once.
     Sequential,
+    /// Any, each byte once: an object store takes the parts of an object so. Some bytes near the beginning
+    /// may come last, since they are about all that is behind them.
+    Once,
 }
 
 /// How a sink is finished.

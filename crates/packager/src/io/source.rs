@@ -1,6 +1,6 @@
 //! What is read.
 
-use std::io;
+use std::{io, ops::Range};
 
 use lanelock_mp4::ReadAt;
 
@@ -22,6 +22,26 @@ pub trait Source: ReadAt + Send + Sync {
     /// them: a sequential source forgets them.
     fn take_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
         self.read_exact_at(buf, offset)
+    }
+
+    /// Whether a read takes long before its first byte comes, as over a network: then all bytes of a piece
+    /// are read together, also those that are not needed at once.
+    fn is_distant(&self) -> bool {
+        false
+    }
+
+    /// Reads `spans`, which are in order, one behind the other into `buf`, which is as long as they are
+    /// together.
+    fn read_spans(&self, spans: &[Range<u64>], buf: &mut [u8]) -> io::Result<()> {
+        let mut rest = buf;
+        for span in spans {
+            let len = usize::try_from(span.end.saturating_sub(span.start));
+            let part = len.ok().and_then(|len| rest.split_at_mut_checked(len));
+            let (part, behind) = part.ok_or(io::ErrorKind::InvalidInput)?;
+            self.read_exact_at(part, span.start)?;
+            rest = behind;
+        }
+        Ok(())
     }
 
     /// How it has changed since it was opened; none if it has not.

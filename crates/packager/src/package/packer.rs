@@ -225,7 +225,7 @@ impl<'a> Version<'a> {
                 segment.key_frames.push((cut.presented, start..out + head.len() as u64 + first));
             }
         }
-        to.writes.push(Write { head, body: buffer.clone() });
+        to.writes.push(Write { head, body: buffer.clone(), provisional: false });
         Ok(())
     }
 }

@@ -61,6 +61,8 @@ pub(super) fn write(
         }
         let texts = signalling::manifests(package, &packed)?;
         for (path, text) in &texts {
+            // Those that others name come first (`signalling::manifests`).
+            objects.settle()?;
             objects.write(path, text.as_bytes())?;
         }
         if observer.interrupted() {

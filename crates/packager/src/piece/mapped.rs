@@ -45,6 +45,8 @@ pub(crate) struct Mapped {
 pub(crate) struct Write {
     pub(crate) head: Vec<u8>,
     pub(crate) body: Range<usize>,
+    /// The head only keeps the room: what it must be is written in the end.
+    pub(crate) provisional: bool,
 }
 
 /// Part of a large piece, without metadata.
@@ -78,6 +80,13 @@ impl Stage {
     }
 }
 
+impl Write {
+    /// Bytes of the buffer alone.
+    fn body(body: Range<usize>) -> Self {
+        Self { head: Vec::new(), body, provisional: false }
+    }
+}
+
 impl Mapped {
     /// What to write, side by side.
     pub(crate) fn slices<'b>(&'b self, buffer: &'b [u8]) -> Vec<IoSlice<'b>> {
@@ -93,6 +102,26 @@ impl Mapped {
             body = write.body.clone();
         }
         slices.push(IoSlice::new(&buffer[body]));
+        slices
+    }
+
+    /// Whether some of it is written over in the end.
+    pub(crate) fn is_provisional(&self) -> bool {
+        self.writes.iter().any(|write| write.provisional)
+    }
+
+    /// What to write for good, with its places.
+    pub(crate) fn final_slices<'b>(&'b self, buffer: &'b [u8]) -> Vec<(u64, IoSlice<'b>)> {
+        let mut out = self.out;
+        let mut slices = Vec::with_capacity(2 * self.writes.len());
+        for Write { head, body, provisional } in &self.writes {
+            if !provisional {
+                slices.push((out, IoSlice::new(head)));
+            }
+            out += head.len() as u64;
+            slices.push((out, IoSlice::new(&buffer[body.clone()])));
+            out += body.len() as u64;
+        }
         slices
     }
 
@@ -145,7 +174,7 @@ impl Mapped {
                     ..units[unit].clone()
                 });
             }
-            let writes = vec![Write { head: Vec::new(), body: 0..range.len() }];
+            let writes = vec![Write::body(0..range.len())];
             let out = out + (range.start - body.start) as u64;
             let others = Vec::new();
             let mapped = Self { stage, writes, out, object: object.clone(), others };
@@ -233,14 +262,14 @@ mod tests {
             stage.places = order.iter().map(|&i| stage.places[i]).collect();
 
             let (mut next, mut seen) = (0, 0);
-            let writes = vec![Write { head: Vec::new(), body: 0..len }];
+            let writes = vec![Write::body(0..len)];
             let other = Stage {
                 units: stage.units.clone(),
                 ..Stage::new(Direction::Encrypt, Arc::new([]))
             };
             let (subsamples, places) = (stage.subsamples.clone(), stage.places.clone());
             let other = Stage { subsamples, places, ..other };
-            let other_writes = vec![Write { head: Vec::new(), body: 0..len }];
+            let other_writes = vec![Write::body(0..len)];
             let (object, others) = (None, Vec::new());
             let other = Mapped { stage: other, writes: other_writes, out: 7000, object, others };
             let mapped = Mapped { stage, writes, out: 1000, object: None, others: vec![other] };

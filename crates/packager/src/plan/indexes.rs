@@ -23,8 +23,8 @@ pub(crate) struct Indexes {
     no_mfra: bool,
     /// Where the boxes begin that are left out beside, in file order.
     left_out: Vec<u64>,
-    /// Whether there is one to be set right in the end.
-    has_some: bool,
+    /// How many there are to be set right in the end, as far as that is known.
+    count: usize,
     /// Fragments of the index that is made.
     pub(crate) fragments: Option<usize>,
 }
@@ -52,7 +52,7 @@ impl Indexes {
             return Err(input.unsuitable(reason));
         }
         if input.is_sequential() {
-            this.has_some = true;
+            this.count = 1;
             return Ok(this);
         }
         let mut is_rebuilt = policy == IndexPolicy::Build;
@@ -72,7 +72,7 @@ impl Indexes {
                         of_file.push(found.offset);
                     }
                     if matches(input, found, skeleton)? {
-                        this.has_some = true;
+                        this.count += 1;
                         continue;
                     }
                     let (kind, at) = (found.kind, found.offset);
@@ -91,7 +91,7 @@ impl Indexes {
             // All tracks get their index from one hand.
             this.left_out.extend(of_file);
             this.left_out.sort_unstable();
-            this.has_some = true;
+            this.count += 1;
         }
         Ok(this)
     }
@@ -113,9 +113,9 @@ impl Indexes {
             || self.left_out.binary_search(&found.offset).is_ok()
     }
 
-    /// Whether there are boxes with the places of others in them.
-    pub(crate) fn has_some(&self) -> bool {
-        self.has_some
+    /// How many boxes have the places of others in them, as far as that is known.
+    pub(crate) fn count(&self) -> usize {
+        self.count
     }
 
     /// The index that is made.

@@ -159,6 +159,8 @@ pub(crate) struct Log {
     /// Writes after one that failed.
     pub(crate) late: usize,
     failed: bool,
+    /// Where writes began and ended.
+    ranges: Vec<(usize, usize)>,
 }
 
 impl TestSink {
@@ -192,6 +194,11 @@ impl Sink for TestSink {
         }
         let parts = parts.iter().flat_map(|part| part.iter().copied()).collect::<Vec<_>>();
         let end = at + parts.len();
+        if self.order == WriteOrder::Once {
+            let again = log.ranges.iter().find(|(start, stop)| at < *stop && *start < end);
+            assert_eq!(again, None, "write {number}, {at} to {end}, writes over another");
+            log.ranges.push((at, end));
+        }
         if log.bytes.len() < end {
             log.bytes.resize(end, 0);
         }

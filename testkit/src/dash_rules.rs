@@ -196,6 +196,7 @@ impl Rules<'_> {
             );
         }
         self.trick_mode(sets, set);
+        self.switching(sets, set);
         let mut starts: Vec<(&str, Vec<f64>)> = Vec::new();
         for node in &representations {
             self.order(*node);
@@ -208,7 +209,8 @@ impl Rules<'_> {
                 parts.iter().map(|part| part.start).collect(),
             ));
         }
-        if set.attribute("segmentAlignment") == Some("true") {
+        self.one_key(set, &representations);
+        if set.attribute("segmentAlignment").is_some_and(|alignment| alignment != "false") {
             for pair in starts.windows(2) {
                 let (a, b) = (&pair[0], &pair[1]);
                 let same = a.1.len() == b.1.len()
@@ -220,6 +222,17 @@ impl Rules<'_> {
                 );
             }
         }
+    }
+
+    /// One key for each set, told of the set (DASH-IF IOP 4.3, 7.7.1).
+    fn one_key(&mut self, set: Node<'_, '_>, representations: &[Node<'_, '_>]) {
+        let id = set.attribute("id").unwrap_or("?");
+        let is_told = |node: &Node<'_, '_>| elements(*node, "ContentProtection").next().is_some();
+        self.rule(
+            "IOP 7.7.1",
+            !representations.iter().any(is_told),
+            format!("a Representation of set {id} has a ContentProtection, which is the set's"),
+        );
     }
 
     fn order(&mut self, node: Node<'_, '_>) {
@@ -315,6 +328,61 @@ impl Rules<'_> {
         }
     }
 
+    /// Sets that players may switch between: players of one may play the other.
+    fn switching(&mut self, sets: &[Node<'_, '_>], set: Node<'_, '_>) {
+        let ids = |set: Node<'_, '_>| -> Vec<String> {
+            let property = elements(set, "SupplementalProperty").find(|property| {
+                property.attribute("schemeIdUri")
+                    == Some("urn:mpeg:dash:adaptation-set-switching:2016")
+            });
+            let value = property.and_then(|property| property.attribute("value"));
+            value.map_or_else(Vec::new, |value| value.split(',').map(str::to_owned).collect())
+        };
+        let own = set.attribute("id").unwrap_or_default();
+        let alignment = |set: Node<'_, '_>| {
+            let either = |name| set.attribute(name).map(str::to_owned);
+            either("segmentAlignment").or_else(|| either("subsegmentAlignment"))
+        };
+        let scheme = |set: Node<'_, '_>| {
+            let mp4 = elements(set, "ContentProtection").find(|descriptor| {
+                descriptor.attribute("schemeIdUri") == Some("urn:mpeg:dash:mp4protection:2011")
+            });
+            mp4.and_then(|descriptor| descriptor.attribute("value")).map(str::to_owned)
+        };
+        for id in ids(set) {
+            let Some(other) = sets.iter().find(|other| other.attribute("id") == Some(&id)) else {
+                self.broken(
+                    "5.3.3.5",
+                    format!("set {own} switches to set {id:?}, which is not there"),
+                );
+                continue;
+            };
+            let same = |name: &str| set.attribute(name) == other.attribute(name);
+            self.rule(
+                "5.3.3.5",
+                id != own && same("contentType") && same("lang"),
+                format!("sets {own} and {id} are not of one content"),
+            );
+            self.rule(
+                "5.3.3.5",
+                ids(*other).iter().any(|back| back == own),
+                format!("set {own} switches to {id}, and {id} does not to {own}"),
+            );
+            let number = alignment(set).filter(|text| text.parse::<u32>().is_ok());
+            self.rule(
+                "5.3.3.2",
+                number.is_some() && number == alignment(*other),
+                format!("sets {own} and {id} have no number of alignment in common"),
+            );
+            let (one, two) = (scheme(set), scheme(*other));
+            self.rule(
+                "23000-19, 7.3.4",
+                one.is_none() || two.is_none() || one == two,
+                format!("sets {own} and {id} have schemes of their own"),
+            );
+        }
+    }
+
     fn trick_mode(&mut self, sets: &[Node<'_, '_>], set: Node<'_, '_>) {
         let main = |set: Node<'_, '_>| {
             let trick = elements(set, "EssentialProperty").find(|p| {
@@ -323,11 +391,13 @@ impl Rules<'_> {
             trick.map(|property| property.attribute("value").unwrap_or_default().to_owned())
         };
         let Some(value) = main(set) else { return };
-        let target = sets.iter().find(|other| other.attribute("id") == Some(&value));
-        let good = target.is_some_and(|target| {
-            main(*target).is_none()
-                && target.attribute("contentType") == set.attribute("contentType")
-                && *target != set
+        let good = value.split(' ').all(|id| {
+            let target = sets.iter().find(|other| other.attribute("id") == Some(id));
+            target.is_some_and(|target| {
+                main(*target).is_none()
+                    && target.attribute("contentType") == set.attribute("contentType")
+                    && *target != set
+            })
         });
         self.rule(
             "IOP 3.2.9",

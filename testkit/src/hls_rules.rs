@@ -367,6 +367,7 @@ impl Rules<'_> {
     fn session_keys(&mut self, session_keys: &[String]) {
         let used: BTreeSet<_> =
             self.playlists.values().flat_map(|playlist| playlist.keys.clone()).collect();
+        let mut seen = BTreeSet::new();
         for key in session_keys {
             self.rule(
                 "4.4.6.5",
@@ -374,14 +375,24 @@ impl Rules<'_> {
                 "EXT-X-SESSION-KEY with METHOD=NONE",
             );
             self.rule("4.4.6.5", used.contains(key), format!("no playlist has the key {key}"));
+            let identity = self.key_identity(key);
+            self.rule("4.4.6.5", seen.insert(identity), format!("the session key {key} twice"));
         }
         for key in used {
+            let identity = self.key_identity(&key);
             self.rule(
                 "4.4.6.5",
-                session_keys.is_empty() || session_keys.contains(&key),
+                session_keys.is_empty() || seen.contains(&identity),
                 format!("the key {key} is in a playlist alone"),
             );
         }
+    }
+
+    /// What tells session keys apart.
+    fn key_identity(&mut self, key: &str) -> Vec<Option<String>> {
+        let attributes = self.attributes(key);
+        let names = ["METHOD", "URI", "IV", "KEYFORMAT", "KEYFORMATVERSIONS"];
+        names.map(|name| attributes.get(name).cloned()).to_vec()
     }
 
     /// Rules of playlists that are played together (6.2.4).
@@ -442,6 +453,7 @@ impl Rules<'_> {
         let mut range: Option<String> = None;
         let mut extinf: Option<f64> = None;
         let mut segments: Vec<(f64, f64)> = Vec::new();
+        let mut keys = KeysInForce::default();
         for line in text.lines() {
             let (tag, value) = line.split_once(':').unwrap_or((line, ""));
             match tag {
@@ -493,14 +505,15 @@ impl Rules<'_> {
                     );
                 }
                 "#EXT-X-KEY" => {
-                    needed = needed.max(5);
-                    self.rule(
-                        "4.4.4.4",
-                        segments.is_empty(),
-                        format!("{name}: EXT-X-KEY after segments, which have no other key"),
-                    );
-                    self.key(name, value);
-                    playlist.keys.push(value.to_owned());
+                    needed = needed.max(if value == "METHOD=NONE" { 1 } else { 5 });
+                    let (method, format) = self.key(name, value);
+                    if method == "NONE" {
+                        keys = KeysInForce::default();
+                    } else {
+                        playlist.keys.push(value.to_owned());
+                        let twice = keys.told(segments.len(), format, method);
+                        self.rule("4.4.4.4", !twice, format!("{name}: two keys of one KEYFORMAT"));
+                    }
                 }
                 _ if line.starts_with('#') => {
                     self.rule(
@@ -510,6 +523,14 @@ impl Rules<'_> {
                     );
                 }
                 _ => {
+                    self.rule(
+                        "4.4.4.4",
+                        keys.are_of_one_place_and_method(),
+                        format!(
+                            "{name}: {line} has keys that were told at several places or with several \
+                             METHODs: one of a KEYFORMAT applies until the next one of it, or NONE"
+                        ),
+                    );
                     let bytes = self.bytes("4.4.4.2", name, line, range.take().as_deref());
                     match extinf.take() {
                         Some(duration) => segments.push((duration, bytes)),
@@ -558,7 +579,8 @@ impl Rules<'_> {
         playlist
     }
 
-    fn key(&mut self, name: &str, value: &str) {
+    /// Its METHOD and its KEYFORMAT, after its rules.
+    fn key(&mut self, name: &str, value: &str) -> (String, String) {
         let attributes = self.attributes(value);
         let method = attributes.get("METHOD").cloned().unwrap_or_default();
         let known = ["NONE", "AES-128", "SAMPLE-AES", "SAMPLE-AES-CTR"].contains(&method.as_str());
@@ -579,6 +601,13 @@ impl Rules<'_> {
             !fairplay || method == "SAMPLE-AES",
             format!("{name}: FairPlay with {method}"),
         );
+        self.rule(
+            "4.4.4.4",
+            method != "NONE" || attributes.len() == 1,
+            format!("{name}: METHOD=NONE with other attributes"),
+        );
+        let format = attributes.get("KEYFORMAT").map_or("identity", |format| unquoted(format));
+        (method, format.to_owned())
     }
 
     /// The bytes of a part of a file.
@@ -601,6 +630,25 @@ impl Rules<'_> {
             format!("{playlist}: {range} is not in {path}, which has {size} bytes"),
         );
         parts.map_or(0.0, |(length, _)| length as f64)
+    }
+}
+
+/// The keys that apply to the next segment: by KEYFORMAT, the segment in front of which each was told, and its METHOD.
+#[derive(Default)]
+struct KeysInForce(BTreeMap<String, (usize, String)>);
+
+impl KeysInForce {
+    /// A key in front of a segment; whether there is one of this format in front of it already.
+    fn told(&mut self, segment: usize, format: String, method: String) -> bool {
+        let before = self.0.insert(format, (segment, method));
+        before.is_some_and(|(place, _)| place == segment)
+    }
+
+    /// All must yield the same key, so that a change is one of all of them.
+    fn are_of_one_place_and_method(&self) -> bool {
+        let mut all = self.0.values();
+        let first = all.next();
+        all.all(|other| Some(other) == first)
     }
 }
 

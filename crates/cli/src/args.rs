@@ -11,7 +11,10 @@ use crate::{
     package_args::PackageArgs,
     run_args::RunArgs,
     speed::SpeedArgs,
-    values::{IvArg, LayoutArg, SchemeArg, SidxArg, TruncatedRuns, iv, pattern, seconds, selector},
+    values::{
+        ClearLeadArg, IvArg, LayoutArg, Length, PictureLimitsArg, SchemeArg, SidxArg,
+        TruncatedRuns, iv, pattern, seconds, selector,
+    },
 };
 
 const EXIT_CODES: &str = "\
@@ -66,6 +69,13 @@ Examples:
 
   Several files, each on its own, into a folder:
     lanelock encrypt a.mp4 b.mp4 -o out/ --scheme cbcs --key-file keys.txt
+
+  Keys that change every minute, after a clear lead of six seconds:
+    lanelock keys new --periods 10 video audio -o keys.txt
+    lanelock encrypt in.mp4 out.mp4 --scheme cbcs --key-file keys.txt --rotate 60s --clear-lead 6s
+
+  Keys by the size of the picture:
+    lanelock encrypt in.mp4 out.mp4 --scheme cbcs --key sd=KID:KEY --key hd=KID:KEY --key audio=KID:KEY
 
   A folder with an initialization segment and its media segments; or one segment alone:
     lanelock encrypt segments/ out/ --scheme cbcs --key-file keys.txt
@@ -270,6 +280,24 @@ pub(crate) struct ProtectionArgs {
     /// Makes no pssh boxes
     #[arg(long, conflicts_with = "drm")]
     pub(crate) no_pssh: bool,
+
+    /// Changes keys from one key period of this duration to the next, at the first fragment from then on
+    /// (key rotation): 60s, 10m. Keys are for periods: SELECTOR@0=KID:KEY, SELECTOR@1=KID:KEY
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) rotate: Option<Length>,
+
+    /// Leaves fragments clear that begin before this time [default: none]
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) clear_lead: Option<Length>,
+
+    /// How a clear lead is said to be clear [default: entry]
+    #[arg(long, value_name = "HOW", ignore_case = true, requires = "clear_lead")]
+    pub(crate) clear_lead_form: Option<ClearLeadArg>,
+
+    /// The largest pictures of the classes that selectors name
+    /// [default: sd=768x576,hd=1920x1080,uhd1=4096x2160]
+    #[arg(long, value_name = "CLASS=WxH,...")]
+    pub(crate) picture_limits: Option<PictureLimitsArg>,
 }
 
 /// How tracks are decrypted.

@@ -5,7 +5,6 @@ use std::{
     fmt, fs,
     path::{Path, PathBuf},
     str::FromStr,
-    time::Duration,
 };
 
 use clap::ValueEnum;
@@ -20,7 +19,7 @@ use crate::{
     failure::Failure,
     hide::without_keys,
     pssh,
-    values::{self, SchemeArg},
+    values::{self, ClearLeadArg, Length, PictureLimitsArg, SchemeArg, Text},
 };
 
 /// What to package. A job file has the same names as the command line.
@@ -75,6 +74,28 @@ pub(crate) struct Job {
     #[arg(long, value_name = "SYSTEM,...", value_delimiter = ',')]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) drm: Vec<Text<SystemName>>,
+
+    /// Changes keys from one key period of this duration to the next, at the first segment from then on
+    /// (key rotation). Keys are for periods: SELECTOR@0=KID:KEY, SELECTOR@1=KID:KEY
+    #[arg(long, value_name = "DURATION")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) rotate: Option<Text<Length>>,
+
+    /// Leaves segments clear that begin before this time [default: none]
+    #[arg(long, value_name = "DURATION")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) clear_lead: Option<Text<Length>>,
+
+    /// How a clear lead is said to be clear [default: entry]
+    #[arg(long, value_name = "HOW", ignore_case = true)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) clear_lead_form: Option<ClearLeadArg>,
+
+    /// The largest pictures of the classes that selectors name
+    /// [default: sd=768x576,hd=1920x1080,uhd1=4096x2160]
+    #[arg(long, value_name = "CLASS=WxH,...")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) picture_limits: Option<Text<PictureLimitsArg>>,
 
     /// URL of the licence server of a system, for players of DASH (dashif:Laurl)
     #[arg(long, value_name = "SYSTEM=URL")]
@@ -190,6 +211,10 @@ impl Job {
             iv: self.iv.or(file.iv),
             pssh: list(self.pssh, file.pssh),
             drm: either(self.drm, file.drm),
+            rotate: self.rotate.or(file.rotate),
+            clear_lead: self.clear_lead.or(file.clear_lead),
+            clear_lead_form: self.clear_lead_form.or(file.clear_lead_form),
+            picture_limits: self.picture_limits.or(file.picture_limits),
             laurl: either(self.laurl, file.laurl),
             skd: self.skd.or(file.skd),
             layout: self.layout.or(file.layout),
@@ -233,60 +258,6 @@ impl Job {
             }
         }
         text(self)
-    }
-}
-
-/// A value that has a text form, in a job as on the command line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Text<T>(pub(crate) T);
-
-impl<T: FromStr> FromStr for Text<T> {
-    type Err = T::Err;
-
-    fn from_str(text: &str) -> Result<Self, T::Err> {
-        text.parse().map(Self)
-    }
-}
-
-impl<T: fmt::Display> Serialize for Text<T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&self.0)
-    }
-}
-
-impl<'de, T: FromStr<Err: fmt::Display>> Deserialize<'de> for Text<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        text.parse().map(Self).map_err(de::Error::custom)
-    }
-}
-
-/// A duration: seconds, or with a unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Length(pub(crate) Duration);
-
-impl FromStr for Length {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (number, unit) = match text.strip_suffix("ms") {
-            Some(number) => (number, 1e-3),
-            None => (text.strip_suffix('s').unwrap_or(text), 1.0),
-        };
-        let seconds = number.trim().parse::<f64>().ok().map(|number| number * unit);
-        seconds
-            .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-            .filter(|duration| !duration.is_zero())
-            .map(Self)
-            .ok_or_else(|| {
-                "a duration is a number of seconds above 0, like 6s, 1.5s or 1500ms".into()
-            })
-    }
-}
-
-impl fmt::Display for Length {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}s", self.0.as_secs_f64())
     }
 }
 

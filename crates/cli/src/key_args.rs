@@ -30,18 +30,25 @@ Examples:
   lanelock keys new -o keys.txt
   lanelock keys new video audio -o keys.txt
   lanelock keys new 100 | ...
+  lanelock keys new sd hd audio -o keys.txt
+  lanelock keys new --periods 24 video audio -o keys.txt
   lanelock keys new video audio -o keys.txt --json
 
-A line of the output is KID:KEY or SELECTOR=KID:KEY, as --key-file reads it.
+A line of the output is KID:KEY, SELECTOR=KID:KEY or, with --periods,
+SELECTOR@PERIOD=KID:KEY, as --key-file reads it.
 Without -o, keys go to standard output: redirect it to where nobody else reads.
 With -o FILE and --json, the file has the lines, and standard output an array
 of objects with the KIDs alone, for a key server or a manifest."
 )]
 pub(crate) struct NewKeysArgs {
     /// How many keys [default: 1], or the tracks that they are for, a key for each: all, video, audio,
-    /// other or a codec (hvc1)
+    /// other, sd, hd, uhd, uhd1, uhd2 or a codec (hvc1)
     #[arg(value_name = "N|SELECTOR")]
     pub(crate) what: Vec<String>,
+
+    /// A key for each of so many key periods, for keys that change (--rotate)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) periods: Option<u32>,
 
     /// A new file, which nobody else may read; one that is there is not replaced. - is standard output
     #[arg(long, short, value_name = "FILE")]
@@ -94,9 +101,10 @@ pub(crate) struct PsshArgs {
 pub(crate) struct KeyArgs {
     /// A key, or several with commas between them: KID and KEY have 32 hexadecimal digits each; a KID may
     /// be a GUID, a key base64, and the whole label=LABEL:key_id=KID:key=KEY, as for Shaka Packager.
-    /// SELECTOR says which tracks it is for: all (that is the default), video, audio, other, a codec
-    /// (hvc1) or a track ID; here it must select one. Decryption goes by the KID alone. Other users of
-    /// the machine can see it: prefer --key-file
+    /// SELECTOR says which tracks it is for: all (that is the default), video, audio, other, video by the
+    /// size of its pictures (sd, hd, uhd, uhd1, uhd2), a codec (hvc1) or a track ID; here it must select
+    /// one. Behind it, @N says for which key period, from 0. Decryption goes by the KID alone. Other users
+    /// of the machine can see it: prefer --key-file
     #[arg(long = "key", short, value_name = "[SELECTOR=]KID:KEY")]
     pub(crate) keys: Vec<Secret>,
 

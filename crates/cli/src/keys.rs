@@ -19,7 +19,7 @@ use crate::{
 /// The keys by tracks, for encryption.
 pub(crate) fn by_track(args: &KeyArgs, observer: &dyn Observer) -> Result<KeyMap, Failure> {
     let mut keys = KeyMap::new();
-    read(&Origin::of(args), observer, |line| keys.insert(line.selector, line.key))?;
+    read(&Origin::of(args), observer, |line| keys.add(line))?;
     Ok(keys)
 }
 
@@ -37,8 +37,8 @@ pub(crate) fn new_by_track(
     observer: &dyn Observer,
 ) -> Result<KeyMap, Failure> {
     let mut keys = KeyMap::new();
-    read(&Origin::of_new(args), observer, |line| keys.insert(line.selector, line.key))?;
-    for (_, new) in keys.entries() {
+    read(&Origin::of_new(args), observer, |line| keys.add(line))?;
+    for new in keys.keys() {
         if old.iter().any(|old| old.kid == new.kid && old != new) {
             let what = "the KID of a new key is that of an old one, which is another key: players find \
                         keys by KID, and would take the old one for the new file";

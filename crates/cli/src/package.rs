@@ -23,8 +23,8 @@ use crate::{
     paths::check_stdin,
     pssh, report,
     terminal::printable,
-    units, values,
-    values::selector,
+    units,
+    values::{self, KeyTimes, selector},
     watch::Watch,
 };
 
@@ -184,6 +184,10 @@ fn protection(
             ("--iv", job.iv.is_some()),
             ("--pattern", job.pattern.is_some()),
             ("--pssh", !job.pssh.is_empty()),
+            ("--rotate", job.rotate.is_some()),
+            ("--clear-lead", job.clear_lead.is_some()),
+            ("--clear-lead-form", job.clear_lead_form.is_some()),
+            ("--picture-limits", job.picture_limits.is_some()),
         ];
         if let Some((option, _)) = useless.iter().find(|(_, given)| *given) {
             return Err(Failure::usage(
@@ -213,6 +217,13 @@ fn protection(
         let iv = values::iv(iv).map_err(|error| Failure::usage("--iv is wrong", error))?;
         options = options.with_iv(Iv::Given(iv.0));
     }
+    options = KeyTimes {
+        rotate: job.rotate.map(|text| text.0),
+        clear_lead: job.clear_lead.map(|text| text.0),
+        clear_lead_form: job.clear_lead_form,
+        picture_limits: job.picture_limits.map(|text| text.0),
+    }
+    .of(options);
     if let Some(text) = &job.pattern {
         if !scheme.has_pattern() {
             return Err(Failure::usage(

@@ -1,6 +1,9 @@
 //! What was done, as it is printed.
 
-use std::io::{self, Write};
+use std::{
+    fmt::Write as _,
+    io::{self, Write},
+};
 
 use lanelock_packager::{KeyVerdict, Summary, Times, UnclaimedRange};
 use serde_json::Value;
@@ -32,7 +35,15 @@ pub(crate) fn text(
     for track in &summary.tracks {
         let what = match (&track.scheme, &track.kid) {
             (Some(scheme), Some(kid)) => {
-                format!("{verb} with {scheme}, {} access units, KID {kid}", track.access_units)
+                let mut text =
+                    format!("{verb} with {scheme}, {} access units, KID {kid}", track.access_units);
+                if let Some(more) = track.kids.len().checked_sub(1).filter(|more| *more > 0) {
+                    let _ = write!(text, " and {more} more");
+                }
+                if track.clear_access_units > 0 {
+                    let _ = write!(text, "; {} access units clear", track.clear_access_units);
+                }
+                text
             }
             _ => "clear".into(),
         };

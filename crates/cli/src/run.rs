@@ -22,7 +22,7 @@ use crate::{
     paths::{InputPath, PathJob, Paths, why_no_folder},
     process::process,
     pssh, report,
-    values::TruncatedRuns,
+    values::{KeyTimes, TruncatedRuns},
     watch::Watch,
 };
 
@@ -99,6 +99,13 @@ fn encrypt_options(
     if let Some((crypt, skip)) = args.pattern {
         options = options.with_pattern(crypt, skip);
     }
+    options = KeyTimes {
+        rotate: args.rotate,
+        clear_lead: args.clear_lead,
+        clear_lead_form: args.clear_lead_form,
+        picture_limits: args.picture_limits,
+    }
+    .of(options);
     if let Some(memory) = common.run.memory {
         options = options.with_memory(memory);
     }

@@ -1,10 +1,13 @@
 //! Values of options, and how they are read.
 
-use std::{ffi::OsString, num::NonZeroUsize};
+use std::{ffi::OsString, fmt, num::NonZeroUsize, str::FromStr, time::Duration};
 
 use clap::ValueEnum;
-use lanelock_packager::{IndexPolicy, Layout, Scheme, Selector, SelectorError};
-use serde::{Deserialize, Serialize};
+use lanelock_packager::{
+    ClearLead, EncryptOptions, IndexPolicy, KeyPeriods, Layout, PictureLimits, Scheme, Selector,
+    SelectorError,
+};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use zeroize::Zeroizing;
 
 use crate::pssh::unhex;
@@ -96,11 +99,158 @@ impl From<SidxArg> for IndexPolicy {
     }
 }
 
+/// [`ClearLead`] on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum ClearLeadArg {
+    /// By a clear sample entry behind the encrypted one
+    Entry,
+    /// By a sample group (seig), which leaves the sample entries as they are
+    Group,
+}
+
+impl From<ClearLeadArg> for ClearLead {
+    fn from(form: ClearLeadArg) -> Self {
+        match form {
+            ClearLeadArg::Entry => Self::SampleEntry,
+            ClearLeadArg::Group => Self::SampleGroup,
+        }
+    }
+}
+
+/// [`PictureLimits`] on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PictureLimitsArg(pub(crate) PictureLimits);
+
+impl FromStr for PictureLimitsArg {
+    type Err = String;
+
+    /// Reads `sd=768x576,hd=1920x1080`, or numbers of pixels; what is not named keeps its default.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut limits = PictureLimits::default();
+        for part in text.split(',') {
+            let (class, size) = part.split_once('=').ok_or(PICTURE_LIMITS)?;
+            let pixels = match size.split_once('x') {
+                Some((width, height)) => {
+                    let sides = (width.trim().parse::<u32>(), height.trim().parse::<u32>());
+                    let (Ok(width), Ok(height)) = sides else { return Err(PICTURE_LIMITS.into()) };
+                    u64::from(width) * u64::from(height)
+                }
+                None => size.trim().parse().map_err(|_| PICTURE_LIMITS)?,
+            };
+            match class.trim() {
+                "sd" => limits.sd = pixels,
+                "hd" => limits.hd = pixels,
+                "uhd1" => limits.uhd1 = pixels,
+                _ => return Err(PICTURE_LIMITS.into()),
+            }
+        }
+        let PictureLimits { sd, hd, uhd1, .. } = limits;
+        PictureLimits::new(sd, hd, uhd1).map(Self).ok_or_else(|| {
+            format!("the limits do not rise: sd has {sd} pixels, hd {hd}, uhd1 {uhd1}")
+        })
+    }
+}
+
+impl fmt::Display for PictureLimitsArg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let PictureLimits { sd, hd, uhd1, .. } = self.0;
+        write!(f, "sd={sd},hd={hd},uhd1={uhd1}")
+    }
+}
+
+const PICTURE_LIMITS: &str =
+    "limits are CLASS=WIDTHxHEIGHT with the classes sd, hd and uhd1, as in sd=768x576,hd=1920x1080";
+
+/// When keys change, and which pictures they are for.
+pub(crate) struct KeyTimes {
+    pub(crate) rotate: Option<Length>,
+    pub(crate) clear_lead: Option<Length>,
+    pub(crate) clear_lead_form: Option<ClearLeadArg>,
+    pub(crate) picture_limits: Option<PictureLimitsArg>,
+}
+
+impl KeyTimes {
+    /// Says so in options.
+    pub(crate) fn of(&self, mut options: EncryptOptions) -> EncryptOptions {
+        if let Some(Length(duration)) = self.rotate {
+            options = options.with_key_periods(KeyPeriods::Every(duration));
+        }
+        if let Some(Length(duration)) = self.clear_lead {
+            options = options.with_clear_lead(duration);
+        }
+        if let Some(form) = self.clear_lead_form {
+            options = options.with_clear_lead_form(form.into());
+        }
+        if let Some(PictureLimitsArg(limits)) = self.picture_limits {
+            options = options.with_picture_limits(limits);
+        }
+        options
+    }
+}
+
 /// How to read a truncated crypt run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TruncatedRuns {
     Clear,
     Encrypt,
+}
+
+/// A value that has a text form, in a job as on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Text<T>(pub(crate) T);
+
+impl<T: FromStr> FromStr for Text<T> {
+    type Err = T::Err;
+
+    fn from_str(text: &str) -> Result<Self, T::Err> {
+        text.parse().map(Self)
+    }
+}
+
+impl<T: fmt::Display> Serialize for Text<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+impl<'de, T: FromStr<Err: fmt::Display>> Deserialize<'de> for Text<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map(Self).map_err(de::Error::custom)
+    }
+}
+
+/// A duration: seconds, or with a unit (ms, s, m, h).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Length(pub(crate) Duration);
+
+impl FromStr for Length {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (number, unit) = match text.strip_suffix("ms") {
+            Some(number) => (number, 1e-3),
+            None => [("s", 1.0), ("m", 60.0), ("h", 3600.0)]
+                .into_iter()
+                .find_map(|(name, unit)| Some((text.strip_suffix(name)?, unit)))
+                .unwrap_or((text, 1.0)),
+        };
+        let seconds = number.trim().parse::<f64>().ok().map(|number| number * unit);
+        seconds
+            .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+            .filter(|duration| !duration.is_zero())
+            .map(Self)
+            .ok_or_else(|| {
+                "a duration is a number of seconds above 0, like 6s, 1.5s, 1500ms or 10m".into()
+            })
+    }
+}
+
+impl fmt::Display for Length {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}s", self.0.as_secs_f64())
+    }
 }
 
 /// The bytes of an IV.
@@ -127,10 +277,10 @@ pub(crate) fn iv(text: &str) -> Result<IvArg, String> {
     }
 }
 
-pub(crate) fn seconds(text: &str) -> Result<std::time::Duration, String> {
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     text.parse()
         .ok()
-        .and_then(|seconds| std::time::Duration::try_from_secs_f64(seconds).ok())
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
         .filter(|seconds| !seconds.is_zero())
         .ok_or_else(|| "seconds are a number above 0, like 2 or 0.5".into())
 }

@@ -125,7 +125,7 @@ fn forms_of_other_programs() {
         assert!(fs::read(&out).unwrap() == fs::read(&expected).unwrap(), "{key}");
     }
     let shaka = [
-        format!("label=HD:key_id={KID}:key={KEY}"),
+        format!("label=SD:key_id={KID}:key={KEY}"),
         format!("label=AUDIO:key_id={OTHER_KID}:key={OTHER_KEY}"),
     ];
     let keys = [format!("video={}", pair()), format!("audio={}", other_pair())];

@@ -35,9 +35,23 @@ pub(crate) fn presentation(presentation: &Presentation) -> Result<(), Error> {
             }
             self::track(track)?;
         }
+        schemes(set).map_err(fault)?;
         trick_play(presentation, set).map_err(fault)?;
     }
     Ok(())
+}
+
+/// Players do not switch between schemes (ISO/IEC 23000-19, 7.3.4).
+fn schemes(set: &SwitchingSet) -> Result<(), String> {
+    let mut schemes =
+        set.tracks.iter().filter_map(|track| Some((&track.name, track.first_protection()?.scheme)));
+    let Some((first, scheme)) = schemes.next() else { return Ok(()) };
+    match schemes.find(|(_, other)| *other != scheme) {
+        None => Ok(()),
+        Some((name, other)) => Err(format!(
+            "{first} is protected by {scheme}, but {name} by {other}; put them into sets of their own"
+        )),
+    }
 }
 
 /// A set of key frames belongs to another set of video that is not one itself.
@@ -79,14 +93,7 @@ fn track(track: &Track) -> Result<(), Error> {
     if track.codecs.is_empty() && !is_file {
         return fault("its codecs are not known; without them no player can choose it".into());
     }
-    if let Some(protection) = &track.protection
-        && ![*b"cenc", *b"cbcs"].contains(&protection.scheme.0)
-    {
-        return fault(format!(
-            "it is protected by {}, which manifests cannot express; use cenc or cbcs",
-            protection.scheme
-        ));
-    }
+    protection(track)?;
     if let Media::Video(Video { width, height, pixel_aspect_ratio: (x, y), frame_rate, .. }) =
         &track.media
     {
@@ -97,6 +104,40 @@ fn track(track: &Track) -> Result<(), Error> {
     }
     paths(track, is_file)?;
     segments(track)
+}
+
+/// Spans are in order, and one scheme is that of the whole track (ISO/IEC 23000-19, 8.1).
+fn protection(track: &Track) -> Result<(), Error> {
+    let fault = |reason: String| Err(Error::track(track, reason));
+    let mut next = 0;
+    for (number, span) in track.protection.iter().enumerate() {
+        let in_order = if number == 0 { span.first == 0 } else { span.first >= next };
+        if !in_order || span.first >= track.segments.len() {
+            return fault(format!(
+                "protection span {} begins with segment {}: the first one begins with segment 1, and each \
+                 of the others behind the one before it, with a segment that is there",
+                number + 1,
+                span.first.saturating_add(1)
+            ));
+        }
+        next = span.first + 1;
+    }
+    let Some(first) = track.first_protection() else { return Ok(()) };
+    for protection in track.protection.iter().filter_map(|span| span.protection.as_ref()) {
+        if ![*b"cenc", *b"cbcs"].contains(&protection.scheme.0) {
+            return fault(format!(
+                "it is protected by {}, which manifests cannot express; use cenc or cbcs",
+                protection.scheme
+            ));
+        }
+        if protection.scheme != first.scheme {
+            return fault(format!(
+                "it is protected by {} and by {}; a track has one scheme",
+                first.scheme, protection.scheme
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn paths(track: &Track, is_file: bool) -> Result<(), Error> {

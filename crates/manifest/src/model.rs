@@ -50,8 +50,9 @@ pub struct Track {
     /// The highest type of the stream access points that they begin with (ISO/IEC 14496-12, Annex I): 1 or 2,
     /// or 3 if the first pictures cannot be decoded after a switch (open groups of pictures).
     pub sap_type: u8,
-    /// How it is protected; none if it is clear.
-    pub protection: Option<Protection>,
+    /// How its segments are protected, in order; none if all of them are clear. The key of the first
+    /// protected one is that of the initialization segment (`tenc`).
+    pub protection: Vec<ProtectionSpan>,
     /// The manifests that name it.
     pub used_by: UsedBy,
 }
@@ -64,6 +65,11 @@ impl Track {
             duration: segment.duration,
             bytes: segment.bytes.end - segment.bytes.start,
         })
+    }
+
+    /// The protection that its initialization segment speaks of; none if it is clear.
+    pub(crate) fn first_protection(&self) -> Option<&Protection> {
+        self.protection.iter().find_map(|span| span.protection.as_ref())
     }
 
     /// The end of its last segment, in units of the track.
@@ -239,7 +245,18 @@ pub struct KeyFrame {
     pub bytes: Range<u64>,
 }
 
-/// How a track is protected (ISO/IEC 23001-7).
+/// Segments in a row that are protected alike, or clear: a clear lead is a clear one in front, and each key of a
+/// rotation has one. Within them nothing changes: samples that differ are in segments of their own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProtectionSpan {
+    /// The first of the segments, as an index of [`Track::segments`]; they go on up to the next span, or to the
+    /// end. The first span begins with the first segment.
+    pub first: usize,
+    /// How they are protected; none if they are clear.
+    pub protection: Option<Protection>,
+}
+
+/// How segments are protected (ISO/IEC 23001-7).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Protection {
     /// `cenc` or `cbcs`.
@@ -248,6 +265,13 @@ pub struct Protection {
     pub kid: [u8; 16],
     /// What the protection systems are told.
     pub systems: Vec<ProtectionSystem>,
+}
+
+impl Protection {
+    /// For [`Track::protection`]: all segments are protected in this one way.
+    pub fn of_all_segments(self) -> Vec<ProtectionSpan> {
+        vec![ProtectionSpan { first: 0, protection: Some(self) }]
+    }
 }
 
 /// A protection system that can provide the key.

@@ -36,7 +36,7 @@ fn duration(presentation: &Presentation) -> Result<String, Error> {
 #[test]
 fn a_film_obeys_the_rules() {
     for scheme in [*b"cenc", *b"cbcs"] {
-        for film in [film(scheme), film_in_files(scheme)] {
+        for film in [film(scheme), film_in_files(scheme), film_in_motion(scheme)] {
             let sizes = sizes(&film);
             let mpd = dash(&film, &DashOptions::default()).unwrap();
             assert_eq!(dash_rules(&mpd, &|path| sizes.get(path).copied()), [""; 0], "{mpd}");
@@ -184,19 +184,44 @@ fn protection_is_told_where_it_is_shared() {
         Some("01010101-0101-0101-0101-010101010101")
     );
     assert!(main.ContentProtection[2].msprpro.is_some());
-    // A key for each quality: told of each.
+}
+
+/// Qualities that have keys of their own are in sets of their own, between which players switch.
+#[test]
+fn a_set_has_one_key() {
     let mut film = film(*b"cenc");
-    film.sets[0].tracks[1].protection = Some(protection(*b"cenc", 9));
+    film.sets[0].tracks[1].protection = protection(*b"cenc", 9).of_all_segments();
     let mpd = read(&film);
-    assert!(sets(&mpd)[0].ContentProtection.is_empty());
-    for (id, kid) in [
-        ("v360", "01010101-0101-0101-0101-010101010101"),
-        ("v720", "09090909-0909-0909-0909-090909090909"),
+    let sets = sets(&mpd);
+    let switching = |set: &AdaptationSet| {
+        let scheme = "urn:mpeg:dash:adaptation-set-switching:2016";
+        set.supplemental_property
+            .iter()
+            .find(|p| p.schemeIdUri == scheme)
+            .and_then(|p| p.value.clone())
+    };
+    for (set, id, other, kid, track) in [
+        (&sets[0], "1", "2", "01010101-0101-0101-0101-010101010101", "v360"),
+        (&sets[1], "2", "1", "09090909-0909-0909-0909-090909090909", "v720"),
     ] {
-        let protection = representation(&mpd, id).ContentProtection;
-        assert_eq!(protection.len(), 4);
-        assert_eq!(protection[0].default_KID.as_deref(), Some(kid));
+        assert_eq!(set.id.as_deref(), Some(id));
+        assert_eq!(switching(set).as_deref(), Some(other));
+        assert_eq!(set.ContentProtection[0].default_KID.as_deref(), Some(kid));
+        let names: Vec<_> = set.representations.iter().map(|r| r.id.as_deref().unwrap()).collect();
+        assert_eq!(names, [track]);
+        assert!(set.representations[0].ContentProtection.is_empty());
     }
+    let text = dash(&film, &DashOptions::default()).unwrap();
+    assert_eq!(text.matches("segmentAlignment=\"1\"").count(), 2);
+    // Key frames belong to both.
+    let trick = r#"schemeIdUri="http://dashif.org/guidelines/trickmode" value="1 2""#;
+    assert!(text.contains(trick), "{text}");
+    // Sets whose segments begin at other times are not linked.
+    for segment in &mut film.sets[0].tracks[1].segments[3..] {
+        segment.start += 4004;
+        segment.key_frames.clear();
+    }
+    assert!(!dash(&film, &DashOptions::default()).unwrap().contains("adaptation-set-switching"));
 }
 
 #[test]
@@ -394,7 +419,7 @@ fn what_cannot_be_expressed_is_named() {
         "a path of track v1 is \"a b\", but a URL must not be empty, begin with # or have quotes or white space; escape it"
     );
     assert_eq!(
-        with(|track| track.protection = Some(protection(*b"cens", 1))),
+        with(|track| track.protection = protection(*b"cens", 1).of_all_segments()),
         "track v1: it is protected by cens, which manifests cannot express; use cenc or cbcs"
     );
     assert_eq!(with(|track| track.used_by = UsedBy::Hls), "there is no track for DASH");

@@ -120,6 +120,36 @@ fn faults_of_one_duration() {
     }
 }
 
+/// Qualities with keys of their own: sets that are linked.
+#[test]
+fn faults_of_linked_sets() {
+    for mut film in [film(*b"cbcs"), film_in_files(*b"cbcs")] {
+        film.sets[0].tracks[1].protection = protection(*b"cbcs", 9).of_all_segments();
+        let link = "switching:2016\" value=\"2\"";
+        assert_eq!(with(&film, Template::Timeline, link, link), [""; 0]);
+        for (clause, from, to) in [
+            ("5.3.3.5", link, "switching:2016\" value=\"1\""),
+            ("5.3.3.5", link, "switching:2016\" value=\"3\""),
+            ("5.3.3.5", link, "switching:2016\" value=\"99\""),
+            ("5.3.3.2", "egmentAlignment=\"1\"", "egmentAlignment=\"true\""),
+            ("5.3.3.2", "egmentAlignment=\"1\"", "egmentAlignment=\"2\""),
+            ("23000-19, 7.3.4", "value=\"cbcs\"", "value=\"cenc\""),
+            ("IOP 7.7.1", "</Representation>", "<ContentProtection/></Representation>"),
+            (
+                "IOP 7.7.1",
+                "sar=\"1:1\" frameRate=\"24000/1001\"/>",
+                "><ContentProtection/></Representation>",
+            ),
+        ] {
+            let text = dash(&film, &DashOptions::default()).unwrap();
+            if clause == "IOP 7.7.1" && !text.contains(from) {
+                continue;
+            }
+            finds(&with(&film, Template::Timeline, from, to), clause, &format!("{from} -> {to}"));
+        }
+    }
+}
+
 #[test]
 fn faults_of_single_files() {
     let film = film_in_files(*b"cenc");

@@ -7,7 +7,8 @@ mod support;
 use std::collections::BTreeMap;
 
 use lanelock_manifest::{
-    Error, HlsOptions, Presentation, ProtectionSystem, SwitchingSet, Text, Track, UsedBy, hls,
+    Error, HlsOptions, Presentation, Protection, ProtectionSpan, ProtectionSystem, SwitchingSet,
+    Text, Track, UsedBy, hls,
 };
 use lanelock_testkit::hls_rules;
 use m3u8_rs::{
@@ -329,12 +330,12 @@ fn each_system_has_a_key() {
         KeyMethod::Other("SAMPLE-AES-CTR".into())
     );
     assert!(!files["v360.m3u8"].contains("skd"));
-    // Of two keys, each system that sees the KID has two session keys.
+    // Of two keys, Clear Key has two session keys, and others one box or object for both.
     let session = main_of(&files).session_key;
     assert_eq!(
         session.len(),
-        5,
-        "Widevine and Clear Key of two keys, PlayReady with one object for both"
+        4,
+        "Clear Key of two keys, Widevine and PlayReady with what they have for both"
     );
     // A key that can be fetched.
     let mut film = one(vec![video("v", 360, 500_000)]);
@@ -344,9 +345,81 @@ fn each_system_has_a_key() {
         ..ProtectionSystem::default()
     };
     film.sets[0].tracks[0].protection =
-        Some(lanelock_manifest::Protection { systems: vec![clear], ..protection(*b"cbcs", 1) });
+        Protection { systems: vec![clear], ..protection(*b"cbcs", 1) }.of_all_segments();
     let text = &written(&film)["v.m3u8"];
     assert!(text.contains("#EXT-X-KEY:METHOD=SAMPLE-AES,URI=\"v.key\",KEYFORMAT=\"identity\",KEYFORMATVERSIONS=\"1\"\n"), "{text}");
+}
+
+/// A clear lead, two keys and a clear end: lines where something changes, and nowhere else.
+#[test]
+fn keys_change_where_spans_begin() {
+    let film = film_in_motion(*b"cbcs");
+    let files = written(&film);
+    let changes = |name: &str| -> Vec<(usize, String)> {
+        let playlist = media_of(&files, name);
+        let mut before = Vec::new();
+        let mut segments = 0;
+        for line in files[name].lines() {
+            if let Some(key) = line.strip_prefix("#EXT-X-KEY:") {
+                if key.contains("skd://") || key.contains("NONE") {
+                    before.push((
+                        segments,
+                        key[..key.find(",KEYFORMAT").unwrap_or(key.len())].to_owned(),
+                    ));
+                }
+            } else if !line.starts_with('#') {
+                segments += 1;
+            }
+        }
+        assert_eq!(playlist.segments.len(), segments);
+        before
+    };
+    let key = |kid: u8| format!("METHOD=SAMPLE-AES,URI=\"skd://asset/{kid}\"");
+    let none = || "METHOD=NONE".to_owned();
+    assert_eq!(changes("v360.m3u8"), [(2, key(1)), (5, key(8)), (9, none())]);
+    // Two key frames in each segment.
+    assert_eq!(changes("v360-iframes.m3u8"), [(4, key(1)), (10, key(8)), (18, none())]);
+    // All keys, before a player needs them.
+    let session = main_of(&files).session_key;
+    for uri in ["skd://asset/1", "skd://asset/8"] {
+        assert_eq!(session.iter().filter(|key| key.0.uri.as_deref() == Some(uri)).count(), 1);
+    }
+    let sizes = sizes(&film);
+    let broken =
+        hls_rules("main.m3u8", &|path| files.get(path).cloned(), &|path| sizes.get(path).copied());
+    assert_eq!(broken, [""; 0]);
+}
+
+#[test]
+fn spans_that_cannot_be_are_refused() {
+    let error = |spans: Vec<ProtectionSpan>| {
+        let mut film = one(vec![video("v", 360, 500_000)]);
+        film.sets[0].tracks[0].protection = spans;
+        hls(&film, &HlsOptions::default()).unwrap_err().to_string()
+    };
+    let span = |first, kid| ProtectionSpan { first, protection: Some(protection(*b"cbcs", kid)) };
+    for firsts in [[1, 2], [0, 0], [0, 10]] {
+        let message = error(firsts.map(|first| span(first, 1)).to_vec());
+        assert!(message.starts_with("track v: protection span "), "{message}");
+    }
+    let cenc = ProtectionSpan { first: 3, protection: Some(protection(*b"cenc", 1)) };
+    assert_eq!(
+        error(vec![span(0, 1), cenc]),
+        "track v: it is protected by cbcs and by cenc; a track has one scheme"
+    );
+    let mut film = film(*b"cbcs");
+    film.sets[0].tracks[1].protection = protection(*b"cenc", 1).of_all_segments();
+    assert_eq!(
+        hls(&film, &HlsOptions::default()).unwrap_err().to_string(),
+        "set 0 of the presentation: v360 is protected by cbcs, but v720 by cenc; put them into sets of their own"
+    );
+    let mut fewer = span(4, 2);
+    fewer.protection.as_mut().unwrap().systems.pop();
+    assert_eq!(
+        error(vec![span(0, 1), fewer]),
+        "track v: the key from segment 5 on has no KEYFORMAT com.apple.streamingkeydelivery, which the one before \
+         it has and which would go on to apply; give all keys of a track the same protection systems"
+    );
 }
 
 #[test]
@@ -359,10 +432,8 @@ fn what_cannot_be_expressed_is_named() {
     };
     let systems = |systems: Vec<ProtectionSystem>| {
         with(&|track: &mut Track| {
-            track.protection = Some(lanelock_manifest::Protection {
-                systems: systems.clone(),
-                ..protection(*b"cbcs", 1)
-            });
+            let protection = Protection { systems: systems.clone(), ..protection(*b"cbcs", 1) };
+            track.protection = protection.of_all_segments();
         })
     };
     assert_eq!(

@@ -69,6 +69,12 @@ fn faults_of_the_multivariant_playlist() {
         ("4.4.6.3", ",URI=\"v360-iframes.m3u8\"", ",FRAME-RATE=1,URI=\"v360-iframes.m3u8\""),
         ("4.4.6.5", "#EXT-X-SESSION-KEY:METHOD=SAMPLE-AES,", "#EXT-X-SESSION-KEY:METHOD=NONE,"),
         ("4.4.6.5", "KEYID=0x0101", "KEYID=0x0201"),
+        (
+            "4.4.6.5",
+            "#EXT-X-SESSION-KEY:",
+            "#EXT-X-SESSION-KEY:METHOD=SAMPLE-AES,URI=\"skd://asset/1\",\
+             KEYFORMAT=\"com.apple.streamingkeydelivery\",KEYFORMATVERSIONS=\"1\"\n#EXT-X-SESSION-KEY:",
+        ),
     ] {
         finds(&with(&film, "main.m3u8", from, to), section, &format!("{from} -> {to}"));
     }
@@ -95,7 +101,24 @@ fn faults_of_media_playlists() {
         ("4.4.4.4", "METHOD=SAMPLE-AES", "METHOD=SAMPLE"),
         ("4.4.4.4", ",URI=\"skd://asset/1\"", ""),
         ("4.4.4.4", "METHOD=SAMPLE-AES,URI=\"skd", "METHOD=SAMPLE-AES-CTR,URI=\"skd"),
-        ("4.4.6.5", "KEYID=0x0101", "KEYID=0x0201"),
+        ("4.4.6.5", "skd://asset/1", "skd://asset/2"),
+        (
+            "4.4.4.4",
+            "#EXTINF:2.002000,\nv360/3.m4s",
+            "#EXT-X-KEY:METHOD=NONE,IV=0x1\n#EXTINF:2.002000,\nv360/3.m4s",
+        ),
+        (
+            "4.4.4.4",
+            "#EXTINF:2.002000,\nv360/3.m4s",
+            "#EXT-X-KEY:METHOD=SAMPLE-AES,URI=\"skd://b\",KEYFORMAT=\"com.apple.streamingkeydelivery\"\n\
+             #EXTINF:2.002000,\nv360/3.m4s",
+        ),
+        (
+            "4.4.4.4",
+            "#EXTINF:2.002000,\nv360/1.m4s",
+            "#EXT-X-KEY:METHOD=SAMPLE-AES,URI=\"skd://b\",KEYFORMAT=\"com.apple.streamingkeydelivery\"\n\
+             #EXTINF:2.002000,\nv360/1.m4s",
+        ),
         ("4.4.4.5", "#EXT-X-MAP:URI=\"v360/init.mp4\"", "#EXT-X-MAP:URI=\"v360/int.mp4\""),
         ("3.1.2", "#EXT-X-MAP:URI=\"v360/init.mp4\"\n", ""),
         ("4.1", "#EXTINF:2.002000,\n", "#EXT-X-STREAM-INF:BANDWIDTH=1\n#EXTINF:2.002000,\n"),
@@ -116,6 +139,24 @@ fn faults_of_media_playlists() {
         "8",
         "version",
     );
+}
+
+/// A clear lead and two keys obey the rules; what is missing at a change is found.
+#[test]
+fn faults_of_changing_keys() {
+    let film = film_in_motion(*b"cbcs");
+    assert_eq!(with(&film, "v360.m3u8", "", ""), [""; 0]);
+    let [clear, first, second] =
+        ["NONE", "SAMPLE-AES", "SAMPLE-AES"].map(|method| format!("#EXT-X-KEY:METHOD={method}"));
+    let lines = hls(&film, &HlsOptions::default()).unwrap();
+    let text = &lines.iter().find(|(name, _)| name == "v360.m3u8").unwrap().1;
+    assert_eq!(text.matches(&clear).count(), 1, "{text}");
+    assert_eq!((text.matches(&first).count(), &first), (8, &second));
+    // One of the second key's is missing.
+    let place = text.find("skd://asset/8").unwrap();
+    let line = &text[text[..place].rfind('\n').unwrap() + 1..];
+    let line = &line[..=line.find('\n').unwrap()];
+    finds(&with(&film, "v360.m3u8", line, ""), "4.4.4.4", "a key goes on to apply");
 }
 
 #[test]

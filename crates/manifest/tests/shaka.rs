@@ -66,7 +66,7 @@ fn described(set: &AdaptationSet, name: &str, folder: &Path) -> Track {
     let timescale = template.timescale.unwrap().try_into().unwrap();
     let codecs = representation.codecs.clone().unwrap();
     Track {
-        protection: Some(protection_of(set)),
+        protection: protection_of(set).of_all_segments(),
         ..track(name, &codecs, media, timescale, segments)
     }
 }

@@ -4,14 +4,21 @@ use lanelock_mp4::{Movie, Track};
 
 use crate::{
     Choice, DecryptOptions, EncryptOptions, Error, IndexPolicy, Layout, Selector, selection::names,
+    selector::PictureLimits,
 };
 
 /// The choices for encryption that make no difference to a movie; an error if one of them must.
 pub(crate) fn of_encryption(movie: &Movie, options: &EncryptOptions) -> Result<Vec<Choice>, Error> {
-    let keys: Vec<&Selector> = options.keys.entries().map(|(selector, _)| selector).collect();
+    let mut keys: Vec<&Selector> = Vec::new();
+    for line in options.keys.entries() {
+        if !keys.contains(&&line.selector) {
+            keys.push(&line.selector);
+        }
+    }
+    let limits = &options.picture_limits;
     let clear: Vec<&Selector> = options.clear.iter().collect();
     let idle = |selectors: &[&Selector], opposite: &[&Selector]| -> Vec<Selector> {
-        let idle = selectors.iter().filter(|selector| is_idle(selector, movie, opposite));
+        let idle = selectors.iter().filter(|selector| is_idle(selector, movie, opposite, limits));
         idle.copied().cloned().collect()
     };
     // A key for more tracks than it is used for is in order.
@@ -24,16 +31,21 @@ pub(crate) fn of_encryption(movie: &Movie, options: &EncryptOptions) -> Result<V
     if !movie.fragmented && keeps && options.index == IndexPolicy::Build {
         unused.push(Choice::Index);
     }
-    check(movie, &options.must_apply, &unused)?;
+    check(movie, &options.must_apply, &unused, limits)?;
     Ok(unused)
 }
 
 /// Whether a selector decides about no track: it selects none, or others that say the opposite are more
 /// particular about each. Equal ones are an error of the track.
-fn is_idle(selector: &Selector, movie: &Movie, opposite: &[&Selector]) -> bool {
+fn is_idle(
+    selector: &Selector,
+    movie: &Movie,
+    opposite: &[&Selector],
+    limits: &PictureLimits,
+) -> bool {
     movie.tracks.iter().all(|track| {
-        let most = opposite.iter().filter_map(|other| other.rank(track)).max();
-        selector.rank(track).is_none_or(|rank| most.is_some_and(|most| rank < most))
+        let most = opposite.iter().filter_map(|other| other.rank(track, limits)).max();
+        selector.rank(track, limits).is_none_or(|rank| most.is_some_and(|most| rank < most))
     })
 }
 
@@ -41,22 +53,28 @@ fn is_idle(selector: &Selector, movie: &Movie, opposite: &[&Selector]) -> bool {
 pub(crate) fn of_decryption(movie: &Movie, options: &DecryptOptions) -> Result<Vec<Choice>, Error> {
     let no_index = !movie.fragmented && options.index == IndexPolicy::Build;
     let unused: Vec<_> = no_index.then_some(Choice::Index).into_iter().collect();
-    check(movie, &options.must_apply, &unused)?;
+    check(movie, &options.must_apply, &unused, &PictureLimits::default())?;
     Ok(unused)
 }
 
-fn check(movie: &Movie, must_apply: &[Choice], unused: &[Choice]) -> Result<(), Error> {
+fn check(
+    movie: &Movie,
+    must_apply: &[Choice],
+    unused: &[Choice],
+    limits: &PictureLimits,
+) -> Result<(), Error> {
     match must_apply.iter().find(|choice| unused.contains(choice)) {
-        Some(choice) => Err(Error::Options(reason(choice, movie))),
+        Some(choice) => Err(Error::Options(reason(choice, movie, limits))),
         None => Ok(()),
     }
 }
 
 /// Why a choice makes no difference, and what to do.
-fn reason(choice: &Choice, movie: &Movie) -> String {
+fn reason(choice: &Choice, movie: &Movie, limits: &PictureLimits) -> String {
     let tracks = || names(&movie.tracks.iter().collect::<Vec<&Track>>());
-    let selects =
-        |selector: &Selector| movie.tracks.iter().any(|track| selector.rank(track).is_some());
+    let selects = |selector: &Selector| {
+        movie.tracks.iter().any(|track| selector.rank(track, limits).is_some())
+    };
     match choice {
         Choice::Clear(selector) if selects(selector) => format!(
             "--clear {selector} has no effect, since keys name its tracks more particularly; leave \

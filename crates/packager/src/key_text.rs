@@ -8,7 +8,7 @@ use base64ct::{Base64Unpadded, Base64UrlUnpadded, Encoding as _};
 use thiserror::Error;
 use zeroize::Zeroizing;
 
-use crate::{Selector, SelectorError, codec};
+use crate::{Selector, SelectorError, codec, selector::PictureClass};
 
 /// What is wrong with the text of a key. It never repeats the text: part of it may be secret.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -40,8 +40,8 @@ pub enum KeyError {
     Key,
     /// The selector is unknown.
     #[error(
-        "what is before the \"=\" is not all, video, audio, text, other, a track ID or a codec that can be \
-         encrypted ({})",
+        "what is before the \"=\" is not all, video, audio, text, other, sd, hd, uhd, uhd1, uhd2, a track \
+         ID or a codec that can be encrypted ({}), with or without a key period behind it (video@0)",
         codec::known()
     )]
     Selector,
@@ -57,9 +57,18 @@ pub enum KeyError {
          SELECTOR=KID:KEY"
     )]
     Label,
-    /// Two keys for the same selector.
+    /// Two keys for the same selector and key period.
     #[error("two keys for \"{0}\"")]
     Twice(String),
+    /// A selector has keys for key periods, and one for all of them.
+    #[error(
+        "\"{0}\" has a key for all time, and others for key periods ({0}@0, {0}@1, ...): give either the one \
+         or the others"
+    )]
+    Mixed(String),
+    /// The number of a key period is none.
+    #[error("a key period is a number from 0, behind the selector: video@0")]
+    Period,
     /// Two different keys with the same KID.
     #[error("two different keys have the KID {0}")]
     KidTwice(String),
@@ -124,7 +133,11 @@ impl<'a> ShakaKey<'a> {
         let selector = match label.unwrap_or_default().to_ascii_uppercase().as_str() {
             "" => Selector::All,
             "AUDIO" => Selector::Audio,
-            "VIDEO" | "SD" | "HD" | "UHD1" | "UHD2" => Selector::Video,
+            "VIDEO" => Selector::Video,
+            "SD" => Selector::Picture(PictureClass::Sd),
+            "HD" => Selector::Picture(PictureClass::Hd),
+            "UHD1" => Selector::Picture(PictureClass::Uhd1),
+            "UHD2" => Selector::Picture(PictureClass::Uhd2),
             _ => return Err(KeyError::Label),
         };
         let (kid, key) = kid.zip(key).ok_or(KeyError::Shaka)?;
@@ -209,7 +222,7 @@ mod tests {
             ("label=:key_id=1:key=2", Ok(Selector::All)),
             ("key_id=1:key=2", Ok(Selector::All)),
             ("label=audio:key_id=1:key=2", Ok(Selector::Audio)),
-            ("label=UHD1:key=2:key_id=1", Ok(Selector::Video)),
+            ("label=UHD1:key=2:key_id=1", Ok(Selector::Picture(PictureClass::Uhd1))),
             ("label=other:key_id=1:key=2", Err(KeyError::Label)),
             ("label=AUDIO:key_id=1", Err(KeyError::Shaka)),
             ("label=AUDIO:key_id=1:key=2:iv=3", Err(KeyError::Shaka)),

@@ -107,7 +107,8 @@ pub(crate) fn hex_text(bytes: &[u8]) -> String {
     base16ct::lower::encode_string(bytes)
 }
 
-/// Keys for tracks. The most particular selector wins: a track ID, then a codec, then a kind, then `other`,
+/// Keys for tracks, and for key periods where there are some ([`KeyPeriods`](crate::KeyPeriods)). The most
+/// particular selector wins: a track ID, then a codec, then a class of pictures, then a kind, then `other`,
 /// then `all`.
 ///
 /// ```
@@ -123,7 +124,7 @@ pub(crate) fn hex_text(bytes: &[u8]) -> String {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct KeyMap {
-    entries: Vec<(Selector, Key)>,
+    entries: Vec<KeyLine>,
 }
 
 impl KeyMap {
@@ -132,30 +133,43 @@ impl KeyMap {
         Self::default()
     }
 
+    /// Adds a key for all time.
+    ///
+    /// # Errors
+    /// As [`add`](Self::add).
+    pub fn insert(&mut self, selector: Selector, key: Key) -> Result<(), KeyError> {
+        self.add(KeyLine { selector, period: None, key })
+    }
+
     /// Adds a key.
     ///
     /// # Errors
-    /// The selector has a key already or is a codec that cannot be encrypted, or the KID stands for another
-    /// key.
-    pub fn insert(&mut self, selector: Selector, key: Key) -> Result<(), KeyError> {
-        check(&selector)?;
-        if self.entries.iter().any(|(other, _)| *other == selector) {
-            return Err(KeyError::Twice(selector.to_string()));
+    /// The selector has a key already (for that key period, or for all time), or is a codec that cannot be
+    /// encrypted, or the KID stands for another key.
+    pub fn add(&mut self, line: KeyLine) -> Result<(), KeyError> {
+        let KeyLine { selector, period, key } = &line;
+        check(selector)?;
+        for other in self.entries.iter().filter(|other| other.selector == *selector) {
+            if other.period == *period {
+                return Err(KeyError::Twice(line.place()));
+            }
+            if other.period.is_none() || period.is_none() {
+                return Err(KeyError::Mixed(selector.to_string()));
+            }
         }
-        if self.entries.iter().any(|(_, other)| other.kid == key.kid && *other != key) {
+        if self.entries.iter().any(|other| other.key.kid == key.kid && other.key != *key) {
             return Err(KeyError::KidTwice(kid_text(&key.kid)));
         }
-        self.entries.push((selector, key));
+        self.entries.push(line);
         Ok(())
     }
 
     /// Reads a [`KeyLine`] and adds it.
     ///
     /// # Errors
-    /// As [`insert`](Self::insert), and if the text is not of that form.
+    /// As [`add`](Self::add), and if the text is not of that form.
     pub fn parse_insert(&mut self, text: &str) -> Result<(), KeyError> {
-        let KeyLine { selector, key } = text.parse()?;
-        self.insert(selector, key)
+        self.add(text.parse()?)
     }
 
     /// Whether there are no keys.
@@ -164,21 +178,36 @@ impl KeyMap {
     }
 
     /// The entries, in the order of insertion.
-    pub fn entries(&self) -> impl Iterator<Item = (&Selector, &Key)> {
-        self.entries.iter().map(|(selector, key)| (selector, key))
+    pub fn entries(&self) -> impl Iterator<Item = &KeyLine> {
+        self.entries.iter()
+    }
+
+    /// The keys, in the order of insertion; one that is for several tracks or key periods as often as
+    /// that.
+    pub fn keys(&self) -> impl Iterator<Item = &Key> {
+        self.entries.iter().map(|line| &line.key)
     }
 }
 
-/// A key as people write it: a line of a key file. That is `[SELECTOR=]KID:KEY`, for all tracks if there is
-/// no selector, or `label=LABEL:key_id=KID:key=KEY` as for Shaka Packager, whose labels `AUDIO`, `VIDEO`,
-/// `SD`, `HD`, `UHD1` and `UHD2` stand for audio and video.
+/// A key as people write it: a line of a key file. That is `[SELECTOR[@PERIOD]=]KID:KEY`, for all tracks if
+/// there is no selector and for all time if there is no key period; or `label=LABEL:key_id=KID:key=KEY` as for
+/// Shaka Packager, with the labels `AUDIO`, `VIDEO`, `SD`, `HD`, `UHD1` and `UHD2`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct KeyLine {
     /// The tracks it is for.
     pub selector: Selector,
+    /// The number of the key period that it is for, from 0; none if it is for all time.
+    pub period: Option<u32>,
     /// The key.
     pub key: Key,
+}
+
+impl KeyLine {
+    /// What is written before the key: `video`, `video@0`.
+    pub fn place(&self) -> String {
+        let Self { selector, period, .. } = self;
+        period.map_or_else(|| selector.to_string(), |period| format!("{selector}@{period}"))
+    }
 }
 
 impl FromStr for KeyLine {
@@ -189,17 +218,26 @@ impl FromStr for KeyLine {
         if let Some(shaka) = ShakaKey::of(text) {
             let ShakaKey { selector, kid, key } = shaka?;
             let (kid, key) = (key_text::kid(kid)?, key_text::key(key)?);
-            return Ok(Self { selector, key: Key { kid, key } });
+            return Ok(Self { selector, period: None, key: Key { kid, key } });
         }
         // The padding of base64 ends no selector.
         let padded = text.split_once(':').is_some_and(|(kid, _)| kid.ends_with('='));
-        let (selector, key) = match text.split_once('=').filter(|_| !padded) {
+        let (place, key) = match text.split_once('=').filter(|_| !padded) {
             // What follows a colon belongs to a key.
-            Some((selector, key)) if !selector.contains(':') => (selector.trim().parse()?, key),
-            _ => (Selector::All, text),
+            Some((place, key)) if !place.contains(':') => (place.trim(), key),
+            _ => ("all", text),
         };
+        let (selector, period) = match place.split_once('@') {
+            Some((selector, period)) => {
+                let is_number = !period.is_empty() && period.bytes().all(|b| b.is_ascii_digit());
+                let period = period.parse().ok().filter(|_| is_number);
+                (selector, Some(period.ok_or(KeyError::Period)?))
+            }
+            None => (place, None),
+        };
+        let selector = selector.parse()?;
         check(&selector)?;
-        Ok(Self { selector, key: key.trim().parse()? })
+        Ok(Self { selector, period, key: key.trim().parse()? })
     }
 }
 
@@ -259,5 +297,24 @@ mod tests {
             assert_eq!(map.parse_insert(&line), Err(KeyError::Selector), "{wrong}");
         }
         map.parse_insert(&format!("hvc1 = {b}:{b}")).unwrap();
+    }
+
+    #[test]
+    fn keys_of_periods() {
+        let (kid, key) = ("11".repeat(16), "22".repeat(16));
+        let line = format!("HD@12={kid}:{key}").parse::<KeyLine>().unwrap();
+        assert_eq!((line.place().as_str(), line.period), ("hd@12", Some(12)));
+        for period in ["", "-1", "+1", "x", "4294967296", "1@2"] {
+            let line = format!("video@{period}={kid}:{key}").parse::<KeyLine>();
+            assert_eq!(line, Err(KeyError::Period), "{period}");
+        }
+        let mut map = KeyMap::new();
+        for line in ["video@0", "video@1", "audio"] {
+            map.parse_insert(&format!("{line}={kid}:{key}")).unwrap();
+        }
+        let add = |line: &str| map.clone().parse_insert(&format!("{line}={kid}:{key}"));
+        assert_eq!(add("video@1"), Err(KeyError::Twice("video@1".into())));
+        assert_eq!(add("video"), Err(KeyError::Mixed("video".into())));
+        assert_eq!(add("audio@0"), Err(KeyError::Mixed("audio".into())));
     }
 }

@@ -77,6 +77,7 @@ mod pipeline;
 mod place;
 mod plan;
 mod rewrap;
+mod schedule;
 mod selection;
 mod selector;
 mod skeleton;
@@ -103,7 +104,8 @@ pub use options::{
 };
 pub use plan::{MoviePlan, PlannedSegment, SegmentTrack};
 pub use rewrap::{rewrap, rewrap_file};
-pub use selector::{Selector, SelectorError};
+pub use schedule::{ClearLead, KeyPeriods};
+pub use selector::{PictureClass, PictureLimits, Selector, SelectorError};
 pub use summary::{Summary, Times, TrackSummary};
 
 /// The examples of the README, as tests.

@@ -1,7 +1,13 @@
 //! Facts about tracks that take both the file format and the codec to tell.
 
 use lanelock_cenc::map::Codec;
-use lanelock_mp4::SampleEntry;
+use lanelock_mp4::{SampleEntry, Track};
+
+/// Width and height of the coded picture in pixels.
+pub(crate) fn picture_size(track: &Track) -> (u32, u32) {
+    let facts = track.entries.first().and_then(SampleEntry::video);
+    facts.map_or((track.width, track.height), |facts| (facts.width.into(), facts.height.into()))
+}
 
 /// The transfer characteristics of a video track as ITU-T H.273 numbers them: 16 is PQ, 18 is Hybrid
 /// Log-Gamma. None if it is not known, which players take for standard dynamic range.

@@ -4,7 +4,12 @@ use std::time::Duration;
 
 use lanelock_cenc::Scheme;
 
-use crate::{Key, KeyMap, Selector, UnclaimedPolicy, drm::System};
+use crate::{
+    Error, Key, KeyMap, Selector, UnclaimedPolicy,
+    drm::System,
+    schedule::{ClearLead, KeyPeriods, Schedule},
+    selector::PictureLimits,
+};
 
 /// Bytes of the input in memory.
 const MEMORY: u64 = 24 << 20;
@@ -51,6 +56,16 @@ pub struct EncryptOptions {
     pub keys: KeyMap,
     /// The tracks to leave clear. A track that has no key and is not named here is an error.
     pub clear: Vec<Selector>,
+    /// What the classes of pictures are that selectors name.
+    pub picture_limits: PictureLimits,
+    /// From one key period to the next, keys change. Output with several is fragmented. Default one period
+    /// for all time.
+    pub key_periods: KeyPeriods,
+    /// Fragments that begin before this time, counted from the start of the movie, stay clear. Output that
+    /// has them is fragmented. Default none.
+    pub clear_lead: Duration,
+    /// How a clear lead is said to be clear.
+    pub clear_lead_form: ClearLead,
     /// `crypt`:`skip` blocks for video under `cbcs` and `cens`. Default 1:9. Audio has no pattern.
     pub pattern: (u8, u8),
     /// Encrypt the whole blocks of a truncated crypt run (Shaka Packager, Bento4, GPAC); default is
@@ -93,6 +108,10 @@ impl EncryptOptions {
             scheme,
             keys,
             clear: Vec::new(),
+            picture_limits: PictureLimits::default(),
+            key_periods: KeyPeriods::Single,
+            clear_lead: Duration::ZERO,
+            clear_lead_form: ClearLead::SampleEntry,
             pattern: (1, 9),
             encrypt_truncated_runs: false,
             iv: Iv::Random,
@@ -112,6 +131,10 @@ impl EncryptOptions {
 
     setters! {
         with_clear: clear, Vec<Selector>;
+        with_picture_limits: picture_limits, PictureLimits;
+        with_key_periods: key_periods, KeyPeriods;
+        with_clear_lead: clear_lead, Duration;
+        with_clear_lead_form: clear_lead_form, ClearLead;
         with_encrypted_truncated_runs: encrypt_truncated_runs, bool;
         with_iv: iv, Iv;
         with_pssh: pssh, Vec<Vec<u8>>;
@@ -131,6 +154,12 @@ impl EncryptOptions {
     #[must_use]
     pub fn with_pattern(self, crypt: u8, skip: u8) -> Self {
         Self { pattern: (crypt, skip), ..self }
+    }
+
+    /// When tracks are clear, and when which key is theirs.
+    pub(crate) fn schedule(&self) -> Result<Schedule, Error> {
+        self.key_periods.check().map_err(Error::Options)?;
+        Ok(Schedule { lead: self.clear_lead, periods: self.key_periods.clone() })
     }
 }
 

@@ -80,7 +80,7 @@ pub fn rewrap(
     let mut options = to.clone().with_layout(Layout::Keep);
     for track in movie.tracks.iter().filter(|track| !track.is_protected()) {
         let selector = Selector::Track(track.id);
-        if !options.keys.entries().any(|(other, _)| *other == selector) {
+        if !options.keys.entries().any(|other| other.selector == selector) {
             options.clear.push(selector);
         }
     }

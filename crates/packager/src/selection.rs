@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use lanelock_mp4::{Movie, Track, TrackKind};
 
-use crate::{EncryptOptions, Error, Key, codec, io::Input};
+use crate::{EncryptOptions, Error, Key, KeyLine, Selector, codec, io::Input};
 
 /// What is done to the tracks: an error names its options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,14 +14,35 @@ pub(crate) enum Purpose {
     Rewrap,
 }
 
-/// The key of each track, or none if it is to stay clear. An error names every track that has to be
+/// The keys of a track: one for all time, or one for each of some key periods, in order.
+#[derive(Clone, Debug)]
+pub(crate) struct TrackKeys<'o> {
+    lines: Vec<&'o KeyLine>,
+}
+
+impl<'o> TrackKeys<'o> {
+    /// Those with this selector.
+    fn of_selector(options: &'o EncryptOptions, selector: &Selector) -> Self {
+        let lines = options.keys.entries().filter(|line| line.selector == *selector);
+        let mut lines: Vec<_> = lines.collect();
+        lines.sort_by_key(|line| line.period);
+        Self { lines }
+    }
+
+    /// The keys with the periods that they are for.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Option<u32>, &'o Key)> {
+        self.lines.iter().map(|line| (line.period, &line.key))
+    }
+}
+
+/// The keys of each track, or none if it is to stay clear. An error names every track that has to be
 /// decided upon, so that one more run is enough.
 pub(crate) fn select<'o>(
     input: &Input<'_>,
     movie: &Movie,
     options: &'o EncryptOptions,
     purpose: Purpose,
-) -> Result<Vec<Option<&'o Key>>, Error> {
+) -> Result<Vec<Option<TrackKeys<'o>>>, Error> {
     let mut keys = Vec::with_capacity(movie.tracks.len());
     let mut open = Undecided { scheme: options.scheme.to_string(), ..Undecided::default() };
     for track in &movie.tracks {
@@ -29,12 +50,13 @@ pub(crate) fn select<'o>(
             let reason = "it is encrypted already; decrypt it first (lanelock decrypt)";
             return Err(fail(input, track, reason.into()));
         }
+        let rank = |selector: &Selector| selector.rank(track, &options.picture_limits);
         let key = options
             .keys
             .entries()
-            .filter_map(|(selector, key)| Some((selector.rank(track)?, key)))
+            .filter_map(|line| Some((rank(&line.selector)?, &line.selector)))
             .max_by_key(|(rank, _)| *rank);
-        let clear = options.clear.iter().filter_map(|selector| selector.rank(track)).max();
+        let clear = options.clear.iter().filter_map(rank).max();
         let key = match (key, clear) {
             (Some((rank, _)), Some(clear)) if rank == clear => {
                 let reason = "it has a key and is to stay clear as well; give only one of the two";
@@ -58,7 +80,7 @@ pub(crate) fn select<'o>(
         } else if key.is_none() {
             open.keyless.push(track);
         }
-        keys.push(key.map(|(_, key)| key));
+        keys.push(key.map(|(_, selector)| TrackKeys::of_selector(options, selector)));
     }
     open.result(input, purpose)?;
     Ok(keys)
@@ -66,7 +88,10 @@ pub(crate) fn select<'o>(
 
 /// What is to be said of text that stays clear without having been named.
 pub(crate) fn notice_of_text(track: &Track, options: &EncryptOptions) -> Option<String> {
-    let is_named = options.clear.iter().any(|selector| selector.rank(track).is_some());
+    let is_named = options
+        .clear
+        .iter()
+        .any(|selector| selector.rank(track, &options.picture_limits).is_some());
     (codec::stays_clear(track) && !is_named).then(|| {
         format!(
             "track {} ({}) stays clear: players take text in MP4 so (--clear {} says that it is meant)",

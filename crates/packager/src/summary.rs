@@ -47,13 +47,17 @@ pub struct TrackSummary {
     pub codec: String,
     /// The scheme; none if the track is clear.
     pub scheme: Option<String>,
-    /// The KID; none if the track is clear.
+    /// The KID, the first one where keys change; none if the track is clear.
     pub kid: Option<String>,
+    /// The KIDs of its encrypted access units, in order; several where keys change.
+    pub kids: Vec<String>,
     /// The IV that it was encrypted with, in hexadecimal digits: the constant one of `cbcs`, that of the
     /// first access unit under the other schemes. It is in the file, too, and no secret.
     pub iv: Option<String>,
-    /// Access units.
+    /// Encrypted access units.
     pub access_units: u64,
+    /// Access units that are clear in an encrypted track: its clear lead.
+    pub clear_access_units: u64,
 }
 
 /// Seconds of all workers together, by stage.

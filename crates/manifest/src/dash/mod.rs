@@ -44,18 +44,12 @@ pub enum Template {
 /// If the presentation cannot be expressed: [`Error`] names the track and what to do.
 pub fn dash(presentation: &Presentation, options: &DashOptions) -> Result<String, Error> {
     check::presentation(presentation)?;
-    let mut sets = Vec::new();
-    for (index, set) in presentation.sets.iter().enumerate() {
-        let tracks: Vec<_> = set.tracks.iter().filter(|track| track.used_by.dash()).collect();
-        if !tracks.is_empty() {
-            sets.push((index, set, tracks));
-        }
-    }
-    if sets.is_empty() {
+    let all = set::members(presentation);
+    if all.is_empty() {
         return Err(Error::Nothing { what: "track", manifest: "DASH" });
     }
     let tracks: Vec<&Track> =
-        sets.iter().flat_map(|(_, _, tracks)| tracks.iter().copied()).collect();
+        all.iter().flat_map(|members| members.tracks.iter().copied()).collect();
     let (segments, single) = time::by_files(&tracks);
     let whole = segments.is_empty() && single.is_empty();
     let cut = [segments.as_slice(), single.as_slice()].concat();
@@ -64,9 +58,9 @@ pub fn dash(presentation: &Presentation, options: &DashOptions) -> Result<String
         min_buffer: time::longest_segment(if whole { &tracks } else { &cut }),
         template: options.template,
     };
-    let sets = sets
-        .into_iter()
-        .map(|(index, set, tracks)| set::adaptation_set(presentation, index, set, &tracks, &period))
+    let sets = all
+        .iter()
+        .map(|members| set::adaptation_set(presentation, &all, members, &period))
         .collect::<Result<Vec<_>, _>>()?;
     // Longest segments are told of files that are segments, and of segments inside of files (5.3.1.2).
     let longest = |tracks: &[&Track]| {

@@ -8,7 +8,8 @@ use crate::{
 
 /// The descriptors of how a track is protected, and one for each system. FairPlay has none: it plays HLS.
 /// Nor has the common box, which is no system: it is in initialization segments, and dash.js (5.2) would send
-/// it to a server of Clear Key.
+/// it to a server of Clear Key. Keys that come later are told of by the segments (`seig` and `pssh` in `moof`), and
+/// a clear lead by its segments alone (DASH-IF IOP 4.3, 7.5 and 7.6).
 pub(super) fn content_protection(protection: &Protection) -> Vec<Element> {
     let scheme = Element::descriptor(
         "ContentProtection",

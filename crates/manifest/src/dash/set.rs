@@ -11,43 +11,87 @@ use crate::{
     VideoRange,
 };
 
-/// The set of this index; `tracks` are those of it that DASH uses.
+/// Tracks that are an `AdaptationSet`: those of a switching set that DASH uses and that have one key. Where
+/// qualities have keys of their own, players have licences for some of them, and sets are what they choose from
+/// (DASH-IF IOP 4.3, 7.7.1; DASH-IF implementation guidelines: content protection and security, 9.2).
+pub(super) struct Members<'a> {
+    /// `AdaptationSet@id`.
+    id: usize,
+    /// The index of the switching set.
+    index: usize,
+    set: &'a SwitchingSet,
+    pub(super) tracks: Vec<&'a Track>,
+}
+
+/// The adaptation sets of a presentation.
+pub(super) fn members(presentation: &Presentation) -> Vec<Members<'_>> {
+    let mut all: Vec<Members<'_>> = Vec::new();
+    for (index, set) in presentation.sets.iter().enumerate() {
+        for track in set.tracks.iter().filter(|track| track.used_by.dash()) {
+            let same = all.iter_mut().find(|members| {
+                members.index == index
+                    && members.tracks.iter().all(|other| has_key_of(other, track))
+            });
+            match same {
+                Some(members) => members.tracks.push(track),
+                None => all.push(Members { id: all.len() + 1, index, set, tracks: vec![track] }),
+            }
+        }
+    }
+    all
+}
+
+/// Whether two tracks are clear, or have one key.
+fn has_key_of(one: &Track, other: &Track) -> bool {
+    let key = |track: &Track| {
+        track.first_protection().map(|protection| (protection.scheme, protection.kid))
+    };
+    key(one) == key(other)
+}
+
+/// One of the adaptation sets, `all` of which are these.
 pub(super) fn adaptation_set(
     presentation: &Presentation,
-    index: usize,
-    set: &SwitchingSet,
-    tracks: &[&Track],
+    all: &[Members<'_>],
+    members: &Members<'_>,
     period: &Period,
 ) -> Result<Element, Error> {
+    let Members { index, set, tracks, .. } = members;
     let mut trick = None;
     if let Some(main) = set.trick_play_of {
-        if !presentation.sets[main].tracks.iter().any(|track| track.used_by.dash()) {
+        let ids = ids(all.iter().filter(|members| members.index == main));
+        if ids.is_empty() {
             let reason = format!("it is for trick play of set {main}, of which DASH uses no track");
-            return Err(Error::Set { set: index, reason });
+            return Err(Error::Set { set: *index, reason });
         }
-        trick = Some(Element::descriptor(
-            "EssentialProperty",
-            "http://dashif.org/guidelines/trickmode",
-            id(main),
-        ));
+        let scheme = "http://dashif.org/guidelines/trickmode";
+        trick = Some(Element::descriptor("EssentialProperty", scheme, ids));
     }
+    let family: Vec<&Members<'_>> = all.iter().filter(|other| other.index == *index).collect();
+    let of_family: Vec<&Track> =
+        family.iter().flat_map(|members| members.tracks.iter().copied()).collect();
+    let switching = family.len() > 1 && time::aligned(&of_family);
+    // Players may switch to the tracks of these sets as to those of this one (ISO/IEC 23009-1, 5.3.3.5).
+    let others = switching.then(|| {
+        let others = ids(family.iter().copied().filter(|other| other.id != members.id));
+        let scheme = "urn:mpeg:dash:adaptation-set-switching:2016";
+        Element::descriptor("SupplementalProperty", scheme, others.replace(' ', ","))
+    });
+    // The segments of sets with the same number here are aligned (5.3.3.2).
+    let alignment = family.first().filter(|_| switching).map(|first| first.id.to_string());
+    let alignment = alignment.or_else(|| time::aligned(tracks).then(|| "true".to_owned()));
     let (channels, channels_each) = hoist(tracks, |track| channel_configuration(&track.media));
-    let (protection, protection_each) =
-        hoist(tracks, |track| track.protection.as_ref().map_or_else(Vec::new, content_protection));
+    let protection = tracks[0].first_protection().map_or_else(Vec::new, content_protection);
     let (properties, properties_each) = hoist(tracks, |track| properties(&track.media));
     let (place, place_each) = addressing(tracks, period)?;
 
-    let each = channels_each.into_iter().zip(protection_each).zip(properties_each).zip(place_each);
+    let each = channels_each.into_iter().zip(properties_each).zip(place_each);
     let representations =
-        tracks.iter().zip(each).map(|(track, (((channels, protection), properties), place))| {
-            representation(track, period)
-                .children(channels)
-                .children(protection)
-                .children(properties)
-                .children(place)
+        tracks.iter().zip(each).map(|(track, ((channels, properties), place))| {
+            representation(track, period).children(channels).children(properties).children(place)
         });
     let scheme = "urn:mpeg:dash:role:2011";
-    Ok(attributes(set, index, tracks)
+    Ok(attributes(members, alignment)
         .optional("selectionPriority", preferred(presentation, set).then_some(2))
         .optional(
             "maxPlayoutRate",
@@ -58,6 +102,7 @@ pub(super) fn adaptation_set(
         .children(protection)
         .children(trick)
         .children(properties)
+        .children(others)
         .children(set.label.iter().map(|label| Element::with_text("Label", label)))
         .children(set.accessibility.iter().flat_map(|whom| accessibility(*whom)))
         .children(
@@ -67,9 +112,9 @@ pub(super) fn adaptation_set(
         .children(representations))
 }
 
-/// `AdaptationSet@id`.
-fn id(index: usize) -> usize {
-    index + 1
+/// `AdaptationSet@id` of some, with spaces between them.
+fn ids<'a>(some: impl Iterator<Item = &'a Members<'a>>) -> String {
+    some.map(|members| members.id.to_string()).collect::<Vec<_>>().join(" ")
 }
 
 /// Elements for the whole set if they are the same for all of its tracks, and otherwise those of each track.
@@ -85,21 +130,21 @@ fn hoist(
     (shared, vec![Vec::new(); tracks.len()])
 }
 
-fn attributes(set: &SwitchingSet, index: usize, tracks: &[&Track]) -> Element {
+fn attributes(members: &Members<'_>, alignment: Option<String>) -> Element {
+    let Members { id, set, tracks, .. } = members;
     let element = Element::new("AdaptationSet")
-        .attribute("id", id(index))
+        .attribute("id", id)
         .attribute("contentType", tracks[0].media.name())
         .optional("lang", set.language.as_ref());
     // CMAF (ISO/IEC 23000-19, 7.3.3): segments start with a picture from which decoding can start.
     let sap_type = tracks.iter().map(|track| track.sap_type).max().unwrap_or(1);
-    let aligned = time::aligned(tracks);
     let (segments, single) = time::by_files(tracks);
     let element = match (segments.len(), single.len()) {
-        (n, _) if n == tracks.len() => element
-            .optional("segmentAlignment", aligned.then_some(true))
-            .attribute("startWithSAP", sap_type),
+        (n, _) if n == tracks.len() => {
+            element.optional("segmentAlignment", alignment).attribute("startWithSAP", sap_type)
+        }
         (_, n) if n == tracks.len() => element
-            .optional("subsegmentAlignment", aligned.then_some(true))
+            .optional("subsegmentAlignment", alignment)
             .attribute("subsegmentStartsWithSAP", sap_type),
         _ => element,
     };
@@ -154,11 +199,10 @@ fn common_divisor(a: u64, b: u64) -> u64 {
 /// Whether a player should take this set rather than others of its kind.
 fn preferred(presentation: &Presentation, set: &SwitchingSet) -> bool {
     let kind = |set: &SwitchingSet| set.tracks[0].media.name();
-    let others = presentation
-        .sets
-        .iter()
-        .filter(|other| kind(other) == kind(set) && other.trick_play_of.is_none());
-    set.is_default && others.count() > 1
+    let is_other = |other: &SwitchingSet| {
+        kind(other) == kind(set) && other.trick_play_of.is_none() && !other.is_default
+    };
+    set.is_default && presentation.sets.iter().any(is_other)
 }
 
 /// How many times faster than the main content pictures for trick play can be shown with the decoder of it.

@@ -2,15 +2,62 @@
 
 use super::tag::Tag;
 use crate::{
-    Error, ProtectionSystem, Track,
+    Error, Protection, ProtectionSystem, Track,
     protection::{Kind, base64, uuid},
 };
 
-/// The lines of a tag (`EXT-X-KEY` or `EXT-X-SESSION-KEY`), one for each way to get the key of a track.
-pub(super) fn keys(tag: &'static str, track: &Track) -> Result<Vec<String>, Error> {
-    let Some(protection) = &track.protection else { return Ok(Vec::new()) };
+/// A way to get the key of some segments.
+pub(super) struct KeyWay {
+    format: String,
+    uri: String,
+    /// The line that says so.
+    pub(super) line: String,
+}
+
+impl KeyWay {
+    /// Whether it asks the same system for the same, so that only one of them is told (4.4.6.5).
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        (&self.format, &self.uri) == (&other.format, &other.uri)
+    }
+}
+
+/// The ways to get the keys of a track, as lines of a tag (`EXT-X-KEY` or `EXT-X-SESSION-KEY`): those of each of
+/// its spans, none where it is clear.
+///
+/// A key goes on to apply until one of the same KEYFORMAT comes, or `METHOD=NONE` (4.4.4.4). So those of one span
+/// must take the place of all those of the span before it.
+pub(super) fn spans(tag: &'static str, track: &Track) -> Result<Vec<(usize, Vec<KeyWay>)>, Error> {
+    let mut spans: Vec<(usize, Vec<KeyWay>)> = Vec::with_capacity(track.protection.len());
+    for span in &track.protection {
+        let ways = match &span.protection {
+            Some(protection) => key_ways(tag, protection, track)?,
+            None => Vec::new(),
+        };
+        let left_over = spans.last().and_then(|(_, before)| {
+            before.iter().find(|old| ways.iter().all(|way| way.format != old.format))
+        });
+        if let Some(KeyWay { format, .. }) = left_over.filter(|_| !ways.is_empty()) {
+            return Err(Error::track(
+                track,
+                format!(
+                    "the key from segment {} on has no KEYFORMAT {format}, which the one before it has and \
+                     which would go on to apply; give all keys of a track the same protection systems",
+                    span.first + 1
+                ),
+            ));
+        }
+        spans.push((span.first, ways));
+    }
+    Ok(spans)
+}
+
+fn key_ways(
+    tag: &'static str,
+    protection: &Protection,
+    track: &Track,
+) -> Result<Vec<KeyWay>, Error> {
     let is_cbcs = protection.scheme.0 == *b"cbcs";
-    let mut lines = Vec::new();
+    let mut all: Vec<KeyWay> = Vec::new();
     for system in &protection.systems {
         for (format, uri) in
             ways(system, protection.kid, is_cbcs).map_err(|reason| Error::track(track, reason))?
@@ -25,18 +72,19 @@ pub(super) fn keys(tag: &'static str, track: &Track) -> Result<Vec<String>, Erro
             }
             let line =
                 key.quoted("KEYFORMAT", &format)?.quoted("KEYFORMATVERSIONS", "1")?.into_line();
+            let way = KeyWay { format, uri, line };
             // Clear Key has two SystemIDs, but one format.
-            if !lines.contains(&line) {
-                lines.push(line);
+            if !all.iter().any(|other| other.is_same(&way)) {
+                all.push(way);
             }
         }
     }
-    if lines.is_empty() {
+    if all.is_empty() {
         let reason = "no protection system tells HLS players where to get its key; \
                       add one (Clear Key for tests), FairPlay with the scheme cbcs alone";
         return Err(Error::track(track, reason));
     }
-    Ok(lines)
+    Ok(all)
 }
 
 /// `KEYFORMAT` and `URI` of what a system offers; or what it lacks.

@@ -2,7 +2,11 @@
 
 use std::ops::Range;
 
-use super::{keys::keys, rate::Rate, tag::Tag};
+use super::{
+    keys::{self, KeyWay},
+    rate::Rate,
+    tag::Tag,
+};
 use crate::{Error, Files, Media, Text, Track, model::Extent};
 
 /// A media playlist, and what the multivariant playlist says of it.
@@ -25,7 +29,9 @@ impl<'a> MediaPlaylist<'a> {
         }
         let extents: Vec<_> = track.sizes().collect();
         let mut lines = head(track, target, None)?;
+        let mut keys = Keys::of(track)?;
         for (number, (segment, extent)) in track.segments.iter().zip(&extents).enumerate() {
+            keys.push(&mut lines, number);
             let range = matches!(track.files, Files::Single { .. }).then_some(&segment.bytes);
             push_segment(&mut lines, track, number, extent, range);
         }
@@ -57,7 +63,9 @@ impl<'a> MediaPlaylist<'a> {
         // Before version 6 of the protocol, it is not rounded but an upper bound.
         let target = longest(&extents, track).div_ceil(1_000_000).max(1);
         let mut lines = head(track, target, Some("#EXT-X-I-FRAMES-ONLY"))?;
+        let mut keys = Keys::of(track)?;
         for (number, range, extent) in &frames {
+            keys.push(&mut lines, *number);
             push_segment(&mut lines, track, *number, extent, Some(range));
         }
         let name = format!("{}-iframes.m3u8", track.name);
@@ -111,9 +119,41 @@ fn head(track: &Track, target: u64, key_frames: Option<&str>) -> Result<Vec<Stri
         }
         Files::Segments { init: None, .. } | Files::Whole { .. } => {}
     }
-    // Keys apply to the initialization segments behind them as well (4.4.4.4), but none of those is encrypted.
-    lines.extend(keys("EXT-X-KEY", track)?);
     Ok(lines)
+}
+
+/// The `EXT-X-KEY` lines of a track that are still to be written. They are behind `EXT-X-MAP`: keys apply to the
+/// initialization segments behind them as well (4.4.4.4), and none of those is encrypted.
+struct Keys {
+    spans: std::iter::Peekable<std::vec::IntoIter<(usize, Vec<KeyWay>)>>,
+    /// Whether a key applies.
+    applies: bool,
+}
+
+impl Keys {
+    fn of(track: &Track) -> Result<Self, Error> {
+        let spans = keys::spans("EXT-X-KEY", track)?.into_iter().peekable();
+        Ok(Self { spans, applies: false })
+    }
+
+    /// Writes what changes up to the segment of this index.
+    fn push(&mut self, lines: &mut Vec<String>, segment: usize) {
+        let mut last = None;
+        while let Some(span) = self.spans.next_if(|(first, _)| *first <= segment) {
+            last = Some(span.1);
+        }
+        match last {
+            Some(ways) if ways.is_empty() => {
+                lines.extend(self.applies.then(|| "#EXT-X-KEY:METHOD=NONE".to_owned()));
+                self.applies = false;
+            }
+            Some(ways) => {
+                lines.extend(ways.into_iter().map(|way| way.line));
+                self.applies = true;
+            }
+            None => {}
+        }
+    }
 }
 
 fn byte_range(range: &Range<u64>) -> String {

@@ -9,7 +9,7 @@ mod tag;
 use std::collections::BTreeSet;
 
 use crate::{Error, Media, Presentation, SwitchingSet, Track, Video, VideoRange, check};
-use keys::keys;
+use keys::KeyWay;
 use media::MediaPlaylist;
 use rate::Rate;
 use renditions::{Content, Group, contents, groups};
@@ -121,13 +121,17 @@ fn multivariant(
         lines.push("#EXT-X-INDEPENDENT-SEGMENTS".into());
     }
     let renditions = audio.iter().chain(text).flat_map(Content::playlists);
+    let mut session: Vec<KeyWay> = Vec::new();
     for playlist in video.iter().chain(renditions) {
-        for key in keys("EXT-X-SESSION-KEY", playlist.track)? {
-            if !lines.contains(&key) {
-                lines.push(key);
+        for way in
+            keys::spans("EXT-X-SESSION-KEY", playlist.track)?.into_iter().flat_map(|span| span.1)
+        {
+            if !session.iter().any(|other| other.is_same(&way)) {
+                session.push(way);
             }
         }
     }
+    lines.extend(session.into_iter().map(|way| way.line));
     let audio = groups(audio, "audio");
     let subtitles = groups(text, "text");
     for group in &audio {

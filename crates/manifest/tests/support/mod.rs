@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use lanelock_manifest::{
-    Accessibility, Audio, Files, KeyFrame, Media, Presentation, Protection, ProtectionSystem, Role,
-    Segment, SwitchingSet, Text, Track, UsedBy, Video, VideoRange,
+    Accessibility, Audio, Files, KeyFrame, Media, Presentation, Protection, ProtectionSpan,
+    ProtectionSystem, Role, Segment, SwitchingSet, Text, Track, UsedBy, Video, VideoRange,
 };
 use lanelock_testkit::{Rng, unhex};
 
@@ -47,6 +47,19 @@ pub(crate) fn protection(scheme: [u8; 4], kid: u8) -> Protection {
         ProtectionSystem { pssh: None, key_uri: Some("skd://asset/1".into()), ..system(FAIRPLAY) },
     ];
     Protection { scheme: scheme.into(), kid: [kid; 16], systems }
+}
+
+/// A clear lead of two segments, then a key for three, then another one, and clear at the end.
+pub(crate) fn in_motion(scheme: [u8; 4], kid: u8) -> Vec<ProtectionSpan> {
+    let key = |kid: u8| {
+        let mut key = protection(scheme, kid);
+        for system in &mut key.systems {
+            system.key_uri = system.key_uri.is_some().then(|| format!("skd://asset/{kid}"));
+        }
+        Some(key)
+    };
+    let spans = [(0, None), (2, key(kid)), (5, key(kid + 7)), (9, None)];
+    spans.map(|(first, protection)| ProtectionSpan { first, protection }).to_vec()
 }
 
 /// Segments in files of their own, of these durations; sizes by a bit rate that varies.
@@ -99,7 +112,7 @@ pub(crate) fn track(
         files: in_folder(name),
         segments,
         sap_type: 1,
-        protection: None,
+        protection: Vec::new(),
         used_by: UsedBy::Both,
     }
 }
@@ -168,10 +181,24 @@ pub(crate) fn set(language: Option<&str>, tracks: Vec<Track>) -> SwitchingSet {
     SwitchingSet { language: language.map(str::to_owned), tracks, ..SwitchingSet::default() }
 }
 
+/// A film with a clear lead and keys that change.
+pub(crate) fn film_in_motion(scheme: [u8; 4]) -> Presentation {
+    let mut film = film(scheme);
+    for track in film.sets.iter_mut().flat_map(|set| &mut set.tracks) {
+        if let Some(ProtectionSpan { protection: Some(protection), .. }) = track.protection.first()
+        {
+            track.protection = in_motion(scheme, protection.kid[0]);
+        }
+    }
+    film
+}
+
 /// Everything that a film may have, in files of segments.
 pub(crate) fn film(scheme: [u8; 4]) -> Presentation {
-    let protected =
-        |track: Track, kid| Track { protection: Some(protection(scheme, kid)), ..track };
+    let protected = |track: Track, kid| Track {
+        protection: protection(scheme, kid).of_all_segments(),
+        ..track
+    };
     let trick = {
         let video = video("trick", 360, 60_000);
         let Media::Video(media) = video.media.clone() else { panic!("it is video") };
@@ -324,7 +351,14 @@ pub(crate) fn random_film(seed: u64) -> Presentation {
             let segments = if number == 0 { with_key_frames(segments) } else { segments };
             let mut track = track(&name, &like.codecs, like.media, timescale, segments);
             if below(2) == 0 {
-                track.protection = Some(protection(*b"cbcs", 1));
+                let spans = in_motion(*b"cbcs", 1);
+                let count = track.segments.len();
+                track.protection = match below(3) {
+                    0 => spans.into_iter().filter(|span| span.first < count).collect(),
+                    kid => {
+                        protection(*b"cbcs", u8::try_from(kid).expect("1 or 2")).of_all_segments()
+                    }
+                };
             }
             tracks.push(track);
         }

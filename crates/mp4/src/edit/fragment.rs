@@ -23,18 +23,28 @@ pub struct Protect<'a> {
     /// Parameters for all samples of this fragment, written as a `seig` sample group: for key
     /// rotation and for clear leads.
     pub seig: Option<&'a TrackEncryption>,
+    /// Another sample entry, from 1: for clear leads ([`ProtectTrack::with_clear_entries`]).
+    ///
+    /// [`ProtectTrack::with_clear_entries`]: super::ProtectTrack::with_clear_entries
+    pub description_index: Option<u32>,
 }
 
 impl<'a> Protect<'a> {
     /// Protects the track fragment at `index` with the parameters of its track.
     pub fn new(index: usize, aux: WriteAux<'a>) -> Self {
-        Self { index, aux, seig: None }
+        Self { index, aux, seig: None, description_index: None }
     }
 
     /// Sets the parameters of all samples, as a `seig` group.
     #[must_use]
     pub fn with_seig(self, seig: &'a TrackEncryption) -> Self {
         Self { seig: Some(seig), ..self }
+    }
+
+    /// Sets another sample entry, from 1.
+    #[must_use]
+    pub fn with_description_index(self, description_index: u32) -> Self {
+        Self { description_index: Some(description_index), ..self }
     }
 }
 
@@ -127,7 +137,15 @@ impl<'a> FragmentEdit<'a> {
         for pssh in self.pssh {
             BoxRef::root_of(pssh, 0, b"pssh")?;
         }
-        let added = blobs.data.len() + self.pssh.iter().map(|pssh| pssh.len()).sum::<usize>();
+        let mut entries: Vec<(usize, EntryIndex<'_>)> = Vec::new();
+        for plan in self.plans {
+            if let Some(new) = plan.description_index {
+                entries.push((plan.index, EntryIndex::of(&fragment.tracks[plan.index], new)?));
+            }
+        }
+        let inserted: usize = entries.iter().map(|(_, entry)| entry.growth()).sum();
+        let added =
+            inserted + blobs.data.len() + self.pssh.iter().map(|pssh| pssh.len()).sum::<usize>();
         let removed: usize = removals.iter().map(|removal| removal.child.range().len()).sum();
         let growth = length(added) - length(removed);
         let saios = blobs.blobs.iter().filter(|blob| blob.saio.is_some()).map(|blob| blob.index);
@@ -142,6 +160,9 @@ impl<'a> FragmentEdit<'a> {
             let (before, rest) = removals_left.split_at(before.count());
             removals_left = rest;
             Removal::remove(before, fragment, &mut splice);
+            if let Some((_, entry)) = entries.iter().find(|(of, _)| *of == index) {
+                entry.write(&mut splice, &[root, traf.place]);
+            }
             moves.patch_offsets(&mut splice, index, traf)?;
             let Some((blob, rest)) =
                 blobs_left.split_first().filter(|(blob, _)| blob.index == index)
@@ -231,6 +252,41 @@ impl Removal<'_> {
 fn no_such_traf(fragment: &Fragment<'_>, index: usize) -> Error {
     let (what, value) = ("track fragment index", index as u64);
     fragment.root.error(ErrorKind::InvalidValue { what, value })
+}
+
+/// The number of a sample entry in `tfhd`, to be written.
+struct EntryIndex<'a> {
+    tfhd: BoxRef<'a>,
+    at: usize,
+    is_there: bool,
+    new: u32,
+}
+
+impl<'a> EntryIndex<'a> {
+    fn of(traf: &TrackFragment<'a>, new: u32) -> Result<Self> {
+        let tfhd = traf.place.require(b"tfhd")?;
+        let flags = tfhd.payload()[3];
+        // Version and flags, the track, the base if there is one.
+        let at = tfhd.payload_range().start + 8 + if flags & 0x1 == 0 { 0 } else { 8 };
+        Ok(Self { tfhd, at, is_there: flags & 0x2 != 0, new })
+    }
+
+    /// Bytes by which `tfhd` grows.
+    fn growth(&self) -> usize {
+        if self.is_there { 0 } else { 4 }
+    }
+
+    fn write(&self, splice: &mut Splice<'_>, around: &[BoxRef<'_>; 2]) {
+        let new = self.new.to_be_bytes();
+        if self.is_there {
+            splice.overwrite(self.at, &new);
+            return;
+        }
+        let flags = self.tfhd.payload_range().start + 3;
+        splice.overwrite(flags, &[self.tfhd.payload()[3] | 0x2]);
+        let [root, traf] = *around;
+        splice.insert(self.at, &[root, traf, self.tfhd], |out| out.extend_from_slice(&new));
+    }
 }
 
 /// The boxes to append to one `traf`.

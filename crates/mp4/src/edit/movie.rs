@@ -21,18 +21,27 @@ pub struct ProtectTrack<'a> {
     pub encryption: TrackEncryption,
     /// For a progressive file: `senc`, `saiz` and `saio` to be put into `stbl`.
     pub aux: Option<&'a SampleAuxTable>,
+    /// Whether the sample entries stay clear as well, behind those that are protected: entry *i* of *n*
+    /// becomes protected, and entry *n* + *i* is what it was. For clear leads.
+    pub clear_entries: bool,
 }
 
 impl<'a> ProtectTrack<'a> {
     /// Protects the sample entries of a track, without auxiliary information in `stbl`.
     pub fn new(track_id: u32, scheme: FourCc, encryption: TrackEncryption) -> Self {
-        Self { track_id, scheme, encryption, aux: None }
+        Self { track_id, scheme, encryption, aux: None, clear_entries: false }
     }
 
     /// Puts the auxiliary information of a progressive file into `stbl`.
     #[must_use]
     pub fn with_aux(self, aux: &'a SampleAuxTable) -> Self {
         Self { aux: Some(aux), ..self }
+    }
+
+    /// Keeps the clear sample entries, behind those that are protected.
+    #[must_use]
+    pub fn with_clear_entries(self) -> Self {
+        Self { clear_entries: true, ..self }
     }
 }
 
@@ -204,6 +213,27 @@ fn protect_entries(
             put_sinf(out, entry.kind(), plan.scheme, &plan.encryption);
         });
     }
+    if plan.clear_entries {
+        put_clear_entries(splice, track, boxes)?;
+    }
+    Ok(())
+}
+
+/// Appends the sample entries as they are.
+fn put_clear_entries(splice: &mut Splice<'_>, track: &Track, boxes: &TrackBoxes<'_>) -> Result<()> {
+    let stsd = boxes.stsd;
+    let mut copies = Vec::new();
+    let mut end = stsd.payload_range().end;
+    for entry in stsd.children() {
+        let entry = entry?;
+        copies.extend_from_slice(&stsd.source.bytes[entry.range()]);
+        end = entry.range().end;
+    }
+    let overflow = || stsd.error(ErrorKind::Overflow { what: "number of sample entries" });
+    let count = u32::try_from(track.entries.len()).ok().and_then(|count| count.checked_mul(2));
+    let count = count.ok_or_else(overflow)?;
+    splice.overwrite(stsd.payload_range().start + 4, &count.to_be_bytes());
+    splice.insert(end, &boxes.around(&[stsd]), |out| out.extend_from_slice(&copies));
     Ok(())
 }
 

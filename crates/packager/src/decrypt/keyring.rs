@@ -56,7 +56,8 @@ struct SeenUnits {
     decrypted: u64,
     /// Those that a sample group or a clear sample entry says to be clear.
     clear: u64,
-    first_kid: Option<[u8; 16]>,
+    /// In order.
+    kids: Vec<[u8; 16]>,
 }
 
 /// A sample of the input that may be encrypted.
@@ -180,7 +181,9 @@ impl<'a> Keyring<'a> {
         let Some(cipher) = self.cipher(name, number, ciphers)? else { return Ok(()) };
         let seen = &mut self.seen[sample.track];
         seen.decrypted += 1;
-        seen.first_kid.get_or_insert(encryption.kid);
+        if seen.kids.last() != Some(&encryption.kid) && !seen.kids.contains(&encryption.kid) {
+            seen.kids.push(encryption.kid);
+        }
         let place = Place { track: track.id, access_unit: number, offset: sample.offset };
         media.check(self.input, place, sample.size as u64)?;
         let first = to.subsamples.len();
@@ -260,13 +263,15 @@ impl<'a> Keyring<'a> {
             .map(|(track, seen)| TrackSummary {
                 id: track.id,
                 codec: track.codec(),
-                scheme: seen.first_kid.and_then(|_| {
+                scheme: seen.kids.first().and_then(|_| {
                     let entry = track.entries.iter().find_map(|entry| entry.protection.as_ref())?;
                     Some(entry.scheme_type.to_string())
                 }),
-                kid: seen.first_kid.as_ref().map(kid_text),
+                kid: seen.kids.first().map(kid_text),
+                kids: seen.kids.iter().map(kid_text).collect(),
                 iv: None,
                 access_units: seen.decrypted,
+                clear_access_units: if track.is_protected() { seen.clear } else { 0 },
             })
             .collect()
     }

@@ -1,12 +1,14 @@
 //! The map stage of encryption.
 
+use std::time::Duration;
+
 use lanelock_mp4::{
-    Fragment, Movie, TrackFragment,
+    Fragment, Movie, SampleAuxTable, TrackEncryption, TrackFragment,
     compose::{NewTrackFragment, moof},
     edit::{FragmentEdit, KeepPssh, Protect, RunOffsets, SampleInfoSlicer, WriteAux},
 };
 
-use super::remarks::Remarks;
+use super::{fragment_pssh::FragmentPssh, remarks::Remarks};
 use crate::{
     Error,
     claims::{Claims, check_shared},
@@ -19,6 +21,7 @@ use crate::{
     },
     pipeline::Map,
     place::Placement,
+    plan::{duration, rank},
     skeleton::MediaRanges,
     tracks::Protector,
 };
@@ -39,6 +42,7 @@ pub(crate) struct Encryptor<'a> {
     /// New fragments so far.
     pub(crate) fragments: u64,
     pub(crate) remarks: Remarks,
+    pub(crate) pssh: FragmentPssh<'a>,
 }
 
 impl Map for Encryptor<'_> {
@@ -72,6 +76,11 @@ impl Map for Encryptor<'_> {
                     if self.placement.wants_times() {
                         times.extend(tracks.iter().filter_map(TrackTimes::of_new));
                     }
+                    if let Some(time) =
+                        self.start_of(tracks.iter().map(|new| (new.track, Some(new.decode_time))))
+                    {
+                        self.protector.begin_fragment(self.input, self.movie, time)?;
+                    }
                     self.new_fragment(tracks, part.buffer.len() as u64, bytes, &mut stage)?
                 }
                 PartKind::Stretch(samples) => {
@@ -93,7 +102,51 @@ impl Map for Encryptor<'_> {
     }
 }
 
+/// What protects a track fragment.
+struct Protected {
+    /// Index in the fragment.
+    index: usize,
+    aux: OwnedAux,
+    group: Option<TrackEncryption>,
+    /// Another sample entry.
+    entry: Option<u32>,
+}
+
+/// Auxiliary information, as [`WriteAux`] borrows it.
+enum OwnedAux {
+    Nothing,
+    EmptySenc,
+    /// Taken out, since a track may have several track fragments in one `moof`.
+    Full(SampleAuxTable),
+}
+
+impl Protected {
+    fn plan(&self) -> Protect<'_> {
+        let aux = match &self.aux {
+            OwnedAux::Nothing => WriteAux::Nothing,
+            OwnedAux::EmptySenc => WriteAux::EmptySenc,
+            OwnedAux::Full(table) => WriteAux::Full(table),
+        };
+        let mut plan = Protect::new(self.index, aux);
+        if let Some(group) = &self.group {
+            plan = plan.with_seig(group);
+        }
+        if let Some(entry) = self.entry {
+            plan = plan.with_description_index(entry);
+        }
+        plan
+    }
+}
+
 impl Encryptor<'_> {
+    /// When a fragment with these tracks begins: decoding time of the first sample in the track that says
+    /// where fragments begin.
+    fn start_of(&self, tracks: impl Iterator<Item = (usize, Option<u64>)>) -> Option<Duration> {
+        let known = tracks.filter_map(|(track, time)| Some((&self.movie.tracks[track], time?)));
+        let (track, time) = known.min_by_key(|(track, _)| rank(track))?;
+        Some(duration(time, track.timescale.into()))
+    }
+
     /// Gives the new `moof` of a part, and its times if they are wanted.
     fn fragment(
         &mut self,
@@ -109,6 +162,12 @@ impl Encryptor<'_> {
             Fragment::parse(moof, at, self.movie, self.input.len()).map_err(container)?;
         self.claims.fragment(&fragment)?;
         check_shared(self.input, &fragment, |track| self.protector.tracks[track].is_some())?;
+        let trafs = fragment.tracks.iter().filter(|traf| traf.sample_count > 0);
+        let first_time = |traf: &TrackFragment<'_>| Some(traf.samples().next()?.decode_time);
+        let times = trafs.map(|traf| (traf.track_index, first_time(traf)));
+        if let Some(time) = self.start_of(times) {
+            self.protector.begin_fragment(self.input, self.movie, time)?;
+        }
         for track in self.protector.tracks.iter_mut().flatten() {
             track.aux.clear();
         }
@@ -135,14 +194,24 @@ impl Encryptor<'_> {
                 self.remarks.repeated(track);
             }
             if let Some(track) = &mut self.protector.tracks[track] {
-                // Taken out, since a track may have several track fragments in one `moof`.
-                tables.push((index, track.needs_aux().then(|| track.aux.take())));
+                tables.push(Protected {
+                    index,
+                    aux: if track.is_clear() {
+                        OwnedAux::Nothing
+                    } else if track.needs_aux() {
+                        OwnedAux::Full(track.aux.take())
+                    } else {
+                        OwnedAux::EmptySenc
+                    },
+                    group: track.group(),
+                    entry: track.sample_entry(traf.description_index),
+                });
             }
         }
-        let plans = tables.iter().map(|(index, table)| {
-            Protect::new(*index, table.as_ref().map_or(WriteAux::EmptySenc, WriteAux::Full))
-        });
-        let plans: Vec<_> = plans.collect();
+        let plans: Vec<_> = tables.iter().map(Protected::plan).collect();
+        let tracks = fragment.tracks.iter().map(|traf| traf.track_index);
+        let pssh = self.pssh.of(self.protector.rotated_kids(tracks))?;
+        let pssh: Vec<&[u8]> = pssh.iter().map(Vec::as_slice).collect();
         self.fragments += 1;
         let mut edit = FragmentEdit::new(&fragment).with_run_offsets(RunOffsets::Explicit);
         if self.decryptor.is_some() {
@@ -150,7 +219,8 @@ impl Encryptor<'_> {
         } else if !leftovers.is_empty() {
             edit = edit.unprotect_tracks(&leftovers, KeepPssh::Yes);
         }
-        let edited = edit.protect(&plans).finish(self.placement.moved(at)).map_err(container)?;
+        let edit = edit.protect(&plans).with_pssh(&pssh);
+        let edited = edit.finish(self.placement.moved(at)).map_err(container)?;
         let mut times = Vec::new();
         if self.placement.wants_times() {
             times = TrackTimes::of_fragment(&fragment);
@@ -217,30 +287,43 @@ impl Encryptor<'_> {
                 slicer.slice(samples, boxes);
             }
         }
+        let groups = tracks.iter().map(|new| self.protector.tracks[new.track].as_ref()?.group());
+        let groups: Vec<_> = groups.collect();
         let trafs: Vec<_> = tracks
             .iter()
             .zip(starts)
             .zip(&boxes)
-            .map(|((new, start), boxes)| {
+            .zip(&groups)
+            .map(|(((new, start), boxes), group)| {
                 let id = self.movie.tracks[new.track].id;
+                let protected = self.protector.tracks[new.track].as_ref();
                 let mut traf = NewTrackFragment::new(id, new.decode_time, &new.samples, 8 + start)
                     .with_boxes(boxes);
-                if new.description_index != 1 {
-                    traf = traf.with_description_index(new.description_index);
+                let entry = protected.and_then(|track| track.sample_entry(new.description_index));
+                let entry = entry.unwrap_or(new.description_index);
+                if entry != 1 {
+                    traf = traf.with_description_index(entry);
                 }
-                match &self.protector.tracks[new.track] {
+                if let Some(group) = group {
+                    traf = traf.with_seig(group);
+                }
+                match protected {
                     Some(track) => traf.with_aux(track.write_aux()),
                     None => traf,
                 }
             })
             .collect();
+        let kids = self.protector.rotated_kids(tracks.iter().map(|new| new.track));
+        let pssh = self.pssh.of(kids)?;
+        let pssh: Vec<&[u8]> = pssh.iter().map(Vec::as_slice).collect();
         self.fragments += 1;
         let too_large = |_| {
             let reason = format!("fragment {} would be larger than 4 GiB", self.fragments);
             self.input.unsuitable(reason)
         };
         let sequence = u32::try_from(self.fragments).map_err(too_large)?;
-        let mut head = moof(sequence, &trafs, &[]).map_err(|error| self.input.container(error))?;
+        let mut head =
+            moof(sequence, &trafs, &pssh).map_err(|error| self.input.container(error))?;
         let size = u32::try_from(len + 8).map_err(too_large)?;
         head.extend_from_slice(&size.to_be_bytes());
         head.extend_from_slice(b"mdat");

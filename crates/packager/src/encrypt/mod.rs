@@ -1,12 +1,14 @@
 //! Encryption.
 
 mod encryptor;
+mod fragment_pssh;
 mod protection;
 mod remarks;
 mod run;
 mod segments;
 
 pub(crate) use encryptor::Encryptor;
+pub(crate) use fragment_pssh::FragmentPssh;
 pub use protection::Protection;
 pub(crate) use remarks::{GROUP_OF_CLEAR, Remarks, is_protected};
 pub(crate) use run::{Job, protect, pssh};

@@ -6,6 +6,7 @@ use lanelock::AesLevel;
 
 use super::{
     encryptor::Encryptor,
+    fragment_pssh::FragmentPssh,
     remarks::Remarks,
     run::{Job, NOTHING, append_metas, protect, pssh},
 };
@@ -82,7 +83,8 @@ impl Protection {
         };
         let head = job.iso_head()?;
         let level = AesLevel::best()?;
-        let protector = Protector::new(&input, movie, &options, level, Purpose::Encrypt)?;
+        let mut protector = Protector::new(&input, movie, &options, level, Purpose::Encrypt)?;
+        protector.origin = plan.segments().first().map(|first| first.start);
         job.check(&protector)?;
         Remarks::of(&input, movie, &protector)?.warn(movie, observer);
         let mut tracks = plan.segments().iter().flat_map(|segment| &segment.tracks);
@@ -173,6 +175,7 @@ impl Protection {
             fragments: number as u64,
             // Of `moov` all is said.
             remarks: Remarks::none(movie),
+            pssh: FragmentPssh::new(Some(&self.options), self.options.drm.clone()),
         };
         let mapped = encryptor.map(piece, &mut Bytes::Buffer(&buffer[..len]))?;
         encryptor.remarks.warn(movie, observer);

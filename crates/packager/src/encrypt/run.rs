@@ -9,13 +9,16 @@ use lanelock_mp4::{
     edit::{ProtectTrack, SampleInfoSlicer, fragment_movie, iso_ftyp, iso_movie, protect_movie},
 };
 
-use super::{encryptor::Encryptor, remarks::Remarks};
+use super::{
+    encryptor::Encryptor,
+    fragment_pssh::{self, FragmentPssh},
+    remarks::Remarks,
+};
 use crate::{
-    EncryptOptions, Error, IndexPolicy, Key, KeyReport, Layout, Observer, Summary, Times,
+    ClearLead, EncryptOptions, Error, IndexPolicy, KeyReport, Layout, Observer, Summary, Times,
     UnclaimedPolicy, choices,
     claims::{Claims, refuse_shared},
     decrypt::Decryption,
-    drm,
     evidence::check_pssh,
     index::NewIndex,
     io::{Input, Output, Sink},
@@ -78,6 +81,10 @@ impl Job<'_> {
         let Self { input, skeleton, options, observer, .. } = *self;
         let movie = &skeleton.movie;
         choices::of_encryption(self.clear, options)?;
+        if !protector.schedule.is_constant() && !movie.fragmented && options.layout == Layout::Keep
+        {
+            return Err(input.unsuitable(NO_FRAGMENTS));
+        }
         if movie.fragmented || options.layout == Layout::Fragmented {
             skeleton.refuse_items(input)?;
         }
@@ -180,6 +187,10 @@ impl Job<'_> {
     }
 }
 
+/// Why a progressive file keeps its keys.
+const NO_FRAGMENTS: &str = "its output is progressive: keys change, and a clear lead ends, from one fragment \
+    to the next; leave out --rotate and --clear-lead, or encrypt it as fragments (not --layout keep)";
+
 /// Why a file without samples is refused.
 pub(super) const NOTHING: &str =
     "none of the tracks to encrypt has an access unit: nothing would be protected";
@@ -195,19 +206,10 @@ pub(crate) fn pssh(
         let pssh = Pssh::parse(bytes).map_err(|error| {
             Error::Options(format!("pssh number {number} is not a pssh box: {error}"))
         })?;
-        let keys = options.keys.entries().map(|(_, key)| key);
+        let keys = options.keys.keys();
         check_pssh(&pssh, keys, level, || format!("pssh number {number}"))?;
     }
-    let kids = protector.kids();
-    let keys: Vec<Key> = kids
-        .iter()
-        .filter_map(|kid| options.keys.entries().map(|(_, key)| key).find(|key| key.kid == *kid))
-        .cloned()
-        .collect();
-    for system in &options.drm {
-        let made = drm::pssh(*system, options.scheme, &keys);
-        boxes.push(made.map_err(|error| Error::Options(error.to_string()))?.raw);
-    }
+    boxes.extend(fragment_pssh::boxes(options, &options.drm, &protector.kids())?);
     Ok(boxes)
 }
 
@@ -362,6 +364,7 @@ impl<'a> EncryptRun<'a> {
             placement,
             fragments: 0,
             remarks,
+            pssh: FragmentPssh::new(Some(self.options), self.options.drm.clone()),
         })
     }
 
@@ -384,7 +387,10 @@ pub(crate) fn protect(
         .flatten()
         .map(|track| {
             let scheme = FourCc(track.scheme.fourcc());
-            let plan = ProtectTrack::new(track.id, scheme, track.encryption);
+            let mut plan = ProtectTrack::new(track.id, scheme, track.encryption);
+            if track.lead == Some(ClearLead::SampleEntry) {
+                plan = plan.with_clear_entries();
+            }
             if track.needs_aux() && !track.aux.is_empty() {
                 plan.with_aux(&track.aux)
             } else {

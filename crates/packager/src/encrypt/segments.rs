@@ -121,6 +121,12 @@ pub fn encrypt_segment(
     observer: &dyn Observer,
 ) -> Result<Summary, Error> {
     let input = Input::new(segment);
+    if options.key_periods.rotate() || !options.clear_lead.is_zero() {
+        return Err(input.unsuitable(
+            "this is a segment alone: which key period it is in, and whether in the clear lead, is known \
+             only behind the first one; encrypt all segments together",
+        ));
+    }
     if options.scheme == Scheme::Cbcs && options.iv == Iv::Random {
         return Err(input.unsuitable(
             "this is a segment alone: under cbcs its initialization segment holds the IV, which all \

@@ -25,12 +25,6 @@ pub(super) fn codecs(track: &Track) -> String {
     track.entries.first().map_or_else(String::new, SampleEntry::codec_string)
 }
 
-/// Width and height of the coded picture in pixels.
-pub(super) fn size(track: &Track) -> (u32, u32) {
-    let facts = track.entries.first().and_then(SampleEntry::video);
-    facts.map_or((track.width, track.height), |facts| (facts.width.into(), facts.height.into()))
-}
-
 /// Channels of audio; 0 for others.
 pub(super) fn channels(track: &Track) -> u32 {
     let facts = track.entries.first().and_then(SampleEntry::audio);

@@ -20,6 +20,7 @@ mod rendition;
 mod sets;
 mod signalling;
 mod source;
+mod spans;
 mod summary;
 mod text;
 mod time;

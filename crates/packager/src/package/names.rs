@@ -77,7 +77,7 @@ fn describe(track: &Chosen) -> String {
     let language: String = language.chars().filter(fits).collect();
     let kind = match track.source.kind() {
         TrackKind::Video => {
-            let height = super::facts::size(track.source.track()).1;
+            let height = crate::media_facts::picture_size(track.source.track()).1;
             return format!("video-{height}p");
         }
         TrackKind::Audio => "audio",

@@ -9,6 +9,7 @@ use lanelock_mp4::{
 
 use super::{
     cuts::{FragmentCut, Segment, Segments},
+    rendition::Rendition,
     source::{SamplesOfFragments, SourceTrack, TrackSamples},
 };
 use crate::{
@@ -17,6 +18,7 @@ use crate::{
     io::{Input, Object, Objects},
     piece::{Bytes, Direction, Mapped, NewTrack, PartKind, Planned, Stage, Write},
     pipeline::{Map, Plan},
+    schedule::KeySpan,
 };
 
 /// The fragments of a track, in order.
@@ -164,6 +166,8 @@ pub(super) struct Packer<'a> {
     pub(super) target: Target,
     pub(super) objects: &'a Objects<'a>,
     segments: std::iter::Enumerate<std::slice::Iter<'a, Segment>>,
+    /// What holds for each segment.
+    spans: &'a [KeySpan],
     /// The fragments of the segment that are still to come.
     fragments: std::slice::Iter<'a, FragmentCut>,
     object: Option<Arc<Object>>,
@@ -173,15 +177,17 @@ pub(super) struct Packer<'a> {
 impl<'a> Packer<'a> {
     pub(super) fn new(
         encryptor: Encryptor<'a>,
-        segments: &'a Segments,
+        rendition: &'a Rendition,
         target: Target,
         objects: &'a Objects<'a>,
     ) -> Self {
+        let segments = &rendition.segments;
         Self {
             encryptor,
             target,
             objects,
             segments: segments.list.iter().enumerate(),
+            spans: &rendition.spans,
             fragments: [].iter(),
             object: None,
             packed: Vec::with_capacity(segments.list.len()),
@@ -196,6 +202,10 @@ impl<'a> Packer<'a> {
         let Some((index, segment)) = self.segments.next() else { return Ok(None) };
         self.fragments = segment.fragments.iter();
         self.close()?;
+        if let Some(span) = self.spans.get(index) {
+            let Encryptor { input, movie, protector, .. } = &mut self.encryptor;
+            protector.begin_span(input, movie, *span)?;
+        }
         self.object = Some(match &self.target {
             Target::Single(object) => object.clone(),
             Target::Numbered(path) => self.objects.create(&numbered(path, index))?,

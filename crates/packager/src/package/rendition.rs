@@ -13,6 +13,7 @@ use crate::{
     Error, Iv, Key,
     drm::{self, System},
     encrypt::{protect, pssh},
+    schedule::KeySpan,
     selection::{Purpose, select},
     tracks::Protector,
 };
@@ -26,6 +27,8 @@ pub(super) struct Rendition {
     pub(super) text: Option<Arc<TextFile>>,
     pub(super) properties: TrackProperties,
     pub(super) segments: Segments,
+    /// Which segments are clear, and which have the keys of which period.
+    pub(super) spans: Vec<KeySpan>,
     /// The clear `moov` of this track alone.
     pub(super) movie: Movie,
     /// What is added to composition offsets.
@@ -41,6 +44,13 @@ impl Rendition {
     /// Bytes of its samples.
     pub(super) fn bytes(&self) -> u64 {
         self.segments.list.iter().map(|segment| segment.bytes).sum()
+    }
+
+    /// The key of segments of which a span holds; none if they are clear.
+    pub(super) fn key_of<'o>(&self, span: KeySpan, options: &'o PackageOptions) -> Option<&'o Key> {
+        let KeySpan::Period(period) = span else { return None };
+        let kid = self.protector.tracks.first()?.as_ref()?.kid_of(period)?;
+        options.protection.as_ref()?.keys.keys().find(|key| key.kid == kid)
     }
 }
 
@@ -129,7 +139,8 @@ pub(super) fn key_of(
 ) -> Result<Option<Key>, Error> {
     let Some(protection) = &options.protection else { return Ok(None) };
     let input = source.file.input();
-    Ok(select(&input, movie, protection, Purpose::Encrypt)?.pop().flatten().cloned())
+    let keys = select(&input, movie, protection, Purpose::Encrypt)?.pop().flatten();
+    Ok(keys.and_then(|keys| Some(keys.iter().next()?.1.clone())))
 }
 
 /// What is done to composition offsets, and the edit list.
@@ -142,12 +153,14 @@ pub(super) fn edit(source: &SourceTrack, options: &PackageOptions) -> (SingleEdi
     (edit, 0)
 }
 
-/// `ftyp` and `moov` of a track with this key, and what protects it. `keys` are those of all tracks.
+/// `ftyp` and `moov` of a track with this key, and what protects it. `keys` are those of all tracks;
+/// `spans` hold for its segments.
 pub(super) fn protection(
     source: &SourceTrack,
     movie: &Movie,
     key: Option<&Key>,
     keys: &[Key],
+    spans: &[KeySpan],
     options: &PackageOptions,
 ) -> Result<(Vec<u8>, Protector), Error> {
     let input = source.file.input();
@@ -157,7 +170,12 @@ pub(super) fn protection(
         return Ok((init, Protector::clear(movie.tracks.len())));
     };
     let level = AesLevel::best()?;
-    let protector = Protector::new(&input, movie, protection, level, Purpose::Encrypt)?;
+    let mut protector = Protector::new(&input, movie, protection, level, Purpose::Encrypt)?;
+    // What manifests say of the initialization segment is the key of the first segments that have one.
+    if let Some(first) = spans.iter().find(|span| **span != KeySpan::Clear) {
+        protector.begin_span(&input, movie, *first)?;
+        protector.take_for_tenc();
+    }
     let mut boxes = Vec::new();
     let mut systems = systems_with_boxes(&protection.drm);
     if let Some(at) = systems.iter().position(|system| *system == System::Common) {
@@ -174,7 +192,7 @@ pub(super) fn protection(
 /// The systems whose boxes are in the initialization segment. FairPlay has none: its players are told by the
 /// playlist. For Clear Key it is the common one: browsers take no other (W3C, "cenc" Initialization Data
 /// Format).
-fn systems_with_boxes(drm: &[System]) -> Vec<System> {
+pub(super) fn systems_with_boxes(drm: &[System]) -> Vec<System> {
     let mut systems = Vec::with_capacity(drm.len());
     for &system in drm {
         let system = if system == System::ClearKey { System::Common } else { system };

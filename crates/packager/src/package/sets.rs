@@ -11,9 +11,10 @@ use super::{
     cuts::{self, Rule, Segments},
     names,
     rendition::{Rendition, edit, key_of, protection},
+    spans,
     time::Time,
 };
-use crate::{Error, Iv, Key, Observer, choices};
+use crate::{EncryptOptions, Error, Iv, Key, Observer, choices};
 
 /// A switching set.
 pub(super) struct Set {
@@ -122,13 +123,20 @@ pub(super) fn arrange(
         if let Some(warning) = segments.gap_warning(&source) {
             observer.warn(&warning);
         }
-        let (init, protector) = protection(&source, &movie, key.as_ref(), &keys, options)?;
+        let timescale = source.track().timescale;
+        let starts = segments.starts().into_iter().map(|units| Time { units, timescale });
+        let starts: Vec<Time> = starts.collect();
+        let times = leading.as_ref().map_or(&starts, |leading| &leading.times);
+        let schedule = options.protection.as_ref().map(EncryptOptions::schedule).transpose()?;
+        let spans = spans::of(&starts, times, &schedule.unwrap_or_default());
+        let (init, protector) = protection(&source, &movie, key.as_ref(), &keys, &spans, options)?;
         renditions.push(Rendition {
             name,
             source,
             text,
             properties,
             segments,
+            spans,
             movie,
             shift,
             protector,
@@ -150,6 +158,7 @@ pub(super) fn arrange(
         }
     }
     check_protection(&renditions, options)?;
+    spans::check(&renditions)?;
     Ok((renditions, sets))
 }
 
@@ -186,7 +195,7 @@ fn add_trick_play(
     names: &mut Vec<String>,
     sets: &mut Vec<Set>,
 ) -> Result<(), Error> {
-    let height = |index: &usize| super::facts::size(chosen[*index].source.track()).1;
+    let height = |index: &usize| crate::media_facts::picture_size(chosen[*index].source.track()).1;
     let main = sets.first().filter(|set| {
         set.renditions.first().is_some_and(|&first| chosen[first].source.kind() == TrackKind::Video)
     });

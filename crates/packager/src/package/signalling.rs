@@ -2,8 +2,8 @@
 
 use lanelock_manifest::{
     Audio, DashOptions, Files, HlsOptions, KeyFrame, Media, Presentation, Protection,
-    ProtectionSystem, Role, Segment, SwitchingSet, Template, Text, Track, UsedBy, Video,
-    VideoRange, dash, hls,
+    ProtectionSpan, ProtectionSystem, Role, Segment, SwitchingSet, Template, Text, Track, UsedBy,
+    Video, VideoRange, dash, hls,
 };
 use lanelock_mp4::{self as mp4, FourCc, TrackKind, compose::SegmentIndex};
 
@@ -17,7 +17,7 @@ use super::{
     text::TextFile,
 };
 use crate::{
-    Error,
+    Error, Key,
     drm::{self, System},
     media_facts::transfer_characteristics,
 };
@@ -197,7 +197,7 @@ fn forms(
         files,
         segments,
         sap_type: 1,
-        protection: None,
+        protection: Vec::new(),
         used_by,
     };
     let times = rendition.segments.times();
@@ -279,7 +279,7 @@ fn media(rendition: &Rendition) -> Media {
     let entry = track.entries.first();
     match track.kind() {
         TrackKind::Video => {
-            let (width, height) = facts::size(track);
+            let (width, height) = crate::media_facts::picture_size(track);
             let facts = entry.and_then(mp4::SampleEntry::video);
             Media::Video(Video {
                 width,
@@ -308,13 +308,28 @@ fn media(rendition: &Rendition) -> Media {
     }
 }
 
+/// How the segments are protected, in spans; none if all of them are clear.
 fn protection(
     rendition: &Rendition,
     options: &PackageOptions,
-) -> Result<Option<Protection>, Error> {
-    let (Some(protection), Some(key)) = (&options.protection, &rendition.key) else {
-        return Ok(None);
-    };
+) -> Result<Vec<ProtectionSpan>, Error> {
+    let mut spans = Vec::new();
+    let mut last = None;
+    for (first, &span) in rendition.spans.iter().enumerate() {
+        let key = rendition.key_of(span, options);
+        let kid = key.map(|key| key.kid);
+        if last.replace(kid) != Some(kid) {
+            let protection = key.map(|key| protection_by(key, options)).transpose()?;
+            spans.push(ProtectionSpan { first, protection: protection.flatten() });
+        }
+    }
+    spans.retain(|span| rendition.key.is_some() || span.protection.is_some());
+    Ok(spans)
+}
+
+/// What players are told of a key.
+fn protection_by(key: &Key, options: &PackageOptions) -> Result<Option<Protection>, Error> {
+    let Some(protection) = &options.protection else { return Ok(None) };
     let keys = std::slice::from_ref(key);
     let mut systems = Vec::with_capacity(protection.drm.len());
     for &system in &protection.drm {

@@ -13,13 +13,13 @@ use super::{
     cuts::unsigned,
     forms::{Forms, webvtt_segments},
     packer::{FragmentPlan, Packed, Packer, Target, numbered, references},
-    rendition::Rendition,
+    rendition::{Rendition, systems_with_boxes},
     signalling, summary,
 };
 use crate::{
     Error, Observer, Times,
     claims::Claims,
-    encrypt::Encryptor,
+    encrypt::{Encryptor, FragmentPssh},
     io::{Folder, Object, Objects},
     pipeline::{self, Pipeline},
     place::Placement,
@@ -153,9 +153,13 @@ fn write_track(
         placement: Placement::new(),
         fragments: 0,
         remarks: crate::encrypt::Remarks::none(movie),
+        pssh: FragmentPssh::new(
+            options.protection.as_ref(),
+            options.protection.as_ref().map_or_else(Vec::new, |of| systems_with_boxes(&of.drm)),
+        ),
     };
     let plan = FragmentPlan::new(source, segments, rendition.shift)?;
-    let packer = Packer::new(encryptor, segments, target, objects);
+    let packer = Packer::new(encryptor, rendition, target, objects);
     let target = pipeline::Target::Objects(objects);
     let memory = options.memory;
     let pipeline = Pipeline { input: &input, target, observer, workers, memory };

@@ -229,7 +229,7 @@ impl<'a> Cuts<'a> {
 }
 
 /// Whether it is the track that says where fragments begin: the smaller, the rather.
-pub(super) fn rank(track: &Track) -> u8 {
+pub(crate) fn rank(track: &Track) -> u8 {
     match track.kind() {
         TrackKind::Video if track.handler == b"vide" => 0,
         // A single picture, such as a cover, says nothing about the others. In fragments there is more.
@@ -240,7 +240,7 @@ pub(super) fn rank(track: &Track) -> u8 {
 }
 
 /// A time in units of a timescale; the longest there is, if it is longer.
-pub(super) fn duration(units: u64, timescale: u64) -> Duration {
+pub(crate) fn duration(units: u64, timescale: u64) -> Duration {
     let (units, timescale) = (u128::from(units), u128::from(timescale.max(1)));
     let seconds = u64::try_from(units / timescale).unwrap_or(u64::MAX);
     let nanoseconds = units % timescale * 1_000_000_000 / timescale;

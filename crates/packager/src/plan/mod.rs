@@ -7,7 +7,7 @@ mod movie;
 mod new_fragments;
 mod stretches;
 
-pub(crate) use cuts::Cuts;
+pub(crate) use cuts::{Cuts, duration, rank};
 pub(crate) use fragments::{Fragments, NO_INDEXES};
 pub(crate) use indexes::Indexes;
 pub use movie::{MoviePlan, PlannedSegment, SegmentTrack};

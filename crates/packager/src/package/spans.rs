@@ -1,0 +1,79 @@
+//! Which segments are clear, and which have the keys of which period.
+
+use std::time::Duration;
+
+use super::{rendition::Rendition, time::Time};
+use crate::{
+    Error,
+    schedule::{KeySpan, Schedule},
+};
+
+/// What holds for segments that begin at these times, which rise. Tracks change their keys together: with
+/// the segment of the first set, which begins at one of the times of `leading`, next to which the
+/// segment begins.
+pub(super) fn of(starts: &[Time], leading: &[Time], schedule: &Schedule) -> Vec<KeySpan> {
+    let leading: Vec<Duration> = leading.iter().map(|time| time.duration()).collect();
+    let mut spans = Vec::with_capacity(starts.len());
+    for start in starts {
+        let own = start.duration();
+        let next = leading.partition_point(|time| *time < own);
+        let around = [next.checked_sub(1), Some(next)];
+        let times = around.into_iter().flatten().filter_map(|index| leading.get(index).copied());
+        let nearest = times.min_by_key(|time| time.abs_diff(own));
+        // What goes on behind the end of the first set has its own times.
+        let time = nearest.filter(|time| time.abs_diff(own) <= MOST).unwrap_or(own);
+        spans.push(schedule.at(time));
+    }
+    spans
+}
+
+/// How far segments are from those of the first set: an audio frame, or a period of few frames.
+const MOST: Duration = Duration::from_millis(500);
+
+/// Refuses a period without key, and a clear lead without end.
+pub(super) fn check(renditions: &[Rendition]) -> Result<(), Error> {
+    let mut all_clear = renditions.iter().any(|rendition| rendition.key.is_some());
+    for rendition in renditions.iter().filter(|rendition| rendition.key.is_some()) {
+        let mut protector = rendition.protector.clone();
+        let mut last = None;
+        for &span in rendition.spans.iter().filter(|span| **span != KeySpan::Clear) {
+            all_clear = false;
+            if last.replace(span) != Some(span) {
+                protector.begin_span(&rendition.source.file.input(), &rendition.movie, span)?;
+            }
+        }
+    }
+    if all_clear {
+        return Err(Error::Options(
+            "all segments begin within the clear lead, so that nothing would be protected; make it shorter \
+             (--clear-lead), or the segments (--segment)"
+                .into(),
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::KeyPeriods;
+
+    #[test]
+    fn audio_changes_with_video() {
+        let schedule = Schedule {
+            lead: Duration::from_secs(4),
+            periods: KeyPeriods::Every(Duration::from_secs(8)),
+        };
+        let times = |times: &[i64], timescale| -> Vec<Time> {
+            times.iter().map(|&units| Time { units, timescale }).collect()
+        };
+        let video = times(&[0, 4, 8, 12, 16], 1);
+        let periods = [KeySpan::Clear, KeySpan::Period(0), KeySpan::Period(1), KeySpan::Period(1)];
+        let expected = [&periods[..], &[KeySpan::Period(2)]].concat();
+        assert_eq!(of(&video, &video, &schedule), expected);
+        // Frames of 21 ms, each before the video's time, and a segment behind the end of the video.
+        let audio = times(&[0, 3990, 7980, 11990, 15985, 19990], 1000);
+        let expected = [&expected[..], &[KeySpan::Period(2)]].concat();
+        assert_eq!(of(&audio, &video, &schedule), expected);
+    }
+}

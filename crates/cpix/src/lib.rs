@@ -27,6 +27,7 @@
 
 mod document;
 mod error;
+mod plan;
 mod read;
 mod rules;
 mod sealed;
@@ -44,6 +45,7 @@ pub use document::{
     Span, UsageRule, VideoFilter,
 };
 pub use error::{CpixError, Place};
+pub use plan::KeyPlan;
 pub use read::ReadOptions;
 pub use rules::{At, RuleError, TrackFacts, TrackSort};
 pub use time::{WallClock, WallClockError};

@@ -39,10 +39,13 @@ pub(crate) struct DeliveryData {
     pub(crate) mac: Option<(String, Sealed)>,
 }
 
+/// A document key, and the KIDs of the keys that it encrypts.
+type OpenKey = (Option<Vec<[u8; 16]>>, Zeroizing<Vec<u8>>);
+
 /// Opens encrypted content keys.
 #[derive(Default)]
 pub(crate) struct Unsealer {
-    keys: Vec<(Option<Vec<[u8; 16]>>, Zeroizing<Vec<u8>>)>,
+    keys: Vec<OpenKey>,
     mac: Option<(String, Zeroizing<Vec<u8>>)>,
 }
 

@@ -65,7 +65,7 @@ impl Writer {
             let master =
                 if document.version.as_deref() == Some("2.4") { "multiVariant" } else { "master" };
             out.list("DRMSystemList", &document.drm_systems, |out, system| {
-                out.system(system, master)
+                out.system(system, master);
             });
             out.list("ContentKeyPeriodList", &document.periods, Self::period);
             out.list("ContentKeyUsageRuleList", &document.rules, Self::rule);

@@ -282,13 +282,10 @@ impl Parser<'_> {
             return self.add_text(character.encode_utf8(&mut [0; 4]), offset);
         }
         let name = reference.decode().unwrap_or_default();
-        match resolve_xml_entity(&name) {
-            Some(text) => self.add_text(text, offset),
-            None => {
-                let what = "a reference to an entity that XML does not have itself is refused";
-                Err(self.fault(offset, what))
-            }
+        if let Some(text) = resolve_xml_entity(&name) {
+            return self.add_text(text, offset);
         }
+        Err(self.fault(offset, "a reference to an entity that XML does not have itself is refused"))
     }
 
     fn fault(&self, offset: usize, what: impl Into<String>) -> CpixError {

@@ -27,6 +27,7 @@
 
 mod document;
 mod error;
+mod from_keys;
 mod plan;
 mod read;
 mod rules;

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use lanelock_cpix::{
-    AudioFilter, ContentKey, Document, DrmSystem, KeyPeriod, KeyPlan, Span, UsageRule, VideoFilter,
+    AudioFilter, ContentKey, Document, DrmSystem, KeyPeriod, KeyPlan, ReadOptions, Span, UsageRule,
+    VideoFilter,
 };
-use lanelock_packager::{Key, KeyPeriods, PictureLimits, Scheme, drm};
+use lanelock_packager::{Key, KeyMap, KeyPeriods, PictureLimits, Scheme, drm};
 
 fn document(count: u8) -> Document {
     let mut document = Document::default();
@@ -156,4 +157,48 @@ fn boxes_and_ivs_are_taken_as_given() {
     assert_eq!(plan(&document).unwrap().iv, None);
     document.keys[1].explicit_iv = Some([5; 16]);
     assert_eq!(plan(&document).unwrap().iv, Some([5; 16]));
+}
+
+#[test]
+fn keys_become_documents_and_keys_again() {
+    let map = |selectors: &[&str]| {
+        let mut keys = KeyMap::new();
+        for (number, selector) in (0..).zip(selectors) {
+            let (kid, key) = (format!("{number:032x}"), "71".repeat(16));
+            keys.parse_insert(&format!("{selector}={kid}:{key}")).unwrap();
+        }
+        keys
+    };
+    let limits = PictureLimits::default();
+    for selectors in [
+        &["all"][..],
+        &["video", "audio"],
+        &["sd", "hd", "uhd1", "uhd2", "audio"],
+        &["video@0", "video@1", "audio"],
+        &["all@0", "all@1"],
+        &["audio"],
+    ] {
+        let document = Document::of_keys(&map(selectors), limits, Some(Scheme::Cbcs)).unwrap();
+        let xml = document.to_xml().unwrap();
+        let read = Document::read(xml.as_bytes(), &ReadOptions::default()).unwrap();
+        let made = plan(&read).unwrap();
+        let places: Vec<_> = made.keys.entries().map(lanelock_packager::KeyLine::place).collect();
+        assert_eq!(places, selectors);
+        assert!(read.key_plan(Scheme::Cenc).is_err());
+        if let Some(made) = made.picture_limits {
+            assert_eq!(made, limits);
+        }
+    }
+    for bad in
+        [&["all", "video"][..], &["video", "sd"], &["uhd", "uhd2"], &["text"], &["avc1"], &["7"]]
+    {
+        let error = Document::of_keys(&map(bad), limits, None).unwrap_err().to_string();
+        assert!(error.contains(bad.last().unwrap()), "{error}");
+    }
+    let mut document = Document::of_keys(&map(&["video", "audio"]), limits, None).unwrap();
+    let systems = [drm::System::Widevine, drm::System::PlayReady];
+    document.add_boxes(&systems, Scheme::Cbcs).unwrap();
+    assert_eq!(document.drm_systems.len(), 4);
+    assert!(document.to_xml().is_ok());
+    assert!(document.add_boxes(&[drm::System::FairPlay], Scheme::Cbcs).is_err());
 }

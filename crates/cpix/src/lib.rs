@@ -32,6 +32,7 @@ mod plan;
 mod read;
 mod rules;
 mod sealed;
+mod secret;
 #[cfg(feature = "speke")]
 pub mod speke;
 mod text;
@@ -49,5 +50,5 @@ pub use error::{CpixError, Place};
 pub use plan::KeyPlan;
 pub use read::ReadOptions;
 pub use rules::{At, RuleError, TrackFacts, TrackSort};
+pub use text::MOST_BYTES;
 pub use time::{WallClock, WallClockError};
-pub use xml::MOST_BYTES;

@@ -14,7 +14,8 @@ use crate::{
         Playlist, Span, UsageRule, VideoFilter,
     },
     error::{CpixError, Place},
-    sealed::{DeliveryData, DocumentKey, Protection, Sealed, Trust, Unsealer},
+    sealed::{Trust, Unsealer},
+    secret::{DeliveryData, DocumentKey, Protection, Sealed},
     text::{uuid, uuid_text},
     time::{WallClock, duration},
     xml::{

@@ -2,42 +2,12 @@
 
 use zeroize::Zeroizing;
 
-use crate::{error::CpixError, text::uuid_text, xml::Element};
-
-/// A key as it is in the document.
-pub(crate) enum Protection {
-    None,
-    Plain(Zeroizing<Vec<u8>>),
-    Sealed(Sealed),
-}
-
-/// An encrypted value of XML Encryption.
-pub(crate) struct Sealed {
-    /// The URI of the algorithm.
-    pub(crate) algorithm: String,
-    /// That of the digest of RSA-OAEP, SHA-1 if it is not given.
-    pub(crate) digest: Option<String>,
-    /// IV and encrypted bytes.
-    pub(crate) cipher: Vec<u8>,
-    /// The MAC of `cipher`.
-    pub(crate) mac: Option<Vec<u8>>,
-}
-
-/// A key that encrypts content keys.
-pub(crate) struct DocumentKey {
-    pub(crate) sealed: Sealed,
-    /// The KIDs of those, all if there are none.
-    pub(crate) kids: Option<Vec<[u8; 16]>>,
-}
-
-/// What is for one recipient.
-pub(crate) struct DeliveryData {
-    /// The recipient's X.509 certificate, DER.
-    pub(crate) certificate: Vec<u8>,
-    pub(crate) document_keys: Vec<DocumentKey>,
-    /// The algorithm of the MACs, and its key.
-    pub(crate) mac: Option<(String, Sealed)>,
-}
+use crate::{
+    error::CpixError,
+    secret::{DeliveryData, Sealed},
+    text::uuid_text,
+    xml::Element,
+};
 
 /// A document key, and the KIDs of the keys that it encrypts.
 type OpenKey = (Option<Vec<[u8; 16]>>, Zeroizing<Vec<u8>>);

@@ -1,4 +1,7 @@
-//! UUIDs as text.
+//! Text: how much of it there may be, and UUIDs.
+
+/// The most bytes that a document may have.
+pub const MOST_BYTES: usize = 8 << 20;
 
 /// Reads a UUID of 8-4-4-4-12 digits: the bytes in the order of the digits, also for a KID (ISO/IEC
 /// 23001-7:2016, 11.2).

@@ -14,10 +14,11 @@ use quick_xml::{
 };
 use zeroize::Zeroizing;
 
-use crate::error::{CpixError, Place};
+use crate::{
+    error::{CpixError, Place},
+    text::MOST_BYTES,
+};
 
-/// The most bytes that a document may have.
-pub const MOST_BYTES: usize = 8 << 20;
 /// The most elements: five for each of a few thousand keys, with room to spare.
 const MOST_ELEMENTS: usize = 200_000;
 /// The deepest element. Signatures go deepest: `CPIX/Signature/KeyInfo/X509Data/X509IssuerSerial/...`.

@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 
 use crate::{
     error::CpixError,
-    sealed::Sealed,
+    secret::Sealed,
     xml::{
         Element,
         Namespace::{Cpix, Dsig},

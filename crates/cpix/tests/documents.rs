@@ -6,6 +6,7 @@ use lanelock_cpix::{
     VideoFilter,
 };
 use lanelock_packager::{Key, Scheme, drm};
+use lanelock_testkit::{Rng, mutants};
 use std::time::Duration;
 
 const KEY: &str = "Dx4tPEtaaXiHlqW0w9Lh8A==";
@@ -349,9 +350,8 @@ fn periods_by_index_and_time() {
     );
     assert!(number(&document, &track, At::Index(9)).unwrap_err().contains("none of"));
     assert!(number(&document, &track, At::NoPeriod).unwrap_err().contains("by period"));
-    assert!(
-        number(&document, &track, At::Media(Duration::ZERO)).unwrap_err().contains("startOffset")
-    );
+    let media = At::Media(Duration::ZERO);
+    assert!(number(&document, &track, media).unwrap_err().contains("startOffset"));
 }
 
 fn everything() -> Document {
@@ -454,8 +454,6 @@ fn mutants_do_no_harm() {
         include_bytes!("fixtures/encrypted.xml").to_vec(),
         include_bytes!("fixtures/signed.xml").to_vec(),
     ];
-    let cases: u32 =
-        std::env::var("LANELOCK_CPIX_CASES").map_or(4000, |text| text.parse().unwrap());
     let pieces: Vec<&[u8]> = vec![
         b"<",
         b">",
@@ -482,32 +480,26 @@ fn mutants_do_no_harm() {
         b"PT1S",
         b"\xc3\xbc",
     ];
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut random = |below: usize| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        usize::try_from(state % below.max(1) as u64).unwrap()
-    };
+    let mut rng = Rng::from_env("cpix::mutants");
     let mut documents = 0;
-    for _ in 0..cases {
-        let mut bytes = seeds[random(seeds.len())].clone();
-        for _ in 0..=random(4) {
-            let at = random(bytes.len());
-            match random(5) {
-                0 => bytes[at] = u8::try_from(random(256)).unwrap(),
+    for _ in 0..mutants(4000) {
+        let mut bytes = rng.pick(&seeds).clone();
+        for _ in 0..=rng.below(4) {
+            let at = rng.below(bytes.len());
+            match rng.below(5) {
+                0 => bytes[at] = rng.array::<1>()[0],
                 1 => {
-                    let end = (at + random(40)).min(bytes.len());
+                    let end = (at + rng.below(40)).min(bytes.len());
                     bytes.drain(at..end);
                 }
                 2 => {
-                    let piece = pieces[random(pieces.len())];
+                    let piece = *rng.pick(&pieces);
                     bytes.splice(at..at, piece.iter().copied());
                 }
                 3 => {
-                    let end = (at + random(200)).min(bytes.len());
+                    let end = (at + rng.below(200)).min(bytes.len());
                     let copy = bytes[at..end].to_vec();
-                    let to = random(bytes.len());
+                    let to = rng.below(bytes.len());
                     bytes.splice(to..to, copy);
                 }
                 _ => bytes.truncate(at),

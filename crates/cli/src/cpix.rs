@@ -49,8 +49,13 @@ pub(crate) fn plan(
     Ok(Some(plan))
 }
 
-/// Puts it into the options, as far as the command line does not say otherwise.
-pub(crate) fn apply(plan: KeyPlan, mut options: EncryptOptions) -> Result<EncryptOptions, Failure> {
+/// Puts it into the options, as far as the command line does not say otherwise. `manifests` is there for a
+/// stream, and is told what is left out.
+pub(crate) fn apply(
+    plan: KeyPlan,
+    mut options: EncryptOptions,
+    manifests: Option<&dyn Observer>,
+) -> Result<EncryptOptions, Failure> {
     let KeyPlan { picture_limits, periods, rotates, mut pssh, iv, .. } = plan;
     if let Some(limits) = picture_limits {
         options = options.with_picture_limits(limits);
@@ -67,10 +72,25 @@ pub(crate) fn apply(plan: KeyPlan, mut options: EncryptOptions) -> Result<Encryp
     if let (Some(iv), Iv::Random, Scheme::Cbcs) = (iv, &options.iv, options.scheme) {
         options = options.with_iv(Iv::Given(iv.to_vec()));
     }
-    // What a document has of a system takes the place of what would be made for it.
-    let given: Vec<[u8; 16]> =
-        pssh.iter().filter_map(|raw| Some(Pssh::parse(raw).ok()?.system_id)).collect();
-    let drm = options.drm.iter().filter(|system| !given.contains(&system.id())).copied().collect();
+    let system_of = |raw: &Vec<u8>| Pssh::parse(raw).ok().map(|pssh| pssh.system_id);
+    let mut drm = options.drm.clone();
+    if let Some(observer) = manifests {
+        // Manifests state the boxes that are made, and a file must not say something else.
+        for system in &drm {
+            let count = pssh.len();
+            pssh.retain(|raw| system_of(raw) != Some(system.id()));
+            if pssh.len() < count {
+                observer.warn(&format!(
+                    "the boxes of {} in the document are left out: streams have those that --drm makes",
+                    system.name()
+                ));
+            }
+        }
+    } else {
+        // What a document has of a system takes the place of what would be made for it.
+        let given: Vec<_> = pssh.iter().filter_map(system_of).collect();
+        drm.retain(|system| !given.contains(&system.id()));
+    }
     let mut boxes = options.pssh.clone();
     boxes.append(&mut pssh);
     Ok(options.with_drm(drm).with_pssh(boxes))
@@ -182,18 +202,15 @@ pub(crate) fn keys_cpix(args: &KeysCpixArgs) -> Result<(), Failure> {
         document.add_boxes(&args.drm, scheme).map_err(fail)?;
     }
     let xml = document.to_xml().map_err(fail)?;
-    match args.output.as_deref().filter(|path| *path != Path::new("-")) {
-        Some(path) => {
-            keys::write_private(path, xml.as_bytes())?;
-            let number = units::count(document.keys.len() as u64, "key", "keys");
-            let path = printable(&without_keys(&path.display().to_string()));
-            let _ = writeln!(io::stderr().lock(), "{path}: {number}, for you alone to read");
-        }
-        None => {
-            let mut out = io::stdout().lock();
-            out.write_all(xml.as_bytes())?;
-            out.flush()?;
-        }
+    if let Some(path) = args.output.as_deref().filter(|path| *path != Path::new("-")) {
+        keys::write_private(path, xml.as_bytes())?;
+        let number = units::count(document.keys.len() as u64, "key", "keys");
+        let path = printable(&without_keys(&path.display().to_string()));
+        // The file is there: what cannot be said of it is no failure.
+        let _ = writeln!(io::stderr().lock(), "{path}: {number}, for you alone to read");
+        return Ok(());
     }
-    Ok(())
+    let mut out = io::stdout().lock();
+    out.write_all(xml.as_bytes())?;
+    Ok(out.flush()?)
 }

@@ -181,7 +181,7 @@ fn protection(
         let useless = [
             ("--key", !args.keys.is_empty()),
             ("--key-file", !job.key_files.is_empty()),
-            ("--cpix", args.cpix.cpix.is_some()),
+            ("--cpix and --speke", args.cpix.given().is_some()),
             ("--drm", !job.drm.is_empty()),
             ("--iv", job.iv.is_some()),
             ("--pattern", job.pattern.is_some()),
@@ -245,7 +245,7 @@ fn protection(
     }
     options = options.with_drm(if drm.is_empty() { vec![System::ClearKey] } else { drm });
     match plan {
-        Some(plan) => cpix::apply(plan, options).map(Some),
+        Some(plan) => cpix::apply(plan, options, Some(watch)).map(Some),
         None => Ok(Some(options)),
     }
 }

@@ -50,7 +50,7 @@ pub(crate) fn encrypt(args: &EncryptArgs) -> Result<u8, Failure> {
         .with_must_apply(choices.of_each(&paths))
         .with_clear(args.clear.clone());
     if let Some(plan) = plan {
-        options = cpix::apply(plan, options)?;
+        options = cpix::apply(plan, options, None)?;
     }
     if let Some(layout) = args.layout {
         options = options.with_layout(layout.into());

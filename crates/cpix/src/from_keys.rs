@@ -90,8 +90,10 @@ fn overlap(a: &Selector, b: &Selector) -> bool {
     match (a, b) {
         // Of different key periods.
         (a, b) if a == b => false,
-        (Selector::All, _) | (_, Selector::All) => true,
-        (Selector::Video, Selector::Picture(_)) | (Selector::Picture(_), Selector::Video) => true,
+        (Selector::All, _)
+        | (_, Selector::All)
+        | (Selector::Video, Selector::Picture(_))
+        | (Selector::Picture(_), Selector::Video) => true,
         (Selector::Picture(a), Selector::Picture(b)) => {
             matches!((a, b), (Uhd, Uhd1 | Uhd2) | (Uhd1 | Uhd2, Uhd))
         }

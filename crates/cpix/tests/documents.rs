@@ -1,4 +1,5 @@
 //! Documents, in and out.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 use lanelock_cpix::{
     At, AudioFilter, BitrateFilter, ContentKey, CpixError, Document, DrmSystem, HlsSignaling,

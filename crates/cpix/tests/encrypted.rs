@@ -1,4 +1,5 @@
 //! Encrypted keys and signatures, made by other programs: fixtures/make.py.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 use lanelock_cpix::{CpixError, Document, ReadOptions};
 use zeroize::Zeroizing;

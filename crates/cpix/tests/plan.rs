@@ -1,4 +1,5 @@
 //! From documents to the packager's keys.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::time::Duration;
 

@@ -1,5 +1,6 @@
 //! The client of SPEKE and a server that answers, delays, fails and lies.
 #![cfg(feature = "speke")]
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::{
     io::{Read as _, Write as _},

@@ -32,6 +32,10 @@ mod plan;
 mod read;
 mod rules;
 mod sealed;
+#[cfg_attr(
+    not(feature = "encrypted"),
+    allow(dead_code, reason = "read, to be checked, and not opened")
+)]
 mod secret;
 #[cfg(feature = "speke")]
 pub mod speke;

@@ -6,6 +6,7 @@ use clap::{Parser, Subcommand};
 use lanelock_packager::{Selector, UnclaimedPolicy, drm::System};
 
 use crate::{
+    cpix_args::CpixArgs,
     generated::{CompletionsArgs, ManArgs},
     key_args::{KeyArgs, KeysArgs, ToKeyArgs},
     package_args::PackageArgs,
@@ -123,6 +124,9 @@ pub(crate) struct EncryptArgs {
 
     #[command(flatten)]
     pub(crate) keys: KeyArgs,
+
+    #[command(flatten)]
+    pub(crate) cpix: CpixArgs,
 
     /// Leaves tracks clear: all, video, audio, text, other (neither video nor audio: text, timecodes,
     /// chapters, metadata), a codec (tmcd, hvc1) or a track ID. A track without key that is not named

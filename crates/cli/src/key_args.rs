@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Subcommand;
 use lanelock_packager::drm::System;
 
-use crate::values::{SchemeArg, Secret};
+use crate::values::{PictureLimitsArg, SchemeArg, Secret};
 
 /// Makes keys, and the boxes by which players find them.
 #[derive(Debug, clap::Args)]
@@ -18,6 +18,7 @@ pub(crate) struct KeysArgs {
 pub(crate) enum KeysCommand {
     New(NewKeysArgs),
     Pssh(PsshArgs),
+    Cpix(KeysCpixArgs),
 }
 
 /// Makes keys and KIDs from the random generator of the system.
@@ -96,6 +97,50 @@ pub(crate) struct PsshArgs {
     pub(crate) json: bool,
 }
 
+/// Writes a CPIX document of keys, for another packager or a key server.
+#[derive(Debug, clap::Args)]
+#[command(
+    override_usage = "lanelock keys cpix [OPTIONS] --key-file <FILE> -o <FILE>",
+    after_help = "\
+Examples:
+  lanelock keys cpix --key-file keys.txt --scheme cbcs -o keys.xml
+  lanelock keys cpix --key-file keys.txt --scheme cenc --drm widevine,playready --content-id film-7 -o keys.xml
+  lanelock encrypt in.mp4 out.mp4 --scheme cbcs --cpix keys.xml
+
+The keys are in the document as they are (PlainValue): whoever reads it has them.
+Selectors become usage rules: video, audio, and sd, hd, uhd, uhd1 and uhd2, whose
+sizes --picture-limits gives; key periods become ContentKeyPeriod with an index."
+)]
+pub(crate) struct KeysCpixArgs {
+    #[command(flatten)]
+    pub(crate) keys: KeyArgs,
+
+    /// The protection scheme that the keys are for [default: any]
+    #[arg(long, short, ignore_case = true, required_unless_present = "any_scheme")]
+    pub(crate) scheme: Option<SchemeArg>,
+
+    /// Does not say which scheme the keys are for
+    #[arg(long, conflicts_with_all = ["scheme", "drm"])]
+    pub(crate) any_scheme: bool,
+
+    /// Adds the pssh boxes of these protection systems, one for each key
+    #[arg(long, value_name = "SYSTEM,...", value_delimiter = ',')]
+    pub(crate) drm: Vec<System>,
+
+    /// What the keys protect
+    #[arg(long, value_name = "ID")]
+    pub(crate) content_id: Option<String>,
+
+    /// The largest pictures of the classes that selectors name
+    /// [default: sd=768x576,hd=1920x1080,uhd1=4096x2160]
+    #[arg(long, value_name = "CLASS=WxH,...")]
+    pub(crate) picture_limits: Option<PictureLimitsArg>,
+
+    /// A new file, which nobody else may read; one that is there is not replaced. - is standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
 /// Where keys come from.
 #[derive(Debug, clap::Args)]
 pub(crate) struct KeyArgs {
@@ -140,6 +185,7 @@ impl KeysArgs {
         match &self.command {
             KeysCommand::New(args) => args.json,
             KeysCommand::Pssh(args) => args.json,
+            KeysCommand::Cpix(_) => false,
         }
     }
 }

@@ -2,8 +2,8 @@
 //! the text, part of which may be secret.
 
 use std::{
-    fs::File,
-    io::{self, Read},
+    fs::{self, File},
+    io::{self, Read, Write as _},
     path::{Path, PathBuf},
 };
 
@@ -116,7 +116,7 @@ fn read(
         any = true;
     }
     for path in files {
-        let (name, text) = read_file(path, observer)?;
+        let (name, text) = read_file(path, MOST_BYTES, observer)?;
         for (number, line) in (1..).zip(text.lines()) {
             let line = line.split('#').next().unwrap_or_default().trim();
             if !line.is_empty() {
@@ -152,14 +152,18 @@ fn read(
 }
 
 /// The name to show and the text of a key file.
-fn read_file(path: &Path, observer: &dyn Observer) -> Result<(String, Zeroizing<String>), Failure> {
+pub(crate) fn read_file(
+    path: &Path,
+    most: usize,
+    observer: &dyn Observer,
+) -> Result<(String, Zeroizing<String>), Failure> {
     let fail = |error| Failure::Io { what: format!("cannot read {}", path.display()), error };
     let (name, bytes) = if path == Path::new("-") {
-        ("stdin".to_owned(), read_all(&mut io::stdin().lock()).map_err(fail)?)
+        ("stdin".to_owned(), read_all(&mut io::stdin().lock(), most).map_err(fail)?)
     } else {
         let mut file = File::open(path).map_err(fail)?;
         warn_if_open_to_others(path, &file, observer);
-        (path.display().to_string(), read_all(&mut file).map_err(fail)?)
+        (path.display().to_string(), read_all(&mut file, most).map_err(fail)?)
     };
     let Ok(text) = std::str::from_utf8(&bytes) else {
         return Err(Failure::usage(format!("{name} is not UTF-8 text"), FORM));
@@ -169,15 +173,15 @@ fn read_file(path: &Path, observer: &dyn Observer) -> Result<(String, Zeroizing<
 }
 
 /// Reads all there is into memory that is wiped, the smaller piece of it before a larger one too.
-fn read_all(from: &mut impl Read) -> io::Result<Zeroizing<Vec<u8>>> {
+fn read_all(from: &mut impl Read, most: usize) -> io::Result<Zeroizing<Vec<u8>>> {
     let mut bytes = Zeroizing::new(vec![0; 4096]);
     let mut len = 0;
     loop {
-        if len > MOST_BYTES {
-            return Err(io::Error::other("it is too long for a key file"));
+        if len > most {
+            return Err(io::Error::other("it is too long for a file of keys"));
         }
         if len == bytes.len() {
-            let mut larger = Zeroizing::new(vec![0; (2 * len).min(MOST_BYTES + 1)]);
+            let mut larger = Zeroizing::new(vec![0; (2 * len).min(most + 1)]);
             larger[..len].copy_from_slice(&bytes);
             bytes = larger;
         }
@@ -196,7 +200,7 @@ fn read_all(from: &mut impl Read) -> io::Result<Zeroizing<Vec<u8>>> {
 fn warn_if_open_to_others(path: &Path, file: &File, observer: &dyn Observer) {
     use std::os::unix::fs::PermissionsExt as _;
     // Not of pipes: a shell makes them for its own use, <(like this).
-    let Some(metadata) = file.metadata().ok().filter(std::fs::Metadata::is_file) else { return };
+    let Some(metadata) = file.metadata().ok().filter(fs::Metadata::is_file) else { return };
     if metadata.permissions().mode() & 0o044 != 0 {
         let path = path.display();
         observer.warn(&format!(
@@ -206,12 +210,31 @@ fn warn_if_open_to_others(path: &Path, file: &File, observer: &dyn Observer) {
 }
 
 /// A new file that its owner alone may read, from its creation on.
-pub(crate) fn create_private(path: &Path) -> io::Result<File> {
+fn create_private(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path)
+}
+
+/// Writes a new file that its owner alone may read, which is complete or not there.
+pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let fail = |error: io::Error| {
+        let error = match error.kind() {
+            io::ErrorKind::AlreadyExists => io::Error::other(
+                "it is there already, and its keys may be in use; name another file, or remove it first",
+            ),
+            _ => error,
+        };
+        Failure::Io { what: format!("cannot write {}", path.display()), error }
+    };
+    let mut file = create_private(path).map_err(fail)?;
+    let written = file.write_all(bytes).and_then(|()| file.sync_all());
+    written.map_err(|error| {
+        let _ = fs::remove_file(path);
+        fail(error)
+    })
 }
 
 #[cfg(not(unix))]
@@ -246,9 +269,12 @@ mod tests {
     #[test]
     fn long_files_are_refused() {
         for len in [0, 4095, 4096, 4097, 100_000, 1 << 20] {
-            assert_eq!(read_all(&mut io::repeat(b' ').take(len)).unwrap().len() as u64, len);
+            assert_eq!(
+                read_all(&mut io::repeat(b' ').take(len), MOST_BYTES).unwrap().len() as u64,
+                len
+            );
         }
-        assert!(read_all(&mut io::repeat(b' ').take((1 << 20) + 1)).is_err());
-        assert!(read_all(&mut io::repeat(b' ')).is_err());
+        assert!(read_all(&mut io::repeat(b' ').take((1 << 20) + 1), MOST_BYTES).is_err());
+        assert!(read_all(&mut io::repeat(b' '), MOST_BYTES).is_err());
     }
 }

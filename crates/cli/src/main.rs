@@ -4,6 +4,8 @@
 
 mod args;
 mod choices;
+mod cpix;
+mod cpix_args;
 mod cpu;
 mod failure;
 mod generated;
@@ -59,6 +61,7 @@ fn main() -> ExitCode {
             let result = match &args.command {
                 KeysCommand::New(args) => new_keys::new_keys(args),
                 KeysCommand::Pssh(args) => key_boxes::pssh(args),
+                KeysCommand::Cpix(args) => cpix::keys_cpix(args),
             };
             (args.json(), result.map(|()| 0))
         }

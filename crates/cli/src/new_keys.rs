@@ -1,7 +1,6 @@
 //! `lanelock keys new`.
 
 use std::{
-    fs,
     io::{self, Write},
     path::Path,
 };
@@ -11,7 +10,7 @@ use serde_json::json;
 use zeroize::Zeroizing;
 
 use crate::{
-    failure::Failure, hide::without_keys, key_args::NewKeysArgs, keys::create_private, report,
+    failure::Failure, hide::without_keys, key_args::NewKeysArgs, keys::write_private, report,
     terminal::printable, units,
 };
 
@@ -106,25 +105,11 @@ fn lines(keys: &NewKeys, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a new file, which is complete or not there.
+/// Writes a new key file.
 fn write(path: &Path, keys: &NewKeys) -> Result<(), Failure> {
-    let fail = |error: io::Error| {
-        let error = match error.kind() {
-            io::ErrorKind::AlreadyExists => io::Error::other(
-                "it is there already, and its keys may be in use; name another file, or remove it first",
-            ),
-            _ => error,
-        };
-        Failure::Io { what: format!("cannot write {}", path.display()), error }
-    };
-    let mut file = create_private(path).map_err(fail)?;
     let mut text = Zeroizing::new(Vec::with_capacity(keys.len() * LINE));
-    let written =
-        lines(keys, &mut *text).and_then(|()| file.write_all(&text)).and_then(|()| file.sync_all());
-    written.map_err(|error| {
-        let _ = fs::remove_file(path);
-        fail(error)
-    })
+    lines(keys, &mut *text)?;
+    write_private(path, &text)
 }
 
 fn print_json(keys: &NewKeys, with_keys: bool) -> Result<(), Failure> {

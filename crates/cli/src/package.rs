@@ -14,6 +14,7 @@ use lanelock_packager::{
 };
 
 use crate::{
+    cpix,
     failure::Failure,
     hide::without_keys,
     job::{Job, StreamScheme, TimesArg},
@@ -212,6 +213,7 @@ fn protection(
         let useless = [
             ("--key", !args.keys.is_empty()),
             ("--key-file", !job.key_files.is_empty()),
+            ("--cpix and --speke", args.cpix.given().is_some()),
             ("--drm", !job.drm.is_empty()),
             ("--iv", job.iv.is_some()),
             ("--pattern", job.pattern.is_some()),
@@ -237,7 +239,12 @@ fn protection(
         return Ok(None);
     };
     let keys = KeyArgs { keys: args.keys.clone(), files: job.key_files.clone() };
-    let keys: KeyMap = keys::by_track(&keys, watch)?;
+    let drm: Vec<System> = job.drm.iter().map(|system| system.0.0).collect();
+    let plan = cpix::plan(&args.cpix, keys.is_given(), scheme.into(), &drm, watch)?;
+    let keys: KeyMap = match &plan {
+        Some(plan) => plan.keys.clone(),
+        None => keys::by_track(&keys, watch)?,
+    };
     let mut must_apply: Vec<Choice> = clear.iter().cloned().map(Choice::Clear).collect();
     must_apply.extend(keys::selectors(&args.keys).map(Choice::Key));
     let scheme: Scheme = scheme.into();
@@ -268,8 +275,11 @@ fn protection(
             pattern.map_err(|error| Failure::usage(format!("--pattern {text} is wrong"), error))?;
         options = options.with_pattern(crypt, skip);
     }
-    let drm = job.drm.iter().map(|system| system.0.0).collect();
-    Ok(Some(options.with_drm(if job.drm.is_empty() { vec![System::ClearKey] } else { drm })))
+    options = options.with_drm(if drm.is_empty() { vec![System::ClearKey] } else { drm });
+    match plan {
+        Some(plan) => cpix::apply(plan, options, Some(watch)).map(Some),
+        None => Ok(Some(options)),
+    }
 }
 
 const CLEAR: &str = "all, video, audio, text, other, a codec (hvc1) or a track ID select tracks";

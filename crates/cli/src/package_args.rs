@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::{job::Job, run_args::RunArgs, values::Secret};
+use crate::{cpix_args::CpixArgs, job::Job, run_args::RunArgs, values::Secret};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -51,6 +51,9 @@ pub(crate) struct PackageArgs {
     /// A key, as for encrypt. Other users of the machine can see it: prefer --key-file
     #[arg(long = "key", short, value_name = "[SELECTOR=]KID:KEY")]
     pub(crate) keys: Vec<Secret>,
+
+    #[command(flatten)]
+    pub(crate) cpix: CpixArgs,
 
     /// Reads options from a file (TOML), whose names are those of the command line and whose paths are
     /// relative to its folder. Options of the command line go over them, and add to inputs, keys and tracks

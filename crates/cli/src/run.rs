@@ -14,6 +14,7 @@ use serde_json::json;
 use crate::{
     args::{CommonArgs, DecryptArgs, DecryptionArgs, EncryptArgs, ProtectionArgs, RewrapArgs},
     choices::Choices,
+    cpix,
     failure::Failure,
     hide::without_keys,
     key_args::KeyArgs,
@@ -29,11 +30,17 @@ use crate::{
 /// Encrypts, and gives the exit code.
 pub(crate) fn encrypt(args: &EncryptArgs) -> Result<u8, Failure> {
     let paths = Paths::of(&args.paths)?;
-    paths.check_key_files(&[&args.keys.files])?;
+    let document: Vec<_> = args.cpix.cpix.iter().cloned().collect();
+    paths.check_key_files(&[&args.keys.files, &document])?;
     check(&paths, args.init.as_ref(), &args.common)?;
     check_encryption(args, &paths)?;
     let watch = Watch::new(&args.common.run, paths.len(), paths.to_stdout())?;
-    let keys = keys::by_track(&args.keys, &watch)?;
+    let scheme = args.protection.scheme.into();
+    let plan = cpix::plan(&args.cpix, args.keys.is_given(), scheme, &args.protection.drm, &watch)?;
+    let keys = match &plan {
+        Some(plan) => plan.keys.clone(),
+        None => keys::by_track(&args.keys, &watch)?,
+    };
     let mut choices: Vec<_> = args.clear.iter().cloned().map(Choice::Clear).collect();
     if args.fragment_duration.is_some() {
         choices.push(Choice::FragmentDuration);
@@ -42,6 +49,9 @@ pub(crate) fn encrypt(args: &EncryptArgs) -> Result<u8, Failure> {
     let mut options = encrypt_options(&args.protection, args.truncated_runs, keys, &args.common)?
         .with_must_apply(choices.of_each(&paths))
         .with_clear(args.clear.clone());
+    if let Some(plan) = plan {
+        options = cpix::apply(plan, options, None)?;
+    }
     if let Some(layout) = args.layout {
         options = options.with_layout(layout.into());
     }

@@ -1,0 +1,218 @@
+//! From a document to what the packager takes: keys by selector and key period.
+//!
+//! The packager chooses keys by the kind of a track and the size of its pictures. So each kind and each class
+//! of sizes that the filters tell apart is asked for its key; a rule that depends on more (channels, bit
+//! rates, frame rates, dynamic range, labels) is an error, since it could not be followed.
+
+use core::time::Duration;
+
+use lanelock_packager::{
+    KeyLine, KeyMap, KeyPeriods, PictureClass, PictureLimits, Scheme, Selector,
+};
+
+use crate::{
+    document::{ContentKey, Document, Span},
+    error::CpixError,
+    rules::{At, RuleError, TrackFacts, TrackSort},
+};
+
+/// What of a document goes into the packager's options.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct KeyPlan {
+    /// The keys.
+    pub keys: KeyMap,
+    /// The classes of pictures that they are for, if they are for classes.
+    pub picture_limits: Option<PictureLimits>,
+    /// The key periods; none if the document does not say when they begin.
+    pub periods: Option<KeyPeriods>,
+    /// Whether keys change.
+    pub rotates: bool,
+    /// The whole `pssh` boxes.
+    pub pssh: Vec<Vec<u8>>,
+    /// The constant IV, if all keys have the same one.
+    pub iv: Option<[u8; 16]>,
+}
+
+/// The sorts of tracks that are asked for their key.
+const CLASSES: [PictureClass; 4] =
+    [PictureClass::Sd, PictureClass::Hd, PictureClass::Uhd1, PictureClass::Uhd2];
+
+/// The keys at one time: of the classes of pictures, of audio, and of other tracks.
+type Row<'d> = [Option<&'d ContentKey>; 6];
+
+impl Document {
+    /// Keys and what else the packager takes of the document, for one scheme.
+    ///
+    /// Key periods by the wall clock are counted from the start of the first one, which is that of the
+    /// content then. Those with an index alone come one after the other, in the order of the indexes.
+    ///
+    /// # Errors
+    /// A key is for another scheme, the rules cannot be followed, or periods overlap or leave gaps.
+    pub fn key_plan(&self, scheme: Scheme) -> Result<KeyPlan, CpixError> {
+        if let Some(key) = self.keys.iter().find(|key| !key.suits(scheme)) {
+            let wanted = key.common_encryption_scheme.as_deref().unwrap_or_default();
+            return Err(fault(format!(
+                "the key with the KID {} is for {wanted}, not for {scheme}",
+                crate::text::uuid_text(&key.kid)
+            )));
+        }
+        let limits = self.limits()?;
+        let (times, periods) = self.times()?;
+        let rows: Vec<Row<'_>> =
+            times.iter().map(|at| self.row(limits, *at)).collect::<Result<_, _>>()?;
+
+        let mut keys = KeyMap::new();
+        let mut add = |selector: Selector, place: usize| {
+            let column: Vec<_> = rows.iter().map(|row| row[place]).collect();
+            let constant = column.iter().all(|key| *key == column[0]);
+            let column = column.into_iter().take(if constant { 1 } else { usize::MAX });
+            for (period, key) in (0..).zip(column) {
+                let period = if constant { None } else { Some(period) };
+                if let Some(key) = key.and_then(|key| key.key.clone()) {
+                    let line = KeyLine { selector: selector.clone(), period, key };
+                    keys.add(line).map_err(|error| fault(error.to_string()))?;
+                }
+            }
+            Ok::<(), CpixError>(())
+        };
+        let same = |places: &[usize]| {
+            rows.iter().all(|row| places.iter().all(|place| row[*place] == row[places[0]]))
+        };
+        let by_class = !same(&[0, 1, 2, 3]);
+        if same(&[0, 1, 2, 3, 4, 5]) {
+            add(Selector::All, 0)?;
+        } else {
+            if by_class {
+                for (place, class) in CLASSES.into_iter().enumerate() {
+                    add(Selector::Picture(class), place)?;
+                }
+            } else {
+                add(Selector::Video, 0)?;
+            }
+            add(Selector::Audio, 4)?;
+        }
+        let mut pssh: Vec<Vec<u8>> = Vec::new();
+        for data in self.drm_systems.iter().filter_map(|system| system.pssh.as_ref()) {
+            if !data.is_empty() && !pssh.contains(data) {
+                pssh.push(data.clone());
+            }
+        }
+        let iv = self.keys.first().and_then(|key| key.explicit_iv);
+        let iv = iv.filter(|iv| self.keys.iter().all(|key| key.explicit_iv == Some(*iv)));
+        let picture_limits = by_class.then_some(limits);
+        Ok(KeyPlan { keys, picture_limits, periods, rotates: times.len() > 1, pssh, iv })
+    }
+
+    /// The limits between the sizes of pictures that filters tell apart.
+    fn limits(&self) -> Result<PictureLimits, CpixError> {
+        // MAX_UINT32 stands for no limit (CPIX 2.4, VideoFilter).
+        let filters = self.rules.iter().flat_map(|rule| &rule.video);
+        let ends = filters.flat_map(|filter| {
+            [filter.max_pixels, filter.min_pixels.map(|least| least.saturating_sub(1))]
+        });
+        let mut ends: Vec<u64> =
+            ends.flatten().filter(|end| (1..u64::from(u32::MAX)).contains(end)).collect();
+        ends.sort_unstable();
+        ends.dedup();
+        if ends.len() > 3 {
+            let what = "the usage rules tell more than four sizes of pictures apart, which is not supported";
+            return Err(fault(what));
+        }
+        // Limits that nothing asks for divide a class in two, which then have the same key.
+        while ends.len() < 3 {
+            ends.push(ends.last().map_or(1, |last| last + 1));
+        }
+        PictureLimits::new(ends[0], ends[1], ends[2])
+            .ok_or_else(|| fault("the sizes of pictures cannot be told apart"))
+    }
+
+    /// When keys are asked for: once, or once in each period; and when the periods begin.
+    fn times(&self) -> Result<(Vec<At>, Option<KeyPeriods>), CpixError> {
+        if self.rules.iter().all(|rule| rule.period_ids.is_empty()) {
+            return Ok((vec![At::NoPeriod], None));
+        }
+        let spans: Option<Vec<Span>> = self.periods.iter().map(|period| period.span).collect();
+        if let Some(mut spans) = spans {
+            spans.sort_unstable_by_key(|span| match span {
+                Span::Wall { start, .. } => (i128::from(start.unix_micros), 0),
+                Span::Media { start, .. } => (0, start.as_nanos()),
+            });
+            let times = spans.iter().map(|span| match span {
+                Span::Wall { start, .. } => At::Wall(*start),
+                Span::Media { start, .. } => At::Media(*start),
+            });
+            return Ok((times.collect(), Some(KeyPeriods::From(starts(&spans)?))));
+        }
+        let indexes: Option<Vec<u32>> = self.periods.iter().map(|period| period.index).collect();
+        let Some(mut indexes) = indexes else {
+            return Err(fault("some key periods have neither an index nor a start and an end"));
+        };
+        indexes.sort_unstable();
+        if indexes.windows(2).any(|pair| pair[0].checked_add(1) != Some(pair[1])) {
+            return Err(fault("the indexes of the key periods leave one out"));
+        }
+        Ok((indexes.into_iter().map(At::Index).collect(), None))
+    }
+
+    fn row(&self, limits: PictureLimits, at: At) -> Result<Row<'_>, CpixError> {
+        let least = [1, limits.sd + 1, limits.hd + 1, limits.uhd1 + 1];
+        let video = |pixels| TrackSort::Video {
+            pixels: Some(pixels),
+            frame_rate: None,
+            hdr: None,
+            wcg: None,
+        };
+        let video = least.map(video);
+        let sorts =
+            video.into_iter().chain([TrackSort::Audio { channels: None }, TrackSort::Other]);
+        let mut row: Row<'_> = [None; 6];
+        for (key, sort) in row.iter_mut().zip(sorts) {
+            *key = match self.key_for(&TrackFacts::new(sort), at) {
+                Ok(found) => Some(found),
+                // Such a track gets its key from elsewhere, or stays clear.
+                Err(RuleError::NoMatch(_)) => None,
+                Err(error @ RuleError::Unusable { .. }) => {
+                    return Err(fault(format!(
+                        "{error}; keys are chosen by the kind of track and the size of the picture alone"
+                    )));
+                }
+                Err(error) => return Err(fault(error.to_string())),
+            };
+        }
+        Ok(row)
+    }
+}
+
+/// The starts of the periods behind the first one, counted from that.
+fn starts(spans: &[Span]) -> Result<Vec<Duration>, CpixError> {
+    let gap = || fault("the key periods overlap or leave gaps between them");
+    let mut starts = Vec::new();
+    if let Some(Span::Media { start, .. }) = spans.first()
+        && !start.is_zero()
+    {
+        return Err(fault(
+            "the first key period does not begin with the content (startOffset is not 0)",
+        ));
+    }
+    for pair in spans.windows(2) {
+        match (pair[0], pair[1], spans[0]) {
+            (Span::Wall { end, .. }, Span::Wall { start, .. }, Span::Wall { start: first, .. })
+                if end == start =>
+            {
+                let since = start.unix_micros.checked_sub(first.unix_micros);
+                let since = since.and_then(|since| u64::try_from(since).ok()).ok_or_else(gap)?;
+                starts.push(Duration::from_micros(since));
+            }
+            (Span::Media { end, .. }, Span::Media { start, .. }, _) if end == start => {
+                starts.push(start);
+            }
+            _ => return Err(gap()),
+        }
+    }
+    Ok(starts)
+}
+
+fn fault(what: impl Into<String>) -> CpixError {
+    CpixError::Document(what.into())
+}

@@ -131,16 +131,16 @@ pub(super) fn check_options(mut options: PackageOptions) -> Result<PackageOption
     Ok(options)
 }
 
-/// The key of a track; none if it stays clear.
-pub(super) fn key_of(
+/// The keys of a track, that of the first period first; none if it stays clear.
+pub(super) fn keys_of(
     source: &SourceTrack,
     movie: &Movie,
     options: &PackageOptions,
-) -> Result<Option<Key>, Error> {
-    let Some(protection) = &options.protection else { return Ok(None) };
+) -> Result<Vec<Key>, Error> {
+    let Some(protection) = &options.protection else { return Ok(Vec::new()) };
     let input = source.file.input();
     let keys = select(&input, movie, protection, Purpose::Encrypt)?.pop().flatten();
-    Ok(keys.and_then(|keys| Some(keys.iter().next()?.1.clone())))
+    Ok(keys.map_or_else(Vec::new, |keys| keys.iter().map(|(_, key)| key.clone()).collect()))
 }
 
 /// What is done to composition offsets, and the edit list.
@@ -153,7 +153,7 @@ pub(super) fn edit(source: &SourceTrack, options: &PackageOptions) -> (SingleEdi
     (edit, 0)
 }
 
-/// `ftyp` and `moov` of a track with this key, and what protects it. `keys` are those of all tracks;
+/// `ftyp` and `moov` of a track with this key, and what protects it. `keys` are those of all tracks and periods;
 /// `spans` hold for its segments.
 pub(super) fn protection(
     source: &SourceTrack,
@@ -180,7 +180,7 @@ pub(super) fn protection(
     let mut systems = systems_with_boxes(&protection.drm);
     if let Some(at) = systems.iter().position(|system| *system == System::Common) {
         systems.remove(at);
-        // With the KIDs of all tracks one request brings all keys: hls.js (1.7) makes no other.
+        // With the KIDs of all tracks and periods one request brings all keys: hls.js (1.7) makes no other.
         let common = drm::pssh(System::Common, protection.scheme, keys);
         boxes.push(common.map_err(|error| Error::Options(error.to_string()))?.raw);
     }

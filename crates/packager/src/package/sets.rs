@@ -10,7 +10,7 @@ use super::{
     Chosen, PackageOptions,
     cuts::{self, Rule, Segments},
     names,
-    rendition::{Rendition, edit, key_of, protection},
+    rendition::{Rendition, edit, keys_of, protection},
     spans,
     time::Time,
 };
@@ -107,13 +107,15 @@ pub(super) fn arrange(
         starts.push(cutting.set(&set.renditions, follows, &mut leading, &mut cut)?);
     }
     let mut moovs = Vec::with_capacity(chosen.len());
+    let mut keys = Vec::new();
     for track in &chosen {
         let (edit, shift) = edit(&track.source, options);
         let movie = track.source.init(edit)?;
-        let key = key_of(&track.source, &movie, options)?;
+        let own = keys_of(&track.source, &movie, options)?;
+        let key = own.first().cloned();
+        keys.extend(own);
         moovs.push((movie, shift, key));
     }
-    let keys: Vec<Key> = moovs.iter().filter_map(|(.., key)| key.clone()).collect();
     let mut renditions = Vec::with_capacity(chosen.len());
     for (((track, name), segments), (movie, shift, key)) in
         chosen.into_iter().zip(names).zip(cut).zip(moovs)

@@ -35,12 +35,13 @@ const script = name => new Promise((resolve, reject) => {
 
 /**
  * Starts to play, the smallest pictures first. `licence` is the licence server, if the manifest names none;
- * `clearKeys` are the keys themselves, for a player that cannot ask for them.
+ * `clearKeys` are the keys themselves, for a player that cannot ask for them; `clearLead` is whether the stream
+ * begins clear.
  */
-async function start({ player, manifest, licence, clearKeys }) {
+async function start({ player, manifest, licence, clearKeys, clearLead }) {
   video.muted = true;
   const starts = { "shaka-player": startShaka, "dash.js": startDashJs, "hls.js": startHlsJs };
-  playing = await starts[player](manifest, licence, clearKeys);
+  playing = await starts[player](manifest, licence, clearKeys, clearLead);
   video.play().catch(error => note("play", error.message));
 }
 
@@ -63,6 +64,15 @@ setInterval(() => {
   const texts = Array.from(video.textTracks).flatMap(track => Array.from(track.activeCues ?? [], cue => cue.text));
   shown.push([video.currentTime, texts]);
 }, 50);
+
+/**
+ * The request of hls.js for the KID of a playlist. By itself it takes the `pssh` of the initialization segment,
+ * and that only if a key is needed already when it is read: behind a clear lead it would never ask.
+ */
+function requestKid(type, data, { decryptdata }) {
+  const kid = btoa(String.fromCharCode(...decryptdata.keyId)).replace(/\+/g, "-").replace(/\//g, "_").replace(/=/g, "");
+  return { initDataType: "keyids", initData: new TextEncoder().encode(JSON.stringify({ kids: [kid] })) };
+}
 
 const language = code => (code ?? "").split("-")[0];
 
@@ -111,22 +121,28 @@ async function startDashJs(manifest, licence) {
     streaming: {
       abr: { autoSwitchBitrate: { video: false, audio: false }, initialBitrate: { video: 1 } },
       text: { defaultEnabled: true },
-      trackSwitchMode: { audio: "alwaysReplace" },
+      trackSwitchMode: { audio: "alwaysReplace", video: "alwaysReplace" },
     },
   });
   player.initialize(video, null, false);
   player.setInitialMediaSettingsFor("audio", { lang: "en" });
   player.setInitialMediaSettingsFor("text", { lang: "en" });
+  player.setCustomInitialTrackSelectionFunction(tracks => [tracks.reduce((one, other) => (other.bitrateList?.[0]?.height < one.bitrateList?.[0]?.height ? other : one))]);
   if (licence) player.setProtectionData({ "org.w3.clearkey": { serverURL: licence } });
   player.attachSource(manifest);
   await loaded;
   const renditions = () => player.getRepresentationsByType("video");
+  // Sizes with a key of their own are tracks of their own.
+  const tracks = () => player.getTracksFor("video").map(track => ({ track, heights: track.bitrateList.map(one => one.height) }));
+  const trackOf = height => tracks().find(({ heights }) => heights.includes(height)).track;
   return {
-    heights: () => renditions().map(one => one.height),
+    heights: () => tracks().flatMap(({ heights }) => heights),
     audio: () => player.getTracksFor("audio").map(track => language(track.lang)),
     text: () => player.getTracksFor("text").map(track => language(track.lang)),
     chooseHeight: height => {
-      player.setRepresentationForTypeById("video", renditions().find(one => one.height === height).id, true);
+      const same = renditions().find(one => one.height === height);
+      if (same) player.setRepresentationForTypeById("video", same.id, true);
+      else player.setCurrentTrack(trackOf(height));
     },
     chooseAudio: tongue => {
       player.setCurrentTrack(player.getTracksFor("audio").find(track => language(track.lang) === tongue));
@@ -135,12 +151,12 @@ async function startDashJs(manifest, licence) {
   };
 }
 
-async function startHlsJs(manifest, licence) {
+async function startHlsJs(manifest, licence, clearKeys, clearLead) {
   await script("hls.js");
   const hls = new Hls({
     startLevel: 0,
     emeEnabled: true,
-    drmSystems: { "org.w3.clearkey": { licenseUrl: licence } },
+    drmSystems: { "org.w3.clearkey": { licenseUrl: licence, ...(clearLead && { generateRequest: requestKid }) } },
   });
   const parsed = new Promise((resolve, reject) => {
     hls.on(Hls.Events.MANIFEST_PARSED, resolve);

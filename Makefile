@@ -1,6 +1,6 @@
 # The targets are short names for the scripts in tools/; see CONTRIBUTING.md.
 .DEFAULT_GOAL := help
-.PHONY: help demo install test long lab interop play play-test lint fmt check-layers check-tests asmcheck ci
+.PHONY: help demo install test long lab interop coming-from play play-test lint fmt check-layers check-tests asmcheck ci
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do \
@@ -43,6 +43,11 @@ interop: ## the tables of docs/interop.md: who decrypts what (minutes; ARGS="--w
 	@tools/setup test
 	@cargo build --release --quiet -p lanelock-cli
 	@python3 tools/interop $(ARGS)
+
+coming-from: ## the commands of docs/coming-from.md, beside those of other packagers (ARGS="--write")
+	@tools/setup test
+	@cargo build --release --quiet -p lanelock-cli
+	@python3 tools/coming-from $(ARGS)
 
 play: ## plays the stream of make demo in your browser (needs Node.js)
 	@tools/setup players

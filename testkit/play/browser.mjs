@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { LANGUAGES, RATE, SECONDS, SEGMENT, WIDTHS, caption } from "./sources.mjs";
-import { MANIFESTS, WRONG } from "./cases.mjs";
+import { WRONG, manifest_of } from "./cases.mjs";
 import { boundaries, keys_of } from "./packagers.mjs";
 import { ENOUGH, Picture } from "./picture.mjs";
 import { Problem, programs, require } from "./programs.mjs";
@@ -211,11 +211,13 @@ class Play {
   start() {
     const { player, manifest, stream } = this.subject;
     const clearLead = stream.motion?.includes("lead") ?? false;
+    const file = manifest_of(this.subject);
     const keys = player === "shaka-player" && manifest === "hls" ? Object.fromEntries(this.keys) : null;
-    const named = readFileSync(path.join(this.folder, MANIFESTS[manifest]), "utf8").includes("Laurl");
+    const named = readFileSync(path.join(this.folder, file), "utf8").includes("Laurl");
     const licence = named || keys ? null : new URL("licence", this.page.url()).href;
     this.asks = !keys;
-    const options = { player, manifest: `stream/${MANIFESTS[manifest]}`, licence, clearKeys: keys, clearLead };
+    const bothSchemes = stream.scheme === "both";
+    const options = { player, manifest: `stream/${file}`, licence, clearKeys: keys, clearLead, bothSchemes };
     return this.page.evaluate(options => start(options), options).catch(async error => {
       const { errors } = await this.state();
       throw new Problem(errors.join("; ") || error.message.split("\n")[0]);

@@ -2,6 +2,8 @@
 import { AUDIO, UNPLAYABLE as HEVC, VIDEO } from "./sources.mjs";
 
 const SCHEMES = ["cenc", "cbcs"];
+/** What else stands in the place of a scheme: both of them, and `cbcs` with a key for each size of picture. */
+export const OTHERS = { both: "cbcs,cenc", sizes: "cbcs" };
 const LAYOUTS = ["segments", "single"];
 
 /** The columns of the table. */
@@ -11,7 +13,11 @@ export const COLUMNS = [
   { player: "dash.js", manifest: "dash" },
   { player: "hls.js", manifest: "hls" },
 ];
-export const MANIFESTS = { dash: "manifest.mpd", hls: "main.m3u8" };
+const MANIFESTS = { dash: "manifest.mpd", hls: "main.m3u8" };
+
+/** The manifest that a case plays: of both schemes, the playlist of the first. */
+export const manifest_of = ({ stream, manifest }) =>
+  stream.scheme === "both" && manifest === "hls" ? "main-cbcs.m3u8" : MANIFESTS[manifest];
 
 /**
  * What cannot play, why, and what the players say then. That it does not is a result like any other: one
@@ -31,12 +37,13 @@ const product = (...lists) => lists.reduce((made, list) => made.flatMap(some => 
 
 /** The rows of the table. */
 function streams() {
-  const all = product(VIDEO, SCHEMES, AUDIO, LAYOUTS).concat(product([HEVC], SCHEMES, ["aac"], ["segments"]));
+  const all = product(VIDEO, SCHEMES, AUDIO, LAYOUTS).concat(
+    product([HEVC], SCHEMES, ["aac"], ["segments"]), product(["avc"], Object.keys(OTHERS), ["aac"], LAYOUTS));
   return all.map(([video, scheme, audio, layout]) => ({ video, scheme, audio, layout, motion: null }));
 }
 
 /** Whose keys are wrong. With the audio's right, the sound plays, and only the pictures can tell. */
-export const WRONG = { all: /^/, video: /^(video|sd|hd)/, "all@1": /@1$/, "video@1": /^video@1$/ };
+export const WRONG = { all: /^/, video: /^(video|sd)/, "all@1": /@1$/, "video@1": /^video@1$/ };
 
 /** Cases are `{stream, player, manifest, wrong}`; wrong is null for the right keys. */
 export function full() {
@@ -52,14 +59,13 @@ const MOTION = {
   "lead-entry": ["all", "video"],
   "lead-group": ["all"],
   "rotate-lead": [],
-  sizes: [],
 };
 
 function motion() {
   const of = (motion, scheme, layout) => ({ video: "avc", scheme, audio: "aac", layout, motion });
   const tried = [
     ...product(Object.keys(MOTION), SCHEMES, ["segments"]),
-    ...product(["rotate-lead", "sizes"], ["cbcs"], ["single"]),
+    ...product(["rotate-lead"], ["cbcs"], ["single"]),
   ];
   return tried.flatMap(([motion, scheme, layout]) => {
     const wrong = layout === "segments" ? MOTION[motion] : [];
@@ -81,6 +87,8 @@ export function short() {
   const rest = [
     ["av1-cbcs-opus-segments", 0, null], ["av1-cenc-opus-single", 3, null],
     ["vp9-cenc-opus-segments", 1, null], ["vp9-cbcs-aac-single", 2, null],
+    ["avc-both-aac-segments", 0, null], ["avc-both-aac-segments", 2, null],
+    ["avc-sizes-aac-segments", 0, null], ["avc-sizes-aac-segments", 1, null],
     ["avc-cenc-aac-segments", 0, "video"], ["avc-cbcs-aac-single", 3, "video"],
     ["avc-cbcs-aac-single", 2, "video"],
     ["avc-cenc-aac-segments-rotate", 0, null], ["avc-cbcs-aac-segments-rotate", 3, null],

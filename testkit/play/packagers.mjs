@@ -1,23 +1,26 @@
 // One stream of the matrix, made of the clear clips by a packager: a folder with manifest.mpd and main.m3u8.
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { OTHERS } from "./cases.mjs";
 import { CACHE, programs, run } from "./programs.mjs";
 import { LANGUAGES, SECONDS, SEGMENT, WIDTHS, clip } from "./sources.mjs";
 
+/** Keys, by what they are for; digits. */
 const KEYS = {
   video: { kid: "00112233445566778899aabbccddeeff", key: "0f1e2d3c4b5a69788796a5b4c3d2e1f0" },
   audio: { kid: "a0a1a2a3a4a5a6a7a8a9aaabacadaeaf", key: "b0b1b2b3b4b5b6b7b8b9babbbcbdbebf" },
 };
+/** Of pictures up to 320x180, where each size has a key of its own. */
+const SMALL = { kid: "c0c1c2c3c4c5c6c7c8c9cacbcccdcecf", key: "d0d1d2d3d4d5d6d7d8d9dadbdcdddedf" };
 const LEAD = SEGMENT; // seconds
 const PERIOD = 2 * SEGMENT;
 
 /** Keys of a stream, by what they are for; digits. */
-export function keys_of({ motion }) {
-  const { video, audio } = KEYS;
+export function keys_of({ scheme, motion }) {
+  if (scheme === "sizes") return { ...KEYS, sd: SMALL };
   // Whatever is turned is another number.
   const turned = (digits, by) => digits.slice(2 * by) + digits.slice(0, 2 * by);
   const other = ({ kid, key }, by) => ({ kid: turned(kid, by), key: turned(key, by) });
-  if (motion === "sizes") return { sd: video, hd: other(video, 1), audio };
   if (!motion?.startsWith("rotate")) return KEYS;
   const periods = Array.from({ length: SECONDS / PERIOD }, (_, period) => period);
   return Object.fromEntries(Object.entries(KEYS).flatMap(([what, key]) =>
@@ -36,7 +39,6 @@ export function boundaries({ motion }) {
  *   rotate                    from one period to the next
  *   lead-entry, lead-group    with a clear lead, which is said to be clear in these ways
  *   rotate-lead               both
- *   sizes                     each size of the pictures has its own
  */
 export async function pack(packager, stream, origin) {
   const folder = path.join(CACHE, "streams", packager, name(stream));
@@ -60,11 +62,11 @@ async function lanelock(stream, folder, origin) {
     "subs_en.vtt",
   ];
   await run(programs.lanelock(), [
-    "package", ...inputs.map(clip), "-o", folder, "--scheme", scheme, "--key-file", keys,
+    "package", ...inputs.map(clip), "-o", folder, "--scheme", OTHERS[scheme] ?? scheme, "--key-file", keys,
+    ...(scheme === "sizes" ? ["--picture-limits", "sd=320x180"] : []),
     ...(motion?.startsWith("rotate") ? ["--rotate", `${PERIOD}s`] : []),
     ...(motion?.includes("lead") ? ["--clear-lead", `${LEAD}s`] : []),
     ...(motion === "lead-group" ? ["--clear-lead-form", "group"] : []),
-    ...(motion === "sizes" ? ["--picture-limits", `sd=${WIDTHS[180]}x180`] : []),
     "--drm", "clearkey,common", "--laurl", `clearkey=${origin}/licence`, "--segment", `${SEGMENT}s`, "--layout", layout,
     // WebVTT does not say its language.
     ...["type=video", "type=audio", "type=text:language=en"].flatMap(track => ["--track", track]), "--quiet",

@@ -30,7 +30,7 @@ function refused({ good, said, seen }) {
 
 const MOTION = {
   rotate: "rotation", "lead-entry": "clear lead (sample entry)", "lead-group": "clear lead (sample group)",
-  "rotate-lead": "rotation and clear lead", sizes: "one for each size",
+  "rotate-lead": "rotation and clear lead",
 };
 const WRONG = { all: "all", video: "of the pictures", "all@1": "all of period 1", "video@1": "of the pictures, period 1" };
 

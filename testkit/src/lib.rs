@@ -48,8 +48,8 @@ pub use environment::{
 };
 pub use hls_rules::hls_rules;
 pub use media::{
-    CLIPS, Clip, FILM, ProtectedClip, all_clips, clips, codec_clip, demo_clip, longest_clip,
-    protected_clip, protected_clips, small_clip,
+    CLIPS, Clip, EXPERIMENTAL_CLIPS, FILM, ProtectedClip, all_clips, clips, codec_clip, demo_clip,
+    gop_clip, longest_clip, protected_clip, protected_clips, small_clip,
 };
 pub use mutate::{Mutator, mutants};
 pub use openssl::{Openssl, openssl};

@@ -4,8 +4,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use crate::environment::{repository, shared_dir, skip};
+use crate::environment::{ffmpeg, repository, shared_dir, skip};
+use crate::scratch::Scratch;
 
 /// The progressive clips of `testkit/media`, whose README says what they are.
 pub const CLIPS: [&str; 12] = [
@@ -22,6 +24,9 @@ pub const CLIPS: [&str; 12] = [
     "opus.mp4",
     "vp9.mp4",
 ];
+
+/// Clips of `testkit/media` in codecs whose rules are experimental, and which few programs read.
+pub const EXPERIMENTAL_CLIPS: [&str; 2] = ["vvc.mp4", "vvc_tiles.mp4"];
 
 /// The source of all clips, longer and with surround sound; never committed.
 pub const FILM: &str = "bigbuckbunny.mp4";
@@ -97,6 +102,29 @@ pub fn longest_clip(name: &str) -> PathBuf {
 #[must_use]
 pub fn demo_clip() -> PathBuf {
     repository().join("media/demo.mp4")
+}
+
+/// A clip of AVC and AAC of 1.2 s with pictures of this size, and a sync sample every 200 ms, made by ffmpeg. Its
+/// absence is listed as a skip.
+///
+/// # Panics
+/// If ffmpeg cannot be run.
+#[must_use]
+pub fn gop_clip(size: &str) -> Option<Vec<u8>> {
+    let ffmpeg = ffmpeg()?;
+    let dir = Scratch::new();
+    let path = dir.file("clip.mp4");
+    let run = Command::new(ffmpeg)
+        .args(["-v", "error", "-y", "-f", "lavfi", "-i", &format!("testsrc2=s={size}:r=25:d=1.2")])
+        .args(["-f", "lavfi", "-i", "sine=d=1.2", "-c:v", "libx264", "-g", "5"])
+        .args(["-keyint_min", "5", "-sc_threshold", "0", "-c:a", "aac", "-shortest"])
+        .arg(&path)
+        .status();
+    if !run.unwrap_or_else(|error| panic!("ffmpeg: {error}")).success() {
+        skip("this ffmpeg has no libx264");
+        return None;
+    }
+    Some(fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display())))
 }
 
 /// A published encrypted file.

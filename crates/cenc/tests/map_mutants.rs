@@ -26,6 +26,15 @@ fn damaged_frames() {
     damaged(&mut rng, &clips, MUTANTS / 2);
 }
 
+/// They are few among the seeds.
+#[test]
+fn damaged_experimental_units() {
+    let mut rng = Rng::from_env("damaged_experimental_units");
+    let mut clips = seeds(&mut rng);
+    clips.retain(|clip| matches!(clip.codec, Codec::Vvc | Codec::Ac4));
+    damaged(&mut rng, &clips, MUTANTS / 2);
+}
+
 fn damaged(rng: &mut Rng, clips: &[Clip], count: usize) {
     let watchdog = Watchdog::new();
     let mut out = Vec::new();
@@ -91,16 +100,21 @@ fn noise() {
         let which = rng.below(mappers.len());
         let len = 1 + rng.below(60);
         let mut nal = rng.bytes(len);
-        let is_nal = matches!(clips[which].codec, Codec::Avc | Codec::Hevc);
+        let is_nal = matches!(clips[which].codec, Codec::Avc | Codec::Hevc | Codec::Vvc);
         nal[0] = match clips[which].codec {
             Codec::Avc => 0x60 | *rng.pick(&[1, 5, 7, 8, 2, 3]),
             Codec::Hevc => *rng.pick(&[1, 19, 33, 34]) << 1,
             // Frame, frame header, sequence header and tile group, without a size.
             Codec::Av1 => *rng.pick(&[6, 3, 1, 4]) << 3,
-            Codec::Vp9 => 0x80 | rng.bytes(1)[0] >> 2,
+            Codec::Vvc => 0,
+            // A frame marker, or version 2 of the bit stream.
+            Codec::Vp9 | Codec::Ac4 => 0x80 | rng.bytes(1)[0] >> 2,
         };
         if let Some(second) = nal.get_mut(1).filter(|_| clips[which].codec == Codec::Hevc) {
             *second = 1;
+        }
+        if let Some(second) = nal.get_mut(1).filter(|_| clips[which].codec == Codec::Vvc) {
+            *second = *rng.pick(&[0, 8, 15, 16, 19]) << 3 | 1;
         }
         out.clear();
         let unit = if is_nal { unit(&[&nal]) } else { nal };

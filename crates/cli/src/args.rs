@@ -12,7 +12,7 @@ use crate::{
     run_args::RunArgs,
     speed::SpeedArgs,
     values::{
-        ClearLeadArg, IvArg, LayoutArg, Length, PictureLimitsArg, SchemeArg, SidxArg,
+        ClearLeadArg, IvArg, LayoutArg, Length, OneScheme, PictureLimitsArg, SchemeArg, SidxArg,
         TruncatedRuns, iv, pattern, seconds, selector,
     },
 };
@@ -255,7 +255,7 @@ pub(crate) struct PathArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct ProtectionArgs {
     /// The protection scheme
-    #[arg(long, short, ignore_case = true)]
+    #[arg(long, short, ignore_case = true, value_parser = OneScheme)]
     pub(crate) scheme: SchemeArg,
 
     /// Blocks encrypted and blocks left clear in turn, in video under cbcs and cens [default: 1:9]

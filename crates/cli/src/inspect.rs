@@ -165,6 +165,9 @@ impl Lines {
         if !entries.is_empty() && entries != codec {
             let _ = write!(codec, ", sample entry {entries}");
         }
+        if track.experimental {
+            codec.push_str(" (experimental)");
+        }
         self.line("codec", &codec);
         if track.width > 0 {
             self.line("picture", &format!("{} x {}", track.width, track.height));

@@ -10,6 +10,7 @@ use std::{
 use clap::ValueEnum;
 use lanelock_mp4::TrackKind;
 use lanelock_packager::{
+    Scheme,
     drm::System,
     package::{Accessibility, Role, Storage, TextStorage, TrackProperties, TrackRule},
 };
@@ -19,7 +20,7 @@ use crate::{
     failure::Failure,
     hide::without_keys,
     pssh,
-    values::{self, ClearLeadArg, Length, PictureLimitsArg, SchemeArg, Text},
+    values::{self, ClearLeadArg, Length, PictureLimitsArg, Text},
 };
 
 /// What to package. A job file has the same names as the command line.
@@ -36,10 +37,17 @@ pub(crate) struct Job {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) output: Option<PathBuf>,
 
-    /// The protection scheme: cbcs or cenc. Without it, --clear all says that nothing is encrypted
-    #[arg(long, short, ignore_case = true)]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) scheme: Option<SchemeArg>,
+    /// The protection scheme; or both, cbcs,cenc: encrypted tracks are made with each, from one read.
+    /// Without it, --clear all says that nothing is encrypted
+    #[arg(
+        long = "scheme",
+        short,
+        value_name = "SCHEME,...",
+        value_delimiter = ',',
+        ignore_case = true
+    )]
+    #[serde(rename = "scheme", with = "schemes", skip_serializing_if = "Vec::is_empty")]
+    pub(crate) schemes: Vec<StreamScheme>,
 
     /// A file with a key on each line, as for encrypt; - is standard input. Without --key and
     /// --key-file, keys come from the environment variable LANELOCK_KEYS
@@ -58,7 +66,8 @@ pub(crate) struct Job {
     pub(crate) pattern: Option<String>,
 
     /// The IV in hexadecimal digits, 8 or 16 bytes: the constant one of cbcs, the first one of cenc
-    /// [default: random; under FairPlay one for all tracks, which --json tells]
+    /// [default: random; under FairPlay one for all tracks, which --json tells]. Of both schemes it is for cbcs,
+    /// and cenc has random ones
     #[arg(long, value_name = "HEX")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) iv: Option<String>,
@@ -204,7 +213,7 @@ impl Job {
         Self {
             inputs: list(self.inputs, file.inputs),
             output: self.output.or(file.output),
-            scheme: self.scheme.or(file.scheme),
+            schemes: either(self.schemes, file.schemes),
             key_files: list(self.key_files, file.key_files),
             clear: list(self.clear, file.clear),
             pattern: self.pattern.or(file.pattern),
@@ -310,6 +319,65 @@ impl Laurl {
         } else {
             Err(format!("{url:?} is no URL (https://...)"))
         }
+    }
+}
+
+/// A scheme that streams have ([`Scheme`]), on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum StreamScheme {
+    /// AES-CBC with a pattern: required by Apple's players, taken by all newer ones
+    Cbcs,
+    /// AES-CTR: taken by older players, and not by Apple's
+    Cenc,
+}
+
+impl From<StreamScheme> for Scheme {
+    fn from(scheme: StreamScheme) -> Self {
+        match scheme {
+            StreamScheme::Cbcs => Self::Cbcs,
+            StreamScheme::Cenc => Self::Cenc,
+        }
+    }
+}
+
+/// Schemes of a job: one, or a list.
+mod schemes {
+    use super::{Deserialize, Deserializer, Serialize, Serializer, StreamScheme, de, fmt};
+
+    pub(super) fn serialize<S: Serializer>(
+        list: &[StreamScheme],
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        match list {
+            [one] => one.serialize(to),
+            _ => list.serialize(to),
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Vec<StreamScheme>, D::Error> {
+        struct Visitor;
+
+        impl<'de> de::Visitor<'de> for Visitor {
+            type Value = Vec<StreamScheme>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a scheme, or a list of schemes")
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
+                StreamScheme::deserialize(de::value::StrDeserializer::new(text))
+                    .map(|one| vec![one])
+            }
+
+            fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
+                Vec::deserialize(de::value::SeqAccessDeserializer::new(list))
+            }
+        }
+
+        from.deserialize_any(Visitor)
     }
 }
 

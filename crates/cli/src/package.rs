@@ -16,7 +16,7 @@ use lanelock_packager::{
 use crate::{
     failure::Failure,
     hide::without_keys,
-    job::{Job, TimesArg},
+    job::{Job, StreamScheme, TimesArg},
     key_args::KeyArgs,
     keys,
     package_args::PackageArgs,
@@ -66,6 +66,10 @@ pub(crate) fn package(args: &PackageArgs) -> Result<u8, Failure> {
         if job.iv.is_none() {
             // They are random, and another run has others.
             summary.tracks.iter_mut().for_each(|track| track.iv = None);
+        }
+        if job.schemes.len() > 1 {
+            let is_random = |track: &&mut PackagedTrack| track.scheme.as_deref() != Some("cbcs");
+            summary.tracks.iter_mut().filter(is_random).for_each(|track| track.iv = None);
         }
         return print(args, output, &summary);
     };
@@ -121,6 +125,7 @@ fn print_job(args: &PackageArgs, job: &Job) -> Result<u8, Failure> {
 fn options(args: &PackageArgs, job: &Job, watch: &Watch) -> Result<PackageOptions, Failure> {
     let mut options = PackageOptions::new()
         .with_protection(protection(args, job, watch)?)
+        .with_second_scheme(second_scheme(job)?)
         .with_tracks(job.tracks.iter().cloned().map(Into::into).collect())
         .with_fragment_duration(job.fragment.map(|length| length.0.0))
         .with_negative_offsets(job.cmf2)
@@ -165,6 +170,15 @@ fn options(args: &PackageArgs, job: &Job, watch: &Watch) -> Result<PackageOption
     Ok(options.with_dash(dash).with_hls(manifest(&job.hls, ".m3u8", hls)?))
 }
 
+/// The scheme beside the first one.
+fn second_scheme(job: &Job) -> Result<Option<Scheme>, Failure> {
+    match job.schemes[..] {
+        [] | [_] => Ok(None),
+        [first, second] if first != second => Ok(Some(second.into())),
+        _ => Err(Failure::usage("a scheme is given twice", "name each once: --scheme cbcs,cenc")),
+    }
+}
+
 /// How the tracks are encrypted; none if all of them stay clear, which must be said.
 fn protection(
     args: &PackageArgs,
@@ -176,7 +190,7 @@ fn protection(
         named.map_err(|error| Failure::usage(format!("--clear {text}: {error}"), CLEAR))
     };
     let clear = job.clear.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
-    let Some(scheme) = job.scheme else {
+    let Some(&scheme) = job.schemes.first() else {
         let useless = [
             ("--key", !args.keys.is_empty()),
             ("--key-file", !job.key_files.is_empty()),
@@ -225,7 +239,7 @@ fn protection(
     }
     .of(options);
     if let Some(text) = &job.pattern {
-        if !scheme.has_pattern() {
+        if !job.schemes.contains(&StreamScheme::Cbcs) {
             return Err(Failure::usage(
                 format!("--pattern is for cbcs; {scheme} encrypts all protected blocks"),
                 "leave out --pattern, or take --scheme cbcs",
@@ -257,9 +271,21 @@ fn text(args: &PackageArgs, output: &Path, summary: &PackageSummary) -> io::Resu
     let mut out = io::stderr().lock();
     let widest = summary.tracks.iter().map(|track| track.name.len()).max().unwrap_or(0);
     for track in &summary.tracks {
-        let PackagedTrack { name, codecs, segments, bitrate, kid, .. } = track;
-        let protection = match (kid, &summary.scheme) {
-            (Some(kid), Some(scheme)) => format!("{scheme}, KID {kid}"),
+        let PackagedTrack { name, codecs, segments, bitrate, scheme, kid, .. } = track;
+        let protection = match (kid, scheme) {
+            (Some(kid), Some(scheme)) => {
+                let more = match track.kids.len() {
+                    0 | 1 => String::new(),
+                    all => format!(" and {} more", all - 1),
+                };
+                let clear = match track.clear_segments {
+                    0 => String::new(),
+                    clear => {
+                        format!("; {} clear", units::count(clear as u64, "segment", "segments"))
+                    }
+                };
+                format!("{scheme}, KID {kid}{more}{clear}")
+            }
             _ => "clear".into(),
         };
         writeln!(

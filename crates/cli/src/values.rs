@@ -1,8 +1,17 @@
 //! Values of options, and how they are read.
 
-use std::{ffi::OsString, fmt, num::NonZeroUsize, str::FromStr, time::Duration};
+use std::{
+    ffi::{OsStr, OsString},
+    fmt,
+    num::NonZeroUsize,
+    str::FromStr,
+    time::Duration,
+};
 
-use clap::ValueEnum;
+use clap::{
+    ValueEnum,
+    builder::{EnumValueParser, PossibleValue, TypedValueParser},
+};
 use lanelock_packager::{
     ClearLead, EncryptOptions, IndexPolicy, KeyPeriods, Layout, PictureLimits, Scheme, Selector,
     SelectorError,
@@ -36,8 +45,7 @@ impl core::fmt::Debug for Secret {
 }
 
 /// [`Scheme`] on the command line.
-#[derive(Clone, Copy, Debug, ValueEnum, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum SchemeArg {
     /// AES-CTR
     Cenc,
@@ -57,6 +65,36 @@ impl From<SchemeArg> for Scheme {
             SchemeArg::Cbc1 => Self::Cbc1,
             SchemeArg::Cbcs => Self::Cbcs,
         }
+    }
+}
+
+/// Reads a [`SchemeArg`], and says of several where they can be given.
+#[derive(Clone)]
+pub(crate) struct OneScheme;
+
+impl TypedValueParser for OneScheme {
+    type Value = SchemeArg;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        arg: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<SchemeArg, clap::Error> {
+        if value.to_string_lossy().contains(',') {
+            let text = format!(
+                "--scheme {}: a file has one scheme; lanelock package makes a stream with both, cbcs,cenc\n",
+                value.to_string_lossy()
+            );
+            let error = clap::Error::raw(clap::error::ErrorKind::ValueValidation, text);
+            return Err(error.with_cmd(command));
+        }
+        EnumValueParser::<SchemeArg>::new().parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let all = SchemeArg::value_variants().iter();
+        Some(Box::new(all.filter_map(ValueEnum::to_possible_value)))
     }
 }
 

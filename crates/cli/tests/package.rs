@@ -173,7 +173,7 @@ fn tracks_without_scheme_or_key() {
         2,
         &["hvc1", "selects no track"],
     );
-    run(&["--scheme", "cens", "--key", &pair()], 2, &["cens", "--scheme cbcs"]);
+    run(&["--scheme", "cens", "--key", &pair()], 2, &["cens", "--scheme", "cbcs, cenc"]);
     run(&["--scheme", "none", "--key", &pair()], 2, &["none", "--scheme"]);
     let pattern = ["--scheme", "cenc", "--key", &pair(), "--pattern", "1:9"];
     run(&pattern, 2, &["--pattern is for cbcs"]);
@@ -675,15 +675,18 @@ fn json_and_dry_run() {
         names(&made["tracks"][0]),
         [
             "bitrate",
+            "clear_segments",
             "codecs",
             "input",
             "iv",
             "kid",
+            "kids",
             "kind",
             "label",
             "language",
             "longest_segment",
             "name",
+            "scheme",
             "segments",
             "set",
             "track"

@@ -20,12 +20,32 @@ pub(crate) fn stays_clear(track: &Track) -> bool {
 
 /// Those that [`is_known`] names, for messages.
 pub(crate) fn known() -> String {
-    let codes: Vec<_> =
-        Codec::SAMPLE_ENTRIES.iter().map(|(code, _)| FourCc(*code).to_string()).collect();
+    let name = |(code, codec): &([u8; 4], Codec)| {
+        let note = if codec.is_experimental() { " (experimental)" } else { "" };
+        format!("{}{note}", FourCc(*code))
+    };
+    let codes: Vec<_> = Codec::SAMPLE_ENTRIES.iter().map(name).collect();
     match &codes[..] {
         [codes @ .., last] => format!("{} and {last}", codes.join(", ")),
         [] => String::new(),
     }
+}
+
+/// Whether the rules for a track's codec are experimental.
+pub(crate) fn is_experimental(track: &Track) -> bool {
+    let codec = |entry: &SampleEntry| Codec::of_sample_entry(entry.original_format.0);
+    track.entries.iter().filter_map(codec).any(Codec::is_experimental)
+}
+
+/// What is to be said of a track that is protected by rules that are experimental.
+pub(crate) fn notice_of_experiment(track: &Track) -> Option<String> {
+    is_experimental(track).then(|| {
+        format!(
+            "experimental: the rules for {} were compared with few other programs, and may change; try              the players that are to play track {}",
+            track.codec(),
+            track.id
+        )
+    })
 }
 
 /// The rules for a sample entry.

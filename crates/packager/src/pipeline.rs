@@ -248,11 +248,15 @@ impl Pipeline<'_> {
             _ if mapped_whole => self.finish(shared, mapped, &mut buffer[..len], size, times),
             _ => {
                 let mut mapped = mapped;
-                let out = mapped.out;
-                let head = mapped.take_head();
-                if let Some(output) = self.target.output_of(&mapped) {
-                    timed(&mut times.write, || output.write(&head, out))?;
+                let mut others = std::mem::take(&mut mapped.others);
+                for mapped in others.iter_mut().chain([&mut mapped]) {
+                    let out = mapped.out;
+                    let head = mapped.take_head();
+                    if let Some(output) = self.target.output_of(mapped) {
+                        timed(&mut times.write, || output.write(&head, out))?;
+                    }
                 }
+                mapped.others = others;
                 let parts = mapped.into_parts(&spans);
                 lock(&shared.parts).extend(parts.into_iter().map(|part| (ticket, part)));
                 Ok(())
@@ -274,15 +278,29 @@ impl Pipeline<'_> {
         self.finish(shared, mapped, &mut buffer[..len], len as u64, times)
     }
 
-    /// Encrypts or decrypts, and writes, a piece of `size` bytes of the input.
+    /// Encrypts or decrypts, and writes, all that is made of a piece of `size` bytes of the input. What was
+    /// written is undone in the buffer before the next is made of it: of `cbcs` that is a tenth of video, much
+    /// less than to copy all of it.
     fn finish<P, M>(
         &self,
         shared: &Shared<'_, P, M>,
-        mapped: Mapped,
+        mut mapped: Mapped,
         buffer: &mut [u8],
         size: u64,
         times: &mut Times,
     ) -> Result<(), Error> {
+        for other in mapped.others.drain(..) {
+            let undo = self.put(other, buffer, times)?.inverse();
+            timed(&mut times.crypto, || apply(self.input, &undo, buffer))?;
+        }
+        self.put(mapped, buffer, times)?;
+        let through = shared.through.fetch_add(size, Ordering::Relaxed) + size;
+        self.observer.progress(through, self.input.len());
+        Ok(())
+    }
+
+    /// Encrypts or decrypts, and writes; gives back what was done.
+    fn put(&self, mapped: Mapped, buffer: &mut [u8], times: &mut Times) -> Result<Stage, Error> {
         self.apply(&mapped.stage, buffer, times)?;
         if let Some(output) = self.target.output_of(&mapped) {
             let mut slices = mapped.slices(buffer);
@@ -291,9 +309,7 @@ impl Pipeline<'_> {
         if let Some(object) = mapped.object {
             timed(&mut times.write, || Object::release(object))?;
         }
-        let through = shared.through.fetch_add(size, Ordering::Relaxed) + size;
-        self.observer.progress(through, self.input.len());
-        Ok(())
+        Ok(mapped.stage)
     }
 
     fn read(&self, spans: &[Range<u64>], buffer: &mut Vec<u8>, take: bool) -> Result<(), Error> {

@@ -403,11 +403,6 @@ impl ProtectedTrack {
         self.keys.iter().any(|key| key.period.is_some())
     }
 
-    /// The KID in a period; none if there is no key for it.
-    pub(crate) fn kid_of(&self, period: u32) -> Option<[u8; 16]> {
-        self.keys.iter().find(|key| key.is_for(period)).map(|key| key.kid)
-    }
-
     /// The KID in use; none in a clear lead.
     fn kid(&self) -> Option<[u8; 16]> {
         (!self.is_clear()).then(|| self.keys[self.key].kid)

@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use lanelock_packager::{
     EncryptOptions, Iv, Key, MoviePlan, PlanOptions, Protection, Quiet, Scheme, Selector, encrypt,
+    inspect,
     io::{MemorySink, MemorySource},
 };
-use lanelock_testkit::{boxes::boxed, small_clip};
+use lanelock_testkit::{EXPERIMENTAL_CLIPS, boxes::boxed, small_clip};
 use support::*;
 
 fn given(scheme: Scheme) -> EncryptOptions {
@@ -69,6 +70,41 @@ fn audio_of_every_kind_is_protected_whole() {
         }
     }
 }
+
+/// VVC and AC-4: there and back in every scheme, with a notice for each track. The table of contents of AC-4
+/// stays clear, and patterns are as for video.
+#[test]
+fn experimental_codecs() {
+    let place = Place::new();
+    // One presentation of one group of one stereo substream, of 150 bytes.
+    let frame = [&AC4_CONTENTS[..], &[0x5a; 150]].concat().leak();
+    let ac4 = Trak { handler: b"soun", format: b"ac-4", config: &[], sample: frame, count: 20 };
+    let ac4 = progressive(&[ac4]);
+    let vvc = EXPERIMENTAL_CLIPS.map(|name| (name, small_clip(name).read()));
+    for (name, clear) in vvc.into_iter().chain([("ac-4", ac4)]) {
+        let report = inspect(&MemorySource::new(name, clear.clone())).unwrap();
+        assert!(report.tracks[0].experimental, "{name}");
+        for scheme in Scheme::ALL {
+            let warnings = Warnings::default();
+            let (encrypted, _) = place.watched(&clear, &given(scheme), &warnings).unwrap();
+            let told = warnings.take();
+            let notices = told.iter().filter(|told| told.starts_with("experimental: "));
+            assert_eq!(notices.count(), 1, "{told:?}");
+            for (unit, before) in samples(&encrypted).iter().zip(samples(&clear)) {
+                assert!(name != "ac-4" || unit[..11] == before[..11] && unit[..] != before[..]);
+            }
+            let tenc = &movie(&encrypted).tracks[0].entries[0].protection;
+            let tenc = tenc.as_ref().unwrap().encryption.as_ref().unwrap();
+            let pattern = if scheme.has_pattern() { (1, 9) } else { (0, 0) };
+            assert_eq!((tenc.crypt_blocks, tenc.skip_blocks), pattern, "{name} {scheme}");
+            let (back, _) = place.decrypt(&encrypted, &keys()).unwrap();
+            assert_eq!(samples(&back), samples(&clear), "{name} {scheme}");
+        }
+    }
+}
+
+/// `ac4_toc()` (ETSI TS 103 190-2, clause 6.2.1.1).
+const AC4_CONTENTS: [u8; 11] = [0x80, 0x07, 0x72, 0x00, 0x10, 0x00, 0x00, 0xb8, 0x06, 0x25, 0x80];
 
 /// Text in MP4 stays clear: with a notice, unless that was said; a key for it in particular is an error.
 #[test]

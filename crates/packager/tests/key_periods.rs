@@ -14,7 +14,7 @@ use lanelock_packager::{
 use lanelock_testkit::{
     Scratch,
     boxes::{all, child, children, media},
-    demo_clip, ffmpeg, shaka_packager, skip, small_clip, unhex,
+    demo_clip, ffmpeg, gop_clip, shaka_packager, small_clip, unhex,
 };
 
 const SCHEMES: [Scheme; 4] = [Scheme::Cenc, Scheme::Cens, Scheme::Cbc1, Scheme::Cbcs];
@@ -91,27 +91,9 @@ fn group_kid(traf: &[u8]) -> Option<Vec<u8>> {
     Some(sgpd[20..36].to_vec())
 }
 
-/// A clip of 1.2 s with a sync sample every 200 ms.
-fn clip() -> Option<Vec<u8>> {
-    let ffmpeg = ffmpeg()?;
-    let dir = Scratch::new();
-    let path = dir.file("clip.mp4");
-    let run = Command::new(ffmpeg)
-        .args(["-v", "error", "-y", "-f", "lavfi", "-i", "testsrc2=s=192x108:r=25:d=1.2"])
-        .args(["-f", "lavfi", "-i", "sine=d=1.2", "-c:v", "libx264", "-g", "5"])
-        .args(["-keyint_min", "5", "-sc_threshold", "0", "-c:a", "aac", "-shortest"])
-        .arg(&path)
-        .status();
-    if !run.unwrap().success() {
-        skip("this ffmpeg has no libx264");
-        return None;
-    }
-    Some(fs::read(path).unwrap())
-}
-
 #[test]
 fn each_fragment_says_the_key_of_its_time() {
-    let Some(clip) = clip() else { return };
+    let Some(clip) = gop_clip("192x108") else { return };
     let clear = unlock(&run(&clip, &options(Scheme::Cbcs, constant_keys())).unwrap().0, all_keys());
     let clear = clear.unwrap();
     for scheme in SCHEMES {
@@ -141,7 +123,7 @@ fn each_fragment_says_the_key_of_its_time() {
 
 #[test]
 fn a_wrong_key_of_a_period_is_noticed_and_a_missing_one_is_an_error() {
-    let Some(clip) = clip() else { return };
+    let Some(clip) = gop_clip("192x108") else { return };
     let file = run(&clip, &rotating(Scheme::Cenc)).unwrap().0;
     let without: Vec<Key> = all_keys().into_iter().filter(|key| key.kid != [0x12; 16]).collect();
     let error = unlock(&file, without.clone()).unwrap_err().to_string();
@@ -162,7 +144,7 @@ fn a_wrong_key_of_a_period_is_noticed_and_a_missing_one_is_an_error() {
 
 #[test]
 fn fragments_of_a_period_play_with_its_key_in_ffmpeg() {
-    let (Some(clip), Some(ffmpeg)) = (clip(), ffmpeg()) else { return };
+    let (Some(clip), Some(ffmpeg)) = (gop_clip("192x108"), ffmpeg()) else { return };
     let dir = Scratch::new();
     for scheme in [Scheme::Cenc, Scheme::Cbcs] {
         let file = run(&clip, &rotating(scheme)).unwrap().0;
@@ -259,7 +241,8 @@ fn files_of_shaka_packager_whose_keys_change() {
 #[test]
 fn a_clear_lead_is_clear_and_the_rest_is_as_without_it() {
     for name in MP4_CLIPS {
-        let clip = if name == "avc_aac.mp4" { clip() } else { Some(small_clip(name).read()) };
+        let clip =
+            if name == "avc_aac.mp4" { gop_clip("192x108") } else { Some(small_clip(name).read()) };
         let Some(clip) = clip else { continue };
         for scheme in SCHEMES {
             let is_limited = matches!(name, "av1.mp4" | "vp9.mp4");
@@ -308,7 +291,7 @@ fn a_lead_longer_than_the_file_is_an_error() {
 
 #[test]
 fn periods_without_keys_and_keys_without_periods_are_errors() {
-    let Some(clip) = clip() else { return };
+    let Some(clip) = gop_clip("192x108") else { return };
     let every = KeyPeriods::From(vec![ms(400), ms(800)]);
     let error = |options: EncryptOptions| run(&clip, &options).unwrap_err().to_string();
     let two = error(options(Scheme::Cbcs, keys(2)).with_key_periods(every.clone()));
@@ -344,7 +327,7 @@ fn periods_without_keys_and_keys_without_periods_are_errors() {
 
 #[test]
 fn segments_made_one_by_one_are_those_of_the_file() {
-    let Some(clip) = clip() else { return };
+    let Some(clip) = gop_clip("192x108") else { return };
     for scheme in SCHEMES {
         for lead in [0, 300] {
             let options =
@@ -365,7 +348,7 @@ fn segments_made_one_by_one_are_those_of_the_file() {
 
 #[test]
 fn segments_in_files_of_their_own() {
-    let Some(clip) = clip() else { return };
+    let Some(clip) = gop_clip("192x108") else { return };
     let clear = run(&clip, &options(Scheme::Cbcs, constant_keys())).unwrap().0;
     let clear = unlock(&clear, all_keys()).unwrap();
     let (mut init, mut segments) = (Vec::new(), Vec::new());
@@ -400,7 +383,7 @@ fn segments_in_files_of_their_own() {
 
 #[test]
 fn rewrap_reads_and_writes_keys_that_change() {
-    let Some(clip) = clip() else { return };
+    let Some(clip) = gop_clip("192x108") else { return };
     let mut new = KeyMap::new();
     for period in 0..3 {
         for (selector, kind) in [(Selector::Video, 3), (Selector::Audio, 4)] {

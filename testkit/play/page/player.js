@@ -36,12 +36,12 @@ const script = name => new Promise((resolve, reject) => {
 /**
  * Starts to play, the smallest pictures first. `licence` is the licence server, if the manifest names none;
  * `clearKeys` are the keys themselves, for a player that cannot ask for them; `clearLead` is whether the stream
- * begins clear.
+ * begins clear, and `bothSchemes` whether everything is there with each.
  */
-async function start({ player, manifest, licence, clearKeys, clearLead }) {
+async function start({ player, manifest, licence, clearKeys, clearLead, bothSchemes }) {
   video.muted = true;
   const starts = { "shaka-player": startShaka, "dash.js": startDashJs, "hls.js": startHlsJs };
-  playing = await starts[player](manifest, licence, clearKeys, clearLead);
+  playing = await starts[player](manifest, licence, clearKeys, { clearLead, bothSchemes });
   video.play().catch(error => note("play", error.message));
 }
 
@@ -106,7 +106,7 @@ async function startShaka(manifest, licence, clearKeys) {
   };
 }
 
-async function startDashJs(manifest, licence) {
+async function startDashJs(manifest, licence, _, { bothSchemes }) {
   await script("dash.js");
   const player = dashjs.MediaPlayer().create();
   const { events } = dashjs.MediaPlayer;
@@ -121,28 +121,26 @@ async function startDashJs(manifest, licence) {
     streaming: {
       abr: { autoSwitchBitrate: { video: false, audio: false }, initialBitrate: { video: 1 } },
       text: { defaultEnabled: true },
-      trackSwitchMode: { audio: "alwaysReplace", video: "alwaysReplace" },
+      trackSwitchMode: { audio: "alwaysReplace" },
+      // Where sizes are sets of their own, the smallest is the first; without this it begins with the largest.
+      selectionModeForInitialTrack: "firstTrack",
     },
   });
   player.initialize(video, null, false);
   player.setInitialMediaSettingsFor("audio", { lang: "en" });
   player.setInitialMediaSettingsFor("text", { lang: "en" });
-  player.setCustomInitialTrackSelectionFunction(tracks => [tracks.reduce((one, other) => (other.bitrateList?.[0]?.height < one.bitrateList?.[0]?.height ? other : one))]);
   if (licence) player.setProtectionData({ "org.w3.clearkey": { serverURL: licence } });
   player.attachSource(manifest);
   await loaded;
   const renditions = () => player.getRepresentationsByType("video");
-  // Sizes with a key of their own are tracks of their own.
-  const tracks = () => player.getTracksFor("video").map(track => ({ track, heights: track.bitrateList.map(one => one.height) }));
-  const trackOf = height => tracks().find(({ heights }) => heights.includes(height)).track;
+  // It lists what is there with both schemes twice.
+  const once = list => (bothSchemes ? [...new Set(list)] : list);
   return {
-    heights: () => tracks().flatMap(({ heights }) => heights),
-    audio: () => player.getTracksFor("audio").map(track => language(track.lang)),
+    heights: () => once(renditions().map(one => one.height)),
+    audio: () => once(player.getTracksFor("audio").map(track => language(track.lang))),
     text: () => player.getTracksFor("text").map(track => language(track.lang)),
     chooseHeight: height => {
-      const same = renditions().find(one => one.height === height);
-      if (same) player.setRepresentationForTypeById("video", same.id, true);
-      else player.setCurrentTrack(trackOf(height));
+      player.setRepresentationForTypeById("video", renditions().find(one => one.height === height).id, true);
     },
     chooseAudio: tongue => {
       player.setCurrentTrack(player.getTracksFor("audio").find(track => language(track.lang) === tongue));
@@ -151,7 +149,7 @@ async function startDashJs(manifest, licence) {
   };
 }
 
-async function startHlsJs(manifest, licence, clearKeys, clearLead) {
+async function startHlsJs(manifest, licence, _, { clearLead }) {
   await script("hls.js");
   const hls = new Hls({
     startLevel: 0,

@@ -1,6 +1,6 @@
 //! The table of codecs: sample entries, configuration boxes, rules.
 
-use super::{AvcMap, HevcMap, MapError, Mapper};
+use super::{AvcMap, HevcMap, MapError, Mapper, VvcMap};
 use crate::scheme::Scheme;
 
 /// A codec, by the rules that say which bytes of its access units are protected.
@@ -18,11 +18,15 @@ pub enum Codec {
     Avc,
     /// HEVC (ITU-T H.265).
     Hevc,
+    /// VVC (ITU-T H.266). Experimental: see [`is_experimental`](Self::is_experimental).
+    Vvc,
     /// AV1.
     Av1,
     /// VP9.
     Vp9,
-    /// Any audio codec: access units are protected whole.
+    /// AC-4 (ETSI TS 103 190). Experimental: see [`is_experimental`](Self::is_experimental).
+    Ac4,
+    /// Any other audio codec: access units are protected whole.
     Whole,
 }
 
@@ -39,6 +43,8 @@ impl Codec {
         (*b"hev1", Self::Hevc),
         (*b"dvh1", Self::Hevc),
         (*b"dvhe", Self::Hevc),
+        (*b"vvc1", Self::Vvc),
+        (*b"vvi1", Self::Vvc),
         (*b"av01", Self::Av1),
         (*b"dav1", Self::Av1),
         (*b"vp09", Self::Vp9),
@@ -49,6 +55,7 @@ impl Codec {
         (*b"fLaC", Self::Whole),
         (*b"alac", Self::Whole),
         (*b".mp3", Self::Whole),
+        (*b"ac-4", Self::Ac4),
         (*b"mha1", Self::Whole),
         (*b"mhm1", Self::Whole),
     ];
@@ -63,8 +70,9 @@ impl Codec {
         match self {
             Self::Avc => Some(*b"avcC"),
             Self::Hevc => Some(*b"hvcC"),
+            Self::Vvc => Some(*b"vvcC"),
             Self::Av1 => Some(*b"av1C"),
-            Self::Vp9 | Self::Whole => None,
+            Self::Vp9 | Self::Ac4 | Self::Whole => None,
         }
     }
 
@@ -76,21 +84,35 @@ impl Codec {
         match self {
             Self::Avc => Mapper::avc(configuration),
             Self::Hevc => Mapper::hevc(configuration),
+            Self::Vvc => Mapper::vvc(configuration),
             Self::Av1 => Mapper::av1(configuration),
             Self::Vp9 => Ok(Mapper::vp9()),
+            Self::Ac4 => Ok(Mapper::ac4()),
             Self::Whole => Ok(Mapper::full_sample()),
         }
     }
 
     /// The `transfer_characteristics` (ITU-T H.273) that the parameter sets in a configuration describe,
-    /// for AVC and HEVC: what tells PQ (16) and Hybrid Log-Gamma (18) from standard dynamic range
+    /// for AVC, HEVC and VVC: what tells PQ (16) and Hybrid Log-Gamma (18) from standard dynamic range
     /// where the file format does not. None as well if it cannot be read.
     pub fn transfer_characteristics(self, configuration: &[u8]) -> Option<u8> {
         match self {
             Self::Avc => AvcMap::new(configuration).ok()?.transfer_characteristics(),
             Self::Hevc => HevcMap::new(configuration).ok()?.transfer_characteristics(),
-            Self::Av1 | Self::Vp9 | Self::Whole => None,
+            Self::Vvc => VvcMap::new(configuration).ok()?.transfer_characteristics(),
+            Self::Av1 | Self::Vp9 | Self::Ac4 | Self::Whole => None,
         }
+    }
+
+    /// Whether it is an audio codec.
+    pub const fn is_audio(self) -> bool {
+        matches!(self, Self::Ac4 | Self::Whole)
+    }
+
+    /// Whether the rules of the codec were compared with few files or none that others protected: so
+    /// few exist. What is made with them may change.
+    pub const fn is_experimental(self) -> bool {
+        matches!(self, Self::Vvc | Self::Ac4)
     }
 
     /// Whether the codec may be protected by a scheme with so many blocks encrypted and skipped in

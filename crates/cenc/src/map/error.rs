@@ -11,7 +11,7 @@ pub enum MapError {
     /// The decoder configuration record ends early or is of an unknown version.
     #[error("{record} at byte {offset}: {what}")]
     Configuration {
-        /// `avcC`, `hvcC` or `av1C`.
+        /// `avcC`, `hvcC`, `vvcC` or `av1C`.
         record: &'static str,
         /// Where in the record.
         offset: usize,
@@ -149,7 +149,7 @@ impl fmt::Display for UnitPlace {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum UnitSource {
-    /// The decoder configuration record: `avcC`, `hvcC`, `av1C`.
+    /// The decoder configuration record: `avcC`, `hvcC`, `vvcC`, `av1C`.
     Configuration,
     /// The access unit.
     AccessUnit,

@@ -2,11 +2,13 @@
 
 use core::{fmt, ops::Range};
 
+use super::ac4::Ac4Map;
 use super::av1::Av1Map;
 use super::avc::AvcMap;
 use super::hevc::HevcMap;
 use super::unit::{AccessUnitMap, UnitBytes};
 use super::vp9::Vp9Map;
+use super::vvc::VvcMap;
 use super::{Alignment, MapError, Runs, Subsample, max_entries};
 
 /// The subsample mapper of one track.
@@ -55,6 +57,15 @@ impl Mapper {
         Ok(Self::with(HevcMap::new(hvcc)?))
     }
 
+    /// A mapper for VVC from the payload of `vvcC`, version and flags included: a
+    /// `VvcDecoderConfigurationRecord` (ISO/IEC 14496-15 clause 11.2.4.2).
+    ///
+    /// # Errors
+    /// When the record or a parameter set in it cannot be read.
+    pub fn vvc(vvcc: &[u8]) -> Result<Self, MapError> {
+        Ok(Self::with(VvcMap::new(vvcc)?))
+    }
+
     /// A mapper for AV1 from the payload of `av1C`, an `AV1CodecConfigurationRecord` (AV1-ISOBMFF, 2.3).
     ///
     /// # Errors
@@ -66,6 +77,11 @@ impl Mapper {
     /// A mapper for VP9, whose frames describe themselves.
     pub fn vp9() -> Self {
         Self::with(Vp9Map::new())
+    }
+
+    /// A mapper for AC-4, whose frames describe themselves.
+    pub fn ac4() -> Self {
+        Self::with(Ac4Map)
     }
 
     /// A mapper with rules that are not in this crate: those of another codec, or of a house.

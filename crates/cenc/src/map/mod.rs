@@ -26,22 +26,24 @@
 //!   does the same. With [`Alignment::Blocks`] it is clear.
 //! - *Zero-length NAL units* and padding behind the last NAL unit are errors, as they are for
 //!   Shaka Packager 3.8 and for `FFmpeg`, which cannot decode units with the former.
-//! - *Slices* are AVC types 1..=5 and HEVC types below 32. Types that carry pictures but whose
+//! - *Slices* are AVC types 1..=5, HEVC types below 32 and VVC types below 12. Types that carry pictures but whose
 //!   headers are not read (other layers and views, auxiliary pictures, reserved VCL types) are
 //!   errors. Every other type is clear, unspecified types included.
 //! - *AV1* follows its binding: a range for every tile; under `cenc` it ends with the tile, and tiles
 //!   of less than 16 bytes are clear. *VP9* has a range of whole blocks for every frame: under `cbcs`
 //!   it begins behind the uncompressed header (as with Shaka Packager 3.8), otherwise it ends with the
 //!   frame (as its binding has it).
+//! - *AC-4* has its table of contents clear, and all behind it protected.
 //! - *Frames that have not been seen.* A header of AV1 or VP9 whose length depends on a reference frame
 //!   that was not mapped before is an error. Where it does not, the walk goes on: a track may begin
 //!   anywhere.
 //! - *Too many entries* for `saiz` are an error. (Shaka Packager 3.8 writes a wrapped size.)
-//! - *Parameter sets inside access units* (`avc3`, `hev1`) take effect where they stand. A set that
+//! - *Parameter sets inside access units* (`avc3`, `hev1`, `vvi1`) take effect where they stand. A set that
 //!   cannot be read is an error even if no slice refers to it.
 
 #![forbid(unsafe_code)]
 
+mod ac4;
 mod av1;
 mod avc;
 mod bits;
@@ -54,7 +56,9 @@ mod runs;
 mod signal;
 mod unit;
 mod vp9;
+mod vvc;
 
+pub use ac4::Ac4Map;
 pub use av1::Av1Map;
 pub use avc::AvcMap;
 pub use codec::Codec;
@@ -64,6 +68,7 @@ pub use mapper::Mapper;
 pub use runs::Runs;
 pub use unit::{AccessUnitMap, UnitBytes};
 pub use vp9::Vp9Map;
+pub use vvc::VvcMap;
 
 /// One entry of a subsample map as `senc` stores it (ISO/IEC 23001-7 clause 7.2): clear bytes,
 /// then protected bytes.

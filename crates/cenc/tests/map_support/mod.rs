@@ -1,6 +1,7 @@
 //! What the map tests share. Every test binary uses a part of it.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
+pub(crate) mod ac4;
 pub(crate) mod avc;
 pub(crate) mod bits;
 pub(crate) mod hevc;
@@ -10,7 +11,7 @@ pub(crate) mod shaka;
 pub(crate) mod tiny;
 
 use lanelock_cenc::map::{Alignment, MapError, Mapper, Subsample};
-use lanelock_testkit::Rng;
+use lanelock_testkit::{EXPERIMENTAL_CLIPS, Rng};
 
 /// The map of one access unit.
 pub(crate) fn map(
@@ -31,6 +32,8 @@ pub(crate) fn mapper_of(codec: mp4::Codec, configuration: &[u8]) -> Result<Mappe
         mp4::Codec::Hevc => Mapper::hevc(configuration),
         mp4::Codec::Av1 => Mapper::av1(configuration),
         mp4::Codec::Vp9 => Ok(Mapper::vp9()),
+        mp4::Codec::Vvc => Mapper::vvc(configuration),
+        mp4::Codec::Ac4 => Ok(Mapper::ac4()),
     }
 }
 
@@ -69,6 +72,14 @@ pub(crate) fn seeds(rng: &mut Rng) -> Vec<mp4::Clip> {
     let clips = ["avc.mp4", "avc_slices.mp4", "hevc.mp4", "av1.mp4", "av1_tiles.mp4", "vp9.mp4"];
     let clips = clips.into_iter().flat_map(lanelock_testkit::clips);
     let mut clips: Vec<_> = clips.map(|clip| mp4::Clip::read(&clip.path)).collect();
+    for name in EXPERIMENTAL_CLIPS {
+        clips.push(mp4::Clip::read(&lanelock_testkit::small_clip(name).path));
+    }
+    clips.push(mp4::Clip {
+        codec: mp4::Codec::Ac4,
+        configuration: Vec::new(),
+        units: (0..40).map(|_| ac4::frame(rng).0).collect(),
+    });
     for round in 0..40 {
         let sets = avc::Sets::random(rng, round % 2 == 0);
         let [a, b, c] = [1, 5, 2].map(|kind| sets.slice(rng, kind).0);

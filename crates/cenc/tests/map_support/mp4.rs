@@ -11,6 +11,8 @@ pub(crate) enum Codec {
     Hevc,
     Av1,
     Vp9,
+    Vvc,
+    Ac4,
 }
 
 impl Codec {
@@ -20,6 +22,7 @@ impl Codec {
             b"hvc1" | b"hev1" => Some((Self::Hevc, *b"hvcC")),
             b"av01" => Some((Self::Av1, *b"av1C")),
             b"vp09" => Some((Self::Vp9, *b"vpcC")),
+            b"vvc1" | b"vvi1" => Some((Self::Vvc, *b"vvcC")),
             _ => None,
         }
     }
@@ -29,7 +32,7 @@ impl Codec {
 #[derive(Debug)]
 pub(crate) struct Clip {
     pub(crate) codec: Codec,
-    /// Payload of `avcC`, `hvcC`, `av1C` or `vpcC`.
+    /// Payload of `avcC`, `hvcC`, `av1C`, `vpcC` or `vvcC`.
     pub(crate) configuration: Vec<u8>,
     pub(crate) units: Vec<Vec<u8>>,
 }

@@ -24,6 +24,7 @@ impl Opinion {
             Codec::Hevc => Self::Hevc(h265::parser::Parser::default()),
             Codec::Av1 => Self::Av1(Box::default()),
             Codec::Vp9 => Self::Vp9(vp9::parser::Parser::default()),
+            Codec::Vvc | Codec::Ac4 => return Err("cros-codecs has no such parser".into()),
         };
         if let Self::Av1(parser) = &mut opinion {
             av1(parser, &record[4..])?;
@@ -221,7 +222,7 @@ fn parameter_sets(codec: Codec, record: &[u8]) -> Vec<&[u8]> {
                 }
             }
         }
-        Codec::Av1 | Codec::Vp9 => {}
+        Codec::Av1 | Codec::Vp9 | Codec::Vvc | Codec::Ac4 => {}
     }
     sets
 }

@@ -8,6 +8,8 @@ mod tag;
 
 use std::collections::BTreeSet;
 
+use lanelock_mp4::FourCc;
+
 use crate::{Error, Media, Presentation, SwitchingSet, Track, Video, VideoRange, check};
 use keys::KeyWay;
 use media::MediaPlaylist;
@@ -21,11 +23,15 @@ use tag::Tag;
 pub struct HlsOptions {
     /// Name of the multivariant playlist.
     pub name: String,
+    /// Leaves out the tracks that another scheme protects, so that each scheme can have a multivariant playlist:
+    /// a player may have `cbcs` or `cenc` alone, and EXT-X-STREAM-INF does not say which a variant takes. Default
+    /// none: all tracks are there.
+    pub scheme: Option<FourCc>,
 }
 
 impl Default for HlsOptions {
     fn default() -> Self {
-        Self { name: "main.m3u8".into() }
+        Self { name: "main.m3u8".into(), scheme: None }
     }
 }
 
@@ -33,7 +39,19 @@ impl HlsOptions {
     /// With a name of the multivariant playlist.
     #[must_use]
     pub fn with_name(self, name: impl Into<String>) -> Self {
-        Self { name: name.into() }
+        Self { name: name.into(), ..self }
+    }
+
+    /// With the tracks of one scheme, and those that are clear.
+    #[must_use]
+    pub fn with_scheme(self, scheme: Option<FourCc>) -> Self {
+        Self { scheme, ..self }
+    }
+
+    /// Whether a track is in the playlists.
+    fn has(&self, track: &Track) -> bool {
+        let scheme = track.first_protection().map(|protection| protection.scheme);
+        track.used_by.hls() && (self.scheme.is_none() || scheme.is_none() || scheme == self.scheme)
     }
 }
 
@@ -59,7 +77,8 @@ pub fn hls(
     let of_kind = |kind: &str| -> Vec<(&SwitchingSet, Vec<&Track>)> {
         let sets = presentation.sets.iter().filter(|set| set.trick_play_of.is_none());
         let sets = sets.map(|set| {
-            (set, set.tracks.iter().filter(|t| t.used_by.hls() && t.media.name() == kind).collect())
+            let tracks = set.tracks.iter().filter(|t| options.has(t) && t.media.name() == kind);
+            (set, tracks.collect())
         });
         sets.filter(|(_, tracks): &(_, Vec<_>)| !tracks.is_empty()).collect()
     };

@@ -208,7 +208,7 @@ impl Map for Unprotector<'_> {
             writes.push(self.placement.place(part, bytes, head, &times));
         }
         ciphers.hand_over(&mut stage);
-        Ok(Mapped { stage, writes, out, object: None })
+        Ok(Mapped { stage, writes, out, object: None, others: Vec::new() })
     }
 }
 

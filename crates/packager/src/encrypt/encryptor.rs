@@ -98,7 +98,7 @@ impl Map for Encryptor<'_> {
             };
             writes.push(self.placement.place(part, bytes, head, &times));
         }
-        Ok(Mapped { stage, writes, out, object: None })
+        Ok(Mapped { stage, writes, out, object: None, others: Vec::new() })
     }
 }
 

@@ -18,6 +18,7 @@ use crate::{
     ClearLead, EncryptOptions, Error, IndexPolicy, KeyReport, Layout, Observer, Summary, Times,
     UnclaimedPolicy, choices,
     claims::{Claims, refuse_shared},
+    codec::notice_of_experiment,
     decrypt::Decryption,
     evidence::check_pssh,
     index::NewIndex,
@@ -93,6 +94,9 @@ impl Job<'_> {
         }
         for (track, protected) in self.clear.tracks.iter().zip(&protector.tracks) {
             if let Some(notice) = notice_of_text(track, options).filter(|_| protected.is_none()) {
+                observer.warn(&notice);
+            }
+            if let Some(notice) = notice_of_experiment(track).filter(|_| protected.is_some()) {
                 observer.warn(&notice);
             }
         }

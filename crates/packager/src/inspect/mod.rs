@@ -66,6 +66,8 @@ pub struct TrackReport {
     pub kind: String,
     /// The codec string (RFC 6381) of the first sample entry.
     pub codec: String,
+    /// Whether Lanelock's rules for protecting this codec are experimental.
+    pub experimental: bool,
     /// The four-character codes of the sample entries, as stored (`encv`).
     pub sample_entries: Vec<String>,
     /// Three letters.

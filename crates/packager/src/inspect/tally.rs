@@ -11,7 +11,7 @@ use lanelock_mp4::{
 
 use super::{ProtectionReport, TrackReport, known, seconds};
 use crate::{
-    Error,
+    Error, codec,
     io::Input,
     keys::{hex_text, kid_text},
 };
@@ -45,6 +45,7 @@ impl<'a> Tally<'a> {
             id: track.id,
             kind: kind(track),
             codec: first.map_or_else(|| track.codec(), SampleEntry::codec_string),
+            experimental: codec::is_experimental(track),
             sample_entries: track.entries.iter().map(|entry| entry.format.to_string()).collect(),
             language: track.language.iter().copied().map(char::from).collect(),
             width,

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, fmt, time::Duration};
 
+use lanelock_cenc::Scheme;
 use lanelock_manifest::{Accessibility, Role};
 use lanelock_mp4::TrackKind;
 
@@ -16,6 +17,11 @@ pub struct PackageOptions {
     /// How the tracks are encrypted; none if all of them stay clear. Fragments and indexes are what the
     /// fields here say.
     pub protection: Option<EncryptOptions>,
+    /// The scheme that each encrypted track is made with as well, from the same read of its input; for players
+    /// that do not have the scheme of [`protection`](Self::protection). Both have the same keys. An IV that is
+    /// given is the constant one of `cbcs`; those of `cenc` are random then. FairPlay has `cbcs` alone.
+    /// Default none.
+    pub second_scheme: Option<Scheme>,
     /// Which tracks are packaged, and what is said of them. Default none: all of them are.
     pub tracks: Vec<TrackRule>,
     /// How segments are stored. Default [`Storage::Segments`].
@@ -33,7 +39,8 @@ pub struct PackageOptions {
     pub trick_play: bool,
     /// Name of the DASH manifest; none if there is to be none. Default `manifest.mpd`.
     pub dash: Option<String>,
-    /// Name of the HLS multivariant playlist; none if there is to be none. Default `main.m3u8`.
+    /// Name of the HLS multivariant playlist; none if there is to be none. Default `main.m3u8`. With two schemes
+    /// there is one for each: `main-cbcs.m3u8`, `main-cenc.m3u8`.
     pub hls: Option<String>,
     /// Whether the DASH manifest says how long segments are once for all of them (`@duration`), and not
     /// one by one (`SegmentTimeline`).
@@ -59,6 +66,7 @@ impl PackageOptions {
     pub fn new() -> Self {
         Self {
             protection: None,
+            second_scheme: None,
             tracks: Vec::new(),
             storage: Storage::Segments,
             segment_duration: Duration::from_secs(6),
@@ -78,8 +86,23 @@ impl PackageOptions {
         }
     }
 
+    /// The HLS multivariant playlists: the scheme that each is for, if there are several, and its name.
+    pub(super) fn playlists(&self) -> Vec<(Option<Scheme>, String)> {
+        let Some(name) = &self.hls else { return Vec::new() };
+        let (Some(protection), Some(second)) = (&self.protection, self.second_scheme) else {
+            return vec![(None, name.clone())];
+        };
+        let (stem, extension) = match name.rsplit_once('.') {
+            Some((stem, extension)) => (stem, format!(".{extension}")),
+            None => (name.as_str(), String::new()),
+        };
+        let of_scheme = |scheme: Scheme| (Some(scheme), format!("{stem}-{scheme}{extension}"));
+        [protection.scheme, second].map(of_scheme).into()
+    }
+
     setters! {
         with_protection: protection, Option<EncryptOptions>;
+        with_second_scheme: second_scheme, Option<Scheme>;
         with_tracks: tracks, Vec<TrackRule>;
         with_storage: storage, Storage;
         with_segment_duration: segment_duration, Duration;

@@ -1,6 +1,6 @@
 //! From cuts to fragments in their objects.
 
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 use lanelock_mp4::{
     compose::{NewSample, SidxReference},
@@ -9,7 +9,6 @@ use lanelock_mp4::{
 
 use super::{
     cuts::{FragmentCut, Segment, Segments},
-    rendition::Rendition,
     source::{SamplesOfFragments, SourceTrack, TrackSamples},
 };
 use crate::{
@@ -86,7 +85,7 @@ impl Plan for FragmentPlan<'_> {
             boxes: Vec::new(),
         };
         let mut taken = SamplesOfFragments::new();
-        let mut spans: Vec<std::ops::Range<u64>> = Vec::new();
+        let mut spans: Vec<Range<u64>> = Vec::new();
         for _ in 0..count {
             let Some((place, sample)) = self.samples.next()? else {
                 return Err(source.fail("it has fewer samples than when it was planned"));
@@ -137,8 +136,8 @@ pub(super) struct Packed {
     /// Size of the text file beside the others.
     pub(super) whole: u64,
     /// For [`Storage::Single`]: bytes of the initialization segment and of the index.
-    pub(super) init: std::ops::Range<u64>,
-    pub(super) index: std::ops::Range<u64>,
+    pub(super) init: Range<u64>,
+    pub(super) index: Range<u64>,
 }
 
 impl Packed {
@@ -154,53 +153,30 @@ impl Packed {
 #[derive(Debug)]
 pub(super) struct PackedSegment {
     /// Its bytes in its object.
-    pub(super) bytes: std::ops::Range<u64>,
+    pub(super) bytes: Range<u64>,
     /// Of each fragment that begins with a sync sample: presentation time, and where its metadata and
     /// that sample are.
-    pub(super) key_frames: Vec<(i64, std::ops::Range<u64>)>,
+    pub(super) key_frames: Vec<(i64, Range<u64>)>,
 }
 
-/// Maps the fragments of a track and gives them their objects.
-pub(super) struct Packer<'a> {
+/// A version of a track that is written: clear, or encrypted with one of the schemes.
+pub(super) struct Version<'a> {
     pub(super) encryptor: Encryptor<'a>,
     pub(super) target: Target,
-    pub(super) objects: &'a Objects<'a>,
-    segments: std::iter::Enumerate<std::slice::Iter<'a, Segment>>,
     /// What holds for each segment.
-    spans: &'a [KeySpan],
-    /// The fragments of the segment that are still to come.
-    fragments: std::slice::Iter<'a, FragmentCut>,
+    pub(super) spans: &'a [KeySpan],
+    /// That of the segment that is written.
     object: Option<Arc<Object>>,
     pub(super) packed: Vec<PackedSegment>,
 }
 
-impl<'a> Packer<'a> {
-    pub(super) fn new(
-        encryptor: Encryptor<'a>,
-        rendition: &'a Rendition,
-        target: Target,
-        objects: &'a Objects<'a>,
-    ) -> Self {
-        let segments = &rendition.segments;
-        Self {
-            encryptor,
-            target,
-            objects,
-            segments: segments.list.iter().enumerate(),
-            spans: &rendition.spans,
-            fragments: [].iter(),
-            object: None,
-            packed: Vec::with_capacity(segments.list.len()),
-        }
+impl<'a> Version<'a> {
+    pub(super) fn new(encryptor: Encryptor<'a>, target: Target, spans: &'a [KeySpan]) -> Self {
+        Self { encryptor, target, spans, object: None, packed: Vec::with_capacity(spans.len()) }
     }
 
-    /// The next fragment; whether it begins a segment, whose object is then there.
-    fn fragment(&mut self) -> Result<Option<(&'a FragmentCut, bool)>, Error> {
-        if let Some(cut) = self.fragments.next() {
-            return Ok(Some((cut, false)));
-        }
-        let Some((index, segment)) = self.segments.next() else { return Ok(None) };
-        self.fragments = segment.fragments.iter();
+    /// Goes on with the segment of this index, and gives the object of the last one away.
+    fn begin(&mut self, index: usize, objects: &Objects<'_>) -> Result<(), Error> {
         self.close()?;
         if let Some(span) = self.spans.get(index) {
             let Encryptor { input, movie, protector, .. } = &mut self.encryptor;
@@ -208,14 +184,87 @@ impl<'a> Packer<'a> {
         }
         self.object = Some(match &self.target {
             Target::Single(object) => object.clone(),
-            Target::Numbered(path) => self.objects.create(&numbered(path, index))?,
+            Target::Numbered(path) => objects.create(&numbered(path, index))?,
         });
+        Ok(())
+    }
+
+    fn close(&mut self) -> Result<(), Error> {
+        self.object.take().map_or(Ok(()), Object::release)
+    }
+
+    /// Maps a fragment, which may begin a segment.
+    fn map(
+        &mut self,
+        tracks: &[NewTrack],
+        buffer: &Range<usize>,
+        (cut, begins): (&FragmentCut, bool),
+        bytes: &mut Bytes<'_>,
+        to: &mut Mapped,
+    ) -> Result<(), Error> {
+        let styp = match &self.target {
+            Target::Numbered(_) if begins => STYP,
+            _ => &[],
+        };
+        let len = buffer.len() as u64;
+        let moof = self.encryptor.new_fragment(tracks, len, bytes, &mut to.stage)?;
+        let head = [styp, &moof[..]].concat();
+        let size = head.len() as u64 + len;
+        let Some(of_segment) = &self.object else { return Ok(()) };
+        let out = of_segment.extend(size);
+        (to.out, to.object) = (out, Some(of_segment.clone()));
+        if begins {
+            self.packed.push(PackedSegment { bytes: out..out + size, key_frames: Vec::new() });
+        }
+        if let Some(segment) = self.packed.last_mut() {
+            segment.bytes.end = out + size;
+            if cut.sync {
+                let first = tracks.first().and_then(|new| new.samples.first());
+                let first = first.map_or(0, |sample| u64::from(sample.size));
+                let start = out + styp.len() as u64;
+                segment.key_frames.push((cut.presented, start..out + head.len() as u64 + first));
+            }
+        }
+        to.writes.push(Write { head, body: buffer.clone() });
+        Ok(())
+    }
+}
+
+/// Maps the fragments of a track, for each of its versions, and gives them their objects.
+pub(super) struct Packer<'a> {
+    pub(super) versions: Vec<Version<'a>>,
+    objects: &'a Objects<'a>,
+    segments: std::iter::Enumerate<std::slice::Iter<'a, Segment>>,
+    /// The fragments of the segment that are still to come.
+    fragments: std::slice::Iter<'a, FragmentCut>,
+}
+
+impl<'a> Packer<'a> {
+    pub(super) fn new(
+        versions: Vec<Version<'a>>,
+        segments: &'a Segments,
+        objects: &'a Objects<'a>,
+    ) -> Self {
+        let segments = segments.list.iter().enumerate();
+        Self { versions, objects, segments, fragments: [].iter() }
+    }
+
+    /// The next fragment; whether it begins a segment, whose objects are then there.
+    fn fragment(&mut self) -> Result<Option<(&'a FragmentCut, bool)>, Error> {
+        if let Some(cut) = self.fragments.next() {
+            return Ok(Some((cut, false)));
+        }
+        let Some((index, segment)) = self.segments.next() else { return Ok(None) };
+        self.fragments = segment.fragments.iter();
+        for version in &mut self.versions {
+            version.begin(index, self.objects)?;
+        }
         Ok(self.fragments.next().map(|cut| (cut, true)))
     }
 
-    /// Gives the object of the last segment away.
+    /// Gives the objects of the last segment away.
     pub(super) fn close(&mut self) -> Result<(), Error> {
-        self.object.take().map_or(Ok(()), Object::release)
+        self.versions.iter_mut().try_for_each(Version::close)
     }
 }
 
@@ -226,40 +275,23 @@ pub(super) fn numbered(path: &str, index: usize) -> String {
 
 impl Map for Packer<'_> {
     fn map(&mut self, piece: Planned, bytes: &mut Bytes<'_>) -> Result<Mapped, Error> {
-        let mut stage = Stage::new(Direction::Encrypt, self.encryptor.protector.ciphers.clone());
-        let mut writes = Vec::with_capacity(1);
-        let (mut out, mut object) = (0, None);
+        let nothing = |version: &Version<'_>| Mapped {
+            stage: Stage::new(Direction::Encrypt, version.encryptor.protector.ciphers.clone()),
+            writes: Vec::with_capacity(1),
+            out: 0,
+            object: None,
+            others: Vec::new(),
+        };
+        let mut all: Vec<Mapped> = self.versions.iter().map(nothing).collect();
         for part in piece.parts {
             let PartKind::NewFragment(tracks) = &part.kind else { continue };
-            let Some((cut, begins)) = self.fragment()? else { continue };
-            let styp = match &self.target {
-                Target::Numbered(_) if begins => STYP,
-                _ => &[],
-            };
-            let len = part.buffer.len() as u64;
-            let moof = self.encryptor.new_fragment(tracks, len, bytes, &mut stage)?;
-            let head = [styp, &moof[..]].concat();
-            let size = head.len() as u64 + len;
-            let Some(of_segment) = &self.object else { continue };
-            out = of_segment.extend(size);
-            object = Some(of_segment.clone());
-            if begins {
-                self.packed.push(PackedSegment { bytes: out..out + size, key_frames: Vec::new() });
+            let Some(cut) = self.fragment()? else { continue };
+            for (version, mapped) in self.versions.iter_mut().zip(&mut all) {
+                version.map(tracks, &part.buffer, cut, bytes, mapped)?;
             }
-            if let Some(segment) = self.packed.last_mut() {
-                segment.bytes.end = out + size;
-                if cut.sync {
-                    let first = tracks.first().and_then(|new| new.samples.first());
-                    let first = first.map_or(0, |sample| u64::from(sample.size));
-                    let start = out + styp.len() as u64;
-                    segment
-                        .key_frames
-                        .push((cut.presented, start..out + head.len() as u64 + first));
-                }
-            }
-            writes.push(Write { head, body: part.buffer });
         }
-        Ok(Mapped { stage, writes, out, object })
+        let mapped = all.pop().map(|last| Mapped { others: all, ..last });
+        mapped.ok_or_else(|| Error::Options("a track has no version to write".into()))
     }
 }
 

@@ -46,17 +46,16 @@ pub(super) fn of(source: &SourceTrack) -> Place {
 }
 
 /// Whether players of streams take a codec: those that can be encrypted, and those that are known clear,
-/// such as VVC (ISO/IEC 14496-15), AC-4 (ETSI TS 103 190-2, annex E) and DTS (ETSI TS 102 114,
-/// annex E, and TS 103 491). MPEG-4 Visual, PCM and codecs of production are not among them.
+/// such as DTS (ETSI TS 102 114, annex E, and TS 103 491). MPEG-4 Visual, PCM and codecs of production are not among them.
 fn is_taken(kind: TrackKind, code: FourCc) -> bool {
     match (kind, Codec::of_sample_entry(code.0)) {
         (TrackKind::Text, _) => matches!(&code.0, b"wvtt" | b"stpp"),
-        (TrackKind::Audio, Some(codec)) => codec == Codec::Whole,
+        (TrackKind::Audio, Some(codec)) => codec.is_audio(),
         (TrackKind::Audio, None) => {
-            matches!(&code.0, b"ac-4" | b"dtsc" | b"dtse" | b"dtsh" | b"dtsl" | b"dtsx")
+            matches!(&code.0, b"dtsc" | b"dtse" | b"dtsh" | b"dtsl" | b"dtsx")
         }
-        (_, Some(codec)) => codec != Codec::Whole,
-        (_, None) => matches!(&code.0, b"vvc1" | b"vvi1"),
+        (_, Some(codec)) => !codec.is_audio(),
+        (_, None) => false,
     }
 }
 

@@ -10,7 +10,7 @@ use super::{
     PackageOptions, TrackProperties, cuts::Segments, facts, source::SourceTrack, text::TextFile,
 };
 use crate::{
-    Error, Iv, Key,
+    EncryptOptions, Error, Iv, Key,
     drm::{self, System},
     encrypt::{protect, pssh},
     schedule::KeySpan,
@@ -18,15 +18,17 @@ use crate::{
     tracks::Protector,
 };
 
-/// A track as it will be written.
+/// A track as it will be written: with two schemes, there are two of a track that is encrypted.
 pub(super) struct Rendition {
+    /// Which of the tracks that were chosen it is: those that are the same are made from one read.
+    pub(super) track: usize,
     /// Unique among all of them.
     pub(super) name: String,
     pub(super) source: SourceTrack,
     /// The text file that it was made of.
     pub(super) text: Option<Arc<TextFile>>,
     pub(super) properties: TrackProperties,
-    pub(super) segments: Segments,
+    pub(super) segments: Arc<Segments>,
     /// Which segments are clear, and which have the keys of which period.
     pub(super) spans: Vec<KeySpan>,
     /// The clear `moov` of this track alone.
@@ -34,23 +36,25 @@ pub(super) struct Rendition {
     /// What is added to composition offsets.
     pub(super) shift: i64,
     pub(super) protector: Protector,
-    /// The key, where it is protected.
-    pub(super) key: Option<Key>,
+    /// The keys with the periods that they are for, and the options with its scheme, where it is protected.
+    pub(super) keys: Vec<PeriodKey>,
+    pub(super) protection: Option<Arc<EncryptOptions>>,
     /// The initialization segment.
     pub(super) init: Vec<u8>,
 }
 
+/// A key of a track, and the number of the key period that it is for; none if it is for all time.
+pub(super) type PeriodKey = (Option<u32>, Key);
+
 impl Rendition {
+    /// Its scheme; none if it stays clear.
+    pub(super) fn scheme(&self) -> Option<Scheme> {
+        self.protection.as_ref().map(|protection| protection.scheme)
+    }
+
     /// Bytes of its samples.
     pub(super) fn bytes(&self) -> u64 {
         self.segments.list.iter().map(|segment| segment.bytes).sum()
-    }
-
-    /// The key of segments of which a span holds; none if they are clear.
-    pub(super) fn key_of<'o>(&self, span: KeySpan, options: &'o PackageOptions) -> Option<&'o Key> {
-        let KeySpan::Period(period) = span else { return None };
-        let kid = self.protector.tracks.first()?.as_ref()?.kid_of(period)?;
-        options.protection.as_ref()?.keys.keys().find(|key| key.kid == kid)
     }
 }
 
@@ -78,25 +82,41 @@ pub(super) fn check_options(mut options: PackageOptions) -> Result<PackageOption
             )));
         }
     }
+    let second = options.second_scheme;
     let Some(protection) = &mut options.protection else {
+        if let Some(scheme) = second {
+            return Err(Error::Options(format!(
+                "{scheme} is to be the second scheme, and there is no first one"
+            )));
+        }
         if options.skd.is_some() || !options.license_urls.is_empty() {
             return refuse("there is nothing to give a licence for, since nothing is encrypted");
         }
         return Ok(options);
     };
-    if !matches!(protection.scheme, Scheme::Cenc | Scheme::Cbcs) {
+    let schemes = || [Some(protection.scheme), second].into_iter().flatten();
+    if let Some(other) = schemes().find(|s| !matches!(s, Scheme::Cenc | Scheme::Cbcs)) {
         return Err(Error::Options(format!(
-            "streams are protected by cbcs or cenc (ISO/IEC 23000-19, 8.1), and not by {}; take --scheme \
-             cbcs, or encrypt a single file (lanelock encrypt)",
-            protection.scheme
+            "streams are protected by cbcs or cenc (ISO/IEC 23000-19, 8.1), and not by {other}; take \
+             --scheme cbcs, or encrypt a single file (lanelock encrypt)"
         )));
     }
+    if second == Some(protection.scheme) {
+        return Err(Error::Options(format!("the scheme {} is there twice", protection.scheme)));
+    }
     let fairplay = protection.drm.contains(&System::FairPlay);
-    match (fairplay, &options.skd, protection.scheme) {
+    if second.is_some() && protection.drm.iter().all(|system| *system == System::FairPlay) {
+        return refuse(
+            "FairPlay plays cbcs alone, so that no player would have the tracks of cenc; add a system to \
+             --drm, or take --scheme cbcs",
+        );
+    }
+    let has_cbcs = schemes().any(|scheme| scheme == Scheme::Cbcs);
+    match (fairplay, &options.skd, has_cbcs) {
         (true, None, _) => {
             return refuse("FairPlay finds its keys by a URI: give one, such as --skd skd://{kid}");
         }
-        (true, _, Scheme::Cenc) => {
+        (true, _, false) => {
             return refuse(
                 "FairPlay plays cbcs alone; take --scheme cbcs, or leave fairplay out of --drm",
             );
@@ -131,16 +151,33 @@ pub(super) fn check_options(mut options: PackageOptions) -> Result<PackageOption
     Ok(options)
 }
 
+/// How tracks are encrypted: once with each of these.
+pub(super) fn protections(options: &PackageOptions) -> Vec<Arc<EncryptOptions>> {
+    let Some(protection) = &options.protection else { return Vec::new() };
+    let schemes = [Some(protection.scheme), options.second_scheme].into_iter().flatten();
+    let of_scheme = |scheme| {
+        let mut of_scheme = EncryptOptions { scheme, ..protection.clone() };
+        if scheme != Scheme::Cbcs && options.second_scheme.is_some() {
+            of_scheme.drm.retain(|system| *system != System::FairPlay);
+            // With one IV and one key, what CBC makes of a block of zeros is key stream of CTR.
+            of_scheme.iv = Iv::Random;
+        }
+        Arc::new(of_scheme)
+    };
+    schemes.map(of_scheme).collect()
+}
+
 /// The keys of a track, that of the first period first; none if it stays clear.
 pub(super) fn keys_of(
     source: &SourceTrack,
     movie: &Movie,
     options: &PackageOptions,
-) -> Result<Vec<Key>, Error> {
+) -> Result<Vec<PeriodKey>, Error> {
     let Some(protection) = &options.protection else { return Ok(Vec::new()) };
     let input = source.file.input();
     let keys = select(&input, movie, protection, Purpose::Encrypt)?.pop().flatten();
-    Ok(keys.map_or_else(Vec::new, |keys| keys.iter().map(|(_, key)| key.clone()).collect()))
+    let owned = |(period, key): (_, &Key)| (period, key.clone());
+    Ok(keys.map_or_else(Vec::new, |keys| keys.iter().map(owned).collect()))
 }
 
 /// What is done to composition offsets, and the edit list.
@@ -153,19 +190,19 @@ pub(super) fn edit(source: &SourceTrack, options: &PackageOptions) -> (SingleEdi
     (edit, 0)
 }
 
-/// `ftyp` and `moov` of a track with this key, and what protects it. `keys` are those of all tracks and periods;
-/// `spans` hold for its segments.
+/// `ftyp` and `moov` of a track, and what protects it. `keys` are those of all tracks and periods; `spans` hold
+/// for its segments.
 pub(super) fn protection(
     source: &SourceTrack,
     movie: &Movie,
-    key: Option<&Key>,
+    protection: Option<&EncryptOptions>,
     keys: &[Key],
     spans: &[KeySpan],
     options: &PackageOptions,
 ) -> Result<(Vec<u8>, Protector), Error> {
     let input = source.file.input();
     let mut init = ftyp(source.kind(), options);
-    let (Some(protection), Some(_)) = (&options.protection, key) else {
+    let Some(protection) = protection else {
         init.extend_from_slice(movie.bytes());
         return Ok((init, Protector::clear(movie.tracks.len())));
     };

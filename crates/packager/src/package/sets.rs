@@ -1,6 +1,6 @@
 //! Switching sets: renditions of one content, which are cut at the same times.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use lanelock_cenc::Scheme;
 use lanelock_manifest::{Accessibility, Role};
@@ -10,16 +10,21 @@ use super::{
     Chosen, PackageOptions,
     cuts::{self, Rule, Segments},
     names,
-    rendition::{Rendition, edit, keys_of, protection},
+    rendition::{Rendition, edit, keys_of, protection, protections},
     spans,
     time::Time,
 };
-use crate::{EncryptOptions, Error, Iv, Key, Observer, choices};
+use crate::{
+    EncryptOptions, Error, Iv, Key, Observer, choices, codec::notice_of_experiment,
+    schedule::Schedule,
+};
 
-/// A switching set.
+/// A switching set. With two schemes, there are two of what is encrypted.
 pub(super) struct Set {
     /// Indices of the renditions.
     pub(super) renditions: Vec<usize>,
+    /// What it has: sets of the same that differ in scheme alone have the same number.
+    pub(super) content: usize,
     /// The set whose key frames it has, if it has these alone.
     pub(super) trick_play_of: Option<usize>,
 }
@@ -79,8 +84,9 @@ pub(super) fn arrange(
             None => sets.push((common, vec![index])),
         }
     }
-    let mut sets: Vec<Set> =
-        sets.into_iter().map(|(_, renditions)| Set { renditions, trick_play_of: None }).collect();
+    let with_content =
+        |(content, (_, renditions))| Set { renditions, content, trick_play_of: None };
+    let mut sets: Vec<Set> = sets.into_iter().enumerate().map(with_content).collect();
     if options.trick_play {
         add_trick_play(&mut chosen, &mut names, &mut sets)?;
     }
@@ -107,45 +113,63 @@ pub(super) fn arrange(
         starts.push(cutting.set(&set.renditions, follows, &mut leading, &mut cut)?);
     }
     let mut moovs = Vec::with_capacity(chosen.len());
-    let mut keys = Vec::new();
+    let mut all_keys = Vec::new();
     for track in &chosen {
         let (edit, shift) = edit(&track.source, options);
         let movie = track.source.init(edit)?;
         let own = keys_of(&track.source, &movie, options)?;
-        let key = own.first().cloned();
-        keys.extend(own);
-        moovs.push((movie, shift, key));
+        all_keys.extend(own.iter().map(|(_, key)| key.clone()));
+        moovs.push((movie, shift, own));
     }
+    let protections = protections(options);
     let mut renditions = Vec::with_capacity(chosen.len());
-    for (((track, name), segments), (movie, shift, key)) in
-        chosen.into_iter().zip(names).zip(cut).zip(moovs)
+    for (number, (((track, name), segments), (movie, shift, keys))) in
+        chosen.into_iter().zip(names).zip(cut).zip(moovs).enumerate()
     {
         let Chosen { source, text, properties, .. } = track;
         let Some(segments) = segments else { continue };
         if let Some(warning) = segments.gap_warning(&source) {
             observer.warn(&warning);
         }
+        if let Some(notice) = notice_of_experiment(source.track()).filter(|_| !keys.is_empty()) {
+            observer.warn(&notice);
+        }
         let timescale = source.track().timescale;
         let starts = segments.starts().into_iter().map(|units| Time { units, timescale });
         let starts: Vec<Time> = starts.collect();
         let times = leading.as_ref().map_or(&starts, |leading| &leading.times);
-        let schedule = options.protection.as_ref().map(EncryptOptions::schedule).transpose()?;
-        let spans = spans::of(&starts, times, &schedule.unwrap_or_default());
-        let (init, protector) = protection(&source, &movie, key.as_ref(), &keys, &spans, options)?;
-        renditions.push(Rendition {
-            name,
-            source,
-            text,
-            properties,
-            segments,
-            spans,
-            movie,
-            shift,
-            protector,
-            key,
-            init,
-        });
+        let segments = Arc::new(segments);
+        let versions: Vec<_> =
+            if keys.is_empty() { vec![None] } else { protections.iter().map(Some).collect() };
+        for version in versions {
+            let protection_of = version.map(|of| &**of);
+            let schedule =
+                protection_of.map_or_else(|| Ok(Schedule::default()), EncryptOptions::schedule);
+            let spans = spans::of(&starts, times, &schedule?);
+            let (init, protector) =
+                protection(&source, &movie, protection_of, &all_keys, &spans, options)?;
+            let name = match version {
+                Some(version) if protections.len() > 1 => format!("{name}-{}", version.scheme),
+                _ => name.clone(),
+            };
+            renditions.push(Rendition {
+                track: number,
+                name,
+                source: source.clone(),
+                text: text.clone(),
+                properties: properties.clone(),
+                segments: segments.clone(),
+                spans,
+                movie: movie.clone(),
+                shift,
+                protector,
+                keys: keys.clone(),
+                protection: version.cloned(),
+                init,
+            });
+        }
     }
+    let sets = of_renditions(&sets, &renditions, protections.len() > 1);
     for set in &sets {
         let mut members = set.renditions.iter().filter_map(|index| renditions.get(*index));
         if let Some(open) = members.find(|rendition| rendition.segments.sap_type() > 2) {
@@ -162,6 +186,33 @@ pub(super) fn arrange(
     check_protection(&renditions, options)?;
     spans::check(&renditions)?;
     Ok((renditions, sets))
+}
+
+/// Sets of tracks, as sets of the renditions that the tracks became: with several schemes, one for each.
+fn of_renditions(sets: &[Set], renditions: &[Rendition], by_scheme: bool) -> Vec<Set> {
+    let scheme = |rendition: &Rendition| rendition.scheme().filter(|_| by_scheme);
+    let mut all: Vec<(Option<Scheme>, Set)> = Vec::new();
+    for set in sets {
+        for (index, rendition) in renditions.iter().enumerate() {
+            if !set.renditions.contains(&rendition.track) {
+                continue;
+            }
+            let scheme = scheme(rendition);
+            let same = all.iter_mut().find(|(s, of)| of.content == set.content && *s == scheme);
+            if let Some((_, same)) = same {
+                same.renditions.push(index);
+                continue;
+            }
+            let main = set.trick_play_of.and_then(|content| {
+                let of_main = |(_, of): &(Option<Scheme>, Set)| of.content == content;
+                let own = all.iter().position(|main| main.0 == scheme && of_main(main));
+                own.or_else(|| all.iter().position(of_main))
+            });
+            let renditions = vec![index];
+            all.push((scheme, Set { renditions, content: set.content, trick_play_of: main }));
+        }
+    }
+    all.into_iter().map(|(_, set)| set).collect()
 }
 
 /// Lets the stream begin at 0 if video and audio begin a second or more behind it, as recordings do.
@@ -214,7 +265,7 @@ fn add_trick_play(
     let mut source = chosen[smallest].source.clone();
     source.only_sync = true;
     let properties = chosen[smallest].properties.clone();
-    sets.push(Set { renditions: vec![chosen.len()], trick_play_of: Some(0) });
+    sets.push(Set { renditions: vec![chosen.len()], content: sets.len(), trick_play_of: Some(0) });
     chosen.push(Chosen { source, text: None, properties, rules: Vec::new() });
     names.push(name);
     Ok(())
@@ -303,25 +354,31 @@ impl Cutting<'_> {
 /// Refuses what would not protect, or give something away.
 fn check_protection(renditions: &[Rendition], options: &PackageOptions) -> Result<(), Error> {
     let Some(protection) = &options.protection else { return Ok(()) };
-    if renditions.iter().all(|rendition| rendition.key.is_none()) {
+    if renditions.iter().all(|rendition| rendition.protection.is_none()) {
         return Err(Error::Options(
             "all tracks are to stay clear, so that nothing would be protected: give keys, or leave out \
              --scheme"
                 .into(),
         ));
     }
-    if protection.scheme == Scheme::Cenc && protection.iv != Iv::Random {
-        let mut keys: Vec<(&Key, &Rendition)> = Vec::new();
-        for rendition in renditions {
-            let Some(key) = &rendition.key else { continue };
-            if let Some((_, other)) = keys.iter().find(|(other, _)| other.is_same_key(key)) {
+    let given = |rendition: &&Rendition| {
+        let protection = rendition.protection.as_ref();
+        protection.is_some_and(|of| of.scheme == Scheme::Cenc && of.iv != Iv::Random)
+    };
+    let mut seen: Vec<(&Key, &Rendition)> = Vec::new();
+    for rendition in renditions.iter().filter(given) {
+        for (_, key) in &rendition.keys {
+            let same = |(other, of): &&(&Key, &Rendition)| {
+                of.track != rendition.track && other.is_same_key(key)
+            };
+            if let Some((_, other)) = seen.iter().find(same) {
                 return Err(rendition.source.fail(format!(
                     "{} and {} have one key and the given IV, and cenc must not repeat an IV under one \
                      key; leave out --iv, which makes it random for each track",
                     other.name, rendition.name
                 )));
             }
-            keys.push((key, rendition));
+            seen.push((key, rendition));
         }
     }
     // A choice is idle if it is so for all tracks.

@@ -14,10 +14,11 @@ use super::{
     forms::Forms,
     packer::{Packed, PackedSegment},
     rendition::Rendition,
+    spans,
     text::TextFile,
 };
 use crate::{
-    Error, Key,
+    EncryptOptions, Error, Key,
     drm::{self, System},
     media_facts::transfer_characteristics,
 };
@@ -47,13 +48,22 @@ pub(super) fn manifests(
     let presentation = presentation(package, packed)?;
     let fail = |error: lanelock_manifest::Error| Error::Options(error.to_string());
     let mut texts = Vec::new();
-    if let Some(name) = &package.options.hls {
-        let options = HlsOptions::default().with_name(name);
-        // The multivariant playlist names the others: it comes last.
-        let mut playlists = hls(&presentation, &options).map_err(fail)?;
-        playlists.sort_by_key(|(path, _)| path == name);
-        texts.extend(playlists);
+    // The multivariant playlists name the others: they come last.
+    let mut multivariant = Vec::new();
+    for (scheme, name) in package.options.playlists() {
+        let options = HlsOptions::default()
+            .with_name(&name)
+            .with_scheme(scheme.map(|scheme| FourCc(scheme.fourcc())));
+        for (path, text) in hls(&presentation, &options).map_err(fail)? {
+            if path == name {
+                multivariant.push((path, text));
+            } else if !texts.contains(&(path.clone(), text.clone())) {
+                // Those of clear tracks are for all schemes.
+                texts.push((path, text));
+            }
+        }
     }
+    texts.append(&mut multivariant);
     if let Some(name) = &package.options.dash {
         let template = if package.options.constant_durations {
             Template::Duration
@@ -121,7 +131,8 @@ const METADATA: u64 = 256;
 
 fn presentation(package: &Package, packed: &[Packed]) -> Result<Presentation, Error> {
     let Package { options, renditions, sets } = package;
-    let mut defaults: Vec<TrackKind> = Vec::new();
+    // Players of any scheme take the same content unless the viewer chooses.
+    let mut defaults: Vec<(TrackKind, usize)> = Vec::new();
     let mut all = Vec::with_capacity(sets.len());
     for set in sets {
         let Some(&first) = set.renditions.first() else { continue };
@@ -131,10 +142,10 @@ fn presentation(package: &Package, packed: &[Packed]) -> Result<Presentation, Er
         let may_lead = kind != TrackKind::Text
             && set.trick_play_of.is_none()
             && properties.accessibility.is_empty()
-            && !defaults.contains(&kind);
+            && defaults.iter().all(|of| of.0 != kind || of.1 == set.content);
         let is_default = properties.is_default.unwrap_or(may_lead);
         if is_default {
-            defaults.push(kind);
+            defaults.push((kind, set.content));
         }
         let mut roles = properties.roles.clone();
         if roles.is_empty() {
@@ -269,7 +280,7 @@ fn track(
         files,
         segments: segments.collect(),
         sap_type: rendition.segments.sap_type().max(1),
-        protection: protection(rendition, options)?,
+        protection: protection_spans(rendition, options)?,
         used_by,
     })
 }
@@ -308,28 +319,33 @@ fn media(rendition: &Rendition) -> Media {
     }
 }
 
-/// How the segments are protected, in spans; none if all of them are clear.
-fn protection(
+/// What is told of the segments: a span for each change.
+fn protection_spans(
     rendition: &Rendition,
     options: &PackageOptions,
 ) -> Result<Vec<ProtectionSpan>, Error> {
-    let mut spans = Vec::new();
+    let Some(of_track) = &rendition.protection else { return Ok(Vec::new()) };
+    let mut told: Vec<ProtectionSpan> = Vec::new();
     let mut last = None;
-    for (first, &span) in rendition.spans.iter().enumerate() {
-        let key = rendition.key_of(span, options);
-        let kid = key.map(|key| key.kid);
-        if last.replace(kid) != Some(kid) {
-            let protection = key.map(|key| protection_by(key, options)).transpose()?;
-            spans.push(ProtectionSpan { first, protection: protection.flatten() });
+    for (first, span) in rendition.spans.iter().enumerate() {
+        if last.replace(*span) == Some(*span) {
+            continue;
+        }
+        let key = spans::key_of(*span, &rendition.keys);
+        let protection = key.map(|key| protection(key, of_track, options)).transpose()?;
+        // Periods may have one key.
+        if told.last().is_none_or(|before| before.protection != protection) {
+            told.push(ProtectionSpan { first, protection });
         }
     }
-    spans.retain(|span| rendition.key.is_some() || span.protection.is_some());
-    Ok(spans)
+    Ok(told)
 }
 
-/// What players are told of a key.
-fn protection_by(key: &Key, options: &PackageOptions) -> Result<Option<Protection>, Error> {
-    let Some(protection) = &options.protection else { return Ok(None) };
+fn protection(
+    key: &Key,
+    protection: &EncryptOptions,
+    options: &PackageOptions,
+) -> Result<Protection, Error> {
     let keys = std::slice::from_ref(key);
     let mut systems = Vec::with_capacity(protection.drm.len());
     for &system in &protection.drm {
@@ -358,5 +374,5 @@ fn protection_by(key: &Key, options: &PackageOptions) -> Result<Option<Protectio
         systems.push(of_system);
     }
     let scheme = FourCc(protection.scheme.fourcc());
-    Ok(Some(Protection { scheme, kid: key.kid, systems }))
+    Ok(Protection { scheme, kid: key.kid, systems })
 }

@@ -2,9 +2,12 @@
 
 use std::time::Duration;
 
-use super::{rendition::Rendition, time::Time};
+use super::{
+    rendition::{PeriodKey, Rendition},
+    time::Time,
+};
 use crate::{
-    Error,
+    Error, Key,
     schedule::{KeySpan, Schedule},
 };
 
@@ -30,13 +33,21 @@ pub(super) fn of(starts: &[Time], leading: &[Time], schedule: &Schedule) -> Vec<
 /// How far segments are from those of the first set: an audio frame, or a period of few frames.
 const MOST: Duration = Duration::from_millis(500);
 
+/// The key of a span, of those of a track; none if it is clear.
+pub(super) fn key_of(span: KeySpan, keys: &[PeriodKey]) -> Option<&Key> {
+    let KeySpan::Period(number) = span else { return None };
+    let is_for = |(period, _): &&PeriodKey| period.is_none_or(|period| period == number);
+    keys.iter().find(is_for).map(|(_, key)| key)
+}
+
 /// Refuses a period without key, and a clear lead without end.
 pub(super) fn check(renditions: &[Rendition]) -> Result<(), Error> {
-    let mut all_clear = renditions.iter().any(|rendition| rendition.key.is_some());
-    for rendition in renditions.iter().filter(|rendition| rendition.key.is_some()) {
+    let mut all_clear = renditions.iter().any(|rendition| rendition.protection.is_some());
+    for rendition in renditions.iter().filter(|rendition| rendition.protection.is_some()) {
         let mut protector = rendition.protector.clone();
         let mut last = None;
-        for &span in rendition.spans.iter().filter(|span| **span != KeySpan::Clear) {
+        // From the end on: the error then says how many periods there are.
+        for &span in rendition.spans.iter().rev().filter(|span| **span != KeySpan::Clear) {
             all_clear = false;
             if last.replace(span) != Some(span) {
                 protector.begin_span(&rendition.source.file.input(), &rendition.movie, span)?;

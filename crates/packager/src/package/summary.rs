@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::{Package, facts, time::Time};
-use crate::Times;
+use super::{Package, facts, rendition::Rendition, spans, time::Time};
+use crate::{Key, Times, schedule::KeySpan};
 
 /// What was packaged, or will be.
 #[derive(Clone, Debug, Serialize)]
@@ -19,7 +19,7 @@ pub struct PackageSummary {
     pub bytes_in: u64,
     /// Bytes of all files; of a plan, those of the samples.
     pub bytes_out: u64,
-    /// The protection scheme; none if all tracks stay clear.
+    /// The protection scheme, or two with a comma between them; none if all tracks stay clear.
     pub scheme: Option<String>,
     /// The level that AES ran at.
     pub level: String,
@@ -57,10 +57,30 @@ pub struct PackagedTrack {
     pub longest_segment: f64,
     /// Average bits per second of the samples.
     pub bitrate: u64,
-    /// KID, as a UUID; none if it stays clear.
+    /// The protection scheme; none if it stays clear.
+    pub scheme: Option<String>,
+    /// KID, as a UUID, the first one where keys change; none if it stays clear.
     pub kid: Option<String>,
+    /// The KIDs of its segments, in order; several where keys change.
+    pub kids: Vec<String>,
+    /// How many segments are clear although the track is encrypted: its clear lead.
+    pub clear_segments: usize,
     /// First IV, hexadecimal; under `cbcs` the constant one.
     pub iv: Option<String>,
+}
+
+/// The KIDs of the segments, in order.
+fn kids(rendition: &Rendition) -> Vec<String> {
+    let mut kids = Vec::new();
+    let mut last = None;
+    for span in &rendition.spans {
+        if last.replace(*span) == Some(*span) {
+            continue;
+        }
+        let kid = spans::key_of(*span, &rendition.keys).map(Key::kid_text);
+        kids.extend(kid.filter(|kid| !kids.contains(kid)));
+    }
+    kids
 }
 
 /// What is known after a run.
@@ -73,7 +93,7 @@ pub(super) struct Run {
 }
 
 pub(super) fn planned(package: &Package) -> PackageSummary {
-    let bytes = package.renditions.iter().map(super::rendition::Rendition::bytes).sum();
+    let bytes = package.renditions.iter().map(Rendition::bytes).sum();
     let run = Run {
         bytes_out: bytes,
         times: Times::default(),
@@ -113,18 +133,31 @@ pub(super) fn written(package: &Package, run: Run) -> PackageSummary {
                 segments: times.len(),
                 longest_segment: seconds(times.iter().map(|(_, d)| *d).max().unwrap_or(0)),
                 bitrate: u64::try_from(bits / u128::from(presented.max(1))).unwrap_or(u64::MAX),
+                scheme: rendition.scheme().map(|scheme| scheme.to_string()),
                 kid: of_track.as_ref().and_then(|track| track.kid.clone()),
+                kids: kids(rendition),
+                clear_segments: match &rendition.protection {
+                    Some(_) => rendition.spans.iter().filter(|s| **s == KeySpan::Clear).count(),
+                    None => 0,
+                },
                 iv: of_track.and_then(|track| track.iv),
             });
         }
     }
+    let playlists = options.playlists().into_iter().map(|(_, name)| name);
+    let first = options.protection.as_ref().map(|protection| protection.scheme);
+    let schemes = [first, options.second_scheme].into_iter().flatten();
+    let schemes: Vec<String> = schemes.map(|scheme| scheme.to_string()).collect();
     PackageSummary {
         tracks,
-        manifests: [&options.dash, &options.hls].into_iter().flatten().cloned().collect(),
+        manifests: options.dash.iter().cloned().chain(playlists).collect(),
         duration,
-        bytes_in: renditions.iter().map(super::rendition::Rendition::bytes).sum(),
+        bytes_in: renditions
+            .chunk_by(|one, other| one.track == other.track)
+            .map(|versions| versions[0].bytes())
+            .sum(),
         bytes_out: run.bytes_out,
-        scheme: options.protection.as_ref().map(|protection| protection.scheme.to_string()),
+        scheme: (!schemes.is_empty()).then(|| schemes.join(",")),
         level: run.level,
         workers: run.workers,
         seconds: run.seconds,

@@ -1,7 +1,11 @@
 //! Writing a package: media first, manifests last.
 
 use std::{
-    sync::atomic::{AtomicU64, Ordering},
+    ops::Range,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Instant,
 };
 
@@ -9,10 +13,10 @@ use lanelock::AesLevel;
 use lanelock_mp4::compose::{IndexedTrack, SegmentIndex};
 
 use super::{
-    Package, PackageSummary, Storage,
+    Package, PackageOptions, PackageSummary, Storage,
     cuts::unsigned,
     forms::{Forms, webvtt_segments},
-    packer::{FragmentPlan, Packed, Packer, Target, numbered, references},
+    packer::{FragmentPlan, Packed, Packer, Target, Version, numbered, references},
     rendition::{Rendition, systems_with_boxes},
     signalling, summary,
 };
@@ -35,19 +39,21 @@ pub(super) fn write(
     let Package { options, renditions, .. } = package;
     let mut times = Times::default();
     let mut packed = Vec::with_capacity(renditions.len());
-    let total = renditions.iter().map(Rendition::bytes).sum();
+    // Versions of a track, which are side by side, are made from one read.
+    let versions = || renditions.chunk_by(|one, other| one.track == other.track);
+    let total = versions().map(|versions| versions[0].bytes()).sum();
     let progress = Progress { observer, before: AtomicU64::new(0), own: AtomicU64::new(0), total };
     let mut most_workers = 1;
     let bytes_out;
     {
         let objects = Objects::new(&*folder, options.sync, options.writes);
-        for rendition in renditions {
-            progress.begin(rendition.bytes());
-            let workers = pipeline::workers(options.workers, &rendition.source.file.input());
+        for versions in versions() {
+            progress.begin(versions[0].bytes());
+            let workers = pipeline::workers(options.workers, &versions[0].source.file.input());
             most_workers = most_workers.max(workers);
-            let (done, more) = write_forms(package, rendition, &objects, workers, &progress)?;
+            let (mut done, more) = write_forms(package, versions, &objects, workers, &progress)?;
             times.add(more);
-            packed.push(done);
+            packed.append(&mut done);
             progress.end();
         }
         for rendition in renditions {
@@ -77,110 +83,140 @@ pub(super) fn write(
     ))
 }
 
-/// Writes the forms of a track.
+/// Writes the forms of the versions of a track.
 fn write_forms(
     package: &Package,
-    rendition: &Rendition,
+    versions: &[Rendition],
     objects: &Objects<'_>,
     workers: usize,
     observer: &dyn Observer,
-) -> Result<(Packed, Times), Error> {
-    let forms = Forms::of(rendition, &package.options);
-    let (mut packed, times) = if forms.cmaf() {
-        write_track(package, rendition, objects, workers, observer)?
+) -> Result<(Vec<Packed>, Times), Error> {
+    let of = |rendition| Forms::of(rendition, &package.options);
+    let (mut all, times) = if versions.iter().any(|rendition| of(rendition).cmaf()) {
+        write_track(package, versions, objects, workers, observer)?
     } else {
-        (Packed::default(), Times::default())
+        (versions.iter().map(|_| Packed::default()).collect(), Times::default())
     };
-    if forms.webvtt {
-        let path = signalling::webvtt_path(rendition);
-        webvtt_segments(rendition, |index, text| {
-            if observer.interrupted() {
-                return Err(Error::Interrupted);
-            }
-            packed.webvtt.push(text.len() as u64);
-            objects.write(&numbered(&path, index), text.as_bytes())
-        })?;
+    for (rendition, packed) in versions.iter().zip(&mut all) {
+        if of(rendition).webvtt {
+            let path = signalling::webvtt_path(rendition);
+            webvtt_segments(rendition, |index, text| {
+                if observer.interrupted() {
+                    return Err(Error::Interrupted);
+                }
+                packed.webvtt.push(text.len() as u64);
+                objects.write(&numbered(&path, index), text.as_bytes())
+            })?;
+        }
+        if let Some(text) = rendition.text.as_deref().filter(|_| of(rendition).whole) {
+            packed.whole = text.bytes.len() as u64;
+            objects.write(&signalling::whole_path(rendition, text), &text.bytes)?;
+        }
     }
-    if let Some(text) = rendition.text.as_deref().filter(|_| forms.whole) {
-        packed.whole = text.bytes.len() as u64;
-        objects.write(&signalling::whole_path(rendition, text), &text.bytes)?;
-    }
-    Ok((packed, times))
+    Ok((all, times))
+}
+
+/// A file that has all segments of a version, with the place of its index.
+struct SingleFile {
+    object: Arc<Object>,
+    index: Range<u64>,
 }
 
 fn write_track(
     package: &Package,
-    rendition: &Rendition,
+    versions: &[Rendition],
     objects: &Objects<'_>,
     workers: usize,
     observer: &dyn Observer,
-) -> Result<(Packed, Times), Error> {
+) -> Result<(Vec<Packed>, Times), Error> {
     let Package { options, .. } = package;
-    let Rendition { source, segments, init, protector, movie, .. } = rendition;
+    let Rendition { source, segments, shift, .. } = &versions[0];
     let input = source.file.input();
-    let paths = signalling::paths(rendition, options.storage);
-    let init_len = init.len() as u64;
     let count = segments.list.len();
-    let (target, single, index) = match options.storage {
-        Storage::Segments => {
-            objects.write(&paths.init, init)?;
-            (Target::Numbered(paths.media), None, 0..0)
-        }
-        Storage::Single => {
-            let object = objects.create(&paths.media)?;
-            if object.output().is_sequential() {
-                return Err(Error::Options(
-                    "one file for each track has its index in front of the media, so that it cannot be \
-                     sent as it is made; take segments"
-                        .into(),
-                ));
-            }
-            let room = SegmentIndex::len_for([count]) as u64;
-            object.output().expect(init_len + room + rendition.bytes() + rendition.bytes() / 512);
-            let at = object.extend(init_len + room);
-            object.output().write(init, at)?;
-            (Target::Single(object.clone()), Some(object), init_len..init_len + room)
-        }
-    };
-    let encryptor = Encryptor {
-        input: &input,
-        movie,
-        media: &source.file.skeleton.media,
-        decryptor: None,
-        protector: protector.clone(),
-        claims: Claims::of_part(&input, &source.file.skeleton),
-        slicers: Vec::new(),
-        placement: Placement::new(),
-        fragments: 0,
-        remarks: crate::encrypt::Remarks::none(movie),
-        pssh: FragmentPssh::new(
-            options.protection.as_ref(),
-            options.protection.as_ref().map_or_else(Vec::new, |of| systems_with_boxes(&of.drm)),
-        ),
-    };
-    let plan = FragmentPlan::new(source, segments, rendition.shift)?;
-    let packer = Packer::new(encryptor, rendition, target, objects);
+    let mut single = Vec::with_capacity(versions.len());
+    let mut written = Vec::with_capacity(versions.len());
+    for rendition in versions {
+        let (target, file) = target(rendition, options, objects)?;
+        single.extend(file);
+        let protection = rendition.protection.as_deref();
+        let systems = protection.map_or_else(Vec::new, |of| systems_with_boxes(&of.drm));
+        let encryptor = Encryptor {
+            input: &input,
+            movie: &rendition.movie,
+            media: &source.file.skeleton.media,
+            decryptor: None,
+            protector: rendition.protector.clone(),
+            claims: Claims::of_part(&input, &source.file.skeleton),
+            slicers: Vec::new(),
+            placement: Placement::new(),
+            fragments: 0,
+            remarks: crate::encrypt::Remarks::none(&rendition.movie),
+            pssh: FragmentPssh::new(protection, systems),
+        };
+        written.push(Version::new(encryptor, target, &rendition.spans));
+    }
+    let plan = FragmentPlan::new(source, segments, *shift)?;
+    let packer = Packer::new(written, segments, objects);
     let target = pipeline::Target::Objects(objects);
     let memory = options.memory;
     let pipeline = Pipeline { input: &input, target, observer, workers, memory };
     let (mut packer, times) = pipeline.run(plan, packer)?;
     packer.close()?;
-    let packed = std::mem::take(&mut packer.packed);
+    let packed = packer.versions.iter_mut().map(|version| std::mem::take(&mut version.packed));
+    let packed: Vec<_> = packed.collect();
     drop(packer);
-    if packed.len() != count {
-        return Err(source.fail("it has fewer segments than when it was planned"));
+    let mut single = single.into_iter();
+    let mut all = Vec::with_capacity(versions.len());
+    for (rendition, packed) in versions.iter().zip(packed) {
+        if packed.len() != count {
+            return Err(source.fail("it has fewer segments than when it was planned"));
+        }
+        let init = 0..rendition.init.len() as u64;
+        let mut index = 0..0;
+        if let Some(file) = single.next() {
+            index = file.index.clone();
+            let references = references(&input, segments, &packed)?;
+            let earliest = segments.list.first().map_or(0, |first| unsigned(first.earliest));
+            let (id, timescale) = (source.track().id, source.track().timescale);
+            let indexed = IndexedTrack::new(id, timescale, &references)
+                .with_earliest_presentation_time(earliest);
+            let bytes = SegmentIndex::new(&[indexed]).bytes(0);
+            let bytes = bytes.map_err(|error| input.container(error))?;
+            file.object.output().write(&bytes, index.start)?;
+            Object::release(file.object)?;
+        }
+        all.push(Packed { segments: packed, init, index, ..Packed::default() });
     }
-    if let Some(object) = single {
-        let references = references(&input, segments, &packed)?;
-        let earliest = segments.list.first().map_or(0, |first| unsigned(first.earliest));
-        let indexed = IndexedTrack::new(source.track().id, source.track().timescale, &references)
-            .with_earliest_presentation_time(earliest);
-        let bytes = SegmentIndex::new(&[indexed]).bytes(0);
-        let bytes = bytes.map_err(|error| input.container(error))?;
-        object.output().write(&bytes, index.start)?;
-        Object::release(object)?;
+    Ok((all, times))
+}
+
+/// What the segments of a version are written to, where the initialization segment is there already.
+fn target(
+    rendition: &Rendition,
+    options: &PackageOptions,
+    objects: &Objects<'_>,
+) -> Result<(Target, Option<SingleFile>), Error> {
+    let paths = signalling::paths(rendition, options.storage);
+    let Rendition { init, segments, .. } = rendition;
+    if options.storage == Storage::Segments {
+        objects.write(&paths.init, init)?;
+        return Ok((Target::Numbered(paths.media), None));
     }
-    Ok((Packed { segments: packed, init: 0..init_len, index, ..Packed::default() }, times))
+    let object = objects.create(&paths.media)?;
+    if object.output().is_sequential() {
+        return Err(Error::Options(
+            "one file for each track has its index in front of the media, so that it cannot be sent as it \
+             is made; take segments"
+                .into(),
+        ));
+    }
+    let init_len = init.len() as u64;
+    let room = SegmentIndex::len_for([segments.list.len()]) as u64;
+    object.output().expect(init_len + room + rendition.bytes() + rendition.bytes() / 512);
+    let at = object.extend(init_len + room);
+    object.output().write(init, at)?;
+    let file = SingleFile { object: object.clone(), index: init_len..init_len + room };
+    Ok((Target::Single(object), Some(file)))
 }
 
 /// Progress over all tracks.

@@ -36,6 +36,8 @@ pub(crate) struct Mapped {
     pub(crate) out: u64,
     /// What to write it to; none if it is the one output of the run.
     pub(crate) object: Option<Arc<Object>>,
+    /// What else is made of the same bytes, such as with another scheme.
+    pub(crate) others: Vec<Self>,
 }
 
 /// New bytes, and bytes of the buffer behind them.
@@ -65,6 +67,17 @@ impl Stage {
     }
 }
 
+impl Stage {
+    /// What undoes it.
+    pub(crate) fn inverse(self) -> Self {
+        let direction = match self.direction {
+            Direction::Encrypt => Direction::Decrypt,
+            Direction::Decrypt => Direction::Encrypt,
+        };
+        Self { direction, ..self }
+    }
+}
+
 impl Mapped {
     /// What to write, side by side.
     pub(crate) fn slices<'b>(&'b self, buffer: &'b [u8]) -> Vec<IoSlice<'b>> {
@@ -91,9 +104,21 @@ impl Mapped {
         head
     }
 
-    /// Cuts a large piece, which has one body in the buffer of `spans`, between access units.
-    pub(crate) fn into_parts(self, spans: &[Range<u64>]) -> Vec<LargePart> {
-        let Self { stage, writes, out, object } = self;
+    /// Cuts a large piece, which has one body in the buffer of `spans`, between access units. What is made of
+    /// the same bytes has the same access units, so that it is cut at the same places.
+    pub(crate) fn into_parts(mut self, spans: &[Range<u64>]) -> Vec<LargePart> {
+        let others = std::mem::take(&mut self.others);
+        let mut parts = self.into_own_parts(spans);
+        for other in others {
+            for (part, other) in parts.iter_mut().zip(other.into_own_parts(spans)) {
+                part.mapped.others.push(other.mapped);
+            }
+        }
+        parts
+    }
+
+    fn into_own_parts(self, spans: &[Range<u64>]) -> Vec<LargePart> {
+        let Self { stage, writes, out, object, others: _ } = self;
         let Stage { direction, units, subsamples, ciphers, key_checks, places } = stage;
         let body = writes.first().map_or(0..0, |write| write.body.clone());
         // Under `cbc1` an access unit is one chain: to fill the lanes takes more of them than stay in
@@ -122,7 +147,8 @@ impl Mapped {
             }
             let writes = vec![Write { head: Vec::new(), body: 0..range.len() }];
             let out = out + (range.start - body.start) as u64;
-            let mapped = Self { stage, writes, out, object: object.clone() };
+            let others = Vec::new();
+            let mapped = Self { stage, writes, out, object: object.clone(), others };
             parts.push(LargePart { spans: cut_spans(spans, range), mapped });
         };
         for unit in order {
@@ -208,11 +234,22 @@ mod tests {
 
             let (mut next, mut seen) = (0, 0);
             let writes = vec![Write { head: Vec::new(), body: 0..len }];
-            let mapped = Mapped { stage, writes, out: 1000, object: None };
+            let other = Stage {
+                units: stage.units.clone(),
+                ..Stage::new(Direction::Encrypt, Arc::new([]))
+            };
+            let (subsamples, places) = (stage.subsamples.clone(), stage.places.clone());
+            let other = Stage { subsamples, places, ..other };
+            let other_writes = vec![Write { head: Vec::new(), body: 0..len }];
+            let (object, others) = (None, Vec::new());
+            let other = Mapped { stage: other, writes: other_writes, out: 7000, object, others };
+            let mapped = Mapped { stage, writes, out: 1000, object: None, others: vec![other] };
             for LargePart { spans, mapped } in mapped.into_parts(&[5000..5000 + len as u64]) {
                 let Mapped { stage, out, .. } = &mapped;
                 let part_len = mapped.writes[0].body.len() as u64;
                 assert_eq!(*out, 1000 + next);
+                let [other] = &mapped.others[..] else { panic!() };
+                assert_eq!((other.out, &other.stage.places), (7000 + next, &stage.places));
                 assert_eq!(spans, [5000 + next..5000 + next + part_len]);
                 for (unit, place) in stage.units.iter().zip(&stage.places) {
                     assert!(unit.range.end as u64 <= part_len, "a unit leaves its part");

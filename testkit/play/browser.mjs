@@ -2,9 +2,9 @@
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { LANGUAGES, RATE, SEGMENT, WIDTHS, caption } from "./sources.mjs";
+import { LANGUAGES, RATE, SECONDS, SEGMENT, WIDTHS, caption } from "./sources.mjs";
 import { WRONG, manifest_of } from "./cases.mjs";
-import { keys_of } from "./packagers.mjs";
+import { boundaries, keys_of } from "./packagers.mjs";
 import { ENOUGH, Picture } from "./picture.mjs";
 import { HERE, Problem, programs, require } from "./programs.mjs";
 
@@ -32,9 +32,13 @@ export class Browser {
   /** What the case showed. Throws a `Problem` if right keys do not play, or wrong ones do. */
   async play(subject, id, folder) {
     const keys = subject.keys?.(keys_for(subject.stream, null)) ?? keys_for(subject.stream, subject.wrong);
+    // Of an MPD the players take for Clear Key nothing but `default_KID`, the KID of the first period: the
+    // licence has to bring the others unasked.
+    const { stream, manifest } = subject;
+    const all = manifest === "dash" && Boolean(stream.motion?.startsWith("rotate"));
     const page = await this.chromium.newPage({ viewport: VIEW });
     const own = subject.player === "lanelock" ? await Own.start(page, folder, keys) : null;
-    const log = own ? own.log : this.server.add(id, folder, keys);
+    const log = own ? own.log : this.server.add(id, folder, keys, all);
     try {
       const play = new Play(page, subject, folder, keys, log);
       await page.goto(own ? own.url.replace("#", `?manifest=${manifest_of(subject)}#`) : `${this.server.origin}/case/${id}/page`);
@@ -50,8 +54,15 @@ export class Browser {
 /** The keys that the server gives out, with the wrong ones inverted. */
 function keys_for(stream, wrong) {
   const invert = digits => Buffer.from(digits, "hex").map(byte => ~byte).toString("hex");
-  const bad = WRONG[wrong] ?? [];
-  return new Map(Object.entries(keys_of(stream)).map(([what, { kid, key }]) => [kid, bad.includes(what) ? invert(key) : key]));
+  const bad = WRONG[wrong] ?? /^$/;
+  return new Map(Object.entries(keys_of(stream)).map(([what, { kid, key }]) => [kid, bad.test(what) ? invert(key) : key]));
+}
+
+/** The frames before this one have a right key, or none. */
+function first_wrong({ stream, wrong }) {
+  const times = boundaries(stream);
+  if (stream.motion?.includes("lead")) return times[0] * RATE;
+  return wrong.endsWith("@1") ? times[0] * RATE : 0;
 }
 
 /** The language of the media header (ISO/IEC 14496-12, 8.4.2) in a file, if it begins with one. */
@@ -127,11 +138,9 @@ class Play {
     // Player then waits for ever.
     await this.page.evaluate(() => { video.play(); playing.chooseHeight(360); });
     await this.until("the larger pictures are shown", state => state.ready >= 2 && state.width === WIDTHS[360]);
-    // In the middle of a frame, so that it is this one and no other.
+    const looks = await this.boundaries();
     const frame = 7 * RATE;
-    await this.page.evaluate(time => { video.pause(); video.currentTime = time; }, (frame + 0.5) / RATE);
-    await this.until("the seek is done", state => !state.seeking && state.ready >= 2);
-    const second = await this.look(frame);
+    const second = await this.seek(frame);
 
     const asked = this.log.files.length;
     await this.page.evaluate(() => playing.chooseAudio("de"));
@@ -151,21 +160,49 @@ class Play {
     }
     if (after.frames - before.frames < RATE) throw new Problem(`${after.frames - before.frames} frames in ${beyond - 7} s`);
     this.decrypted(after);
-    return { psnr: Math.min(first, second, third), dropped: after.dropped, requests: this.log.files.length };
+    this.playlists();
+    return { psnr: Math.min(first, ...looks, second, third), dropped: after.dropped, requests: this.log.files.length };
+  }
+
+  /**
+   * Seeks over all changes of the keys into the last segment, then plays over each change but the one at
+   * which all cases play on.
+   */
+  async boundaries() {
+    const times = boundaries(this.subject.stream);
+    if (times.length === 0) return [];
+    const looks = [await this.seek((SECONDS - 1) * RATE)];
+    for (const time of times.filter(time => time !== 4 * SEGMENT)) {
+      looks.push(await this.seek((time - 0.4) * RATE));
+      await this.page.evaluate(() => { video.play(); });
+      await this.until(`the keys of ${time} s are used`, state => state.time > time + 0.4);
+      await this.page.evaluate(() => video.pause());
+      looks.push(await this.look());
+    }
+    return looks;
+  }
+
+  /** In the middle of a frame, so that it is this one and no other. */
+  async seek(frame) {
+    await this.page.evaluate(time => { video.pause(); video.currentTime = time; }, (frame + 0.5) / RATE);
+    await this.until("the seek is done", state => !state.seeking && state.ready >= 2);
+    return this.look(frame);
   }
 
   /** A wrong key must be refused by the decoder, or show nothing that is right for some seconds. */
   async wrong() {
     const failed = await this.start().catch(error => error);
-    const end = Date.now() + WRONG_FOR * 1000;
-    let seen = 0, state;
+    const limit = first_wrong(this.subject);
+    const end = Date.now() + WRONG_FOR * 1000 + (limit / RATE) * 1000;
+    let seen = 0, last = -1, state;
     do {
       state = await this.state();
       const picture = await this.screenshot();
       const number = picture.number();
       const expected = Math.floor(state.time * RATE);
       if (number !== null && Math.abs(number - expected) <= RATE && picture.likeness(number).psnr >= ENOUGH) {
-        throw new Problem(`with a wrong key, frame ${number} is shown`);
+        if (number >= limit) throw new Problem(`with a wrong key, frame ${number} is shown`);
+        last = Math.max(last, number);
       }
       seen += 1;
       await this.page.waitForTimeout(200);
@@ -176,10 +213,11 @@ class Play {
     // It is the keys that did it only if they were given to the browser, and media with them.
     this.decrypted(state);
     const { errors } = state;
+    this.until_limit(limit, last, errors);
     if (errors.length === 0) {
       if (failed) throw failed;
       if (!(state.buffered > 0)) throw new Problem("with a wrong key, nothing was loaded");
-      return { refused: `no right picture in ${WRONG_FOR} s (${seen} looks, ${state.frames} frames)` };
+      return { refused: `no right picture in ${WRONG_FOR} s (${seen} looks, ${state.frames} frames)`, last, limit: limit / RATE };
     }
     const words = "page: A key seems to be wrong";
     if (this.subject.player === "lanelock" && !errors.some(error => error.startsWith(words))) {
@@ -187,10 +225,24 @@ class Play {
     }
     const decoder = errors.find(error => error.startsWith("video: 3 "));
     if (!decoder) throw new Problem(`with a wrong key, another error than the decoder's: ${errors.join("; ")}`);
-    if (!WRONG[this.subject.wrong].includes("audio") && decoder.includes("audio")) {
+    if (!WRONG[this.subject.wrong].test("audio@1") && decoder.includes("audio")) {
       throw new Problem(`the key of the sound is right, but ${decoder}`);
     }
-    return { refused: decoder.replace(/:? *\{.*/, "") };
+    return { refused: decoder.replace(/:? *\{.*/, ""), last, limit: limit / RATE };
+  }
+
+  /**
+   * Before the first wrong key, right pictures were shown, and what could not be decoded is behind it. Without
+   * an error the pictures alone can say so, of which a busy machine shows not every one.
+   */
+  until_limit(limit, last, errors) {
+    if (limit === 0) return;
+    const failed = errors.map(error => /timestamp=(\d+)/.exec(error)?.[1]).find(Boolean);
+    // A frame of audio begins shortly before the pictures do.
+    const behind = failed ? Number(failed) / 1e6 >= limit / RATE - 0.1 : last >= limit - RATE;
+    if (last < 0 || !behind) {
+      throw new Problem(`with a right key until frame ${limit}, none behind ${last} is shown: ${errors.join("; ")}`);
+    }
   }
 
   /**
@@ -198,14 +250,15 @@ class Play {
    * Key, so that it is given the keys.
    */
   start() {
-    const { player, manifest } = this.subject;
+    const { player, manifest, stream } = this.subject;
+    const clearLead = stream.motion?.includes("lead") ?? false;
     const file = manifest_of(this.subject);
     const keys = player === "shaka-player" && manifest === "hls" ? Object.fromEntries(this.keys) : null;
     const named = readFileSync(path.join(this.folder, file), "utf8").includes("Laurl");
     const licence = named || keys ? null : new URL("licence", this.page.url()).href;
     this.asks = !keys;
-    const bothSchemes = this.subject.stream.scheme === "both";
-    const options = { player, manifest: `stream/${file}`, licence, clearKeys: keys, bothSchemes };
+    const bothSchemes = stream.scheme === "both";
+    const options = { player, manifest: `stream/${file}`, licence, clearKeys: keys, clearLead, bothSchemes };
     return this.page.evaluate(options => start(options), options).catch(async error => {
       const { errors } = await this.state();
       throw new Problem(errors.join("; ") || error.message.split("\n")[0]);
@@ -262,6 +315,24 @@ class Play {
     const found = await this.page.evaluate(what => playing[what](), what);
     const sorted = list => JSON.stringify([...list].sort());
     if (sorted(found) !== sorted(wanted)) throw new Problem(`${what} ${JSON.stringify(found)} and not ${JSON.stringify(wanted)}`);
+  }
+
+  /** The playlists that were read name another key where the keys change. */
+  playlists() {
+    for (const file of this.log.files.filter(file => /^(video|audio)-\w+\.m3u8$/.test(file))) {
+      let time = 0, key = null;
+      const changes = [];
+      for (const line of readFileSync(path.join(this.folder, file), "utf8").split("\n")) {
+        if (line.startsWith("#EXTINF:")) time += parseFloat(line.slice(8));
+        if (!line.startsWith("#EXT-X-KEY:") || line === key) continue;
+        key = line;
+        if (time > 0) changes.push(Math.round(time));
+      }
+      const wanted = boundaries(this.subject.stream);
+      if (changes.join() !== wanted.join()) {
+        throw new Problem(`the keys of ${file} change at ${changes.join(", ")} s and not at ${wanted.join(", ")} s`);
+      }
+    }
   }
 
   /** Encrypted Media Extensions were used, with the keys of this server. */

@@ -45,24 +45,50 @@ const product = (...lists) => lists.reduce((made, list) => made.flatMap(some => 
 function streams() {
   const all = product(VIDEO, SCHEMES, AUDIO, LAYOUTS).concat(
     product([HEVC], SCHEMES, ["aac"], ["segments"]), product(["avc"], Object.keys(OTHERS), ["aac"], LAYOUTS));
-  return all.map(([video, scheme, audio, layout]) => ({ video, scheme, audio, layout }));
+  return all.map(([video, scheme, audio, layout]) => ({ video, scheme, audio, layout, motion: null }));
 }
 
 /** Whose keys are wrong. With the audio's right, the sound plays, and only the pictures can tell. */
-export const WRONG = { all: ["video", "audio"], video: ["video"] };
+export const WRONG = { all: /^/, video: /^(video|sd)/, "all@1": /@1$/, "video@1": /^video@1$/ };
 
 /** Cases are `{stream, player, manifest, wrong}`; wrong is null for the right keys. */
 export function full() {
   const right = streams().flatMap(stream => COLUMNS.map(column => ({ stream, ...column, wrong: null })));
   const tried = product(VIDEO, SCHEMES).map(([video, scheme]) => ({ video, scheme, audio: "aac", layout: "segments" }));
-  const wrong = product(tried, Object.keys(WRONG), COLUMNS);
+  const wrong = product(tried, ["all", "video"], COLUMNS);
   const clear = product(CLEAR, OWN).map(([stream, column]) => ({ stream, ...column, wrong: null }));
-  return [...right, ...clear, ...wrong.map(([stream, wrong, column]) => ({ stream, ...column, wrong }))];
+  return [...right, ...clear, ...wrong.map(([stream, wrong, column]) => ({ stream, ...column, wrong })), ...motion()];
 }
 
-/** Every player, codec, scheme, layout and kind of sound once or more, and wrong keys of the pictures. */
+/** Keys that change, and which of them are wrong. */
+const MOTION = {
+  rotate: ["all@1", "video@1"],
+  "lead-entry": ["all", "video"],
+  "lead-group": ["all"],
+  "rotate-lead": [],
+};
+
+function motion() {
+  const of = (motion, scheme, layout) => ({ video: "avc", scheme, audio: "aac", layout, motion });
+  const tried = [
+    ...product(Object.keys(MOTION), SCHEMES, ["segments"]),
+    ...product(["rotate-lead"], ["cbcs"], ["single"]),
+  ];
+  return tried.flatMap(([motion, scheme, layout]) => {
+    const wrong = layout === "segments" ? MOTION[motion] : [];
+    return product([null, ...wrong], COLUMNS).map(([wrong, column]) => ({ stream: of(motion, scheme, layout), ...column, wrong }));
+  });
+}
+
+/**
+ * Every player, codec, scheme, layout and kind of sound once or more, wrong keys of the pictures, and keys that
+ * change.
+ */
 export function short() {
-  const stream = words => Object.fromEntries(words.split("-").map((word, at) => [["video", "scheme", "audio", "layout"][at], word]));
+  const stream = words => {
+    const [video, scheme, audio, layout, ...motion] = words.split("-");
+    return { video, scheme, audio, layout, motion: motion.join("-") || null };
+  };
   const right = ["avc-cenc-aac-segments", "avc-cbcs-aac-single"].flatMap(words =>
     COLUMNS.filter(column => !OWN.includes(column)).map(column => ({ stream: stream(words), ...column, wrong: null })));
   const rest = [
@@ -74,6 +100,8 @@ export function short() {
     ["avc-cbcs-aac-single", 2, "video"],
     ["avc-cenc-aac-segments", 4, null], ["avc-cbcs-aac-single", 5, null], ["avc-clear-aac-single", 4, null],
     ["avc-cenc-aac-segments", 5, "video"],
+    ["avc-cenc-aac-segments-rotate", 0, null], ["avc-cbcs-aac-segments-rotate", 3, null],
+    ["avc-cenc-aac-segments-lead-entry", 2, null], ["avc-cbcs-aac-segments-rotate", 0, "video@1"],
   ];
   return [...right, ...rest.map(([words, column, wrong]) => ({ stream: stream(words), ...COLUMNS[column], wrong }))];
 }

@@ -2,6 +2,7 @@
 import { copyFileSync, cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { COLUMNS } from "./cases.mjs";
+import { keys_of } from "./packagers.mjs";
 
 const [SHAKA_DASH, , DASH_JS, HLS_JS, OWN_DASH, OWN_HLS] = COLUMNS;
 
@@ -17,7 +18,30 @@ const garble = file => {
 
 const ABSENT = /page: Segment 4 of \S+ is not there: 404 Not Found: http:\S+\/4\.m4s/;
 
-/** What is done to a stream of Shaka Packager or to its keys, and what is said then. */
+const change = (folder, files, edit) => {
+  for (const file of files) {
+    const bytes = readFileSync(path.join(folder, file));
+    edit(bytes);
+    writeFileSync(path.join(folder, file), bytes);
+  }
+};
+const VIDEO = ["video-180p", "video-360p"];
+
+/** The KID of `seig` (ISO/IEC 23001-7, 6), which is behind the `pssh` of the fragment. */
+const previous_kid = bytes => {
+  const keys = keys_of({ motion: "rotate" });
+  const at = bytes.indexOf(Buffer.from(keys["video@1"].kid, "hex"), bytes.indexOf("sgpd"));
+  Buffer.from(keys["video@0"].kid, "hex").copy(bytes, at);
+};
+/** `sample_description_index` of `tfhd` (ISO/IEC 14496-12, 8.8.7), where no base_data_offset is before it. */
+const encrypted_entry = bytes => bytes.writeUInt32BE(1, bytes.indexOf("tfhd") + 12);
+/** The second key of a playlist, one segment further on. */
+const late_key = text => {
+  const [first, second] = [...text.matchAll(/#EXT-X-KEY:.*\n/g)].map(([line]) => line);
+  return text.replace(new RegExp(`(${first.replace(/[^\w]/g, "\\$&")}[^]*?)${second.replace(/[^\w]/g, "\\$&")}(#EXTINF.*\n.*\n)`), `$1$2${second}`);
+};
+
+/** What is done to a stream (of Shaka Packager, where its keys stay) or to its keys, and what is said then. */
 export const FAULTS = [
   {
     what: "a wrong key is the right one", layout: "segments", column: SHAKA_DASH, wrong: "video",
@@ -74,6 +98,19 @@ export const FAULTS = [
   },
   {
     what: "the licences are empty", layout: "segments", column: OWN_HLS, keys: () => new Map(), says: /page: A key is missing: No key is given for KID /,
+  },
+  {
+    what: "a fragment names the key of another period", layout: "segments", motion: "rotate", column: SHAKA_DASH,
+    damage: folder => change(folder, VIDEO.map(video => `${video}/3.m4s`), previous_kid), says: /video: 3 /,
+  },
+  {
+    what: "a playlist names the next key too late", layout: "segments", motion: "rotate", column: HLS_JS,
+    damage: folder => VIDEO.forEach(video => edit(folder, `${video}.m3u8`, late_key)),
+    says: /the keys of video-\d+p\.m3u8 change at 6, 8 s and not at 4, 8 s/,
+  },
+  {
+    what: "a clear segment is said to be encrypted", layout: "segments", motion: "lead-entry", column: DASH_JS,
+    damage: folder => change(folder, VIDEO.map(video => `${video}/1.m4s`), encrypted_entry), says: /video: 3 /,
   },
 ];
 

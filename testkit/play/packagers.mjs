@@ -3,23 +3,42 @@ import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "nod
 import path from "node:path";
 import { OTHERS } from "./cases.mjs";
 import { CACHE, programs, run } from "./programs.mjs";
-import { LANGUAGES, SEGMENT, WIDTHS, clip } from "./sources.mjs";
+import { LANGUAGES, SECONDS, SEGMENT, WIDTHS, clip } from "./sources.mjs";
 
 /** Keys, by what they are for; digits. */
 const KEYS = {
   video: { kid: "00112233445566778899aabbccddeeff", key: "0f1e2d3c4b5a69788796a5b4c3d2e1f0" },
   audio: { kid: "a0a1a2a3a4a5a6a7a8a9aaabacadaeaf", key: "b0b1b2b3b4b5b6b7b8b9babbbcbdbebf" },
 };
-
 /** Of pictures up to 320x180, where each size has a key of its own. */
 const SMALL = { kid: "c0c1c2c3c4c5c6c7c8c9cacbcccdcecf", key: "d0d1d2d3d4d5d6d7d8d9dadbdcdddedf" };
+const LEAD = SEGMENT; // seconds
+const PERIOD = 2 * SEGMENT;
 
-/** The keys of a stream. */
-export const keys_of = ({ scheme }) => (scheme === "sizes" ? { ...KEYS, sd: SMALL } : KEYS);
+/** Keys of a stream, by what they are for; digits. */
+export function keys_of({ scheme, motion }) {
+  if (scheme === "sizes") return { ...KEYS, sd: SMALL };
+  // Whatever is turned is another number.
+  const turned = (digits, by) => digits.slice(2 * by) + digits.slice(0, 2 * by);
+  const other = ({ kid, key }, by) => ({ kid: turned(kid, by), key: turned(key, by) });
+  if (!motion?.startsWith("rotate")) return KEYS;
+  const periods = Array.from({ length: SECONDS / PERIOD }, (_, period) => period);
+  return Object.fromEntries(Object.entries(KEYS).flatMap(([what, key]) =>
+    periods.map(period => [`${what}@${period}`, other(key, period)])));
+}
+
+/** The times at which the keys change, or a clear lead ends. */
+export function boundaries({ motion }) {
+  const rotation = motion?.startsWith("rotate") ? [PERIOD, 2 * PERIOD] : [];
+  return motion?.includes("lead") ? [LEAD, ...rotation] : rotation;
+}
 
 /**
- * Makes the stream `{video, scheme, audio, layout}` and gives its folder. `origin` is where it will be
- * served from.
+ * Makes the stream `{video, scheme, audio, layout, motion}` and gives its folder. `origin` is where it will
+ * be served from. `motion` is how the keys change, if they do:
+ *   rotate                    from one period to the next
+ *   lead-entry, lead-group    with a clear lead, which is said to be clear in these ways
+ *   rotate-lead               both
  */
 export async function pack(packager, stream, origin) {
   const folder = path.join(CACHE, "streams", packager, name(stream));
@@ -29,10 +48,11 @@ export async function pack(packager, stream, origin) {
   return folder;
 }
 
-export const name = stream => [stream.video, stream.scheme, stream.audio, stream.layout].join("-");
+export const name = ({ video, scheme, audio, layout, motion }) =>
+  [video, scheme, audio, layout, ...(motion ? [motion] : [])].join("-");
 
 async function lanelock(stream, folder, origin) {
-  const { video, scheme, audio, layout } = stream;
+  const { video, scheme, audio, layout, motion } = stream;
   const keys = `${folder}.keys`;
   const lines = Object.entries(keys_of(stream)).map(([what, { kid, key }]) => `${what}=${kid}:${key}\n`);
   writeFileSync(keys, lines.join(""), { mode: 0o600 });
@@ -47,6 +67,9 @@ async function lanelock(stream, folder, origin) {
   await run(programs.lanelock(), [
     "package", ...inputs.map(clip), "-o", folder, ...protection, "--segment", `${SEGMENT}s`, "--layout", layout,
     ...(scheme === "sizes" ? ["--picture-limits", "sd=320x180"] : []),
+    ...(motion?.startsWith("rotate") ? ["--rotate", `${PERIOD}s`] : []),
+    ...(motion?.includes("lead") ? ["--clear-lead", `${LEAD}s`] : []),
+    ...(motion === "lead-group" ? ["--clear-lead-form", "group"] : []),
     // WebVTT does not say its language.
     ...["type=video", "type=audio", "type=text:language=en"].flatMap(track => ["--track", track]), "--quiet",
   ]);

@@ -8,9 +8,14 @@ const head = ({ player, manifest }) => `${NAMES[player] ?? player} ${HEADS[manif
 
 export function report(versions, results) {
   const parts = [table(["program", "version"], Object.entries(versions))];
-  parts.push("### Streams", grid(results.filter(({ wrong }) => !wrong), played));
-  const wrong = results.filter(({ wrong }) => wrong);
-  if (wrong.length) parts.push("### Wrong keys", grid(wrong, refused));
+  const part = (title, cell, holds) => {
+    const some = results.filter(holds);
+    if (some.length) parts.push(`### ${title}`, grid(some, cell));
+  };
+  part("Streams", played, ({ stream, wrong }) => !stream.motion && !wrong);
+  part("Wrong keys", refused, ({ stream, wrong }) => !stream.motion && wrong);
+  part("Keys that change", played, ({ stream, wrong }) => stream.motion && !wrong);
+  part("Wrong keys among those that change", refused, ({ stream, wrong }) => stream.motion && wrong);
   const reasons = new Set(results.flatMap(({ reason }) => reason ?? []));
   if (reasons.size) parts.push([...reasons].map(reason => `- \`-\`: ${reason}`).join("\n"));
   return parts.join("\n\n");
@@ -18,10 +23,17 @@ export function report(versions, results) {
 
 const played = ({ plays, good }) => (good ? (plays ? "plays" : "-") : plays ? "**plays**" : "**fails**");
 
-function refused({ good, said }) {
+function refused({ good, said, seen }) {
   if (!good) return "**not refused**";
-  return said.startsWith("video: 3") ? "decoder's error" : "no right picture";
+  const what = said.startsWith("video: 3") ? "decoder's error" : "no right picture";
+  return seen.limit ? `${what} at ${seen.limit} s` : what;
 }
+
+const MOTION = {
+  rotate: "rotation", "lead-entry": "clear lead (sample entry)", "lead-group": "clear lead (sample group)",
+  "rotate-lead": "rotation and clear lead",
+};
+const WRONG = { all: "all", video: "of the pictures", "all@1": "all of period 1", "video@1": "of the pictures, period 1" };
 
 /** A row for each stream (and wrong key), a column for each player and manifest. */
 function grid(results, cell) {
@@ -33,11 +45,12 @@ function grid(results, cell) {
     rows.get(key).cells[column] = cell(result);
   }
   const wrong = results.some(({ wrong }) => wrong);
+  const motion = results.some(({ stream }) => stream.motion);
   const lines = [...rows.values()].map(({ result: { stream, wrong: what }, cells }) => [
     stream.video.toUpperCase(), stream.scheme, { aac: "AAC", opus: "Opus" }[stream.audio], stream.layout,
-    ...(what ? [{ all: "all", video: "of the pictures" }[what]] : []), ...cells,
+    ...(motion ? [MOTION[stream.motion]] : []), ...(what ? [WRONG[what]] : []), ...cells,
   ]);
-  return table(["video", "scheme", "audio", "layout", ...(wrong ? ["wrong keys"] : []), ...COLUMNS.map(head)], lines);
+  return table(["video", "scheme", "audio", "layout", ...(motion ? ["keys"] : []), ...(wrong ? ["wrong keys"] : []), ...COLUMNS.map(head)], lines);
 }
 
 function table(head, rows) {

@@ -38,10 +38,13 @@ export class Server {
     this.#server.close();
   }
 
-  /** Serves `folder` under `id`, with `keys`, a map of KIDs to keys. What is asked for is noted. */
-  add(id, folder, keys) {
+  /**
+   * Serves `folder` under `id`, with `keys`, a map of KIDs to keys. What is asked for is noted. A licence
+   * has the keys of all KIDs, or of those alone that it is asked for.
+   */
+  add(id, folder, keys, all = true) {
     const log = { files: [], licences: 0, missing: [] };
-    this.#cases.set(id, { folder, keys, log });
+    this.#cases.set(id, { folder, keys, all, log });
     return log;
   }
 
@@ -73,15 +76,15 @@ function fail(response, status) {
   response.writeHead(status).end();
 }
 
-async function licence(request, response, { keys, log }) {
+async function licence(request, response, { keys, all, log }) {
   try {
     let text = "";
     for await (const part of request) text += part;
     const { kids } = JSON.parse(text);
-    const known = kids
-      .map(kid => [kid, keys.get(Buffer.from(kid, "base64url").toString("hex"))])
-      .filter(([, key]) => key);
-    const jwk = known.map(([kid, key]) => ({ kty: "oct", kid, k: Buffer.from(key, "hex").toString("base64url") }));
+    const asked = kids.map(kid => Buffer.from(kid, "base64url").toString("hex"));
+    const base64url = digits => Buffer.from(digits, "hex").toString("base64url");
+    const known = (all ? [...keys.keys()] : asked).filter(kid => keys.has(kid));
+    const jwk = known.map(kid => ({ kty: "oct", kid: base64url(kid), k: base64url(keys.get(kid)) }));
     log.licences += 1;
     response.writeHead(200, { "content-type": "application/json" });
     response.end(JSON.stringify({ keys: jwk, type: "temporary" }));

@@ -120,3 +120,42 @@ fn keys_by_the_size_of_pictures() {
     assert_eq!(encrypt(&["--picture-limits", "sd=640x359"]), kid(1));
     assert_eq!(encrypt(&["--picture-limits", "sd=1x1,hd=230399"]), kid(2));
 }
+
+/// A player that asks for a licence once, with the box of the initialization segment, gets all keys.
+#[test]
+fn the_initialization_segments_of_a_package_name_the_keys_of_all_periods() {
+    let dir = Dir::new();
+    let keys = keys(&dir, "keys.txt", "3");
+    let stream = dir.file("stream");
+    succeed(
+        lanelock()
+            .arg("package")
+            .arg(demo_clip())
+            .arg("-o")
+            .arg(&stream)
+            .args([
+                "--quiet",
+                "--scheme",
+                "cbcs",
+                "--rotate",
+                "2s",
+                "--segment",
+                "1s",
+                "--key-file",
+            ])
+            .arg(&keys),
+    );
+    let text = fs::read_to_string(&keys).unwrap();
+    let kids: Vec<&str> = text.lines().map(|l| l.split(['=', ':']).nth(1).unwrap()).collect();
+    let folders = fs::read_dir(&stream).unwrap().map(|entry| entry.unwrap().path());
+    let inits: Vec<PathBuf> =
+        folders.map(|folder| folder.join("init.mp4")).filter(|init| init.exists()).collect();
+    assert_eq!(inits.len(), 2);
+    for init in inits {
+        let json = succeed(lanelock().args(["inspect", "--json"]).arg(init));
+        let said: Value = serde_json::from_slice(&json).unwrap();
+        let found = said["pssh"][0]["kids"].as_array().unwrap().iter();
+        let found: Vec<String> = found.map(|kid| kid.as_str().unwrap().replace('-', "")).collect();
+        assert_eq!(found, kids);
+    }
+}

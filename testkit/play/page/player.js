@@ -35,13 +35,13 @@ const script = name => new Promise((resolve, reject) => {
 
 /**
  * Starts to play, the smallest pictures first. `licence` is the licence server, if the manifest names none;
- * `clearKeys` are the keys themselves, for a player that cannot ask for them; `bothSchemes` is whether
- * everything is there with each.
+ * `clearKeys` are the keys themselves, for a player that cannot ask for them; `clearLead` is whether the stream
+ * begins clear, and `bothSchemes` whether everything is there with each.
  */
-async function start({ player, manifest, licence, clearKeys, bothSchemes }) {
+async function start({ player, manifest, licence, clearKeys, clearLead, bothSchemes }) {
   video.muted = true;
   const starts = { "shaka-player": startShaka, "dash.js": startDashJs, "hls.js": startHlsJs };
-  playing = await starts[player](manifest, licence, clearKeys, bothSchemes);
+  playing = await starts[player](manifest, licence, clearKeys, { clearLead, bothSchemes });
   video.play().catch(error => note("play", error.message));
 }
 
@@ -64,6 +64,15 @@ setInterval(() => {
   const texts = Array.from(video.textTracks).flatMap(track => Array.from(track.activeCues ?? [], cue => cue.text));
   shown.push([video.currentTime, texts]);
 }, 50);
+
+/**
+ * The request of hls.js for the KID of a playlist. By itself it takes the `pssh` of the initialization segment,
+ * and that only if a key is needed already when it is read: behind a clear lead it would never ask.
+ */
+function requestKid(type, data, { decryptdata }) {
+  const kid = btoa(String.fromCharCode(...decryptdata.keyId)).replace(/\+/g, "-").replace(/\//g, "_").replace(/=/g, "");
+  return { initDataType: "keyids", initData: new TextEncoder().encode(JSON.stringify({ kids: [kid] })) };
+}
 
 const language = code => (code ?? "").split("-")[0];
 
@@ -97,7 +106,7 @@ async function startShaka(manifest, licence, clearKeys) {
   };
 }
 
-async function startDashJs(manifest, licence, _, bothSchemes) {
+async function startDashJs(manifest, licence, _, { bothSchemes }) {
   await script("dash.js");
   const player = dashjs.MediaPlayer().create();
   const { events } = dashjs.MediaPlayer;
@@ -140,12 +149,12 @@ async function startDashJs(manifest, licence, _, bothSchemes) {
   };
 }
 
-async function startHlsJs(manifest, licence) {
+async function startHlsJs(manifest, licence, _, { clearLead }) {
   await script("hls.js");
   const hls = new Hls({
     startLevel: 0,
     emeEnabled: true,
-    drmSystems: { "org.w3.clearkey": { licenseUrl: licence } },
+    drmSystems: { "org.w3.clearkey": { licenseUrl: licence, ...(clearLead && { generateRequest: requestKid }) } },
   });
   const parsed = new Promise((resolve, reject) => {
     hls.on(Hls.Events.MANIFEST_PARSED, resolve);

@@ -167,7 +167,7 @@ pub(super) fn protections(options: &PackageOptions) -> Vec<Arc<EncryptOptions>> 
     schemes.map(of_scheme).collect()
 }
 
-/// The keys of a track; none if it stays clear.
+/// The keys of a track, that of the first period first; none if it stays clear.
 pub(super) fn keys_of(
     source: &SourceTrack,
     movie: &Movie,
@@ -190,8 +190,8 @@ pub(super) fn edit(source: &SourceTrack, options: &PackageOptions) -> (SingleEdi
     (edit, 0)
 }
 
-/// `ftyp` and `moov` of a track, and what protects it. `keys` are those of all tracks; `spans` hold for its
-/// segments.
+/// `ftyp` and `moov` of a track, and what protects it. `keys` are those of all tracks and periods; `spans` hold
+/// for its segments.
 pub(super) fn protection(
     source: &SourceTrack,
     movie: &Movie,
@@ -217,7 +217,7 @@ pub(super) fn protection(
     let mut systems = systems_with_boxes(&protection.drm);
     if let Some(at) = systems.iter().position(|system| *system == System::Common) {
         systems.remove(at);
-        // With the KIDs of all tracks one request brings all keys: hls.js (1.7) makes no other.
+        // With the KIDs of all tracks and periods one request brings all keys: hls.js (1.7) makes no other.
         let common = drm::pssh(System::Common, protection.scheme, keys);
         boxes.push(common.map_err(|error| Error::Options(error.to_string()))?.raw);
     }

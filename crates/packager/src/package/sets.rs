@@ -113,14 +113,14 @@ pub(super) fn arrange(
         starts.push(cutting.set(&set.renditions, follows, &mut leading, &mut cut)?);
     }
     let mut moovs = Vec::with_capacity(chosen.len());
+    let mut all_keys = Vec::new();
     for track in &chosen {
         let (edit, shift) = edit(&track.source, options);
         let movie = track.source.init(edit)?;
-        let keys = keys_of(&track.source, &movie, options)?;
-        moovs.push((movie, shift, keys));
+        let own = keys_of(&track.source, &movie, options)?;
+        all_keys.extend(own.iter().map(|(_, key)| key.clone()));
+        moovs.push((movie, shift, own));
     }
-    let first_keys: Vec<Key> =
-        moovs.iter().filter_map(|(.., keys)| Some(keys.first()?.1.clone())).collect();
     let protections = protections(options);
     let mut renditions = Vec::with_capacity(chosen.len());
     for (number, (((track, name), segments), (movie, shift, keys))) in
@@ -147,7 +147,7 @@ pub(super) fn arrange(
                 protection_of.map_or_else(|| Ok(Schedule::default()), EncryptOptions::schedule);
             let spans = spans::of(&starts, times, &schedule?);
             let (init, protector) =
-                protection(&source, &movie, protection_of, &first_keys, &spans, options)?;
+                protection(&source, &movie, protection_of, &all_keys, &spans, options)?;
             let name = match version {
                 Some(version) if protections.len() > 1 => format!("{name}-{}", version.scheme),
                 _ => name.clone(),

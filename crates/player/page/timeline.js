@@ -38,7 +38,7 @@ export class Timeline {
 
   /** Each KID has a colour, in the order in which they are met. */
   colour(kid) {
-    if (!this.colours.has(kid)) this.colours.set(kid, this.colours.size % 6);
+    if (!this.colours.has(kid)) this.colours.set(kid, this.colours.size % 8);
     return this.colours.get(kid);
   }
 

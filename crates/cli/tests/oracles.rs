@@ -141,9 +141,7 @@ fn ffmpeg_differs(name: &str, scheme: &str) -> bool {
 fn is_chosen(name: &str, scheme: &str, form: Form) -> bool {
     let some = ["avc_slices", "av1_tiles", "avc_aac", "opus"].contains(&name);
     let usual = matches!(scheme, "cenc" | "cbcs");
-    is_long()
-        || usual && (some || form == Form::ManyFragments)
-        || some && form == Form::Fragmented
+    is_long() || usual && (some || form == Form::ManyFragments) || some && form == Form::Fragmented
 }
 
 /// Everything for one scheme and one form of input.

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::{
+    fmt::Write as _,
     io::{Read as _, Write as _},
     net::{TcpListener, TcpStream},
     sync::{Arc, Mutex},
@@ -92,6 +93,9 @@ fn ok(body: &str) -> Vec<u8> {
     http("200 OK", "Content-Type: application/xml; charset=utf-8\r\nX-Speke-Version: 2.0\r\n", body)
 }
 
+/// What is done to a right answer.
+type Change = fn(String) -> String;
+
 /// What a key server makes of a request: text is put into it, so that it shares nothing with the client.
 fn answer(request: &str) -> String {
     let mut out = String::new();
@@ -102,16 +106,17 @@ fn answer(request: &str) -> String {
             text.strip_prefix("<ContentKey ").and_then(|line| line.strip_suffix("/>"))
         {
             let digit = number % 10;
-            out += &format!(
+            let _ = write!(
+                out,
                 "<ContentKey {start}><Data><pskc:Secret><pskc:PlainValue>AAAAAAAAAAAAAAAAAAAA{digit}A==</pskc:PlainValue>\
                  </pskc:Secret></Data></ContentKey>"
             );
             continue;
         }
         if let Some(rest) = text.strip_prefix("<DRMSystem systemId=\"") {
-            system = rest[..36].to_owned();
+            rest[..36].clone_into(&mut system);
         }
-        out += &match text {
+        let more: String = match text {
             "<PSSH/>" => {
                 let id: drm::System =
                     if system.starts_with("edef") { "widevine" } else { "playready" }
@@ -129,6 +134,7 @@ fn answer(request: &str) -> String {
             }
             _ => text.into(),
         };
+        out.push_str(&more);
     }
     out
 }
@@ -145,7 +151,7 @@ fn wish() -> Wish {
 }
 
 fn long() -> Duration {
-    Duration::from_secs(60)
+    Duration::from_mins(1)
 }
 
 fn fetch(server: &Server) -> Result<Document, SpekeError> {
@@ -270,13 +276,13 @@ fn redirects_are_not_followed() {
 
 #[test]
 fn lies() {
-    let lie = |change: fn(String) -> String| {
+    let lie = |change: Change| {
         let server = Server::new(move |_, body| ok(&change(answer(body))));
         let error = fetch(&server).unwrap_err();
         assert_eq!(server.requests(), 1, "{error}");
         error
     };
-    let cases: [(fn(String) -> String, &str); 14] = [
+    let cases: [(Change, &str); 14] = [
         (|xml| xml.replacen("content-7", "content-8", 1), "contentId"),
         (|xml| xml.replace("contentId=\"content-7\"", ""), "contentId"),
         (|xml| cut(&xml, "<ContentKey ", "</ContentKey>"), "no ContentKey with the KID"),

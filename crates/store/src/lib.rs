@@ -9,7 +9,8 @@
 //! | `az://CONTAINER/KEY` | Azure Blob Storage | `AZURE_STORAGE_ACCOUNT_NAME`, ... |
 //! | `http://`, `https://` | any server with byte ranges; to write, with `PUT` | in the URL, before `@` |
 //!
-//! ```no_run
+#![cfg_attr(feature = "cloud", doc = "```no_run")]
+#![cfg_attr(not(feature = "cloud"), doc = "```ignore")]
 //! use lanelock_packager::{EncryptOptions, KeyMap, Quiet, Scheme, encrypt};
 //! use lanelock_store::{Location, Settings, Store};
 //!

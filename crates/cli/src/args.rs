@@ -78,7 +78,8 @@ Examples:
     lanelock encrypt in.mp4 out.mp4 --scheme cbcs --key-file keys.txt --rotate 60s --clear-lead 6s
 
   Keys by the size of the picture:
-    lanelock encrypt in.mp4 out.mp4 --scheme cbcs --key sd=KID:KEY --key hd=KID:KEY --key audio=KID:KEY
+    lanelock keys new sd hd audio -o keys.txt
+    lanelock encrypt in.mp4 out.mp4 --scheme cbcs --key-file keys.txt
 
   A folder with an initialization segment and its media segments; or one segment alone:
     lanelock encrypt segments/ out/ --scheme cbcs --key-file keys.txt

@@ -104,22 +104,24 @@ pub(crate) struct PsshArgs {
     after_help = "\
 Examples:
   lanelock keys cpix --key-file keys.txt --scheme cbcs -o keys.xml
-  lanelock keys cpix --key-file keys.txt --scheme cenc --drm widevine,playready --content-id film-7 -o keys.xml
+  lanelock keys cpix --key-file keys.txt --scheme cbcs --drm widevine,playready \\
+    --content-id film-7 -o keys.xml
   lanelock encrypt in.mp4 out.mp4 --scheme cbcs --cpix keys.xml
 
-The keys are in the document as they are (PlainValue): whoever reads it has them.
-Selectors become usage rules: video, audio, and sd, hd, uhd, uhd1 and uhd2, whose
-sizes --picture-limits gives; key periods become ContentKeyPeriod with an index."
+The keys are in the document as they are (PlainValue): whoever reads it has
+them. Selectors become usage rules: video, audio, and sd, hd, uhd, uhd1 and
+uhd2, whose sizes --picture-limits gives; key periods become ContentKeyPeriod
+with an index, and --rotate says at encryption how long one is."
 )]
 pub(crate) struct KeysCpixArgs {
     #[command(flatten)]
     pub(crate) keys: KeyArgs,
 
-    /// The protection scheme that the keys are for [default: any]
+    /// The protection scheme that the keys are for; --any-scheme leaves it open
     #[arg(long, short, ignore_case = true, required_unless_present = "any_scheme")]
     pub(crate) scheme: Option<SchemeArg>,
 
-    /// Does not say which scheme the keys are for
+    /// Does not say which scheme the keys are for; then there are no pssh boxes (--drm)
     #[arg(long, conflicts_with_all = ["scheme", "drm"])]
     pub(crate) any_scheme: bool,
 

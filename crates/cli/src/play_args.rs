@@ -16,20 +16,21 @@ Examples:
 Open the address that is printed in a browser. The page plays the stream, and
 shows tracks, KIDs, segments, buffer and licences; Ctrl-C ends the command.
 
-The server listens on 127.0.0.1 alone. Browsers offer decryption (EME) to secure
-pages only, and 127.0.0.1 is one: open it as printed, not by another name of
-this machine. For a browser on another one, forward the port:
+The server listens on 127.0.0.1 alone. Browsers offer decryption (EME) to
+secure pages only, and 127.0.0.1 is one: open it as printed, not by another name
+of this machine. For a browser on another one, forward the port:
   ssh -L 8080:127.0.0.1:8080 HOST lanelock play stream/ --port 8080
 
-Clear Key is in Chrome, Chromium, Edge and Firefox; Chromium plays cenc and cbcs.
-Safari has it not for streams: there, only clear ones play. Which codecs a
+Clear Key is in Chrome, Chromium, Edge and Firefox; Chromium plays cenc and
+cbcs. Safari has it not for streams: there, only clear ones play. Which codecs a
 browser decodes is its own business, and the page says what it lacks.
 
 Manifests, media and captions of the folder are open to every page (CORS), so
-that other players can be tried; licences, which have the keys, are for this page
-alone, and for the origins of --allow-origin; they are asked for with the secret
-at the end of the address, which other users of this machine do not know. Without keys, what is encrypted
-does not play, and the page says which KIDs it wants.
+that other players can be tried. Licences, which have the keys, are for this
+page alone, and for the origins of --allow-origin; they are asked for with the
+secret at the end of the address, which other users of this machine do not know.
+Without keys, what is encrypted does not play, and the page says which KIDs it
+wants.
 
 A manifest with http:// or https:// is fetched by the browser, from where it is:
 that server has to allow it (CORS).

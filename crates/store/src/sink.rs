@@ -286,11 +286,18 @@ async fn complete(
         for task in sent.values_mut() {
             parts.push(task.await.map_err(io::Error::other)??);
         }
-        let completed = store.complete_multipart(&location.path, &id, parts).await;
-        completed.map(drop).map_err(|error| explain(&error))
+        Ok(parts)
     };
     // Not the whole task: who cancels wants the upload aborted.
-    let result = shared.unless_cancelled(parts).await.and_then(|done| done);
+    let parts = shared.unless_cancelled(parts).await.and_then(|done: io::Result<_>| done);
+    let result = match parts.and_then(|parts| shared.check_cancelled().map(|()| parts)) {
+        // Not given up any more: the object may appear, and then the run has to say so.
+        Ok(parts) => {
+            let completed = store.complete_multipart(&location.path, &id, parts).await;
+            completed.map(drop).map_err(|error| explain(&error))
+        }
+        Err(error) => Err(error),
+    };
     if result.is_err() {
         sent.retain(|_, task| !task.is_finished());
         if let Some(complaint) = abort(&store, location, &id, sent).await {
@@ -372,16 +379,9 @@ impl Sink for ObjectSink {
             members.is_coming(&self.target.location, task);
             return Ok(());
         }
-        let mut task = task;
-        let done = if in_parts {
-            // It sees itself whether it is cancelled.
-            self.shared
-                .wait_at_most(Duration::MAX, task)
-                .ok_or_else(|| io::Error::other("it takes too long"))?
-        } else {
-            self.shared.wait(&mut task).inspect_err(|_| task.abort())?
-        };
-        done.map_err(io::Error::other)?
+        // It sees itself whether it is cancelled; what was asked for is not given up, because it may be done.
+        let done = self.shared.wait_at_most(Duration::MAX, task);
+        done.ok_or_else(|| io::Error::other("it takes too long"))?.map_err(io::Error::other)?
     }
 }
 

@@ -266,6 +266,12 @@ fn add(all: &mut Summary, segment: Summary) {
         match all.tracks.iter_mut().find(|known| known.id == track.id) {
             Some(known) => {
                 known.access_units += track.access_units;
+                known.clear_access_units += track.clear_access_units;
+                for kid in track.kids {
+                    if !known.kids.contains(&kid) {
+                        known.kids.push(kid);
+                    }
+                }
                 known.kid = known.kid.take().or(track.kid);
                 known.scheme = known.scheme.take().or(track.scheme);
             }

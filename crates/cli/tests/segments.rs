@@ -98,6 +98,31 @@ fn a_folder_is_encrypted_as_one_file() {
 }
 
 #[test]
+fn the_summary_of_a_folder_is_that_of_a_file() {
+    let dir = Dir::new();
+    let clear = folder(&dir, "clear");
+    let [file, keys] = ["clear.mp4", "keys.txt"].map(|name| dir.file(name));
+    fs::write(&file, without_indexes()).unwrap();
+    let of_periods = ["keys", "new", "--periods", "3", "video", "audio", "-o"];
+    succeed(lanelock().args(of_periods).arg(&keys));
+    let tracks = |input: &Path, output: &str| {
+        let json = succeed(
+            lanelock()
+                .arg("encrypt")
+                .args([input, &dir.file(output)])
+                .args(["--json", "--scheme", "cbcs", "--iv", IV, "--clear-lead", "1s"])
+                .args(["--rotate", "2s", "--key-file"])
+                .arg(&keys),
+        );
+        let summary: serde_json::Value = serde_json::from_slice(&json).unwrap();
+        summary["tracks"].clone()
+    };
+    let of_file = tracks(&file, "sealed.mp4");
+    assert_eq!(of_file[0]["kids"].as_array().unwrap().len(), 3);
+    assert_eq!(tracks(&clear, "sealed"), of_file);
+}
+
+#[test]
 fn lone_segments_are_those_of_a_file() {
     let dir = Dir::new();
     let clear = folder(&dir, "clear");

@@ -72,6 +72,12 @@ pub enum KeyError {
     /// Two different keys with the same KID.
     #[error("two different keys have the KID {0}")]
     KidTwice(String),
+    /// A key is the KID of one.
+    #[error(
+        "a key is also a KID, and would stand in the output for all to read (KID {0}); KIDs and keys have to be \
+         chosen apart"
+    )]
+    IsKid(String),
     /// There are no random numbers.
     #[error("the system gives no random numbers for a key ({0})")]
     Random(String),

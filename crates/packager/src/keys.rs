@@ -145,7 +145,7 @@ impl KeyMap {
     ///
     /// # Errors
     /// The selector has a key already (for that key period, or for all time), or is a codec that cannot be
-    /// encrypted, or the KID stands for another key.
+    /// encrypted, or the KID stands for another key, or a key is a KID as well.
     pub fn add(&mut self, line: KeyLine) -> Result<(), KeyError> {
         let KeyLine { selector, period, key } = &line;
         check(selector)?;
@@ -159,6 +159,11 @@ impl KeyMap {
         }
         if self.entries.iter().any(|other| other.key.kid == key.kid && other.key != *key) {
             return Err(KeyError::KidTwice(kid_text(&key.kid)));
+        }
+        // KIDs are published.
+        let keys = || self.keys().chain([key]);
+        if let Some(kid) = keys().find(|kid| keys().any(|key| key.is_of_bytes(&kid.kid))) {
+            return Err(KeyError::IsKid(kid_text(&kid.kid)));
         }
         self.entries.push(line);
         Ok(())
@@ -297,6 +302,17 @@ mod tests {
             assert_eq!(map.parse_insert(&line), Err(KeyError::Selector), "{wrong}");
         }
         map.parse_insert(&format!("hvc1 = {b}:{b}")).unwrap();
+    }
+
+    #[test]
+    fn a_key_is_no_kid() {
+        let (a, b, c) = ("11".repeat(16), "22".repeat(16), "33".repeat(16));
+        let mut map = KeyMap::new();
+        let itself = map.parse_insert(&format!("video={a}:{a}"));
+        assert!(matches!(itself, Err(KeyError::IsKid(_))));
+        map.parse_insert(&format!("video@0={a}:{b}")).unwrap();
+        let next = map.parse_insert(&format!("video@1={b}:{c}"));
+        assert!(matches!(next, Err(KeyError::IsKid(_))));
     }
 
     #[test]

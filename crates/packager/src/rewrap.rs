@@ -9,7 +9,7 @@ use lanelock_mp4::{
 };
 
 use crate::{
-    DecryptOptions, EncryptOptions, Error, Layout, Observer, Selector, Summary,
+    DecryptOptions, EncryptOptions, Error, Iv, Layout, Observer, Selector, Summary,
     decrypt::Decryption,
     encrypt::Job,
     io::{FileSink, FileSource, Input, Sink, Source},
@@ -72,6 +72,15 @@ pub fn rewrap(
     if !movie.tracks.iter().any(Track::is_protected) {
         return Err(input.unsuitable(
             "no track is encrypted: there is nothing to encrypt anew; encrypt it (lanelock encrypt)",
+        ));
+    }
+    if let Iv::Given(iv) = &to.iv
+        && from.keys.iter().any(|key| key.is_of_bytes(iv))
+    {
+        return Err(Error::Options(
+            "the IV is one of the old keys, and would stand in the output for all to read; take another IV, or \
+             leave out --iv"
+                .into(),
         ));
     }
     let container = |error| input.container(error);

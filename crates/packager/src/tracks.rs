@@ -365,7 +365,10 @@ impl Protector {
                 id: track.id,
                 codec: track.codec(),
                 scheme: protected.map(|p| p.scheme.to_string()),
-                kid: protected.map(|p| kid_text(&p.encryption.kid)),
+                kid: protected.map(|p| {
+                    let first = p.used_kids().into_iter().next();
+                    first.unwrap_or_else(|| kid_text(&p.encryption.kid))
+                }),
                 kids: protected.map_or_else(Vec::new, ProtectedTrack::used_kids),
                 iv: protected.map(|p| hex_text(p.first_iv.as_slice())),
                 access_units: protected.map_or(0, |p| p.encrypted),
@@ -410,8 +413,14 @@ impl ProtectedTrack {
 
     /// The KIDs that were used so far.
     fn used_kids(&self) -> Vec<String> {
-        let used = self.keys.iter().zip(&self.used).filter(|(_, used)| **used);
-        used.map(|(key, _)| kid_text(&key.kid)).collect()
+        let mut kids = Vec::new();
+        for (key, _) in self.keys.iter().zip(&self.used).filter(|(_, used)| **used) {
+            let kid = kid_text(&key.kid);
+            if !kids.contains(&kid) {
+                kids.push(kid);
+            }
+        }
+        kids
     }
 
     /// What a fragment says of its samples in place of `tenc`; none if that holds.
@@ -473,15 +482,16 @@ fn first_key<'o>(keys: &TrackKeys<'o>, periods: &KeyPeriods) -> Result<&'o Key, 
 
 /// What is said of a key period without key.
 fn no_key(period: u32, start: f64, known: &[u32]) -> String {
-    let known = match known {
-        [] => String::new(),
-        [only] => format!("for period {only}"),
-        [first, .., last] => format!("for periods {first} to {last}"),
-    };
+    let mut periods: Vec<String> = known.iter().take(5).map(u32::to_string).collect();
+    if known.len() > periods.len() {
+        periods.push("...".into());
+    }
+    let most = known.iter().copied().max().unwrap_or(0).max(period);
     format!(
-        "there is no key for key period {period}, which begins at {start} s, only {known}; lanelock keys new \
+        "there is no key for key period {period}, which begins at {start} s, only for {}; lanelock keys new \
          --periods {} makes enough of them, and longer periods take fewer",
-        u64::from(period) + 1
+        periods.join(", "),
+        u64::from(most) + 1
     )
 }
 

@@ -51,6 +51,16 @@ pub(crate) fn media(root: &Path, path: &str, range: Option<&str>) -> Answer {
         Ok(whole) => whole,
         Err(_) => return absent("there is no such file"),
     };
+    // What a link leads to has to be such a file as well, and no hidden one.
+    let below = whole.strip_prefix(root).unwrap_or(&whole);
+    let hidden = below.iter().any(|part| part.as_encoded_bytes().starts_with(b"."));
+    if hidden || media_type(below).is_none() {
+        return absent("a symbolic link leads to what is not served");
+    }
+    // A pipe would be waited for when it is opened.
+    if whole.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+        return absent("this is not a file");
+    }
     let opened = File::open(&whole).and_then(|file| Ok((file.metadata()?, file)));
     let (size, file) = match opened {
         Ok((metadata, file)) if metadata.is_file() => (metadata.len(), file),

@@ -274,6 +274,16 @@ fn links_lead_nowhere_else() {
     symlink(outside.file("secret.mp4"), served.folder.file("link.mp4")).unwrap();
     symlink(outside.path(), served.folder.file("away")).unwrap();
     symlink("a.mp4", served.folder.file("near.mp4")).unwrap();
+    fs::write(served.folder.file("keys.text"), "secret").unwrap();
+    fs::create_dir(served.folder.file(".hidden")).unwrap();
+    fs::write(served.folder.file(".hidden/b.mp4"), "secret").unwrap();
+    symlink("keys.text", served.folder.file("keys.mp4")).unwrap();
+    symlink(".hidden", served.folder.file("open")).unwrap();
+    for path in ["/stream/keys.mp4", "/stream/open/b.mp4"] {
+        let reply = served.get(path);
+        assert_eq!(reply.status, 404, "{path}");
+        assert_eq!(reply.body, b"a symbolic link leads to what is not served\n");
+    }
     for path in ["/stream/link.mp4", "/stream/away/secret.mp4"] {
         let reply = served.get(path);
         assert_eq!(reply.status, 404, "{path}");

@@ -48,6 +48,11 @@ pub(crate) struct Job<'a> {
 impl Job<'_> {
     /// Refuses a whole file of which nothing was protected.
     pub(crate) fn check_protected(&self, summary: &Summary) -> Result<(), Error> {
+        if summary.tracks.iter().any(|track| track.clear_access_units > 0)
+            && summary.access_units == 0
+        {
+            return Err(self.input.unsuitable(ALL_LEAD));
+        }
         if summary.access_units == 0 && !self.is_init(summary.fragments) {
             return Err(self.input.unsuitable(NOTHING));
         }
@@ -190,6 +195,10 @@ impl Job<'_> {
         Ok((Summary { bytes_in, seconds, ..summary }, protector))
     }
 }
+
+/// Why a clear lead is refused.
+const ALL_LEAD: &str = "all fragments begin within the clear lead, so that nothing would be protected; make it \
+    shorter (--clear-lead)";
 
 /// Why a progressive file keeps its keys.
 const NO_FRAGMENTS: &str = "its output is progressive: keys change, and a clear lead ends, from one fragment \

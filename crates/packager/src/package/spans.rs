@@ -40,26 +40,24 @@ pub(super) fn key_of(span: KeySpan, keys: &[PeriodKey]) -> Option<&Key> {
     keys.iter().find(is_for).map(|(_, key)| key)
 }
 
-/// Refuses a period without key, and a clear lead without end.
+/// Refuses a period without key, and a clear lead that covers all of a track.
 pub(super) fn check(renditions: &[Rendition]) -> Result<(), Error> {
-    let mut all_clear = renditions.iter().any(|rendition| rendition.protection.is_some());
     for rendition in renditions.iter().filter(|rendition| rendition.protection.is_some()) {
+        if rendition.spans.iter().all(|span| *span == KeySpan::Clear) {
+            return Err(rendition.source.fail(format!(
+                "all segments of {} begin within the clear lead, so that nothing of it would be protected; make \
+                 it shorter (--clear-lead), or the segments (--segment)",
+                rendition.name
+            )));
+        }
         let mut protector = rendition.protector.clone();
         let mut last = None;
         // From the end on: the error then says how many periods there are.
         for &span in rendition.spans.iter().rev().filter(|span| **span != KeySpan::Clear) {
-            all_clear = false;
             if last.replace(span) != Some(span) {
                 protector.begin_span(&rendition.source.file.input(), &rendition.movie, span)?;
             }
         }
-    }
-    if all_clear {
-        return Err(Error::Options(
-            "all segments begin within the clear lead, so that nothing would be protected; make it shorter \
-             (--clear-lead), or the segments (--segment)"
-                .into(),
-        ));
     }
     Ok(())
 }

@@ -25,6 +25,7 @@
 
 #![forbid(unsafe_code)]
 
+mod descriptor;
 mod document;
 mod error;
 mod from_keys;

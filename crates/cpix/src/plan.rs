@@ -6,13 +6,15 @@
 
 use core::time::Duration;
 
+use lanelock_mp4::Pssh;
 use lanelock_packager::{
     KeyLine, KeyMap, KeyPeriods, PictureClass, PictureLimits, Scheme, Selector, TrackFacts,
-    TrackFilter, TrackSort,
+    TrackFilter, TrackSort, drm::GivenSystem,
 };
 
 use crate::{
-    document::{ContentKey, Document, KeyPeriod, Span, UsageRule},
+    descriptor,
+    document::{ContentKey, Document, DrmSystem, KeyPeriod, Playlist, Span, UsageRule},
     error::CpixError,
     rules::{At, RuleError, rule_name},
     text::uuid_text,
@@ -30,8 +32,9 @@ pub struct KeyPlan {
     pub periods: Option<KeyPeriods>,
     /// Whether keys change.
     pub rotates: bool,
-    /// The whole `pssh` boxes.
-    pub pssh: Vec<Vec<u8>>,
+    /// What is given for protection systems, as far as files have it: the `pssh` boxes. A stream takes
+    /// [`Document::given_systems`] in its place.
+    pub given: Vec<GivenSystem>,
     /// The constant IV, if all keys have the same one.
     pub iv: Option<[u8; 16]>,
 }
@@ -66,15 +69,53 @@ impl Document {
             }
             _ => (self.keys_by_filter(&times)?, None),
         };
-        let mut pssh: Vec<Vec<u8>> = Vec::new();
-        for data in self.drm_systems.iter().filter_map(|system| system.pssh.as_ref()) {
-            if !data.is_empty() && !pssh.contains(data) {
-                pssh.push(data.clone());
-            }
-        }
+        let given = self.drm_systems.iter().filter_map(DrmSystem::boxes).collect();
         let iv = self.keys.first().and_then(|key| key.explicit_iv);
         let iv = iv.filter(|iv| self.keys.iter().all(|key| key.explicit_iv == Some(*iv)));
-        Ok(KeyPlan { keys, picture_limits, periods, rotates: times.len() > 1, pssh, iv })
+        Ok(KeyPlan { keys, picture_limits, periods, rotates: times.len() > 1, given, iv })
+    }
+
+    /// What is given for protection systems, in files and manifests. Of `ContentProtectionData`, `cenc:pssh`,
+    /// `mspr:pro` and `dashif:Laurl` are taken.
+    ///
+    /// # Errors
+    /// `ContentProtectionData` has anything else. Lines of HLS are checked when they are written.
+    pub fn given_systems(&self) -> Result<Vec<GivenSystem>, CpixError> {
+        let mut all = Vec::new();
+        for system in &self.drm_systems {
+            let xml = system.content_protection_data.as_deref().unwrap_or_default();
+            let descriptor = descriptor::read(xml).and_then(|read| {
+                let pssh = read.pssh.as_ref().map(|raw| Pssh::parse(raw).map(|p| p.system_id));
+                match pssh {
+                    None => Ok(read),
+                    Some(Ok(id)) if id == system.system_id => Ok(read),
+                    Some(_) => Err("its cenc:pssh is no whole box of the system".into()),
+                }
+            });
+            let descriptor = descriptor.map_err(|reason| {
+                let (id, kid) = (uuid_text(&system.system_id), uuid_text(&system.kid));
+                fault(format!(
+                    "the ContentProtectionData for the system {id} and the KID {kid} cannot be used: {reason}"
+                ))
+            })?;
+            let lines = |playlist| -> Vec<String> {
+                let of = system.hls_signaling.iter().filter(|lines| lines.playlist == playlist);
+                let of = of.flat_map(|lines| lines.lines.lines().map(str::trim_end));
+                of.filter(|line| !line.is_empty()).map(ToOwned::to_owned).collect()
+            };
+            let none = GivenSystem::new(system.system_id, system.kid);
+            let mut given = system.boxes().unwrap_or_else(|| none.clone());
+            given.dash_pssh = descriptor.pssh;
+            given.playready_object = descriptor.playready_object;
+            given.license_url = descriptor.license_url;
+            given.hls_media = lines(Playlist::Media);
+            given.hls_multivariant = lines(Playlist::Multivariant);
+            given.key_uri = system.uri_ext_x_key.clone().filter(|uri| !uri.is_empty());
+            if given != none {
+                all.push(given);
+            }
+        }
+        Ok(all)
     }
 
     /// Keys by kinds of tracks and classes of pictures, and the limits of these if they matter.
@@ -257,6 +298,15 @@ impl UsageRule {
                     || filter.max_fps.is_some()
             })
             || words.any(|word| !matches!(word, "ALL" | "VIDEO" | "AUDIO"))
+    }
+}
+
+impl DrmSystem {
+    /// Its box; none if it has none, as in a request.
+    fn boxes(&self) -> Option<GivenSystem> {
+        let mut given = GivenSystem::new(self.system_id, self.kid);
+        given.pssh = Some(self.pssh.clone().filter(|raw| !raw.is_empty())?);
+        Some(given)
     }
 }
 

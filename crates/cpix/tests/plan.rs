@@ -159,7 +159,9 @@ fn boxes_and_ivs_are_taken_as_given() {
             document.drm_systems.push(system);
         }
     }
-    assert_eq!(plan(&document).unwrap().pssh, boxes);
+    let given = plan(&document).unwrap().given;
+    let given: Vec<_> = given.into_iter().filter_map(|given| given.pssh).collect();
+    assert_eq!(given, boxes);
     assert_eq!(plan(&document).unwrap().iv, None);
     document.keys[0].explicit_iv = Some([5; 16]);
     assert_eq!(plan(&document).unwrap().iv, None);

@@ -26,7 +26,7 @@ fn with(rules: &[(u8, &str)], periods: &str) -> Document {
     let mut keys: Vec<u8> = rules.iter().map(|(number, _)| *number).collect();
     keys.sort_unstable();
     keys.dedup();
-    let keys: String = keys
+    let keys: Vec<String> = keys
         .iter()
         .map(|number| {
             // The key is 15 times 1, then its number, of which base64 shows the last byte alone.
@@ -39,12 +39,13 @@ fn with(rules: &[(u8, &str)], periods: &str) -> Document {
             )
         })
         .collect();
-    let rules: String = rules
+    let rules: Vec<String> = rules
         .iter()
         .map(|(number, filters)| {
             format!("<ContentKeyUsageRule kid=\"{}\">{filters}</ContentKeyUsageRule>", kid(*number))
         })
         .collect();
+    let (keys, rules) = (keys.concat(), rules.concat());
     let xml = format!(
         "<CPIX xmlns=\"urn:dashif:org:cpix\" xmlns:p=\"urn:ietf:params:xml:ns:keyprov:pskc\">\
          <ContentKeyList>{keys}</ContentKeyList>{periods}\
@@ -61,8 +62,8 @@ fn options(document: &Document) -> EncryptOptions {
 }
 
 /// The number of a key in its KID.
-fn number(kid: &Option<String>) -> u8 {
-    kid.as_ref().map_or(0, |kid| u8::from_str_radix(&kid[6..8], 16).unwrap())
+fn number(kid: Option<&String>) -> u8 {
+    kid.map_or(0, |kid| u8::from_str_radix(&kid[6..8], 16).unwrap())
 }
 
 /// The keys of the tracks of a file.
@@ -71,7 +72,7 @@ fn of_file(clip: &[u8], document: &Document) -> Result<Vec<u8>, String> {
     let source = MemorySource::new("in.mp4", clip.to_vec());
     let done = encrypt(&source, Box::new(MemorySink::new()), &options, &Quiet);
     let done = done.map_err(|error| error.to_string())?;
-    Ok(done.tracks.iter().map(|track| number(&track.kid)).collect())
+    Ok(done.tracks.iter().map(|track| number(track.kid.as_ref())).collect())
 }
 
 /// The keys of the tracks of a package, whose video has a label.
@@ -96,7 +97,7 @@ fn of_package(
     let package = package.map_err(|error| error.to_string())?;
     let done = package.write(Box::new(MemoryFolder::new()), &Quiet);
     let done = done.map_err(|error| error.to_string())?;
-    let kids = |kids: &Vec<String>| kids.iter().map(|kid| number(&Some(kid.clone()))).collect();
+    let kids = |kids: &Vec<String>| kids.iter().map(|kid| number(Some(kid))).collect();
     Ok(done.tracks.iter().map(|track| kids(&track.kids)).collect())
 }
 
@@ -180,7 +181,7 @@ fn key_periods() {
     let slow = "<VideoFilter maxFps=\"30\"/>";
     let (first, second) = (format!("{a}{slow}"), format!("{b}{slow}"));
     let rotate = |options: EncryptOptions| {
-        options.with_key_periods(KeyPeriods::From(vec![Duration::from_millis(3600_000)]))
+        options.with_key_periods(KeyPeriods::From(vec![Duration::from_hours(1)]))
     };
     let changing = with(&[(1, &first), (2, &second), (3, "<AudioFilter/>")], periods);
     let places: Vec<_> =

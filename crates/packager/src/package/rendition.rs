@@ -113,8 +113,9 @@ pub(super) fn check_options(mut options: PackageOptions) -> Result<PackageOption
         );
     }
     let has_cbcs = schemes().any(|scheme| scheme == Scheme::Cbcs);
+    let is_given = protection.given.iter().any(|given| given.id == System::FairPlay.id());
     match (fairplay, &options.skd, has_cbcs) {
-        (true, None, _) => {
+        (true, None, _) if !is_given => {
             return refuse("FairPlay finds its keys by a URI: give one, such as --skd skd://{kid}");
         }
         (true, _, false) => {
@@ -140,7 +141,7 @@ pub(super) fn check_options(mut options: PackageOptions) -> Result<PackageOption
         )));
     }
     // A licence of FairPlay has one IV beside the key, so that all tracks must have the same.
-    if fairplay && protection.iv == Iv::Random {
+    if (fairplay || is_given && has_cbcs) && protection.iv == Iv::Random {
         let mut iv = vec![0; 16];
         getrandom::fill(&mut iv).map_err(|error| {
             Error::Options(format!(
@@ -160,6 +161,7 @@ pub(super) fn protections(options: &PackageOptions) -> Vec<Arc<EncryptOptions>> 
         let mut of_scheme = EncryptOptions { scheme, ..protection.clone() };
         if scheme != Scheme::Cbcs && options.second_scheme.is_some() {
             of_scheme.drm.retain(|system| *system != System::FairPlay);
+            of_scheme.given.retain(|given| given.id != System::FairPlay.id());
             // With one IV and one key, what CBC makes of a block of zeros is key stream of CTR.
             of_scheme.iv = Iv::Random;
         }
@@ -234,7 +236,9 @@ pub(super) fn protection(
     }
     let mut boxes = Vec::new();
     let mut systems = systems_with_boxes(&protection.drm);
-    if let Some(at) = systems.iter().position(|system| *system == System::Common) {
+    let is_given = |key: &PeriodKey| protection.given(System::Common.id(), key.1.kid).is_some();
+    let common = systems.iter().position(|system| *system == System::Common);
+    if let Some(at) = common.filter(|_| !own.iter().any(is_given)) {
         systems.remove(at);
         // With the KIDs of all tracks and periods one request brings all keys: hls.js (1.7) makes no other.
         let common = drm::pssh(System::Common, protection.scheme, keys);

@@ -1,5 +1,5 @@
 //! What documents give for protection systems is in files and manifests as it is given.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::case_sensitive_file_extension_comparisons, reason = "tests")]
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 

@@ -6,7 +6,6 @@ use std::{
 };
 
 use lanelock_cpix::{CpixError, Document, KeyPlan, MOST_BYTES, ReadOptions};
-use lanelock_mp4::Pssh;
 use lanelock_packager::{EncryptOptions, Iv, Observer, Scheme, drm::System};
 
 use crate::{
@@ -14,12 +13,13 @@ use crate::{
     terminal::printable, units, values::PictureLimitsArg, watch::Watch,
 };
 
-/// What a document or a key server says, if one is named.
+/// What a document or a key server says, if one is named; also what is for manifests, if there are to be some.
 pub(crate) fn plan(
     args: &CpixArgs,
     has_keys: bool,
     scheme: Scheme,
     drm: &[System],
+    has_manifests: bool,
     observer: &dyn Observer,
 ) -> Result<Option<KeyPlan>, Failure> {
     let Some(option) = args.given() else {
@@ -45,18 +45,16 @@ pub(crate) fn plan(
         }
         None => ask(args, scheme, drm, &options, observer)?,
     };
-    let plan = document.key_plan(scheme).map_err(|error| failure(&name, &error))?;
+    let mut plan = document.key_plan(scheme).map_err(|error| failure(&name, &error))?;
+    if has_manifests {
+        plan.given = document.given_systems().map_err(|error| failure(&name, &error))?;
+    }
     Ok(Some(plan))
 }
 
-/// Puts it into the options, as far as the command line does not say otherwise. `manifests` is there for a
-/// stream, and is told what is left out.
-pub(crate) fn apply(
-    plan: KeyPlan,
-    mut options: EncryptOptions,
-    manifests: Option<&dyn Observer>,
-) -> Result<EncryptOptions, Failure> {
-    let KeyPlan { picture_limits, periods, rotates, mut pssh, iv, .. } = plan;
+/// Puts it into the options, as far as the command line does not say otherwise.
+pub(crate) fn apply(plan: KeyPlan, mut options: EncryptOptions) -> Result<EncryptOptions, Failure> {
+    let KeyPlan { picture_limits, periods, rotates, given, iv, .. } = plan;
     if let Some(limits) = picture_limits {
         options = options.with_picture_limits(limits);
     }
@@ -72,28 +70,7 @@ pub(crate) fn apply(
     if let (Some(iv), Iv::Random, Scheme::Cbcs) = (iv, &options.iv, options.scheme) {
         options = options.with_iv(Iv::Given(iv.to_vec()));
     }
-    let system_of = |raw: &Vec<u8>| Pssh::parse(raw).ok().map(|pssh| pssh.system_id);
-    let mut drm = options.drm.clone();
-    if let Some(observer) = manifests {
-        // Manifests state the boxes that are made, and a file must not say something else.
-        for system in &drm {
-            let count = pssh.len();
-            pssh.retain(|raw| system_of(raw) != Some(system.id()));
-            if pssh.len() < count {
-                observer.warn(&format!(
-                    "the boxes of {} in the document are left out: streams have those that --drm makes",
-                    system.name()
-                ));
-            }
-        }
-    } else {
-        // What a document has of a system takes the place of what would be made for it.
-        let given: Vec<_> = pssh.iter().filter_map(system_of).collect();
-        drm.retain(|system| !given.contains(&system.id()));
-    }
-    let mut boxes = options.pssh.clone();
-    boxes.append(&mut pssh);
-    Ok(options.with_drm(drm).with_pssh(boxes))
+    Ok(options.with_given(given))
 }
 
 #[cfg(feature = "cpix-encrypted")]

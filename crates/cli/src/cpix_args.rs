@@ -5,8 +5,8 @@ use std::path::PathBuf;
 /// Keys from a document or a key server.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct CpixArgs {
-    /// Takes keys, the tracks and key periods they are for, and whole pssh boxes from a CPIX document; - is
-    /// standard input. It takes the place of --key and --key-file
+    /// Takes keys, the tracks and key periods they are for, and the data of protection systems from a CPIX
+    /// document; - is standard input. It takes the place of --key and --key-file
     #[arg(long, value_name = "FILE")]
     pub(crate) cpix: Option<PathBuf>,
 

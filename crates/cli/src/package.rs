@@ -240,7 +240,7 @@ fn protection(
     };
     let keys = KeyArgs { keys: args.keys.clone(), files: job.key_files.clone() };
     let drm: Vec<System> = job.drm.iter().map(|system| system.0.0).collect();
-    let plan = cpix::plan(&args.cpix, keys.is_given(), scheme.into(), &drm, watch)?;
+    let plan = cpix::plan(&args.cpix, keys.is_given(), scheme.into(), &drm, true, watch)?;
     let keys: KeyMap = match &plan {
         Some(plan) => plan.keys.clone(),
         None => keys::by_track(&keys, watch)?,
@@ -277,7 +277,7 @@ fn protection(
     }
     options = options.with_drm(if drm.is_empty() { vec![System::ClearKey] } else { drm });
     match plan {
-        Some(plan) => cpix::apply(plan, options, Some(watch)).map(Some),
+        Some(plan) => cpix::apply(plan, options).map(Some),
         None => Ok(Some(options)),
     }
 }

@@ -36,7 +36,8 @@ pub(crate) fn encrypt(args: &EncryptArgs) -> Result<u8, Failure> {
     check_encryption(args, &paths)?;
     let watch = Watch::new(&args.common.run, paths.len(), paths.to_stdout())?;
     let scheme = args.protection.scheme.into();
-    let plan = cpix::plan(&args.cpix, args.keys.is_given(), scheme, &args.protection.drm, &watch)?;
+    let plan =
+        cpix::plan(&args.cpix, args.keys.is_given(), scheme, &args.protection.drm, false, &watch)?;
     let keys = match &plan {
         Some(plan) => plan.keys.clone(),
         None => keys::by_track(&args.keys, &watch)?,
@@ -50,7 +51,7 @@ pub(crate) fn encrypt(args: &EncryptArgs) -> Result<u8, Failure> {
         .with_must_apply(choices.of_each(&paths))
         .with_clear(args.clear.clone());
     if let Some(plan) = plan {
-        options = cpix::apply(plan, options, None)?;
+        options = cpix::apply(plan, options)?;
     }
     if let Some(layout) = args.layout {
         options = options.with_layout(layout.into());

@@ -25,6 +25,7 @@
 
 #![forbid(unsafe_code)]
 
+mod descriptor;
 mod document;
 mod error;
 mod from_keys;
@@ -51,8 +52,9 @@ pub use document::{
     Span, UsageRule, VideoFilter,
 };
 pub use error::{CpixError, Place};
+pub use lanelock_packager::{TrackFacts, TrackSort};
 pub use plan::KeyPlan;
 pub use read::ReadOptions;
-pub use rules::{At, RuleError, TrackFacts, TrackSort};
+pub use rules::{At, RuleError};
 pub use text::MOST_BYTES;
 pub use time::{WallClock, WallClockError};

@@ -1,19 +1,23 @@
 //! From a document to what the packager takes: keys by selector and key period.
 //!
-//! The packager chooses keys by the kind of a track and the size of its pictures. So each kind and each class
-//! of sizes that the filters tell apart is asked for its key; a rule that depends on more (channels, bit
-//! rates, frame rates, dynamic range, labels) is an error, since it could not be followed.
+//! Where rules tell kinds of tracks apart, and up to four sizes of pictures, each of these is asked for its key.
+//! Where they depend on more (channels, bit rates, frame rates, dynamic range, colours, labels, more sizes), each
+//! rule becomes a filter, which the packager asks about each track.
 
 use core::time::Duration;
 
+use lanelock_mp4::Pssh;
 use lanelock_packager::{
-    KeyLine, KeyMap, KeyPeriods, PictureClass, PictureLimits, Scheme, Selector,
+    KeyLine, KeyMap, KeyPeriods, PictureClass, PictureLimits, Scheme, Selector, TrackFacts,
+    TrackFilter, TrackSort, drm::GivenSystem,
 };
 
 use crate::{
-    document::{ContentKey, Document, Span},
+    descriptor,
+    document::{ContentKey, Document, DrmSystem, KeyPeriod, Playlist, Span, UsageRule},
     error::CpixError,
-    rules::{At, RuleError, TrackFacts, TrackSort},
+    rules::{At, RuleError, rule_name},
+    text::uuid_text,
 };
 
 /// What of a document goes into the packager's options.
@@ -28,8 +32,9 @@ pub struct KeyPlan {
     pub periods: Option<KeyPeriods>,
     /// Whether keys change.
     pub rotates: bool,
-    /// The whole `pssh` boxes.
-    pub pssh: Vec<Vec<u8>>,
+    /// What is given for protection systems, as far as files have it: the `pssh` boxes. A stream takes
+    /// [`Document::given_systems`] in its place.
+    pub given: Vec<GivenSystem>,
     /// The constant IV, if all keys have the same one.
     pub iv: Option<[u8; 16]>,
 }
@@ -54,11 +59,71 @@ impl Document {
             let wanted = key.common_encryption_scheme.as_deref().unwrap_or_default();
             return Err(fault(format!(
                 "the key with the KID {} is for {wanted}, not for {scheme}",
-                crate::text::uuid_text(&key.kid)
+                uuid_text(&key.kid)
             )));
         }
-        let limits = self.limits()?;
         let (times, periods) = self.times()?;
+        let (keys, picture_limits) = match self.limits() {
+            Some(limits) if !self.rules.iter().any(UsageRule::needs_facts) => {
+                self.keys_by_kind(limits?, &times)?
+            }
+            _ => (self.keys_by_filter(&times)?, None),
+        };
+        let given = self.drm_systems.iter().filter_map(DrmSystem::boxes).collect();
+        let iv = self.keys.first().and_then(|key| key.explicit_iv);
+        let iv = iv.filter(|iv| self.keys.iter().all(|key| key.explicit_iv == Some(*iv)));
+        Ok(KeyPlan { keys, picture_limits, periods, rotates: times.len() > 1, given, iv })
+    }
+
+    /// What is given for protection systems, in files and manifests. Of `ContentProtectionData`, `cenc:pssh`,
+    /// `mspr:pro` and `dashif:Laurl` are taken.
+    ///
+    /// # Errors
+    /// `ContentProtectionData` has anything else. Lines of HLS are checked when they are written.
+    pub fn given_systems(&self) -> Result<Vec<GivenSystem>, CpixError> {
+        let mut all = Vec::new();
+        for system in &self.drm_systems {
+            let xml = system.content_protection_data.as_deref().unwrap_or_default();
+            let descriptor = descriptor::read(xml).and_then(|read| {
+                let pssh = read.pssh.as_ref().map(|raw| Pssh::parse(raw).map(|p| p.system_id));
+                match pssh {
+                    None => Ok(read),
+                    Some(Ok(id)) if id == system.system_id => Ok(read),
+                    Some(_) => Err("its cenc:pssh is no whole box of the system".into()),
+                }
+            });
+            let descriptor = descriptor.map_err(|reason| {
+                let (id, kid) = (uuid_text(&system.system_id), uuid_text(&system.kid));
+                fault(format!(
+                    "the ContentProtectionData for the system {id} and the KID {kid} cannot be used: {reason}"
+                ))
+            })?;
+            let lines = |playlist| -> Vec<String> {
+                let of = system.hls_signaling.iter().filter(|lines| lines.playlist == playlist);
+                let of = of.flat_map(|lines| lines.lines.lines().map(str::trim_end));
+                of.filter(|line| !line.is_empty()).map(ToOwned::to_owned).collect()
+            };
+            let none = GivenSystem::new(system.system_id, system.kid);
+            let mut given = system.boxes().unwrap_or_else(|| none.clone());
+            given.dash_pssh = descriptor.pssh;
+            given.playready_object = descriptor.playready_object;
+            given.license_url = descriptor.license_url;
+            given.hls_media = lines(Playlist::Media);
+            given.hls_multivariant = lines(Playlist::Multivariant);
+            given.key_uri = system.uri_ext_x_key.clone().filter(|uri| !uri.is_empty());
+            if given != none {
+                all.push(given);
+            }
+        }
+        Ok(all)
+    }
+
+    /// Keys by kinds of tracks and classes of pictures, and the limits of these if they matter.
+    fn keys_by_kind(
+        &self,
+        limits: PictureLimits,
+        times: &[At],
+    ) -> Result<(KeyMap, Option<PictureLimits>), CpixError> {
         let rows: Vec<Row<'_>> =
             times.iter().map(|at| self.row(limits, *at)).collect::<Result<_, _>>()?;
 
@@ -92,20 +157,55 @@ impl Document {
             }
             add(Selector::Audio, 4)?;
         }
-        let mut pssh: Vec<Vec<u8>> = Vec::new();
-        for data in self.drm_systems.iter().filter_map(|system| system.pssh.as_ref()) {
-            if !data.is_empty() && !pssh.contains(data) {
-                pssh.push(data.clone());
-            }
-        }
-        let iv = self.keys.first().and_then(|key| key.explicit_iv);
-        let iv = iv.filter(|iv| self.keys.iter().all(|key| key.explicit_iv == Some(*iv)));
-        let picture_limits = by_class.then_some(limits);
-        Ok(KeyPlan { keys, picture_limits, periods, rotates: times.len() > 1, pssh, iv })
+        Ok((keys, by_class.then_some(limits)))
     }
 
-    /// The limits between the sizes of pictures that filters tell apart.
-    fn limits(&self) -> Result<PictureLimits, CpixError> {
+    /// Keys by the filters of the usage rules.
+    fn keys_by_filter(&self, times: &[At]) -> Result<KeyMap, CpixError> {
+        let mut keys = KeyMap::new();
+        for (number, rule) in (1..).zip(&self.rules) {
+            let name = rule_name(number, rule);
+            let unusable = |reason: String| {
+                fault(RuleError::Unusable { rule: name.clone(), reason }.to_string())
+            };
+            if let Some(filter) = &rule.unknown_filter {
+                return Err(unusable(format!(
+                    "it has a filter that is not one of CPIX ({filter})"
+                )));
+            }
+            let key = self.keys.iter().find(|key| key.kid == rule.kid);
+            let key = key.ok_or_else(|| unusable("its key is not in the document".into()))?;
+            let no_value = || fault(RuleError::NoValue(uuid_text(&key.kid)).to_string());
+            let key = key.key.as_ref().ok_or_else(no_value)?;
+            let mut of_rule: Vec<Option<u32>> = Vec::new();
+            for id in &rule.period_ids {
+                let has_id = |period: &&KeyPeriod| period.id.as_ref() == Some(id);
+                let number = self.periods.iter().find(has_id).and_then(|period| {
+                    (0..).zip(times).find(|(_, at)| period.begins(**at)).map(|(number, _)| number)
+                });
+                of_rule.push(Some(number.ok_or_else(|| {
+                    unusable("it is for a key period that is not in the document".into())
+                })?));
+            }
+            if of_rule.is_empty() {
+                of_rule.push(None);
+            }
+            of_rule.sort_unstable();
+            of_rule.dedup();
+            let selects = rule.clone();
+            let filter = TrackFilter::new(&name, move |track| selects.selects(track));
+            for period in of_rule {
+                let selector = Selector::Filter(filter.clone());
+                let line = KeyLine { selector, period, key: key.clone() };
+                keys.add(line).map_err(|error| fault(error.to_string()))?;
+            }
+        }
+        Ok(keys)
+    }
+
+    /// The limits between the sizes of pictures that filters tell apart; none if there are more sizes than
+    /// classes.
+    fn limits(&self) -> Option<Result<PictureLimits, CpixError>> {
         // MAX_UINT32 stands for no limit (CPIX 2.4, VideoFilter).
         let filters = self.rules.iter().flat_map(|rule| &rule.video);
         let ends = filters.flat_map(|filter| {
@@ -116,15 +216,14 @@ impl Document {
         ends.sort_unstable();
         ends.dedup();
         if ends.len() > 3 {
-            let what = "the usage rules tell more than four sizes of pictures apart, which is not supported";
-            return Err(fault(what));
+            return None;
         }
         // Limits that nothing asks for divide a class in two, which then have the same key.
         while ends.len() < 3 {
             ends.push(ends.last().map_or(1, |last| last + 1));
         }
-        PictureLimits::new(ends[0], ends[1], ends[2])
-            .ok_or_else(|| fault("the sizes of pictures cannot be told apart"))
+        let limits = PictureLimits::new(ends[0], ends[1], ends[2]);
+        Some(limits.ok_or_else(|| fault("the sizes of pictures cannot be told apart")))
     }
 
     /// When keys are asked for: once, or once in each period; and when the periods begin.
@@ -172,15 +271,54 @@ impl Document {
                 Ok(found) => Some(found),
                 // Such a track gets its key from elsewhere, or stays clear.
                 Err(RuleError::NoMatch(_)) => None,
-                Err(error @ RuleError::Unusable { .. }) => {
-                    return Err(fault(format!(
-                        "{error}; keys are chosen by the kind of track and the size of the picture alone"
-                    )));
-                }
                 Err(error) => return Err(fault(error.to_string())),
             };
         }
         Ok(row)
+    }
+}
+
+impl UsageRule {
+    /// Whether it asks for more than the kind of a track and the size of its pictures.
+    fn needs_facts(&self) -> bool {
+        let has_filter =
+            !(self.video.is_empty() && self.audio.is_empty() && self.period_ids.is_empty());
+        let intended = self.intended_track_type.iter().filter(|_| !has_filter);
+        let mut words = intended.flat_map(|text| text.split('+').map(str::trim));
+        !self.labels.is_empty()
+            || !self.bit_rates.is_empty()
+            || self
+                .audio
+                .iter()
+                .any(|filter| filter.min_channels.is_some() || filter.max_channels.is_some())
+            || self.video.iter().any(|filter| {
+                filter.hdr.is_some()
+                    || filter.wcg.is_some()
+                    || filter.min_fps.is_some()
+                    || filter.max_fps.is_some()
+            })
+            || words.any(|word| !matches!(word, "ALL" | "VIDEO" | "AUDIO"))
+    }
+}
+
+impl DrmSystem {
+    /// Its box; none if it has none, as in a request.
+    fn boxes(&self) -> Option<GivenSystem> {
+        let mut given = GivenSystem::new(self.system_id, self.kid);
+        given.pssh = Some(self.pssh.clone().filter(|raw| !raw.is_empty())?);
+        Some(given)
+    }
+}
+
+impl KeyPeriod {
+    /// Whether it is the one that begins then.
+    fn begins(&self, at: At) -> bool {
+        match (at, self.span) {
+            (At::NoPeriod, _) => false,
+            (At::Index(index), _) => self.index == Some(index),
+            (At::Wall(at), span) => matches!(span, Some(Span::Wall { start, .. }) if start == at),
+            (At::Media(at), span) => matches!(span, Some(Span::Media { start, .. }) if start == at),
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use core::time::Duration;
 
+use lanelock_packager::{TrackFacts, TrackSort};
 use thiserror::Error;
 
 use crate::{
@@ -9,48 +10,6 @@ use crate::{
     text::uuid_text,
     time::WallClock,
 };
-
-/// What filters ask of a track. What is not known is none: a filter that asks for it is an error then.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct TrackFacts {
-    /// What sort of track it is.
-    pub sort: TrackSort,
-    /// The average bit rate, in bits per second.
-    pub bit_rate: Option<u64>,
-    /// What producer and consumer of the document call it between them.
-    pub labels: Vec<String>,
-}
-
-impl TrackFacts {
-    /// A track of which nothing else is known.
-    pub fn new(sort: TrackSort) -> Self {
-        Self { sort, bit_rate: None, labels: Vec::new() }
-    }
-}
-
-/// A sort of track.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TrackSort {
-    /// Video.
-    Video {
-        /// Width times height, as encoded.
-        pixels: Option<u64>,
-        /// Frames per second, as a numerator and a denominator.
-        frame_rate: Option<(u32, u32)>,
-        /// Whether it is of high dynamic range.
-        hdr: Option<bool>,
-        /// Whether it is of a wide colour gamut.
-        wcg: Option<bool>,
-    },
-    /// Audio.
-    Audio {
-        /// The channels.
-        channels: Option<u64>,
-    },
-    /// Text, and others.
-    Other,
-}
 
 /// When a key is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,33 +108,11 @@ impl Document {
 
     /// Whether a rule matches; an error if what it asks is not known and would decide.
     fn matches(&self, rule: &UsageRule, track: &TrackFacts, at: At) -> Result<bool, String> {
-        if let Some(filter) = &rule.unknown_filter {
-            return Err(format!("it has a filter that is not one of CPIX ({filter})"));
+        if rule.unknown_filter.is_some() {
+            return rule.selects(track);
         }
-        let has_filter = !(rule.period_ids.is_empty()
-            && rule.labels.is_empty()
-            && rule.video.is_empty()
-            && rule.audio.is_empty()
-            && rule.bit_rates.is_empty());
-        if let (false, Some(intended)) = (has_filter, &rule.intended_track_type) {
-            return is_intended(intended, track);
-        }
-        let labels = rule.labels.iter().map(|label| Ok(track.labels.contains(label)));
-        // No track is both video and audio, so filters for both are alternatives as well: SPEKE v2 has
-        // them in its rule for all tracks.
-        let video = rule.video.iter().map(|filter| is_video(filter, &track.sort));
-        let audio = rule.audio.iter().map(|filter| is_audio(filter, &track.sort));
-        let parts = [
-            any(rule.period_ids.iter().map(|id| self.is_in_period(id, at))),
-            any(labels),
-            any(video.chain(audio)),
-            any(rule.bit_rates.iter().map(|filter| has_bit_rate(filter, track.bit_rate))),
-        ];
-        // One part that surely does not match decides, whatever is not known of others.
-        if parts.contains(&Ok(false)) {
-            return Ok(false);
-        }
-        parts.into_iter().find(Result::is_err).unwrap_or(Ok(true))
+        let is_in_period = any(rule.period_ids.iter().map(|id| self.is_in_period(id, at)));
+        all([rule.selects(track), is_in_period])
     }
 
     fn is_in_period(&self, id: &str, at: At) -> Result<bool, String> {
@@ -197,8 +134,44 @@ impl Document {
     }
 }
 
+impl UsageRule {
+    /// Whether it is for a track, at some time; an error if what it asks is not known and would decide.
+    pub(crate) fn selects(&self, track: &TrackFacts) -> Result<bool, String> {
+        let rule = self;
+        if let Some(filter) = &rule.unknown_filter {
+            return Err(format!("it has a filter that is not one of CPIX ({filter})"));
+        }
+        let has_filter = !(rule.period_ids.is_empty()
+            && rule.labels.is_empty()
+            && rule.video.is_empty()
+            && rule.audio.is_empty()
+            && rule.bit_rates.is_empty());
+        if let (false, Some(intended)) = (has_filter, &rule.intended_track_type) {
+            return is_intended(intended, track);
+        }
+        let labels = rule.labels.iter().map(|label| match &track.labels {
+            Some(labels) => Ok(labels.contains(label)),
+            None => Err(unknown("label")),
+        });
+        // No track is both video and audio, so filters for both are alternatives as well: SPEKE v2 has
+        // them in its rule for all tracks.
+        let video = rule.video.iter().map(|filter| is_video(filter, &track.sort));
+        let audio = rule.audio.iter().map(|filter| is_audio(filter, &track.sort));
+        let parts = [
+            any(labels),
+            any(video.chain(audio)),
+            any(rule.bit_rates.iter().map(|filter| has_bit_rate(filter, track.bit_rate))),
+        ];
+        // One part that surely does not match decides, whatever is not known of others.
+        if parts.contains(&Ok(false)) {
+            return Ok(false);
+        }
+        parts.into_iter().find(Result::is_err).unwrap_or(Ok(true))
+    }
+}
+
 /// A rule, as messages name it.
-fn rule_name(number: usize, rule: &UsageRule) -> String {
+pub(crate) fn rule_name(number: usize, rule: &UsageRule) -> String {
     let kid = uuid_text(&rule.kid);
     match &rule.intended_track_type {
         Some(intended) => format!("usage rule {number} ({intended}, KID {kid})"),
@@ -236,7 +209,7 @@ fn is_intended(intended: &str, track: &TrackFacts) -> Result<bool, String> {
             "AUDIO" => matches!(track.sort, TrackSort::Audio { .. }),
             label => {
                 unknown = Some(label);
-                track.labels.iter().any(|other| other == label)
+                track.labels.iter().flatten().any(|other| other == label)
             }
         };
         if matches {
@@ -244,7 +217,7 @@ fn is_intended(intended: &str, track: &TrackFacts) -> Result<bool, String> {
         }
     }
     match unknown {
-        Some(label) if track.labels.is_empty() => Err(format!(
+        Some(label) if track.labels.as_ref().is_none_or(Vec::is_empty) => Err(format!(
             "it has no filter, and nothing says which tracks \"{label}\" means; give the tracks labels, or \
              the rule filters"
         )),

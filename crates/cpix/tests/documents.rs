@@ -303,7 +303,7 @@ fn frame_rates_labels_and_words() {
     .unwrap();
     let mut track = video(1);
     for (label, expected) in [("a", Some(1)), ("b", Some(1)), ("c", Some(2)), ("d", None)] {
-        track.labels = vec![label.into()];
+        track.labels = Some(vec![label.into()]);
         assert_eq!(number(&document, &track, At::NoPeriod).ok(), expected);
     }
 
@@ -316,7 +316,7 @@ fn frame_rates_labels_and_words() {
     let document =
         read(&with(&(keys(2) + &rules(&(named(1, "SD+HD") + &named(2, "UHD")))))).unwrap();
     assert!(number(&document, &video(1), At::NoPeriod).unwrap_err().contains("rule 1 (SD+HD, KID"));
-    track.labels = vec!["HD".into()];
+    track.labels = Some(vec!["HD".into()]);
     assert_eq!(number(&document, &track, At::NoPeriod), Ok(1));
     // The rule of SPEKE v2 for all tracks.
     let all =

@@ -15,8 +15,9 @@ pub use dash::{DashOptions, Template, dash};
 pub use error::Error;
 pub use hls::{HlsOptions, hls};
 pub use model::{
-    Accessibility, Audio, Files, KeyFrame, Media, Presentation, Protection, ProtectionSpan,
-    ProtectionSystem, Role, Segment, SwitchingSet, Text, Track, UsedBy, Video, VideoRange,
+    Accessibility, Audio, Files, KeyFrame, KeyLines, Media, Presentation, Protection,
+    ProtectionSpan, ProtectionSystem, Role, Segment, SwitchingSet, Text, Track, UsedBy, Video,
+    VideoRange,
 };
 
 /// The example of the README, as a test.

@@ -289,6 +289,17 @@ pub struct ProtectionSystem {
     /// the 16 bytes of the key, without which Shaka Player does not play HLS unless it is told to ignore keys of
     /// playlists; with it and `cbcs`, hls.js does not.
     pub key_uri: Option<String>,
+    /// Lines of HLS playlists that others made; in place of all that would be made of the other fields.
+    pub key_lines: Option<KeyLines>,
+}
+
+/// Lines of HLS playlists by which a protection system finds a key, with their tags.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KeyLines {
+    /// Of media playlists: `#EXT-X-KEY:...`.
+    pub media: Vec<String>,
+    /// Of the multivariant playlist: `#EXT-X-SESSION-KEY:...`.
+    pub multivariant: Vec<String>,
 }
 
 /// The role of a set (ISO/IEC 23009-1, 5.8.5.5).

@@ -11,7 +11,9 @@ use crate::{
 pub(crate) fn of_encryption(movie: &Movie, options: &EncryptOptions) -> Result<Vec<Choice>, Error> {
     let mut keys: Vec<&Selector> = Vec::new();
     for line in options.keys.entries() {
-        if !keys.contains(&&line.selector) {
+        // The rules of a document are for all tracks of its content, of which a file has some.
+        let is_filter = matches!(line.selector, Selector::Filter(_));
+        if !is_filter && !keys.contains(&&line.selector) {
             keys.push(&line.selector);
         }
     }

@@ -108,8 +108,8 @@ pub(crate) fn hex_text(bytes: &[u8]) -> String {
 }
 
 /// Keys for tracks, and for key periods where there are some ([`KeyPeriods`](crate::KeyPeriods)). The most
-/// particular selector wins: a track ID, then a codec, then a class of pictures, then a kind, then `other`,
-/// then `all`.
+/// particular selector wins: a track ID, then a codec, then a filter, then a class of pictures, then a kind,
+/// then `other`, then `all`. Filters that select one track must give it one key for each key period.
 ///
 /// ```
 /// use lanelock_packager::{Key, KeyError, KeyMap, Selector};

@@ -64,6 +64,7 @@ mod encrypt;
 mod error;
 mod evidence;
 mod foreign;
+mod frames;
 mod index;
 mod inspect;
 pub mod io;
@@ -83,6 +84,7 @@ mod selector;
 mod skeleton;
 mod summary;
 mod text;
+mod track_facts;
 mod tracks;
 
 pub use claims::{UnclaimedMedia, UnclaimedPolicy, UnclaimedRange};
@@ -107,6 +109,7 @@ pub use rewrap::{rewrap, rewrap_file};
 pub use schedule::{ClearLead, KeyPeriods};
 pub use selector::{PictureClass, PictureLimits, Selector, SelectorError};
 pub use summary::{Summary, Times, TrackSummary};
+pub use track_facts::{TrackFacts, TrackFilter, TrackSort};
 
 /// The examples of the README, as tests.
 #[cfg(doctest)]

@@ -6,7 +6,7 @@ use lanelock_cenc::Scheme;
 
 use crate::{
     Error, Key, KeyMap, Selector, UnclaimedPolicy,
-    drm::System,
+    drm::{GivenSystem, System},
     schedule::{ClearLead, KeyPeriods, Schedule},
     selector::PictureLimits,
 };
@@ -75,6 +75,8 @@ pub struct EncryptOptions {
     pub iv: Iv,
     /// Whole `pssh` boxes to pass through.
     pub pssh: Vec<Vec<u8>>,
+    /// What protection systems are told of single keys, in place of what would be made for these.
+    pub given: Vec<GivenSystem>,
     /// The protection systems that get a `pssh` made for the keys in use. Default the common one (W3C).
     pub drm: Vec<System>,
     /// The layout of the output for progressive input. Fragmented input stays fragmented.
@@ -116,6 +118,7 @@ impl EncryptOptions {
             encrypt_truncated_runs: false,
             iv: Iv::Random,
             pssh: Vec::new(),
+            given: Vec::new(),
             drm: vec![System::Common],
             layout: Layout::Fragmented,
             fragment_duration: FRAGMENT_DURATION,
@@ -138,6 +141,7 @@ impl EncryptOptions {
         with_encrypted_truncated_runs: encrypt_truncated_runs, bool;
         with_iv: iv, Iv;
         with_pssh: pssh, Vec<Vec<u8>>;
+        with_given: given, Vec<GivenSystem>;
         with_drm: drm, Vec<System>;
         with_layout: layout, Layout;
         with_fragment_duration: fragment_duration, Duration;
@@ -154,6 +158,11 @@ impl EncryptOptions {
     #[must_use]
     pub fn with_pattern(self, crypt: u8, skip: u8) -> Self {
         Self { pattern: (crypt, skip), ..self }
+    }
+
+    /// What a system is told of a key by others.
+    pub(crate) fn given(&self, id: [u8; 16], kid: [u8; 16]) -> Option<&GivenSystem> {
+        self.given.iter().find(|given| given.id == id && given.kid == kid)
     }
 
     /// When tracks are clear, and when which key is theirs.

@@ -4,7 +4,10 @@ use std::fmt::Write as _;
 
 use lanelock_mp4::{Movie, Track, TrackKind};
 
-use crate::{EncryptOptions, Error, Key, KeyLine, Selector, codec, io::Input};
+use crate::{
+    EncryptOptions, Error, Key, KeyLine, Selector, TrackFacts, TrackFilter, codec, io::Input,
+    selector::FILTER_RANK, track_facts::Measured,
+};
 
 /// What is done to the tracks: an error names its options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,13 +39,21 @@ impl<'o> TrackKeys<'o> {
 }
 
 /// The keys of each track, or none if it is to stay clear. An error names every track that has to be
-/// decided upon, so that one more run is enough.
+/// decided upon, so that one more run is enough. What filters ask for is `measured` of the only track, or taken
+/// from sample tables.
 pub(crate) fn select<'o>(
     input: &Input<'_>,
     movie: &Movie,
     options: &'o EncryptOptions,
     purpose: Purpose,
+    measured: Option<&Measured>,
 ) -> Result<Vec<Option<TrackKeys<'o>>>, Error> {
+    if let Some(filter) = options.clear.iter().find(|s| matches!(s, Selector::Filter(_))) {
+        return Err(Error::Options(format!(
+            "{filter} is a filter, which selects tracks for keys and none to stay clear"
+        )));
+    }
+    let filters = Filters::of(options);
     let mut keys = Vec::with_capacity(movie.tracks.len());
     let mut open = Undecided { scheme: options.scheme.to_string(), ..Undecided::default() };
     for track in &movie.tracks {
@@ -56,35 +67,118 @@ pub(crate) fn select<'o>(
             .entries()
             .filter_map(|line| Some((rank(&line.selector)?, &line.selector)))
             .max_by_key(|(rank, _)| *rank);
+        let key = key.map(|(rank, selector)| (rank, TrackKeys::of_selector(options, selector)));
         let clear = options.clear.iter().filter_map(rank).max();
-        let key = match (key, clear) {
-            (Some((rank, _)), Some(clear)) if rank == clear => {
+        let most = clear.max(key.as_ref().map(|(rank, _)| *rank));
+        let filtered = if codec::stays_clear(track) || most > Some(FILTER_RANK) {
+            None
+        } else {
+            filters.keys(input, movie, track, measured)?
+        };
+        let key = filtered.map(|keys| (FILTER_RANK, keys)).or(key);
+        let rank_of_key = key.as_ref().map(|(rank, _)| *rank);
+        let key = match (rank_of_key, clear) {
+            (Some(rank), Some(clear)) if rank == clear => {
                 let reason = "it has a key and is to stay clear as well; give only one of the two";
                 return Err(fail(input, track, reason.into()));
             }
-            (_, Some(clear)) if key.is_none_or(|(rank, _)| rank < clear) => {
+            (_, Some(clear)) if rank_of_key.is_none_or(|rank| rank < clear) => {
                 keys.push(None);
                 continue;
             }
             // A key that is for it in particular is an error below.
-            (key, _) if codec::stays_clear(track) && key.is_none_or(|(rank, _)| rank == 0) => {
+            (rank, _) if codec::stays_clear(track) && rank.is_none_or(|rank| rank == 0) => {
                 keys.push(None);
                 continue;
             }
-            (key, _) => key,
+            _ => key,
         };
         if track.entries.iter().any(|entry| !codec::is_known(entry.format)) {
             open.unknown.push(track);
             // A key for this track in particular outranks `--clear other`.
-            open.has_own_key |= key.is_some_and(|(rank, _)| rank > 0);
+            open.has_own_key |= rank_of_key.is_some_and(|rank| rank > 0);
         } else if key.is_none() {
             open.keyless.push(track);
         }
-        keys.push(key.map(|(_, selector)| TrackKeys::of_selector(options, selector)));
+        keys.push(key.map(|(_, keys)| keys));
     }
     open.result(input, purpose)?;
     Ok(keys)
 }
+
+/// The filters among the selectors of keys.
+struct Filters<'o> {
+    all: Vec<(&'o TrackFilter, Vec<&'o KeyLine>)>,
+}
+
+impl<'o> Filters<'o> {
+    fn of(options: &'o EncryptOptions) -> Self {
+        let mut all: Vec<(&TrackFilter, Vec<&KeyLine>)> = Vec::new();
+        for line in options.keys.entries() {
+            let Selector::Filter(filter) = &line.selector else { continue };
+            match all.last_mut().filter(|(last, _)| *last == filter) {
+                Some((_, lines)) => lines.push(line),
+                None => all.push((filter, vec![line])),
+            }
+        }
+        Self { all }
+    }
+
+    /// The keys of a track by the filters that select it; none if none does.
+    fn keys(
+        &self,
+        input: &Input<'_>,
+        movie: &Movie,
+        track: &Track,
+        measured: Option<&Measured>,
+    ) -> Result<Option<TrackKeys<'o>>, Error> {
+        if self.all.is_empty() {
+            return Ok(None);
+        }
+        let facts = TrackFacts::of(
+            track,
+            match measured {
+                Some(measured) => measured.clone(),
+                None => Measured::of_tables(input, movie, track)?,
+            },
+        );
+        let mut lines: Vec<&KeyLine> = Vec::new();
+        for (filter, of_filter) in &self.all {
+            let selects = filter.selects(&facts).map_err(|reason| {
+                let hint = if measured.is_some() { "" } else { UNKNOWN };
+                fail(input, track, format!("{} cannot be used: {reason}{hint}", filter.name()))
+            })?;
+            if selects {
+                lines.extend(of_filter);
+            }
+        }
+        // Those for all time come first.
+        lines.sort_by_key(|line| line.period);
+        for (number, other) in lines.iter().enumerate().skip(1) {
+            let is_constant = lines[0].period.is_none();
+            let one = if is_constant { lines[0] } else { lines[number - 1] };
+            if (is_constant || one.period == other.period) && one.key != other.key {
+                let at = other.period.map_or_else(String::new, |n| format!(" in key period {n}"));
+                let reason = format!(
+                    "{} and {} give it different keys{at}, and a track has one key at a time; change one of \
+                     the two, so that it does not match this track",
+                    one.selector, other.selector
+                );
+                return Err(fail(input, track, reason));
+            }
+        }
+        if lines.first().is_some_and(|line| line.period.is_none()) {
+            // All that meet a key for all time are that key.
+            lines.truncate(1);
+        }
+        lines.dedup_by_key(|line| line.period);
+        Ok((!lines.is_empty()).then_some(TrackKeys { lines }))
+    }
+}
+
+/// What to do where a filter asks for what is not known.
+const UNKNOWN: &str = "; bit rate and frame rate are known of progressive files before they are encrypted, and labels \
+    of the tracks of a package (lanelock package); or choose keys by --key and --key-file";
 
 /// What is to be said of text that stays clear without having been named.
 pub(crate) fn notice_of_text(track: &Track, options: &EncryptOptions) -> Option<String> {

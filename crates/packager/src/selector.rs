@@ -5,7 +5,7 @@ use core::{fmt, str::FromStr};
 use lanelock_mp4::{FourCc, Track, TrackKind};
 use thiserror::Error;
 
-use crate::{codec, media_facts::picture_size};
+use crate::{TrackFilter, codec, media_facts::picture_size};
 
 /// Which tracks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,13 +26,16 @@ pub enum Selector {
     Picture(PictureClass),
     /// Tracks whose sample entries all have this code, such as `hvc1`.
     Codec(FourCc),
+    /// Tracks that pass a test, for keys alone. Text that players take clear alone passes none.
+    Filter(TrackFilter),
     /// The track with this ID.
     Track(u32),
 }
 
 impl Selector {
     /// How particular it is if it selects the track, none if it does not. The most particular one wins:
-    /// an ID, then a codec, then a class of pictures, then a kind, then `other`, then `all`.
+    /// an ID, then a codec, then a filter ([`FILTER_RANK`]), then a class of pictures, then a kind, then
+    /// `other`, then `all`. What a filter selects takes more than the track to tell.
     pub(crate) fn rank(&self, track: &Track, limits: &PictureLimits) -> Option<u8> {
         let kind = track.kind();
         // A handler may say anything; a codec that can be encrypted is never passed over for that.
@@ -49,13 +52,17 @@ impl Selector {
             Self::Codec(code) => {
                 let mut entries = track.entries.iter();
                 let all = entries.all(|entry| entry.original_format == *code);
-                (all && !track.entries.is_empty(), 5)
+                (all && !track.entries.is_empty(), 6)
             }
-            Self::Track(id) => (*id == track.id, 6),
+            Self::Filter(_) => (false, FILTER_RANK),
+            Self::Track(id) => (*id == track.id, 7),
         };
         selects.then_some(rank)
     }
 }
+
+/// How particular a filter is.
+pub(crate) const FILTER_RANK: u8 = 5;
 
 impl FromStr for Selector {
     type Err = SelectorError;
@@ -93,6 +100,7 @@ impl fmt::Display for Selector {
             Self::Text => f.write_str("text"),
             Self::Picture(class) => f.write_str(class.name()),
             Self::Codec(code) => write!(f, "{code}"),
+            Self::Filter(filter) => f.write_str(filter.name()),
             Self::Track(id) => write!(f, "{id}"),
         }
     }

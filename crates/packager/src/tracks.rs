@@ -107,7 +107,7 @@ impl Protector {
     ) -> Result<Self, Error> {
         let schedule = Schedule { lead: options.clear_lead, periods: options.key_periods.clone() };
         schedule.periods.check().map_err(Error::Options)?;
-        let selected = select(input, movie, options, purpose)?;
+        let selected = select(input, movie, options, purpose, None)?;
         let mut ciphers = Vec::new();
         let mut tracks: Vec<Option<ProtectedTrack>> = Vec::with_capacity(movie.tracks.len());
         let mut used: Vec<(u32, &Key)> = Vec::new();
@@ -191,11 +191,7 @@ impl Protector {
             return Err(input.unsuitable("no track is left to encrypt"));
         }
         if schedule.periods.rotate() && !tracks.iter().flatten().any(ProtectedTrack::rotates) {
-            return Err(Error::Options(
-                "keys are to change (--rotate), and all keys are for all time: give keys for key periods, \
-                 SELECTOR@0=KID:KEY, SELECTOR@1=KID:KEY (lanelock keys new --periods N makes them)"
-                    .into(),
-            ));
+            return Err(Error::Options(NO_PERIODS.into()));
         }
         Ok(Self { tracks, ciphers: ciphers.into(), schedule, origin: None })
     }
@@ -465,6 +461,10 @@ impl KeyOfPeriod {
         self.period.is_none_or(|own| own == period)
     }
 }
+
+/// Why keys cannot change.
+pub(crate) const NO_PERIODS: &str = "keys are to change (--rotate), and all keys are for all time: give keys for key \
+    periods, SELECTOR@0=KID:KEY, SELECTOR@1=KID:KEY (lanelock keys new --periods N makes them)";
 
 /// The key that `tenc` names: the only one, or that of the first period.
 fn first_key<'o>(keys: &TrackKeys<'o>, periods: &KeyPeriods) -> Result<&'o Key, String> {

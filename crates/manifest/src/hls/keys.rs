@@ -1,10 +1,13 @@
 //! Where players get keys: `EXT-X-KEY` and `EXT-X-SESSION-KEY` (RFC 8216bis, 4.4.4.4 and 4.4.6.5).
 
-use super::tag::Tag;
+use super::{given, tag::Tag};
 use crate::{
     Error, Protection, ProtectionSystem, Track,
     protection::{Kind, base64, uuid},
 };
+
+/// The tag of media playlists.
+pub(super) const MEDIA: &str = "EXT-X-KEY";
 
 /// A way to get the key of some segments.
 pub(super) struct KeyWay {
@@ -58,7 +61,28 @@ fn key_ways(
 ) -> Result<Vec<KeyWay>, Error> {
     let is_cbcs = protection.scheme.0 == *b"cbcs";
     let mut all: Vec<KeyWay> = Vec::new();
+    let mut is_given = false;
     for system in &protection.systems {
+        if let Some(lines) = &system.key_lines {
+            // It decrypts cbcs alone.
+            if system.kind() == Kind::FairPlay && !is_cbcs {
+                continue;
+            }
+            is_given = true;
+            let lines = if tag == MEDIA { &lines.media } else { &lines.multivariant };
+            for line in lines {
+                let (format, uri) = given::key(tag, line, is_cbcs).map_err(|reason| {
+                    let (system, kid) = (uuid(system.id), uuid(protection.kid));
+                    let what = format!("what is given for the system {system} and the KID {kid}");
+                    Error::track(track, format!("{what}: {reason}"))
+                })?;
+                let way = KeyWay { format, uri, line: line.clone() };
+                if !all.iter().any(|other| other.is_same(&way)) {
+                    all.push(way);
+                }
+            }
+            continue;
+        }
         for (format, uri) in
             ways(system, protection.kid, is_cbcs).map_err(|reason| Error::track(track, reason))?
         {
@@ -79,7 +103,8 @@ fn key_ways(
             }
         }
     }
-    if all.is_empty() {
+    // Session keys are there for speed alone (4.4.6.5).
+    if all.is_empty() && !(is_given && tag != MEDIA) {
         let reason = "no protection system tells HLS players where to get its key; \
                       add one (Clear Key for tests), FairPlay with the scheme cbcs alone";
         return Err(Error::track(track, reason));

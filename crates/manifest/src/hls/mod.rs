@@ -1,5 +1,6 @@
 //! HLS: playlists (RFC 8216bis; sections by draft-pantos-hls-rfc8216bis).
 
+mod given;
 mod keys;
 mod media;
 mod rate;

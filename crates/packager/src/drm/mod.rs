@@ -18,6 +18,7 @@
 //! ```
 
 mod contents;
+mod given;
 pub(crate) mod playready;
 mod system;
 mod widevine;
@@ -26,6 +27,7 @@ use lanelock_mp4::Pssh;
 
 pub use self::{
     contents::Contents,
+    given::GivenSystem,
     system::{DrmError, System, name, uuid},
 };
 use crate::{Key, Scheme};

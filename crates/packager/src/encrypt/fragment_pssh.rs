@@ -30,17 +30,29 @@ impl<'a> FragmentPssh<'a> {
     }
 }
 
-/// The boxes of protection systems for these KIDs.
+/// The boxes of protection systems for these KIDs: those that are given, each once, and those that are made of
+/// the KIDs for which none is.
 pub(super) fn boxes(
     options: &EncryptOptions,
     systems: &[System],
     kids: &[[u8; 16]],
 ) -> Result<Vec<Vec<u8>>, Error> {
     let keys = kids.iter().filter_map(|kid| options.keys.keys().find(|key| key.kid == *kid));
-    let keys: Vec<Key> = keys.cloned().collect();
-    let made = systems.iter().filter(|_| !keys.is_empty()).map(|system| {
-        let made = drm::pssh(*system, options.scheme, &keys);
-        made.map(|pssh| pssh.raw).map_err(|error| Error::Options(error.to_string()))
-    });
-    made.collect()
+    let keys: Vec<&Key> = keys.collect();
+    let given = options.given.iter().filter(|given| kids.contains(&given.kid));
+    let mut boxes: Vec<Vec<u8>> = Vec::new();
+    for raw in given.filter_map(|given| given.pssh.as_ref()) {
+        if !boxes.contains(raw) {
+            boxes.push(raw.clone());
+        }
+    }
+    for system in systems {
+        let is_given = |key: &&&Key| options.given(system.id(), key.kid).is_some();
+        let own: Vec<Key> = keys.iter().filter(|key| !is_given(key)).copied().cloned().collect();
+        if !own.is_empty() {
+            let made = drm::pssh(*system, options.scheme, &own);
+            boxes.push(made.map_err(|error| Error::Options(error.to_string()))?.raw);
+        }
+    }
+    Ok(boxes)
 }

@@ -222,6 +222,20 @@ pub(crate) fn pssh(
         let keys = options.keys.keys();
         check_pssh(&pssh, keys, level, || format!("pssh number {number}"))?;
     }
+    for given in &options.given {
+        let Some(bytes) = &given.pssh else { continue };
+        let of = || {
+            let (id, kid) = (kid_text(&given.id), kid_text(&given.kid));
+            format!("the pssh box that is given for the system {id} and the KID {kid}")
+        };
+        let pssh = Pssh::parse(bytes)
+            .map_err(|error| Error::Options(format!("{} is none: {error}", of())))?;
+        if pssh.system_id != given.id {
+            let id = kid_text(&pssh.system_id);
+            return Err(Error::Options(format!("{} is for the system {id}", of())));
+        }
+        check_pssh(&pssh, options.keys.keys(), level, of)?;
+    }
     boxes.extend(fragment_pssh::boxes(options, &options.drm, &protector.kids())?);
     Ok(boxes)
 }

@@ -10,11 +10,12 @@ use super::{
     PackageOptions, TrackProperties, cuts::Segments, facts, source::SourceTrack, text::TextFile,
 };
 use crate::{
-    EncryptOptions, Error, Iv, Key,
+    EncryptOptions, Error, Iv, Key, KeyLine, KeyMap, KeyPeriods, Selector,
     drm::{self, System},
     encrypt::{protect, pssh},
     schedule::KeySpan,
     selection::{Purpose, select},
+    track_facts::Measured,
     tracks::Protector,
 };
 
@@ -112,8 +113,9 @@ pub(super) fn check_options(mut options: PackageOptions) -> Result<PackageOption
         );
     }
     let has_cbcs = schemes().any(|scheme| scheme == Scheme::Cbcs);
+    let is_given = protection.given.iter().any(|given| given.id == System::FairPlay.id());
     match (fairplay, &options.skd, has_cbcs) {
-        (true, None, _) => {
+        (true, None, _) if !is_given => {
             return refuse("FairPlay finds its keys by a URI: give one, such as --skd skd://{kid}");
         }
         (true, _, false) => {
@@ -139,7 +141,7 @@ pub(super) fn check_options(mut options: PackageOptions) -> Result<PackageOption
         )));
     }
     // A licence of FairPlay has one IV beside the key, so that all tracks must have the same.
-    if fairplay && protection.iv == Iv::Random {
+    if (fairplay || is_given && has_cbcs) && protection.iv == Iv::Random {
         let mut iv = vec![0; 16];
         getrandom::fill(&mut iv).map_err(|error| {
             Error::Options(format!(
@@ -159,6 +161,7 @@ pub(super) fn protections(options: &PackageOptions) -> Vec<Arc<EncryptOptions>> 
         let mut of_scheme = EncryptOptions { scheme, ..protection.clone() };
         if scheme != Scheme::Cbcs && options.second_scheme.is_some() {
             of_scheme.drm.retain(|system| *system != System::FairPlay);
+            of_scheme.given.retain(|given| given.id != System::FairPlay.id());
             // With one IV and one key, what CBC makes of a block of zeros is key stream of CTR.
             of_scheme.iv = Iv::Random;
         }
@@ -167,15 +170,26 @@ pub(super) fn protections(options: &PackageOptions) -> Vec<Arc<EncryptOptions>> 
     schemes.map(of_scheme).collect()
 }
 
-/// The keys of a track, that of the first period first; none if it stays clear.
+/// The keys of a track, that of the first period first; none if it stays clear. Filters of keys look at its
+/// segments and at what it is called.
 pub(super) fn keys_of(
     source: &SourceTrack,
     movie: &Movie,
+    segments: Option<&Segments>,
+    properties: &TrackProperties,
     options: &PackageOptions,
 ) -> Result<Vec<PeriodKey>, Error> {
     let Some(protection) = &options.protection else { return Ok(Vec::new()) };
     let input = source.file.input();
-    let keys = select(&input, movie, protection, Purpose::Encrypt)?.pop().flatten();
+    let measured = segments.map(|segments| {
+        let bytes = segments.list.iter().map(|segment| segment.bytes).sum();
+        Measured::new(bytes, &segments.frames, source.track().timescale)
+    });
+    let labels = [&properties.label, &properties.name].into_iter().flatten().cloned();
+    let labels = Some(labels.collect());
+    let measured = Measured { labels, ..measured.unwrap_or_default() };
+    let keys = select(&input, movie, protection, Purpose::Encrypt, Some(&measured))?;
+    let keys = keys.into_iter().next().flatten();
     let owned = |(period, key): (_, &Key)| (period, key.clone());
     Ok(keys.map_or_else(Vec::new, |keys| keys.iter().map(owned).collect()))
 }
@@ -190,12 +204,13 @@ pub(super) fn edit(source: &SourceTrack, options: &PackageOptions) -> (SingleEdi
     (edit, 0)
 }
 
-/// `ftyp` and `moov` of a track, and what protects it. `keys` are those of all tracks and periods; `spans` hold
-/// for its segments.
+/// `ftyp` and `moov` of a track, and what protects it. `own` are its keys, `keys` those of all tracks and
+/// periods; `spans` hold for its segments.
 pub(super) fn protection(
     source: &SourceTrack,
     movie: &Movie,
     protection: Option<&EncryptOptions>,
+    own: &[PeriodKey],
     keys: &[Key],
     spans: &[KeySpan],
     options: &PackageOptions,
@@ -207,7 +222,13 @@ pub(super) fn protection(
         return Ok((init, Protector::clear(movie.tracks.len())));
     };
     let level = AesLevel::best()?;
-    let mut protector = Protector::new(&input, movie, protection, level, Purpose::Encrypt)?;
+    // Which keys are its own is known already, and the movie alone would not say it.
+    let mut chosen = EncryptOptions { keys: of_track(movie, own)?, ..protection.clone() };
+    if own.iter().all(|(period, _)| period.is_none()) {
+        // Others change theirs.
+        chosen.key_periods = KeyPeriods::Single;
+    }
+    let mut protector = Protector::new(&input, movie, &chosen, level, Purpose::Encrypt)?;
     // What manifests say of the initialization segment is the key of the first segments that have one.
     if let Some(first) = spans.iter().find(|span| **span != KeySpan::Clear) {
         protector.begin_span(&input, movie, *first)?;
@@ -215,7 +236,9 @@ pub(super) fn protection(
     }
     let mut boxes = Vec::new();
     let mut systems = systems_with_boxes(&protection.drm);
-    if let Some(at) = systems.iter().position(|system| *system == System::Common) {
+    let is_given = |key: &PeriodKey| protection.given(System::Common.id(), key.1.kid).is_some();
+    let common = systems.iter().position(|system| *system == System::Common);
+    if let Some(at) = common.filter(|_| !own.iter().any(is_given)) {
         systems.remove(at);
         // With the KIDs of all tracks and periods one request brings all keys: hls.js (1.7) makes no other.
         let common = drm::pssh(System::Common, protection.scheme, keys);
@@ -224,6 +247,17 @@ pub(super) fn protection(
     boxes.extend(pssh(&protection.clone().with_drm(systems), &protector, level)?);
     init.extend(protect(&input, movie, &protector, &boxes)?);
     Ok((init, protector))
+}
+
+/// Keys for the only track of a movie.
+fn of_track(movie: &Movie, keys: &[PeriodKey]) -> Result<KeyMap, Error> {
+    let mut map = KeyMap::new();
+    for (id, (period, key)) in movie.tracks.iter().flat_map(|t| keys.iter().map(|key| (t.id, key)))
+    {
+        let line = KeyLine { selector: Selector::Track(id), period: *period, key: key.clone() };
+        map.add(line).map_err(|error| Error::Options(error.to_string()))?;
+    }
+    Ok(map)
 }
 
 /// The systems whose boxes are in the initialization segment. FairPlay has none: its players are told by the

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     EncryptOptions, Error, Iv, Key, Observer, choices, codec::notice_of_experiment,
-    schedule::Schedule,
+    schedule::Schedule, tracks::NO_PERIODS,
 };
 
 /// A switching set. With two schemes, there are two of what is encrypted.
@@ -114,12 +114,17 @@ pub(super) fn arrange(
     }
     let mut moovs = Vec::with_capacity(chosen.len());
     let mut all_keys = Vec::new();
-    for track in &chosen {
+    for (track, segments) in chosen.iter().zip(&cut) {
         let (edit, shift) = edit(&track.source, options);
         let movie = track.source.init(edit)?;
-        let own = keys_of(&track.source, &movie, options)?;
+        let own = keys_of(&track.source, &movie, segments.as_ref(), &track.properties, options)?;
         all_keys.extend(own.iter().map(|(_, key)| key.clone()));
         moovs.push((movie, shift, own));
+    }
+    let rotates = options.protection.as_ref().is_some_and(|of| of.key_periods.rotate());
+    let mut keys = moovs.iter().flat_map(|(_, _, own)| own).peekable();
+    if rotates && keys.peek().is_some() && keys.all(|(period, _)| period.is_none()) {
+        return Err(Error::Options(NO_PERIODS.into()));
     }
     let protections = protections(options);
     let mut renditions = Vec::with_capacity(chosen.len());
@@ -147,7 +152,7 @@ pub(super) fn arrange(
                 protection_of.map_or_else(|| Ok(Schedule::default()), EncryptOptions::schedule);
             let spans = spans::of(&starts, times, &schedule?);
             let (init, protector) =
-                protection(&source, &movie, protection_of, &all_keys, &spans, options)?;
+                protection(&source, &movie, protection_of, &keys, &all_keys, &spans, options)?;
             let name = match version {
                 Some(version) if protections.len() > 1 => format!("{name}-{}", version.scheme),
                 _ => name.clone(),

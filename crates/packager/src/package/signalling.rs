@@ -1,7 +1,7 @@
 //! What the manifests say of the tracks.
 
 use lanelock_manifest::{
-    Audio, DashOptions, Files, HlsOptions, KeyFrame, Media, Presentation, Protection,
+    Audio, DashOptions, Files, HlsOptions, KeyFrame, KeyLines, Media, Presentation, Protection,
     ProtectionSpan, ProtectionSystem, Role, Segment, SwitchingSet, Template, Text, Track, UsedBy,
     Video, VideoRange, dash, hls,
 };
@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     EncryptOptions, Error, Key,
-    drm::{self, System},
+    drm::{self, GivenSystem, System},
     media_facts::transfer_characteristics,
 };
 
@@ -348,13 +348,19 @@ fn protection(
 ) -> Result<Protection, Error> {
     let keys = std::slice::from_ref(key);
     let mut systems = Vec::with_capacity(protection.drm.len());
+    let of_key = protection.given.iter().filter(|given| given.kid == key.kid);
+    systems.extend(of_key.map(|given| given_system(given, options)));
     for &system in &protection.drm {
+        if protection.given(system.id(), key.kid).is_some() {
+            continue;
+        }
         let mut of_system = ProtectionSystem {
             id: system.id(),
             pssh: None,
             playready_object: None,
             license_url: options.license_urls.get(&system).cloned(),
             key_uri: None,
+            key_lines: None,
         };
         match system {
             System::FairPlay => {
@@ -375,4 +381,26 @@ fn protection(
     }
     let scheme = FourCc(protection.scheme.fourcc());
     Ok(Protection { scheme, kid: key.kid, systems })
+}
+
+/// What manifests say of a system that others told something.
+fn given_system(given: &GivenSystem, options: &PackageOptions) -> ProtectionSystem {
+    let url = System::of(given.id).and_then(|system| options.license_urls.get(&system));
+    let pssh = given.dash_pssh.as_ref().or(given.pssh.as_ref());
+    let playready_object = given.playready_object.clone().or_else(|| {
+        let pssh = pssh.filter(|_| given.id == System::PlayReady.id())?;
+        Some(mp4::Pssh::parse(pssh).ok()?.data)
+    });
+    let has_lines = !(given.hls_media.is_empty() && given.hls_multivariant.is_empty());
+    ProtectionSystem {
+        id: given.id,
+        pssh: pssh.cloned(),
+        playready_object,
+        license_url: url.or(given.license_url.as_ref()).cloned(),
+        key_uri: given.key_uri.clone(),
+        key_lines: has_lines.then(|| KeyLines {
+            media: given.hls_media.clone(),
+            multivariant: given.hls_multivariant.clone(),
+        }),
+    }
 }

@@ -17,7 +17,7 @@ use crate::{
 pub(crate) fn plan(
     args: &CpixArgs,
     has_keys: bool,
-    scheme: Scheme,
+    schemes: &[Scheme],
     drm: &[System],
     has_manifests: bool,
     observer: &dyn Observer,
@@ -35,6 +35,7 @@ pub(crate) fn plan(
             "give one of the two",
         ));
     }
+    let Some(&scheme) = schemes.first() else { return Ok(None) };
     let options = read_options(args, observer)?;
     let (name, document) = match &args.cpix {
         Some(path) => {
@@ -46,6 +47,21 @@ pub(crate) fn plan(
         None => ask(args, scheme, drm, &options, observer)?,
     };
     let mut plan = document.key_plan(scheme).map_err(|error| failure(&name, &error))?;
+    for &other in &schemes[1..] {
+        document.key_plan(other).map_err(|error| failure(&name, &error))?;
+    }
+    if schemes.len() > 1 && !plan.given.is_empty() {
+        return Err(Failure::usage(
+            format!("{name}: what protection systems have to say in it is for one scheme"),
+            "make a stream of each scheme (--scheme cbcs, --scheme cenc), or leave DRMSystemList out",
+        ));
+    }
+    if plan.has_other_ivs && scheme == Scheme::Cbcs {
+        observer.warn(&format!(
+            "{name}: its keys have IVs (explicitIV) that differ, and none is taken: the constant IV is random, or \
+             that of --iv"
+        ));
+    }
     if has_manifests {
         plan.given = document.given_systems().map_err(|error| failure(&name, &error))?;
     }
@@ -57,6 +73,12 @@ pub(crate) fn apply(plan: KeyPlan, mut options: EncryptOptions) -> Result<Encryp
     let KeyPlan { picture_limits, periods, rotates, given, iv, .. } = plan;
     if let Some(limits) = picture_limits {
         options = options.with_picture_limits(limits);
+    }
+    if rotates && options.key_periods.rotate() && periods.is_some() {
+        return Err(Failure::usage(
+            "--rotate is given, and the document says itself when keys change",
+            "leave out --rotate",
+        ));
     }
     if rotates && !options.key_periods.rotate() {
         let Some(periods) = periods else {

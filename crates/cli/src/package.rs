@@ -136,6 +136,9 @@ fn print_job(args: &PackageArgs, job: &Job) -> Result<u8, Failure> {
              name it here:\n# key-file = [\"keys.txt\"]"
         )?;
     }
+    if let Some(option) = args.cpix.given() {
+        writeln!(out, "# {option} is no part of a job: name it beside --job.")?;
+    }
     out.write_all(text.as_bytes())?;
     out.flush()?;
     Ok(0)
@@ -240,7 +243,8 @@ fn protection(
     };
     let keys = KeyArgs { keys: args.keys.clone(), files: job.key_files.clone() };
     let drm: Vec<System> = job.drm.iter().map(|system| system.0.0).collect();
-    let plan = cpix::plan(&args.cpix, keys.is_given(), scheme.into(), &drm, true, watch)?;
+    let schemes: Vec<Scheme> = job.schemes.iter().map(|scheme| (*scheme).into()).collect();
+    let plan = cpix::plan(&args.cpix, keys.is_given(), &schemes, &drm, true, watch)?;
     let keys: KeyMap = match &plan {
         Some(plan) => plan.keys.clone(),
         None => keys::by_track(&keys, watch)?,

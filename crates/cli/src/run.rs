@@ -36,8 +36,14 @@ pub(crate) fn encrypt(args: &EncryptArgs) -> Result<u8, Failure> {
     check_encryption(args, &paths)?;
     let watch = Watch::new(&args.common.run, paths.len(), paths.to_stdout())?;
     let scheme = args.protection.scheme.into();
-    let plan =
-        cpix::plan(&args.cpix, args.keys.is_given(), scheme, &args.protection.drm, false, &watch)?;
+    let plan = cpix::plan(
+        &args.cpix,
+        args.keys.is_given(),
+        &[scheme],
+        &args.protection.drm,
+        false,
+        &watch,
+    )?;
     let keys = match &plan {
         Some(plan) => plan.keys.clone(),
         None => keys::by_track(&args.keys, &watch)?,

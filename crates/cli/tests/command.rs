@@ -197,7 +197,8 @@ fn every_level_writes_the_same() {
             let mut command = lanelock();
             command.arg("encrypt").arg(clip()).arg(&output).args(["--scheme", scheme]);
             command.args(["--iv", &"a5".repeat(16)]).env("LANELOCK_LEVEL", level);
-            let keys = format!("video={KID}:{KEY} audio={KEY}:{KID}");
+            let other = ["8".repeat(32), "9".repeat(32)].join(":");
+            let keys = format!("video={KID}:{KEY} audio={other}");
             let (code, _, err) = run(command.arg("--quiet").env("LANELOCK_KEYS", keys));
             assert_eq!(code, 0, "{err}");
             let bytes = fs::read(&output).unwrap();

@@ -5,7 +5,7 @@ mod support;
 
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 
-use lanelock_testkit::demo_clip;
+use lanelock_testkit::{demo_clip, hex};
 use support::{Dir, lanelock, stderr, succeed};
 
 const IV: &str = "00112233445566778899aabbccddeeff";
@@ -180,4 +180,71 @@ fn keys_of_a_key_server() {
         "a=very-secret",
     ]);
     assert!(code != 0 && !text.contains("very-secret"), "{text}");
+}
+
+/// Both schemes need keys for both, and the times of a document are its own: nothing is encrypted with a key of
+/// another scheme or of another time.
+#[test]
+fn schemes_and_times_of_a_document() {
+    let dir = Dir::new();
+    let names = ["keys.txt", "keys.xml", "stream", "times.xml"].map(|name| dir.file(name));
+    let [keys, document, stream, times] = names.each_ref().map(|path| path.to_str().unwrap());
+    succeed(lanelock().args(["keys", "new", "-o", keys, "all"]));
+    succeed(lanelock().args([
+        "keys",
+        "cpix",
+        "--key-file",
+        keys,
+        "--scheme",
+        "cbcs",
+        "-o",
+        document,
+    ]));
+    let demo = demo_clip();
+    let package =
+        ["package", demo.to_str().unwrap(), "-o", stream, "--scheme", "cbcs,cenc", "--cpix"];
+    let (code, said) = fault(&[&package[..], &[document]].concat());
+    assert!(code != 0 && said.contains("not for cenc"), "{said}");
+
+    let kid = |number: u8| format!("{0}-1111-1111-1111-111111111111", hex(&[number; 4]));
+    let period = |number: u8, start: u8, end: u8| {
+        format!(
+            "<ContentKeyPeriod id=\"p{number}\" index=\"{number}\" startOffset=\"PT{start}S\" \
+             endOffset=\"PT{end}S\"/>"
+        )
+    };
+    let key = |number: u8, secret: &str| {
+        format!(
+            "<ContentKey kid=\"{}\"><Data><pskc:Secret><pskc:PlainValue>{secret}</pskc:PlainValue></pskc:Secret>\
+             </Data></ContentKey>",
+            kid(number)
+        )
+    };
+    let rule = |number: u8| {
+        format!(
+            "<ContentKeyUsageRule kid=\"{}\" intendedTrackType=\"ALL\"><KeyPeriodFilter periodId=\"p{number}\"/>\
+             </ContentKeyUsageRule>",
+            kid(number)
+        )
+    };
+    let text = format!(
+        "<CPIX xmlns=\"urn:dashif:org:cpix\" xmlns:pskc=\"urn:ietf:params:xml:ns:keyprov:pskc\">\
+         <ContentKeyList>{}{}</ContentKeyList><ContentKeyPeriodList>{}{}</ContentKeyPeriodList>\
+         <ContentKeyUsageRuleList>{}{}</ContentKeyUsageRuleList></CPIX>",
+        key(1, "AQEBAQEBAQEBAQEBAQEBAQ=="),
+        key(2, "AgICAgICAgICAgICAgICAg=="),
+        period(1, 0, 2),
+        period(2, 2, 4),
+        rule(1),
+        rule(2),
+    );
+    fs::write(times, text).unwrap();
+    let out = dir.file("out.mp4");
+    let encrypt =
+        ["encrypt", demo.to_str().unwrap(), out.to_str().unwrap(), "--scheme", "cbcs", "--cpix"];
+    // The clip has five seconds.
+    let (code, said) = fault(&[&encrypt[..], &[times]].concat());
+    assert!(code == 1 && said.contains("key period 2, which begins at 4 s"), "{said}");
+    let (code, said) = fault(&[&encrypt[..], &[times, "--rotate", "2s"]].concat());
+    assert!(code == 2 && said.contains("leave out --rotate"), "{said}");
 }

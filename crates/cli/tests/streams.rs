@@ -27,8 +27,8 @@ fn fixed(scheme: &str) -> Vec<String> {
 /// The new keys, as fixed as the old ones.
 fn to_keys() -> Vec<String> {
     let keys = [(1, "video"), (2, "audio")].map(|(digit, track)| {
-        let digits = digit.to_string().repeat(32);
-        format!("{track}={digits}:{digits}")
+        let digits = |digit: u8| digit.to_string().repeat(32);
+        format!("{track}={}:{}", digits(digit), digits(digit + 2))
     });
     ["--to-key", &keys[0], "--to-key", &keys[1]].map(str::to_owned).to_vec()
 }

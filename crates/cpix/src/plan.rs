@@ -37,6 +37,8 @@ pub struct KeyPlan {
     pub given: Vec<GivenSystem>,
     /// The constant IV, if all keys have the same one.
     pub iv: Option<[u8; 16]>,
+    /// Whether keys have IVs that are not the same, so that they are not taken.
+    pub has_other_ivs: bool,
 }
 
 /// The sorts of tracks that are asked for their key.
@@ -72,7 +74,9 @@ impl Document {
         let given = self.drm_systems.iter().filter_map(DrmSystem::boxes).collect();
         let iv = self.keys.first().and_then(|key| key.explicit_iv);
         let iv = iv.filter(|iv| self.keys.iter().all(|key| key.explicit_iv == Some(*iv)));
-        Ok(KeyPlan { keys, picture_limits, periods, rotates: times.len() > 1, given, iv })
+        let has_other_ivs = iv.is_none() && self.keys.iter().any(|key| key.explicit_iv.is_some());
+        let rotates = times.len() > 1;
+        Ok(KeyPlan { keys, picture_limits, periods, rotates, given, iv, has_other_ivs })
     }
 
     /// What is given for protection systems, in files and manifests. Of `ContentProtectionData`, `cenc:pssh`,
@@ -322,7 +326,7 @@ impl KeyPeriod {
     }
 }
 
-/// The starts of the periods behind the first one, counted from that.
+/// The starts of the periods behind the first one, counted from that, and the end of the last one.
 fn starts(spans: &[Span]) -> Result<Vec<Duration>, CpixError> {
     let gap = || fault("the key periods overlap or leave gaps between them");
     let mut starts = Vec::new();
@@ -347,6 +351,16 @@ fn starts(spans: &[Span]) -> Result<Vec<Duration>, CpixError> {
             }
             _ => return Err(gap()),
         }
+    }
+    // What comes behind the last one has no key.
+    match (spans.last(), spans.first()) {
+        (Some(Span::Wall { end, .. }), Some(Span::Wall { start, .. })) => {
+            let since = end.unix_micros.checked_sub(start.unix_micros);
+            let since = since.and_then(|since| u64::try_from(since).ok()).ok_or_else(gap)?;
+            starts.push(Duration::from_micros(since));
+        }
+        (Some(Span::Media { end, .. }), _) => starts.push(*end),
+        _ => {}
     }
     Ok(starts)
 }

@@ -124,7 +124,7 @@ fn periods_become_numbers() {
     let media = |start, end| Some(Span::Media { start: seconds(start), end: seconds(end) });
     let made = plan(&with_periods(&[media(0, 60), media(60, 90), media(90, 100)])).unwrap();
     assert_eq!(lines(&made), expected);
-    assert_eq!(made.periods, Some(KeyPeriods::From(vec![seconds(60), seconds(90)])));
+    assert_eq!(made.periods, Some(KeyPeriods::From(vec![seconds(60), seconds(90), seconds(100)])));
     for bad in [
         [media(1, 60), media(60, 90)],
         [media(0, 60), media(61, 90)],
@@ -137,7 +137,7 @@ fn periods_become_numbers() {
     let wall = |start, end| Some(Span::Wall { start: time(start), end: time(end) });
     let made = plan(&with_periods(&[wall(5, 6), wall(6, 8), wall(8, 9)])).unwrap();
     assert_eq!(lines(&made), expected);
-    assert_eq!(made.periods, Some(KeyPeriods::From(vec![seconds(60), seconds(180)])));
+    assert_eq!(made.periods, Some(KeyPeriods::From(vec![seconds(60), seconds(180), seconds(240)])));
     assert!(plan(&with_periods(&[wall(5, 6), media(0, 60)])).is_err());
 
     let mut gap = with_periods(&[None; 3]);

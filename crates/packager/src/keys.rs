@@ -301,7 +301,7 @@ mod tests {
             let line = format!("{wrong}={b}:{b}");
             assert_eq!(map.parse_insert(&line), Err(KeyError::Selector), "{wrong}");
         }
-        map.parse_insert(&format!("hvc1 = {b}:{b}")).unwrap();
+        map.parse_insert(&format!("hvc1 = {b}:{a}")).unwrap();
     }
 
     #[test]

@@ -161,7 +161,7 @@ impl EncryptOptions {
     }
 
     /// What a system is told of a key by others.
-    pub(crate) fn given(&self, id: [u8; 16], kid: [u8; 16]) -> Option<&GivenSystem> {
+    pub(crate) fn given_for(&self, id: [u8; 16], kid: [u8; 16]) -> Option<&GivenSystem> {
         self.given.iter().find(|given| given.id == id && given.kid == kid)
     }
 

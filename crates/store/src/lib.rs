@@ -1,6 +1,5 @@
-//! Object storage for [`lanelock_packager`]: objects of S3, Google Cloud Storage, Azure Blob Storage and plain
-//! HTTP servers as [`Source`](lanelock_packager::io::Source), [`Sink`](lanelock_packager::io::Sink) and
-//! [`Folder`](lanelock_packager::io::Folder).
+//! Object storage for `lanelock_packager`: objects of S3, Google Cloud Storage, Azure Blob Storage and plain
+//! HTTP servers as its `Source`, `Sink` and `Folder`.
 //!
 //! | URL | service | credentials |
 //! |---|---|---|

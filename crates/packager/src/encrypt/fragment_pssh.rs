@@ -47,7 +47,7 @@ pub(super) fn boxes(
         }
     }
     for system in systems {
-        let is_given = |key: &&&Key| options.given(system.id(), key.kid).is_some();
+        let is_given = |key: &&&Key| options.given_for(system.id(), key.kid).is_some();
         let own: Vec<Key> = keys.iter().filter(|key| !is_given(key)).copied().cloned().collect();
         if !own.is_empty() {
             let made = drm::pssh(*system, options.scheme, &own);

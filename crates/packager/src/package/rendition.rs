@@ -236,7 +236,7 @@ pub(super) fn protection(
     }
     let mut boxes = Vec::new();
     let mut systems = systems_with_boxes(&protection.drm);
-    let is_given = |key: &PeriodKey| protection.given(System::Common.id(), key.1.kid).is_some();
+    let is_given = |key: &PeriodKey| protection.given_for(System::Common.id(), key.1.kid).is_some();
     let common = systems.iter().position(|system| *system == System::Common);
     if let Some(at) = common.filter(|_| !own.iter().any(is_given)) {
         systems.remove(at);

@@ -351,7 +351,7 @@ fn protection(
     let of_key = protection.given.iter().filter(|given| given.kid == key.kid);
     systems.extend(of_key.map(|given| given_system(given, options)));
     for &system in &protection.drm {
-        if protection.given(system.id(), key.kid).is_some() {
+        if protection.given_for(system.id(), key.kid).is_some() {
             continue;
         }
         let mut of_system = ProtectionSystem {

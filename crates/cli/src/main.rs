@@ -31,6 +31,7 @@ mod run_args;
 mod segments;
 mod speed;
 mod terminal;
+mod track_arg;
 mod units;
 mod urls;
 mod usage;

@@ -74,8 +74,8 @@ pub enum KeyError {
     KidTwice(String),
     /// A key is the KID of one.
     #[error(
-        "a key is also a KID, and would stand in the output for all to read (KID {0}); KIDs and keys have to be \
-         chosen apart"
+        "a key is also a KID, and would stand in the output for all to read (at the key with the KID {0}); KIDs \
+         and keys have to be chosen apart"
     )]
     IsKid(String),
     /// There are no random numbers.

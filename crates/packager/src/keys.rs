@@ -161,9 +161,9 @@ impl KeyMap {
             return Err(KeyError::KidTwice(kid_text(&key.kid)));
         }
         // KIDs are published.
-        let keys = || self.keys().chain([key]);
-        if let Some(kid) = keys().find(|kid| keys().any(|key| key.is_of_bytes(&kid.kid))) {
-            return Err(KeyError::IsKid(kid_text(&kid.kid)));
+        let is_kid = |other: &&Key| key.is_of_bytes(&other.kid) || other.is_of_bytes(&key.kid);
+        if self.keys().chain([key]).any(|other| is_kid(&other)) {
+            return Err(KeyError::IsKid(kid_text(&key.kid)));
         }
         self.entries.push(line);
         Ok(())

@@ -49,26 +49,27 @@
 #![forbid(unsafe_code)]
 
 pub mod aead;
-mod aes;
+pub mod cipher;
 mod error;
 pub mod hash;
 mod inout;
+mod keys;
 pub mod lanes;
 mod length;
+mod modes;
 mod pattern;
 mod set_up;
+mod tag;
 #[cfg(any(feature = "aead", feature = "cipher", feature = "universal-hash"))]
 pub mod traits;
 mod usage;
 
-pub use aes::{
-    Aes, Aes128, Aes128Cmac, Aes128KeyWrap, Aes128Xts, Aes192, Aes192Cmac, Aes192KeyWrap,
-    Aes192Xts, Aes256, Aes256Cmac, Aes256KeyWrap, Aes256Xts, Cmac, CmacStream, CounterBits,
-    CtrStream, KeyWrap, Xts,
-};
+pub use cipher::{Aes, Cipher, Key};
 pub use error::Error;
 pub use inout::InOut;
+pub use keys::*;
 pub use lanelock_isa::{AesLevel, Block, LevelError, last_level_run};
+pub use modes::{Cmac, CmacStream, CounterBits, CtrStream, KeyWrap, Xts};
 pub use pattern::Pattern;
 pub use usage::KeyUsage;
 pub use zeroize::Zeroizing;

@@ -1,6 +1,8 @@
 //! How keys are made: with nothing of them left below.
 
-use lanelock_isa::AesLevel;
+use std::sync::OnceLock;
+
+use lanelock_isa::{AesLevel, LevelError};
 
 /// A secret that is derived from a key.
 ///
@@ -45,4 +47,77 @@ pub(crate) fn copy_ok<T: Clone, E>(of: &T) -> Result<T, E> {
 #[inline(never)]
 pub(crate) fn copy<T: Clone>(of: &T) -> T {
     of.clone()
+}
+
+/// Gives an object that is set up from the key of a cipher its constructors, its level and its name.
+///
+/// `$suffix` follows the name of the cipher's keys; `$key` is the field whose level is that of the object.
+macro_rules! key_object {
+    ($object:ident, $suffix:literal, $key:tt) => {
+        key_object!($object, $suffix, $key, $crate::cipher::Cipher);
+    };
+    ($object:ident, $suffix:literal, $key:tt, $bound:path) => {
+        impl<C: $bound> $object<C> {
+            /// Expands `key` at the best level: see [`AesLevel::best`](crate::AesLevel::best).
+            ///
+            /// # Errors
+            /// [`LevelError`](crate::LevelError) if the environment variable `LANELOCK_LEVEL` names a
+            /// level that is unknown or not available. [`with_level`](Self::with_level) does not look at
+            /// the environment.
+            pub fn new(key: &C::KeyBytes) -> Result<Self, $crate::LevelError> {
+                <Self as $crate::set_up::SetUp>::expand_if(
+                    key.as_ref(),
+                    $crate::set_up::default_level(),
+                )
+            }
+
+            /// Expands `key` at `level`: for tests and benchmarks, or where the level is policy.
+            pub fn with_level(key: &C::KeyBytes, level: $crate::AesLevel) -> Self {
+                <Self as $crate::set_up::SetUp>::expand(key.as_ref(), level)
+            }
+        }
+
+        $crate::set_up::key_name!($object, $suffix, $key, $bound);
+    };
+}
+pub(crate) use key_object;
+
+/// The part of [`key_object`] for objects with constructors of their own.
+macro_rules! key_name {
+    ($object:ident, $suffix:literal, $key:tt, $bound:path) => {
+        impl<C: $bound> $object<C> {
+            /// The level that this key runs at.
+            pub fn level(&self) -> $crate::AesLevel {
+                self.$key.level()
+            }
+        }
+
+        impl<C: $bound> zeroize::ZeroizeOnDrop for $object<C> {}
+
+        impl<C: $bound> core::fmt::Debug for $object<C> {
+            /// Says which algorithm it is, never the key.
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                write!(f, "{}{}({})", C::NAME, $suffix, self.level())
+            }
+        }
+    };
+}
+pub(crate) use key_name;
+
+/// [`AesLevel::best`], found once a process: keys are made on hot paths too.
+#[inline]
+pub(crate) fn default_level() -> Result<AesLevel, LevelError> {
+    static LEVEL: OnceLock<Result<AesLevel, LevelError>> = OnceLock::new();
+    match LEVEL.get_or_init(AesLevel::best) {
+        Ok(level) => Ok(*level),
+        Err(error) => Err(error.clone()),
+    }
+}
+
+/// [`AesLevel::fastest`], found once a process, for traits whose constructors cannot fail: they do not
+/// consult the environment, which can be wrong.
+#[cfg(any(feature = "aead", feature = "cipher", feature = "universal-hash"))]
+pub(crate) fn detected_level() -> AesLevel {
+    static LEVEL: OnceLock<AesLevel> = OnceLock::new();
+    *LEVEL.get_or_init(AesLevel::fastest)
 }

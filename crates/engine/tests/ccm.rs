@@ -4,6 +4,7 @@
 
 mod support;
 
+use lanelock::Cipher;
 use lanelock::{
     AesLevel, Error, InOut,
     aead::{
@@ -58,15 +59,15 @@ sized!(Aes192Ccm, 24);
 sized!(Aes256Ccm, 32);
 
 /// The text in pieces through a sealer.
-fn seal_in_pieces<const R: usize>(
-    key: &Ccm<R>,
+fn seal_in_pieces<C: Cipher>(
+    key: &Ccm<C>,
     rng: &mut Rng,
     nonce: &[u8],
     aad: &[u8],
     text: &[u8],
 ) -> Vec<u8>
 where
-    Ccm<R>: Aead,
+    Ccm<C>: Aead,
 {
     let mut sealer = key.sealer(nonce, aad.len() as u64, text.len() as u64).unwrap();
     for piece in random_splits(rng, aad) {
@@ -84,8 +85,8 @@ where
     [sealed, tag].concat()
 }
 
-fn open_in_pieces<const R: usize>(
-    key: &Ccm<R>,
+fn open_in_pieces<C: Cipher>(
+    key: &Ccm<C>,
     rng: &mut Rng,
     nonce: &[u8],
     aad: &[u8],
@@ -102,9 +103,9 @@ fn open_in_pieces<const R: usize>(
     opener.finish(tag)
 }
 
-fn check<const R: usize>(key: &Ccm<R>, case: &AeadCase, rng: &mut Rng)
+fn check<C: Cipher>(key: &Ccm<C>, case: &AeadCase, rng: &mut Rng)
 where
-    Ccm<R>: Aead,
+    Ccm<C>: Aead,
 {
     let AeadCase { nonce, aad, plaintext, ciphertext, tag, valid, .. } = case;
     let what = format!("{} {} at {}", case.source, case.name, key.level());

@@ -10,22 +10,23 @@
 
 use core::fmt;
 
-use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, LevelError, SameKey, StackDepth};
+use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, StackDepth};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::{
-    Aead, Opener, Sealer, Stream, authenticate, copy_tag,
+    Aead, Opener, Sealer, Stream,
     stitch::{Hashed, StitchedText},
 };
 use crate::{
     Error,
-    aes::{EncryptKey, broadcast, default_level},
+    cipher::{Aes, Cipher, EncryptKey, SameKey},
     hash::{
         field::{Powers, ProductRun, Sum, VECTORS, convert, hash_bytes, times_x},
         universal::HashState,
     },
     inout::{InOut, InOutBlocks},
-    set_up::{SetUp, copy_ok},
+    set_up::{SetUp, copy_ok, key_object},
+    tag::{authenticate, copy_tag},
 };
 
 /// The most bytes of text: 2^39 - 256 bits (5.2.1.1).
@@ -34,7 +35,7 @@ const MOST_TEXT: u64 = (1 << 36) - 32;
 /// The most bytes of AAD: 2^64 - 1 bits (5.2.1.1).
 const MOST_AAD: u64 = (1 << 61) - 1;
 
-/// AES-GCM (NIST SP 800-38D) with `R` round keys: [`Aes128Gcm`], [`Aes192Gcm`], [`Aes256Gcm`].
+/// GCM (NIST SP 800-38D): [`Aes128Gcm`], [`Aes192Gcm`], [`Aes256Gcm`].
 ///
 /// - Nonces: 12 bytes are best; any other length but 0 is taken.
 /// - Tags: 16 bytes, or 12 to 15 by [`with_tag_length`](Self::with_tag_length).
@@ -45,8 +46,8 @@ const MOST_AAD: u64 = (1 << 61) - 1;
 ///
 /// Zeroised on drop.
 #[derive(Clone)]
-pub struct Gcm<const R: usize> {
-    key: EncryptKey<R>,
+pub struct Gcm<C: Cipher> {
+    key: EncryptKey<C>,
     powers: Powers,
     pub(super) tag_length: usize,
 }
@@ -54,91 +55,66 @@ pub struct Gcm<const R: usize> {
 /// GCM with a 128-bit key, of 16 bytes: sealed and opened by [`Aead`](super::Aead)'s methods.
 ///
 /// Every nonce may be used once with a key, and 12 bytes at random for 2^32 messages at most: see [`Gcm`].
-pub type Aes128Gcm = Gcm<11>;
+pub type Aes128Gcm = Gcm<Aes<11>>;
 /// GCM with a 192-bit key, of 24 bytes: sealed and opened by [`Aead`](super::Aead)'s methods.
 ///
 /// Every nonce may be used once with a key, and 12 bytes at random for 2^32 messages at most: see [`Gcm`].
-pub type Aes192Gcm = Gcm<13>;
+pub type Aes192Gcm = Gcm<Aes<13>>;
 /// GCM with a 256-bit key, of 32 bytes: sealed and opened by [`Aead`](super::Aead)'s methods.
 ///
 /// Every nonce may be used once with a key, and 12 bytes at random for 2^32 messages at most: see [`Gcm`].
-pub type Aes256Gcm = Gcm<15>;
+pub type Aes256Gcm = Gcm<Aes<15>>;
 
-impl<const R: usize> SetUp for Gcm<R> {
+impl<C: Cipher> SetUp for Gcm<C> {
     fn none(level: AesLevel) -> Self {
         Self { key: EncryptKey::none(level), powers: Powers::new(), tag_length: 16 }
     }
 
-    /// `key` has 4 * (R - 7) bytes.
     fn set(&mut self, key: &[u8]) {
         let Self { key: schedule, powers, .. } = self;
         schedule.set(key);
-        schedule.level().run(FillPowers { keys: schedule.keys(), powers });
+        schedule.level().run(FillPowers::<C> { keys: schedule.keys(), powers });
     }
 }
 
-macro_rules! constructors {
-    ($rounds:literal, $bytes:literal) => {
-        impl Gcm<$rounds> {
-            /// Expands `key` at the best level: see [`AesLevel::best`].
-            ///
-            /// # Errors
-            /// As [`Aes128::new`](crate::Aes128::new).
-            pub fn new(key: &[u8; $bytes]) -> Result<Self, LevelError> {
-                Self::expand_if(key, default_level())
-            }
+impl<C: Cipher> Aead for Gcm<C> {
+    fn tag_length(&self) -> usize {
+        self.tag_length
+    }
 
-            /// Expands `key` at `level`.
-            pub fn with_level(key: &[u8; $bytes], level: AesLevel) -> Self {
-                Self::expand(key, level)
-            }
-        }
+    fn seal_inout(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        mut data: InOut<'_, '_>,
+        tag: &mut [u8],
+    ) -> Result<(), Error> {
+        self.check(nonce, aad.len() as u64, data.len() as u64, tag.len())?;
+        let full = self.run::<true>(nonce, aad, &mut data);
+        copy_tag(&full, tag);
+        Ok(())
+    }
 
-        // Not for all `R` at once: so the kernels are compiled here, and not by every user.
-        impl Aead for Gcm<$rounds> {
-            fn tag_length(&self) -> usize {
-                self.tag_length
-            }
-
-            fn seal_inout(
-                &self,
-                nonce: &[u8],
-                aad: &[u8],
-                mut data: InOut<'_, '_>,
-                tag: &mut [u8],
-            ) -> Result<(), Error> {
-                self.check(nonce, aad.len() as u64, data.len() as u64, tag.len())?;
-                let full = self.run::<true>(nonce, aad, &mut data);
-                copy_tag(&full, tag);
-                Ok(())
-            }
-
-            fn open_inout(
-                &self,
-                nonce: &[u8],
-                aad: &[u8],
-                mut data: InOut<'_, '_>,
-                tag: &[u8],
-            ) -> Result<(), Error> {
-                self.check(nonce, aad.len() as u64, data.len() as u64, tag.len())?;
-                let mut full = self.run::<false>(nonce, aad, &mut data);
-                authenticate(
-                    self.level(),
-                    StackDepth::KiB0,
-                    &mut full[..self.tag_length],
-                    tag,
-                    data.get_out(),
-                )
-            }
-        }
-    };
+    fn open_inout(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        mut data: InOut<'_, '_>,
+        tag: &[u8],
+    ) -> Result<(), Error> {
+        self.check(nonce, aad.len() as u64, data.len() as u64, tag.len())?;
+        let mut full = self.run::<false>(nonce, aad, &mut data);
+        authenticate(
+            self.level(),
+            StackDepth::KiB0,
+            &mut full[..self.tag_length],
+            tag,
+            data.get_out(),
+        )
+    }
 }
 
-constructors!(11, 16);
-constructors!(13, 24);
-constructors!(15, 32);
-
-impl<const R: usize> Gcm<R> {
+impl<C: Cipher> Gcm<C> {
     /// The same key with tags of `bytes` bytes.
     ///
     /// # Errors
@@ -153,16 +129,11 @@ impl<const R: usize> Gcm<R> {
         copy_ok(&self)
     }
 
-    /// The level that this key runs at.
-    pub fn level(&self) -> AesLevel {
-        self.key.level()
-    }
-
     /// Seals a message piece by piece: see [`Sealer`].
     ///
     /// # Errors
     /// [`Error::NonceLength`] if `nonce` is empty.
-    pub fn sealer(&self, nonce: &[u8]) -> Result<Sealer<GcmStream<'_, R>>, Error> {
+    pub fn sealer(&self, nonce: &[u8]) -> Result<Sealer<GcmStream<'_, C>>, Error> {
         Ok(Sealer::new(GcmStream::new(self, nonce)?, self.tag_length))
     }
 
@@ -170,7 +141,7 @@ impl<const R: usize> Gcm<R> {
     ///
     /// # Errors
     /// [`Error::NonceLength`] if `nonce` is empty.
-    pub fn opener(&self, nonce: &[u8]) -> Result<Opener<GcmStream<'_, R>>, Error> {
+    pub fn opener(&self, nonce: &[u8]) -> Result<Opener<GcmStream<'_, C>>, Error> {
         Ok(Opener::new(GcmStream::new(self, nonce)?, self.tag_length))
     }
 
@@ -181,9 +152,9 @@ impl<const R: usize> Gcm<R> {
         let vector = 16 * level.width();
         match nonce.try_into() {
             Ok(nonce) if data.len() <= vector && aad.len() <= vector => {
-                level.run(Short::<R, SEAL> { gcm: self, nonce, aad, data })
+                level.run(Short::<C, SEAL> { gcm: self, nonce, aad, data })
             }
-            _ => level.run(GcmOneShot::<R, SEAL> { gcm: self, nonce, aad, data }),
+            _ => level.run(GcmOneShot::<C, SEAL> { gcm: self, nonce, aad, data }),
         }
     }
 
@@ -203,15 +174,12 @@ impl<const R: usize> Gcm<R> {
     }
 
     #[inline(always)]
-    pub(super) fn parts(&self) -> (&EncryptKey<R>, &Powers) {
+    pub(super) fn parts(&self) -> (&EncryptKey<C>, &Powers) {
         (&self.key, &self.powers)
     }
 }
 
-impl<const R: usize> Gcm<R>
-where
-    Self: Aead,
-{
+impl<C: Cipher> Gcm<C> {
     /// GMAC: the tag of `message`, which is not encrypted. The same nonce must not be used again, for
     /// sealing either.
     pub fn mac(&self, nonce: &[u8], message: &[u8], tag: &mut [u8]) -> Result<(), Error> {
@@ -227,28 +195,22 @@ where
     }
 }
 
-impl<const R: usize> ZeroizeOnDrop for Gcm<R> {}
-
-impl<const R: usize> fmt::Debug for Gcm<R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Aes{}Gcm({})", (R - 7) * 32, self.level())
-    }
-}
+key_object!(Gcm, "Gcm", key);
 
 /// The powers of the hash key, from the round keys.
-struct FillPowers<'a, const R: usize> {
-    keys: &'a [Block; R],
+struct FillPowers<'a, C: Cipher> {
+    keys: &'a C::Rounds<Block>,
     powers: &'a mut Powers,
 }
 
-impl<const R: usize> Kernel for FillPowers<'_, R> {
+impl<C: Cipher> Kernel for FillPowers<'_, C> {
     type Out = ();
 
     #[inline(always)]
     fn run<S: Clmul>(self, s: S) {
         let n = s.narrow();
         // H = E(K, 0) as an element: bytes reversed, times x (`field`).
-        let [h] = n.encrypt::<1, R>([n.zero()], SameKey(broadcast(n, self.keys)));
+        let [h] = C::encrypt::<_, 1>(n, [n.zero()], SameKey::new(n, self.keys));
         let mut key = [[0; 16]];
         n.store(n.reverse(h), &mut key);
         self.powers.fill(s, times_x(key[0]));
@@ -288,14 +250,14 @@ const fn hashed<const SEAL: bool>() -> Hashed {
 ///
 /// `data` is borrowed, here and in the other algorithms: moving it would read two fresh 8-byte
 /// stores (its pointers) with one 16-byte load, which defeats store forwarding.
-struct GcmOneShot<'a, 'i, 'o, const R: usize, const SEAL: bool> {
-    gcm: &'a Gcm<R>,
+struct GcmOneShot<'a, 'i, 'o, C: Cipher, const SEAL: bool> {
+    gcm: &'a Gcm<C>,
     nonce: &'a [u8],
     aad: &'a [u8],
     data: &'a mut InOut<'i, 'o>,
 }
 
-impl<const R: usize, const SEAL: bool> Kernel for GcmOneShot<'_, '_, '_, R, SEAL> {
+impl<C: Cipher, const SEAL: bool> Kernel for GcmOneShot<'_, '_, '_, C, SEAL> {
     type Out = Block;
 
     #[inline(always)]
@@ -305,9 +267,9 @@ impl<const R: usize, const SEAL: bool> Kernel for GcmOneShot<'_, '_, '_, R, SEAL
         let n = s.narrow();
         let j0 = first_counter(s, powers, nonce);
         let lengths = n.splat_halves(data.len() as u64 * 8, aad.len() as u64 * 8);
-        let mut text = StitchedText::<S, R, true>::new(s, key.keys(), powers, j0);
+        let mut text = StitchedText::<S, C, true>::new(s, key.keys(), powers, j0);
         // E(K, J0), which masks the tag: it needs no result of the text, and overlaps with it.
-        let [mask] = n.encrypt::<1, R>([n.reverse(j0)], SameKey(broadcast(n, key.keys())));
+        let [mask] = C::encrypt::<_, 1>(n, [n.reverse(j0)], SameKey::new(n, key.keys()));
         let group = VECTORS * S::WIDTH * 16;
         let mut run;
         if data.len() < group && aad.len() + data.len() + 48 <= group {
@@ -335,14 +297,14 @@ impl<const R: usize, const SEAL: bool> Kernel for GcmOneShot<'_, '_, '_, R, SEAL
 /// A message that fits one vector, with AAD that does, and a nonce of 12 bytes. Nothing is parallel
 /// here: with a 128-bit key ten rounds of four cycles, then the product of the ciphertext (5) and
 /// the reduction (two products, 10). So what does not depend on the rounds is computed beside them.
-struct Short<'a, 'i, 'o, const R: usize, const SEAL: bool> {
-    gcm: &'a Gcm<R>,
+struct Short<'a, 'i, 'o, C: Cipher, const SEAL: bool> {
+    gcm: &'a Gcm<C>,
     nonce: &'a [u8; 12],
     aad: &'a [u8],
     data: &'a mut InOut<'i, 'o>,
 }
 
-impl<const R: usize, const SEAL: bool> Kernel for Short<'_, '_, '_, R, SEAL> {
+impl<C: Cipher, const SEAL: bool> Kernel for Short<'_, '_, '_, C, SEAL> {
     type Out = Block;
 
     #[inline(always)]
@@ -374,13 +336,13 @@ impl<const R: usize, const SEAL: bool> Kernel for Short<'_, '_, '_, R, SEAL> {
                 2 => &[number(2), number(1)],
                 _ => &[number(1)],
             };
-            stream = encrypt::<S, R>(s, gcm, s.xor(s.splat_narrow(nonce), s.load(numbers)));
+            stream = encrypt::<S, C>(s, gcm, s.xor(s.splat_narrow(nonce), s.load(numbers)));
             mask = s.last_narrow(stream);
         } else {
             // Two encryptions that do not wait for each other.
-            mask = encrypt::<S::Narrow, R>(n, gcm, n.xor(nonce, n.load(&[number(1)])));
+            mask = encrypt::<S::Narrow, C>(n, gcm, n.xor(nonce, n.load(&[number(1)])));
             let numbers = [number(2), number(3), number(4), number(5)];
-            stream = encrypt::<S, R>(s, gcm, s.xor(s.splat_narrow(nonce), s.load(&numbers)));
+            stream = encrypt::<S, C>(s, gcm, s.xor(s.splat_narrow(nonce), s.load(&numbers)));
         }
         if bytes > 0 {
             let text = s.load_part(data.get_in());
@@ -398,8 +360,8 @@ impl<const R: usize, const SEAL: bool> Kernel for Short<'_, '_, '_, R, SEAL> {
 
 /// One vector, encrypted.
 #[inline(always)]
-fn encrypt<S: Clmul, const R: usize>(s: S, gcm: &Gcm<R>, v: S::V) -> S::V {
-    let [v] = s.encrypt::<1, R>([v], SameKey(broadcast(s, gcm.key.keys())));
+fn encrypt<S: Clmul, C: Cipher>(s: S, gcm: &Gcm<C>, v: S::V) -> S::V {
+    let [v] = C::encrypt::<_, 1>(s, [v], SameKey::new(s, gcm.key.keys()));
     v
 }
 
@@ -411,14 +373,14 @@ const fn number(number: u8) -> Block {
 }
 
 /// Whole blocks of a message that comes piece by piece.
-struct GcmPiece<'a, 'i, 'o, const R: usize, const SEAL: bool> {
-    gcm: &'a Gcm<R>,
+struct GcmPiece<'a, 'i, 'o, C: Cipher, const SEAL: bool> {
+    gcm: &'a Gcm<C>,
     counter: &'a mut Block,
     hash: &'a mut Block,
     data: InOut<'i, 'o>,
 }
 
-impl<const R: usize, const SEAL: bool> Kernel for GcmPiece<'_, '_, '_, R, SEAL> {
+impl<C: Cipher, const SEAL: bool> Kernel for GcmPiece<'_, '_, '_, C, SEAL> {
     type Out = ();
 
     #[inline(always)]
@@ -428,7 +390,7 @@ impl<const R: usize, const SEAL: bool> Kernel for GcmPiece<'_, '_, '_, R, SEAL> 
         let n = s.narrow();
         let first = n.reverse(n.load(&[*counter]));
         advance(counter, data.len() / 16);
-        let mut text = StitchedText::<S, R, true>::new(s, key.keys(), powers, first);
+        let mut text = StitchedText::<S, C, true>::new(s, key.keys(), powers, first);
         text.y = n.reverse(n.load(&[*hash]));
         let done = text.groups(hashed::<SEAL>(), &mut InOutBlocks::split(data.reborrow()).0);
         let (_, rest) = data.split_at(done * 16);
@@ -450,8 +412,8 @@ fn advance(counter: &mut Block, blocks: usize) {
 }
 
 /// A message that comes piece by piece.
-pub struct GcmStream<'k, const R: usize> {
-    gcm: &'k Gcm<R>,
+pub struct GcmStream<'k, C: Cipher> {
+    gcm: &'k Gcm<C>,
     /// The block that masks the tag.
     mask: Block,
     /// The last counter used.
@@ -464,8 +426,8 @@ pub struct GcmStream<'k, const R: usize> {
     text_bytes: u64,
 }
 
-impl<'k, const R: usize> GcmStream<'k, R> {
-    fn new(gcm: &'k Gcm<R>, nonce: &[u8]) -> Result<Self, Error> {
+impl<'k, C: Cipher> GcmStream<'k, C> {
+    fn new(gcm: &'k Gcm<C>, nonce: &[u8]) -> Result<Self, Error> {
         gcm.check(nonce, 0, 0, gcm.tag_length)?;
         let counter = gcm.level().run(FirstCounter { gcm, nonce });
         let mut mask = counter;
@@ -502,7 +464,7 @@ impl<'k, const R: usize> GcmStream<'k, R> {
         if !blocks.is_empty() {
             let Self { gcm, counter, hash, .. } = self;
             let hash = &mut hash.hash;
-            gcm.level().run(GcmPiece::<R, SEAL> { gcm, counter, hash, data: blocks });
+            gcm.level().run(GcmPiece::<C, SEAL> { gcm, counter, hash, data: blocks });
         }
         if !rest.is_empty() {
             advance(&mut self.counter, 1);
@@ -531,7 +493,7 @@ impl<'k, const R: usize> GcmStream<'k, R> {
     }
 }
 
-impl<const R: usize> Stream for GcmStream<'_, R> {
+impl<C: Cipher> Stream for GcmStream<'_, C> {
     fn aad(&mut self, aad: &[u8]) {
         self.aad_bytes += aad.len() as u64;
         self.update_hash(aad);
@@ -560,27 +522,27 @@ impl<const R: usize> Stream for GcmStream<'_, R> {
     }
 }
 
-impl<const R: usize> Drop for GcmStream<'_, R> {
+impl<C: Cipher> Drop for GcmStream<'_, C> {
     fn drop(&mut self) {
         self.mask.zeroize();
         self.stream.zeroize();
     }
 }
 
-impl<const R: usize> ZeroizeOnDrop for GcmStream<'_, R> {}
+impl<C: Cipher> ZeroizeOnDrop for GcmStream<'_, C> {}
 
-impl<const R: usize> fmt::Debug for GcmStream<'_, R> {
+impl<C: Cipher> fmt::Debug for GcmStream<'_, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "GcmStream({:?})", self.gcm)
     }
 }
 
-struct FirstCounter<'a, const R: usize> {
-    gcm: &'a Gcm<R>,
+struct FirstCounter<'a, C: Cipher> {
+    gcm: &'a Gcm<C>,
     nonce: &'a [u8],
 }
 
-impl<const R: usize> Kernel for FirstCounter<'_, R> {
+impl<C: Cipher> Kernel for FirstCounter<'_, C> {
     type Out = Block;
 
     #[inline(always)]

@@ -13,36 +13,27 @@
 
 use core::ptr;
 
-use lanelock_isa::{Block, Clmul, Kernel, RoundKeys, SameKey, Window, wipe};
+use lanelock_isa::{Block, Clmul, Kernel, Window, wipe};
 
 use super::{
-    Aead, Gcm, authenticate_beside,
+    Gcm,
     batch::{Batch, Message, nonce_block},
-    copy_tag,
 };
 use crate::{
-    aes::broadcast,
+    cipher::{Cipher, RoundKeys, SameKey},
     hash::field::{Factor, multiply},
+    tag::{authenticate_beside, copy_tag},
 };
 
-/// Not for all `R` at once: so the kernels are compiled here, and not by every user.
-macro_rules! batches {
-    ($rounds:literal) => {
-        impl Batch for Gcm<$rounds> {
-            fn seal_each(messages: &mut [Message<'_, Self>]) {
-                run_all::<$rounds, true>(messages);
-            }
+impl<C: Cipher> Batch for Gcm<C> {
+    fn seal_each(messages: &mut [Message<'_, Self>]) {
+        run_all::<C, true>(messages);
+    }
 
-            fn open_each(messages: &mut [Message<'_, Self>]) {
-                run_all::<$rounds, false>(messages);
-            }
-        }
-    };
+    fn open_each(messages: &mut [Message<'_, Self>]) {
+        run_all::<C, false>(messages);
+    }
 }
-
-batches!(11);
-batches!(13);
-batches!(15);
 
 /// Lanes of a call.
 const LANES: usize = 16;
@@ -83,17 +74,14 @@ impl Rows {
 
 /// Seals or opens runs of messages that are alike together, and the others one by one.
 #[inline(always)]
-fn run_all<const R: usize, const SEAL: bool>(messages: &mut [Message<'_, Gcm<R>>])
-where
-    Gcm<R>: Aead,
-{
+fn run_all<C: Cipher, const SEAL: bool>(messages: &mut [Message<'_, Gcm<C>>]) {
     let mut rows = Rows::new();
     let mut rest = messages;
     while let Some(run) = look(rest, &mut rows) {
         let (now, later) = rest.split_at_mut(run.count);
         rest = later;
         if run.together() {
-            together::<R, SEAL>(now, run, &mut rows);
+            together::<C, SEAL>(now, run, &mut rows);
         } else {
             for message in now {
                 message.alone::<SEAL>();
@@ -129,7 +117,7 @@ impl EqualLengths {
 /// The messages at the beginning that are alike, if any are left. Their nonces are copied into
 /// `rows`, and AAD and partial blocks too if they are to be processed together.
 #[inline(always)]
-fn look<const R: usize>(messages: &[Message<'_, Gcm<R>>], rows: &mut Rows) -> Option<EqualLengths> {
+fn look<C: Cipher>(messages: &[Message<'_, Gcm<C>>], rows: &mut Rows) -> Option<EqualLengths> {
     let first = messages.first()?;
     let shape = GcmShape { aad: first.aad.len(), text: first.data.len() };
     let mut run = EqualLengths { shape, count: 0, one_key: true };
@@ -172,8 +160,8 @@ fn look<const R: usize>(messages: &[Message<'_, Gcm<R>>], rows: &mut Rows) -> Op
 
 /// Seals or opens the messages of a run, `LANES` at a time.
 #[inline(always)]
-fn together<const R: usize, const SEAL: bool>(
-    messages: &mut [Message<'_, Gcm<R>>],
+fn together<C: Cipher, const SEAL: bool>(
+    messages: &mut [Message<'_, Gcm<C>>],
     EqualLengths { shape, one_key, .. }: EqualLengths,
     rows: &mut Rows,
 ) {
@@ -183,14 +171,14 @@ fn together<const R: usize, const SEAL: bool>(
     for messages in messages.chunks_mut(LANES) {
         if one_key {
             let keys = GcmOneKey(key);
-            level.run(Alike::<_, R, SEAL> { keys, shape, messages, rows, start });
+            level.run(Alike::<_, C, SEAL> { keys, shape, messages, rows, start });
         } else {
             let mut keys = [key; LANES];
             for (key, message) in keys.iter_mut().zip(&*messages) {
                 *key = message.key;
             }
             let keys = GcmKeyEach(&keys);
-            level.run(Alike::<_, R, SEAL> { keys, shape, messages, rows, start });
+            level.run(Alike::<_, C, SEAL> { keys, shape, messages, rows, start });
         }
         start += LANES;
     }
@@ -200,15 +188,15 @@ fn together<const R: usize, const SEAL: bool>(
 }
 
 /// At most `LANES` messages, the first of which has number `start` in `rows`.
-struct Alike<'w, 'm, 'a, K, const R: usize, const SEAL: bool> {
+struct Alike<'w, 'm, 'a, K, C: Cipher, const SEAL: bool> {
     keys: K,
     shape: GcmShape,
-    messages: &'m mut [Message<'a, Gcm<R>>],
+    messages: &'m mut [Message<'a, Gcm<C>>],
     rows: &'w mut Rows,
     start: usize,
 }
 
-impl<K: GcmKeys<R>, const R: usize, const SEAL: bool> Kernel for Alike<'_, '_, '_, K, R, SEAL> {
+impl<K: GcmKeys<C>, C: Cipher, const SEAL: bool> Kernel for Alike<'_, '_, '_, K, C, SEAL> {
     type Out = ();
 
     #[inline(always)]
@@ -228,16 +216,13 @@ impl<K: GcmKeys<R>, const R: usize, const SEAL: bool> Kernel for Alike<'_, '_, '
                 if S::VECTORS > 1 && used - at >= VECTORS * S::WIDTH {
                     let lanes = &mut lanes[at..at + VECTORS * S::WIDTH];
                     // Four full vectors of messages, or one that need not be full.
-                    GcmGroup::<S, VECTORS, R, SEAL> { s, shape, at, start: start + at }.run::<K, {
-                        2 * VECTORS
-                    }>(
-                        &keys, lanes, rows, tags,
-                    );
+                    GcmGroup::<S, VECTORS, SEAL> { s, shape, at, start: start + at }
+                        .run::<K, C, { 2 * VECTORS }>(&keys, lanes, rows, tags);
                     at += VECTORS * S::WIDTH;
                 } else {
                     let lanes = &mut lanes[at..used.min(at + S::WIDTH)];
-                    GcmGroup::<S, 1, R, SEAL> { s, shape, at, start: start + at }
-                        .run::<K, 2>(&keys, lanes, rows, tags);
+                    GcmGroup::<S, 1, SEAL> { s, shape, at, start: start + at }
+                        .run::<K, C, 2>(&keys, lanes, rows, tags);
                     at += S::WIDTH;
                 }
             }
@@ -262,17 +247,17 @@ impl<K: GcmKeys<R>, const R: usize, const SEAL: bool> Kernel for Alike<'_, '_, '
 }
 
 /// The messages of `N` vectors: from lane `at` on, and from place `start` on in the rows.
-struct GcmGroup<S, const N: usize, const R: usize, const SEAL: bool> {
+struct GcmGroup<S, const N: usize, const SEAL: bool> {
     s: S,
     shape: GcmShape,
     at: usize,
     start: usize,
 }
 
-impl<S: Clmul, const N: usize, const R: usize, const SEAL: bool> GcmGroup<S, N, R, SEAL> {
+impl<S: Clmul, const N: usize, const SEAL: bool> GcmGroup<S, N, SEAL> {
     /// `M` is twice `N`: so many vectors go through AES together.
     #[inline(always)]
-    fn run<K: GcmKeys<R>, const M: usize>(
+    fn run<K: GcmKeys<C>, C: Cipher, const M: usize>(
         &self,
         keys: &K,
         lanes: &mut [&mut [Block]],
@@ -303,7 +288,7 @@ impl<S: Clmul, const N: usize, const R: usize, const SEAL: bool> GcmGroup<S, N, 
         }
         // Row 0 masks the tags, row 1 is for the first block of text.
         let mut v = numbered::<S, N, M>(s, nonce, 0);
-        v = s.encrypt::<M, R>(v, round_keys);
+        v = C::encrypt::<_, M>(s, v, round_keys);
         let mut mask = nonce;
         let mut stream = nonce;
         for i in 0..N {
@@ -316,7 +301,7 @@ impl<S: Clmul, const N: usize, const R: usize, const SEAL: bool> GcmGroup<S, N, 
             // Two rows at a time while two are left; one for an odd last row.
             if row < last {
                 v = numbered::<S, N, M>(s, nonce, row);
-                v = s.encrypt::<M, R>(v, round_keys);
+                v = C::encrypt::<_, M>(s, v, round_keys);
                 let mut later = stream;
                 for i in 0..N {
                     (stream[i], later[i]) = (v[i], v[N + i]);
@@ -325,7 +310,7 @@ impl<S: Clmul, const N: usize, const R: usize, const SEAL: bool> GcmGroup<S, N, 
                 row += 1;
                 stream = later;
             } else if row == last {
-                stream = s.encrypt::<N, R>(numbered::<S, N, N>(s, nonce, row), round_keys);
+                stream = C::encrypt::<_, N>(s, numbered::<S, N, N>(s, nonce, row), round_keys);
             }
         }
         let lengths = s.splat_halves(text as u64 * 8, aad as u64 * 8);
@@ -401,22 +386,22 @@ fn numbered<S: Clmul, const N: usize, const M: usize>(
 }
 
 /// Where the lanes find their keys.
-trait GcmKeys<const R: usize> {
+trait GcmKeys<C: Cipher> {
     /// The round keys of the lanes of the `N` vectors that start at lane `at`; vector number `N` of a
     /// call has the lanes of vector 0 again, and so on.
-    fn rounds<S: Clmul, const N: usize>(&self, s: S, at: usize) -> impl RoundKeys<S>;
+    fn rounds<S: Clmul, const N: usize>(&self, s: S, at: usize) -> impl RoundKeys<S, C>;
     /// Their hash keys.
     fn factor<S: Clmul>(&self, s: S, at: usize) -> Factor<S::V>;
 }
 
 /// All lanes have the same key.
-struct GcmOneKey<'k, const R: usize>(&'k Gcm<R>);
+struct GcmOneKey<'k, C: Cipher>(&'k Gcm<C>);
 
-impl<const R: usize> GcmKeys<R> for GcmOneKey<'_, R> {
+impl<C: Cipher> GcmKeys<C> for GcmOneKey<'_, C> {
     #[inline(always)]
-    fn rounds<S: Clmul, const N: usize>(&self, s: S, _: usize) -> impl RoundKeys<S> {
+    fn rounds<S: Clmul, const N: usize>(&self, s: S, _: usize) -> impl RoundKeys<S, C> {
         let (key, _) = self.0.parts();
-        SameKey(broadcast(s, key.keys()))
+        SameKey::new(s, key.keys())
     }
 
     #[inline(always)]
@@ -428,16 +413,16 @@ impl<const R: usize> GcmKeys<R> for GcmOneKey<'_, R> {
 }
 
 /// Every lane has a key of its own, and reads it where it is.
-struct GcmKeyEach<'a, 'k, const R: usize>(&'a [&'k Gcm<R>; LANES]);
+struct GcmKeyEach<'a, 'k, C: Cipher>(&'a [&'k Gcm<C>; LANES]);
 
-impl<const R: usize> GcmKeys<R> for GcmKeyEach<'_, '_, R> {
+impl<C: Cipher> GcmKeys<C> for GcmKeyEach<'_, '_, C> {
     #[inline(always)]
-    fn rounds<S: Clmul, const N: usize>(&self, _: S, at: usize) -> impl RoundKeys<S> {
+    fn rounds<S: Clmul, const N: usize>(&self, _: S, at: usize) -> impl RoundKeys<S, C> {
         let mut keys = [self.0[at].parts().0.keys(); LANES];
         for i in 1..N * S::WIDTH {
             keys[i] = self.0[at + i].parts().0.keys();
         }
-        GcmVectorKeys::<N, R>(keys)
+        GcmVectorKeys::<N, C>(keys)
     }
 
     #[inline(always)]
@@ -452,17 +437,17 @@ impl<const R: usize> GcmKeys<R> for GcmKeyEach<'_, '_, R> {
 
 /// The keys of the lanes of `N` vectors; the vectors of a call are rows of these.
 #[derive(Clone, Copy)]
-struct GcmVectorKeys<'k, const N: usize, const R: usize>([&'k [Block; R]; LANES]);
+struct GcmVectorKeys<'k, const N: usize, C: Cipher>([&'k C::Rounds<Block>; LANES]);
 
-impl<S: Clmul, const N: usize, const R: usize> RoundKeys<S> for GcmVectorKeys<'_, N, R> {
+impl<S: Clmul, const N: usize, C: Cipher> RoundKeys<S, C> for GcmVectorKeys<'_, N, C> {
     #[inline(always)]
-    fn get(&self, s: S, round: usize, vector: usize) -> S::K {
+    fn get(&self, s: S, round: usize, vector: usize) -> C::RoundKey<S> {
         let at = vector % N * S::WIDTH;
-        let mut blocks = [&self.0[at][round]; 4];
+        let mut blocks = [&self.0[at].as_ref()[round]; 4];
         for i in 1..S::WIDTH {
-            blocks[i] = &self.0[at + i][round];
+            blocks[i] = &self.0[at + i].as_ref()[round];
         }
-        s.as_keys(s.load_each(&blocks))
+        C::lane_keys(s, s.load_each(&blocks))
     }
 }
 

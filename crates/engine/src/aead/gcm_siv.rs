@@ -8,27 +8,25 @@
 //! So sealing reads the text twice, first for the tag; opening hashes what it decrypts, in one pass,
 //! by the loop in `stitch` that has the reason for the order and the registers.
 
-use core::fmt;
-
-use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, LevelError, SameKey, StackDepth, wipe};
-use zeroize::ZeroizeOnDrop;
+use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, StackDepth, wipe};
 
 use super::{
-    Aead, authenticate, copy_tag,
+    Aead,
     stitch::{Hashed, StitchedText},
 };
 use crate::{
     Error,
-    aes::{EncryptKey, broadcast, default_level},
+    cipher::{Aes, EncryptKey, ExpandLanes, SameKey},
     hash::field::{Powers, ProductRun, VECTORS, hash_bytes},
     inout::{InOut, InOutBlocks},
-    set_up::SetUp,
+    set_up::{SetUp, key_object},
+    tag::{authenticate, copy_tag},
 };
 
 /// The most bytes of text, and of AAD (clause 6).
 const MOST: u64 = 1 << 36;
 
-/// AES-GCM-SIV (RFC 8452) with `R` round keys: [`Aes128GcmSiv`], [`Aes256GcmSiv`].
+/// GCM-SIV (RFC 8452): [`Aes128GcmSiv`], [`Aes256GcmSiv`].
 ///
 /// - Nonces: 12 bytes. A repeated one shows whether the messages are equal, and no more.
 /// - Tags: 16 bytes.
@@ -50,102 +48,73 @@ const MOST: u64 = 1 << 36;
 ///
 /// Zeroised on drop.
 #[derive(Clone)]
-pub struct GcmSiv<const R: usize> {
+pub struct GcmSiv<C: ExpandLanes> {
     /// The key-generating key.
-    key: EncryptKey<R>,
+    key: EncryptKey<C>,
 }
 
 /// AES-GCM-SIV with a 128-bit key.
-pub type Aes128GcmSiv = GcmSiv<11>;
+pub type Aes128GcmSiv = GcmSiv<Aes<11>>;
 /// AES-GCM-SIV with a 256-bit key.
-pub type Aes256GcmSiv = GcmSiv<15>;
+pub type Aes256GcmSiv = GcmSiv<Aes<15>>;
 
-impl<const R: usize> SetUp for GcmSiv<R> {
+impl<C: ExpandLanes> SetUp for GcmSiv<C> {
     fn none(level: AesLevel) -> Self {
         Self { key: EncryptKey::none(level) }
     }
 
-    /// `key` has 4 * (R - 7) bytes.
     fn set(&mut self, key: &[u8]) {
         self.key.set(key);
     }
 }
 
-macro_rules! constructors {
-    ($rounds:literal, $bytes:literal) => {
-        impl GcmSiv<$rounds> {
-            /// Expands `key` at the best level: see [`AesLevel::best`].
-            ///
-            /// # Errors
-            /// As [`Aes128::new`](crate::Aes128::new).
-            pub fn new(key: &[u8; $bytes]) -> Result<Self, LevelError> {
-                Self::expand_if(key, default_level())
-            }
-
-            /// Expands `key` at `level`.
-            pub fn with_level(key: &[u8; $bytes], level: AesLevel) -> Self {
-                Self::expand(key, level)
-            }
-        }
-
-        // Not for all `R` at once: so the kernels are compiled here, and not by every user.
-        impl Aead for GcmSiv<$rounds> {
-            fn tag_length(&self) -> usize {
-                16
-            }
-
-            fn seal_inout(
-                &self,
-                nonce: &[u8],
-                aad: &[u8],
-                mut data: InOut<'_, '_>,
-                tag: &mut [u8],
-            ) -> Result<(), Error> {
-                let nonce = Self::check(nonce, aad, data.len(), tag.len())?;
-                let seal = GcmSivOneShot::<$rounds, true> {
-                    keys: self.keys(),
-                    nonce,
-                    aad,
-                    data: &mut data,
-                    tag: [0; 16],
-                };
-                copy_tag(&self.level().run(seal), tag);
-                Ok(())
-            }
-
-            fn open_inout(
-                &self,
-                nonce: &[u8],
-                aad: &[u8],
-                mut data: InOut<'_, '_>,
-                tag: &[u8],
-            ) -> Result<(), Error> {
-                let nonce = Self::check(nonce, aad, data.len(), tag.len())?;
-                let mut start = [0; 16];
-                start.copy_from_slice(tag);
-                let open = GcmSivOneShot::<$rounds, false> {
-                    keys: self.keys(),
-                    nonce,
-                    aad,
-                    data: &mut data,
-                    tag: start,
-                };
-                let mut expected = self.level().run(open);
-                authenticate(self.level(), StackDepth::KiB0, &mut expected, tag, data.get_out())
-            }
-        }
-    };
-}
-
-constructors!(11, 16);
-constructors!(15, 32);
-
-impl<const R: usize> GcmSiv<R> {
-    /// The level that this key runs at.
-    pub fn level(&self) -> AesLevel {
-        self.key.level()
+impl<C: ExpandLanes> Aead for GcmSiv<C> {
+    fn tag_length(&self) -> usize {
+        16
     }
 
+    fn seal_inout(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        mut data: InOut<'_, '_>,
+        tag: &mut [u8],
+    ) -> Result<(), Error> {
+        let nonce = Self::check(nonce, aad, data.len(), tag.len())?;
+        let seal = GcmSivOneShot::<C, true> {
+            keys: self.keys(),
+            nonce,
+            aad,
+            data: &mut data,
+            tag: [0; 16],
+        };
+        copy_tag(&self.level().run(seal), tag);
+        Ok(())
+    }
+
+    fn open_inout(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        mut data: InOut<'_, '_>,
+        tag: &[u8],
+    ) -> Result<(), Error> {
+        let nonce = Self::check(nonce, aad, data.len(), tag.len())?;
+        let mut start = [0; 16];
+        start.copy_from_slice(tag);
+        let open = GcmSivOneShot::<C, false> {
+            keys: self.keys(),
+            nonce,
+            aad,
+            data: &mut data,
+            tag: start,
+        };
+        let mut expected = self.level().run(open);
+        authenticate(self.level(), StackDepth::KiB0, &mut expected, tag, data.get_out())
+    }
+}
+
+impl<C: ExpandLanes> GcmSiv<C> {
     pub(super) fn check<'n>(
         nonce: &'n [u8],
         aad: &[u8],
@@ -164,28 +133,22 @@ impl<const R: usize> GcmSiv<R> {
         }
     }
 
-    pub(super) fn keys(&self) -> &[Block; R] {
+    pub(super) fn keys(&self) -> &C::Rounds<Block> {
         self.key.keys()
     }
 }
 
-impl<const R: usize> ZeroizeOnDrop for GcmSiv<R> {}
-
-impl<const R: usize> fmt::Debug for GcmSiv<R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Aes{}GcmSiv({})", (R - 7) * 32, self.level())
-    }
-}
+key_object!(GcmSiv, "GcmSiv", key, ExpandLanes);
 
 /// The keys of one nonce (clause 4). Zeroised on drop.
-pub(super) struct Derived<const R: usize> {
+pub(super) struct Derived<C: ExpandLanes> {
     pub(super) hash: Block,
-    pub(super) encrypt: [Block; R],
+    pub(super) encrypt: C::Rounds<Block>,
 }
 
-impl<const R: usize> Derived<R> {
+impl<C: ExpandLanes> Derived<C> {
     #[inline(always)]
-    pub(super) fn new<S: Clmul>(s: S, keys: &[Block; R], nonce: &[u8; 12]) -> Self {
+    pub(super) fn new<S: Clmul>(s: S, keys: &C::Rounds<Block>, nonce: &[u8; 12]) -> Self {
         let n = s.narrow();
         let [a, b, c, d, rest @ ..] = *nonce;
         let low = u64::from(u32::from_le_bytes([a, b, c, d])) << 32;
@@ -197,13 +160,13 @@ impl<const R: usize> Derived<R> {
         // A derived key of 16 bytes needs four blocks, one of 32 bytes six. They are encrypted side
         // by side: as much time as one takes, since four to six rounds start within the latency of
         // one.
-        let keys = SameKey(broadcast(n, keys));
-        if R == 11 {
+        let keys = SameKey::new(n, keys);
+        if C::KEY_BYTES == 16 {
             let [v0, v1, v2, v3, ..] = v;
-            let [v0, v1, v2, v3] = n.encrypt::<4, R>([v0, v1, v2, v3], keys);
+            let [v0, v1, v2, v3] = C::encrypt::<_, 4>(n, [v0, v1, v2, v3], keys);
             v = [v0, v1, v2, v3, n.zero(), n.zero()];
         } else {
-            v = n.encrypt::<6, R>(v, keys);
+            v = C::encrypt::<_, 6>(n, v, keys);
         }
         // The low halves, two to a block: hash key, then encryption key.
         let mut blocks = [[0; 16]; 3];
@@ -212,23 +175,23 @@ impl<const R: usize> Derived<R> {
             let low = n.bytes_down::<8>(n.bytes_up::<8>(v[2 * i]));
             n.store(n.xor(low, n.bytes_up::<8>(v[2 * i + 1])), &mut blocks[i..]);
         }
-        let mut derived = Self { hash: blocks[0], encrypt: [[0; 16]; R] };
-        s.expand(&blocks.as_flattened()[16..][..4 * (R - 7)], &mut derived.encrypt);
+        let mut derived = Self { hash: blocks[0], encrypt: C::rounds([0; 16]) };
+        C::expand(s, &blocks.as_flattened()[16..][..C::KEY_BYTES], &mut derived.encrypt);
         wipe(blocks.as_flattened_mut());
         derived
     }
 }
 
-impl<const R: usize> Drop for Derived<R> {
+impl<C: ExpandLanes> Drop for Derived<C> {
     fn drop(&mut self) {
         wipe(&mut self.hash);
-        wipe(self.encrypt.as_flattened_mut());
+        wipe(self.encrypt.as_mut().as_flattened_mut());
     }
 }
 
 /// A whole message. Returns the tag.
-struct GcmSivOneShot<'a, 'i, 'o, const R: usize, const SEAL: bool> {
-    keys: &'a [Block; R],
+struct GcmSivOneShot<'a, 'i, 'o, C: ExpandLanes, const SEAL: bool> {
+    keys: &'a C::Rounds<Block>,
     nonce: &'a [u8; 12],
     aad: &'a [u8],
     data: &'a mut InOut<'i, 'o>,
@@ -236,7 +199,7 @@ struct GcmSivOneShot<'a, 'i, 'o, const R: usize, const SEAL: bool> {
     tag: Block,
 }
 
-impl<const R: usize, const SEAL: bool> Kernel for GcmSivOneShot<'_, '_, '_, R, SEAL> {
+impl<C: ExpandLanes, const SEAL: bool> Kernel for GcmSivOneShot<'_, '_, '_, C, SEAL> {
     type Out = Block;
 
     #[inline(always)]
@@ -244,7 +207,7 @@ impl<const R: usize, const SEAL: bool> Kernel for GcmSivOneShot<'_, '_, '_, R, S
         let Self { keys, nonce, aad, data, mut tag } = self;
         let data = data.reborrow();
         let n = s.narrow();
-        let derived = Derived::new(s, keys, nonce);
+        let derived = Derived::<C>::new(s, keys, nonce);
         let group = VECTORS * S::WIDTH * 16;
         let total = aad.len().div_ceil(16) + data.len().div_ceil(16) + 1;
         // The powers of H are made for this message alone: no more than it has blocks.
@@ -267,7 +230,7 @@ impl<const R: usize, const SEAL: bool> Kernel for GcmSivOneShot<'_, '_, '_, R, S
             if SEAL {
                 y = hash_bytes::<S, false>(s, &powers, y, groups.input().as_flattened());
             } else {
-                let mut text = StitchedText::<S, R, false>::new(
+                let mut text = StitchedText::<S, C, false>::new(
                     s,
                     &derived.encrypt,
                     &powers,
@@ -284,13 +247,13 @@ impl<const R: usize, const SEAL: bool> Kernel for GcmSivOneShot<'_, '_, '_, R, S
         } else {
             let done = groups.len();
             let counter = start(s, tag, done);
-            let mut text = StitchedText::<S, R, false>::new(s, &derived.encrypt, &powers, counter);
+            let mut text = StitchedText::<S, C, false>::new(s, &derived.encrypt, &powers, counter);
             text.rest(Hashed::Output, &mut run, rest);
             return finish(n, &derived, run, lengths, nonce);
         }
         tag = finish(n, &derived, run, lengths, nonce);
         let mut text =
-            StitchedText::<S, R, false>::new(s, &derived.encrypt, &powers, start(s, tag, 0));
+            StitchedText::<S, C, false>::new(s, &derived.encrypt, &powers, start(s, tag, 0));
         // Second pass of sealing: CTR from the tag, nothing to hash.
         text.groups(Hashed::Nothing, &mut groups);
         let mut nothing = ProductRun::new(s, &powers, 1, n.zero());
@@ -312,9 +275,9 @@ pub(super) fn start<S: Clmul>(s: S, tag: Block, blocks: usize) -> <S::Narrow as 
 
 /// The tag from the hash (clause 4).
 #[inline(always)]
-fn finish<N: Clmul, S: Clmul<Narrow = N>, const R: usize>(
+fn finish<N: Clmul, S: Clmul<Narrow = N>, C: ExpandLanes>(
     n: N,
-    derived: &Derived<R>,
+    derived: &Derived<C>,
     mut run: ProductRun<'_, S>,
     lengths: N::V,
     nonce: &[u8; 12],
@@ -326,7 +289,7 @@ fn finish<N: Clmul, S: Clmul<Narrow = N>, const R: usize>(
         u32::from_le_bytes(rest).into(),
     );
     let hash = n.and(n.xor(run.finish(), nonce), n.splat_halves(u64::MAX, u64::MAX >> 1));
-    let [v] = n.encrypt::<1, R>([hash], SameKey(broadcast(n, &derived.encrypt)));
+    let [v] = C::encrypt::<_, 1>(n, [hash], SameKey::new(n, &derived.encrypt));
     let mut tag = [[0; 16]];
     n.store(v, &mut tag);
     tag[0]

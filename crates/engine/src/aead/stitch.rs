@@ -15,12 +15,13 @@
 //! `REVERSED` is the order of GCM: counters in the last word, big-endian; hashed blocks reversed. In
 //! GCM-SIV counters are in the first word, little-endian.
 
-use lanelock_isa::{Beside, Block, Blocks, Clmul, SameKey};
+use lanelock_isa::{Beside, Block, Blocks, Clmul};
 
 use crate::{
-    aes::{broadcast, ecb::load_group},
+    cipher::{Cipher, SameKey},
     hash::field::{Factors, Powers, ProductRun, Sum, VECTORS, convert, hash_group},
     inout::{InOut, InOutBlocks},
+    modes::ecb::load_group,
 };
 
 /// What is hashed of the text.
@@ -75,9 +76,9 @@ impl<S: Clmul, const REVERSED: bool> Beside<S> for HashBeside<'_, S, REVERSED> {
 }
 
 /// Text on its way through CTR and the hash.
-pub(super) struct StitchedText<'a, S: Clmul, const R: usize, const REVERSED: bool> {
+pub(super) struct StitchedText<'a, S: Clmul, C: Cipher, const REVERSED: bool> {
     s: S,
-    keys: SameKey<S::K, R>,
+    keys: SameKey<S, C>,
     powers: &'a Powers,
     /// The next counters, as little-endian numbers in the first word.
     counters: S::V,
@@ -85,19 +86,19 @@ pub(super) struct StitchedText<'a, S: Clmul, const R: usize, const REVERSED: boo
     pub(super) y: <S::Narrow as Blocks>::V,
 }
 
-impl<'a, S: Clmul, const R: usize, const REVERSED: bool> StitchedText<'a, S, R, REVERSED> {
+impl<'a, S: Clmul, C: Cipher, const REVERSED: bool> StitchedText<'a, S, C, REVERSED> {
     /// Text whose first counter is the one behind `counter`, which has its number in the first word.
     #[inline(always)]
     pub(super) fn new(
         s: S,
-        keys: &[Block; R],
+        keys: &C::Rounds<Block>,
         powers: &'a Powers,
         counter: <S::Narrow as Blocks>::V,
     ) -> Self {
         const STEPS: [Block; 4] = [word(1), word(2), word(3), word(4)];
         let counters = s.add_words(s.splat_narrow(counter), s.load(&STEPS));
         let y = s.narrow().zero();
-        Self { s, keys: SameKey(broadcast(s, keys)), powers, counters, y }
+        Self { s, keys: SameKey::new(s, keys), powers, counters, y }
     }
 
     /// The next counter blocks, as many vectors as asked for.
@@ -121,7 +122,7 @@ impl<'a, S: Clmul, const R: usize, const REVERSED: bool> StitchedText<'a, S, R, 
         while data.len() - at >= group {
             let v = self.counter_blocks::<VECTORS>();
             let v = if hashed == Hashed::Nothing || hashed == Hashed::Output && at == 0 {
-                s.encrypt::<VECTORS, R>(v, self.keys)
+                C::encrypt::<_, VECTORS>(s, v, self.keys)
             } else {
                 // The first group of an output has none before it (above); the last is hashed behind
                 // the loop.
@@ -130,7 +131,7 @@ impl<'a, S: Clmul, const R: usize, const REVERSED: bool> StitchedText<'a, S, R, 
                     _ => &data.input()[at..],
                 };
                 let mut hash = HashBeside::<S, REVERSED>::new(s, self.powers, self.y, text);
-                let v = s.encrypt_beside::<VECTORS, R>(v, self.keys, &mut hash);
+                let v = C::encrypt_beside::<_, VECTORS>(s, v, self.keys, &mut hash);
                 self.y = hash.y;
                 v
             };
@@ -161,7 +162,7 @@ impl<'a, S: Clmul, const R: usize, const REVERSED: bool> StitchedText<'a, S, R, 
         while at < data.len() {
             let bytes = (data.len() - at).min(16 * S::WIDTH);
             let [v] = self.counter_blocks::<1>();
-            let [v] = s.encrypt::<1, R>([v], self.keys);
+            let [v] = C::encrypt::<_, 1>(s, [v], self.keys);
             let text = s.load_part(&data.get_in()[at..][..bytes]);
             let mut result = s.xor(v, text);
             s.store_part(result, &mut data.get_out()[at..][..bytes]);

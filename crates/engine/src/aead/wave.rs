@@ -11,11 +11,13 @@
 use lanelock_isa::{AesLevel, Block, wipe};
 
 use super::{
-    Aead, authenticate_beside,
+    Aead,
     batch::{Message, nonce_block},
-    copy_tag,
 };
-use crate::Error;
+use crate::{
+    Error,
+    tag::{authenticate_beside, copy_tag},
+};
 
 /// The most messages of a wave.
 pub(super) const LANES: usize = 16;

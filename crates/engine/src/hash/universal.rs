@@ -8,7 +8,7 @@ use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, LevelError, StackDept
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::field::{Powers, convert, hash_bytes, times_x};
-use crate::{aes::default_level, set_up::SetUp};
+use crate::set_up::{SetUp, default_level};
 
 /// A universal hash, bytes piece by piece: [`Ghash`], whose blocks are `REVERSED`, or [`Polyval`].
 ///

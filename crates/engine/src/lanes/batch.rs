@@ -10,7 +10,12 @@ use super::{
     one::RunOne,
     work::{Work, run_all},
 };
-use crate::{Aes, Pattern, inout::InOutBlocks, length::Length};
+use crate::{
+    Pattern,
+    cipher::{Cipher, Key},
+    inout::InOutBlocks,
+    length::Length,
+};
 
 /// One chain to encrypt: CBC over the blocks of `data` that `pattern` selects. Bytes that it does not
 /// select, and bytes after the last whole block, stay as they are.
@@ -99,8 +104,8 @@ pub(super) fn finish_run(key: KeyRef<'_>, iv: &mut Block, data: &mut [Block]) {
 }
 
 /// Encrypts one chain.
-pub(crate) fn encrypt_one<const R: usize>(
-    key: &Aes<R>,
+pub(crate) fn encrypt_one<C: Cipher>(
+    key: &Key<C>,
     iv: &mut Block,
     pattern: Pattern,
     mut data: InOutBlocks<'_, '_>,
@@ -111,8 +116,8 @@ pub(crate) fn encrypt_one<const R: usize>(
     run_one(key, iv, Pattern::ALL, count, rest);
 }
 
-fn run_one<const R: usize>(
-    key: &Aes<R>,
+fn run_one<C: Cipher>(
+    key: &Key<C>,
     state: &mut Block,
     pattern: Pattern,
     runs: usize,
@@ -120,6 +125,6 @@ fn run_one<const R: usize>(
 ) {
     let (run, period, keys) = (pattern.run(), pattern.period(), key.encrypt_keys());
     if runs > 0 {
-        key.level().run(RunOne { state, data, keys, runs, run, period });
+        key.level().run(RunOne::<C> { state, data, keys, runs, run, period });
     }
 }

@@ -1,9 +1,9 @@
 //! E(K_i, B_i) for one block of each of many messages, under the key of the message: first and last
 //! blocks and masks of tags, which are single steps and so need no chain in the lanes.
 
-use lanelock_isa::{Block, Blocks, Clmul, Kernel, OwnKeys, wipe};
+use lanelock_isa::{Block, Clmul, Kernel, wipe};
 
-use crate::aes::EncryptKey;
+use crate::cipher::{Cipher, EncryptKey, OwnKeys};
 
 /// Blocks at a time.
 const GROUP: usize = 64;
@@ -14,9 +14,9 @@ const VECTORS: usize = 4;
 
 /// Encrypts the block of each item under the key of the item; items without a key are left out. All
 /// keys have the same level.
-pub(crate) fn encrypt_each<'k, T, const R: usize>(
+pub(crate) fn encrypt_each<'k, T, C: Cipher>(
     items: &mut [T],
-    key: impl Fn(&T) -> Option<&'k EncryptKey<R>>,
+    key: impl Fn(&T) -> Option<&'k EncryptKey<C>>,
     block: impl Fn(&mut T) -> &mut Block,
 ) {
     let Some(first) = items.iter().find_map(&key) else { return };
@@ -48,12 +48,12 @@ pub(crate) fn encrypt_each<'k, T, const R: usize>(
 }
 
 /// Encrypts each block under the key beside it.
-struct Each<'a, 'k, const R: usize> {
-    keys: &'a [&'k EncryptKey<R>],
+struct Each<'a, 'k, C: Cipher> {
+    keys: &'a [&'k EncryptKey<C>],
     blocks: &'a mut [Block],
 }
 
-impl<const R: usize> Kernel for Each<'_, '_, R> {
+impl<C: Cipher> Kernel for Each<'_, '_, C> {
     type Out = ();
 
     #[inline(always)]
@@ -61,15 +61,15 @@ impl<const R: usize> Kernel for Each<'_, '_, R> {
         let Self { keys, blocks } = self;
         let mut at = 0;
         while blocks.len() - at >= VECTORS * S::WIDTH {
-            group::<S, VECTORS, R>(s, &keys[at..], &mut blocks[at..]);
+            group::<S, VECTORS, C>(s, &keys[at..], &mut blocks[at..]);
             at += VECTORS * S::WIDTH;
         }
         while blocks.len() - at >= S::WIDTH {
-            group::<S, 1, R>(s, &keys[at..], &mut blocks[at..]);
+            group::<S, 1, C>(s, &keys[at..], &mut blocks[at..]);
             at += S::WIDTH;
         }
         while at < blocks.len() {
-            group::<S::Narrow, 1, R>(s.narrow(), &keys[at..], &mut blocks[at..]);
+            group::<S::Narrow, 1, C>(s.narrow(), &keys[at..], &mut blocks[at..]);
             at += 1;
         }
     }
@@ -77,11 +77,7 @@ impl<const R: usize> Kernel for Each<'_, '_, R> {
 
 /// The first `N * S::WIDTH` blocks.
 #[inline(always)]
-fn group<S: Blocks, const N: usize, const R: usize>(
-    s: S,
-    keys: &[&EncryptKey<R>],
-    blocks: &mut [Block],
-) {
+fn group<S: Clmul, const N: usize, C: Cipher>(s: S, keys: &[&EncryptKey<C>], blocks: &mut [Block]) {
     // Lanes that no vector reaches repeat the first key.
     let mut schedules = [keys[0].keys(); VECTORS * 4];
     for lane in 0..N * S::WIDTH {
@@ -92,7 +88,7 @@ fn group<S: Blocks, const N: usize, const R: usize>(
     for i in 1..N {
         v[i] = s.load(&blocks[i * S::WIDTH..]);
     }
-    v = s.encrypt::<N, R>(v, OwnKeys(schedules));
+    v = C::encrypt::<_, N>(s, v, OwnKeys::<C, N>(&schedules));
     for i in 0..N {
         s.store(v[i], &mut blocks[i * S::WIDTH..]);
     }

@@ -2,25 +2,26 @@
 
 use core::marker::PhantomData;
 
-use lanelock_isa::{
-    AesLevel, Block, Blocks, Clmul, Kernel, LaneKeys, MOST_LANES, RoundKeys, SameKey, wipe,
-};
+use lanelock_isa::{AesLevel, Block, Clmul, Kernel, MOST_LANES, wipe};
 
 use super::{
     kind::{ChainKind, Lane},
     walk::{MOST_VECTORS, Squares, Steps, walk},
 };
-use crate::{Pattern, aes::broadcast};
+use crate::{
+    Pattern,
+    cipher::{Cipher, LaneKeys, RoundKeys, SameKey},
+};
 
 /// A chain to run: the blocks from the first that it takes on, and where its state lives.
-pub(crate) struct ChainWork<'s, 'k, D, const P: usize, const R: usize> {
+pub(crate) struct ChainWork<'s, 'k, D, const P: usize, C: Cipher> {
     /// The state before; in the end the state after.
     pub(crate) state: &'s mut [Block; P],
     /// Complete runs to take; in the end those that are left.
     pub(crate) runs: &'s mut usize,
     /// At least `(runs - 1) * period + run` blocks.
     pub(crate) data: D,
-    pub(crate) keys: &'k [Block; R],
+    pub(crate) keys: &'k C::Rounds<Block>,
 }
 
 /// How the lanes are to be run.
@@ -43,10 +44,10 @@ impl Flight {
     }
 
     /// Runs `chains` through the lanes; `same_key` if they all have that one.
-    pub(crate) fn run<'s, 'd, 'k, K, const P: usize, const R: usize>(
+    pub(crate) fn run<'s, 'd, 'k, K, const P: usize, C: Cipher>(
         self,
-        same_key: Option<&[Block; R]>,
-        mut chains: impl Iterator<Item = ChainWork<'s, 'k, K::Data<'d>, P, R>>,
+        same_key: Option<&C::Rounds<Block>>,
+        mut chains: impl Iterator<Item = ChainWork<'s, 'k, K::Data<'d>, P, C>>,
     ) where
         K: ChainKind<P>,
     {
@@ -63,13 +64,13 @@ impl Flight {
 }
 
 /// Where the lanes find their round keys.
-trait LaneKeySource<const R: usize> {
+trait LaneKeySource<C: Cipher> {
     /// Lane `lane` now needs `keys`.
-    fn set(&mut self, lane: usize, keys: &[Block; R]);
+    fn set(&mut self, lane: usize, keys: &C::Rounds<Block>);
     /// The key of lane `from` moves to lane `to`.
     fn copy(&mut self, from: usize, to: usize);
     /// Advances lanes 0 to `used` - 1, which `N` vectors just hold.
-    fn advance<S: Blocks, K: ChainKind<P>, const N: usize, const P: usize>(
+    fn advance<S: Clmul, K: ChainKind<P>, const N: usize, const P: usize>(
         &self,
         s: S,
         lanes: &mut FlightLanes<'_, '_, K, P>,
@@ -80,17 +81,17 @@ trait LaneKeySource<const R: usize> {
 }
 
 /// All chains have the same key: it stays in registers.
-struct SharedSchedule<'k, const R: usize>(&'k [Block; R]);
+struct SharedSchedule<'k, C: Cipher>(&'k C::Rounds<Block>);
 
-impl<const R: usize> LaneKeySource<R> for SharedSchedule<'_, R> {
+impl<C: Cipher> LaneKeySource<C> for SharedSchedule<'_, C> {
     #[inline(always)]
-    fn set(&mut self, _: usize, _: &[Block; R]) {}
+    fn set(&mut self, _: usize, _: &C::Rounds<Block>) {}
 
     #[inline(always)]
     fn copy(&mut self, _: usize, _: usize) {}
 
     #[inline(always)]
-    fn advance<S: Blocks, K: ChainKind<P>, const N: usize, const P: usize>(
+    fn advance<S: Clmul, K: ChainKind<P>, const N: usize, const P: usize>(
         &self,
         s: S,
         lanes: &mut FlightLanes<'_, '_, K, P>,
@@ -98,38 +99,38 @@ impl<const R: usize> LaneKeySource<R> for SharedSchedule<'_, R> {
         used: usize,
         steps: Steps,
     ) {
-        lanes.advance::<S, N, R>(s, SameKey(broadcast(s, self.0)), squares, used, steps);
+        lanes.advance::<S, N, C>(s, SameKey::new(s, self.0), squares, used, steps);
     }
 }
 
 /// Chains with different keys: round keys of all lanes side by side, `table[round][lane]`. No vector of
 /// the table crosses a cache line: every step reads it all.
 #[repr(align(64))]
-struct KeyTable<const R: usize>([[Block; MOST_LANES]; R]);
+struct KeyTable<C: Cipher>(C::Rounds<[Block; MOST_LANES]>);
 
-impl<const R: usize> KeyTable<R> {
+impl<C: Cipher> KeyTable<C> {
     fn new() -> Self {
-        Self([[[0; 16]; MOST_LANES]; R])
+        Self(C::rounds([[0; 16]; MOST_LANES]))
     }
 }
 
-impl<const R: usize> LaneKeySource<R> for KeyTable<R> {
+impl<C: Cipher> LaneKeySource<C> for KeyTable<C> {
     #[inline(always)]
-    fn set(&mut self, lane: usize, keys: &[Block; R]) {
-        for (row, key) in self.0.iter_mut().zip(keys) {
+    fn set(&mut self, lane: usize, keys: &C::Rounds<Block>) {
+        for (row, key) in self.0.as_mut().iter_mut().zip(keys.as_ref()) {
             row[lane] = *key;
         }
     }
 
     #[inline(always)]
     fn copy(&mut self, from: usize, to: usize) {
-        for row in &mut self.0 {
+        for row in self.0.as_mut() {
             row[to] = row[from];
         }
     }
 
     #[inline(always)]
-    fn advance<S: Blocks, K: ChainKind<P>, const N: usize, const P: usize>(
+    fn advance<S: Clmul, K: ChainKind<P>, const N: usize, const P: usize>(
         &self,
         s: S,
         lanes: &mut FlightLanes<'_, '_, K, P>,
@@ -137,13 +138,13 @@ impl<const R: usize> LaneKeySource<R> for KeyTable<R> {
         used: usize,
         steps: Steps,
     ) {
-        lanes.advance::<S, N, R>(s, LaneKeys(&self.0), squares, used, steps);
+        lanes.advance::<S, N, C>(s, LaneKeys(&self.0), squares, used, steps);
     }
 }
 
-impl<const R: usize> Drop for KeyTable<R> {
+impl<C: Cipher> Drop for KeyTable<C> {
     fn drop(&mut self) {
-        wipe(self.0.as_flattened_mut().as_flattened_mut());
+        wipe(self.0.as_mut().as_flattened_mut().as_flattened_mut());
     }
 }
 
@@ -169,11 +170,11 @@ impl<'s, 'd, K: ChainKind<P>, const P: usize> FlightLanes<'s, 'd, K, P> {
     }
 
     #[inline(always)]
-    fn put<const R: usize>(
+    fn put<C: Cipher>(
         &mut self,
         lane: usize,
-        chain: ChainWork<'s, '_, K::Data<'d>, P, R>,
-        keys: &mut impl LaneKeySource<R>,
+        chain: ChainWork<'s, '_, K::Data<'d>, P, C>,
+        keys: &mut impl LaneKeySource<C>,
     ) {
         keys.set(lane, chain.keys);
         self.data[lane] = chain.data;
@@ -197,7 +198,7 @@ impl<'s, 'd, K: ChainKind<P>, const P: usize> FlightLanes<'s, 'd, K, P> {
 
     /// Closes the gap that a finished lane leaves.
     #[inline(always)]
-    fn close<const R: usize>(&mut self, lane: usize, keys: &mut impl LaneKeySource<R>) {
+    fn close<C: Cipher>(&mut self, lane: usize, keys: &mut impl LaneKeySource<C>) {
         self.active -= 1;
         let last = self.active;
         keys.copy(last, lane);
@@ -211,10 +212,10 @@ impl<'s, 'd, K: ChainKind<P>, const P: usize> FlightLanes<'s, 'd, K, P> {
 
     /// Advances lanes 0 to `used` - 1, which `N` vectors just hold. Each has that many runs left.
     #[inline(always)]
-    fn advance<S: Blocks, const N: usize, const R: usize>(
+    fn advance<S: Clmul, const N: usize, C: Cipher>(
         &mut self,
         s: S,
-        keys: impl RoundKeys<S>,
+        keys: impl RoundKeys<S, C>,
         squares: &mut Squares<S::V>,
         used: usize,
         steps: Steps,
@@ -230,7 +231,7 @@ impl<'s, 'd, K: ChainKind<P>, const P: usize> FlightLanes<'s, 'd, K, P> {
         let full = used == N * S::WIDTH;
         {
             let mut window = Lane::window::<N>(S::WIDTH, steps.blocks(), &mut self.data[..used]);
-            walk::<S, K, _, N, P, R>(s, &mut state, keys, &mut window, squares, steps, full);
+            walk::<S, K, _, N, P, C>(s, &mut state, keys, &mut window, squares, steps, full);
         }
         let state = K::leave(s, state);
         for p in 0..P {
@@ -246,18 +247,18 @@ impl<'s, 'd, K: ChainKind<P>, const P: usize> FlightLanes<'s, 'd, K, P> {
 }
 
 /// Runs the chains of a source through the lanes.
-struct RunLanes<'c, C, Q, K, const R: usize> {
-    chains: &'c mut dyn Iterator<Item = C>,
+struct RunLanes<'c, W, Q, K> {
+    chains: &'c mut dyn Iterator<Item = W>,
     keys: Q,
     flight: Flight,
     kind: PhantomData<K>,
 }
 
-impl<K, Q, const P: usize, const R: usize> Kernel
-    for RunLanes<'_, ChainWork<'_, '_, K::Data<'_>, P, R>, Q, K, R>
+impl<K, Q, const P: usize, C: Cipher> Kernel
+    for RunLanes<'_, ChainWork<'_, '_, K::Data<'_>, P, C>, Q, K>
 where
     K: ChainKind<P>,
-    Q: LaneKeySource<R>,
+    Q: LaneKeySource<C>,
 {
     type Out = ();
 
@@ -320,7 +321,7 @@ where
 /// last vector is not full. Above, only kernels of four and eight vectors exist: so many advance, and
 /// the other chains stay where they are until a lane ends.
 #[inline(always)]
-fn lanes_for<S: Blocks>(active: usize) -> usize {
+fn lanes_for<S: Clmul>(active: usize) -> usize {
     match active / S::WIDTH {
         0..=3 => active,
         4..=7 => 4 * S::WIDTH,

@@ -14,8 +14,10 @@ use super::{
 };
 use crate::{
     AesLevel,
-    aes::cmac::{Aes128Cmac, Aes192Cmac, Aes256Cmac, Cmac, split_last, xor},
+    cipher::Cipher,
+    keys::{Aes128Cmac, Aes192Cmac, Aes256Cmac},
     length::Length,
+    modes::cmac::{Cmac, split_last, xor},
 };
 
 /// A reference to a CMAC key of any size.
@@ -153,9 +155,9 @@ fn work<'w>(job: &'w mut MacJob<'_>) -> Option<Work<'w, 'w, CmacBlocks, 1>> {
 }
 
 /// Takes the last blocks, of jobs with keys of one size and level.
-fn finish<'k, const R: usize>(
+fn finish<'k, C: Cipher>(
     jobs: &mut [MacJob<'k>],
-    key_of: impl Fn(CmacRef<'k>) -> Option<&'k Cmac<R>>,
+    key_of: impl Fn(CmacRef<'k>) -> Option<&'k Cmac<C>>,
 ) {
     for job in &mut *jobs {
         if let Some(key) = key_of(job.key) {

@@ -5,33 +5,35 @@
 //! ciphertext itself has to come out. Registers: the state, this and the next plaintext, and 11
 //! round keys: 14.
 
-use lanelock_isa::{Block, Blocks, Clmul, Kernel, SameKey};
+use lanelock_isa::{Block, Blocks as _, Clmul, Kernel};
 
-use crate::{aes::broadcast, inout::InOutBlocks};
+use crate::{
+    cipher::{Cipher, SameKey},
+    inout::InOutBlocks,
+};
 
 /// Encrypts `runs` runs of `run` blocks, their starts `period` blocks apart.
-pub(super) struct RunOne<'a, 'i, 'o, const R: usize> {
+pub(super) struct RunOne<'a, 'i, 'o, C: Cipher> {
     pub(super) state: &'a mut Block,
     pub(super) data: InOutBlocks<'i, 'o>,
-    pub(super) keys: &'a [Block; R],
+    pub(super) keys: &'a C::Rounds<Block>,
     pub(super) runs: usize,
     pub(super) run: usize,
     pub(super) period: usize,
 }
 
-impl<const R: usize> Kernel for RunOne<'_, '_, '_, R> {
+impl<C: Cipher> Kernel for RunOne<'_, '_, '_, C> {
     type Out = ();
 
     #[inline(always)]
     fn run<S: Clmul>(self, s: S) {
         let Self { state, mut data, keys, runs, run, period } = self;
         let s = s.narrow();
-        let whitening = s.load(&keys[..1]);
-        let keys = SameKey(broadcast(s, keys));
+        let keys = SameKey::new(s, keys);
         let mut v = s.load(core::slice::from_ref(state));
         // Round key 0 is added to the next plaintext block a step in advance: one exclusive or is
         // left between the last round of a block and the first of the next.
-        let mut early = s.xor(s.load(data.input()), whitening);
+        let mut early = C::whiten(s, s.load(data.input()), keys, 0);
         let (mut at, mut number) = (0, 0);
         for left in (0..runs * run).rev() {
             // The next block: inside a run the following one, else the first of the next run.
@@ -42,9 +44,9 @@ impl<const R: usize> Kernel for RunOne<'_, '_, '_, R> {
                 number = 0;
                 at + 1 + period - run
             };
-            let next_early =
-                s.xor(s.load(&data.input()[if left > 0 { next } else { at }..]), whitening);
-            [v] = s.encrypt_whitened::<1, R>([s.xor(v, early)], keys);
+            let next_block = s.load(&data.input()[if left > 0 { next } else { at }..]);
+            let next_early = C::whiten(s, next_block, keys, 0);
+            [v] = C::encrypt_whitened::<_, 1>(s, [s.xor(v, early)], keys);
             s.store(v, &mut data.output()[at..]);
             (at, early) = (next, next_early);
         }

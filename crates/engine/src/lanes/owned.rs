@@ -13,7 +13,7 @@ use super::{
     scheduler::{RunJobs, Submit},
     work::{Work, group, run_group},
 };
-use crate::{Error, Pattern, aes::cmac::split_last, length::Length};
+use crate::{Error, Pattern, length::Length, modes::cmac::split_last};
 
 /// A job that owns its buffer. Its fields are those of [`Job`], and `tag` is whatever the caller wants
 /// back with the result.

@@ -12,9 +12,10 @@
 //! Both move the next blocks in, and the last ones out, while the current ones are encrypted: what is
 //! loaded does not depend on the rounds, and shuffles, loads and stores use other units than they do.
 
-use lanelock_isa::{Blocks, RoundKeys};
+use lanelock_isa::Clmul;
 
 use super::kind::{ChainKind, LaneWindow};
+use crate::cipher::{Cipher, RoundKeys};
 
 /// The most vectors in flight: `MOST_LANES` at four lanes a vector. The numbers of vectors that have a
 /// kernel (1, 2, 3, 4, 8) were chosen by the sweep `lanelock-lab lanes`, see `docs/performance.md`.
@@ -46,27 +47,27 @@ pub(super) type Squares<V> = [[[V; MOST_VECTORS]; 4]; 2];
 
 /// Takes the steps of a window. `full` if the lanes fill all `N` vectors.
 #[inline(always)]
-pub(super) fn walk<S, K, W, const N: usize, const P: usize, const R: usize>(
+pub(super) fn walk<S, K, W, const N: usize, const P: usize, C: Cipher>(
     s: S,
     state: &mut [[S::V; N]; P],
-    keys: impl RoundKeys<S>,
+    keys: impl RoundKeys<S, C>,
     window: &mut W,
     squares: &mut Squares<S::V>,
     steps: Steps,
     full: bool,
 ) where
-    S: Blocks,
+    S: Clmul,
     K: ChainKind<P>,
     W: LaneWindow<N>,
 {
     // The common cases first: single blocks in a row of full vectors.
     if K::PATTERNS && steps.run < steps.period {
         if steps.run > 1 {
-            by_rows::<S, K, W, N, P, R, false, false>(s, state, keys, window, 0, steps);
+            by_rows::<S, K, W, N, P, C, false, false>(s, state, keys, window, 0, steps);
         } else if full {
-            by_rows::<S, K, W, N, P, R, true, true>(s, state, keys, window, 0, steps);
+            by_rows::<S, K, W, N, P, C, true, true>(s, state, keys, window, 0, steps);
         } else {
-            by_rows::<S, K, W, N, P, R, true, false>(s, state, keys, window, 0, steps);
+            by_rows::<S, K, W, N, P, C, true, false>(s, state, keys, window, 0, steps);
         }
     } else {
         let blocks = steps.blocks();
@@ -74,12 +75,12 @@ pub(super) fn walk<S, K, W, const N: usize, const P: usize, const R: usize>(
         if S::WIDTH > 1 && blocks >= FEW_SQUARES * S::WIDTH {
             // Squares as far as they go, then single rows.
             let turns = blocks / S::WIDTH;
-            by_squares::<S, K, W, N, P, R>(s, state, keys, window, squares, turns);
+            by_squares::<S, K, W, N, P, C>(s, state, keys, window, squares, turns);
             done = turns * S::WIDTH;
         }
         if done < blocks {
             let steps = Steps { runs: blocks - done, run: 1, period: 1 };
-            by_rows::<S, K, W, N, P, R, true, false>(s, state, keys, window, done, steps);
+            by_rows::<S, K, W, N, P, C, true, false>(s, state, keys, window, done, steps);
         }
     }
 }
@@ -96,18 +97,18 @@ fn by_rows<
     W,
     const N: usize,
     const P: usize,
-    const R: usize,
+    C: Cipher,
     const SINGLE: bool,
     const FULL: bool,
 >(
     s: S,
     state: &mut [[S::V; N]; P],
-    keys: impl RoundKeys<S>,
+    keys: impl RoundKeys<S, C>,
     window: &mut W,
     start: usize,
     steps: Steps,
 ) where
-    S: Blocks,
+    S: Clmul,
     K: ChainKind<P>,
     W: LaneWindow<N>,
 {
@@ -125,7 +126,7 @@ fn by_rows<
         // The last step has no next one. Its last block is gathered again, and not used: that is
         // inside the window, and cheaper than a branch.
         let next_data = gather::<S, W, N>(s, window, next.min(last));
-        let output = K::step::<S, N, R>(s, data, state, keys);
+        let output = K::step::<S, N, C>(s, data, state, keys);
         window.write_row::<S, FULL>(s, at, output);
         (at, data) = (next, next_data);
     }
@@ -133,7 +134,7 @@ fn by_rows<
 
 /// Block `at` of each lane.
 #[inline(always)]
-fn gather<S: Blocks, W: LaneWindow<N>, const N: usize>(s: S, window: &W, at: usize) -> [S::V; N] {
+fn gather<S: Clmul, W: LaneWindow<N>, const N: usize>(s: S, window: &W, at: usize) -> [S::V; N] {
     let row = window.rows(at, 1);
     let mut data = [s.gather(row, 0); N];
     for i in 1..N {
@@ -151,15 +152,15 @@ fn gather<S: Blocks, W: LaneWindow<N>, const N: usize>(s: S, window: &W, at: usi
     clippy::manual_memcpy,
     reason = "a call that stays one would take vectors from the registers"
 )]
-fn by_squares<S, K, W, const N: usize, const P: usize, const R: usize>(
+fn by_squares<S, K, W, const N: usize, const P: usize, C: Cipher>(
     s: S,
     state: &mut [[S::V; N]; P],
-    keys: impl RoundKeys<S>,
+    keys: impl RoundKeys<S, C>,
     window: &mut W,
     squares: &mut Squares<S::V>,
     turns: usize,
 ) where
-    S: Blocks,
+    S: Clmul,
     K: ChainKind<P>,
     W: LaneWindow<N>,
 {
@@ -178,7 +179,7 @@ fn by_squares<S, K, W, const N: usize, const P: usize, const R: usize>(
             for i in 1..N {
                 data[i] = now[j][i];
             }
-            let output = K::step::<S, N, R>(s, data, state, keys);
+            let output = K::step::<S, N, C>(s, data, state, keys);
             if W::WRITES {
                 for i in 0..N {
                     now[j][i] = output[i];
@@ -206,7 +207,7 @@ fn by_squares<S, K, W, const N: usize, const P: usize, const R: usize>(
 
 /// Reads square number `turn` of vector `i`.
 #[inline(always)]
-fn take<S: Blocks, W: LaneWindow<N>, const N: usize>(
+fn take<S: Clmul, W: LaneWindow<N>, const N: usize>(
     s: S,
     window: &W,
     squares: &mut [[S::V; MOST_VECTORS]; 4],
@@ -221,7 +222,7 @@ fn take<S: Blocks, W: LaneWindow<N>, const N: usize>(
 
 /// Writes square number `turn` of vector `i`.
 #[inline(always)]
-fn put<S: Blocks, W: LaneWindow<N>, const N: usize>(
+fn put<S: Clmul, W: LaneWindow<N>, const N: usize>(
     s: S,
     window: &mut W,
     squares: &[[S::V; MOST_VECTORS]; 4],

@@ -8,7 +8,10 @@ use super::{
     flight::{ChainWork, Flight},
     kind::ChainKind,
 };
-use crate::Pattern;
+use crate::{
+    Pattern,
+    cipher::{Aes, Cipher},
+};
 
 /// The round keys of a chain, of any size, and their level.
 #[derive(Clone, Copy)]
@@ -96,26 +99,32 @@ pub(super) fn run_group<K: ChainKind<P>, const P: usize>(
 ) {
     let Some(first) = group.first() else { return };
     match first.keys.schedule {
-        Schedule::Aes128(_) => run_sized(group, most, stop_early, |keys| match keys.schedule {
-            Schedule::Aes128(schedule) => Some(schedule),
-            _ => None,
-        }),
-        Schedule::Aes192(_) => run_sized(group, most, stop_early, |keys| match keys.schedule {
-            Schedule::Aes192(schedule) => Some(schedule),
-            _ => None,
-        }),
-        Schedule::Aes256(_) => run_sized(group, most, stop_early, |keys| match keys.schedule {
-            Schedule::Aes256(schedule) => Some(schedule),
-            _ => None,
-        }),
+        Schedule::Aes128(_) => {
+            run_sized::<K, P, Aes<11>>(group, most, stop_early, |keys| match keys.schedule {
+                Schedule::Aes128(schedule) => Some(schedule),
+                _ => None,
+            })
+        }
+        Schedule::Aes192(_) => {
+            run_sized::<K, P, Aes<13>>(group, most, stop_early, |keys| match keys.schedule {
+                Schedule::Aes192(schedule) => Some(schedule),
+                _ => None,
+            })
+        }
+        Schedule::Aes256(_) => {
+            run_sized::<K, P, Aes<15>>(group, most, stop_early, |keys| match keys.schedule {
+                Schedule::Aes256(schedule) => Some(schedule),
+                _ => None,
+            })
+        }
     }
 }
 
-fn run_sized<'k, K: ChainKind<P>, const P: usize, const R: usize>(
+fn run_sized<'k, K: ChainKind<P>, const P: usize, C: Cipher>(
     group: &mut [Work<'_, 'k, K, P>],
     most: usize,
     stop_early: bool,
-    schedule: impl Fn(JobKeys<'k>) -> Option<&'k [Block; R]> + Copy,
+    schedule: impl Fn(JobKeys<'k>) -> Option<&'k C::Rounds<Block>> + Copy,
 ) {
     let (keys, pattern) = (group[0].keys, group[0].pattern);
     // The same key is recognised by its address: comparing key bytes would cost time for each job.
@@ -127,5 +136,5 @@ fn run_sized<'k, K: ChainKind<P>, const P: usize, const R: usize>(
         let keys = schedule(work.keys)?;
         Some(ChainWork { state: &mut *work.state, runs: &mut work.runs, data, keys })
     });
-    Flight { level: keys.level, pattern, most, stop_early }.run::<K, P, R>(one, chains);
+    Flight { level: keys.level, pattern, most, stop_early }.run::<K, P, C>(one, chains);
 }

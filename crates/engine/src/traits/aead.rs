@@ -12,7 +12,7 @@ use crate::{
         Aead, Aegis128L, Aegis128X2, Aegis128X4, Aegis256, Aegis256X2, Aegis256X4, Aes128Gcm,
         Aes128GcmSiv, Aes128Ocb3, Aes192Gcm, Aes192Ocb3, Aes256Gcm, Aes256GcmSiv, Aes256Ocb3,
     },
-    aes::detected_level,
+    set_up::detected_level,
 };
 
 /// A key with tags of another length gives an error: the type says how long they are.

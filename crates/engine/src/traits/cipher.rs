@@ -5,35 +5,37 @@ use core::fmt;
 use ::cipher::{
     AlgorithmName, BlockCipherDecBackend, BlockCipherDecClosure, BlockCipherDecrypt,
     BlockCipherEncBackend, BlockCipherEncClosure, BlockCipherEncrypt, BlockSizeUser, InOut,
-    InnerIvInit, Iv, IvSizeUser, Key, KeyInit, KeySizeUser, OverflowError, ParBlocks,
+    InnerIvInit, Iv, IvSizeUser, Key as KeyArray, KeyInit, KeySizeUser, OverflowError, ParBlocks,
     ParBlocksSizeUser, SeekNum, StreamCipher, StreamCipherError, StreamCipherSeek,
     array::Array,
     common::InnerUser,
     consts::{U16, U24, U32},
 };
 use inout::InOutBuf;
-use lanelock_isa::{Block, Blocks, Clmul, Kernel, SameKey};
+use lanelock_isa::{Block, Clmul, Kernel};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::{
-    Aes, CounterBits,
-    aes::{FLIGHT, Mode, broadcast, detected_level, ecb::Ecb},
+    CounterBits,
+    cipher::{Aes, Cipher, Key, SameKey},
     inout::InOutBlocks,
+    modes::{FLIGHT, Mode, ecb::Ecb},
+    set_up::detected_level,
 };
 
 macro_rules! keys {
     ($rounds:literal, $size:ty, $name:literal) => {
-        impl KeySizeUser for Aes<$rounds> {
+        impl KeySizeUser for Key<Aes<$rounds>> {
             type KeySize = $size;
         }
 
-        impl KeyInit for Aes<$rounds> {
-            fn new(key: &Key<Self>) -> Self {
+        impl KeyInit for Key<Aes<$rounds>> {
+            fn new(key: &KeyArray<Self>) -> Self {
                 Self::with_level(key.as_ref(), detected_level())
             }
         }
 
-        impl AlgorithmName for Aes<$rounds> {
+        impl AlgorithmName for Key<Aes<$rounds>> {
             fn write_alg_name(f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str($name)
             }
@@ -45,76 +47,76 @@ keys!(11, U16, "Aes128");
 keys!(13, U24, "Aes192");
 keys!(15, U32, "Aes256");
 
-impl<const R: usize> BlockSizeUser for Aes<R> {
+impl<C: Cipher> BlockSizeUser for Key<C> {
     type BlockSize = U16;
 }
 
-impl<const R: usize> BlockCipherEncrypt for Aes<R> {
+impl<C: Cipher> BlockCipherEncrypt for Key<C> {
     fn encrypt_with_backend(&self, closure: impl BlockCipherEncClosure<BlockSize = U16>) {
-        self.level().run(Encrypt { keys: self.encrypt_keys(), closure });
+        self.level().run(Encrypt::<_, C> { keys: self.encrypt_keys(), closure });
     }
 }
 
-impl<const R: usize> BlockCipherDecrypt for Aes<R> {
+impl<C: Cipher> BlockCipherDecrypt for Key<C> {
     fn decrypt_with_backend(&self, closure: impl BlockCipherDecClosure<BlockSize = U16>) {
-        self.level().run(Decrypt { keys: self.decrypt_keys(), closure });
+        self.level().run(Decrypt::<_, C> { keys: self.decrypt_keys(), closure });
     }
 }
 
 /// Runs a closure over a backend: the mode of another crate becomes a kernel.
-struct Encrypt<'k, F, const R: usize> {
-    keys: &'k [Block; R],
+struct Encrypt<'k, F, C: Cipher> {
+    keys: &'k C::Rounds<Block>,
     closure: F,
 }
 
-impl<F: BlockCipherEncClosure<BlockSize = U16>, const R: usize> Kernel for Encrypt<'_, F, R> {
+impl<F: BlockCipherEncClosure<BlockSize = U16>, C: Cipher> Kernel for Encrypt<'_, F, C> {
     type Out = ();
 
     #[inline(always)]
     fn run<S: Clmul>(self, s: S) {
-        self.closure.call(&AesBackend::<S, R, true>::new(s, self.keys));
+        self.closure.call(&AesBackend::<S, C, true>::new(s, self.keys));
     }
 }
 
 /// The same for decryption.
-struct Decrypt<'k, F, const R: usize> {
-    keys: &'k [Block; R],
+struct Decrypt<'k, F, C: Cipher> {
+    keys: &'k C::Rounds<Block>,
     closure: F,
 }
 
-impl<F: BlockCipherDecClosure<BlockSize = U16>, const R: usize> Kernel for Decrypt<'_, F, R> {
+impl<F: BlockCipherDecClosure<BlockSize = U16>, C: Cipher> Kernel for Decrypt<'_, F, C> {
     type Out = ();
 
     #[inline(always)]
     fn run<S: Clmul>(self, s: S) {
-        self.closure.call(&AesBackend::<S, R, false>::new(s, self.keys));
+        self.closure.call(&AesBackend::<S, C, false>::new(s, self.keys));
     }
 }
 
 /// AES at level `S`, in one direction.
-struct AesBackend<'k, S: Blocks, const R: usize, const ENCRYPT: bool> {
+struct AesBackend<'k, S: Clmul, C: Cipher, const ENCRYPT: bool> {
     s: S,
-    wide: SameKey<S::K, R>,
-    keys: &'k [Block; R],
+    wide: SameKey<S, C>,
+    keys: &'k C::Rounds<Block>,
 }
 
-impl<'k, S: Clmul, const R: usize, const ENCRYPT: bool> AesBackend<'k, S, R, ENCRYPT> {
+impl<'k, S: Clmul, C: Cipher, const ENCRYPT: bool> AesBackend<'k, S, C, ENCRYPT> {
     #[inline(always)]
-    fn new(s: S, keys: &'k [Block; R]) -> Self {
-        Self { s, wide: SameKey(broadcast(s, keys)), keys }
+    fn new(s: S, keys: &'k C::Rounds<Block>) -> Self {
+        Self { s, wide: SameKey::new(s, keys), keys }
     }
 
     /// Whole groups of vectors.
     #[inline(always)]
     fn groups<const N: usize>(&self, data: InOutBlocks<'_, '_>) -> usize {
-        Ecb::<ENCRYPT>.groups::<S, N, R>(self.s, self.wide, data)
+        Ecb::<ENCRYPT>.groups::<C, S, N>(self.s, self.wide, data)
     }
 
     #[inline(always)]
     fn singles(&self, data: InOutBlocks<'_, '_>) {
         let n = self.s.narrow();
-        let keys = SameKey(broadcast(n, self.keys));
-        Ecb::<ENCRYPT>.groups::<S::Narrow, 1, R>(n, keys, data);
+        let keys = SameKey::new(n, self.keys);
+        Ecb::<ENCRYPT>.groups::<C, S::Narrow, 1>(n, keys, data);
     }
 
     #[inline(always)]
@@ -127,20 +129,16 @@ impl<'k, S: Clmul, const R: usize, const ENCRYPT: bool> AesBackend<'k, S, R, ENC
     }
 }
 
-impl<S: Clmul, const R: usize, const ENCRYPT: bool> BlockSizeUser
-    for AesBackend<'_, S, R, ENCRYPT>
-{
+impl<S: Clmul, C: Cipher, const ENCRYPT: bool> BlockSizeUser for AesBackend<'_, S, C, ENCRYPT> {
     type BlockSize = U16;
 }
 
 /// Whole groups of vectors at every level: 8 vectors of 4 blocks, or more groups of less.
-impl<S: Clmul, const R: usize, const ENCRYPT: bool> ParBlocksSizeUser
-    for AesBackend<'_, S, R, ENCRYPT>
-{
+impl<S: Clmul, C: Cipher, const ENCRYPT: bool> ParBlocksSizeUser for AesBackend<'_, S, C, ENCRYPT> {
     type ParBlocksSize = U32;
 }
 
-impl<S: Clmul, const R: usize> BlockCipherEncBackend for AesBackend<'_, S, R, true> {
+impl<S: Clmul, C: Cipher> BlockCipherEncBackend for AesBackend<'_, S, C, true> {
     #[inline(always)]
     fn encrypt_block(&self, block: InOut<'_, '_, Array<u8, U16>>) {
         self.singles(InOutBlocks::split(block.into_buf().into()).0);
@@ -157,7 +155,7 @@ impl<S: Clmul, const R: usize> BlockCipherEncBackend for AesBackend<'_, S, R, tr
     }
 }
 
-impl<S: Clmul, const R: usize> BlockCipherDecBackend for AesBackend<'_, S, R, false> {
+impl<S: Clmul, C: Cipher> BlockCipherDecBackend for AesBackend<'_, S, C, false> {
     #[inline(always)]
     fn decrypt_block(&self, block: InOut<'_, '_, Array<u8, U16>>) {
         self.singles(InOutBlocks::split(block.into_buf().into()).0);
@@ -174,14 +172,14 @@ impl<S: Clmul, const R: usize> BlockCipherDecBackend for AesBackend<'_, S, R, fa
     }
 }
 
-/// AES-CTR that owns its key, for the traits of `cipher`: the last `BITS` bits of the block count
+/// CTR that owns its key, for the traits of `cipher`: the last `BITS` bits of the block count
 /// (32, 64 or 128), big-endian.
 ///
 /// As those traits have it, the last block of the key stream is never used. Without them:
 /// [`CtrStream`](crate::CtrStream).
 #[derive(Clone)]
-pub struct Ctr<const R: usize, const BITS: u32> {
-    key: Aes<R>,
+pub struct Ctr<C: Cipher, const BITS: u32> {
+    key: Key<C>,
     iv: Block,
     /// Blocks of the stream that have been made.
     made: u128,
@@ -193,25 +191,25 @@ pub struct Ctr<const R: usize, const BITS: u32> {
 }
 
 /// AES-128-CTR with a counter of 32 bits.
-pub type Aes128Ctr32BE = Ctr<11, 32>;
+pub type Aes128Ctr32BE = Ctr<Aes<11>, 32>;
 /// AES-128-CTR with a counter of 64 bits.
-pub type Aes128Ctr64BE = Ctr<11, 64>;
+pub type Aes128Ctr64BE = Ctr<Aes<11>, 64>;
 /// AES-128-CTR with a counter of 128 bits.
-pub type Aes128Ctr128BE = Ctr<11, 128>;
+pub type Aes128Ctr128BE = Ctr<Aes<11>, 128>;
 /// AES-192-CTR with a counter of 32 bits.
-pub type Aes192Ctr32BE = Ctr<13, 32>;
+pub type Aes192Ctr32BE = Ctr<Aes<13>, 32>;
 /// AES-192-CTR with a counter of 64 bits.
-pub type Aes192Ctr64BE = Ctr<13, 64>;
+pub type Aes192Ctr64BE = Ctr<Aes<13>, 64>;
 /// AES-192-CTR with a counter of 128 bits.
-pub type Aes192Ctr128BE = Ctr<13, 128>;
+pub type Aes192Ctr128BE = Ctr<Aes<13>, 128>;
 /// AES-256-CTR with a counter of 32 bits.
-pub type Aes256Ctr32BE = Ctr<15, 32>;
+pub type Aes256Ctr32BE = Ctr<Aes<15>, 32>;
 /// AES-256-CTR with a counter of 64 bits.
-pub type Aes256Ctr64BE = Ctr<15, 64>;
+pub type Aes256Ctr64BE = Ctr<Aes<15>, 64>;
 /// AES-256-CTR with a counter of 128 bits.
-pub type Aes256Ctr128BE = Ctr<15, 128>;
+pub type Aes256Ctr128BE = Ctr<Aes<15>, 128>;
 
-impl<const R: usize, const BITS: u32> Ctr<R, BITS> {
+impl<C: Cipher, const BITS: u32> Ctr<C, BITS> {
     const COUNTER: CounterBits = match BITS {
         32 => CounterBits::Bits32,
         64 => CounterBits::Bits64,
@@ -238,23 +236,23 @@ impl<const R: usize, const BITS: u32> Ctr<R, BITS> {
     }
 }
 
-impl<const R: usize, const BITS: u32> InnerUser for Ctr<R, BITS> {
-    type Inner = Aes<R>;
+impl<C: Cipher, const BITS: u32> InnerUser for Ctr<C, BITS> {
+    type Inner = Key<C>;
 }
 
-impl<const R: usize, const BITS: u32> IvSizeUser for Ctr<R, BITS> {
+impl<C: Cipher, const BITS: u32> IvSizeUser for Ctr<C, BITS> {
     type IvSize = U16;
 }
 
-impl<const R: usize, const BITS: u32> InnerIvInit for Ctr<R, BITS> {
-    fn inner_iv_init(key: Aes<R>, iv: &Iv<Self>) -> Self {
+impl<C: Cipher, const BITS: u32> InnerIvInit for Ctr<C, BITS> {
+    fn inner_iv_init(key: Key<C>, iv: &Iv<Self>) -> Self {
         const { _ = Self::COUNTER }
         let iv = (*iv).into();
         Self { key, iv, made: 0, counter: iv, block: [0; 16], left: 0 }
     }
 }
 
-impl<const R: usize, const BITS: u32> StreamCipher for Ctr<R, BITS> {
+impl<C: Cipher, const BITS: u32> StreamCipher for Ctr<C, BITS> {
     fn check_remaining(&self, data_len: usize) -> Result<(), StreamCipherError> {
         let blocks = data_len.saturating_sub(self.left).div_ceil(16);
         if blocks as u128 > Self::MASK - self.made { Err(StreamCipherError) } else { Ok(()) }
@@ -282,7 +280,7 @@ impl<const R: usize, const BITS: u32> StreamCipher for Ctr<R, BITS> {
     }
 }
 
-impl<const R: usize, const BITS: u32> StreamCipherSeek for Ctr<R, BITS> {
+impl<C: Cipher, const BITS: u32> StreamCipherSeek for Ctr<C, BITS> {
     #[expect(clippy::cast_possible_truncation, reason = "less than 16 bytes are left")]
     fn try_current_pos<T: SeekNum>(&self) -> Result<T, OverflowError> {
         T::from_block_byte(self.made, 16 - self.left as u8, 16)
@@ -301,15 +299,15 @@ impl<const R: usize, const BITS: u32> StreamCipherSeek for Ctr<R, BITS> {
     }
 }
 
-impl<const R: usize, const BITS: u32> Drop for Ctr<R, BITS> {
+impl<C: Cipher, const BITS: u32> Drop for Ctr<C, BITS> {
     fn drop(&mut self) {
         self.block.zeroize();
     }
 }
 
-impl<const R: usize, const BITS: u32> ZeroizeOnDrop for Ctr<R, BITS> {}
+impl<C: Cipher, const BITS: u32> ZeroizeOnDrop for Ctr<C, BITS> {}
 
-impl<const R: usize, const BITS: u32> fmt::Debug for Ctr<R, BITS> {
+impl<C: Cipher, const BITS: u32> fmt::Debug for Ctr<C, BITS> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Ctr({:?}, {:?})", self.key, Self::COUNTER)
     }

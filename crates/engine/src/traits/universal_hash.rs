@@ -8,8 +8,8 @@ use ::universal_hash::{
 use hybrid_array::Array;
 
 use crate::{
-    aes::detected_level,
     hash::{Ghash, Polyval, UniversalHash},
+    set_up::detected_level,
 };
 
 impl<const REVERSED: bool> KeySizeUser for UniversalHash<REVERSED> {

@@ -13,12 +13,12 @@ use core::fmt;
 use lanelock_isa::{AesLevel, Block, LevelError, StackDepth, wipe};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-use super::{Aead, LONGEST_TAG, Opener, Sealer, authenticate, authenticate_wiping};
+use super::{Aead, LONGEST_TAG, Opener, Sealer};
 use crate::{
     Error,
-    aes::default_level,
     inout::{InOut, InOutBlocks},
-    set_up::copy_ok,
+    set_up::{copy_ok, default_level},
+    tag::{authenticate, authenticate_wiping},
 };
 use family::{AegisFamily, Core};
 use kernels::{AegisMessage, InLanes, Lengths, Mac, MacParts};

@@ -11,22 +11,24 @@ use lanelock_isa::{Block, wipe};
 use super::{Ccm, split_aad};
 use crate::{
     AesLevel, Error,
-    aead::{authenticate_beside, batch::Message},
-    aes::{EncryptKey, cmac::xor},
+    aead::batch::Message,
+    cipher::{Cipher, EncryptKey},
     lanes::{CcmText, ChainWork, CmacBlocks, Flight, encrypt_each},
+    modes::cmac::xor,
+    tag::authenticate_beside,
 };
 
 /// Seals or opens all messages.
-pub(super) fn run_all<const R: usize, const OPEN: bool>(messages: &mut [Message<'_, Ccm<R>>]) {
+pub(super) fn run_all<C: Cipher, const OPEN: bool>(messages: &mut [Message<'_, Ccm<C>>]) {
     // Keys of several levels are rare.
     for group in messages.chunk_by_mut(|a, b| a.key.level() == b.key.level()) {
-        run::<R, OPEN>(group);
+        run::<C, OPEN>(group);
     }
 }
 
 /// A message on its way.
-struct CcmWork<'m, 'k, const R: usize> {
-    key: &'k EncryptKey<R>,
+struct CcmWork<'m, 'k, C: Cipher> {
+    key: &'k EncryptKey<C>,
     /// The MAC, and the counter block of the next whole block of text.
     state: [Block; 2],
     /// Whole blocks of text that are left.
@@ -48,8 +50,8 @@ struct Tag<'m> {
     result: &'m mut Result<(), Error>,
 }
 
-impl<'m, 'k, const R: usize> CcmWork<'m, 'k, R> {
-    fn new(message: &'m mut Message<'k, Ccm<R>>) -> Option<Self> {
+impl<'m, 'k, C: Cipher> CcmWork<'m, 'k, C> {
+    fn new(message: &'m mut Message<'k, Ccm<C>>) -> Option<Self> {
         let Message { key, nonce, aad, data, tag, result } = message;
         let start = match key.check(nonce, data.len(), tag.len()) {
             Ok(start) => start,
@@ -74,7 +76,7 @@ impl<'m, 'k, const R: usize> CcmWork<'m, 'k, R> {
         })
     }
 
-    fn key_if(&self, wanted: bool) -> Option<&'k EncryptKey<R>> {
+    fn key_if(&self, wanted: bool) -> Option<&'k EncryptKey<C>> {
         wanted.then_some(self.key)
     }
 
@@ -108,7 +110,7 @@ impl<'m, 'k, const R: usize> CcmWork<'m, 'k, R> {
 }
 
 /// Seals or opens messages whose keys have one level.
-fn run<const R: usize, const OPEN: bool>(messages: &mut [Message<'_, Ccm<R>>]) {
+fn run<C: Cipher, const OPEN: bool>(messages: &mut [Message<'_, Ccm<C>>]) {
     let level = messages[0].key.level();
     let mut works: Vec<_> = messages.iter_mut().filter_map(CcmWork::new).collect();
     let Some(first) = works.first() else { return };
@@ -128,7 +130,7 @@ fn run<const R: usize, const OPEN: bool>(messages: &mut [Message<'_, Ccm<R>>]) {
         let CcmWork { key, state, runs, blocks, .. } = work;
         ChainWork { state, runs, data: &mut blocks[..], keys: key.keys() }
     });
-    Flight::whole(level).run::<CcmText<OPEN>, 2, R>(same, chains);
+    Flight::whole(level).run::<CcmText<OPEN>, 2, C>(same, chains);
 
     // Partial blocks: their key stream, exclusive or with the text, and a last step of the MAC with
     // zeros behind the text.
@@ -141,10 +143,10 @@ fn run<const R: usize, const OPEN: bool>(messages: &mut [Message<'_, Ccm<R>>]) {
 }
 
 /// Takes the AAD into the MACs.
-fn add_aad<const R: usize>(
+fn add_aad<C: Cipher>(
     level: AesLevel,
-    same: Option<&[Block; R]>,
-    works: &mut [CcmWork<'_, '_, R>],
+    same: Option<&C::Rounds<Block>>,
+    works: &mut [CcmWork<'_, '_, C>],
 ) {
     if works.iter().all(|work| work.aad.is_empty()) {
         return;
@@ -164,7 +166,7 @@ fn add_aad<const R: usize>(
         let (data, _) = rest(work).as_chunks();
         ChainWork { state: array::from_mut(&mut work.state[0]), runs, data, keys: work.key.keys() }
     });
-    Flight::whole(level).run::<CmacBlocks, 1, R>(same, chains);
+    Flight::whole(level).run::<CmacBlocks, 1, C>(same, chains);
     for work in &mut *works {
         let (_, last) = rest(work).as_chunks::<16>();
         for (mac, byte) in work.state[0].iter_mut().zip(last) {
@@ -179,6 +181,6 @@ fn add_aad<const R: usize>(
 }
 
 /// The AAD behind its first block.
-fn rest<'k, const R: usize>(work: &CcmWork<'_, 'k, R>) -> &'k [u8] {
+fn rest<'k, C: Cipher>(work: &CcmWork<'_, 'k, C>) -> &'k [u8] {
     if work.aad.is_empty() { &[] } else { split_aad(work.aad).1 }
 }

@@ -1,22 +1,23 @@
 //! One message: the chain of the MAC, and CTR beside it.
 
-use lanelock_isa::{Block, Blocks, Clmul, Kernel, SameKey};
+use lanelock_isa::{Block, Blocks as _, Clmul, Kernel};
 
 use super::{Start, split_aad};
 use crate::{
-    aes::{EncryptKey, broadcast, cmac::absorb},
+    cipher::{Cipher, EncryptKey, SameKey},
     inout::{InOut, InOutBlocks},
+    modes::cmac::absorb,
 };
 
 /// A whole message: returns the tag in full length.
-pub(super) struct CcmOneShot<'a, 'i, 'o, const R: usize, const OPEN: bool> {
-    pub(super) key: &'a EncryptKey<R>,
+pub(super) struct CcmOneShot<'a, 'i, 'o, C: Cipher, const OPEN: bool> {
+    pub(super) key: &'a EncryptKey<C>,
     pub(super) start: Start,
     pub(super) aad: &'a [u8],
     pub(super) data: &'a mut InOut<'i, 'o>,
 }
 
-impl<const R: usize, const OPEN: bool> Kernel for CcmOneShot<'_, '_, '_, R, OPEN> {
+impl<C: Cipher, const OPEN: bool> Kernel for CcmOneShot<'_, '_, '_, C, OPEN> {
     type Out = Block;
 
     #[inline(always)]
@@ -24,20 +25,20 @@ impl<const R: usize, const OPEN: bool> Kernel for CcmOneShot<'_, '_, '_, R, OPEN
         let Self { key, start, aad, data } = self;
         let data = data.reborrow();
         let s = s.narrow();
-        let keys = SameKey(broadcast(s, key.keys()));
+        let keys = SameKey::new(s, key.keys());
         let mut mac = s.load(&[start.first_block(aad.len() as u64)]);
-        [mac] = s.encrypt::<1, R>([mac], keys);
+        [mac] = C::encrypt::<_, 1>(s, [mac], keys);
         if !aad.is_empty() {
             let (first, rest) = split_aad(aad);
-            [mac] = s.encrypt_xor::<1, R>([s.load(&[first])], [mac], keys);
+            [mac] = C::encrypt_xor::<_, 1>(s, [s.load(&[first])], [mac], keys);
             let (blocks, last) = rest.as_chunks();
-            mac = absorb(s, key.keys(), keys, mac, blocks);
+            mac = absorb(s, keys, mac, blocks);
             if !last.is_empty() {
-                [mac] = s.encrypt_xor::<1, R>([s.load_part(last)], [mac], keys);
+                [mac] = C::encrypt_xor::<_, 1>(s, [s.load_part(last)], [mac], keys);
             }
         }
         let counter = s.lane_counters(s.load(&[start.counter(1)]));
-        let mut text = CcmPass::<_, R> { s, schedule: key.keys(), keys, mac, counter };
+        let mut text = CcmPass::<_, C> { s, keys, mac, counter };
         let (blocks, mut last) = InOutBlocks::split(data);
         text.blocks::<OPEN>(blocks);
         if !last.is_empty() {
@@ -47,9 +48,9 @@ impl<const R: usize, const OPEN: bool> Kernel for CcmOneShot<'_, '_, '_, R, OPEN
             let output = s.xor(input, stream);
             s.store_part(output, last.get_out());
             let plain = if OPEN { s.keep(output, bytes) } else { input };
-            [text.mac] = s.encrypt_xor::<1, R>([plain], [text.mac], keys);
+            [text.mac] = C::encrypt_xor::<_, 1>(s, [plain], [text.mac], keys);
         }
-        let [mask] = s.encrypt::<1, R>([s.load(&[start.a0])], keys);
+        let [mask] = C::encrypt::<_, 1>(s, [s.load(&[start.a0])], keys);
         let mut tag = [[0; 16]];
         s.store(s.xor(text.mac, mask), &mut tag);
         tag[0]
@@ -57,21 +58,20 @@ impl<const R: usize, const OPEN: bool> Kernel for CcmOneShot<'_, '_, '_, R, OPEN
 }
 
 /// Text on its way through MAC and CTR.
-struct CcmPass<'a, S: Blocks, const R: usize> {
+struct CcmPass<S: Clmul, C: Cipher> {
     s: S,
-    schedule: &'a [Block; R],
-    keys: SameKey<S::K, R>,
+    keys: SameKey<S, C>,
     mac: S::V,
     counter: S::V,
 }
 
-impl<S: Blocks, const R: usize> CcmPass<'_, S, R> {
+impl<S: Clmul, C: Cipher> CcmPass<S, C> {
     /// The next block of the key stream.
     #[inline(always)]
     fn stream(&mut self) -> S::V {
         let counter = self.s.counter_blocks(self.counter);
         self.counter = self.s.counters_add(self.counter, 1);
-        let [stream] = self.s.encrypt::<1, R>([counter], self.keys);
+        let [stream] = C::encrypt::<_, 1>(self.s, [counter], self.keys);
         stream
     }
 
@@ -98,37 +98,35 @@ impl<S: Blocks, const R: usize> CcmPass<'_, S, R> {
         // stream, the counter, the text, the next block, and the keys: 16 and more, so that at
         // `aesni` some keys are operands in memory.
         let (s, keys) = (self.s, self.keys);
-        let whitening = s.load(&self.schedule[..1]);
-        let first = s.xor(self.crypt::<OPEN>(&mut data, 0), whitening);
+        let first = C::whiten(s, self.crypt::<OPEN>(&mut data, 0), keys, 0);
         let mut v = s.xor(self.mac, first);
         for at in 1..data.len() {
-            let next = s.xor(self.crypt::<OPEN>(&mut data, at), whitening);
-            [v] = s.encrypt_whitened_xor::<1, R>([v], [next], keys);
+            let next = C::whiten(s, self.crypt::<OPEN>(&mut data, at), keys, 0);
+            [v] = C::encrypt_whitened_xor::<_, 1>(s, [v], [next], keys);
         }
-        [self.mac] = s.encrypt_whitened::<1, R>([v], keys);
+        [self.mac] = C::encrypt_whitened::<_, 1>(s, [v], keys);
     }
 }
 
 /// Whole blocks of a message that comes piece by piece: MAC and counter go on.
-pub(super) struct CcmPiece<'a, 'i, 'o, const R: usize, const OPEN: bool> {
-    pub(super) key: &'a EncryptKey<R>,
+pub(super) struct CcmPiece<'a, 'i, 'o, C: Cipher, const OPEN: bool> {
+    pub(super) key: &'a EncryptKey<C>,
     pub(super) mac: &'a mut Block,
     pub(super) counter: &'a mut Block,
     pub(super) data: InOutBlocks<'i, 'o>,
 }
 
-impl<const R: usize, const OPEN: bool> Kernel for CcmPiece<'_, '_, '_, R, OPEN> {
+impl<C: Cipher, const OPEN: bool> Kernel for CcmPiece<'_, '_, '_, C, OPEN> {
     type Out = ();
 
     #[inline(always)]
     fn run<S: Clmul>(self, s: S) {
         let Self { key, mac, counter, data } = self;
         let s = s.narrow();
-        let keys = SameKey(broadcast(s, key.keys()));
+        let keys = SameKey::new(s, key.keys());
         let first = s.lane_counters(s.load(core::slice::from_ref(counter)));
         let before = s.load(core::slice::from_ref(mac));
-        let mut text =
-            CcmPass::<_, R> { s, schedule: key.keys(), keys, mac: before, counter: first };
+        let mut text = CcmPass::<_, C> { s, keys, mac: before, counter: first };
         text.blocks::<OPEN>(data);
         s.store(text.mac, core::slice::from_mut(mac));
         s.store(s.counter_blocks(text.counter), core::slice::from_mut(counter));

@@ -12,27 +12,24 @@ mod batch;
 mod message;
 mod stream;
 
-use core::fmt;
-
-use lanelock_isa::{AesLevel, Block, LevelError, StackDepth};
-use zeroize::ZeroizeOnDrop;
+use lanelock_isa::{AesLevel, Block, StackDepth};
 
 pub use stream::{CcmOpener, CcmSealer, CcmStream};
 
 use super::{
-    Aead, authenticate,
+    Aead,
     batch::{Batch, Message},
-    copy_tag,
 };
 use crate::{
     Error,
-    aes::{EncryptKey, default_level},
+    cipher::{Aes, Cipher, EncryptKey},
     inout::InOut,
-    set_up::{SetUp, copy_ok},
+    set_up::{SetUp, copy_ok, key_object},
+    tag::{authenticate, copy_tag},
 };
 use message::CcmOneShot;
 
-/// AES-CCM (NIST SP 800-38C, RFC 3610) with `R` round keys: [`Aes128Ccm`], [`Aes192Ccm`], [`Aes256Ccm`].
+/// CCM (NIST SP 800-38C, RFC 3610): [`Aes128Ccm`], [`Aes192Ccm`], [`Aes256Ccm`].
 ///
 /// - Nonces: 7 to 13 bytes. The rest of 15 bytes holds the length of the text, so long nonces limit it:
 ///   with 13 bytes less than 2^16 bytes, with 12 less than 2^24.
@@ -53,112 +50,85 @@ use message::CcmOneShot;
 ///
 /// Zeroised on drop.
 #[derive(Clone)]
-pub struct Ccm<const R: usize> {
-    key: EncryptKey<R>,
+pub struct Ccm<C: Cipher> {
+    key: EncryptKey<C>,
     tag_length: usize,
 }
 
 /// CCM with a 128-bit key.
-pub type Aes128Ccm = Ccm<11>;
+pub type Aes128Ccm = Ccm<Aes<11>>;
 /// CCM with a 192-bit key.
-pub type Aes192Ccm = Ccm<13>;
+pub type Aes192Ccm = Ccm<Aes<13>>;
 /// CCM with a 256-bit key.
-pub type Aes256Ccm = Ccm<15>;
+pub type Aes256Ccm = Ccm<Aes<15>>;
 
-impl<const R: usize> SetUp for Ccm<R> {
+impl<C: Cipher> SetUp for Ccm<C> {
     fn none(level: AesLevel) -> Self {
         Self { key: EncryptKey::none(level), tag_length: 16 }
     }
 
-    /// `key` has 4 * (R - 7) bytes.
     fn set(&mut self, key: &[u8]) {
         self.key.set(key);
     }
 }
 
-macro_rules! constructors {
-    ($rounds:literal, $bytes:literal) => {
-        impl Ccm<$rounds> {
-            /// Expands `key` at the best level: see [`AesLevel::best`].
-            ///
-            /// # Errors
-            /// As [`Aes128::new`](crate::Aes128::new).
-            pub fn new(key: &[u8; $bytes]) -> Result<Self, LevelError> {
-                Self::expand_if(key, default_level())
-            }
+impl<C: Cipher> Aead for Ccm<C> {
+    fn tag_length(&self) -> usize {
+        self.tag_length
+    }
 
-            /// Expands `key` at `level`.
-            pub fn with_level(key: &[u8; $bytes], level: AesLevel) -> Self {
-                Self::expand(key, level)
-            }
-        }
+    fn seal_inout(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        mut data: InOut<'_, '_>,
+        tag: &mut [u8],
+    ) -> Result<(), Error> {
+        let start = self.check(nonce, data.len(), tag.len())?;
+        let message = CcmOneShot::<C, false> { key: &self.key, start, aad, data: &mut data };
+        copy_tag(&self.level().run(message), tag);
+        Ok(())
+    }
 
-        // Not for all `R` at once: so the kernels are compiled here, and not by every user.
-        impl Aead for Ccm<$rounds> {
-            fn tag_length(&self) -> usize {
-                self.tag_length
-            }
-
-            fn seal_inout(
-                &self,
-                nonce: &[u8],
-                aad: &[u8],
-                mut data: InOut<'_, '_>,
-                tag: &mut [u8],
-            ) -> Result<(), Error> {
-                let start = self.check(nonce, data.len(), tag.len())?;
-                let message =
-                    CcmOneShot::<$rounds, false> { key: &self.key, start, aad, data: &mut data };
-                copy_tag(&self.level().run(message), tag);
-                Ok(())
-            }
-
-            fn open_inout(
-                &self,
-                nonce: &[u8],
-                aad: &[u8],
-                mut data: InOut<'_, '_>,
-                tag: &[u8],
-            ) -> Result<(), Error> {
-                let start = self.check(nonce, data.len(), tag.len())?;
-                let message =
-                    CcmOneShot::<$rounds, true> { key: &self.key, start, aad, data: &mut data };
-                let mut full = self.level().run(message);
-                authenticate(
-                    self.level(),
-                    StackDepth::KiB0,
-                    &mut full[..self.tag_length],
-                    tag,
-                    data.get_out(),
-                )
-            }
-        }
-
-        impl Batch for Ccm<$rounds> {
-            fn seal_each(messages: &mut [Message<'_, Self>]) {
-                if let [message] = messages {
-                    message.alone::<true>();
-                } else {
-                    batch::run_all::<$rounds, false>(messages);
-                }
-            }
-
-            fn open_each(messages: &mut [Message<'_, Self>]) {
-                if let [message] = messages {
-                    message.alone::<false>();
-                } else {
-                    batch::run_all::<$rounds, true>(messages);
-                }
-            }
-        }
-    };
+    fn open_inout(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        mut data: InOut<'_, '_>,
+        tag: &[u8],
+    ) -> Result<(), Error> {
+        let start = self.check(nonce, data.len(), tag.len())?;
+        let message = CcmOneShot::<C, true> { key: &self.key, start, aad, data: &mut data };
+        let mut full = self.level().run(message);
+        authenticate(
+            self.level(),
+            StackDepth::KiB0,
+            &mut full[..self.tag_length],
+            tag,
+            data.get_out(),
+        )
+    }
 }
 
-constructors!(11, 16);
-constructors!(13, 24);
-constructors!(15, 32);
+impl<C: Cipher> Batch for Ccm<C> {
+    fn seal_each(messages: &mut [Message<'_, Self>]) {
+        if let [message] = messages {
+            message.alone::<true>();
+        } else {
+            batch::run_all::<C, false>(messages);
+        }
+    }
 
-impl<const R: usize> Ccm<R> {
+    fn open_each(messages: &mut [Message<'_, Self>]) {
+        if let [message] = messages {
+            message.alone::<false>();
+        } else {
+            batch::run_all::<C, true>(messages);
+        }
+    }
+}
+
+impl<C: Cipher> Ccm<C> {
     /// The same key with tags of `bytes` bytes.
     ///
     /// # Errors
@@ -173,11 +143,6 @@ impl<const R: usize> Ccm<R> {
         copy_ok(&self)
     }
 
-    /// The level that this key runs at.
-    pub fn level(&self) -> AesLevel {
-        self.key.level()
-    }
-
     /// Seals a message piece by piece. CCM has to know in advance how many bytes of AAD and of text will
     /// come.
     ///
@@ -188,7 +153,7 @@ impl<const R: usize> Ccm<R> {
         nonce: &[u8],
         aad_length: u64,
         text_length: u64,
-    ) -> Result<CcmSealer<'_, R>, Error> {
+    ) -> Result<CcmSealer<'_, C>, Error> {
         CcmSealer::new(self, nonce, aad_length, text_length)
     }
 
@@ -201,7 +166,7 @@ impl<const R: usize> Ccm<R> {
         nonce: &[u8],
         aad_length: u64,
         text_length: u64,
-    ) -> Result<CcmOpener<'_, R>, Error> {
+    ) -> Result<CcmOpener<'_, C>, Error> {
         CcmOpener::new(self, nonce, aad_length, text_length)
     }
 
@@ -214,13 +179,7 @@ impl<const R: usize> Ccm<R> {
     }
 }
 
-impl<const R: usize> ZeroizeOnDrop for Ccm<R> {}
-
-impl<const R: usize> fmt::Debug for Ccm<R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Aes{}Ccm({})", (R - 7) * 32, self.level())
-    }
-}
+key_object!(Ccm, "Ccm", key);
 
 /// The block B0 of the MAC, still without its mark for AAD, and the counter block A0 (SP 800-38C, A.2.1
 /// and A.3).
@@ -231,7 +190,7 @@ struct Start {
 }
 
 impl Start {
-    fn new<const R: usize>(key: &Ccm<R>, nonce: &[u8], text: u64) -> Result<Self, Error> {
+    fn new<C: Cipher>(key: &Ccm<C>, nonce: &[u8], text: u64) -> Result<Self, Error> {
         if !(7..=13).contains(&nonce.len()) {
             return Err(Error::NonceLength);
         }

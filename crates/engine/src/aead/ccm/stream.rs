@@ -9,13 +9,14 @@ use super::{Ccm, Start, aad_header, message::CcmPiece};
 use crate::{
     Error,
     aead::{Opener, Sealer, Stream},
-    aes::cmac::absorb_blocks,
+    cipher::Cipher,
     inout::{InOut, InOutBlocks},
+    modes::cmac::absorb_blocks,
 };
 
 /// A message on its way through CCM.
-pub struct CcmStream<'k, const R: usize> {
-    key: &'k Ccm<R>,
+pub struct CcmStream<'k, C: Cipher> {
+    key: &'k Ccm<C>,
     a0: Block,
     /// The state of the MAC; the first `filled` bytes of the current block have been added.
     mac: Block,
@@ -28,8 +29,8 @@ pub struct CcmStream<'k, const R: usize> {
     text_left: u64,
 }
 
-impl<'k, const R: usize> CcmStream<'k, R> {
-    fn new(key: &'k Ccm<R>, nonce: &[u8], aad: u64, text: u64) -> Result<Self, Error> {
+impl<'k, C: Cipher> CcmStream<'k, C> {
+    fn new(key: &'k Ccm<C>, nonce: &[u8], aad: u64, text: u64) -> Result<Self, Error> {
         let start = Start::new(key, nonce, text)?;
         let mut mac = start.first_block(aad);
         key.key.encrypt_block(&mut mac);
@@ -96,7 +97,7 @@ impl<'k, const R: usize> CcmStream<'k, R> {
         let (blocks, last) = InOutBlocks::split(rest);
         if !blocks.is_empty() {
             let (key, mac, counter) = (&self.key.key, &mut self.mac, &mut self.counter);
-            key.level().run(CcmPiece::<R, OPEN> { key, mac, counter, data: blocks });
+            key.level().run(CcmPiece::<C, OPEN> { key, mac, counter, data: blocks });
         }
         if !last.is_empty() {
             self.stream = self.counter;
@@ -130,7 +131,7 @@ impl<'k, const R: usize> CcmStream<'k, R> {
     }
 }
 
-impl<const R: usize> Stream for CcmStream<'_, R> {
+impl<C: Cipher> Stream for CcmStream<'_, C> {
     fn aad(&mut self, aad: &[u8]) {
         self.absorb(aad);
         self.aad_left = self.aad_left.saturating_sub(aad.len() as u64);
@@ -160,7 +161,7 @@ impl<const R: usize> Stream for CcmStream<'_, R> {
     }
 }
 
-impl<const R: usize> Drop for CcmStream<'_, R> {
+impl<C: Cipher> Drop for CcmStream<'_, C> {
     fn drop(&mut self) {
         wipe(&mut self.mac);
         wipe(&mut self.stream);
@@ -168,9 +169,9 @@ impl<const R: usize> Drop for CcmStream<'_, R> {
     }
 }
 
-impl<const R: usize> ZeroizeOnDrop for CcmStream<'_, R> {}
+impl<C: Cipher> ZeroizeOnDrop for CcmStream<'_, C> {}
 
-impl<const R: usize> fmt::Debug for CcmStream<'_, R> {
+impl<C: Cipher> fmt::Debug for CcmStream<'_, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "CcmStream({:?})", self.key)
     }
@@ -196,10 +197,10 @@ impl<const R: usize> fmt::Debug for CcmStream<'_, R> {
 /// # }
 /// ```
 #[derive(Debug)]
-pub struct CcmSealer<'k, const R: usize>(Sealer<CcmStream<'k, R>>);
+pub struct CcmSealer<'k, C: Cipher>(Sealer<CcmStream<'k, C>>);
 
-impl<'k, const R: usize> CcmSealer<'k, R> {
-    pub(super) fn new(key: &'k Ccm<R>, nonce: &[u8], aad: u64, text: u64) -> Result<Self, Error> {
+impl<'k, C: Cipher> CcmSealer<'k, C> {
+    pub(super) fn new(key: &'k Ccm<C>, nonce: &[u8], aad: u64, text: u64) -> Result<Self, Error> {
         Ok(Self(Sealer::new(CcmStream::new(key, nonce, aad, text)?, key.tag_length)))
     }
 
@@ -238,15 +239,15 @@ impl<'k, const R: usize> CcmSealer<'k, R> {
     }
 }
 
-impl<const R: usize> ZeroizeOnDrop for CcmSealer<'_, R> {}
+impl<C: Cipher> ZeroizeOnDrop for CcmSealer<'_, C> {}
 
 /// Opens one message piece by piece: first all AAD, then the text, then the tag; as many bytes as were
 /// announced. The plaintext is kept until the tag has been checked.
 #[derive(Debug)]
-pub struct CcmOpener<'k, const R: usize>(Opener<CcmStream<'k, R>>);
+pub struct CcmOpener<'k, C: Cipher>(Opener<CcmStream<'k, C>>);
 
-impl<'k, const R: usize> CcmOpener<'k, R> {
-    pub(super) fn new(key: &'k Ccm<R>, nonce: &[u8], aad: u64, text: u64) -> Result<Self, Error> {
+impl<'k, C: Cipher> CcmOpener<'k, C> {
+    pub(super) fn new(key: &'k Ccm<C>, nonce: &[u8], aad: u64, text: u64) -> Result<Self, Error> {
         Ok(Self(Opener::new(CcmStream::new(key, nonce, aad, text)?, key.tag_length)))
     }
 
@@ -280,17 +281,17 @@ impl<'k, const R: usize> CcmOpener<'k, R> {
     }
 }
 
-impl<const R: usize> ZeroizeOnDrop for CcmOpener<'_, R> {}
+impl<C: Cipher> ZeroizeOnDrop for CcmOpener<'_, C> {}
 
-fn announced<const R: usize>(stream: &CcmStream<'_, R>, aad: &[u8]) -> Result<(), Error> {
+fn announced<C: Cipher>(stream: &CcmStream<'_, C>, aad: &[u8]) -> Result<(), Error> {
     if aad.len() as u64 > stream.aad_left { Err(Error::AadLength) } else { Ok(()) }
 }
 
-fn no_aad_left<const R: usize>(stream: &CcmStream<'_, R>) -> Result<(), Error> {
+fn no_aad_left<C: Cipher>(stream: &CcmStream<'_, C>) -> Result<(), Error> {
     if stream.aad_left > 0 { Err(Error::AadLength) } else { Ok(()) }
 }
 
-fn nothing_left<const R: usize>(stream: &CcmStream<'_, R>) -> Result<(), Error> {
+fn nothing_left<C: Cipher>(stream: &CcmStream<'_, C>) -> Result<(), Error> {
     no_aad_left(stream)?;
     if stream.text_left > 0 { Err(Error::MessageLength) } else { Ok(()) }
 }

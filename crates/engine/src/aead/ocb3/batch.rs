@@ -9,7 +9,7 @@
 //! At most five rows are encrypted together: 5 states, the offsets, the checksum and the mask of the
 //! tag, and the round keys: 20 registers with 11 of them.
 
-use lanelock_isa::{Block, Blocks, Clmul, Kernel, RoundKeys, SameKey, wipe};
+use lanelock_isa::{Block, Blocks, Clmul, Kernel, wipe};
 
 use super::{
     Ocb3, end_mark,
@@ -18,13 +18,10 @@ use super::{
     masks::Masks,
 };
 use crate::{
-    aead::{
-        Aead, authenticate_beside,
-        batch::{Batch, Message},
-        copy_tag,
-    },
-    aes::broadcast,
+    aead::batch::{Batch, Message},
+    cipher::{Cipher, RoundKeys, SameKey},
     inout::InOutBlocks,
+    tag::{authenticate_beside, copy_tag},
 };
 
 /// The most messages of a wave.
@@ -39,30 +36,18 @@ const TAIL: usize = 3;
 /// The most rows that go through AES together: blocks behind the vectors, a pad, a tag.
 const ROWS: usize = TAIL + 2;
 
-/// Not for all `R` at once: so the kernels are compiled here, and not by every user.
-macro_rules! batches {
-    ($rounds:literal) => {
-        impl Batch for Ocb3<$rounds> {
-            fn seal_each(messages: &mut [Message<'_, Self>]) {
-                each::<$rounds, true>(messages);
-            }
+impl<C: Cipher> Batch for Ocb3<C> {
+    fn seal_each(messages: &mut [Message<'_, Self>]) {
+        each::<C, true>(messages);
+    }
 
-            fn open_each(messages: &mut [Message<'_, Self>]) {
-                each::<$rounds, false>(messages);
-            }
-        }
-    };
+    fn open_each(messages: &mut [Message<'_, Self>]) {
+        each::<C, false>(messages);
+    }
 }
 
-batches!(11);
-batches!(13);
-batches!(15);
-
 #[inline(always)]
-fn each<const R: usize, const SEAL: bool>(messages: &mut [Message<'_, Ocb3<R>>])
-where
-    Ocb3<R>: Aead,
-{
+fn each<C: Cipher, const SEAL: bool>(messages: &mut [Message<'_, Ocb3<C>>]) {
     let mut wave = Ocb3Wave::new();
     for messages in messages.chunks_mut(CHUNK) {
         // Shape and place of each message, as one number.
@@ -89,7 +74,7 @@ where
             for group in group.chunks(LANES) {
                 match group {
                     [one] => messages[place(*one)].alone::<SEAL>(),
-                    _ => together::<R, SEAL>(messages, group, &mut wave),
+                    _ => together::<C, SEAL>(messages, group, &mut wave),
                 }
             }
         }
@@ -107,8 +92,8 @@ fn place(number: u32) -> usize {
 }
 
 #[inline(always)]
-fn together<const R: usize, const SEAL: bool>(
-    messages: &mut [Message<'_, Ocb3<R>>],
+fn together<C: Cipher, const SEAL: bool>(
+    messages: &mut [Message<'_, Ocb3<C>>],
     group: &[u32],
     wave: &mut Ocb3Wave,
 ) {
@@ -120,14 +105,14 @@ fn together<const R: usize, const SEAL: bool>(
         one_key &= core::ptr::eq(*key, first);
     }
     if one_key {
-        first.level().run(Together::<_, R, SEAL> {
+        first.level().run(Together::<_, C, SEAL> {
             messages,
             group,
             keys: Ocb3OneKey(first),
             wave,
         });
     } else {
-        first.level().run(Together::<_, R, SEAL> {
+        first.level().run(Together::<_, C, SEAL> {
             messages,
             group,
             keys: Ocb3KeyEach(&keys),
@@ -221,11 +206,11 @@ impl Drop for Ocb3Wave {
 }
 
 /// Where the lanes find their keys.
-trait Ocb3LaneKeys<'k, const R: usize>: Copy {
+trait Ocb3LaneKeys<'k, C: Cipher>: Copy {
     /// The key of lane `lane`.
-    fn key(self, lane: usize) -> &'k Ocb3<R>;
+    fn key(self, lane: usize) -> &'k Ocb3<C>;
     /// Round keys of the lanes of a vector that starts at lane `at`.
-    fn rounds<S: Clmul>(self, s: S, at: usize, decrypt: bool) -> impl RoundKeys<S>;
+    fn rounds<S: Clmul>(self, s: S, at: usize, decrypt: bool) -> impl RoundKeys<S, C>;
     /// Their masks, one of each.
     fn masks<S: Clmul>(self, s: S, at: usize, mask: impl Fn(&Masks) -> &Block) -> S::V;
     /// The round keys for the vectors of the message in lane `lane`; `first` are those of lane 0.
@@ -234,25 +219,25 @@ trait Ocb3LaneKeys<'k, const R: usize>: Copy {
         s: S,
         lane: usize,
         decrypt: bool,
-        first: FlowKeys<'f, S, R>,
-    ) -> FlowKeys<'f, S, R>
+        first: FlowKeys<'f, S, C>,
+    ) -> FlowKeys<'f, S, C>
     where
         'k: 'f;
 }
 
 /// All lanes have the same key.
 #[derive(Clone, Copy)]
-struct Ocb3OneKey<'k, const R: usize>(&'k Ocb3<R>);
+struct Ocb3OneKey<'k, C: Cipher>(&'k Ocb3<C>);
 
-impl<'k, const R: usize> Ocb3LaneKeys<'k, R> for Ocb3OneKey<'k, R> {
+impl<'k, C: Cipher> Ocb3LaneKeys<'k, C> for Ocb3OneKey<'k, C> {
     #[inline(always)]
-    fn key(self, _: usize) -> &'k Ocb3<R> {
+    fn key(self, _: usize) -> &'k Ocb3<C> {
         self.0
     }
 
     #[inline(always)]
-    fn rounds<S: Clmul>(self, s: S, _: usize, decrypt: bool) -> impl RoundKeys<S> {
-        SameKey(broadcast(s, self.0.round_keys(decrypt)))
+    fn rounds<S: Clmul>(self, s: S, _: usize, decrypt: bool) -> impl RoundKeys<S, C> {
+        SameKey::new(s, self.0.round_keys(decrypt))
     }
 
     #[inline(always)]
@@ -266,8 +251,8 @@ impl<'k, const R: usize> Ocb3LaneKeys<'k, R> for Ocb3OneKey<'k, R> {
         _: S,
         _: usize,
         _: bool,
-        first: FlowKeys<'f, S, R>,
-    ) -> FlowKeys<'f, S, R>
+        first: FlowKeys<'f, S, C>,
+    ) -> FlowKeys<'f, S, C>
     where
         'k: 'f,
     {
@@ -277,16 +262,16 @@ impl<'k, const R: usize> Ocb3LaneKeys<'k, R> for Ocb3OneKey<'k, R> {
 
 /// Every lane has a key of its own, and reads it where it is.
 #[derive(Clone, Copy)]
-struct Ocb3KeyEach<'a, 'k, const R: usize>(&'a [&'k Ocb3<R>; LANES]);
+struct Ocb3KeyEach<'a, 'k, C: Cipher>(&'a [&'k Ocb3<C>; LANES]);
 
-impl<'k, const R: usize> Ocb3LaneKeys<'k, R> for Ocb3KeyEach<'_, 'k, R> {
+impl<'k, C: Cipher> Ocb3LaneKeys<'k, C> for Ocb3KeyEach<'_, 'k, C> {
     #[inline(always)]
-    fn key(self, lane: usize) -> &'k Ocb3<R> {
+    fn key(self, lane: usize) -> &'k Ocb3<C> {
         self.0[lane % LANES]
     }
 
     #[inline(always)]
-    fn rounds<S: Clmul>(self, _: S, at: usize, decrypt: bool) -> impl RoundKeys<S> {
+    fn rounds<S: Clmul>(self, _: S, at: usize, decrypt: bool) -> impl RoundKeys<S, C> {
         let mut keys = [self.key(at).round_keys(decrypt); 4];
         for i in 1..S::WIDTH {
             keys[i] = self.key(at + i).round_keys(decrypt);
@@ -309,8 +294,8 @@ impl<'k, const R: usize> Ocb3LaneKeys<'k, R> for Ocb3KeyEach<'_, 'k, R> {
         s: S,
         lane: usize,
         decrypt: bool,
-        _: FlowKeys<'f, S, R>,
-    ) -> FlowKeys<'f, S, R>
+        _: FlowKeys<'f, S, C>,
+    ) -> FlowKeys<'f, S, C>
     where
         'k: 'f,
     {
@@ -320,29 +305,29 @@ impl<'k, const R: usize> Ocb3LaneKeys<'k, R> for Ocb3KeyEach<'_, 'k, R> {
 
 /// The round keys of the lanes of one vector; the vectors of a call are rows of these lanes.
 #[derive(Clone, Copy)]
-struct Gathered<'k, const R: usize>([&'k [Block; R]; 4]);
+struct Gathered<'k, C: Cipher>([&'k C::Rounds<Block>; 4]);
 
-impl<S: Clmul, const R: usize> RoundKeys<S> for Gathered<'_, R> {
+impl<S: Clmul, C: Cipher> RoundKeys<S, C> for Gathered<'_, C> {
     #[inline(always)]
-    fn get(&self, s: S, round: usize, _: usize) -> S::K {
-        let mut blocks = [&self.0[0][round]; 4];
+    fn get(&self, s: S, round: usize, _: usize) -> C::RoundKey<S> {
+        let mut blocks = [&self.0[0].as_ref()[round]; 4];
         for i in 1..S::WIDTH {
-            blocks[i] = &self.0[i][round];
+            blocks[i] = &self.0[i].as_ref()[round];
         }
-        s.as_keys(s.load_each(&blocks))
+        C::lane_keys(s, s.load_each(&blocks))
     }
 }
 
 /// Seals or opens the messages at the places of `group`, which are of one shape.
-struct Together<'w, 'm, 'a, K, const R: usize, const SEAL: bool> {
-    messages: &'m mut [Message<'a, Ocb3<R>>],
+struct Together<'w, 'm, 'a, K, C: Cipher, const SEAL: bool> {
+    messages: &'m mut [Message<'a, Ocb3<C>>],
     group: &'w [u32],
     keys: K,
     wave: &'w mut Ocb3Wave,
 }
 
-impl<'k, K: Ocb3LaneKeys<'k, R>, const R: usize, const SEAL: bool> Kernel
-    for Together<'_, '_, '_, K, R, SEAL>
+impl<'k, K: Ocb3LaneKeys<'k, C>, C: Cipher, const SEAL: bool> Kernel
+    for Together<'_, '_, '_, K, C, SEAL>
 {
     type Out = ();
 
@@ -356,7 +341,7 @@ impl<'k, K: Ocb3LaneKeys<'k, R>, const R: usize, const SEAL: bool> Kernel
             *nonce = nonce_block(message.nonce, message.key.tag_length);
         }
         for at in (0..group.len()).step_by(S::WIDTH) {
-            first_offsets::<S, R>(s, keys, wave, at);
+            first_offsets::<S, C>(s, keys, wave, at);
         }
         // 2. For each message the blocks that fill vectors; what is behind them goes into rows.
         wave.sum = [[0; 16]; LANES];
@@ -365,20 +350,20 @@ impl<'k, K: Ocb3LaneKeys<'k, R>, const R: usize, const SEAL: bool> Kernel
             let lane = lane % LANES;
             let message = &mut messages[place(*number)];
             if shape.aad.is_some() {
-                begin_aad::<S, R>(s, keys.key(lane), wave, lane, message.aad);
+                begin_aad::<S, C>(s, keys.key(lane), wave, lane, message.aad);
             }
             let text_keys = keys.text(s, lane, !SEAL, first);
             let masks = &keys.key(lane).masks;
-            begin::<S, R, SEAL>(s, shape, masks, text_keys, wave, lane, message.data);
+            begin::<S, C, SEAL>(s, shape, masks, text_keys, wave, lane, message.data);
         }
         for at in (0..group.len()).step_by(S::WIDTH) {
             // 3. The rows of all messages, a lane each.
-            rows::<S, R, SEAL>(s, shape, keys, wave, at);
+            rows::<S, C, SEAL>(s, shape, keys, wave, at);
         }
         for (lane, number) in group.iter().enumerate() {
             let lane = lane % LANES;
             // 4. Back to the messages.
-            end::<S, R, SEAL>(s, shape, wave, lane, &mut messages[place(*number)]);
+            end::<S, C, SEAL>(s, shape, wave, lane, &mut messages[place(*number)]);
         }
     }
 }
@@ -400,15 +385,15 @@ fn nonce_block(nonce: &[u8], tag_length: usize) -> Block {
 
 /// Offset_0 (4.2) of the lanes of a vector: as [`first_offset`](super::first_offset).
 #[inline(always)]
-fn first_offsets<'k, S: Clmul, const R: usize>(
+fn first_offsets<'k, S: Clmul, C: Cipher>(
     s: S,
-    keys: impl Ocb3LaneKeys<'k, R>,
+    keys: impl Ocb3LaneKeys<'k, C>,
     wave: &mut Ocb3Wave,
     at: usize,
 ) {
     let nonces = s.load(&wave.nonces[at..]);
     let top = s.and(nonces, s.splat_halves(u64::MAX, u64::MAX >> 8 | 0xc0 << 56));
-    let [ktop] = s.encrypt::<1, R>([top], keys.rounds(s, at, false));
+    let [ktop] = C::encrypt::<_, 1>(s, [top], keys.rounds(s, at, false));
     // Stretch = Ktop || (Ktop ^ Ktop << 8), of which the first 64 bits; Offset_0 is the 128 bits
     // behind bit `bottom` of it: three halves, shifted by `bottom` into two. As a number: its high
     // half is what the block begins with.
@@ -426,11 +411,11 @@ fn first_offsets<'k, S: Clmul, const R: usize>(
 
 /// The vectors of a message; the rest of it gets its place in the rows.
 #[inline(always)]
-fn begin<S: Clmul, const R: usize, const SEAL: bool>(
+fn begin<S: Clmul, C: Cipher, const SEAL: bool>(
     s: S,
     shape: Ocb3Shape,
     masks: &Masks,
-    keys: FlowKeys<'_, S, R>,
+    keys: FlowKeys<'_, S, C>,
     wave: &mut Ocb3Wave,
     lane: usize,
     data: &mut [u8],
@@ -440,7 +425,7 @@ fn begin<S: Clmul, const R: usize, const SEAL: bool>(
     if blocks.len() >= S::WIDTH {
         let mut flow = Flow::new(s, masks, s.splat(&wave.offset[lane]));
         let mut text = Ocb3Text::<SEAL>(InOutBlocks::from(&mut *blocks));
-        let done = flow.vectors::<_, R>(keys, &mut text);
+        let done = flow.vectors::<_, C>(keys, &mut text);
         blocks = &mut blocks[done..];
         let flow = flow.narrow();
         n.store(flow.offset, core::slice::from_mut(&mut wave.offset[lane]));
@@ -468,9 +453,9 @@ fn begin<S: Clmul, const R: usize, const SEAL: bool>(
 
 /// The vectors of AAD; the rest gets its place in rows, with the offsets added.
 #[inline(always)]
-fn begin_aad<S: Clmul, const R: usize>(
+fn begin_aad<S: Clmul, C: Cipher>(
     s: S,
-    key: &Ocb3<R>,
+    key: &Ocb3<C>,
     wave: &mut Ocb3Wave,
     lane: usize,
     aad: &[u8],
@@ -482,7 +467,7 @@ fn begin_aad<S: Clmul, const R: usize>(
     if blocks.len() >= S::WIDTH {
         let mut vectors = Flow::new(s, masks, s.zero());
         let keys = FlowKeys::new(s, key.round_keys(false));
-        blocks = &blocks[vectors.vectors::<_, R>(keys, &mut Aad(blocks))..];
+        blocks = &blocks[vectors.vectors::<_, C>(keys, &mut Aad(blocks))..];
         flow = vectors.narrow();
     }
     n.store(flow.sum, core::slice::from_mut(&mut wave.hash[lane]));
@@ -503,10 +488,10 @@ fn begin_aad<S: Clmul, const R: usize>(
 
 /// The rows of the lanes of one vector.
 #[inline(always)]
-fn rows<'k, S: Clmul, const R: usize, const SEAL: bool>(
+fn rows<'k, S: Clmul, C: Cipher, const SEAL: bool>(
     s: S,
     shape: Ocb3Shape,
-    keys: impl Ocb3LaneKeys<'k, R>,
+    keys: impl Ocb3LaneKeys<'k, C>,
     wave: &mut Ocb3Wave,
     at: usize,
 ) {
@@ -533,7 +518,7 @@ fn rows<'k, S: Clmul, const R: usize, const SEAL: bool>(
         v[row] = s.xor(x, s.xor(offset, mask));
     }
     if !SEAL {
-        decrypt::<S, R>(s, keys, &mut v, tail, at);
+        decrypt::<S, C>(s, keys, &mut v, tail, at);
     }
     // When sealing, the whole plaintext is there: tail, pad and tag are encrypted together. Opening
     // needs the plaintext of the tail for the checksum: so the tag is encrypted behind it.
@@ -548,11 +533,11 @@ fn rows<'k, S: Clmul, const R: usize, const SEAL: bool>(
             count += 1;
         }
         v[count] = s.xor(sum, tag_mask);
-        encrypt::<S, R>(s, keys, &mut v, count + 1, at);
+        encrypt::<S, C>(s, keys, &mut v, count + 1, at);
         pad = v[tail];
         tag = v[count];
     } else if shape.part {
-        [pad] = s.encrypt::<1, R>([last], keys.rounds(s, at, false));
+        [pad] = C::encrypt::<_, 1>(s, [last], keys.rounds(s, at, false));
     }
     for row in 0..tail {
         let mask = keys.masks(s, at, |masks| &masks.group[row]);
@@ -571,7 +556,7 @@ fn rows<'k, S: Clmul, const R: usize, const SEAL: bool>(
         s.store(part, &mut wave.part[at..]);
     }
     if !SEAL {
-        [tag] = s.encrypt::<1, R>([s.xor(sum, tag_mask)], keys.rounds(s, at, false));
+        [tag] = C::encrypt::<_, 1>(s, [s.xor(sum, tag_mask)], keys.rounds(s, at, false));
     }
     if let Some(rows) = shape.aad {
         tag = s.xor(tag, s.load(&wave.hash[at..]));
@@ -579,7 +564,7 @@ fn rows<'k, S: Clmul, const R: usize, const SEAL: bool>(
         for (v, row) in v.iter_mut().zip(rows) {
             *v = s.load(&row[at..]);
         }
-        encrypt::<S, R>(s, keys, &mut v, rows.len(), at);
+        encrypt::<S, C>(s, keys, &mut v, rows.len(), at);
         for v in &v[..rows.len()] {
             tag = s.xor(tag, *v);
         }
@@ -589,9 +574,9 @@ fn rows<'k, S: Clmul, const R: usize, const SEAL: bool>(
 
 /// Encrypts the first `count` vectors of `v`.
 #[inline(always)]
-fn encrypt<'k, S: Clmul, const R: usize>(
+fn encrypt<'k, S: Clmul, C: Cipher>(
     s: S,
-    keys: impl Ocb3LaneKeys<'k, R>,
+    keys: impl Ocb3LaneKeys<'k, C>,
     v: &mut [S::V; ROWS],
     count: usize,
     at: usize,
@@ -599,19 +584,19 @@ fn encrypt<'k, S: Clmul, const R: usize>(
     let keys = keys.rounds(s, at, false);
     match (count, &mut *v) {
         (0, _) => {}
-        (1, [a, ..]) => [*a] = s.encrypt::<1, R>([*a], keys),
-        (2, [a, b, ..]) => [*a, *b] = s.encrypt::<2, R>([*a, *b], keys),
-        (3, [a, b, c, ..]) => [*a, *b, *c] = s.encrypt::<3, R>([*a, *b, *c], keys),
+        (1, [a, ..]) => [*a] = C::encrypt::<_, 1>(s, [*a], keys),
+        (2, [a, b, ..]) => [*a, *b] = C::encrypt::<_, 2>(s, [*a, *b], keys),
+        (3, [a, b, c, ..]) => [*a, *b, *c] = C::encrypt::<_, 3>(s, [*a, *b, *c], keys),
         // Four rows as five: a kernel fewer to compile, and the latency of five is that of four.
-        _ => *v = s.encrypt::<ROWS, R>(*v, keys),
+        _ => *v = C::encrypt::<_, ROWS>(s, *v, keys),
     }
 }
 
 /// Decrypts the first `count` vectors of `v`.
 #[inline(always)]
-fn decrypt<'k, S: Clmul, const R: usize>(
+fn decrypt<'k, S: Clmul, C: Cipher>(
     s: S,
-    keys: impl Ocb3LaneKeys<'k, R>,
+    keys: impl Ocb3LaneKeys<'k, C>,
     v: &mut [S::V; ROWS],
     count: usize,
     at: usize,
@@ -619,20 +604,20 @@ fn decrypt<'k, S: Clmul, const R: usize>(
     let keys = keys.rounds(s, at, true);
     match (count, &mut *v) {
         (0, _) => {}
-        (1, [a, ..]) => [*a] = s.decrypt::<1, R>([*a], keys),
-        (2, [a, b, ..]) => [*a, *b] = s.decrypt::<2, R>([*a, *b], keys),
-        (_, [a, b, c, ..]) => [*a, *b, *c] = s.decrypt::<3, R>([*a, *b, *c], keys),
+        (1, [a, ..]) => [*a] = C::decrypt::<_, 1>(s, [*a], keys),
+        (2, [a, b, ..]) => [*a, *b] = C::decrypt::<_, 2>(s, [*a, *b], keys),
+        (_, [a, b, c, ..]) => [*a, *b, *c] = C::decrypt::<_, 3>(s, [*a, *b, *c], keys),
     }
 }
 
 /// Copies what was done in rows from the lane to the message, and writes or checks the tag.
 #[inline(always)]
-fn end<S: Clmul, const R: usize, const SEAL: bool>(
+fn end<S: Clmul, C: Cipher, const SEAL: bool>(
     s: S,
     shape: Ocb3Shape,
     wave: &mut Ocb3Wave,
     lane: usize,
-    message: &mut Message<'_, Ocb3<R>>,
+    message: &mut Message<'_, Ocb3<C>>,
 ) {
     let n = s.narrow();
     let Message { data, tag, result, .. } = message;

@@ -4,12 +4,13 @@
 //! j, a multiple of G: its offsets are those of the first G blocks of a message, all of them xor
 //! Offset_j, but for the last, which has L_ntz(j+G) where the first group has L_k.
 
-use lanelock_isa::{Block, Blocks, Clmul, RoundKeys};
+use lanelock_isa::{Block, Clmul};
 
 use super::masks::Masks;
 use crate::{
-    aes::{broadcast, ecb::load_group},
+    cipher::{Cipher, RoundKeys, SameKey},
     inout::InOutBlocks,
+    modes::ecb::load_group,
 };
 
 /// Vectors in flight: as in the other modes that are parallel within a buffer.
@@ -20,10 +21,10 @@ pub(super) trait Pass {
     fn blocks(&self) -> usize;
 
     /// Processes the group at block `at`, and adds what is to be summed up to `sum`.
-    fn group<S: Clmul, const N: usize, const R: usize>(
+    fn group<S: Clmul, const N: usize, C: Cipher>(
         &mut self,
         at: usize,
-        keys: FlowKeys<'_, S, R>,
+        keys: FlowKeys<'_, S, C>,
         offsets: Offsets<'_, S, N>,
         sum: &mut S::V,
     );
@@ -39,10 +40,10 @@ impl<const SEAL: bool> Pass for Ocb3Text<'_, '_, SEAL> {
     }
 
     #[inline(always)]
-    fn group<S: Clmul, const N: usize, const R: usize>(
+    fn group<S: Clmul, const N: usize, C: Cipher>(
         &mut self,
         at: usize,
-        keys: FlowKeys<'_, S, R>,
+        keys: FlowKeys<'_, S, C>,
         offsets: Offsets<'_, S, N>,
         sum: &mut S::V,
     ) {
@@ -60,10 +61,14 @@ impl<const SEAL: bool> Pass for Ocb3Text<'_, '_, SEAL> {
             }
             v[i] = s.xor(v[i], offsets.first(i));
         }
-        v = if SEAL { s.encrypt_begin::<N, R>(v, keys) } else { s.decrypt_begin::<N, R>(v, keys) };
+        let begun = if SEAL { C::begin(s, v, keys) } else { C::begin_decrypt(s, v, keys) };
         for i in 0..N {
             let last = offsets.last(i);
-            v[i] = if SEAL { s.encrypt_end(v[i], last) } else { s.decrypt_end(v[i], last) };
+            v[i] = if SEAL {
+                C::end(s, begun[i], last, keys, i)
+            } else {
+                C::end_decrypt(s, begun[i], last, keys, i)
+            };
             if !SEAL {
                 *sum = s.xor(*sum, v[i]);
             }
@@ -82,10 +87,10 @@ impl Pass for Aad<'_> {
     }
 
     #[inline(always)]
-    fn group<S: Clmul, const N: usize, const R: usize>(
+    fn group<S: Clmul, const N: usize, C: Cipher>(
         &mut self,
         at: usize,
-        keys: FlowKeys<'_, S, R>,
+        keys: FlowKeys<'_, S, C>,
         offsets: Offsets<'_, S, N>,
         sum: &mut S::V,
     ) {
@@ -95,65 +100,68 @@ impl Pass for Aad<'_> {
         for i in 0..N {
             v[i] = s.xor(s.load(&data[i * S::WIDTH..]), offsets.first(i));
         }
-        v = s.encrypt_begin::<N, R>(v, keys);
+        let begun = C::begin(s, v, keys);
         for i in 0..N {
-            *sum = s.xor(*sum, s.encrypt_end(v[i], keys.last));
+            let last = C::join(s, s.zero(), keys, i);
+            *sum = s.xor(*sum, C::end(s, begun[i], last, keys, i));
         }
     }
 }
 
 /// Round keys. Those at the ends go with the offsets: see [`Offsets`].
-#[derive(Clone, Copy)]
-pub(super) struct FlowKeys<'k, S: Blocks, const R: usize> {
-    schedule: &'k [Block; R],
-    registers: [S::K; R],
-    first: S::V,
-    last: S::V,
+pub(super) struct FlowKeys<'k, S: Clmul, C: Cipher> {
+    schedule: &'k C::Rounds<Block>,
+    registers: SameKey<S, C>,
 }
 
-impl<'k, S: Blocks, const R: usize> FlowKeys<'k, S, R> {
+impl<'k, S: Clmul, C: Cipher> FlowKeys<'k, S, C> {
     #[inline(always)]
-    pub(super) fn new(s: S, schedule: &'k [Block; R]) -> Self {
-        let (first, last) = (s.splat(&schedule[0]), s.splat(&schedule[R - 1]));
-        Self { schedule, registers: broadcast(s, schedule), first, last }
+    pub(super) fn new(s: S, schedule: &'k C::Rounds<Block>) -> Self {
+        Self { schedule, registers: SameKey::new(s, schedule) }
     }
 }
 
-impl<S: Blocks, const R: usize> RoundKeys<S> for FlowKeys<'_, S, R> {
+impl<S: Clmul, C: Cipher> Clone for FlowKeys<'_, S, C> {
     #[inline(always)]
-    fn get(&self, s: S, round: usize, _: usize) -> S::K {
-        if round == 0 {
-            s.key(&[0; 16])
-        } else if S::WIDTH == 4 {
-            self.registers[round]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S: Clmul, C: Cipher> Copy for FlowKeys<'_, S, C> {}
+
+impl<S: Clmul, C: Cipher> RoundKeys<S, C> for FlowKeys<'_, S, C> {
+    #[inline(always)]
+    fn get(&self, s: S, round: usize, vector: usize) -> C::RoundKey<S> {
+        if S::WIDTH == 4 {
+            self.registers.get(s, round, vector)
         } else {
             // With 16 registers the states and offsets take them; the key is an operand in memory.
-            s.key(&self.schedule[round])
+            C::round_key(s, &self.schedule.as_ref()[round])
         }
     }
 }
 
-/// The offsets of a group of `N` vectors. Each is added twice: with round key 0 before the cipher,
-/// and with the last round key, by the last round.
+/// The offsets of a group of `N` vectors. Each is added twice: with what the cipher begins with
+/// ([`Cipher::whiten`]), and with what it ends with ([`Cipher::join`]).
 #[derive(Clone, Copy)]
-pub(super) struct Offsets<'m, S: Blocks, const N: usize> {
+pub(super) struct Offsets<'m, S: Clmul, const N: usize> {
     s: S,
     masks: &'m Masks,
-    /// What the offsets differ in from those of the first group of a message, xor the first and xor
-    /// the last round key.
+    /// What the offsets differ in from those of the first group of a message, whitened and joined.
     all: [S::V; 2],
     /// The same in the last vector.
     end: [S::V; 2],
 }
 
 impl<S: Clmul, const N: usize> Offsets<'_, S, N> {
-    /// The offsets of vector `i`, xor round key 0.
+    /// The offsets of vector `i`, whitened.
     #[inline(always)]
     fn first(self, i: usize) -> S::V {
         self.of(i, if i == N - 1 { self.end[0] } else { self.all[0] })
     }
 
-    /// The offsets of vector `i`, xor the last round key.
+    /// The offsets of vector `i`, joined with the end of the cipher.
     #[inline(always)]
     fn last(self, i: usize) -> S::V {
         self.of(i, if i == N - 1 { self.end[1] } else { self.all[1] })
@@ -167,7 +175,7 @@ impl<S: Clmul, const N: usize> Offsets<'_, S, N> {
 
 /// Where a message is.
 #[derive(Clone, Copy)]
-pub(super) struct Flow<'m, S: Blocks> {
+pub(super) struct Flow<'m, S: Clmul> {
     pub(super) s: S,
     pub(super) masks: &'m Masks,
     /// The offset of the last block that is done, in every lane.
@@ -203,9 +211,9 @@ impl<'m, S: Clmul> Flow<'m, S> {
     /// Processes the whole groups of `N` vectors from block `at` of `data` on, and returns where they
     /// end. The blocks before are groups of that size too.
     #[inline(always)]
-    pub(super) fn groups<P: Pass, const N: usize, const R: usize>(
+    pub(super) fn groups<P: Pass, const N: usize, C: Cipher>(
         &mut self,
-        keys: FlowKeys<'_, S, R>,
+        keys: FlowKeys<'_, S, C>,
         data: &mut P,
         mut at: usize,
         end: usize,
@@ -213,61 +221,60 @@ impl<'m, S: Clmul> Flow<'m, S> {
         const LAST: [Block; 4] = [[0; 16], [0; 16], [0; 16], [0xff; 16]];
         let Self { s, masks, .. } = *self;
         let group = N * S::WIDTH;
-        let mut all = [s.xor(self.offset, keys.first), s.xor(self.offset, keys.last)];
         while end - at >= group {
             self.blocks += group as u64;
             // L_ntz(G) ^ L_ntz(j + G): what the last offset of this group differs in, besides
             // Offset_j.
             let change = s.xor(s.splat(masks.l(group as u64)), s.splat(masks.l(self.blocks)));
             let in_last = s.and(change, s.load(&LAST[4 - S::WIDTH..]));
+            let all = [C::whiten(s, self.offset, keys, 0), C::join(s, self.offset, keys, 0)];
             let ends = [s.xor(all[0], in_last), s.xor(all[1], in_last)];
             let offsets = Offsets::<S, N> { s, masks, all, end: ends };
-            data.group::<S, N, R>(at, keys, offsets, &mut self.sum);
+            data.group::<S, N, C>(at, keys, offsets, &mut self.sum);
             // Offset_(j + G): the offset of the last block of this group.
             let step = s.xor(s.splat(&masks.group[group - 1]), change);
-            all = [s.xor(all[0], step), s.xor(all[1], step)];
+            self.offset = s.xor(self.offset, step);
             at += group;
         }
-        self.offset = s.xor(all[0], keys.first);
         at
     }
 
     /// Processes the whole vectors of `data`, the beginning of a message, and returns how many blocks
     /// they have.
     #[inline(always)]
-    pub(super) fn vectors<P: Pass, const R: usize>(
+    pub(super) fn vectors<P: Pass, C: Cipher>(
         &mut self,
-        keys: FlowKeys<'_, S, R>,
+        keys: FlowKeys<'_, S, C>,
         data: &mut P,
     ) -> usize {
         let end = data.blocks();
-        let at = self.groups::<P, FLIGHT, R>(keys, data, 0, end);
-        self.groups::<P, 1, R>(keys, data, at, end)
+        let at = self.groups::<P, FLIGHT, C>(keys, data, 0, end);
+        self.groups::<P, 1, C>(keys, data, at, end)
     }
 
     /// Processes `data`, the beginning of a message.
     #[inline(always)]
-    pub(super) fn start<P: Pass, const R: usize>(
+    pub(super) fn start<P: Pass, C: Cipher>(
         mut self,
-        schedule: &[Block; R],
+        schedule: &C::Rounds<Block>,
         data: &mut P,
     ) -> Flow<'m, S::Narrow> {
         let end = data.blocks();
         let at = if end >= S::WIDTH {
-            self.vectors::<P, R>(FlowKeys::new(self.s, schedule), data)
+            self.vectors::<P, C>(FlowKeys::new(self.s, schedule), data)
         } else {
             0
         };
         let mut narrow = self.narrow();
         if S::WIDTH > 1 && at < end {
-            narrow.groups::<P, 1, R>(FlowKeys::new(narrow.s, schedule), data, at, end);
+            narrow.groups::<P, 1, C>(FlowKeys::new(narrow.s, schedule), data, at, end);
         }
         narrow
     }
 
     /// Processes `data`, whatever was before.
     #[inline(always)]
-    pub(super) fn resume<P: Pass, const R: usize>(&mut self, schedule: &[Block; R], data: &mut P) {
+    pub(super) fn resume<P: Pass, C: Cipher>(&mut self, schedule: &C::Rounds<Block>, data: &mut P) {
         let (s, end) = (self.s, data.blocks());
         let (keys, group) = (FlowKeys::new(s, schedule), FLIGHT * S::WIDTH);
         let mut at = 0;
@@ -276,15 +283,15 @@ impl<'m, S: Clmul> Flow<'m, S> {
             // next multiple single blocks, then vectors.
             let (in_group, in_vector) = (self.place_in(group), self.place_in(S::WIDTH));
             if in_group == 0 && end - at >= group {
-                at = self.groups::<P, FLIGHT, R>(keys, data, at, end);
+                at = self.groups::<P, FLIGHT, C>(keys, data, at, end);
             } else if in_vector == 0 && end - at >= S::WIDTH {
                 let end = end.min(at + group - in_group);
-                at = self.groups::<P, 1, R>(keys, data, at, end);
+                at = self.groups::<P, 1, C>(keys, data, at, end);
             } else {
                 let end = end.min(at + S::WIDTH - in_vector);
                 let mut narrow = self.narrow();
                 let keys = FlowKeys::new(s.narrow(), schedule);
-                at = narrow.groups::<P, 1, R>(keys, data, at, end);
+                at = narrow.groups::<P, 1, C>(keys, data, at, end);
                 *self = Self::widen(s, &narrow);
             }
         }

@@ -8,17 +8,15 @@ mod flow;
 mod masks;
 mod stream;
 
-use core::fmt;
+use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, StackDepth};
 
-use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, LevelError, SameKey, StackDepth};
-use zeroize::ZeroizeOnDrop;
-
-use super::{Aead, Opener, Sealer, authenticate, copy_tag};
+use super::{Aead, Opener, Sealer};
 use crate::{
-    Aes, Error,
-    aes::{broadcast, default_level},
+    Error,
+    cipher::{Aes, Cipher, Key, SameKey},
     inout::{InOut, InOutBlocks},
-    set_up::{SetUp, copy_ok},
+    set_up::{SetUp, copy_ok, key_object},
+    tag::{authenticate, copy_tag},
 };
 use flow::{Aad, Flow, Ocb3Text};
 use masks::{MOST_BLOCKS, Masks};
@@ -28,7 +26,7 @@ pub use stream::Ocb3Stream;
 /// The most bytes of text, and of AAD.
 const MOST_BYTES: u64 = 16 * MOST_BLOCKS;
 
-/// AES-OCB3 (RFC 7253) with `R` round keys: [`Aes128Ocb3`], [`Aes192Ocb3`], [`Aes256Ocb3`].
+/// OCB3 (RFC 7253): [`Aes128Ocb3`], [`Aes192Ocb3`], [`Aes256Ocb3`].
 ///
 /// - Nonces: 1 to 15 bytes, 12 as a rule. All messages of a key should have nonces of one length.
 /// - Tags: 16 bytes, or 8 or 12 by [`with_tag_length`](Self::with_tag_length). Tags of one length are
@@ -51,25 +49,24 @@ const MOST_BYTES: u64 = 16 * MOST_BLOCKS;
 ///
 /// Zeroised on drop.
 #[derive(Clone)]
-pub struct Ocb3<const R: usize> {
-    aes: Aes<R>,
+pub struct Ocb3<C: Cipher> {
+    aes: Key<C>,
     masks: Masks,
     tag_length: usize,
 }
 
 /// OCB3 with a 128-bit key.
-pub type Aes128Ocb3 = Ocb3<11>;
+pub type Aes128Ocb3 = Ocb3<Aes<11>>;
 /// OCB3 with a 192-bit key.
-pub type Aes192Ocb3 = Ocb3<13>;
+pub type Aes192Ocb3 = Ocb3<Aes<13>>;
 /// OCB3 with a 256-bit key.
-pub type Aes256Ocb3 = Ocb3<15>;
+pub type Aes256Ocb3 = Ocb3<Aes<15>>;
 
-impl<const R: usize> SetUp for Ocb3<R> {
+impl<C: Cipher> SetUp for Ocb3<C> {
     fn none(level: AesLevel) -> Self {
-        Self { aes: Aes::none(level), masks: Masks::none(), tag_length: 16 }
+        Self { aes: Key::none(level), masks: Masks::none(), tag_length: 16 }
     }
 
-    /// `key` has 4 * (R - 7) bytes.
     fn set(&mut self, key: &[u8]) {
         self.aes.set(key);
         self.aes.encrypt_block(&mut self.masks.partial);
@@ -77,71 +74,39 @@ impl<const R: usize> SetUp for Ocb3<R> {
     }
 }
 
-macro_rules! constructors {
-    ($rounds:literal, $bytes:literal) => {
-        impl Ocb3<$rounds> {
-            /// Expands `key` at the best level: see [`AesLevel::best`].
-            ///
-            /// # Errors
-            /// As [`Aes128::new`](crate::Aes128::new).
-            pub fn new(key: &[u8; $bytes]) -> Result<Self, LevelError> {
-                Self::expand_if(key, default_level())
-            }
+impl<C: Cipher> Aead for Ocb3<C> {
+    fn tag_length(&self) -> usize {
+        self.tag_length
+    }
 
-            /// Expands `key` at `level`.
-            pub fn with_level(key: &[u8; $bytes], level: AesLevel) -> Self {
-                Self::expand(key, level)
-            }
-        }
+    fn seal_inout(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        mut data: InOut<'_, '_>,
+        tag: &mut [u8],
+    ) -> Result<(), Error> {
+        self.check(nonce, aad, data.len(), tag.len())?;
+        let kernel = Ocb3OneShot::<C, true> { ocb: self, nonce, aad, data: &mut data };
+        copy_tag(&self.level().run(kernel), tag);
+        Ok(())
+    }
 
-        // Not for all `R` at once: so the kernels are compiled here, and not by every user.
-        impl Aead for Ocb3<$rounds> {
-            fn tag_length(&self) -> usize {
-                self.tag_length
-            }
-
-            fn seal_inout(
-                &self,
-                nonce: &[u8],
-                aad: &[u8],
-                mut data: InOut<'_, '_>,
-                tag: &mut [u8],
-            ) -> Result<(), Error> {
-                self.check(nonce, aad, data.len(), tag.len())?;
-                let kernel =
-                    Ocb3OneShot::<$rounds, true> { ocb: self, nonce, aad, data: &mut data };
-                copy_tag(&self.level().run(kernel), tag);
-                Ok(())
-            }
-
-            fn open_inout(
-                &self,
-                nonce: &[u8],
-                aad: &[u8],
-                mut data: InOut<'_, '_>,
-                tag: &[u8],
-            ) -> Result<(), Error> {
-                self.check(nonce, aad, data.len(), tag.len())?;
-                let kernel =
-                    Ocb3OneShot::<$rounds, false> { ocb: self, nonce, aad, data: &mut data };
-                let mut full = self.level().run(kernel);
-                authenticate(
-                    self.level(),
-                    StackDepth::KiB0,
-                    &mut full[..tag.len()],
-                    tag,
-                    data.get_out(),
-                )
-            }
-        }
-    };
+    fn open_inout(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        mut data: InOut<'_, '_>,
+        tag: &[u8],
+    ) -> Result<(), Error> {
+        self.check(nonce, aad, data.len(), tag.len())?;
+        let kernel = Ocb3OneShot::<C, false> { ocb: self, nonce, aad, data: &mut data };
+        let mut full = self.level().run(kernel);
+        authenticate(self.level(), StackDepth::KiB0, &mut full[..tag.len()], tag, data.get_out())
+    }
 }
 
-constructors!(11, 16);
-constructors!(13, 24);
-constructors!(15, 32);
-
-impl<const R: usize> Ocb3<R> {
+impl<C: Cipher> Ocb3<C> {
     /// The same key with tags of `bytes` bytes.
     ///
     /// # Errors
@@ -155,18 +120,13 @@ impl<const R: usize> Ocb3<R> {
         copy_ok(&self)
     }
 
-    /// The level that this key runs at.
-    pub fn level(&self) -> AesLevel {
-        self.aes.level()
-    }
-
     /// Seals a message piece by piece. A block is encrypted as a whole: each piece of text but the last
     /// must be whole blocks of 16 bytes. Behind a piece that is not, there is
     /// [`Error::MessageLength`].
     ///
     /// # Errors
     /// [`Error::NonceLength`]
-    pub fn sealer(&self, nonce: &[u8]) -> Result<Sealer<Ocb3Stream<'_, R>>, Error> {
+    pub fn sealer(&self, nonce: &[u8]) -> Result<Sealer<Ocb3Stream<'_, C>>, Error> {
         Ok(Sealer::new(Ocb3Stream::new(self, nonce)?, self.tag_length))
     }
 
@@ -174,7 +134,7 @@ impl<const R: usize> Ocb3<R> {
     ///
     /// # Errors
     /// [`Error::NonceLength`]
-    pub fn opener(&self, nonce: &[u8]) -> Result<Opener<Ocb3Stream<'_, R>>, Error> {
+    pub fn opener(&self, nonce: &[u8]) -> Result<Opener<Ocb3Stream<'_, C>>, Error> {
         Ok(Opener::new(Ocb3Stream::new(self, nonce)?, self.tag_length))
     }
 
@@ -194,21 +154,14 @@ impl<const R: usize> Ocb3<R> {
     }
 }
 
-impl<const R: usize> Ocb3<R> {
+impl<C: Cipher> Ocb3<C> {
     #[inline(always)]
-    fn round_keys(&self, decrypt: bool) -> &[Block; R] {
+    fn round_keys(&self, decrypt: bool) -> &C::Rounds<Block> {
         if decrypt { self.aes.decrypt_keys() } else { self.aes.encrypt_keys() }
     }
 }
 
-impl<const R: usize> ZeroizeOnDrop for Ocb3<R> {}
-
-impl<const R: usize> fmt::Debug for Ocb3<R> {
-    /// Says which algorithm it is, never the key.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Aes{}Ocb3({})", (R - 7) * 32, self.level())
-    }
-}
+key_object!(Ocb3, "Ocb3", aes);
 
 /// The nonce as 4.2 formats it, as a number: the length of the tag in bits modulo 128, in 7 bits;
 /// zeros; a one; the nonce.
@@ -274,14 +227,14 @@ fn end_mark(bytes: usize) -> &'static Block {
 }
 
 /// A whole message. Returns the tag in full.
-struct Ocb3OneShot<'a, 'i, 'o, const R: usize, const SEAL: bool> {
-    ocb: &'a Ocb3<R>,
+struct Ocb3OneShot<'a, 'i, 'o, C: Cipher, const SEAL: bool> {
+    ocb: &'a Ocb3<C>,
     nonce: &'a [u8],
     aad: &'a [u8],
     data: &'a mut InOut<'i, 'o>,
 }
 
-impl<const R: usize, const SEAL: bool> Kernel for Ocb3OneShot<'_, '_, '_, R, SEAL> {
+impl<C: Cipher, const SEAL: bool> Kernel for Ocb3OneShot<'_, '_, '_, C, SEAL> {
     type Out = Block;
 
     #[inline(always)]
@@ -292,16 +245,16 @@ impl<const R: usize, const SEAL: bool> Kernel for Ocb3OneShot<'_, '_, '_, R, SEA
         let (n, encrypt) = (s.narrow(), aes.encrypt_keys());
         let nonce = format_nonce(nonce, *tag_length);
         let [low, high] = top(nonce);
-        let [v] = n.encrypt::<1, R>([n.splat_halves(low, high)], SameKey(broadcast(n, encrypt)));
+        let [v] = C::encrypt::<_, 1>(n, [n.splat_halves(low, high)], SameKey::new(n, encrypt));
         let mut ktop = [[0; 16]];
         n.store(v, &mut ktop);
 
         let mut hash = n.zero();
         if !aad.is_empty() {
             let (blocks, rest) = aad.as_chunks();
-            let mut flow = Flow::new(s, masks, s.zero()).start(encrypt, &mut Aad(blocks));
+            let mut flow = Flow::new(s, masks, s.zero()).start::<_, C>(encrypt, &mut Aad(blocks));
             if !rest.is_empty() {
-                hash_partial::<S, R>(s, &mut flow, encrypt, rest);
+                hash_partial::<S, C>(s, &mut flow, encrypt, rest);
             }
             hash = flow.sum;
         }
@@ -309,25 +262,25 @@ impl<const R: usize, const SEAL: bool> Kernel for Ocb3OneShot<'_, '_, '_, R, SEA
         let [low, high] = first_offset(&ktop[0], nonce);
         let flow = Flow::new(s, masks, s.splat_halves(low, high));
         let (blocks, rest) = InOutBlocks::split(data);
-        let mut flow = flow.start(ocb.round_keys(!SEAL), &mut Ocb3Text::<SEAL>(blocks));
+        let mut flow = flow.start::<_, C>(ocb.round_keys(!SEAL), &mut Ocb3Text::<SEAL>(blocks));
         if !rest.is_empty() {
-            partial::<S, R, SEAL>(s, &mut flow, encrypt, rest);
+            partial::<S, C, SEAL>(s, &mut flow, encrypt, rest);
         }
-        finish::<S::Narrow, R>(&flow, encrypt, hash)
+        finish::<S::Narrow, C>(&flow, encrypt, hash)
     }
 }
 
 /// The last block of text, which is partial (4.2).
 #[inline(always)]
-fn partial<S: Clmul, const R: usize, const SEAL: bool>(
+fn partial<S: Clmul, C: Cipher, const SEAL: bool>(
     s: S,
     flow: &mut Flow<'_, S::Narrow>,
-    keys: &[Block; R],
+    keys: &C::Rounds<Block>,
     mut rest: InOut<'_, '_>,
 ) {
     let n = s.narrow();
     flow.offset = n.xor(flow.offset, n.load(&[flow.masks.partial]));
-    let [pad] = n.encrypt::<1, R>([flow.offset], SameKey(broadcast(n, keys)));
+    let [pad] = C::encrypt::<_, 1>(n, [flow.offset], SameKey::new(n, keys));
     let x = s.load_part(rest.get_in());
     let y = s.xor(x, s.in_first_lane(pad));
     s.store_part(y, rest.get_out());
@@ -338,25 +291,25 @@ fn partial<S: Clmul, const R: usize, const SEAL: bool>(
 
 /// The last block of AAD, which is partial (4.1).
 #[inline(always)]
-fn hash_partial<S: Clmul, const R: usize>(
+fn hash_partial<S: Clmul, C: Cipher>(
     s: S,
     flow: &mut Flow<'_, S::Narrow>,
-    keys: &[Block; R],
+    keys: &C::Rounds<Block>,
     rest: &[u8],
 ) {
     let n = s.narrow();
     let v = n.xor(s.sum_lanes(s.load_part(rest)), n.load(&[*end_mark(rest.len())]));
     let v = n.xor(v, n.xor(flow.offset, n.load(&[flow.masks.partial])));
-    let [v] = n.encrypt::<1, R>([v], SameKey(broadcast(n, keys)));
+    let [v] = C::encrypt::<_, 1>(n, [v], SameKey::new(n, keys));
     flow.sum = n.xor(flow.sum, v);
 }
 
 /// The tag in full, from the text and the hash of the AAD (4.2).
 #[inline(always)]
-fn finish<N: Clmul, const R: usize>(flow: &Flow<'_, N>, keys: &[Block; R], hash: N::V) -> Block {
+fn finish<N: Clmul, C: Cipher>(flow: &Flow<'_, N>, keys: &C::Rounds<Block>, hash: N::V) -> Block {
     let n = flow.s;
     let v = n.xor(flow.sum, n.xor(flow.offset, n.load(&[flow.masks.tag])));
-    let [v] = n.encrypt::<1, R>([v], SameKey(broadcast(n, keys)));
+    let [v] = C::encrypt::<_, 1>(n, [v], SameKey::new(n, keys));
     let mut tag = [[0; 16]];
     n.store(n.xor(v, hash), &mut tag);
     tag[0]

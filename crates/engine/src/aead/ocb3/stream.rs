@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use lanelock_isa::{Block, Blocks, Clmul, Kernel, wipe};
+use lanelock_isa::{Block, Blocks as _, Clmul, Kernel, wipe};
 use zeroize::ZeroizeOnDrop;
 
 use super::{
@@ -12,13 +12,15 @@ use super::{
 };
 use crate::{
     Error,
-    aead::{Stream, copy_tag},
+    aead::Stream,
+    cipher::Cipher,
     inout::{InOut, InOutBlocks},
+    tag::copy_tag,
 };
 
 /// A message that comes piece by piece: see [`Ocb3::sealer`].
-pub struct Ocb3Stream<'k, const R: usize> {
-    ocb: &'k Ocb3<R>,
+pub struct Ocb3Stream<'k, C: Cipher> {
+    ocb: &'k Ocb3<C>,
     aad: FlowState,
     text: FlowState,
     /// AAD that does not fill a block yet: the first `waiting` bytes.
@@ -48,8 +50,8 @@ impl Drop for FlowState {
     }
 }
 
-impl<'k, const R: usize> Ocb3Stream<'k, R> {
-    pub(super) fn new(ocb: &'k Ocb3<R>, nonce: &[u8]) -> Result<Self, Error> {
+impl<'k, C: Cipher> Ocb3Stream<'k, C> {
+    pub(super) fn new(ocb: &'k Ocb3<C>, nonce: &[u8]) -> Result<Self, Error> {
         ocb.check(nonce, &[], 0, ocb.tag_length)?;
         let nonce = format_nonce(nonce, ocb.tag_length);
         let mut ktop = block(top(nonce));
@@ -81,12 +83,12 @@ impl<'k, const R: usize> Ocb3Stream<'k, R> {
         // A partial block is encrypted with another offset, so nothing can follow it.
         if !rest.is_empty() {
             self.ended = true;
-            ocb.level().run(Partial::<R, SEAL> { ocb, place: text, rest });
+            ocb.level().run(Partial::<C, SEAL> { ocb, place: text, rest });
         }
     }
 }
 
-impl<const R: usize> Stream for Ocb3Stream<'_, R> {
+impl<C: Cipher> Stream for Ocb3Stream<'_, C> {
     fn aad(&mut self, mut aad: &[u8]) {
         if self.waiting > 0 {
             let (now, later) = aad.split_at(aad.len().min(16 - self.waiting));
@@ -130,23 +132,23 @@ impl<const R: usize> Stream for Ocb3Stream<'_, R> {
     }
 }
 
-impl<const R: usize> ZeroizeOnDrop for Ocb3Stream<'_, R> {}
+impl<C: Cipher> ZeroizeOnDrop for Ocb3Stream<'_, C> {}
 
-impl<const R: usize> fmt::Debug for Ocb3Stream<'_, R> {
+impl<C: Cipher> fmt::Debug for Ocb3Stream<'_, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Ocb3Stream({:?})", self.ocb)
     }
 }
 
 /// More whole blocks.
-struct Resume<'a, P, const R: usize> {
-    ocb: &'a Ocb3<R>,
+struct Resume<'a, P, C: Cipher> {
+    ocb: &'a Ocb3<C>,
     place: &'a mut FlowState,
-    keys: &'a [Block; R],
+    keys: &'a C::Rounds<Block>,
     data: P,
 }
 
-impl<P: Pass, const R: usize> Kernel for Resume<'_, P, R> {
+impl<P: Pass, C: Cipher> Kernel for Resume<'_, P, C> {
     type Out = ();
 
     #[inline(always)]
@@ -161,39 +163,39 @@ impl<P: Pass, const R: usize> Kernel for Resume<'_, P, R> {
             sum: s.in_first_lane(n.load(&[place.sum])),
             blocks: place.blocks,
         };
-        flow.resume::<P, R>(keys, &mut data);
+        flow.resume::<P, C>(keys, &mut data);
         store(&flow.narrow(), place);
     }
 }
 
 /// The last block of text, which is partial.
-struct Partial<'a, 'i, 'o, const R: usize, const SEAL: bool> {
-    ocb: &'a Ocb3<R>,
+struct Partial<'a, 'i, 'o, C: Cipher, const SEAL: bool> {
+    ocb: &'a Ocb3<C>,
     place: &'a mut FlowState,
     rest: InOut<'i, 'o>,
 }
 
-impl<const R: usize, const SEAL: bool> Kernel for Partial<'_, '_, '_, R, SEAL> {
+impl<C: Cipher, const SEAL: bool> Kernel for Partial<'_, '_, '_, C, SEAL> {
     type Out = ();
 
     #[inline(always)]
     fn run<S: Clmul>(self, s: S) {
         let Self { ocb, place, rest } = self;
         let mut flow = load(s.narrow(), ocb, place);
-        partial::<S, R, SEAL>(s, &mut flow, ocb.aes.encrypt_keys(), rest);
+        partial::<S, C, SEAL>(s, &mut flow, ocb.aes.encrypt_keys(), rest);
         store(&flow, place);
     }
 }
 
 /// The tag in full.
-struct FinishText<'a, const R: usize> {
-    ocb: &'a Ocb3<R>,
+struct FinishText<'a, C: Cipher> {
+    ocb: &'a Ocb3<C>,
     aad: &'a FlowState,
     part: &'a [u8],
     text: &'a FlowState,
 }
 
-impl<const R: usize> Kernel for FinishText<'_, R> {
+impl<C: Cipher> Kernel for FinishText<'_, C> {
     type Out = Block;
 
     #[inline(always)]
@@ -202,14 +204,14 @@ impl<const R: usize> Kernel for FinishText<'_, R> {
         let (n, keys) = (s.narrow(), ocb.aes.encrypt_keys());
         let mut aad = load(n, ocb, aad);
         if !part.is_empty() {
-            hash_partial::<S, R>(s, &mut aad, keys, part);
+            hash_partial::<S, C>(s, &mut aad, keys, part);
         }
-        finish::<S::Narrow, R>(&load(n, ocb, text), keys, aad.sum)
+        finish::<S::Narrow, C>(&load(n, ocb, text), keys, aad.sum)
     }
 }
 
 #[inline(always)]
-fn load<'a, N: Clmul, const R: usize>(n: N, ocb: &'a Ocb3<R>, place: &FlowState) -> Flow<'a, N> {
+fn load<'a, N: Clmul, C: Cipher>(n: N, ocb: &'a Ocb3<C>, place: &FlowState) -> Flow<'a, N> {
     Flow {
         s: n,
         masks: &ocb.masks,
@@ -220,7 +222,7 @@ fn load<'a, N: Clmul, const R: usize>(n: N, ocb: &'a Ocb3<R>, place: &FlowState)
 }
 
 #[inline(always)]
-fn store<N: Blocks>(flow: &Flow<'_, N>, place: &mut FlowState) {
+fn store<N: Clmul>(flow: &Flow<'_, N>, place: &mut FlowState) {
     flow.s.store(flow.offset, core::slice::from_mut(&mut place.offset));
     flow.s.store(flow.sum, core::slice::from_mut(&mut place.sum));
     place.blocks = flow.blocks;

@@ -10,7 +10,7 @@ use core::fmt;
 
 use lanelock_isa::{AesLevel, LevelError, matrices_are_fast};
 
-use crate::aes::default_level;
+use crate::set_up::default_level;
 use fold::Update;
 use matrix::{Matrices, UpdateByMatrices, WORTH_IT};
 use polynomial::Polynomial;

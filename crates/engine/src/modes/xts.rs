@@ -11,20 +11,18 @@
 //!
 //! A last partial block steals ciphertext from the block before it (IEEE 1619, 5.3.2).
 
-use core::fmt;
-
-use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, SameKey, wipe};
+use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, wipe};
 use subtle::ConstantTimeEq;
-use zeroize::ZeroizeOnDrop;
 
-use super::{Aes, EncryptKey, FLIGHT, broadcast, default_level, ecb::load_group};
+use super::{FLIGHT, ecb::load_group};
 use crate::{
     Error,
+    cipher::{Cipher, EncryptKey, Key, SameKey},
     inout::{InOut, InOutBlocks},
-    set_up::SetUp,
+    set_up::{SetUp, default_level, key_name},
 };
 
-/// A pair of AES keys for XTS, with `R` round keys each: [`Aes128Xts`], [`Aes256Xts`].
+/// A pair of keys for XTS: [`Aes128Xts`](crate::Aes128Xts), [`Aes256Xts`](crate::Aes256Xts).
 ///
 /// One call is one data unit, or many of the same length; there is no such thing as a data unit in
 /// pieces. XTS hides what is on a disk, whose sectors have no room for a tag: it does not detect
@@ -43,24 +41,17 @@ use crate::{
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct Xts<const R: usize> {
-    data: Aes<R>,
-    tweak: EncryptKey<R>,
+pub struct Xts<C: Cipher> {
+    data: Key<C>,
+    tweak: EncryptKey<C>,
 }
-
-/// XTS-AES-128: a key of 32 bytes.
-pub type Aes128Xts = Xts<11>;
-/// XTS with AES-192: a key of 48 bytes. Not in the standard.
-pub type Aes192Xts = Xts<13>;
-/// XTS-AES-256: a key of 64 bytes.
-pub type Aes256Xts = Xts<15>;
 
 /// The most bytes of a data unit: 2^20 blocks (NIST SP 800-38E, 4).
 const LONGEST: usize = 16 << 20;
 
-impl<const R: usize> SetUp for Xts<R> {
+impl<C: Cipher> SetUp for Xts<C> {
     fn none(level: AesLevel) -> Self {
-        Self { data: Aes::none(level), tweak: EncryptKey::none(level) }
+        Self { data: Key::none(level), tweak: EncryptKey::none(level) }
     }
 
     /// `key` has both halves.
@@ -71,91 +62,50 @@ impl<const R: usize> SetUp for Xts<R> {
     }
 }
 
-macro_rules! constructors {
-    ($rounds:literal, $bytes:literal) => {
-        impl Xts<$rounds> {
-            /// Expands both halves of `key`, the first for the data, the second for the tweak, at the
-            /// best level: see [`AesLevel::best`].
-            ///
-            /// # Errors
-            /// [`Error::EqualKeys`] if the halves are equal, [`Error::Level`] as
-            /// [`Aes128::new`](crate::Aes128::new).
-            pub fn new(key: &[u8; $bytes]) -> Result<Self, Error> {
-                Self::with_level(key, default_level()?)
-            }
+impl<C: Cipher> Xts<C> {
+    /// Expands both halves of `key`, the first for the data, the second for the tweak, at the best level:
+    /// see [`AesLevel::best`].
+    ///
+    /// # Errors
+    /// [`Error::EqualKeys`] if the halves are equal, [`Error::Level`] as
+    /// [`Aes128::new`](crate::Aes128::new).
+    pub fn new(key: &C::TwoKeys) -> Result<Self, Error> {
+        Self::with_level(key, default_level()?)
+    }
 
-            /// Expands `key` at `level`.
-            ///
-            /// # Errors
-            /// [`Error::EqualKeys`] if the halves are equal.
-            pub fn with_level(key: &[u8; $bytes], level: AesLevel) -> Result<Self, Error> {
-                let (data, tweak) = key.split_at(key.len() / 2);
-                let equal = bool::from(data.ct_eq(tweak));
-                Self::expand_if(key, if equal { Err(Error::EqualKeys) } else { Ok(level) })
-            }
-        }
-
-        impl DataUnits for Xts<$rounds> {
-            fn encrypt_one(&self, tweak: &Block, data: InOut<'_, '_>) {
-                self.one::<true>(self.data.encrypt_keys(), tweak, data);
-            }
-
-            fn decrypt_one(&self, tweak: &Block, data: InOut<'_, '_>) {
-                self.one::<false>(self.data.decrypt_keys(), tweak, data);
-            }
-
-            fn encrypt_many(&self, first: u128, size: usize, data: InOut<'_, '_>) {
-                self.many::<true>(self.data.encrypt_keys(), first, size, data);
-            }
-
-            fn decrypt_many(&self, first: u128, size: usize, data: InOut<'_, '_>) {
-                self.many::<false>(self.data.decrypt_keys(), first, size, data);
-            }
-        }
-    };
-}
-
-/// The kernels. Not for all `R` at once: so they are compiled here, and not by every user.
-trait DataUnits {
-    fn encrypt_one(&self, tweak: &Block, data: InOut<'_, '_>);
-    fn decrypt_one(&self, tweak: &Block, data: InOut<'_, '_>);
-    fn encrypt_many(&self, first: u128, size: usize, data: InOut<'_, '_>);
-    fn decrypt_many(&self, first: u128, size: usize, data: InOut<'_, '_>);
-}
-
-constructors!(11, 32);
-constructors!(13, 48);
-constructors!(15, 64);
-
-impl<const R: usize> Xts<R> {
-    /// The level that this key runs at.
-    pub fn level(&self) -> AesLevel {
-        self.tweak.level()
+    /// Expands `key` at `level`.
+    ///
+    /// # Errors
+    /// [`Error::EqualKeys`] if the halves are equal.
+    pub fn with_level(key: &C::TwoKeys, level: AesLevel) -> Result<Self, Error> {
+        let key = key.as_ref();
+        let (data, tweak) = key.split_at(key.len() / 2);
+        let equal = bool::from(data.ct_eq(tweak));
+        Self::expand_if(key, if equal { Err(Error::EqualKeys) } else { Ok(level) })
     }
 
     #[inline(always)]
-    fn one<const ENCRYPT: bool>(&self, keys: &[Block; R], tweak: &Block, data: InOut<'_, '_>) {
-        self.level().run(One::<R, ENCRYPT> { tweak_keys: self.tweak.keys(), keys, tweak, data });
+    fn one<const ENCRYPT: bool>(
+        &self,
+        keys: &C::Rounds<Block>,
+        tweak: &Block,
+        data: InOut<'_, '_>,
+    ) {
+        self.level().run(One::<C, ENCRYPT> { tweak_keys: self.tweak.keys(), keys, tweak, data });
     }
 
     #[inline(always)]
     fn many<const ENCRYPT: bool>(
         &self,
-        keys: &[Block; R],
+        keys: &C::Rounds<Block>,
         first: u128,
         size: usize,
         data: InOut<'_, '_>,
     ) {
         let tweak_keys = self.tweak.keys();
-        self.level().run(Many::<R, ENCRYPT> { tweak_keys, keys, first, size, data });
+        self.level().run(Many::<C, ENCRYPT> { tweak_keys, keys, first, size, data });
     }
-}
 
-#[expect(private_bounds, reason = "the three key sizes have it")]
-impl<const R: usize> Xts<R>
-where
-    Self: DataUnits,
-{
     /// Encrypts `data` in place as the data unit of that tweak: its number, little-endian.
     ///
     /// # Errors
@@ -168,7 +118,7 @@ where
     /// [`encrypt`](Self::encrypt), in place or from one buffer to another.
     pub fn encrypt_inout(&self, tweak: &Block, data: InOut<'_, '_>) -> Result<(), Error> {
         check(data.len())?;
-        self.encrypt_one(tweak, data);
+        self.one::<true>(self.data.encrypt_keys(), tweak, data);
         Ok(())
     }
 
@@ -183,7 +133,7 @@ where
     /// [`decrypt`](Self::decrypt), in place or from one buffer to another.
     pub fn decrypt_inout(&self, tweak: &Block, data: InOut<'_, '_>) -> Result<(), Error> {
         check(data.len())?;
-        self.decrypt_one(tweak, data);
+        self.one::<false>(self.data.decrypt_keys(), tweak, data);
         Ok(())
     }
 
@@ -210,7 +160,7 @@ where
         data: InOut<'_, '_>,
     ) -> Result<(), Error> {
         check_sectors(sector_size, data.len())?;
-        self.encrypt_many(first_sector, sector_size, data);
+        self.many::<true>(self.data.encrypt_keys(), first_sector, sector_size, data);
         Ok(())
     }
 
@@ -235,19 +185,12 @@ where
         data: InOut<'_, '_>,
     ) -> Result<(), Error> {
         check_sectors(sector_size, data.len())?;
-        self.decrypt_many(first_sector, sector_size, data);
+        self.many::<false>(self.data.decrypt_keys(), first_sector, sector_size, data);
         Ok(())
     }
 }
 
-impl<const R: usize> ZeroizeOnDrop for Xts<R> {}
-
-impl<const R: usize> fmt::Debug for Xts<R> {
-    /// Says which cipher it is, never the key.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Aes{}Xts({})", (R - 7) * 32, self.level())
-    }
-}
+key_name!(Xts, "Xts", tweak, Cipher);
 
 fn check(length: usize) -> Result<(), Error> {
     if (16..=LONGEST).contains(&length) { Ok(()) } else { Err(Error::MessageLength) }
@@ -259,29 +202,29 @@ fn check_sectors(size: usize, length: usize) -> Result<(), Error> {
 }
 
 /// One data unit.
-struct One<'a, 'i, 'o, const R: usize, const ENCRYPT: bool> {
-    tweak_keys: &'a [Block; R],
-    keys: &'a [Block; R],
+struct One<'a, 'i, 'o, C: Cipher, const ENCRYPT: bool> {
+    tweak_keys: &'a C::Rounds<Block>,
+    keys: &'a C::Rounds<Block>,
     tweak: &'a Block,
     data: InOut<'i, 'o>,
 }
 
-impl<const R: usize, const ENCRYPT: bool> Kernel for One<'_, '_, '_, R, ENCRYPT> {
+impl<C: Cipher, const ENCRYPT: bool> Kernel for One<'_, '_, '_, C, ENCRYPT> {
     type Out = ();
 
     #[inline(always)]
     fn run<S: Clmul>(self, s: S) {
         let n = s.narrow();
-        let tweak_keys = SameKey(broadcast(n, self.tweak_keys));
-        let [mask] = n.encrypt::<1, R>([n.splat(self.tweak)], tweak_keys);
-        unit::<S, R, ENCRYPT>(s, self.keys, mask, self.data);
+        let tweak_keys = SameKey::new(n, self.tweak_keys);
+        let [mask] = C::encrypt(n, [n.splat(self.tweak)], tweak_keys);
+        unit::<S, C, ENCRYPT>(s, self.keys, mask, self.data);
     }
 }
 
 /// Data units of `size` bytes each with consecutive numbers.
-struct Many<'a, 'i, 'o, const R: usize, const ENCRYPT: bool> {
-    tweak_keys: &'a [Block; R],
-    keys: &'a [Block; R],
+struct Many<'a, 'i, 'o, C: Cipher, const ENCRYPT: bool> {
+    tweak_keys: &'a C::Rounds<Block>,
+    keys: &'a C::Rounds<Block>,
     first: u128,
     size: usize,
     data: InOut<'i, 'o>,
@@ -290,7 +233,7 @@ struct Many<'a, 'i, 'o, const R: usize, const ENCRYPT: bool> {
 /// Tweaks that are encrypted together: as many blocks as the widest group.
 const TWEAKS: usize = 32;
 
-impl<const R: usize, const ENCRYPT: bool> Kernel for Many<'_, '_, '_, R, ENCRYPT> {
+impl<C: Cipher, const ENCRYPT: bool> Kernel for Many<'_, '_, '_, C, ENCRYPT> {
     type Out = ();
 
     #[inline(always)]
@@ -307,16 +250,16 @@ impl<const R: usize, const ENCRYPT: bool> Kernel for Many<'_, '_, '_, R, ENCRYPT
             }
             // The first masks E2(number) of up to 32 sectors at once, a lane each: one by one every
             // sector would begin with the latency of an encryption.
-            encrypt_each::<S, R>(s, tweak_keys, masks);
+            encrypt_each::<S, C>(s, tweak_keys, masks);
             let (mut now, later) = data.split_at(masks.len() * size);
             // Sectors of whole groups (512 bytes are one group at `vaes512`) need no tails.
             if S::VECTORS > 1 && size.is_multiple_of(group) {
                 let (blocks, _) = InOutBlocks::split(now);
-                whole_groups::<S, R, ENCRYPT>(s, keys, masks, size / group, blocks);
+                whole_groups::<S, C, ENCRYPT>(s, keys, masks, size / group, blocks);
             } else {
                 for mask in masks.iter() {
                     let (data, rest) = now.split_at(size);
-                    unit::<S, R, ENCRYPT>(s, keys, n.splat(mask), data);
+                    unit::<S, C, ENCRYPT>(s, keys, n.splat(mask), data);
                     now = rest;
                 }
             }
@@ -328,20 +271,20 @@ impl<const R: usize, const ENCRYPT: bool> Kernel for Many<'_, '_, '_, R, ENCRYPT
 
 /// Encrypts each block by itself.
 #[inline(always)]
-fn encrypt_each<S: Clmul, const R: usize>(s: S, keys: &[Block; R], blocks: &mut [Block]) {
+fn encrypt_each<S: Clmul, C: Cipher>(s: S, keys: &C::Rounds<Block>, blocks: &mut [Block]) {
     let (whole, rest) = blocks.split_at_mut(blocks.len() / S::WIDTH * S::WIDTH);
     if !whole.is_empty() {
-        let keys = SameKey(broadcast(s, keys));
+        let keys = SameKey::new(s, keys);
         for vector in whole.chunks_exact_mut(S::WIDTH) {
-            let [v] = s.encrypt::<1, R>([s.load(vector)], keys);
+            let [v] = C::encrypt(s, [s.load(vector)], keys);
             s.store(v, vector);
         }
     }
     if !rest.is_empty() {
         let n = s.narrow();
-        let keys = SameKey(broadcast(n, keys));
+        let keys = SameKey::new(n, keys);
         for block in rest.chunks_exact_mut(1) {
-            let [v] = n.encrypt::<1, R>([n.load(block)], keys);
+            let [v] = C::encrypt(n, [n.load(block)], keys);
             n.store(v, block);
         }
     }
@@ -351,14 +294,14 @@ fn encrypt_each<S: Clmul, const R: usize>(s: S, keys: &[Block; R], blocks: &mut 
 /// group of a data unit makes the masks of the next unit where other groups make those of the next
 /// group, so short units follow one another without a gap.
 #[inline(always)]
-fn whole_groups<S: Clmul, const R: usize, const ENCRYPT: bool>(
+fn whole_groups<S: Clmul, C: Cipher, const ENCRYPT: bool>(
     s: S,
-    keys: &[Block; R],
+    keys: &C::Rounds<Block>,
     masks: &[Block],
     groups: usize,
     mut data: InOutBlocks<'_, '_>,
 ) {
-    let group = XtsGroup::<S, R, ENCRYPT>::new(s, keys);
+    let group = XtsGroup::<S, C, ENCRYPT>::new(s, keys);
     let Some((first, later)) = masks.split_first() else { return };
     let mut t = fresh(s, spread(s, s.splat(first)));
     let mut done = 0;
@@ -376,9 +319,9 @@ fn whole_groups<S: Clmul, const R: usize, const ENCRYPT: bool>(
 
 /// A data unit whose first mask is `mask`.
 #[inline(always)]
-fn unit<S: Clmul, const R: usize, const ENCRYPT: bool>(
+fn unit<S: Clmul, C: Cipher, const ENCRYPT: bool>(
     s: S,
-    keys: &[Block; R],
+    keys: &C::Rounds<Block>,
     mut mask: <S::Narrow as Blocks>::V,
     data: InOut<'_, '_>,
 ) {
@@ -391,7 +334,7 @@ fn unit<S: Clmul, const R: usize, const ENCRYPT: bool>(
     if whole >= S::WIDTH {
         let mut masks = spread(s, s.splat_narrow(mask));
         if S::VECTORS > 1 && whole >= FLIGHT * S::WIDTH {
-            let group = XtsGroup::<S, R, ENCRYPT>::new(s, keys);
+            let group = XtsGroup::<S, C, ENCRYPT>::new(s, keys);
             let mut t = fresh(s, masks);
             let mut done = 0;
             while data.len() - done >= FLIGHT * S::WIDTH {
@@ -402,8 +345,8 @@ fn unit<S: Clmul, const R: usize, const ENCRYPT: bool>(
             // The masks of the next vector are those of the next group's first.
             masks = t[0];
         }
-        let wide = SameKey(broadcast(s, keys));
-        let done = vectors::<S, R, ENCRYPT>(s, wide, &mut masks, data.reborrow());
+        let wide = SameKey::new(s, keys);
+        let done = vectors::<S, C, ENCRYPT>(s, wide, &mut masks, data.reborrow());
         (_, data) = data.split_at(done);
         // Lane 0 is the mask of the next block.
         let mut next = [[0; 16]; MOST_WIDTH];
@@ -413,10 +356,10 @@ fn unit<S: Clmul, const R: usize, const ENCRYPT: bool>(
     if data.is_empty() && last.is_empty() {
         return;
     }
-    let narrow = SameKey(broadcast(n, keys));
-    vectors::<S::Narrow, R, ENCRYPT>(n, narrow, &mut mask, data);
+    let narrow = SameKey::new(n, keys);
+    vectors::<S::Narrow, C, ENCRYPT>(n, narrow, &mut mask, data);
     if !last.is_empty() {
-        steal::<S::Narrow, R, ENCRYPT>(n, narrow, mask, last, rest);
+        steal::<S::Narrow, C, ENCRYPT>(n, narrow, mask, last, rest);
     }
 }
 
@@ -432,15 +375,14 @@ macro_rules! each_vector {
 const _: () = assert!(FLIGHT == 8);
 
 /// The keys of groups of `FLIGHT` vectors.
-struct XtsGroup<S: Blocks, const R: usize, const ENCRYPT: bool> {
-    keys: SameKey<S::K, R>,
-    last: S::V,
+struct XtsGroup<S: Clmul, C: Cipher, const ENCRYPT: bool> {
+    keys: SameKey<S, C>,
 }
 
-impl<S: Clmul, const R: usize, const ENCRYPT: bool> XtsGroup<S, R, ENCRYPT> {
+impl<S: Clmul, C: Cipher, const ENCRYPT: bool> XtsGroup<S, C, ENCRYPT> {
     #[inline(always)]
-    fn new(s: S, keys: &[Block; R]) -> Self {
-        Self { keys: SameKey(broadcast(s, keys)), last: s.splat(&keys[R - 1]) }
+    fn new(s: S, keys: &C::Rounds<Block>) -> Self {
+        Self { keys: SameKey::new(s, keys) }
     }
 
     /// The group at block `at`, with masks `t`; returns those of the next group.
@@ -457,20 +399,21 @@ impl<S: Clmul, const R: usize, const ENCRYPT: bool> XtsGroup<S, R, ENCRYPT> {
         // 28, and the temporaries of one product.
         let mut v = load_group::<S, FLIGHT>(s, &data, at);
         for i in 0..FLIGHT {
-            v[i] = s.xor(v[i], t[i]);
+            v[i] = C::whiten(s, s.xor(v[i], t[i]), self.keys, i);
         }
-        v = if ENCRYPT {
-            s.encrypt_begin::<FLIGHT, R>(v, self.keys)
-        } else {
-            s.decrypt_begin::<FLIGHT, R>(v, self.keys)
-        };
+        let begun =
+            if ENCRYPT { C::begin(s, v, self.keys) } else { C::begin_decrypt(s, v, self.keys) };
         let output = &mut data.output()[at..][..FLIGHT * S::WIDTH];
         each_vector!(|i| {
             // The last round adds its key, and the mask with it. Then mask `i` is free: its
             // successor is made at once and takes its register, and the product overlaps with the
             // last rounds of the other vectors.
-            let last = s.xor(self.last, t[i]);
-            let v = if ENCRYPT { s.encrypt_end(v[i], last) } else { s.decrypt_end(v[i], last) };
+            let last = C::join(s, t[i], self.keys, i);
+            let v = if ENCRYPT {
+                C::end(s, begun[i], last, self.keys, i)
+            } else {
+                C::end_decrypt(s, begun[i], last, self.keys, i)
+            };
             s.store(v, &mut output[i * S::WIDTH..]);
             t[i] = next.next(s, &t, i);
         });
@@ -563,15 +506,15 @@ fn fresh<S: Clmul>(s: S, first: S::V) -> [S::V; FLIGHT] {
 /// Vector after vector from `data` while a whole one is left; returns the blocks done. `t` are the
 /// masks of the first vector and become those of the next.
 #[inline(always)]
-fn vectors<S: Clmul, const R: usize, const ENCRYPT: bool>(
+fn vectors<S: Clmul, C: Cipher, const ENCRYPT: bool>(
     s: S,
-    keys: SameKey<S::K, R>,
+    keys: SameKey<S, C>,
     t: &mut S::V,
     mut data: InOutBlocks<'_, '_>,
 ) -> usize {
     let mut done = 0;
     while data.len() - done >= S::WIDTH {
-        let v = crypt::<S, R, ENCRYPT>(s, keys, *t, s.load(&data.input()[done..]));
+        let v = crypt::<S, C, ENCRYPT>(s, keys, *t, s.load(&data.input()[done..]));
         s.store(v, &mut data.output()[done..]);
         *t = next_vector(s, *t);
         done += S::WIDTH;
@@ -582,9 +525,9 @@ fn vectors<S: Clmul, const R: usize, const ENCRYPT: bool>(
 /// The last whole block and the partial one behind it (IEEE 1619, 5.3.2 and 5.4.2); `t` is the mask of
 /// the whole one.
 #[inline(always)]
-fn steal<S: Clmul, const R: usize, const ENCRYPT: bool>(
+fn steal<S: Clmul, C: Cipher, const ENCRYPT: bool>(
     s: S,
-    keys: SameKey<S::K, R>,
+    keys: SameKey<S, C>,
     t: S::V,
     mut last: InOutBlocks<'_, '_>,
     mut rest: InOut<'_, '_>,
@@ -595,26 +538,26 @@ fn steal<S: Clmul, const R: usize, const ENCRYPT: bool>(
     let next = next_vector(s, t);
     let (first, second) = if ENCRYPT { (t, next) } else { (next, t) };
     let mut block = [[0; 16]];
-    s.store(crypt::<S, R, ENCRYPT>(s, keys, first, s.load(last.input())), &mut block);
+    s.store(crypt::<S, C, ENCRYPT>(s, keys, first, s.load(last.input())), &mut block);
     let mut stolen = block;
     let length = rest.len();
     block[0][..length].copy_from_slice(rest.get_in());
     rest.get_out().copy_from_slice(&stolen[0][..length]);
-    s.store(crypt::<S, R, ENCRYPT>(s, keys, second, s.load(&block)), last.output());
+    s.store(crypt::<S, C, ENCRYPT>(s, keys, second, s.load(&block)), last.output());
     wipe(&mut stolen[0]);
     wipe(&mut block[0]);
 }
 
 /// One vector with masks `t`.
 #[inline(always)]
-fn crypt<S: Clmul, const R: usize, const ENCRYPT: bool>(
+fn crypt<S: Clmul, C: Cipher, const ENCRYPT: bool>(
     s: S,
-    keys: SameKey<S::K, R>,
+    keys: SameKey<S, C>,
     t: S::V,
     v: S::V,
 ) -> S::V {
     let v = [s.xor(v, t)];
-    let [v] = if ENCRYPT { s.encrypt::<1, R>(v, keys) } else { s.decrypt::<1, R>(v, keys) };
+    let [v] = if ENCRYPT { C::encrypt(s, v, keys) } else { C::decrypt(s, v, keys) };
     s.xor(v, t)
 }
 

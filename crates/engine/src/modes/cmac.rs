@@ -9,17 +9,18 @@
 
 use core::fmt;
 
-use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, LevelError, SameKey, StackDepth, wipe};
+use lanelock_isa::{AesLevel, Block, Blocks as _, Clmul, Kernel, StackDepth, wipe};
 use zeroize::ZeroizeOnDrop;
 
-use super::{EncryptKey, broadcast, default_level};
 use crate::{
     Error,
-    aead::{authenticate, authenticate_wiping},
-    set_up::SetUp,
+    cipher::{Cipher, EncryptKey, SameKey},
+    set_up::{SetUp, key_object},
+    tag::{authenticate, authenticate_wiping},
 };
 
-/// CMAC (NIST SP 800-38B) with `R` round keys: [`Aes128Cmac`], [`Aes192Cmac`], [`Aes256Cmac`].
+/// CMAC (NIST SP 800-38B): [`Aes128Cmac`](crate::Aes128Cmac), [`Aes192Cmac`](crate::Aes192Cmac),
+/// [`Aes256Cmac`](crate::Aes256Cmac).
 ///
 /// ```
 /// use lanelock::{Aes128Cmac, Error};
@@ -43,48 +44,19 @@ use crate::{
 ///
 /// Zeroised on drop.
 #[derive(Clone)]
-pub struct Cmac<const R: usize> {
-    key: EncryptKey<R>,
+pub struct Cmac<C: Cipher> {
+    key: EncryptKey<C>,
     /// K2 and K1.
     subkeys: [Block; 2],
 }
 
-/// CMAC with a 128-bit key.
-pub type Aes128Cmac = Cmac<11>;
-/// CMAC with a 192-bit key.
-pub type Aes192Cmac = Cmac<13>;
-/// CMAC with a 256-bit key.
-pub type Aes256Cmac = Cmac<15>;
+key_object!(Cmac, "Cmac", key);
 
-macro_rules! constructors {
-    ($rounds:literal, $bytes:literal) => {
-        impl Cmac<$rounds> {
-            /// Expands `key` at the best level: see [`AesLevel::best`].
-            ///
-            /// # Errors
-            /// As [`Aes128::new`](crate::Aes128::new).
-            pub fn new(key: &[u8; $bytes]) -> Result<Self, LevelError> {
-                Self::expand_if(key, default_level())
-            }
-
-            /// Expands `key` at `level`.
-            pub fn with_level(key: &[u8; $bytes], level: AesLevel) -> Self {
-                Self::expand(key, level)
-            }
-        }
-    };
-}
-
-constructors!(11, 16);
-constructors!(13, 24);
-constructors!(15, 32);
-
-impl<const R: usize> SetUp for Cmac<R> {
+impl<C: Cipher> SetUp for Cmac<C> {
     fn none(level: AesLevel) -> Self {
         Self { key: EncryptKey::none(level), subkeys: [[0; 16]; 2] }
     }
 
-    /// `key` has 4 * (R - 7) bytes.
     fn set(&mut self, key: &[u8]) {
         self.key.set(key);
         let [k2, k1] = &mut self.subkeys;
@@ -94,15 +66,10 @@ impl<const R: usize> SetUp for Cmac<R> {
     }
 }
 
-impl<const R: usize> Cmac<R> {
-    /// The level that this key runs at.
-    pub fn level(&self) -> AesLevel {
-        self.key.level()
-    }
-
+impl<C: Cipher> Cmac<C> {
     /// The MAC of `message`.
     pub fn mac(&self, message: &[u8]) -> Block {
-        self.level().run(Whole { cmac: self, state: [0; 16], message })
+        self.level().run(Whole::<C> { cmac: self, state: [0; 16], message })
     }
 
     /// Checks the MAC of `message`, in constant time.
@@ -129,11 +96,11 @@ impl<const R: usize> Cmac<R> {
     }
 
     /// The MAC of a message that comes piece by piece.
-    pub fn stream(&self) -> CmacStream<'_, R> {
+    pub fn stream(&self) -> CmacStream<'_, C> {
         CmacStream { cmac: self, state: [0; 16], last: [0; 16], filled: 0 }
     }
 
-    pub(crate) fn key(&self) -> &EncryptKey<R> {
+    pub(crate) fn key(&self) -> &EncryptKey<C> {
         &self.key
     }
 
@@ -150,30 +117,22 @@ impl<const R: usize> Cmac<R> {
     }
 }
 
-impl<const R: usize> Drop for Cmac<R> {
+impl<C: Cipher> Drop for Cmac<C> {
     fn drop(&mut self) {
         wipe(self.subkeys.as_flattened_mut());
     }
 }
 
-impl<const R: usize> ZeroizeOnDrop for Cmac<R> {}
-
-impl<const R: usize> fmt::Debug for Cmac<R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Aes{}Cmac({})", (R - 7) * 32, self.level())
-    }
-}
-
 /// A message on its way through CMAC. Zeroised on drop.
-pub struct CmacStream<'k, const R: usize> {
-    cmac: &'k Cmac<R>,
+pub struct CmacStream<'k, C: Cipher> {
+    cmac: &'k Cmac<C>,
     state: Block,
     /// The first `filled` bytes of the last block so far; it may be whole.
     last: Block,
     filled: usize,
 }
 
-impl<const R: usize> CmacStream<'_, R> {
+impl<C: Cipher> CmacStream<'_, C> {
     /// More of the message.
     pub fn update(&mut self, mut message: &[u8]) {
         if self.filled > 0 {
@@ -198,7 +157,7 @@ impl<const R: usize> CmacStream<'_, R> {
     /// The MAC of all of it.
     pub fn finish(self) -> Block {
         let message = &self.last[..self.filled];
-        self.cmac.level().run(Whole { cmac: self.cmac, state: self.state, message })
+        self.cmac.level().run(Whole::<C> { cmac: self.cmac, state: self.state, message })
     }
 
     /// Checks the MAC of all of it, in constant time.
@@ -210,16 +169,16 @@ impl<const R: usize> CmacStream<'_, R> {
     }
 }
 
-impl<const R: usize> Drop for CmacStream<'_, R> {
+impl<C: Cipher> Drop for CmacStream<'_, C> {
     fn drop(&mut self) {
         wipe(&mut self.state);
         wipe(&mut self.last);
     }
 }
 
-impl<const R: usize> ZeroizeOnDrop for CmacStream<'_, R> {}
+impl<C: Cipher> ZeroizeOnDrop for CmacStream<'_, C> {}
 
-impl<const R: usize> fmt::Debug for CmacStream<'_, R> {
+impl<C: Cipher> fmt::Debug for CmacStream<'_, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "CmacStream({:?})", self.cmac)
     }
@@ -233,30 +192,30 @@ pub(crate) fn split_last(message: &[u8]) -> (&[Block], &[u8]) {
 }
 
 /// The MAC of the rest of a message.
-struct Whole<'a, const R: usize> {
-    cmac: &'a Cmac<R>,
+struct Whole<'a, C: Cipher> {
+    cmac: &'a Cmac<C>,
     state: Block,
     message: &'a [u8],
 }
 
-impl<const R: usize> Kernel for Whole<'_, R> {
+impl<C: Cipher> Kernel for Whole<'_, C> {
     type Out = Block;
 
     #[inline(always)]
     fn run<S: Clmul>(self, s: S) -> Block {
         let s = s.narrow();
         let Self { cmac, state, message } = self;
-        let keys = SameKey(broadcast(s, cmac.key.keys()));
+        let keys = SameKey::new(s, cmac.key.keys());
         let (blocks, last) = split_last(message);
         let state = s.load(&[state]);
-        let state = absorb::<_, R>(s, cmac.key.keys(), keys, state, blocks);
+        let state = absorb::<_, C>(s, keys, state, blocks);
         let last = if let Ok(block) = last.try_into() {
             s.xor(s.load(core::slice::from_ref(block)), s.load(&cmac.subkeys[1..]))
         } else {
             let subkey = s.xor(s.load(&cmac.subkeys[..1]), s.load(&END[last.len()..]));
             s.xor(s.load_part(last), subkey)
         };
-        let [state] = s.encrypt_xor::<1, R>([last], [state], keys);
+        let [state] = C::encrypt_xor(s, [last], [state], keys);
         let mut mac = [[0; 16]];
         s.store(state, &mut mac);
         mac[0]
@@ -275,41 +234,36 @@ const END: [Block; 16] = {
 };
 
 /// Takes `blocks` into the chain whose state is `state`.
-pub(crate) fn absorb_blocks<const R: usize>(
-    key: &EncryptKey<R>,
-    state: &mut Block,
-    blocks: &[Block],
-) {
+pub(crate) fn absorb_blocks<C: Cipher>(key: &EncryptKey<C>, state: &mut Block, blocks: &[Block]) {
     if !blocks.is_empty() {
-        key.level().run(AbsorbBlocks { keys: key.keys(), state, blocks });
+        key.level().run(AbsorbBlocks::<C> { keys: key.keys(), state, blocks });
     }
 }
 
-struct AbsorbBlocks<'a, const R: usize> {
-    keys: &'a [Block; R],
+struct AbsorbBlocks<'a, C: Cipher> {
+    keys: &'a C::Rounds<Block>,
     state: &'a mut Block,
     blocks: &'a [Block],
 }
 
-impl<const R: usize> Kernel for AbsorbBlocks<'_, R> {
+impl<C: Cipher> Kernel for AbsorbBlocks<'_, C> {
     type Out = ();
 
     #[inline(always)]
     fn run<S: Clmul>(self, s: S) {
         let s = s.narrow();
-        let keys = SameKey(broadcast(s, self.keys));
+        let keys = SameKey::new(s, self.keys);
         let state = s.load(core::slice::from_ref(self.state));
-        let state = absorb::<_, R>(s, self.keys, keys, state, self.blocks);
+        let state = absorb::<_, C>(s, keys, state, self.blocks);
         s.store(state, core::slice::from_mut(self.state));
     }
 }
 
-/// CBC-MAC of `blocks`, from `state` on. `schedule` is the same as `keys`.
+/// CBC-MAC of `blocks`, from `state` on.
 #[inline(always)]
-pub(crate) fn absorb<S: Blocks, const R: usize>(
+pub(crate) fn absorb<S: Clmul, C: Cipher>(
     s: S,
-    schedule: &[Block; R],
-    keys: SameKey<S::K, R>,
+    keys: SameKey<S, C>,
     state: S::V,
     blocks: &[Block],
 ) -> S::V {
@@ -319,14 +273,13 @@ pub(crate) fn absorb<S: Blocks, const R: usize>(
     // Between two blocks of the chain only rounds are left: round key 0 is added to a block in
     // advance, and the sum to the last round key of the block before, which is added by that round.
     // Registers with 11 round keys: the state, the next block, key 0, keys 1 to 10, a temporary: 14.
-    let whitening = s.load(&schedule[..1]);
-    let first = s.xor(s.load(core::slice::from_ref(first)), whitening);
+    let first = C::whiten(s, s.load(core::slice::from_ref(first)), keys, 0);
     let mut v = s.xor(state, first);
     for block in rest {
-        let next = s.xor(s.load(core::slice::from_ref(block)), whitening);
-        [v] = s.encrypt_whitened_xor::<1, R>([v], [next], keys);
+        let next = C::whiten(s, s.load(core::slice::from_ref(block)), keys, 0);
+        [v] = C::encrypt_whitened_xor(s, [v], [next], keys);
     }
-    let [v] = s.encrypt_whitened::<1, R>([v], keys);
+    let [v] = C::encrypt_whitened(s, [v], keys);
     v
 }
 

@@ -4,11 +4,12 @@
 //! [`lanes`](crate::lanes) encrypts many at once. Decryption, P_j = D(K, C_j) ^ C_(j-1), is parallel
 //! within the buffer: each plaintext block needs two ciphertext blocks, and all are there.
 
-use lanelock_isa::{Block, Clmul, SameKey};
+use lanelock_isa::{Block, Clmul};
 
-use super::{Aes, InFlight, Mode, ecb::whole_blocks};
+use super::{InFlight, Mode, ecb::whole_blocks};
 use crate::{
     Error, Pattern,
+    cipher::{Cipher, Key, SameKey},
     inout::{InOut, InOutBlocks},
     lanes,
 };
@@ -21,10 +22,10 @@ struct CbcDecrypt {
 
 impl Mode for CbcDecrypt {
     #[inline(always)]
-    fn groups<S: Clmul, const N: usize, const R: usize>(
+    fn groups<C: Cipher, S: Clmul, const N: usize>(
         &mut self,
         s: S,
-        keys: SameKey<S::K, R>,
+        keys: SameKey<S, C>,
         mut data: InOutBlocks<'_, '_>,
     ) -> usize {
         // Registers, with `N` = 8 and 11 round keys: 8 states, the 8 vectors of ciphertext that they
@@ -45,7 +46,7 @@ impl Mode for CbcDecrypt {
                     s.load_strided(data.input(), vector(i), stride)
                 };
             }
-            let mut p = s.decrypt::<N, R>(c, keys);
+            let mut p = C::decrypt(s, c, keys);
             for i in 0..N {
                 // The ciphertext one block further back: its last block comes from the vector before.
                 p[i] = s.xor(p[i], s.shift_in(before, c[i]));
@@ -65,7 +66,7 @@ impl Mode for CbcDecrypt {
     }
 }
 
-impl<const R: usize> Aes<R> {
+impl<C: Cipher> Key<C> {
     /// Encrypts `data` in place as one CBC chain. `iv` becomes the last ciphertext block, so that a
     /// next call continues the chain.
     ///
@@ -121,7 +122,7 @@ impl<const R: usize> Aes<R> {
 
     fn decrypt_strided(&self, iv: &mut Block, stride: usize, data: InOutBlocks<'_, '_>) {
         let mut mode = CbcDecrypt { before: *iv, stride };
-        self.level().run(InFlight { mode: &mut mode, keys: self.decrypt_keys(), data });
+        self.level().run(InFlight::<_, C> { mode: &mut mode, keys: self.decrypt_keys(), data });
         *iv = mode.before;
     }
 }

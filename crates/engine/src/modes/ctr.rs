@@ -8,12 +8,13 @@
 
 use core::fmt;
 
-use lanelock_isa::{Block, Clmul, SameKey};
+use lanelock_isa::{Block, Clmul};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-use super::{Aes, EncryptKey, InFlight, Mode, ecb::load_group};
+use super::{InFlight, Mode, ecb::load_group};
 use crate::{
     Error, Pattern,
+    cipher::{Cipher, EncryptKey, Key, SameKey},
     inout::{InOut, InOutBlocks},
 };
 
@@ -76,10 +77,10 @@ struct CtrMode {
 
 impl Mode for CtrMode {
     #[inline(always)]
-    fn groups<S: Clmul, const N: usize, const R: usize>(
+    fn groups<C: Cipher, S: Clmul, const N: usize>(
         &mut self,
         s: S,
-        keys: SameKey<S::K, R>,
+        keys: SameKey<S, C>,
         mut data: InOutBlocks<'_, '_>,
     ) -> usize {
         // Registers, with `N` = 8 and 11 round keys: 8 states, 8 running counters, 11 keys, the
@@ -98,7 +99,7 @@ impl Mode for CtrMode {
                 v[i] = s.counter_blocks(counters[i]);
                 counters[i] = s.counters_add(counters[i], (N * S::WIDTH) as u64);
             }
-            v = s.encrypt::<N, R>(v, keys);
+            v = C::encrypt(s, v, keys);
             // The text is loaded behind the rounds, which do not need it: before them it would take
             // `N` registers.
             let text = load_group::<S, N>(s, &data, done);
@@ -113,7 +114,7 @@ impl Mode for CtrMode {
     }
 }
 
-impl<const R: usize> Aes<R> {
+impl<C: Cipher> Key<C> {
     /// Encrypts or decrypts `data`, a whole message, in place with the key stream that starts at block
     /// `counter`. [`CtrStream`] takes a message in pieces.
     ///
@@ -141,12 +142,12 @@ impl<const R: usize> Aes<R> {
     /// The key stream that starts at block `counter`, which moves on by the blocks used, a last partial
     /// one included. The caller counts them.
     pub(crate) fn ctr_go_on(&self, bits: CounterBits, counter: &mut Block, data: InOut<'_, '_>) {
-        self.encrypt.ctr(bits, counter, data);
+        self.encrypt_key().ctr(bits, counter, data);
     }
 }
 
-impl<const R: usize> EncryptKey<R> {
-    /// See [`Aes::ctr_go_on`].
+impl<C: Cipher> EncryptKey<C> {
+    /// See [`Key::ctr_go_on`].
     pub(crate) fn ctr(&self, bits: CounterBits, counter: &mut Block, data: InOut<'_, '_>) {
         let (mut blocks, mut rest) = InOutBlocks::split(data);
         while !blocks.is_empty() {
@@ -154,7 +155,7 @@ impl<const R: usize> EncryptKey<R> {
             let n = blocks.len().min(bits.until_wrap(counter));
             let (now, later) = blocks.split_at(n);
             let mode = &mut CtrMode { counter: *counter };
-            self.level().run(InFlight { mode, keys: self.keys(), data: now });
+            self.level().run(InFlight::<_, C> { mode, keys: self.keys(), data: now });
             bits.add(counter, n as u128);
             blocks = later;
         }
@@ -187,8 +188,8 @@ impl<const R: usize> EncryptKey<R> {
 /// # Ok(())
 /// # }
 /// ```
-pub struct CtrStream<'k, const R: usize> {
-    key: &'k Aes<R>,
+pub struct CtrStream<'k, C: Cipher> {
+    key: &'k Key<C>,
     bits: CounterBits,
     start: Block,
     /// Blocks of the stream that may still be made, and the counter block of the next one.
@@ -199,9 +200,9 @@ pub struct CtrStream<'k, const R: usize> {
     left: usize,
 }
 
-impl<'k, const R: usize> CtrStream<'k, R> {
+impl<'k, C: Cipher> CtrStream<'k, C> {
     /// The key stream that starts at block `counter`.
-    pub fn new(key: &'k Aes<R>, bits: CounterBits, counter: Block) -> Self {
+    pub fn new(key: &'k Key<C>, bits: CounterBits, counter: Block) -> Self {
         let blocks_left = bits.most_blocks();
         Self { key, bits, start: counter, blocks_left, counter, block: [0; 16], left: 0 }
     }
@@ -269,7 +270,7 @@ impl<'k, const R: usize> CtrStream<'k, R> {
     }
 }
 
-impl<const R: usize> CtrStream<'_, R> {
+impl<C: Cipher> CtrStream<'_, C> {
     /// Encrypts or decrypts in place the blocks of `data` that `pattern` selects, with the next
     /// blocks of the stream; the others use none of it (`cens`, ISO/IEC 23001-7, 10.3).
     ///
@@ -306,15 +307,15 @@ impl<const R: usize> CtrStream<'_, R> {
     }
 }
 
-impl<const R: usize> Drop for CtrStream<'_, R> {
+impl<C: Cipher> Drop for CtrStream<'_, C> {
     fn drop(&mut self) {
         self.block.zeroize();
     }
 }
 
-impl<const R: usize> ZeroizeOnDrop for CtrStream<'_, R> {}
+impl<C: Cipher> ZeroizeOnDrop for CtrStream<'_, C> {}
 
-impl<const R: usize> fmt::Debug for CtrStream<'_, R> {
+impl<C: Cipher> fmt::Debug for CtrStream<'_, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "CtrStream({:?}, {:?})", self.key, self.bits)
     }

@@ -1,10 +1,11 @@
 //! ECB (NIST SP 800-38A, 6.1): single blocks, for test vectors and for building other modes.
 
-use lanelock_isa::{Block, Blocks, Clmul, Kernel, SameKey};
+use lanelock_isa::{Block, Blocks as _, Clmul, Kernel};
 
-use super::{Aes, EncryptKey, InFlight, Mode, broadcast};
+use super::{InFlight, Mode};
 use crate::{
     Error,
+    cipher::{Cipher, EncryptKey, Key, SameKey},
     inout::{InOut, InOutBlocks},
 };
 
@@ -13,17 +14,17 @@ pub(crate) struct Ecb<const ENCRYPT: bool>;
 
 impl<const ENCRYPT: bool> Mode for Ecb<ENCRYPT> {
     #[inline(always)]
-    fn groups<S: Clmul, const N: usize, const R: usize>(
+    fn groups<C: Cipher, S: Clmul, const N: usize>(
         &mut self,
         s: S,
-        keys: SameKey<S::K, R>,
+        keys: SameKey<S, C>,
         mut data: InOutBlocks<'_, '_>,
     ) -> usize {
         // C_j = E(K, P_j): with `N` = 8 and 11 round keys 19 registers.
         let mut at = 0;
         while data.len() - at >= N * S::WIDTH {
             let mut v = load_group::<S, N>(s, &data, at);
-            v = if ENCRYPT { s.encrypt::<N, R>(v, keys) } else { s.decrypt::<N, R>(v, keys) };
+            v = if ENCRYPT { C::encrypt(s, v, keys) } else { C::decrypt(s, v, keys) };
             let group = &mut data.output()[at..][..N * S::WIDTH];
             for i in 0..N {
                 s.store(v[i], &mut group[i * S::WIDTH..]);
@@ -49,10 +50,10 @@ pub(crate) fn load_group<S: Clmul, const N: usize>(
     v
 }
 
-impl<const R: usize> Aes<R> {
+impl<C: Cipher> Key<C> {
     /// Encrypts one block.
     pub fn encrypt_block(&self, block: &mut Block) {
-        self.encrypt.encrypt_block(block);
+        self.encrypt_key().encrypt_block(block);
     }
 
     /// Decrypts one block.
@@ -89,38 +90,38 @@ impl<const R: usize> Aes<R> {
         Ok(())
     }
 
-    fn ecb<const ENCRYPT: bool>(&self, keys: &[Block; R], data: InOutBlocks<'_, '_>) {
-        self.level().run(InFlight { mode: &mut Ecb::<ENCRYPT>, keys, data });
+    fn ecb<const ENCRYPT: bool>(&self, keys: &C::Rounds<Block>, data: InOutBlocks<'_, '_>) {
+        self.level().run(InFlight::<_, C> { mode: &mut Ecb::<ENCRYPT>, keys, data });
     }
 }
 
-impl<const R: usize> EncryptKey<R> {
+impl<C: Cipher> EncryptKey<C> {
     /// Encrypts one block.
     pub(crate) fn encrypt_block(&self, block: &mut Block) {
-        self.level().run(OneBlock { keys: self.keys(), block });
+        self.level().run(OneBlock::<C> { keys: self.keys(), block });
     }
 
     /// Encrypts each block by itself.
     pub(crate) fn encrypt_blocks(&self, blocks: &mut [Block]) {
         let mode = &mut Ecb::<true>;
-        self.level().run(InFlight { mode, keys: self.keys(), data: blocks.into() });
+        self.level().run(InFlight::<_, C> { mode, keys: self.keys(), data: blocks.into() });
     }
 }
 
 /// Encrypts one block: without the round keys of wide vectors, which would not all fit into registers.
-struct OneBlock<'a, const R: usize> {
-    keys: &'a [Block; R],
+struct OneBlock<'a, C: Cipher> {
+    keys: &'a C::Rounds<Block>,
     block: &'a mut Block,
 }
 
-impl<const R: usize> Kernel for OneBlock<'_, R> {
+impl<C: Cipher> Kernel for OneBlock<'_, C> {
     type Out = ();
 
     #[inline(always)]
     fn run<S: Clmul>(self, s: S) {
         let Self { keys, block } = self;
         let (n, block) = (s.narrow(), core::slice::from_mut(block));
-        let [v] = n.encrypt::<1, R>([n.load(block)], SameKey(broadcast(n, keys)));
+        let [v] = C::encrypt(n, [n.load(block)], SameKey::new(n, keys));
         n.store(v, block);
     }
 }

@@ -5,14 +5,15 @@
 //! step; R_i = the second half of B. Every step needs the A of the one before: one block at a time,
 //! which for keys of a few blocks costs little.
 
-use core::fmt;
-
-use lanelock_isa::{AesLevel, Block, LevelError, wipe};
+use lanelock_isa::{AesLevel, Block, wipe};
 use subtle::ConstantTimeEq;
-use zeroize::{ZeroizeOnDrop, Zeroizing};
+use zeroize::Zeroizing;
 
-use super::{Aes, default_level};
-use crate::{Error, set_up::SetUp};
+use crate::{
+    Error,
+    cipher::{Cipher, Key},
+    set_up::{SetUp, key_object},
+};
 
 /// The check value of KW (RFC 3394, 2.2.3.1).
 const CHECK: [u8; 8] = [0xa6; 8];
@@ -23,8 +24,8 @@ const CHECK_PADDED: [u8; 4] = [0xa6, 0x59, 0x59, 0xa6];
 /// Half a block.
 type Half = [u8; 8];
 
-/// A key that wraps keys (NIST SP 800-38F), with `R` round keys: [`Aes128KeyWrap`],
-/// [`Aes192KeyWrap`], [`Aes256KeyWrap`]. Zeroised on drop.
+/// A key that wraps keys (NIST SP 800-38F): [`Aes128KeyWrap`](crate::Aes128KeyWrap),
+/// [`Aes192KeyWrap`](crate::Aes192KeyWrap), [`Aes256KeyWrap`](crate::Aes256KeyWrap). Zeroised on drop.
 ///
 /// - KW (RFC 3394): [`wrap`](Self::wrap) takes at least 16 bytes, a multiple of 8, and adds 8.
 /// - KWP (RFC 5649): [`wrap_padded`](Self::wrap_padded) takes 1 to 2^32 - 1 bytes; the result is the
@@ -45,18 +46,13 @@ type Half = [u8; 8];
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct KeyWrap<const R: usize>(Aes<R>);
+pub struct KeyWrap<C: Cipher>(Key<C>);
 
-/// Key wrap with a 128-bit key.
-pub type Aes128KeyWrap = KeyWrap<11>;
-/// Key wrap with a 192-bit key.
-pub type Aes192KeyWrap = KeyWrap<13>;
-/// Key wrap with a 256-bit key.
-pub type Aes256KeyWrap = KeyWrap<15>;
+key_object!(KeyWrap, "KeyWrap", 0);
 
-impl<const R: usize> SetUp for KeyWrap<R> {
+impl<C: Cipher> SetUp for KeyWrap<C> {
     fn none(level: AesLevel) -> Self {
-        Self(Aes::none(level))
+        Self(Key::none(level))
     }
 
     fn set(&mut self, key: &[u8]) {
@@ -64,35 +60,7 @@ impl<const R: usize> SetUp for KeyWrap<R> {
     }
 }
 
-macro_rules! constructors {
-    ($rounds:literal, $bytes:literal) => {
-        impl KeyWrap<$rounds> {
-            /// Expands `key` at the best level: see [`AesLevel::best`].
-            ///
-            /// # Errors
-            /// As [`Aes128::new`](crate::Aes128::new).
-            pub fn new(key: &[u8; $bytes]) -> Result<Self, LevelError> {
-                Self::expand_if(key, default_level())
-            }
-
-            /// Expands `key` at `level`.
-            pub fn with_level(key: &[u8; $bytes], level: AesLevel) -> Self {
-                Self::expand(key, level)
-            }
-        }
-    };
-}
-
-constructors!(11, 16);
-constructors!(13, 24);
-constructors!(15, 32);
-
-impl<const R: usize> KeyWrap<R> {
-    /// The level that this key runs at.
-    pub fn level(&self) -> AesLevel {
-        self.0.level()
-    }
-
+impl<C: Cipher> KeyWrap<C> {
     /// Wraps `key` with KW.
     ///
     /// # Errors
@@ -238,14 +206,6 @@ impl<const R: usize> KeyWrap<R> {
                 step -= 1;
             }
         }
-    }
-}
-
-impl<const R: usize> ZeroizeOnDrop for KeyWrap<R> {}
-
-impl<const R: usize> fmt::Debug for KeyWrap<R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "KeyWrap({:?})", self.0)
     }
 }
 

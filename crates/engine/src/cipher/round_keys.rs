@@ -1,0 +1,97 @@
+//! Where the lanes of vectors find their round keys.
+
+use lanelock_isa::{Block, Clmul, MOST_LANES};
+
+use super::Cipher;
+
+/// The round keys of the lanes of vectors, for a cipher at a level.
+pub trait RoundKeys<S: Clmul, C: Cipher>: Copy {
+    /// The key of `round` for vector number `vector`.
+    fn get(&self, s: S, round: usize, vector: usize) -> C::RoundKey<S>;
+}
+
+/// One key for all lanes, in registers as far as there are any.
+pub struct SameKey<S: Clmul, C: Cipher>(C::Rounds<C::RoundKey<S>>);
+
+impl<S: Clmul, C: Cipher> SameKey<S, C> {
+    /// The schedule in the form of level `S`.
+    #[inline(always)]
+    pub fn new(s: S, schedule: &C::Rounds<Block>) -> Self {
+        let schedule = schedule.as_ref();
+        let mut keys = C::rounds(C::round_key(s, &schedule[0]));
+        for (to, key) in keys.as_mut().iter_mut().zip(schedule).skip(1) {
+            *to = C::round_key(s, key);
+        }
+        Self(keys)
+    }
+
+    /// Round keys that are in the form of level `S`, such as those of lanes.
+    #[inline(always)]
+    pub fn of(keys: C::Rounds<C::RoundKey<S>>) -> Self {
+        Self(keys)
+    }
+}
+
+impl<S: Clmul, C: Cipher> Clone for SameKey<S, C> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S: Clmul, C: Cipher> Copy for SameKey<S, C> {}
+
+impl<S: Clmul, C: Cipher> RoundKeys<S, C> for SameKey<S, C> {
+    #[inline(always)]
+    fn get(&self, _: S, round: usize, _: usize) -> C::RoundKey<S> {
+        self.0.as_ref()[round]
+    }
+}
+
+/// A key for each lane: a transposed table, `table[round][lane]`, read as it is needed.
+pub struct LaneKeys<'k, C: Cipher, const LANES: usize>(pub &'k C::Rounds<[Block; LANES]>);
+
+impl<C: Cipher, const LANES: usize> Clone for LaneKeys<'_, C, LANES> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<C: Cipher, const LANES: usize> Copy for LaneKeys<'_, C, LANES> {}
+
+impl<S: Clmul, C: Cipher, const LANES: usize> RoundKeys<S, C> for LaneKeys<'_, C, LANES> {
+    #[inline(always)]
+    fn get(&self, s: S, round: usize, vector: usize) -> C::RoundKey<S> {
+        C::lane_keys(s, s.load(&self.0.as_ref()[round][vector * S::WIDTH..][..S::WIDTH]))
+    }
+}
+
+/// A key of its own for every lane, read where its owner keeps it. For a block or so under each key, where
+/// copying the keys into the table of [`LaneKeys`] would cost more than the encryption.
+///
+/// `VECTORS` vectors have the lanes; a vector with a higher number has those of vector 0 again, and so on.
+pub struct OwnKeys<'a, 'k, C: Cipher, const VECTORS: usize>(pub &'a [&'k C::Rounds<Block>]);
+
+impl<C: Cipher, const VECTORS: usize> Clone for OwnKeys<'_, '_, C, VECTORS> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<C: Cipher, const VECTORS: usize> Copy for OwnKeys<'_, '_, C, VECTORS> {}
+
+impl<S: Clmul, C: Cipher, const VECTORS: usize> RoundKeys<S, C> for OwnKeys<'_, '_, C, VECTORS> {
+    #[inline(always)]
+    fn get(&self, s: S, round: usize, vector: usize) -> C::RoundKey<S> {
+        // A gather of 16-byte loads for each round and vector: at four lanes, one load and three
+        // inserts.
+        let at = vector % VECTORS * S::WIDTH;
+        let mut blocks = [&self.0[at].as_ref()[round]; MOST_LANES];
+        for lane in 1..S::WIDTH {
+            blocks[lane] = &self.0[at + lane].as_ref()[round];
+        }
+        C::lane_keys(s, s.load_each(&blocks))
+    }
+}

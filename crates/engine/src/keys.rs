@@ -1,0 +1,34 @@
+//! The keys of the modes with AES.
+
+use crate::{
+    cipher::{Aes, Key},
+    modes::{Cmac, KeyWrap, Xts},
+};
+
+/// AES with a 128-bit key: 10 rounds.
+pub type Aes128 = Key<Aes<11>>;
+/// AES with a 192-bit key: 12 rounds.
+pub type Aes192 = Key<Aes<13>>;
+/// AES with a 256-bit key: 14 rounds.
+pub type Aes256 = Key<Aes<15>>;
+
+/// CMAC with a 128-bit key.
+pub type Aes128Cmac = Cmac<Aes<11>>;
+/// CMAC with a 192-bit key.
+pub type Aes192Cmac = Cmac<Aes<13>>;
+/// CMAC with a 256-bit key.
+pub type Aes256Cmac = Cmac<Aes<15>>;
+
+/// Key wrap with a 128-bit key.
+pub type Aes128KeyWrap = KeyWrap<Aes<11>>;
+/// Key wrap with a 192-bit key.
+pub type Aes192KeyWrap = KeyWrap<Aes<13>>;
+/// Key wrap with a 256-bit key.
+pub type Aes256KeyWrap = KeyWrap<Aes<15>>;
+
+/// XTS-AES-128: a key of 32 bytes.
+pub type Aes128Xts = Xts<Aes<11>>;
+/// XTS with AES-192: a key of 48 bytes. Not in the standard.
+pub type Aes192Xts = Xts<Aes<13>>;
+/// XTS-AES-256: a key of 64 bytes.
+pub type Aes256Xts = Xts<Aes<15>>;

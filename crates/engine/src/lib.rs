@@ -47,32 +47,19 @@
 //! these names. They change nothing else.
 
 #![forbid(unsafe_code)]
+#![no_std]
 
-pub mod aead;
-pub mod cipher;
-mod error;
-pub mod hash;
-mod inout;
-mod keys;
-pub mod lanes;
-mod length;
-mod modes;
-mod pattern;
-mod set_up;
-mod tag;
+pub use lanelock_aead::{self as aead, KeyUsage};
+pub use lanelock_core::{
+    Aes, Aes128, Aes128Cmac, Aes128KeyWrap, Aes128Xts, Aes192, Aes192Cmac, Aes192KeyWrap,
+    Aes192Xts, Aes256, Aes256Cmac, Aes256KeyWrap, Aes256Xts, AesLevel, Block, Cipher, Cmac,
+    CmacStream, CounterBits, CtrStream, Error, InOut, Key, KeyWrap, LevelError, Pattern, Xts,
+    Zeroizing, cipher, lanes, last_level_run,
+};
+pub use lanelock_hash as hash;
+
 #[cfg(any(feature = "aead", feature = "cipher", feature = "universal-hash"))]
 pub mod traits;
-mod usage;
-
-pub use cipher::{Aes, Cipher, Key};
-pub use error::Error;
-pub use inout::InOut;
-pub use keys::*;
-pub use lanelock_isa::{AesLevel, Block, LevelError, last_level_run};
-pub use modes::{Cmac, CmacStream, CounterBits, CtrStream, KeyWrap, Xts};
-pub use pattern::Pattern;
-pub use usage::KeyUsage;
-pub use zeroize::Zeroizing;
 
 /// The examples of the README, as tests.
 #[cfg(doctest)]

@@ -1,0 +1,185 @@
+//! Many messages: their chains side by side in lanes.
+//!
+//! Whole blocks of AAD and of text are chains, processed in the lanes where they lie (`CcmText` has
+//! the step). The rest are single encryptions: the first blocks, partial blocks, the masks of the
+//! tags. Each kind is done for all messages together, so that they fill vectors too.
+
+use core::{array, cmp::Reverse};
+
+use lanelock_isa::{Block, wipe};
+
+use super::{Ccm, split_aad};
+use crate::batch::Message;
+use lanelock_core::{
+    AesLevel, Error,
+    cipher::{Cipher, EncryptKey},
+    lanes::{CcmText, ChainWork, CmacBlocks, Flight, encrypt_each},
+    parts::{authenticate_beside, xor},
+};
+
+/// Seals or opens all messages.
+pub(super) fn run_all<C: Cipher, const OPEN: bool>(messages: &mut [Message<'_, Ccm<C>>]) {
+    // Keys of several levels are rare.
+    for group in messages.chunk_by_mut(|a, b| a.key.level() == b.key.level()) {
+        run::<C, OPEN>(group);
+    }
+}
+
+/// A message on its way.
+struct CcmWork<'m, 'k, C: Cipher> {
+    key: &'k EncryptKey<C>,
+    /// The MAC, and the counter block of the next whole block of text.
+    state: [Block; 2],
+    /// Whole blocks of text that are left.
+    runs: usize,
+    blocks: &'m mut [Block],
+    /// The text behind the whole blocks.
+    last: &'m mut [u8],
+    /// The key stream for `last`.
+    stream: Block,
+    /// The key stream for the tag.
+    mask: Block,
+    aad: &'k [u8],
+    tag: Tag<'m>,
+}
+
+/// Where the tag goes or comes from.
+struct Tag<'m> {
+    bytes: &'m mut [u8],
+    result: &'m mut Result<(), Error>,
+}
+
+impl<'m, 'k, C: Cipher> CcmWork<'m, 'k, C> {
+    fn new(message: &'m mut Message<'k, Ccm<C>>) -> Option<Self> {
+        let Message { key, nonce, aad, data, tag, result } = message;
+        let start = match key.check(nonce, data.len(), tag.len()) {
+            Ok(start) => start,
+            Err(error) => {
+                *result = Err(error);
+                return None;
+            }
+        };
+        *result = Ok(());
+        let (blocks, last) = data.as_chunks_mut();
+        let runs = blocks.len();
+        Some(Self {
+            key: &key.key,
+            state: [start.first_block(aad.len() as u64), start.counter(1)],
+            runs,
+            blocks,
+            last,
+            stream: start.counter(1 + runs as u64),
+            mask: start.a0,
+            aad,
+            tag: Tag { bytes: tag, result },
+        })
+    }
+
+    fn key_if(&self, wanted: bool) -> Option<&'k EncryptKey<C>> {
+        wanted.then_some(self.key)
+    }
+
+    /// Encrypts or decrypts the partial block, and adds its plaintext to the MAC.
+    fn crypt_last<const OPEN: bool>(&mut self) {
+        for ((byte, stream), mac) in self.last.iter_mut().zip(&self.stream).zip(&mut self.state[0])
+        {
+            let input = *byte;
+            *byte ^= stream;
+            *mac ^= if OPEN { *byte } else { input };
+        }
+    }
+
+    fn finish<const OPEN: bool>(&mut self) {
+        let mut full = xor(&self.state[0], &self.mask);
+        let Tag { bytes, result } = &mut self.tag;
+        if OPEN {
+            let blocks = self.blocks.as_flattened_mut();
+            **result = authenticate_beside(&mut full[..bytes.len()], bytes, blocks);
+            if result.is_err() {
+                wipe(self.last);
+            }
+        } else {
+            bytes.copy_from_slice(&full[..bytes.len()]);
+        }
+        wipe(&mut full);
+        wipe(&mut self.stream);
+        wipe(&mut self.mask);
+        wipe(self.state.as_flattened_mut());
+    }
+}
+
+/// Seals or opens messages whose keys have one level.
+fn run<C: Cipher, const OPEN: bool>(messages: &mut [Message<'_, Ccm<C>>]) {
+    let level = messages[0].key.level();
+    let mut works: Vec<_> = messages.iter_mut().filter_map(CcmWork::new).collect();
+    let Some(first) = works.first() else { return };
+    let key = first.key;
+    let same = works.iter().all(|work| core::ptr::eq(work.key, key)).then(|| key.keys());
+    // Long ones first, so that the last chains in the lanes are short ones and end close together.
+    works.sort_unstable_by_key(|work| Reverse(work.runs));
+    let works = &mut works[..];
+
+    // E(K, A_0) for the tags, then E(K, B_0), where the MACs begin.
+    encrypt_each(works, |work| Some(work.key), |work| &mut work.mask);
+    encrypt_each(works, |work| Some(work.key), |work| &mut work.state[0]);
+    add_aad(level, same, works);
+
+    // Whole blocks of text: MAC and key stream in one step of a chain.
+    let chains = works.iter_mut().filter(|work| work.runs > 0).map(|work| {
+        let CcmWork { key, state, runs, blocks, .. } = work;
+        ChainWork { state, runs, data: &mut blocks[..], keys: key.keys() }
+    });
+    Flight::whole(level).run::<CcmText<OPEN>, 2, C>(same, chains);
+
+    // Partial blocks: their key stream, exclusive or with the text, and a last step of the MAC with
+    // zeros behind the text.
+    if works.iter().any(|work| !work.last.is_empty()) {
+        encrypt_each(works, |work| work.key_if(!work.last.is_empty()), |work| &mut work.stream);
+        works.iter_mut().for_each(CcmWork::crypt_last::<OPEN>);
+        encrypt_each(works, |work| work.key_if(!work.last.is_empty()), |work| &mut work.state[0]);
+    }
+    works.iter_mut().for_each(CcmWork::finish::<OPEN>);
+}
+
+/// Takes the AAD into the MACs.
+fn add_aad<C: Cipher>(
+    level: AesLevel,
+    same: Option<&C::Rounds<Block>>,
+    works: &mut [CcmWork<'_, '_, C>],
+) {
+    if works.iter().all(|work| work.aad.is_empty()) {
+        return;
+    }
+    for work in works.iter_mut().filter(|work| !work.aad.is_empty()) {
+        let (first, _) = split_aad(work.aad);
+        work.state[0] = xor(&work.state[0], &first);
+    }
+    encrypt_each(works, |work| work.key_if(!work.aad.is_empty()), |work| &mut work.state[0]);
+    // Most AAD is a header that fits into that block.
+    if works.iter().all(|work| rest(work).is_empty()) {
+        return;
+    }
+    let mut runs: Vec<usize> = works.iter().map(|work| rest(work).len() / 16).collect();
+    let chains = works.iter_mut().zip(&mut runs).filter(|(_, runs)| **runs > 0);
+    let chains = chains.map(|(work, runs)| {
+        let (data, _) = rest(work).as_chunks();
+        ChainWork { state: array::from_mut(&mut work.state[0]), runs, data, keys: work.key.keys() }
+    });
+    Flight::whole(level).run::<CmacBlocks, 1, C>(same, chains);
+    for work in &mut *works {
+        let (_, last) = rest(work).as_chunks::<16>();
+        for (mac, byte) in work.state[0].iter_mut().zip(last) {
+            *mac ^= byte;
+        }
+    }
+    encrypt_each(
+        works,
+        |work| work.key_if(!rest(work).len().is_multiple_of(16)),
+        |work| &mut work.state[0],
+    );
+}
+
+/// The AAD behind its first block.
+fn rest<'k, C: Cipher>(work: &CcmWork<'_, 'k, C>) -> &'k [u8] {
+    if work.aad.is_empty() { &[] } else { split_aad(work.aad).1 }
+}

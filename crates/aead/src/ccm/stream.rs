@@ -1,0 +1,296 @@
+//! One message piece by piece.
+
+use core::fmt;
+
+use lanelock_isa::{Block, wipe};
+use zeroize::ZeroizeOnDrop;
+
+use super::{Ccm, Start, aad_header, message::CcmPiece};
+use crate::{Opener, Sealer, Stream};
+use lanelock_core::{
+    Error, InOut,
+    cipher::Cipher,
+    parts::{InOutBlocks, absorb_blocks},
+};
+
+/// A message on its way through CCM.
+pub struct CcmStream<'k, C: Cipher> {
+    key: &'k Ccm<C>,
+    a0: Block,
+    /// The state of the MAC; the first `filled` bytes of the current block have been added.
+    mac: Block,
+    filled: usize,
+    /// The next counter block.
+    counter: Block,
+    /// The key stream for the current block of the text, if `filled` is not 0.
+    stream: Block,
+    aad_left: u64,
+    text_left: u64,
+}
+
+impl<'k, C: Cipher> CcmStream<'k, C> {
+    fn new(key: &'k Ccm<C>, nonce: &[u8], aad: u64, text: u64) -> Result<Self, Error> {
+        let start = Start::new(key, nonce, text)?;
+        let mut mac = start.first_block(aad);
+        key.key.encrypt_block(&mut mac);
+        let (counter, stream) = (start.counter(1), [0; 16]);
+        let mut message = Self {
+            key,
+            a0: start.a0,
+            mac,
+            filled: 0,
+            counter,
+            stream,
+            aad_left: aad,
+            text_left: text,
+        };
+        if aad > 0 {
+            let (header, bytes) = aad_header(aad);
+            message.absorb(&header[..bytes]);
+        }
+        Ok(message)
+    }
+
+    /// Adds bytes to the MAC.
+    fn absorb(&mut self, bytes: &[u8]) {
+        let (head, rest) = bytes.split_at(self.until_block(bytes.len()));
+        self.absorb_part(head);
+        let (blocks, last) = rest.as_chunks();
+        absorb_blocks(&self.key.key, &mut self.mac, blocks);
+        self.absorb_part(last);
+    }
+
+    /// Adds bytes that do not go beyond the current block.
+    fn absorb_part(&mut self, bytes: &[u8]) {
+        for (m, b) in self.mac[self.filled..].iter_mut().zip(bytes) {
+            *m ^= b;
+        }
+        self.filled += bytes.len();
+        if self.filled == 16 {
+            self.end_block();
+        }
+    }
+
+    /// How many of `bytes` bytes belong to a block that has begun.
+    fn until_block(&self, bytes: usize) -> usize {
+        if self.filled == 0 { 0 } else { bytes.min(16 - self.filled) }
+    }
+
+    /// Fills the current block up with zeros.
+    fn end_block(&mut self) {
+        if self.filled > 0 {
+            self.key.key.encrypt_block(&mut self.mac);
+            self.filled = 0;
+        }
+    }
+
+    fn crypt<const OPEN: bool>(&mut self, data: InOut<'_, '_>) {
+        self.text_left = self.text_left.saturating_sub(data.len() as u64);
+        // First what completes a block of the MAC that has begun, whose key stream is there; then
+        // whole blocks in the kernel; then the beginning of a new block.
+        let (head, rest) = {
+            let at = self.until_block(data.len());
+            data.split_at(at)
+        };
+        self.crypt_part::<OPEN>(head);
+        let (blocks, last) = InOutBlocks::split(rest);
+        if !blocks.is_empty() {
+            let (key, mac, counter) = (&self.key.key, &mut self.mac, &mut self.counter);
+            key.level().run(CcmPiece::<C, OPEN> { key, mac, counter, data: blocks });
+        }
+        if !last.is_empty() {
+            self.stream = self.counter;
+            self.key.key.encrypt_block(&mut self.stream);
+            self.counter = (u128::from_be_bytes(self.counter) + 1).to_be_bytes();
+            self.crypt_part::<OPEN>(last);
+        }
+    }
+
+    /// Text that does not go beyond the current block, whose key stream is there.
+    fn crypt_part<const OPEN: bool>(&mut self, mut data: InOut<'_, '_>) {
+        let (filled, bytes) = (self.filled, data.len());
+        let stream = &self.stream[filled..][..bytes];
+        // The MAC takes the plaintext: the output when opening, the input when sealing, which in
+        // place is gone after the exclusive or.
+        if OPEN {
+            data.xor_in2out(stream);
+            let plain = InOut::from(data.get_out());
+            let mut text = [0; 16];
+            text[..bytes].copy_from_slice(plain.get_in());
+            self.absorb_part(&text[..bytes]);
+            wipe(&mut text);
+        } else {
+            for (m, b) in self.mac[filled..].iter_mut().zip(data.get_in()) {
+                *m ^= b;
+            }
+            data.xor_in2out(stream);
+            // Already added: zeros only move the place in the block on, and end it if it is full.
+            self.absorb_part(&[0; 16][..bytes]);
+        }
+    }
+}
+
+impl<C: Cipher> Stream for CcmStream<'_, C> {
+    fn aad(&mut self, aad: &[u8]) {
+        self.absorb(aad);
+        self.aad_left = self.aad_left.saturating_sub(aad.len() as u64);
+        if self.aad_left == 0 {
+            self.end_block();
+        }
+    }
+
+    fn encrypt(&mut self, data: InOut<'_, '_>) {
+        self.crypt::<false>(data);
+    }
+
+    fn decrypt(&mut self, data: InOut<'_, '_>) {
+        self.crypt::<true>(data);
+    }
+
+    fn text_left(&self) -> u64 {
+        self.text_left
+    }
+
+    fn finish(mut self, tag: &mut [u8]) {
+        self.end_block();
+        self.key.key.encrypt_block(&mut self.a0);
+        for (tag, (m, a)) in tag.iter_mut().zip(self.mac.iter().zip(&self.a0)) {
+            *tag = m ^ a;
+        }
+    }
+}
+
+impl<C: Cipher> Drop for CcmStream<'_, C> {
+    fn drop(&mut self) {
+        wipe(&mut self.mac);
+        wipe(&mut self.stream);
+        wipe(&mut self.a0);
+    }
+}
+
+impl<C: Cipher> ZeroizeOnDrop for CcmStream<'_, C> {}
+
+impl<C: Cipher> fmt::Debug for CcmStream<'_, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CcmStream({:?})", self.key)
+    }
+}
+
+/// Seals one message piece by piece: first all AAD, then the text, then the tag; as many bytes as were
+/// announced.
+///
+/// ```
+/// use lanelock::{Aead, Aes128Ccm};
+///
+/// # fn main() -> Result<(), lanelock::Error> {
+/// let key = Aes128Ccm::new(&[7; 16])?;
+/// let mut sealer = key.sealer(&[1; 12], 6, 8)?; // 6 bytes of AAD, 8 of text
+/// sealer.aad(b"header")?;
+/// let (mut text, mut tag) = (*b"in twain", [0; 16]);
+/// let (first, second) = text.split_at_mut(3);
+/// sealer.update(first)?;
+/// sealer.update(second)?;
+/// sealer.finish(&mut tag)?;
+/// assert_eq!(key.open_vec(&[1; 12], b"header", &[&text[..], &tag].concat())?, b"in twain");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct CcmSealer<'k, C: Cipher>(Sealer<CcmStream<'k, C>>);
+
+impl<'k, C: Cipher> CcmSealer<'k, C> {
+    pub(super) fn new(key: &'k Ccm<C>, nonce: &[u8], aad: u64, text: u64) -> Result<Self, Error> {
+        Ok(Self(Sealer::new(CcmStream::new(key, nonce, aad, text)?, key.tag_length)))
+    }
+
+    /// More AAD.
+    ///
+    /// # Errors
+    /// [`Error::AadLength`] if it is more than was announced.
+    pub fn aad(&mut self, aad: &[u8]) -> Result<(), Error> {
+        announced(&self.0.stream, aad)?;
+        self.0.aad(aad)
+    }
+
+    /// Encrypts the next piece of the text in place.
+    ///
+    /// # Errors
+    /// [`Error::AadLength`] if AAD is missing, [`Error::MessageLength`] if the text is longer than was
+    /// announced; nothing is written then.
+    pub fn update(&mut self, data: &mut [u8]) -> Result<(), Error> {
+        self.update_inout(data.into())
+    }
+
+    /// [`update`](Self::update), in place or from one buffer to another.
+    pub fn update_inout(&mut self, data: InOut<'_, '_>) -> Result<(), Error> {
+        no_aad_left(&self.0.stream)?;
+        self.0.update_inout(data)
+    }
+
+    /// Writes the tag.
+    ///
+    /// # Errors
+    /// [`Error::TagLength`] if `tag` has not the length of the key's tags, [`Error::AadLength`] or
+    /// [`Error::MessageLength`] if fewer bytes came than were announced.
+    pub fn finish(self, tag: &mut [u8]) -> Result<(), Error> {
+        nothing_left(&self.0.stream)?;
+        self.0.finish(tag)
+    }
+}
+
+impl<C: Cipher> ZeroizeOnDrop for CcmSealer<'_, C> {}
+
+/// Opens one message piece by piece: first all AAD, then the text, then the tag; as many bytes as were
+/// announced. The plaintext is kept until the tag has been checked.
+#[derive(Debug)]
+pub struct CcmOpener<'k, C: Cipher>(Opener<CcmStream<'k, C>>);
+
+impl<'k, C: Cipher> CcmOpener<'k, C> {
+    pub(super) fn new(key: &'k Ccm<C>, nonce: &[u8], aad: u64, text: u64) -> Result<Self, Error> {
+        Ok(Self(Opener::new(CcmStream::new(key, nonce, aad, text)?, key.tag_length)))
+    }
+
+    /// More AAD.
+    ///
+    /// # Errors
+    /// [`Error::AadLength`] if it is more than was announced.
+    pub fn aad(&mut self, aad: &[u8]) -> Result<(), Error> {
+        announced(&self.0.stream, aad)?;
+        self.0.aad(aad)
+    }
+
+    /// The next piece of the ciphertext.
+    ///
+    /// # Errors
+    /// [`Error::AadLength`] if AAD is missing, [`Error::MessageLength`] if the text is longer than was
+    /// announced.
+    pub fn update(&mut self, ciphertext: &[u8]) -> Result<(), Error> {
+        no_aad_left(&self.0.stream)?;
+        self.0.update(ciphertext)
+    }
+
+    /// The plaintext, if the tag is right.
+    ///
+    /// # Errors
+    /// [`Error::TagLength`], [`Error::Authentication`], and [`Error::AadLength`] or
+    /// [`Error::MessageLength`] if fewer bytes came than were announced.
+    pub fn finish(self, tag: &[u8]) -> Result<Vec<u8>, Error> {
+        nothing_left(&self.0.stream)?;
+        self.0.finish(tag)
+    }
+}
+
+impl<C: Cipher> ZeroizeOnDrop for CcmOpener<'_, C> {}
+
+fn announced<C: Cipher>(stream: &CcmStream<'_, C>, aad: &[u8]) -> Result<(), Error> {
+    if aad.len() as u64 > stream.aad_left { Err(Error::AadLength) } else { Ok(()) }
+}
+
+fn no_aad_left<C: Cipher>(stream: &CcmStream<'_, C>) -> Result<(), Error> {
+    if stream.aad_left > 0 { Err(Error::AadLength) } else { Ok(()) }
+}
+
+fn nothing_left<C: Cipher>(stream: &CcmStream<'_, C>) -> Result<(), Error> {
+    no_aad_left(stream)?;
+    if stream.text_left > 0 { Err(Error::MessageLength) } else { Ok(()) }
+}

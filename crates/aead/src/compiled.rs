@@ -1,0 +1,37 @@
+//! Functions over a cipher, named with AES.
+//!
+//! Builds without full optimisation share generic code between crates: what is named here is compiled in this
+//! crate, once, and not again in each test and program that uses it.
+
+use crate::{
+    Aead, Aegis128L, Aegis128X2, Aegis128X4, Aegis256, Aegis256X2, Aegis256X4, Aes128Ccm,
+    Aes128Gcm, Aes128GcmSiv, Aes128Ocb3, Aes192Ccm, Aes192Gcm, Aes192Ocb3, Aes256Ccm, Aes256Gcm,
+    Aes256GcmSiv, Aes256Ocb3, batch::Batch,
+};
+
+/// Addresses of functions, so that they are compiled.
+pub fn compiled_here() -> impl IntoIterator<Item = *const ()> {
+    macro_rules! functions {
+        ($($key:ident)+; $($alone:ident)+) => {
+            [
+                $(
+                    $key::with_level as *const (),
+                    <$key as Aead>::seal_inout as *const (),
+                    <$key as Aead>::open_inout as *const (),
+                    <$key as Batch>::seal_each as *const (),
+                    <$key as Batch>::open_each as *const (),
+                )+
+                $(
+                    $alone::with_level as *const (),
+                    <$alone as Aead>::seal_inout as *const (),
+                    <$alone as Aead>::open_inout as *const (),
+                )+
+            ]
+        };
+    }
+    functions! {
+        Aes128Gcm Aes192Gcm Aes256Gcm Aes128GcmSiv Aes256GcmSiv Aes128Ccm Aes192Ccm Aes256Ccm
+        Aes128Ocb3 Aes192Ocb3 Aes256Ocb3;
+        Aegis128L Aegis128X2 Aegis128X4 Aegis256 Aegis256X2 Aegis256X4
+    }
+}

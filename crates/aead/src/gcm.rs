@@ -1,0 +1,584 @@
+//! GCM and GMAC (NIST SP 800-38D).
+//!
+//! With H = E(K, 0) and J0 = nonce || 1 (12 bytes; of others a hash): C = P ^ CTR from J0 + 1 on,
+//! and the tag is E(K, J0) ^ GHASH(H; AAD, C, lengths), AAD and C padded with zeros to whole blocks
+//! (7.1).
+//!
+//! CTR and GHASH run side by side in groups of 8 vectors: see `stitch`, which has the reason for the
+//! order and the registers. Less than a group is hashed as one sum with one reduction, and a message
+//! that fits one vector has a kernel of its own.
+
+use core::fmt;
+
+use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, StackDepth};
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+use super::{
+    Aead, Opener, Sealer, Stream,
+    stitch::{Hashed, StitchedText},
+};
+use lanelock_core::{
+    Error, InOut,
+    cipher::{Aes, Cipher, EncryptKey, SameKey},
+    parts::{InOutBlocks, SetUp, authenticate, copy_ok, copy_tag, key_object},
+};
+use lanelock_hash::{
+    field::{Powers, ProductRun, Sum, VECTORS, convert, hash_bytes, times_x},
+    universal::HashState,
+};
+
+/// The most bytes of text: 2^39 - 256 bits (5.2.1.1).
+const MOST_TEXT: u64 = (1 << 36) - 32;
+
+/// The most bytes of AAD: 2^64 - 1 bits (5.2.1.1).
+const MOST_AAD: u64 = (1 << 61) - 1;
+
+/// GCM (NIST SP 800-38D): [`Aes128Gcm`], [`Aes192Gcm`], [`Aes256Gcm`].
+///
+/// - Nonces: 12 bytes are best; any other length but 0 is taken.
+/// - Tags: 16 bytes, or 12 to 15 by [`with_tag_length`](Self::with_tag_length).
+/// - Text: at most 2^36 - 32 bytes. AAD: less than 2^61 bytes.
+/// - Two messages with one nonce give the authentication key away. With random nonces of 12 bytes a key
+///   must seal at most 2^32 messages (8.3): attach [`KeyUsage::random_nonces`](crate::KeyUsage) by
+///   [`with_usage`](Aead::with_usage).
+///
+/// Zeroised on drop.
+#[derive(Clone)]
+pub struct Gcm<C: Cipher> {
+    key: EncryptKey<C>,
+    powers: Powers,
+    pub(super) tag_length: usize,
+}
+
+/// GCM with a 128-bit key, of 16 bytes: sealed and opened by [`Aead`](super::Aead)'s methods.
+///
+/// Every nonce may be used once with a key, and 12 bytes at random for 2^32 messages at most: see [`Gcm`].
+pub type Aes128Gcm = Gcm<Aes<11>>;
+/// GCM with a 192-bit key, of 24 bytes: sealed and opened by [`Aead`](super::Aead)'s methods.
+///
+/// Every nonce may be used once with a key, and 12 bytes at random for 2^32 messages at most: see [`Gcm`].
+pub type Aes192Gcm = Gcm<Aes<13>>;
+/// GCM with a 256-bit key, of 32 bytes: sealed and opened by [`Aead`](super::Aead)'s methods.
+///
+/// Every nonce may be used once with a key, and 12 bytes at random for 2^32 messages at most: see [`Gcm`].
+pub type Aes256Gcm = Gcm<Aes<15>>;
+
+impl<C: Cipher> SetUp for Gcm<C> {
+    fn none(level: AesLevel) -> Self {
+        Self { key: EncryptKey::none(level), powers: Powers::new(), tag_length: 16 }
+    }
+
+    fn set(&mut self, key: &[u8]) {
+        let Self { key: schedule, powers, .. } = self;
+        schedule.set(key);
+        schedule.level().run(FillPowers::<C> { keys: schedule.keys(), powers });
+    }
+}
+
+impl<C: Cipher> Aead for Gcm<C> {
+    fn tag_length(&self) -> usize {
+        self.tag_length
+    }
+
+    fn seal_inout(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        mut data: InOut<'_, '_>,
+        tag: &mut [u8],
+    ) -> Result<(), Error> {
+        self.check(nonce, aad.len() as u64, data.len() as u64, tag.len())?;
+        let full = self.run::<true>(nonce, aad, &mut data);
+        copy_tag(&full, tag);
+        Ok(())
+    }
+
+    fn open_inout(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        mut data: InOut<'_, '_>,
+        tag: &[u8],
+    ) -> Result<(), Error> {
+        self.check(nonce, aad.len() as u64, data.len() as u64, tag.len())?;
+        let mut full = self.run::<false>(nonce, aad, &mut data);
+        authenticate(
+            self.level(),
+            StackDepth::KiB0,
+            &mut full[..self.tag_length],
+            tag,
+            data.get_out(),
+        )
+    }
+}
+
+impl<C: Cipher> Gcm<C> {
+    /// The same key with tags of `bytes` bytes.
+    ///
+    /// # Errors
+    /// [`Error::TagLength`] if that is not 12 to 16. Shorter tags (SP 800-38D, appendix C) are not
+    /// offered: each forgery attempt on them makes the next one easier.
+    pub fn with_tag_length(mut self, bytes: usize) -> Result<Self, Error> {
+        if !(12..=16).contains(&bytes) {
+            return Err(Error::TagLength);
+        }
+        self.tag_length = bytes;
+        // A move would leave the key where it is now; this one is wiped there.
+        copy_ok(&self)
+    }
+
+    /// Seals a message piece by piece: see [`Sealer`].
+    ///
+    /// # Errors
+    /// [`Error::NonceLength`] if `nonce` is empty.
+    pub fn sealer(&self, nonce: &[u8]) -> Result<Sealer<GcmStream<'_, C>>, Error> {
+        Ok(Sealer::new(GcmStream::new(self, nonce)?, self.tag_length))
+    }
+
+    /// Opens a message piece by piece: see [`Opener`].
+    ///
+    /// # Errors
+    /// [`Error::NonceLength`] if `nonce` is empty.
+    pub fn opener(&self, nonce: &[u8]) -> Result<Opener<GcmStream<'_, C>>, Error> {
+        Ok(Opener::new(GcmStream::new(self, nonce)?, self.tag_length))
+    }
+
+    /// Encrypts (`SEAL`) or decrypts, and returns the tag in full.
+    #[inline]
+    fn run<const SEAL: bool>(&self, nonce: &[u8], aad: &[u8], data: &mut InOut<'_, '_>) -> Block {
+        let level = self.level();
+        let vector = 16 * level.width();
+        match nonce.try_into() {
+            Ok(nonce) if data.len() <= vector && aad.len() <= vector => {
+                level.run(Short::<C, SEAL> { gcm: self, nonce, aad, data })
+            }
+            _ => level.run(GcmOneShot::<C, SEAL> { gcm: self, nonce, aad, data }),
+        }
+    }
+
+    /// Checks a message of `aad` and `text` bytes: as numbers, since no test has buffers of the limits.
+    fn check(&self, nonce: &[u8], aad: u64, text: u64, tag: usize) -> Result<(), Error> {
+        if nonce.is_empty() {
+            Err(Error::NonceLength)
+        } else if tag != self.tag_length {
+            Err(Error::TagLength)
+        } else if text > MOST_TEXT {
+            Err(Error::MessageLength)
+        } else if aad > MOST_AAD {
+            Err(Error::AadLength)
+        } else {
+            Ok(())
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn parts(&self) -> (&EncryptKey<C>, &Powers) {
+        (&self.key, &self.powers)
+    }
+}
+
+impl<C: Cipher> Gcm<C> {
+    /// GMAC: the tag of `message`, which is not encrypted. The same nonce must not be used again, for
+    /// sealing either.
+    pub fn mac(&self, nonce: &[u8], message: &[u8], tag: &mut [u8]) -> Result<(), Error> {
+        self.seal(nonce, message, &mut [], tag)
+    }
+
+    /// Checks a tag of GMAC.
+    ///
+    /// # Errors
+    /// [`Error::Authentication`] if it is wrong.
+    pub fn verify(&self, nonce: &[u8], message: &[u8], tag: &[u8]) -> Result<(), Error> {
+        self.open(nonce, message, &mut [], tag)
+    }
+}
+
+key_object!(Gcm, "Gcm", key);
+
+/// The powers of the hash key, from the round keys.
+struct FillPowers<'a, C: Cipher> {
+    keys: &'a C::Rounds<Block>,
+    powers: &'a mut Powers,
+}
+
+impl<C: Cipher> Kernel for FillPowers<'_, C> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<S: Clmul>(self, s: S) {
+        let n = s.narrow();
+        // H = E(K, 0) as an element: bytes reversed, times x (`field`).
+        let [h] = C::encrypt::<_, 1>(n, [n.zero()], SameKey::new(n, self.keys));
+        let mut key = [[0; 16]];
+        n.store(n.reverse(h), &mut key);
+        self.powers.fill(s, times_x(key[0]));
+        key[0].zeroize();
+    }
+}
+
+/// The counter block J0 (7.1), its bytes reversed, so that the number in it is the first word.
+#[inline(always)]
+pub(super) fn first_counter<S: Clmul>(
+    s: S,
+    powers: &Powers,
+    nonce: &[u8],
+) -> <S::Narrow as Blocks>::V {
+    let n = s.narrow();
+    if let Ok(nonce) = <&[u8; 12]>::try_from(nonce) {
+        let [a, b, c, d, e, f, g, h, rest @ ..] = *nonce;
+        // nonce || 0^31 1, bytes reversed: the counter is the lowest word.
+        let low = u64::from(u32::from_be_bytes(rest)) << 32 | 1;
+        n.splat_halves(low, u64::from_be_bytes([a, b, c, d, e, f, g, h]))
+    } else {
+        // GHASH of the nonce, padded, and its length in bits (7.1, step 2).
+        let hash = hash_bytes::<S, true>(s, powers, n.zero(), nonce);
+        let mut last = ProductRun::new(s, powers, 1, hash);
+        last.add_one(n.splat_halves(nonce.len() as u64 * 8, 0));
+        last.finish()
+    }
+}
+
+/// What is hashed of the text: the ciphertext.
+#[inline(always)]
+const fn hashed<const SEAL: bool>() -> Hashed {
+    if SEAL { Hashed::Output } else { Hashed::Input }
+}
+
+/// A whole message. Returns the tag in full.
+///
+/// `data` is borrowed, here and in the other algorithms: moving it would read two fresh 8-byte
+/// stores (its pointers) with one 16-byte load, which defeats store forwarding.
+struct GcmOneShot<'a, 'i, 'o, C: Cipher, const SEAL: bool> {
+    gcm: &'a Gcm<C>,
+    nonce: &'a [u8],
+    aad: &'a [u8],
+    data: &'a mut InOut<'i, 'o>,
+}
+
+impl<C: Cipher, const SEAL: bool> Kernel for GcmOneShot<'_, '_, '_, C, SEAL> {
+    type Out = Block;
+
+    #[inline(always)]
+    fn run<S: Clmul>(self, s: S) -> Block {
+        let Self { gcm: Gcm { key, powers, .. }, nonce, aad, data } = self;
+        let mut data = data.reborrow();
+        let n = s.narrow();
+        let j0 = first_counter(s, powers, nonce);
+        let lengths = n.splat_halves(data.len() as u64 * 8, aad.len() as u64 * 8);
+        let mut text = StitchedText::<S, C, true>::new(s, key.keys(), powers, j0);
+        // E(K, J0), which masks the tag: it needs no result of the text, and overlaps with it.
+        let [mask] = C::encrypt::<_, 1>(n, [n.reverse(j0)], SameKey::new(n, key.keys()));
+        let group = VECTORS * S::WIDTH * 16;
+        let mut run;
+        if data.len() < group && aad.len() + data.len() + 48 <= group {
+            // AAD, text and lengths together are at most a group: one sum, one reduction.
+            let blocks = aad.len().div_ceil(16) + data.len().div_ceil(16) + 1;
+            run = ProductRun::new(s, powers, blocks, n.zero());
+            run.add_bytes::<true>(aad);
+        } else {
+            // AAD; whole groups, stitched; the rest of the text and the lengths as one sum.
+            text.y = hash_bytes::<S, true>(s, powers, text.y, aad);
+            let whole = data.len() / group * group;
+            let (groups, rest) = data.split_at(whole);
+            text.groups(hashed::<SEAL>(), &mut InOutBlocks::split(groups).0);
+            data = rest;
+            run = ProductRun::new(s, powers, data.len().div_ceil(16) + 1, text.y);
+        }
+        text.rest(hashed::<SEAL>(), &mut run, data);
+        run.add_one(lengths);
+        let mut tag = [[0; 16]];
+        n.store(n.xor(mask, convert::<_, true>(n, run.finish())), &mut tag);
+        tag[0]
+    }
+}
+
+/// A message that fits one vector, with AAD that does, and a nonce of 12 bytes. Nothing is parallel
+/// here: with a 128-bit key ten rounds of four cycles, then the product of the ciphertext (5) and
+/// the reduction (two products, 10). So what does not depend on the rounds is computed beside them.
+struct Short<'a, 'i, 'o, C: Cipher, const SEAL: bool> {
+    gcm: &'a Gcm<C>,
+    nonce: &'a [u8; 12],
+    aad: &'a [u8],
+    data: &'a mut InOut<'i, 'o>,
+}
+
+impl<C: Cipher, const SEAL: bool> Kernel for Short<'_, '_, '_, C, SEAL> {
+    type Out = Block;
+
+    #[inline(always)]
+    fn run<S: Clmul>(self, s: S) -> Block {
+        let Self { gcm, nonce, aad, data } = self;
+        let n = s.narrow();
+        let lengths = n.splat_halves(data.len() as u64 * 8, aad.len() as u64 * 8);
+        let [a, b, c, d, e, f, g, h, rest @ ..] = *nonce;
+        let nonce = n.splat_halves(
+            u64::from_le_bytes([a, b, c, d, e, f, g, h]),
+            u32::from_le_bytes(rest).into(),
+        );
+        let powers = &gcm.powers;
+        let bytes = data.len();
+        let blocks = bytes.div_ceil(16);
+        // Lengths and AAD first: their products need no AES. With n blocks of text the last block,
+        // the lengths, goes with H, the first of the text with H^(n+1), and before it the AAD.
+        let mut sum = Sum::zero(s);
+        sum.add(s, s.in_first_lane(lengths), powers.last(1).at(s, 0));
+        if !aad.is_empty() {
+            let first = powers.last(aad.len().div_ceil(16) + blocks + 1);
+            sum.add(s, s.reverse(s.load_part(aad)), first.at(s, 0));
+        }
+        let (stream, mask);
+        if blocks < S::WIDTH {
+            // A lane is left over: the last one encrypts J0 (counter 1), the others counters 2 on.
+            let numbers = match S::WIDTH {
+                4 => &[number(2), number(3), number(4), number(1)][..],
+                2 => &[number(2), number(1)],
+                _ => &[number(1)],
+            };
+            stream = encrypt::<S, C>(s, gcm, s.xor(s.splat_narrow(nonce), s.load(numbers)));
+            mask = s.last_narrow(stream);
+        } else {
+            // Two encryptions that do not wait for each other.
+            mask = encrypt::<S::Narrow, C>(n, gcm, n.xor(nonce, n.load(&[number(1)])));
+            let numbers = [number(2), number(3), number(4), number(5)];
+            stream = encrypt::<S, C>(s, gcm, s.xor(s.splat_narrow(nonce), s.load(&numbers)));
+        }
+        if bytes > 0 {
+            let text = s.load_part(data.get_in());
+            let result = s.xor(stream, text);
+            s.store_part(result, data.get_out());
+            // Behind the text the exclusive or left key stream: cleared, as GHASH pads with zeros.
+            let ciphertext = if SEAL { s.keep(result, bytes) } else { text };
+            sum.add(s, s.reverse(ciphertext), powers.last(blocks + 1).at(s, 0));
+        }
+        let mut tag = [[0; 16]];
+        n.store(n.xor(mask, n.reverse(sum.finish(s))), &mut tag);
+        tag[0]
+    }
+}
+
+/// One vector, encrypted.
+#[inline(always)]
+fn encrypt<S: Clmul, C: Cipher>(s: S, gcm: &Gcm<C>, v: S::V) -> S::V {
+    let [v] = C::encrypt::<_, 1>(s, [v], SameKey::new(s, gcm.key.keys()));
+    v
+}
+
+/// The counter `number` behind an empty nonce.
+const fn number(number: u8) -> Block {
+    let mut block = [0; 16];
+    block[15] = number;
+    block
+}
+
+/// Whole blocks of a message that comes piece by piece.
+struct GcmPiece<'a, 'i, 'o, C: Cipher, const SEAL: bool> {
+    gcm: &'a Gcm<C>,
+    counter: &'a mut Block,
+    hash: &'a mut Block,
+    data: InOut<'i, 'o>,
+}
+
+impl<C: Cipher, const SEAL: bool> Kernel for GcmPiece<'_, '_, '_, C, SEAL> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<S: Clmul>(self, s: S) {
+        // State between pieces: the last counter used, and the hash so far as a block.
+        let Self { gcm: Gcm { key, powers, .. }, counter, hash, mut data } = self;
+        let n = s.narrow();
+        let first = n.reverse(n.load(&[*counter]));
+        advance(counter, data.len() / 16);
+        let mut text = StitchedText::<S, C, true>::new(s, key.keys(), powers, first);
+        text.y = n.reverse(n.load(&[*hash]));
+        let done = text.groups(hashed::<SEAL>(), &mut InOutBlocks::split(data.reborrow()).0);
+        let (_, rest) = data.split_at(done * 16);
+        if !rest.is_empty() {
+            let mut run = ProductRun::new(s, powers, rest.len() / 16, text.y);
+            text.rest(hashed::<SEAL>(), &mut run, rest);
+            text.y = run.finish();
+        }
+        n.store(n.reverse(text.y), core::slice::from_mut(hash));
+    }
+}
+
+/// Moves a counter block on by `blocks`, in its last 32 bits.
+#[expect(clippy::cast_possible_truncation, reason = "modulo 2^32")]
+fn advance(counter: &mut Block, blocks: usize) {
+    let [.., a, b, c, d] = counter;
+    let number = u32::from_be_bytes([*a, *b, *c, *d]).wrapping_add(blocks as u32);
+    [*a, *b, *c, *d] = number.to_be_bytes();
+}
+
+/// A message that comes piece by piece.
+pub struct GcmStream<'k, C: Cipher> {
+    gcm: &'k Gcm<C>,
+    /// The block that masks the tag.
+    mask: Block,
+    /// The last counter used.
+    counter: Block,
+    hash: HashState<true>,
+    /// The current block of the key stream, of which the last `left` bytes are unused.
+    stream: Block,
+    left: usize,
+    aad_bytes: u64,
+    text_bytes: u64,
+}
+
+impl<'k, C: Cipher> GcmStream<'k, C> {
+    fn new(gcm: &'k Gcm<C>, nonce: &[u8]) -> Result<Self, Error> {
+        gcm.check(nonce, 0, 0, gcm.tag_length)?;
+        let counter = gcm.level().run(FirstCounter { gcm, nonce });
+        let mut mask = counter;
+        gcm.key.encrypt_block(&mut mask);
+        Ok(Self {
+            gcm,
+            mask,
+            counter,
+            hash: HashState::new(),
+            stream: [0; 16],
+            left: 0,
+            aad_bytes: 0,
+            text_bytes: 0,
+        })
+    }
+
+    fn update_hash(&mut self, bytes: &[u8]) {
+        self.hash.update(&self.gcm.powers, self.gcm.level(), bytes);
+    }
+
+    fn crypt<const SEAL: bool>(&mut self, data: InOut<'_, '_>) {
+        // The AAD ends with the first text: zeros complete its last block.
+        if self.text_bytes == 0 {
+            self.hash.pad(&self.gcm.powers, self.gcm.level());
+        }
+        self.text_bytes += data.len() as u64;
+        // First what is left of the current block of key stream; then whole blocks in the kernel;
+        // then the beginning of a new block.
+        let now = self.left.min(data.len());
+        let (begun, rest) = data.split_at(now);
+        self.crypt_part::<SEAL>(begun);
+        let whole = rest.len() / 16 * 16;
+        let (blocks, rest) = rest.split_at(whole);
+        if !blocks.is_empty() {
+            let Self { gcm, counter, hash, .. } = self;
+            let hash = &mut hash.hash;
+            gcm.level().run(GcmPiece::<C, SEAL> { gcm, counter, hash, data: blocks });
+        }
+        if !rest.is_empty() {
+            advance(&mut self.counter, 1);
+            self.stream = self.counter;
+            self.gcm.key.encrypt_block(&mut self.stream);
+            self.left = 16;
+            self.crypt_part::<SEAL>(rest);
+        }
+    }
+
+    /// At most the bytes that are left of the current block.
+    fn crypt_part<const SEAL: bool>(&mut self, mut data: InOut<'_, '_>) {
+        if data.is_empty() {
+            return;
+        }
+        // GHASH takes the ciphertext: the input when opening, the output when sealing.
+        if !SEAL {
+            self.update_hash(data.get_in());
+        }
+        let start = 16 - self.left;
+        data.xor_in2out(&self.stream[start..start + data.len()]);
+        self.left -= data.len();
+        if SEAL {
+            self.update_hash(data.get_out());
+        }
+    }
+}
+
+impl<C: Cipher> Stream for GcmStream<'_, C> {
+    fn aad(&mut self, aad: &[u8]) {
+        self.aad_bytes += aad.len() as u64;
+        self.update_hash(aad);
+    }
+
+    fn encrypt(&mut self, data: InOut<'_, '_>) {
+        self.crypt::<true>(data);
+    }
+
+    fn decrypt(&mut self, data: InOut<'_, '_>) {
+        self.crypt::<false>(data);
+    }
+
+    fn text_left(&self) -> u64 {
+        MOST_TEXT - self.text_bytes
+    }
+
+    fn finish(mut self, tag: &mut [u8]) {
+        let (powers, level) = (&self.gcm.powers, self.gcm.level());
+        self.hash.pad(powers, level);
+        let lengths = u128::from(self.aad_bytes * 8) << 64 | u128::from(self.text_bytes * 8);
+        self.hash.update(powers, level, &lengths.to_be_bytes());
+        for ((tag, hash), mask) in tag.iter_mut().zip(&self.hash.hash).zip(&self.mask) {
+            *tag = hash ^ mask;
+        }
+    }
+}
+
+impl<C: Cipher> Drop for GcmStream<'_, C> {
+    fn drop(&mut self) {
+        self.mask.zeroize();
+        self.stream.zeroize();
+    }
+}
+
+impl<C: Cipher> ZeroizeOnDrop for GcmStream<'_, C> {}
+
+impl<C: Cipher> fmt::Debug for GcmStream<'_, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "GcmStream({:?})", self.gcm)
+    }
+}
+
+struct FirstCounter<'a, C: Cipher> {
+    gcm: &'a Gcm<C>,
+    nonce: &'a [u8],
+}
+
+impl<C: Cipher> Kernel for FirstCounter<'_, C> {
+    type Out = Block;
+
+    #[inline(always)]
+    fn run<S: Clmul>(self, s: S) -> Block {
+        let n = s.narrow();
+        let mut block = [[0; 16]];
+        n.store(n.reverse(first_counter(s, &self.gcm.powers, self.nonce)), &mut block);
+        block[0]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 2^39 - 256 bits of text and 2^64 - 1 bits of AAD (SP 800-38D, 5.2.1.1), as bytes.
+    const TEXT: u64 = 68_719_476_704;
+    const AAD: u64 = 2_305_843_009_213_693_951;
+
+    #[test]
+    fn lengths_have_limits() {
+        let gcm = Aes128Gcm::new(&[1; 16]).expect("a level");
+        let check = |aad, text| gcm.check(&[0; 12], aad, text, 16);
+        assert_eq!(check(AAD, TEXT), Ok(()));
+        assert_eq!(check(0, TEXT + 1), Err(Error::MessageLength));
+        assert_eq!(check(AAD + 1, 0), Err(Error::AadLength));
+        assert_eq!(check(u64::MAX, 0), Err(Error::AadLength));
+        assert_eq!(check(0, u64::MAX), Err(Error::MessageLength));
+    }
+
+    #[test]
+    fn pieces_have_the_limit_of_the_whole() {
+        let gcm = Aes128Gcm::new(&[1; 16]).expect("a level");
+        let mut stream = GcmStream::new(&gcm, &[0; 12]).expect("12 bytes");
+        stream.text_bytes = TEXT - 5;
+        let mut sealer = Sealer::new(stream, 16);
+        assert_eq!(sealer.update(&mut [0; 6]), Err(Error::MessageLength));
+        assert_eq!(sealer.update(&mut [0; 5]), Ok(()));
+        assert_eq!(sealer.update(&mut [0; 1]), Err(Error::MessageLength));
+    }
+}

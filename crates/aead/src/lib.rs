@@ -1,0 +1,372 @@
+//! Authenticated encryption with associated data.
+//!
+//! Which one: GCM ([`Aes256Gcm`]) where every nonce is certainly used once, by a counter for example;
+//! GCM-SIV ([`Aes256GcmSiv`]) where that cannot be guaranteed; the others where a protocol asks for them.
+//!
+//! Every algorithm implements [`Aead`]: *sealing* encrypts and authenticates, *opening* checks and
+//! decrypts. On a failed opening the output is zeroed: plaintext that has not been authenticated is
+//! never left to the caller.
+//!
+//! The length of the tag belongs to the key, not to the message: an attacker who cuts a tag short
+//! does not get a shorter one compared.
+//!
+//! | keys | nonce | if a nonce comes twice | source |
+//! |---|---|---|---|
+//! | [`Aes128Gcm`], [`Aes192Gcm`], [`Aes256Gcm`] | 12 bytes; others, but 0, are hashed | texts show, and forgeries pass | NIST SP 800-38D |
+//! | [`Aes128GcmSiv`], [`Aes256GcmSiv`] | 12 | equal messages show | RFC 8452 |
+//! | [`Aes128Ccm`], [`Aes192Ccm`], [`Aes256Ccm`] | 7 to 13 | texts show | NIST SP 800-38C, RFC 3610 |
+//! | [`Aes128Ocb3`], [`Aes192Ocb3`], [`Aes256Ocb3`] | 1 to 15 | texts show, and forgeries pass | RFC 7253 |
+//! | [`Aegis128L`], [`Aegis128X2`], [`Aegis128X4`] | 16 | texts show, and forgeries pass | draft-irtf-cfrg-aegis-aead |
+//! | [`Aegis256`], [`Aegis256X2`], [`Aegis256X4`] | 32 | texts show, and forgeries pass | draft-irtf-cfrg-aegis-aead |
+//!
+//! ```
+//! use lanelock::{Error, {Aead, Aes256Gcm}};
+//!
+//! # fn main() -> Result<(), Error> {
+//! let key = Aes256Gcm::new(&[7; 32])?;
+//! // In place: the tag apart from the text.
+//! let (mut text, mut tag) = (*b"attack at dawn", [0; 16]);
+//! key.seal(&[1; 12], b"header", &mut text, &mut tag)?;
+//! key.open(&[1; 12], b"header", &mut text, &tag)?;
+//! assert_eq!(&text, b"attack at dawn");
+//! // To a new vector: the ciphertext and behind it the tag.
+//! let sealed = key.seal_vec(&[2; 12], b"header", b"attack at dawn")?;
+//! assert_eq!(key.open_vec(&[2; 12], b"another", &sealed), Err(Error::Authentication));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Messages in pieces go through a [`Sealer`] and an [`Opener`], many short ones through [`batch`].
+
+#![forbid(unsafe_code)]
+
+mod aegis;
+pub mod batch;
+mod ccm;
+#[cfg(debug_assertions)]
+#[doc(hidden)]
+pub mod compiled;
+mod gcm;
+mod gcm_batch;
+mod gcm_siv;
+mod gcm_siv_wave;
+mod metered;
+mod ocb3;
+mod scheduler;
+mod stitch;
+#[cfg(feature = "aead")]
+mod traits;
+mod usage;
+mod wave;
+
+pub use aegis::{
+    Aegis, Aegis128L, Aegis128X2, Aegis128X4, Aegis256, Aegis256X2, Aegis256X4, AegisMacStream,
+    AegisStream,
+};
+pub use ccm::{Aes128Ccm, Aes192Ccm, Aes256Ccm, Ccm, CcmOpener, CcmSealer, CcmStream};
+pub use gcm::{Aes128Gcm, Aes192Gcm, Aes256Gcm, Gcm, GcmStream};
+pub use gcm_siv::{Aes128GcmSiv, Aes256GcmSiv, GcmSiv};
+pub use metered::Metered;
+pub use ocb3::{Aes128Ocb3, Aes192Ocb3, Aes256Ocb3, Ocb3, Ocb3Stream};
+pub use usage::KeyUsage;
+
+use core::fmt;
+
+use zeroize::{ZeroizeOnDrop, Zeroizing};
+
+use lanelock_core::{
+    Error, InOut,
+    parts::{Length, authenticate_wiping},
+};
+
+/// Authenticated encryption with associated data (AAD).
+///
+/// A nonce must never be used twice with one key to seal (GCM-SIV: should not). The [module](self) has
+/// an example.
+pub trait Aead {
+    /// Bytes of the tag.
+    fn tag_length(&self) -> usize;
+
+    /// Encrypts `data`, in place or from one buffer to another, and writes the tag over it and `aad`.
+    ///
+    /// # Errors
+    /// [`Error::NonceLength`], [`Error::TagLength`] if `tag` has not [`tag_length`](Self::tag_length)
+    /// bytes, [`Error::MessageLength`], [`Error::AadLength`]. Nothing is written then.
+    fn seal_inout(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        data: InOut<'_, '_>,
+        tag: &mut [u8],
+    ) -> Result<(), Error>;
+
+    /// Checks the tag and decrypts `data`, in place or from one buffer to another.
+    ///
+    /// # Errors
+    /// As [`seal_inout`](Self::seal_inout), and [`Error::Authentication`] if the tag is wrong; all
+    /// output is zero then.
+    fn open_inout(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        data: InOut<'_, '_>,
+        tag: &[u8],
+    ) -> Result<(), Error>;
+
+    /// This key, which refuses to seal more than `usage` allows: see [`KeyUsage`].
+    fn with_usage(self, usage: KeyUsage) -> Metered<Self>
+    where
+        Self: Sized,
+    {
+        Metered::new(self, usage)
+    }
+
+    /// Encrypts `data` in place and writes the tag: see [`seal_inout`](Self::seal_inout).
+    fn seal(&self, nonce: &[u8], aad: &[u8], data: &mut [u8], tag: &mut [u8]) -> Result<(), Error> {
+        self.seal_inout(nonce, aad, data.into(), tag)
+    }
+
+    /// Checks the tag and decrypts `data` in place: see [`open_inout`](Self::open_inout).
+    fn open(&self, nonce: &[u8], aad: &[u8], data: &mut [u8], tag: &[u8]) -> Result<(), Error> {
+        self.open_inout(nonce, aad, data.into(), tag)
+    }
+
+    /// Seals `plaintext` into `sealed`: the ciphertext and behind it the tag.
+    ///
+    /// # Errors
+    /// As [`seal_inout`](Self::seal_inout), and [`Error::OutputLength`].
+    fn seal_to(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        plaintext: &[u8],
+        sealed: &mut [u8],
+    ) -> Result<(), Error> {
+        let (text, tag) =
+            sealed.split_at_mut_checked(plaintext.len()).ok_or(Error::OutputLength)?;
+        if tag.len() != self.tag_length() {
+            return Err(Error::OutputLength);
+        }
+        let data = InOut::new(plaintext, text)?;
+        self.seal_inout(nonce, aad, data, tag)
+    }
+
+    /// Opens `sealed`, ciphertext and tag, into `plaintext`.
+    ///
+    /// # Errors
+    /// As [`open_inout`](Self::open_inout), and [`Error::OutputLength`].
+    fn open_to(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        sealed: &[u8],
+        plaintext: &mut [u8],
+    ) -> Result<(), Error> {
+        let length = sealed.len().checked_sub(self.tag_length()).ok_or(Error::Authentication)?;
+        let (text, tag) = sealed.split_at(length);
+        let data = InOut::new(text, plaintext)?;
+        self.open_inout(nonce, aad, data, tag)
+    }
+
+    /// Seals `plaintext` into a new vector: the ciphertext and behind it the tag.
+    ///
+    /// # Errors
+    /// As [`seal_inout`](Self::seal_inout).
+    fn seal_vec(&self, nonce: &[u8], aad: &[u8], plaintext: &[u8]) -> Result<Vec<u8>, Error> {
+        let mut sealed = vec![0; plaintext.len() + self.tag_length()];
+        self.seal_to(nonce, aad, plaintext, &mut sealed)?;
+        Ok(sealed)
+    }
+
+    /// Opens `sealed`, ciphertext and tag, into a new vector.
+    ///
+    /// # Errors
+    /// As [`open_inout`](Self::open_inout).
+    fn open_vec(&self, nonce: &[u8], aad: &[u8], sealed: &[u8]) -> Result<Vec<u8>, Error> {
+        let length = sealed.len().checked_sub(self.tag_length()).ok_or(Error::Authentication)?;
+        let mut plaintext = vec![0; length];
+        self.open_to(nonce, aad, sealed, &mut plaintext)?;
+        Ok(plaintext)
+    }
+}
+
+/// One message on its way through an algorithm: what [`Sealer`] and [`Opener`] drive.
+pub(crate) trait Stream {
+    /// More AAD. All of it comes before the text.
+    fn aad(&mut self, aad: &[u8]);
+    /// Encrypts more text, and authenticates it.
+    fn encrypt(&mut self, data: InOut<'_, '_>);
+    /// Decrypts more text, and authenticates it.
+    fn decrypt(&mut self, data: InOut<'_, '_>);
+    /// The most bytes of text that may still come.
+    fn text_left(&self) -> u64;
+    /// The tag over all of it, cut to the length of `tag`.
+    fn finish(self, tag: &mut [u8]);
+}
+
+/// The bytes of the longest tag of any algorithm here.
+const LONGEST_TAG: usize = 32;
+
+/// Seals one message piece by piece: first all AAD, then the text, then the tag.
+///
+/// ```
+/// use lanelock::{Aead, Aes128Gcm};
+///
+/// # fn main() -> Result<(), lanelock::Error> {
+/// let key = Aes128Gcm::new(&[7; 16])?;
+/// let mut sealer = key.sealer(&[1; 12])?;
+/// sealer.aad(b"header")?;
+/// let mut pieces = [*b"one piece,", *b"and ten by"];
+/// for piece in &mut pieces {
+///     sealer.update(piece)?; // in place
+/// }
+/// let mut tag = [0; 16];
+/// sealer.finish(&mut tag)?;
+///
+/// let mut opener = key.opener(&[1; 12])?;
+/// opener.aad(b"header")?;
+/// pieces.iter().try_for_each(|piece| opener.update(piece))?;
+/// assert_eq!(opener.finish(&tag)?, b"one piece,and ten by");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+#[expect(private_bounds, reason = "only the algorithms here make one")]
+pub struct Sealer<S: Stream> {
+    stream: S,
+    tag_length: usize,
+    text: bool,
+}
+
+#[expect(private_bounds, reason = "only the algorithms here make one")]
+impl<S: Stream> Sealer<S> {
+    pub(crate) fn new(stream: S, tag_length: usize) -> Self {
+        Self { stream, tag_length, text: false }
+    }
+
+    /// More AAD.
+    ///
+    /// # Errors
+    /// [`Error::AadLength`] after the first text: AAD comes before it.
+    pub fn aad(&mut self, aad: &[u8]) -> Result<(), Error> {
+        if self.text {
+            return Err(Error::AadLength);
+        }
+        self.stream.aad(aad);
+        Ok(())
+    }
+
+    /// Encrypts the next piece of the text in place.
+    ///
+    /// # Errors
+    /// [`Error::MessageLength`] if the message becomes too long; nothing is written then.
+    pub fn update(&mut self, data: &mut [u8]) -> Result<(), Error> {
+        self.update_inout(data.into())
+    }
+
+    /// [`update`](Self::update), in place or from one buffer to another.
+    pub fn update_inout(&mut self, data: InOut<'_, '_>) -> Result<(), Error> {
+        if data.len() as u64 > self.stream.text_left() {
+            return Err(Error::MessageLength);
+        }
+        self.text = true;
+        self.stream.encrypt(data);
+        Ok(())
+    }
+
+    /// Writes the tag.
+    ///
+    /// # Errors
+    /// [`Error::TagLength`] if `tag` has not the length of the key's tags.
+    pub fn finish(self, tag: &mut [u8]) -> Result<(), Error> {
+        if tag.len() != self.tag_length {
+            return Err(Error::TagLength);
+        }
+        self.stream.finish(tag);
+        Ok(())
+    }
+}
+
+impl<S: Stream + ZeroizeOnDrop> ZeroizeOnDrop for Sealer<S> {}
+
+/// Opens one message piece by piece: first all AAD, then the text, then the tag. The plaintext is
+/// kept until the tag has been checked, so a message takes as much memory as it is long. [`Sealer`] has
+/// an example.
+#[expect(private_bounds, reason = "only the algorithms here make one")]
+pub struct Opener<S: Stream> {
+    stream: S,
+    tag_length: usize,
+    plaintext: Zeroizing<Vec<u8>>,
+    text: bool,
+}
+
+#[expect(private_bounds, reason = "only the algorithms here make one")]
+impl<S: Stream> Opener<S> {
+    pub(crate) fn new(stream: S, tag_length: usize) -> Self {
+        Self { stream, tag_length, plaintext: Zeroizing::new(Vec::new()), text: false }
+    }
+
+    /// More AAD.
+    ///
+    /// # Errors
+    /// [`Error::AadLength`] after the first text: AAD comes before it.
+    pub fn aad(&mut self, aad: &[u8]) -> Result<(), Error> {
+        if self.text {
+            return Err(Error::AadLength);
+        }
+        self.stream.aad(aad);
+        Ok(())
+    }
+
+    /// The next piece of the ciphertext.
+    ///
+    /// # Errors
+    /// [`Error::MessageLength`] if the message becomes too long.
+    pub fn update(&mut self, ciphertext: &[u8]) -> Result<(), Error> {
+        if ciphertext.len() as u64 > self.stream.text_left() {
+            return Err(Error::MessageLength);
+        }
+        self.text = true;
+        let start = self.plaintext.len();
+        let needed = start + ciphertext.len();
+        if needed > self.plaintext.capacity() {
+            // A vector that grows by itself leaves a copy of the plaintext behind.
+            let mut larger = Zeroizing::new(Vec::with_capacity(needed.next_power_of_two()));
+            larger.extend_from_slice(&self.plaintext);
+            self.plaintext = larger;
+        }
+        self.plaintext.resize(needed, 0);
+        let output = &mut self.plaintext[start..];
+        let data = InOut::new(ciphertext, output)?;
+        self.stream.decrypt(data);
+        Ok(())
+    }
+
+    /// The plaintext, if the tag is right.
+    ///
+    /// # Errors
+    /// [`Error::TagLength`], [`Error::Authentication`].
+    pub fn finish(mut self, tag: &[u8]) -> Result<Vec<u8>, Error> {
+        if tag.len() != self.tag_length {
+            return Err(Error::TagLength);
+        }
+        let mut expected = Zeroizing::new([0; LONGEST_TAG]);
+        let expected = &mut expected[..tag.len()];
+        self.stream.finish(expected);
+        authenticate_wiping(expected, tag, &mut self.plaintext)?;
+        Ok(core::mem::take(&mut self.plaintext))
+    }
+}
+
+impl<S: Stream + ZeroizeOnDrop> ZeroizeOnDrop for Opener<S> {}
+
+impl<S: Stream + fmt::Debug> fmt::Debug for Opener<S> {
+    /// The length of the plaintext up to here, never its bytes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Opener")
+            .field("stream", &self.stream)
+            .field("tag_length", &self.tag_length)
+            .field("plaintext", &Length::of(&*self.plaintext))
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,185 @@
+//! CTR and a universal hash side by side, for GCM and GCM-SIV.
+//!
+//! The text: C_j = P_j ^ E(K, T_j), a counter block T_j each. The hash: Y = (...((X_1 H + X_2) H +
+//! X_3) H ...), computed a group at a time with powers of H (`field`).
+//!
+//! While one group of 8 vectors goes through the rounds of AES, another is hashed between them. Where
+//! the input is hashed (GCM opening), it is the same group. Where the output is hashed (GCM sealing,
+//! GCM-SIV opening), it is the group before, since the output of this one is not there yet.
+//!
+//! With a 128-bit key a group is 80 rounds, 40 cycles where two start in a cycle (latency 4), and 26
+//! carry-less products (24, and 2 of the reduction), 52 cycles where one starts in two (latency 5).
+//! They run in different units: so a group takes 52 cycles at best instead of 92, and the products
+//! bound it.
+//!
+//! `REVERSED` is the order of GCM: counters in the last word, big-endian; hashed blocks reversed. In
+//! GCM-SIV counters are in the first word, little-endian.
+
+use lanelock_isa::{Beside, Block, Blocks, Clmul};
+
+use lanelock_core::{
+    InOut,
+    cipher::{Cipher, SameKey},
+    parts::{InOutBlocks, load_group},
+};
+use lanelock_hash::field::{Factors, Powers, ProductRun, Sum, VECTORS, convert, hash_group};
+
+/// What is hashed of the text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hashed {
+    /// Nothing.
+    Nothing,
+    /// The input of the exclusive or: the ciphertext, when GCM opens.
+    Input,
+    /// The output of the exclusive or: the ciphertext, when GCM seals; the plaintext, when GCM-SIV
+    /// opens.
+    Output,
+}
+
+/// Hashes one group of vectors, one vector a round: 8 vectors and the reduction behind rounds 1 to
+/// 9, which is all that a 128-bit key has.
+// Registers with 11 round keys: 8 states, 11 keys, 3 sums, the hash, the counters with their step,
+// and the order of bytes: 26. Six are left for a product: the vector, the sum of its halves, and
+// three results. Powers are operands in memory. With 15 round keys some of the keys are too.
+struct HashBeside<'a, S: Clmul, const REVERSED: bool> {
+    powers: Factors<'a>,
+    text: &'a [Block],
+    sum: Sum<S::V>,
+    y: <S::Narrow as Blocks>::V,
+}
+
+impl<'a, S: Clmul, const REVERSED: bool> HashBeside<'a, S, REVERSED> {
+    #[inline(always)]
+    fn new(s: S, powers: &'a Powers, y: <S::Narrow as Blocks>::V, text: &'a [Block]) -> Self {
+        let powers = powers.last(VECTORS * S::WIDTH);
+        Self { powers, text: &text[..VECTORS * S::WIDTH], sum: Sum::zero(s), y }
+    }
+}
+
+impl<S: Clmul, const REVERSED: bool> Beside<S> for HashBeside<'_, S, REVERSED> {
+    #[inline(always)]
+    fn step(&mut self, s: S, round: usize) {
+        let i = round - 1;
+        if i < VECTORS {
+            // The first vector last: only it needs the hash so far, which comes from the reduction
+            // (two products, one behind the other) at the end of the group before.
+            let i = (i + 1) % VECTORS;
+            let mut v = convert::<S, REVERSED>(s, s.load(&self.text[i * S::WIDTH..]));
+            if i == 0 {
+                v = s.xor(v, s.in_first_lane(self.y));
+            }
+            self.sum.add_here(s, v, self.powers.at(s, i * S::WIDTH));
+        } else if i == VECTORS {
+            self.y = self.sum.finish(s);
+        }
+    }
+}
+
+/// Text on its way through CTR and the hash.
+pub(super) struct StitchedText<'a, S: Clmul, C: Cipher, const REVERSED: bool> {
+    s: S,
+    keys: SameKey<S, C>,
+    powers: &'a Powers,
+    /// The next counters, as little-endian numbers in the first word.
+    counters: S::V,
+    /// The hash so far, as an element.
+    pub(super) y: <S::Narrow as Blocks>::V,
+}
+
+impl<'a, S: Clmul, C: Cipher, const REVERSED: bool> StitchedText<'a, S, C, REVERSED> {
+    /// Text whose first counter is the one behind `counter`, which has its number in the first word.
+    #[inline(always)]
+    pub(super) fn new(
+        s: S,
+        keys: &C::Rounds<Block>,
+        powers: &'a Powers,
+        counter: <S::Narrow as Blocks>::V,
+    ) -> Self {
+        const STEPS: [Block; 4] = [word(1), word(2), word(3), word(4)];
+        let counters = s.add_words(s.splat_narrow(counter), s.load(&STEPS));
+        let y = s.narrow().zero();
+        Self { s, keys: SameKey::new(s, keys), powers, counters, y }
+    }
+
+    /// The next counter blocks, as many vectors as asked for.
+    #[inline(always)]
+    fn counter_blocks<const N: usize>(&mut self) -> [S::V; N] {
+        // 32-bit additions: the counter of both modes wraps without a carry.
+        let step = self.s.splat_halves(S::WIDTH as u64, 0);
+        let mut v = [self.counters; N];
+        for i in 0..N {
+            v[i] = convert::<S, REVERSED>(self.s, self.counters);
+            self.counters = self.s.add_words(self.counters, step);
+        }
+        v
+    }
+
+    /// All whole groups of `data`; returns how many blocks they are.
+    #[inline(always)]
+    pub(super) fn groups(&mut self, hashed: Hashed, data: &mut InOutBlocks<'_, '_>) -> usize {
+        let (s, group) = (self.s, VECTORS * S::WIDTH);
+        let mut at = 0;
+        while data.len() - at >= group {
+            let v = self.counter_blocks::<VECTORS>();
+            let v = if hashed == Hashed::Nothing || hashed == Hashed::Output && at == 0 {
+                C::encrypt::<_, VECTORS>(s, v, self.keys)
+            } else {
+                // The first group of an output has none before it (above); the last is hashed behind
+                // the loop.
+                let text = match hashed {
+                    Hashed::Output => &data.output()[at - group..],
+                    _ => &data.input()[at..],
+                };
+                let mut hash = HashBeside::<S, REVERSED>::new(s, self.powers, self.y, text);
+                let v = C::encrypt_beside::<_, VECTORS>(s, v, self.keys, &mut hash);
+                self.y = hash.y;
+                v
+            };
+            let text = load_group::<S, VECTORS>(s, data, at);
+            let output = &mut data.output()[at..][..group];
+            for i in 0..VECTORS {
+                s.store(s.xor(v[i], text[i]), &mut output[i * S::WIDTH..]);
+            }
+            at += group;
+        }
+        if hashed == Hashed::Output && at > 0 {
+            let last = &data.output()[at - group..at];
+            self.y = hash_group::<S, REVERSED>(s, self.powers, self.y, last);
+        }
+        at
+    }
+
+    /// The rest of the text, less than a group, hashed in `run`.
+    #[inline(always)]
+    pub(super) fn rest(
+        &mut self,
+        hashed: Hashed,
+        run: &mut ProductRun<'_, S>,
+        mut data: InOut<'_, '_>,
+    ) {
+        let s = self.s;
+        let mut at = 0;
+        while at < data.len() {
+            let bytes = (data.len() - at).min(16 * S::WIDTH);
+            let [v] = self.counter_blocks::<1>();
+            let [v] = C::encrypt::<_, 1>(s, [v], self.keys);
+            let text = s.load_part(&data.get_in()[at..][..bytes]);
+            let mut result = s.xor(v, text);
+            s.store_part(result, &mut data.get_out()[at..][..bytes]);
+            // Behind the text the exclusive or left key stream, which must not be hashed.
+            if hashed == Hashed::Output && bytes < 16 * S::WIDTH {
+                result = s.keep(result, bytes);
+            }
+            if hashed != Hashed::Nothing {
+                let text = if hashed == Hashed::Output { result } else { text };
+                run.add(convert::<S, REVERSED>(s, text), bytes.div_ceil(16));
+            }
+            at += bytes;
+        }
+    }
+}
+
+/// A block whose first word is `number`.
+pub(super) const fn word(number: u32) -> Block {
+    (number as u128).to_le_bytes()
+}

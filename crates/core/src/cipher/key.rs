@@ -1,0 +1,144 @@
+//! Expanded keys.
+
+use lanelock_isa::{AesLevel, Block, Clmul, Kernel, StackDepth, wipe};
+
+use super::Cipher;
+use crate::{key_object, set_up::SetUp};
+
+/// An expanded key of a cipher: [`Aes128`](crate::Aes128), [`Aes192`](crate::Aes192),
+/// [`Aes256`](crate::Aes256).
+///
+/// Its methods are ECB, CBC and CTR (NIST SP 800-38A) and CBCS (ISO/IEC 23001-7, 9.6) for one buffer.
+/// None of them detects tampering: see the AEADs.
+///
+/// ```
+/// use lanelock::{Aes256, CounterBits, Pattern};
+///
+/// # fn main() -> Result<(), lanelock::Error> {
+/// let key = Aes256::new(&[7; 32])?;
+/// let mut data = [1; 64];
+///
+/// let mut iv = [2; 16];
+/// key.cbc_encrypt(&mut iv, &mut data)?; // whole blocks; `iv` becomes the last one
+/// key.cbc_decrypt(&mut [2; 16], &mut data)?;
+///
+/// key.ctr(CounterBits::Bits64, &[3; 16], &mut data[..50])?; // any length; the same to decrypt
+/// key.ctr(CounterBits::Bits64, &[3; 16], &mut data[..50])?;
+///
+/// key.cbcs_encrypt(&mut [4; 16], Pattern::new(1, 9), &mut data);
+/// key.cbcs_decrypt(&mut [4; 16], Pattern::new(1, 9), &mut data);
+/// assert_eq!(data, [1; 64]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// Holds the round keys of both directions and the level. Zeroised on drop, with the stack that its
+/// set-up and its last use left below. A key that is moved, into a `Box` or a `Vec` for instance, leaves a
+/// copy where it was, as every value does: where that matters, make it where it is to stay.
+#[derive(Clone)]
+pub struct Key<C: Cipher> {
+    encrypt: EncryptKey<C>,
+    decrypt: C::Rounds<Block>,
+}
+
+key_object!(Key, "", encrypt);
+
+impl<C: Cipher> Key<C> {
+    /// What encrypts.
+    pub fn encrypt_key(&self) -> &EncryptKey<C> {
+        &self.encrypt
+    }
+
+    pub fn encrypt_keys(&self) -> &C::Rounds<Block> {
+        self.encrypt.keys()
+    }
+
+    pub fn decrypt_keys(&self) -> &C::Rounds<Block> {
+        &self.decrypt
+    }
+}
+
+impl<C: Cipher> SetUp for Key<C> {
+    fn none(level: AesLevel) -> Self {
+        Self { encrypt: EncryptKey::none(level), decrypt: C::rounds([0; 16]) }
+    }
+
+    fn set(&mut self, key: &[u8]) {
+        self.encrypt.set(key);
+        let Self { encrypt, decrypt } = self;
+        encrypt.level().run(Invert::<C> { encrypt: encrypt.keys(), decrypt });
+    }
+}
+
+impl<C: Cipher> Drop for Key<C> {
+    fn drop(&mut self) {
+        wipe(self.decrypt.as_mut().as_flattened_mut());
+    }
+}
+
+/// The schedule of encryption, and the level: all that modes without decryption need. Zeroised on
+/// drop. In this order and so aligned, no load of a round key crosses a cache line.
+#[derive(Clone)]
+#[repr(C, align(64))]
+pub struct EncryptKey<C: Cipher> {
+    keys: C::Rounds<Block>,
+    level: AesLevel,
+}
+
+impl<C: Cipher> EncryptKey<C> {
+    #[inline(always)]
+    pub fn keys(&self) -> &C::Rounds<Block> {
+        &self.keys
+    }
+
+    #[inline(always)]
+    pub fn level(&self) -> AesLevel {
+        self.level
+    }
+}
+
+impl<C: Cipher> SetUp for EncryptKey<C> {
+    fn none(level: AesLevel) -> Self {
+        Self { keys: C::rounds([0; 16]), level }
+    }
+
+    fn set(&mut self, key: &[u8]) {
+        self.level.run(Expand::<C> { key, keys: &mut self.keys });
+    }
+}
+
+impl<C: Cipher> Drop for EncryptKey<C> {
+    fn drop(&mut self) {
+        wipe(self.keys.as_mut().as_flattened_mut());
+        // Bulk work keeps round keys there that did not fit into registers, and powers of a hash key.
+        self.level.wipe_stack(StackDepth::KiB4);
+    }
+}
+
+struct Expand<'a, C: Cipher> {
+    key: &'a [u8],
+    keys: &'a mut C::Rounds<Block>,
+}
+
+impl<C: Cipher> Kernel for Expand<'_, C> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<S: Clmul>(self, s: S) {
+        C::expand(s, self.key, self.keys);
+    }
+}
+
+struct Invert<'a, C: Cipher> {
+    encrypt: &'a C::Rounds<Block>,
+    decrypt: &'a mut C::Rounds<Block>,
+}
+
+impl<C: Cipher> Kernel for Invert<'_, C> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<S: Clmul>(self, s: S) {
+        C::invert(s, self.encrypt, self.decrypt);
+    }
+}

@@ -1,0 +1,171 @@
+//! Block ciphers as types: what a mode has to know of the cipher that it runs over.
+
+mod aes;
+mod key;
+mod round_keys;
+
+pub use aes::{Aes, AesKeySize};
+#[doc(hidden)]
+pub use key::EncryptKey;
+pub use key::Key;
+pub use round_keys::{LaneKeys, OwnKeys, RoundKeys, SameKey};
+
+use lanelock_isa::{Beside, Block, Clmul};
+
+/// A block cipher with blocks of 16 bytes, on vectors of blocks.
+///
+/// Modes are written over it and know nothing else of a cipher: one that implements this runs in all of
+/// them. The implementation has no state. A schedule is a row of blocks, `Rounds<Block>`: whatever the
+/// cipher derives from a key, for one direction.
+///
+/// All functions are `#[inline(always)]`, like the bodies of kernels (see `lanelock_isa`), and take
+/// the same time for all keys and texts.
+pub trait Cipher: Copy + Send + Sync + 'static {
+    /// The name of its keys, such as `Aes128`.
+    const NAME: &'static str;
+    /// Bytes of a key.
+    const KEY_BYTES: usize;
+    /// The bytes of a key: an array.
+    type KeyBytes: AsRef<[u8]>;
+    /// The bytes of two keys, one behind the other, as XTS takes them.
+    type TwoKeys: AsRef<[u8]>;
+    /// A value for each round key: an array.
+    type Rounds<T: Copy>: Copy + AsRef<[T]> + AsMut<[T]>;
+    /// A round key in the form that the rounds take at level `S`.
+    type RoundKey<S: Clmul>: Copy;
+    /// Blocks on their way through the cipher, up to its end: see [`begin`](Self::begin).
+    type Begun<S: Clmul>: Copy;
+
+    /// The same value for each round key.
+    fn rounds<T: Copy>(value: T) -> Self::Rounds<T>;
+    /// A round key for all lanes.
+    fn round_key<S: Clmul>(s: S, key: &Block) -> Self::RoundKey<S>;
+    /// A round key for each lane.
+    fn lane_keys<S: Clmul>(s: S, keys: S::V) -> Self::RoundKey<S>;
+
+    /// Makes the schedule of encryption from the bytes of a key: in place, since a schedule that is
+    /// returned leaves copies behind.
+    fn expand<S: Clmul>(s: S, key: &[u8], schedule: &mut Self::Rounds<Block>);
+    /// Makes the schedule of decryption from that of encryption.
+    fn invert<S: Clmul>(s: S, encrypt: &Self::Rounds<Block>, decrypt: &mut Self::Rounds<Block>);
+
+    /// Encrypts `N` vectors, side by side.
+    fn encrypt<S: Clmul, const N: usize>(
+        s: S,
+        v: [S::V; N],
+        keys: impl RoundKeys<S, Self>,
+    ) -> [S::V; N];
+    /// Decrypts `N` vectors, with the schedule of decryption.
+    fn decrypt<S: Clmul, const N: usize>(
+        s: S,
+        v: [S::V; N],
+        keys: impl RoundKeys<S, Self>,
+    ) -> [S::V; N];
+
+    /// What of the cipher may be done with a part of the input before the rest is there: an exclusive or
+    /// with a key, where the cipher begins with one. Then `encrypt(a ^ b)` is
+    /// `encrypt_whitened(whiten(a) ^ b)`.
+    #[inline(always)]
+    fn whiten<S: Clmul>(_: S, v: S::V, _: impl RoundKeys<S, Self>, _vector: usize) -> S::V {
+        v
+    }
+    /// [`encrypt`](Self::encrypt) behind [`whiten`](Self::whiten).
+    #[inline(always)]
+    fn encrypt_whitened<S: Clmul, const N: usize>(
+        s: S,
+        v: [S::V; N],
+        keys: impl RoundKeys<S, Self>,
+    ) -> [S::V; N] {
+        Self::encrypt(s, v, keys)
+    }
+    /// [`encrypt_whitened`](Self::encrypt_whitened), and exclusive or with `next`, which is there early: a
+    /// cipher that ends with the exclusive or of a key adds both at once.
+    #[inline(always)]
+    fn encrypt_whitened_xor<S: Clmul, const N: usize>(
+        s: S,
+        v: [S::V; N],
+        next: [S::V; N],
+        keys: impl RoundKeys<S, Self>,
+    ) -> [S::V; N] {
+        let mut v = Self::encrypt_whitened(s, v, keys);
+        for i in 0..N {
+            v[i] = s.xor(v[i], next[i]);
+        }
+        v
+    }
+    /// Encrypts `early ^ late`: `late` is the part that may arrive last, such as the state of a chain.
+    #[inline(always)]
+    fn encrypt_xor<S: Clmul, const N: usize>(
+        s: S,
+        early: [S::V; N],
+        late: [S::V; N],
+        keys: impl RoundKeys<S, Self>,
+    ) -> [S::V; N] {
+        let mut v = late;
+        for i in 0..N {
+            v[i] = s.xor(v[i], Self::whiten(s, early[i], keys, i));
+        }
+        Self::encrypt_whitened(s, v, keys)
+    }
+    /// [`encrypt`](Self::encrypt), with other work between the rounds or behind them: at least
+    /// [`STEPS`] steps of it, from step 1 on.
+    #[inline(always)]
+    fn encrypt_beside<S: Clmul, const N: usize>(
+        s: S,
+        v: [S::V; N],
+        keys: impl RoundKeys<S, Self>,
+        beside: &mut impl Beside<S>,
+    ) -> [S::V; N] {
+        let v = Self::encrypt(s, v, keys);
+        for step in 1..=STEPS {
+            beside.step(s, step);
+        }
+        v
+    }
+
+    /// The beginning of an encryption, for modes that add a mask behind the cipher and have work of their
+    /// own for each vector: `encrypt(v) ^ mask` is `end(begin(whiten(v)), join(mask))`.
+    fn begin<S: Clmul, const N: usize>(
+        s: S,
+        whitened: [S::V; N],
+        keys: impl RoundKeys<S, Self>,
+    ) -> [Self::Begun<S>; N];
+    /// A mask, joined with what the cipher adds at its end.
+    #[inline(always)]
+    fn join<S: Clmul>(_: S, mask: S::V, _: impl RoundKeys<S, Self>, _vector: usize) -> S::V {
+        mask
+    }
+    /// The end of what [`begin`](Self::begin) began for vector number `vector`.
+    fn end<S: Clmul>(
+        s: S,
+        begun: Self::Begun<S>,
+        joined: S::V,
+        keys: impl RoundKeys<S, Self>,
+        vector: usize,
+    ) -> S::V;
+    /// The beginning of a decryption: see [`begin`](Self::begin).
+    fn begin_decrypt<S: Clmul, const N: usize>(
+        s: S,
+        whitened: [S::V; N],
+        keys: impl RoundKeys<S, Self>,
+    ) -> [Self::Begun<S>; N];
+    /// The end of a decryption: see [`end`](Self::end).
+    fn end_decrypt<S: Clmul>(
+        s: S,
+        begun: Self::Begun<S>,
+        joined: S::V,
+        keys: impl RoundKeys<S, Self>,
+        vector: usize,
+    ) -> S::V;
+}
+
+/// The steps of other work that [`Cipher::encrypt_beside`] takes at least: AES with a 128-bit key has so
+/// many places between its rounds.
+pub const STEPS: usize = 9;
+
+/// A cipher whose key expansion can be done for each lane with a key of its own.
+pub trait ExpandLanes: Cipher {
+    /// The schedule of the key in each lane: `first` has its first 16 bytes, `second` those behind them, if
+    /// there are any.
+    fn expand_lanes<S: Clmul>(s: S, first: S::V, second: S::V) -> Self::Rounds<Self::RoundKey<S>>;
+}

@@ -1,0 +1,110 @@
+//! Many chains at once (multi-buffer encryption).
+//!
+//! A *chain* is serial work on one buffer: CBC or CBCS encryption of a protected range. Chains do not
+//! depend on one another, so each takes a *lane* of a vector and one AES instruction advances all of
+//! them. When a chain ends, its lane is refilled at once, so unequal lengths keep the vector full.
+//!
+//! With a 128-bit key a block of a chain takes 40 cycles, ten rounds of four. Where two rounds start
+//! in a cycle, 80 do in that time: so eight vectors, 32 lanes at `vaes512`, fill the units.
+//!
+//! Two interfaces to one mechanism:
+//! - **batch**: [`encrypt`] takes a slice of [`Job`]s and returns when all are done;
+//! - **scheduler**: [`Scheduler`] takes jobs with owned buffers as they come and hands them back in
+//!   the order of submission, or as they finish.
+//!
+//! Jobs may differ in length, key, key size, IV and pattern. One chain, five or fifty thousand: the
+//! number of lanes follows the number of chains.
+//!
+//! ```
+//! use lanelock::{Aes128, Aes256, Pattern, lanes::{self, Job}};
+//!
+//! # fn main() -> Result<(), lanelock::Error> {
+//! let (video, audio) = (Aes128::new(&[1; 16])?, Aes256::new(&[2; 32])?);
+//! let mut buffers = [vec![0; 5000], vec![0; 320], vec![0; 777]];
+//! let [a, b, c] = &mut buffers;
+//! let mut jobs = [
+//!     Job::new(&video, [3; 16], Pattern::new(1, 9), a),
+//!     Job::new(&video, [4; 16], Pattern::new(1, 9), b),
+//!     Job::new(&audio, [5; 16], Pattern::ALL, c), // plain CBC of its whole blocks
+//! ];
+//! lanes::encrypt(&mut jobs);
+//!
+//! audio.cbc_decrypt(&mut [5; 16], &mut buffers[2][..768])?;
+//! assert_eq!(buffers[2], [0; 777]);
+//! # Ok(())
+//! # }
+//! ```
+
+mod batch;
+mod each;
+mod flight;
+mod kind;
+mod mac;
+mod one;
+mod owned;
+mod scheduler;
+mod walk;
+mod work;
+
+pub(crate) use batch::encrypt_one;
+pub use batch::{Job, encrypt, encrypt_in_lanes};
+#[doc(hidden)]
+pub use each::encrypt_each;
+#[doc(hidden)]
+pub use flight::{ChainWork, Flight};
+#[doc(hidden)]
+pub use kind::{CcmText, CmacBlocks};
+pub use lanelock_isa::MOST_LANES;
+pub use mac::{CmacRef, MacJob, mac};
+pub use owned::{Completed, MacCompleted, OwnedJob, OwnedMacJob};
+#[doc(hidden)]
+pub use scheduler::RunJobs;
+pub use scheduler::{Order, Scheduler, Submit};
+
+use crate::{Aes128, Aes192, Aes256, AesLevel};
+use work::{JobKeys, Schedule};
+
+/// A reference to a key of any size.
+#[derive(Clone, Copy, Debug)]
+pub enum KeyRef<'k> {
+    /// A 128-bit key.
+    Aes128(&'k Aes128),
+    /// A 192-bit key.
+    Aes192(&'k Aes192),
+    /// A 256-bit key.
+    Aes256(&'k Aes256),
+}
+
+impl<'k> KeyRef<'k> {
+    /// The level of the key.
+    pub fn level(self) -> AesLevel {
+        match self {
+            Self::Aes128(key) => key.level(),
+            Self::Aes192(key) => key.level(),
+            Self::Aes256(key) => key.level(),
+        }
+    }
+
+    fn keys(self) -> JobKeys<'k> {
+        let schedule = match self {
+            Self::Aes128(key) => Schedule::Aes128(key.encrypt_keys()),
+            Self::Aes192(key) => Schedule::Aes192(key.encrypt_keys()),
+            Self::Aes256(key) => Schedule::Aes256(key.encrypt_keys()),
+        };
+        JobKeys { schedule, level: self.level() }
+    }
+}
+
+macro_rules! from_key {
+    ($key:ident) => {
+        impl<'k> From<&'k $key> for KeyRef<'k> {
+            fn from(key: &'k $key) -> Self {
+                Self::$key(key)
+            }
+        }
+    };
+}
+
+from_key!(Aes128);
+from_key!(Aes192);
+from_key!(Aes256);

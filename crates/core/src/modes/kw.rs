@@ -1,0 +1,227 @@
+//! Key wrap: KW and KWP (NIST SP 800-38F; RFC 3394, RFC 5649).
+//!
+//! W (SP 800-38F, 6.1) keeps a check value A and the halves R_1 to R_n of the key. Six times over
+//! all i: B = E(K, A || R_i); A = t ^ the first half of B, with t = 1, 2, ... the number of the
+//! step; R_i = the second half of B. Every step needs the A of the one before: one block at a time,
+//! which for keys of a few blocks costs little.
+
+use lanelock_isa::{AesLevel, Block, wipe};
+use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
+
+use crate::{
+    Error,
+    cipher::{Cipher, Key},
+    key_object,
+    set_up::SetUp,
+};
+
+/// The check value of KW (RFC 3394, 2.2.3.1).
+const CHECK: [u8; 8] = [0xa6; 8];
+
+/// The start of the check value of KWP; the length follows (RFC 5649, 3).
+const CHECK_PADDED: [u8; 4] = [0xa6, 0x59, 0x59, 0xa6];
+
+/// Half a block.
+type Half = [u8; 8];
+
+/// A key that wraps keys (NIST SP 800-38F): [`Aes128KeyWrap`](crate::Aes128KeyWrap),
+/// [`Aes192KeyWrap`](crate::Aes192KeyWrap), [`Aes256KeyWrap`](crate::Aes256KeyWrap). Zeroised on drop.
+///
+/// - KW (RFC 3394): [`wrap`](Self::wrap) takes at least 16 bytes, a multiple of 8, and adds 8.
+/// - KWP (RFC 5649): [`wrap_padded`](Self::wrap_padded) takes 1 to 2^32 - 1 bytes; the result is the
+///   next multiple of 8, and 8 more.
+///
+/// Both are deterministic and authenticated: what does not unwrap is an error, and nothing of it comes
+/// out.
+///
+/// ```
+/// use lanelock::Aes256KeyWrap;
+///
+/// # fn main() -> Result<(), lanelock::Error> {
+/// let key = Aes256KeyWrap::new(&[7; 32])?;
+/// let wrapped = key.wrap(&[1; 16])?;
+/// assert_eq!(wrapped.len(), 16 + 8);
+/// assert_eq!(*key.unwrap(&wrapped)?, [1; 16]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct KeyWrap<C: Cipher>(Key<C>);
+
+key_object!(KeyWrap, "KeyWrap", 0);
+
+impl<C: Cipher> SetUp for KeyWrap<C> {
+    fn none(level: AesLevel) -> Self {
+        Self(Key::none(level))
+    }
+
+    fn set(&mut self, key: &[u8]) {
+        self.0.set(key);
+    }
+}
+
+impl<C: Cipher> KeyWrap<C> {
+    /// Wraps `key` with KW.
+    ///
+    /// # Errors
+    /// [`Error::MessageLength`] unless it has at least 16 bytes, a multiple of 8.
+    pub fn wrap(&self, key: &[u8]) -> Result<Vec<u8>, Error> {
+        let mut wrapped = vec![0; key.len() + 8];
+        self.wrap_to(key, &mut wrapped)?;
+        Ok(wrapped)
+    }
+
+    /// Wraps `key` with KW into `wrapped`.
+    ///
+    /// # Errors
+    /// As [`wrap`](Self::wrap), and [`Error::OutputLength`] if `wrapped` has not 8 bytes more.
+    pub fn wrap_to(&self, key: &[u8], wrapped: &mut [u8]) -> Result<(), Error> {
+        if key.len() < 16 || !key.len().is_multiple_of(8) {
+            return Err(Error::MessageLength);
+        }
+        if wrapped.len() != key.len() + 8 {
+            return Err(Error::OutputLength);
+        }
+        wrapped[..8].copy_from_slice(&CHECK);
+        wrapped[8..].copy_from_slice(key);
+        self.forwards(wrapped);
+        Ok(())
+    }
+
+    /// Unwraps a key that KW has wrapped, into memory that is zeroised on drop.
+    ///
+    /// # Errors
+    /// [`Error::MessageLength`] unless `wrapped` has at least 24 bytes, a multiple of 8;
+    /// [`Error::Authentication`] if it is not what this key has wrapped.
+    pub fn unwrap(&self, wrapped: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error> {
+        if wrapped.len() < 24 || !wrapped.len().is_multiple_of(8) {
+            return Err(Error::MessageLength);
+        }
+        let mut state = Zeroizing::new(wrapped.to_vec());
+        self.backwards(&mut state);
+        if bool::from(state[..8].ct_eq(&CHECK)) {
+            Ok(Zeroizing::new(state[8..].to_vec()))
+        } else {
+            Err(Error::Authentication)
+        }
+    }
+
+    /// Wraps `key` with KWP.
+    ///
+    /// # Errors
+    /// [`Error::MessageLength`] unless it has 1 to 2^32 - 1 bytes.
+    pub fn wrap_padded(&self, key: &[u8]) -> Result<Vec<u8>, Error> {
+        let mut wrapped = vec![0; key.len().next_multiple_of(8) + 8];
+        self.wrap_padded_to(key, &mut wrapped)?;
+        Ok(wrapped)
+    }
+
+    /// Wraps `key` with KWP into `wrapped`.
+    ///
+    /// # Errors
+    /// As [`wrap_padded`](Self::wrap_padded), and [`Error::OutputLength`] if `wrapped` has not the next
+    /// multiple of 8 bytes, and 8 more.
+    pub fn wrap_padded_to(&self, key: &[u8], wrapped: &mut [u8]) -> Result<(), Error> {
+        let Ok(length @ 1..) = u32::try_from(key.len()) else {
+            return Err(Error::MessageLength);
+        };
+        if wrapped.len() != key.len().next_multiple_of(8) + 8 {
+            return Err(Error::OutputLength);
+        }
+        wrapped[..4].copy_from_slice(&CHECK_PADDED);
+        wrapped[4..8].copy_from_slice(&length.to_be_bytes());
+        wrapped[8..8 + key.len()].copy_from_slice(key);
+        wrapped[8 + key.len()..].fill(0);
+        match wrapped.first_chunk_mut::<16>() {
+            Some(block) if key.len() <= 8 => self.0.encrypt_block(block),
+            _ => self.forwards(wrapped),
+        }
+        Ok(())
+    }
+
+    /// Unwraps a key that KWP has wrapped, into memory that is zeroised on drop.
+    ///
+    /// # Errors
+    /// [`Error::MessageLength`] unless `wrapped` has at least 16 bytes, a multiple of 8;
+    /// [`Error::Authentication`] if it is not what this key has wrapped.
+    pub fn unwrap_padded(&self, wrapped: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error> {
+        if wrapped.len() < 16 || !wrapped.len().is_multiple_of(8) {
+            return Err(Error::MessageLength);
+        }
+        let mut state = Zeroizing::new(wrapped.to_vec());
+        match state.first_chunk_mut::<16>() {
+            Some(block) if wrapped.len() == 16 => self.0.decrypt_block(block),
+            _ => self.backwards(&mut state),
+        }
+        let [check, length] = [&state[..4], &state[4..8]];
+        let length = length.iter().fold(0, |sum, byte| sum << 8 | usize::from(*byte));
+        let key = &state[8..];
+        // Up to seven bytes of padding, all zero. Every byte is looked at, whatever the length.
+        let fits = length <= key.len() && length + 8 > key.len();
+        // Ones where a byte is behind the key: so that all padding is added up without a branch.
+        let padding = key.iter().enumerate().fold(0, |sum, (place, byte)| {
+            let behind = u8::from(place >= length).wrapping_neg();
+            sum | (byte & behind)
+        });
+        if bool::from(check.ct_eq(&CHECK_PADDED) & padding.ct_eq(&0)) && fits {
+            Ok(Zeroizing::new(key[..length].to_vec()))
+        } else {
+            Err(Error::Authentication)
+        }
+    }
+
+    /// The wrapping function W (SP 800-38F, 6.1) on check value and key.
+    fn forwards(&self, state: &mut [u8]) {
+        let (halves, _) = state.as_chunks_mut::<8>();
+        let Some((check, key)) = halves.split_first_mut() else { return };
+        // Steps 1 to 6n.
+        let mut step = 0_u64;
+        for _ in 0..6 {
+            for half in &mut *key {
+                step += 1;
+                let mut block = join(*check, *half);
+                self.0.encrypt_block(&mut block);
+                split(&block, step, check, half);
+                wipe(&mut block);
+            }
+        }
+    }
+
+    /// The inverse of [`forwards`](Self::forwards) (SP 800-38F, 6.1).
+    fn backwards(&self, state: &mut [u8]) {
+        let (halves, _) = state.as_chunks_mut::<8>();
+        let Some((check, key)) = halves.split_first_mut() else { return };
+        let mut step = 6 * key.len() as u64;
+        for _ in 0..6 {
+            for half in key.iter_mut().rev() {
+                // A ^ t, and R_i: `split` adds the step.
+                let mut block = [0; 16];
+                split(&join(*check, *half), step, check, half);
+                block[..8].copy_from_slice(check);
+                block[8..].copy_from_slice(half);
+                self.0.decrypt_block(&mut block);
+                check.copy_from_slice(&block[..8]);
+                half.copy_from_slice(&block[8..]);
+                wipe(&mut block);
+                step -= 1;
+            }
+        }
+    }
+}
+
+fn join(check: Half, half: Half) -> Block {
+    let mut block = [0; 16];
+    block[..8].copy_from_slice(&check);
+    block[8..].copy_from_slice(&half);
+    block
+}
+
+/// The halves of `block`, with `step` added to the first.
+fn split(block: &Block, step: u64, check: &mut Half, half: &mut Half) {
+    check.copy_from_slice(&block[..8]);
+    half.copy_from_slice(&block[8..]);
+    for (check, step) in check.iter_mut().zip(step.to_be_bytes()) {
+        *check ^= step;
+    }
+}

@@ -1,0 +1,304 @@
+//! Products in GF(2^128) as POLYVAL has them (RFC 8452, 3): little-endian blocks, modulus
+//! x^128 + x^127 + x^126 + x^121 + 1, and a factor x^-128 in every product.
+//!
+//! GHASH is the same on blocks whose bytes are reversed, with a key that is multiplied by x (RFC 8452,
+//! appendix A), so both share this file.
+//!
+//! The hash of blocks X_1 to X_n is Y = X_1 H^n + X_2 H^(n-1) + ... + X_n H. Products are summed
+//! before they are reduced: a sum of many costs one reduction. With a = a_0 + a_1 x^64, a product is
+//! a_0 b_0 + ((a_0 + a_1)(b_0 + b_1) + a_0 b_0 + a_1 b_1) x^64 + a_1 b_1 x^128 (Karatsuba): three
+//! carry-less products of halves instead of four, because they are what the hardware starts least
+//! often: every second cycle at any width, where measured, with a latency of five.
+
+use lanelock_isa::{Block, Blocks, Clmul, wipe};
+
+/// x^63 + x^62 + x^57: what bit 64 of a number becomes when the modulus is added to clear bit 0.
+const FOLD: Block = 0xc200_0000_0000_0000_u128.to_le_bytes();
+
+/// The most vectors of a group: see [`Powers`].
+pub const VECTORS: usize = 8;
+
+/// The highest power kept, at four blocks a vector: a message may have a group of blocks less one
+/// byte, and one block of lengths.
+const HIGHEST: usize = VECTORS * 4 + 4;
+
+/// A sum of products that is not reduced, in each lane: of the low halves, of the high halves, and of
+/// the sums of both halves.
+#[derive(Clone, Copy)]
+pub struct Sum<V> {
+    low: V,
+    both: V,
+    high: V,
+}
+
+/// A factor, and in its low half the sum of its halves.
+#[derive(Clone, Copy)]
+pub struct Factor<V>(V, V);
+
+impl<V: Copy> Factor<V> {
+    #[inline(always)]
+    pub fn new<S: Clmul<V = V>>(s: S, v: V) -> Self {
+        Self(v, s.xor(v, s.swap_halves(v)))
+    }
+
+    /// A factor and the sum of its halves, where that is known.
+    #[inline(always)]
+    pub fn with_both(v: V, both: V) -> Self {
+        Self(v, both)
+    }
+}
+
+impl<V: Copy> Sum<V> {
+    #[inline(always)]
+    pub fn zero<S: Clmul<V = V>>(s: S) -> Self {
+        Self { low: s.zero(), both: s.zero(), high: s.zero() }
+    }
+
+    /// Adds `a` * `b`.
+    #[inline(always)]
+    pub fn add<S: Clmul<V = V>>(&mut self, s: S, a: V, Factor(b, b_both): Factor<V>) {
+        // Three sums, so three chains of exclusive ors; the products do not wait for one another.
+        let a_both = s.xor(a, s.swap_halves(a));
+        self.low = s.xor(self.low, s.clmul_low(a, b));
+        self.high = s.xor(self.high, s.clmul_high(a, b));
+        self.both = s.xor(self.both, s.clmul_low(a_both, b_both));
+    }
+
+    /// [`add`](Self::add), its results through an empty `asm!`: the products stay between the AES
+    /// rounds where they were written (see [`Blocks::here`]).
+    #[inline(always)]
+    pub fn add_here<S: Clmul<V = V>>(&mut self, s: S, a: V, b: Factor<V>) {
+        self.add(s, a, b);
+        self.low = s.here(self.low);
+        self.both = s.here(self.both);
+        self.high = s.here(self.high);
+    }
+
+    /// The element that all lanes together stand for.
+    #[inline(always)]
+    pub fn finish<S: Clmul<V = V>>(self, s: S) -> <S::Narrow as Blocks>::V {
+        s.sum_lanes(self.reduce(s))
+    }
+
+    /// The element that the sum stands for, in each lane, times x^-128: 64 bits from below are folded
+    /// upwards, twice.
+    #[inline(always)]
+    pub fn reduce<S: Clmul<V = V>>(self, s: S) -> V {
+        // The sum is T = low + M x^64 + high x^128, M = both + high + low. Adding a multiple of the
+        // modulus, the low 64 bits l of T become zero: l (x^128 + x^127 + x^126 + x^121 + 1) leaves
+        // l (x^63 + x^62 + x^57) x^64 + l x^128. What is left above x^64 is mid = M + (upper half of
+        // low) + l FOLD + l x^64, in which `swap_halves` puts the upper half of `low` down and l up.
+        // The same once more with the low half of `mid` divides by x^128 in all. Two products, the
+        // second of which waits for the first.
+        let fold = s.splat(&FOLD);
+        let cross = s.xor(s.xor(self.both, self.high), s.xor(self.low, s.swap_halves(self.low)));
+        let mid = s.xor(cross, s.clmul_low(self.low, fold));
+        s.xor(s.xor(self.high, s.swap_halves(mid)), s.clmul_low(mid, fold))
+    }
+}
+
+/// The product of `a` and `b` in each lane.
+#[inline(always)]
+pub fn multiply<S: Clmul>(s: S, a: S::V, b: Factor<S::V>) -> S::V {
+    let mut sum = Sum::zero(s);
+    sum.add(s, a, b);
+    sum.reduce(s)
+}
+
+/// Powers of the key, highest first, so that they lie as the blocks that they belong to: the last *n*
+/// of them go with a message of *n* blocks. Zeroised on drop. So aligned, no load of a whole group
+/// crosses a cache line.
+#[derive(Clone)]
+#[repr(C, align(64))]
+pub struct Powers {
+    /// The highest exponent first; behind exponent 1 zeros, for the unused lanes of a last vector.
+    table: [Block; HIGHEST + 4],
+    /// The sums of their halves.
+    both: [Block; HIGHEST + 4],
+}
+
+impl Powers {
+    /// No powers yet: see [`fill`](Self::fill).
+    pub const fn new() -> Self {
+        Self { table: [[0; 16]; HIGHEST + 4], both: [[0; 16]; HIGHEST + 4] }
+    }
+
+    /// Sets the powers of `key` that level `S` uses: a group and one more.
+    #[inline(always)]
+    pub fn fill<S: Clmul>(&mut self, s: S, key: Block) {
+        self.fill_some(s, key, VECTORS * S::WIDTH + 1);
+    }
+
+    /// Sets the powers of `key` up to `count`, which is at most a group and one.
+    #[inline(always)]
+    pub fn fill_some<S: Clmul>(&mut self, s: S, key: Block, count: usize) {
+        let n = s.narrow();
+        let mut power = n.load(&[key]);
+        let first = Factor::new(n, power);
+        // Powers 2 to WIDTH one behind the other, then vectors of them: H^(k + WIDTH) = H^k H^WIDTH.
+        // One vector, the powers from WIDTH down to 1.
+        n.store(power, &mut self.table[HIGHEST - 1..]);
+        for exponent in 2..=S::WIDTH {
+            power = multiply(n, power, first);
+            n.store(power, &mut self.table[HIGHEST - exponent..]);
+        }
+        // Each further vector is WIDTH powers on.
+        let step = Factor::new(s, s.splat_narrow(power));
+        let mut vector = s.load(&self.table[HIGHEST - S::WIDTH..]);
+        let mut exponent = S::WIDTH;
+        loop {
+            let Factor(_, both) = Factor::new(s, vector);
+            s.store(both, &mut self.both[HIGHEST - exponent..]);
+            if exponent >= count {
+                break;
+            }
+            exponent += S::WIDTH;
+            vector = multiply(s, vector, step);
+            s.store(vector, &mut self.table[HIGHEST - exponent..]);
+        }
+    }
+
+    /// The key, and the sum of its halves.
+    #[inline(always)]
+    pub fn first(&self) -> [&Block; 2] {
+        [&self.table[HIGHEST - 1], &self.both[HIGHEST - 1]]
+    }
+
+    /// The powers that go with the last `count` blocks of a message, and zeros.
+    #[inline(always)]
+    pub fn last(&self, count: usize) -> Factors<'_> {
+        Factors { table: &self.table[HIGHEST - count..], both: &self.both[HIGHEST - count..] }
+    }
+}
+
+/// Powers as they go with the blocks of a message.
+#[derive(Clone, Copy)]
+pub struct Factors<'p> {
+    table: &'p [Block],
+    both: &'p [Block],
+}
+
+impl Factors<'_> {
+    /// Those that go with the vector at block `at`.
+    #[inline(always)]
+    pub fn at<S: Blocks>(&self, s: S, at: usize) -> Factor<S::V> {
+        Factor(s.load(&self.table[at..]), s.load(&self.both[at..]))
+    }
+}
+
+impl Drop for Powers {
+    fn drop(&mut self) {
+        wipe(self.table.as_flattened_mut());
+        wipe(self.both.as_flattened_mut());
+    }
+}
+
+/// An element from a block, and back: with its bytes reversed (GHASH) or as it is (POLYVAL).
+#[inline(always)]
+pub fn convert<S: Blocks, const REVERSED: bool>(s: S, v: S::V) -> S::V {
+    if REVERSED { s.reverse(v) } else { v }
+}
+
+/// A running hash over blocks that are known in number, at most a group and one: one reduction for
+/// all.
+pub struct ProductRun<'p, S: Clmul> {
+    s: S,
+    sum: Sum<S::V>,
+    powers: Factors<'p>,
+    at: usize,
+    /// What has been hashed before; goes into the first block.
+    before: <S::Narrow as Blocks>::V,
+}
+
+impl<'p, S: Clmul> ProductRun<'p, S> {
+    /// A run of `count` blocks, one at least, behind the hash `before`.
+    #[inline(always)]
+    pub fn new(s: S, powers: &'p Powers, count: usize, before: <S::Narrow as Blocks>::V) -> Self {
+        Self { s, sum: Sum::zero(s), powers: powers.last(count), at: 0, before }
+    }
+
+    /// The next vector of elements, of which `blocks` count; the others are zero.
+    #[inline(always)]
+    pub fn add(&mut self, v: S::V, blocks: usize) {
+        let s = self.s;
+        // Zero behind the first block, so that no branch is needed.
+        let v = s.xor(v, s.in_first_lane(self.before));
+        self.before = s.narrow().zero();
+        self.sum.add(s, v, self.powers.at(s, self.at));
+        self.at += blocks;
+    }
+
+    /// The next element alone.
+    #[inline(always)]
+    pub fn add_one(&mut self, v: <S::Narrow as Blocks>::V) {
+        let s = self.s;
+        self.add(s.in_first_lane(v), 1);
+    }
+
+    /// Bytes, padded with zeros to whole blocks.
+    #[inline(always)]
+    pub fn add_bytes<const REVERSED: bool>(&mut self, bytes: &[u8]) {
+        let s = self.s;
+        for chunk in bytes.chunks(16 * S::WIDTH) {
+            self.add(convert::<S, REVERSED>(s, s.load_part(chunk)), chunk.len().div_ceil(16));
+        }
+    }
+
+    /// The hash.
+    #[inline(always)]
+    pub fn finish(self) -> <S::Narrow as Blocks>::V {
+        self.sum.finish(self.s)
+    }
+}
+
+/// Hashes a group of [`VECTORS`] vectors.
+#[inline(always)]
+pub fn hash_group<S: Clmul, const REVERSED: bool>(
+    s: S,
+    powers: &Powers,
+    y: <S::Narrow as Blocks>::V,
+    group: &[Block],
+) -> <S::Narrow as Blocks>::V {
+    // Block i of a group of n times H^(n - i), lane by lane; the lanes are added up in the end. The
+    // hash so far belongs to the first block. Registers: three sums, and the temporaries of a few
+    // products; powers are operands in memory. 24 products, and two of the reduction: 52 cycles.
+    let powers = powers.last(VECTORS * S::WIDTH);
+    let mut sum = Sum::zero(s);
+    for i in 0..VECTORS {
+        let mut v = convert::<S, REVERSED>(s, s.load(&group[i * S::WIDTH..]));
+        if i == 0 {
+            v = s.xor(v, s.in_first_lane(y));
+        }
+        sum.add(s, v, powers.at(s, i * S::WIDTH));
+    }
+    sum.finish(s)
+}
+
+/// Hashes bytes, padded with zeros to whole blocks, behind the hash `y`.
+#[inline(always)]
+pub fn hash_bytes<S: Clmul, const REVERSED: bool>(
+    s: S,
+    powers: &Powers,
+    mut y: <S::Narrow as Blocks>::V,
+    bytes: &[u8],
+) -> <S::Narrow as Blocks>::V {
+    let group = VECTORS * S::WIDTH * 16;
+    let (groups, rest) = bytes.split_at(bytes.len() / group * group);
+    for group in groups.chunks_exact(group) {
+        y = hash_group::<S, REVERSED>(s, powers, y, group.as_chunks().0);
+    }
+    if !rest.is_empty() {
+        let mut run = ProductRun::new(s, powers, rest.len().div_ceil(16), y);
+        run.add_bytes::<REVERSED>(rest);
+        y = run.finish();
+    }
+    y
+}
+
+/// Multiplies an element by x: from the key of GHASH to the key here (RFC 8452, appendix A), in
+/// constant time.
+pub fn times_x(block: Block) -> Block {
+    let number = u128::from_le_bytes(block);
+    let carry = (number >> 127).wrapping_neg();
+    ((number << 1) ^ (carry & (0xc200_0000_0000_0000_0000_0000_0000_0001))).to_le_bytes()
+}

@@ -61,12 +61,14 @@ impl<'i, 'o> InOut<'i, 'o> {
         self.0.get_out()
     }
 
+    /// The first `at` of them, and the others.
     #[inline(always)]
     pub fn split_at(self, at: usize) -> (Self, Self) {
         let (a, b) = self.0.split_at(at);
         (Self(a), Self(b))
     }
 
+    /// The same, for a shorter time.
     #[inline(always)]
     pub fn reborrow(&mut self) -> InOut<'_, '_> {
         InOut(self.0.reborrow())
@@ -120,11 +122,13 @@ impl<'i, 'o> InOutBlocks<'i, 'o> {
         (Self(blocks), InOut(rest))
     }
 
+    /// Blocks to read, and to write.
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
+    /// Whether there are none.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -142,12 +146,14 @@ impl<'i, 'o> InOutBlocks<'i, 'o> {
         Array::cast_slice_to_core_mut(self.0.get_out())
     }
 
+    /// The first `at` of them, and the others.
     #[inline(always)]
     pub fn split_at(self, at: usize) -> (Self, Self) {
         let (a, b) = self.0.split_at(at);
         (Self(a), Self(b))
     }
 
+    /// The same, for a shorter time.
     #[inline(always)]
     pub fn reborrow(&mut self) -> InOutBlocks<'_, '_> {
         InOutBlocks(self.0.reborrow())

@@ -6,6 +6,7 @@ use core::fmt;
 pub struct Length(usize);
 
 impl Length {
+    /// The length of `bytes`.
     pub fn of(bytes: &(impl AsRef<[u8]> + ?Sized)) -> Self {
         Self(bytes.as_ref().len())
     }

@@ -45,7 +45,7 @@ pub fn copy_ok<T: Clone, E>(of: &T) -> Result<T, E> {
 /// A clone that is made where the caller returns it to. A call that stays one: what it leaves on the stack
 /// is below the frame of the caller.
 #[inline(never)]
-pub fn copy<T: Clone>(of: &T) -> T {
+fn copy<T: Clone>(of: &T) -> T {
     of.clone()
 }
 

@@ -45,14 +45,19 @@ key_object!(Key, "", encrypt);
 
 impl<C: Cipher> Key<C> {
     /// What encrypts.
+    #[doc(hidden)]
     pub fn encrypt_key(&self) -> &EncryptKey<C> {
         &self.encrypt
     }
 
+    /// The schedule of encryption.
+    #[doc(hidden)]
     pub fn encrypt_keys(&self) -> &C::Rounds<Block> {
         self.encrypt.keys()
     }
 
+    /// The schedule of decryption.
+    #[doc(hidden)]
     pub fn decrypt_keys(&self) -> &C::Rounds<Block> {
         &self.decrypt
     }
@@ -86,11 +91,13 @@ pub struct EncryptKey<C: Cipher> {
 }
 
 impl<C: Cipher> EncryptKey<C> {
+    /// The schedule.
     #[inline(always)]
     pub fn keys(&self) -> &C::Rounds<Block> {
         &self.keys
     }
 
+    /// The level that it was made for.
     #[inline(always)]
     pub fn level(&self) -> AesLevel {
         self.level

@@ -101,7 +101,7 @@ impl<C: Cipher> Cmac<C> {
         CmacStream { cmac: self, state: [0; 16], last: [0; 16], filled: 0 }
     }
 
-    pub fn key(&self) -> &EncryptKey<C> {
+    pub(crate) fn key(&self) -> &EncryptKey<C> {
         &self.key
     }
 
@@ -187,7 +187,7 @@ impl<C: Cipher> fmt::Debug for CmacStream<'_, C> {
 
 /// The blocks before the last one, and the last one, which need not be whole; empty if the message is.
 #[inline(always)]
-pub fn split_last(message: &[u8]) -> (&[Block], &[u8]) {
+pub(crate) fn split_last(message: &[u8]) -> (&[Block], &[u8]) {
     let (before, last) = message.split_at(message.len().saturating_sub(1) / 16 * 16);
     (before.as_chunks().0, last)
 }
@@ -291,6 +291,7 @@ fn double(block: Block) -> Block {
     ((number << 1) ^ carry).to_be_bytes()
 }
 
+/// The exclusive or of two blocks.
 #[inline(always)]
 pub fn xor(a: &Block, b: &Block) -> Block {
     (u128::from_ne_bytes(*a) ^ u128::from_ne_bytes(*b)).to_ne_bytes()

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Each block by itself.
-pub struct Ecb<const ENCRYPT: bool>;
+pub(crate) struct Ecb<const ENCRYPT: bool>;
 
 impl<const ENCRYPT: bool> Mode for Ecb<ENCRYPT> {
     #[inline(always)]

@@ -4,9 +4,9 @@
 //! the suffix `_inout` from one buffer to another.
 
 mod cbc;
-pub mod cmac;
-pub mod ctr;
-pub mod ecb;
+pub(crate) mod cmac;
+pub(crate) mod ctr;
+pub(crate) mod ecb;
 mod kw;
 mod xts;
 
@@ -26,10 +26,10 @@ use crate::{
 /// cycles; where two rounds start in a cycle, at any width (Zen 5, measured), eight independent
 /// vectors keep the units full, and where one does, four would. Eight are also what the registers
 /// hold beside the round keys: 8 + 11 at the 32 of `vaes512`.
-pub const FLIGHT: usize = 8;
+pub(crate) const FLIGHT: usize = 8;
 
 /// A mode that is parallel within a buffer, written for any number of vectors.
-pub trait Mode {
+pub(crate) trait Mode {
     /// Processes groups of `N` vectors from `data` while a whole group is left, and returns the
     /// blocks done. What the next call must know (counter, previous ciphertext) stays in `self`.
     fn groups<C: Cipher, S: Clmul, const N: usize>(
@@ -41,10 +41,10 @@ pub trait Mode {
 }
 
 /// Runs a mode over `data`: many vectors in flight, then single vectors, then single blocks.
-pub struct InFlight<'a, 'i, 'o, M, C: Cipher> {
-    pub mode: &'a mut M,
-    pub keys: &'a C::Rounds<Block>,
-    pub data: InOutBlocks<'i, 'o>,
+pub(crate) struct InFlight<'a, 'i, 'o, M, C: Cipher> {
+    pub(crate) mode: &'a mut M,
+    pub(crate) keys: &'a C::Rounds<Block>,
+    pub(crate) data: InOutBlocks<'i, 'o>,
 }
 
 impl<M: Mode, C: Cipher> Kernel for InFlight<'_, '_, '_, M, C> {

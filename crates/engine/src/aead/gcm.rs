@@ -10,7 +10,9 @@
 
 use core::fmt;
 
-use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, LevelError, SameKey, StackDepth};
+use lanelock_isa::{
+    Aes as _, AesClmul, AesLevel, Block, Blocks, Kernel, LevelError, SameKey, StackDepth,
+};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::{
@@ -245,7 +247,7 @@ impl<const R: usize> Kernel for FillPowers<'_, R> {
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         let n = s.narrow();
         // H = E(K, 0) as an element: bytes reversed, times x (`field`).
         let [h] = n.encrypt::<1, R>([n.zero()], SameKey(broadcast(n, self.keys)));
@@ -258,7 +260,7 @@ impl<const R: usize> Kernel for FillPowers<'_, R> {
 
 /// The counter block J0 (7.1), its bytes reversed, so that the number in it is the first word.
 #[inline(always)]
-pub(super) fn first_counter<S: Clmul>(
+pub(super) fn first_counter<S: AesClmul>(
     s: S,
     powers: &Powers,
     nonce: &[u8],
@@ -299,7 +301,7 @@ impl<const R: usize, const SEAL: bool> Kernel for GcmOneShot<'_, '_, '_, R, SEAL
     type Out = Block;
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) -> Block {
+    fn run<S: AesClmul>(self, s: S) -> Block {
         let Self { gcm: Gcm { key, powers, .. }, nonce, aad, data } = self;
         let mut data = data.reborrow();
         let n = s.narrow();
@@ -346,7 +348,7 @@ impl<const R: usize, const SEAL: bool> Kernel for Short<'_, '_, '_, R, SEAL> {
     type Out = Block;
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) -> Block {
+    fn run<S: AesClmul>(self, s: S) -> Block {
         let Self { gcm, nonce, aad, data } = self;
         let n = s.narrow();
         let lengths = n.splat_halves(data.len() as u64 * 8, aad.len() as u64 * 8);
@@ -398,7 +400,7 @@ impl<const R: usize, const SEAL: bool> Kernel for Short<'_, '_, '_, R, SEAL> {
 
 /// One vector, encrypted.
 #[inline(always)]
-fn encrypt<S: Clmul, const R: usize>(s: S, gcm: &Gcm<R>, v: S::V) -> S::V {
+fn encrypt<S: AesClmul, const R: usize>(s: S, gcm: &Gcm<R>, v: S::V) -> S::V {
     let [v] = s.encrypt::<1, R>([v], SameKey(broadcast(s, gcm.key.keys())));
     v
 }
@@ -422,7 +424,7 @@ impl<const R: usize, const SEAL: bool> Kernel for GcmPiece<'_, '_, '_, R, SEAL> 
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         // State between pieces: the last counter used, and the hash so far as a block.
         let Self { gcm: Gcm { key, powers, .. }, counter, hash, mut data } = self;
         let n = s.narrow();
@@ -584,7 +586,7 @@ impl<const R: usize> Kernel for FirstCounter<'_, R> {
     type Out = Block;
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) -> Block {
+    fn run<S: AesClmul>(self, s: S) -> Block {
         let n = s.narrow();
         let mut block = [[0; 16]];
         n.store(n.reverse(first_counter(s, &self.gcm.powers, self.nonce)), &mut block);

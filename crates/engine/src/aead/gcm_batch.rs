@@ -13,7 +13,7 @@
 
 use core::ptr;
 
-use lanelock_isa::{Block, Clmul, Kernel, RoundKeys, SameKey, Window, wipe};
+use lanelock_isa::{AesClmul, Block, Kernel, RoundKeys, SameKey, Window, wipe};
 
 use super::{
     Aead, Gcm, authenticate_beside,
@@ -212,7 +212,7 @@ impl<K: GcmKeys<R>, const R: usize, const SEAL: bool> Kernel for Alike<'_, '_, '
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         let Self { keys, shape, messages, rows, start } = self;
         let mut tags = [[0; 16]; LANES];
         let used = messages.len();
@@ -269,7 +269,7 @@ struct GcmGroup<S, const N: usize, const R: usize, const SEAL: bool> {
     start: usize,
 }
 
-impl<S: Clmul, const N: usize, const R: usize, const SEAL: bool> GcmGroup<S, N, R, SEAL> {
+impl<S: AesClmul, const N: usize, const R: usize, const SEAL: bool> GcmGroup<S, N, R, SEAL> {
     /// `M` is twice `N`: so many vectors go through AES together.
     #[inline(always)]
     fn run<K: GcmKeys<R>, const M: usize>(
@@ -388,7 +388,7 @@ impl<S: Clmul, const N: usize, const R: usize, const SEAL: bool> GcmGroup<S, N, 
 
 /// Counters of `M` / `N` rows from `row` on.
 #[inline(always)]
-fn numbered<S: Clmul, const N: usize, const M: usize>(
+fn numbered<S: AesClmul, const N: usize, const M: usize>(
     s: S,
     nonce: [S::V; N],
     row: usize,
@@ -404,9 +404,9 @@ fn numbered<S: Clmul, const N: usize, const M: usize>(
 trait GcmKeys<const R: usize> {
     /// The round keys of the lanes of the `N` vectors that start at lane `at`; vector number `N` of a
     /// call has the lanes of vector 0 again, and so on.
-    fn rounds<S: Clmul, const N: usize>(&self, s: S, at: usize) -> impl RoundKeys<S>;
+    fn rounds<S: AesClmul, const N: usize>(&self, s: S, at: usize) -> impl RoundKeys<S>;
     /// Their hash keys.
-    fn factor<S: Clmul>(&self, s: S, at: usize) -> Factor<S::V>;
+    fn factor<S: AesClmul>(&self, s: S, at: usize) -> Factor<S::V>;
 }
 
 /// All lanes have the same key.
@@ -414,13 +414,13 @@ struct GcmOneKey<'k, const R: usize>(&'k Gcm<R>);
 
 impl<const R: usize> GcmKeys<R> for GcmOneKey<'_, R> {
     #[inline(always)]
-    fn rounds<S: Clmul, const N: usize>(&self, s: S, _: usize) -> impl RoundKeys<S> {
+    fn rounds<S: AesClmul, const N: usize>(&self, s: S, _: usize) -> impl RoundKeys<S> {
         let (key, _) = self.0.parts();
         SameKey(broadcast(s, key.keys()))
     }
 
     #[inline(always)]
-    fn factor<S: Clmul>(&self, s: S, _: usize) -> Factor<S::V> {
+    fn factor<S: AesClmul>(&self, s: S, _: usize) -> Factor<S::V> {
         let (_, powers) = self.0.parts();
         let [h, both] = powers.first();
         Factor::with_both(s.splat(h), s.splat(both))
@@ -432,7 +432,7 @@ struct GcmKeyEach<'a, 'k, const R: usize>(&'a [&'k Gcm<R>; LANES]);
 
 impl<const R: usize> GcmKeys<R> for GcmKeyEach<'_, '_, R> {
     #[inline(always)]
-    fn rounds<S: Clmul, const N: usize>(&self, _: S, at: usize) -> impl RoundKeys<S> {
+    fn rounds<S: AesClmul, const N: usize>(&self, _: S, at: usize) -> impl RoundKeys<S> {
         let mut keys = [self.0[at].parts().0.keys(); LANES];
         for i in 1..N * S::WIDTH {
             keys[i] = self.0[at + i].parts().0.keys();
@@ -441,7 +441,7 @@ impl<const R: usize> GcmKeys<R> for GcmKeyEach<'_, '_, R> {
     }
 
     #[inline(always)]
-    fn factor<S: Clmul>(&self, s: S, at: usize) -> Factor<S::V> {
+    fn factor<S: AesClmul>(&self, s: S, at: usize) -> Factor<S::V> {
         let [mut h, mut both] = self.0[at].parts().1.first().map(|block| [block; 4]);
         for i in 1..S::WIDTH {
             [h[i], both[i]] = self.0[at + i].parts().1.first();
@@ -454,7 +454,7 @@ impl<const R: usize> GcmKeys<R> for GcmKeyEach<'_, '_, R> {
 #[derive(Clone, Copy)]
 struct GcmVectorKeys<'k, const N: usize, const R: usize>([&'k [Block; R]; LANES]);
 
-impl<S: Clmul, const N: usize, const R: usize> RoundKeys<S> for GcmVectorKeys<'_, N, R> {
+impl<S: AesClmul, const N: usize, const R: usize> RoundKeys<S> for GcmVectorKeys<'_, N, R> {
     #[inline(always)]
     fn get(&self, s: S, round: usize, vector: usize) -> S::K {
         let at = vector % N * S::WIDTH;

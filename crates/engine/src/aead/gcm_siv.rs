@@ -10,7 +10,9 @@
 
 use core::fmt;
 
-use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, LevelError, SameKey, StackDepth, wipe};
+use lanelock_isa::{
+    Aes as _, AesClmul, AesLevel, Block, Blocks, Kernel, LevelError, SameKey, StackDepth, wipe,
+};
 use zeroize::ZeroizeOnDrop;
 
 use super::{
@@ -185,7 +187,7 @@ pub(super) struct Derived<const R: usize> {
 
 impl<const R: usize> Derived<R> {
     #[inline(always)]
-    pub(super) fn new<S: Clmul>(s: S, keys: &[Block; R], nonce: &[u8; 12]) -> Self {
+    pub(super) fn new<S: AesClmul>(s: S, keys: &[Block; R], nonce: &[u8; 12]) -> Self {
         let n = s.narrow();
         let [a, b, c, d, rest @ ..] = *nonce;
         let low = u64::from(u32::from_le_bytes([a, b, c, d])) << 32;
@@ -240,7 +242,7 @@ impl<const R: usize, const SEAL: bool> Kernel for GcmSivOneShot<'_, '_, '_, R, S
     type Out = Block;
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) -> Block {
+    fn run<S: AesClmul>(self, s: S) -> Block {
         let Self { keys, nonce, aad, data, mut tag } = self;
         let data = data.reborrow();
         let n = s.narrow();
@@ -302,7 +304,7 @@ impl<const R: usize, const SEAL: bool> Kernel for GcmSivOneShot<'_, '_, '_, R, S
 /// The counter before the one of block `blocks`: the tag with its highest bit set (clause 4).
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "modulo 2^32")]
-pub(super) fn start<S: Clmul>(s: S, tag: Block, blocks: usize) -> <S::Narrow as Blocks>::V {
+pub(super) fn start<S: AesClmul>(s: S, tag: Block, blocks: usize) -> <S::Narrow as Blocks>::V {
     let number = u128::from_le_bytes(tag) | 1 << 127;
     // `StitchedText` begins one behind the counter it is given.
     let first = (number as u32).wrapping_add(blocks as u32).wrapping_sub(1);
@@ -312,7 +314,7 @@ pub(super) fn start<S: Clmul>(s: S, tag: Block, blocks: usize) -> <S::Narrow as 
 
 /// The tag from the hash (clause 4).
 #[inline(always)]
-fn finish<N: Clmul, S: Clmul<Narrow = N>, const R: usize>(
+fn finish<N: AesClmul, S: AesClmul<Narrow = N>, const R: usize>(
     n: N,
     derived: &Derived<R>,
     mut run: ProductRun<'_, S>,

@@ -3,7 +3,7 @@
 //! one vector per round key, used for the tag and the text of these lanes and never written to a
 //! table.
 
-use lanelock_isa::{AesLevel, Block, Clmul, Kernel, RoundKeys, SameKey};
+use lanelock_isa::{AesClmul, AesLevel, Block, Kernel, RoundKeys, SameKey};
 
 use super::{
     GcmSiv,
@@ -73,7 +73,7 @@ impl<const R: usize, const SEAL: bool> Kernel for SivWave<'_, '_, '_, R, SEAL> {
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         let Self { keys, same, wave } = self;
         for at in (0..wave.used).step_by(S::WIDTH) {
             // Key-generating keys of the lanes: of one key they are not gathered.
@@ -103,7 +103,7 @@ impl<const R: usize, const SEAL: bool> Kernel for SivWave<'_, '_, '_, R, SEAL> {
 #[derive(Clone, Copy)]
 struct WaveVectorKeys<'k, const R: usize>([&'k [Block; R]; 4]);
 
-impl<S: Clmul, const R: usize> RoundKeys<S> for WaveVectorKeys<'_, R> {
+impl<S: AesClmul, const R: usize> RoundKeys<S> for WaveVectorKeys<'_, R> {
     #[inline(always)]
     fn get(&self, s: S, round: usize, _: usize) -> S::K {
         let mut blocks = [&self.0[0][round]; 4];
@@ -116,7 +116,7 @@ impl<S: Clmul, const R: usize> RoundKeys<S> for WaveVectorKeys<'_, R> {
 
 /// The hash keys and the round keys of the lanes at `at` (clause 4).
 #[inline(always)]
-fn derive<S: Clmul, const R: usize>(
+fn derive<S: AesClmul, const R: usize>(
     s: S,
     keys: impl RoundKeys<S>,
     wave: &Wave,
@@ -146,13 +146,13 @@ fn derive<S: Clmul, const R: usize>(
 
 /// The low half of `a`, and above it that of `b`.
 #[inline(always)]
-fn low_halves<S: Clmul>(s: S, a: S::V, b: S::V) -> S::V {
+fn low_halves<S: AesClmul>(s: S, a: S::V, b: S::V) -> S::V {
     s.xor(s.bytes_down::<8>(s.bytes_up::<8>(a)), s.bytes_up::<8>(b))
 }
 
 /// The key expansion (FIPS 197, 5.2) of a key in each lane: `a`, and `b` behind it if it has 32 bytes.
 #[inline(always)]
-fn expand<S: Clmul, const R: usize>(s: S, mut a: S::V, mut b: S::V) -> [S::K; R] {
+fn expand<S: AesClmul, const R: usize>(s: S, mut a: S::V, mut b: S::V) -> [S::K; R] {
     let mut keys = [s.as_keys(a); R];
     let mut constant = 1_u8;
     if R == 11 {
@@ -179,7 +179,7 @@ fn expand<S: Clmul, const R: usize>(s: S, mut a: S::V, mut b: S::V) -> [S::K; R]
 
 /// Each word = the exclusive or of it and all words below.
 #[inline(always)]
-fn running_xor<S: Clmul>(s: S, v: S::V) -> S::V {
+fn running_xor<S: AesClmul>(s: S, v: S::V) -> S::V {
     let v = s.xor(v, s.bytes_up::<4>(v));
     s.xor(v, s.bytes_up::<8>(v))
 }
@@ -189,7 +189,7 @@ fn running_xor<S: Clmul>(s: S, v: S::V) -> S::V {
 // the one before: three products of five cycles one behind the other (one of halves, two of the
 // reduction). Registers with 11 round keys: the keys, 2 of H, Y, and the temporaries of a product.
 #[inline(always)]
-fn tag<S: Clmul, const R: usize>(
+fn tag<S: AesClmul, const R: usize>(
     s: S,
     h: Factor<S::V>,
     keys: SameKey<S::K, R>,
@@ -211,7 +211,7 @@ fn tag<S: Clmul, const R: usize>(
 
 /// CTR over the text, from the counters that `tags` start.
 #[inline(always)]
-fn crypt<S: Clmul, const R: usize>(s: S, keys: SameKey<S::K, R>, wave: &mut Wave, at: usize) {
+fn crypt<S: AesClmul, const R: usize>(s: S, keys: SameKey<S::K, R>, wave: &mut Wave, at: usize) {
     let tag = s.load(&wave.tags[at..]);
     // There is no bitwise or among the operations: clear the bit, then add it.
     let top = s.splat_halves(0, 1 << 63);
@@ -236,7 +236,7 @@ fn crypt<S: Clmul, const R: usize>(s: S, keys: SameKey<S::K, R>, wave: &mut Wave
 
 /// `N` rows of text from `row` on. Registers: at most 4 states and 15 round keys.
 #[inline(always)]
-fn rows<S: Clmul, const N: usize, const R: usize>(
+fn rows<S: AesClmul, const N: usize, const R: usize>(
     s: S,
     keys: SameKey<S::K, R>,
     wave: &mut Wave,

@@ -4,7 +4,7 @@
 //! [`lanes`](crate::lanes) encrypts many at once. Decryption, P_j = D(K, C_j) ^ C_(j-1), is parallel
 //! within the buffer: each plaintext block needs two ciphertext blocks, and all are there.
 
-use lanelock_isa::{Block, Clmul, SameKey};
+use lanelock_isa::{AesClmul, Block, SameKey};
 
 use super::{Aes, InFlight, Mode, ecb::whole_blocks};
 use crate::{
@@ -21,7 +21,7 @@ struct CbcDecrypt {
 
 impl Mode for CbcDecrypt {
     #[inline(always)]
-    fn groups<S: Clmul, const N: usize, const R: usize>(
+    fn groups<S: AesClmul, const N: usize, const R: usize>(
         &mut self,
         s: S,
         keys: SameKey<S::K, R>,

@@ -9,7 +9,9 @@
 
 use core::fmt;
 
-use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, LevelError, SameKey, StackDepth, wipe};
+use lanelock_isa::{
+    Aes as _, AesClmul, AesLevel, Block, Blocks as _, Kernel, LevelError, SameKey, StackDepth, wipe,
+};
 use zeroize::ZeroizeOnDrop;
 
 use super::{EncryptKey, broadcast, default_level};
@@ -243,13 +245,13 @@ impl<const R: usize> Kernel for Whole<'_, R> {
     type Out = Block;
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) -> Block {
+    fn run<S: AesClmul>(self, s: S) -> Block {
         let s = s.narrow();
         let Self { cmac, state, message } = self;
         let keys = SameKey(broadcast(s, cmac.key.keys()));
         let (blocks, last) = split_last(message);
         let state = s.load(&[state]);
-        let state = absorb::<_, R>(s, cmac.key.keys(), keys, state, blocks);
+        let state = absorb::<_, R>(s, keys, state, blocks);
         let last = if let Ok(block) = last.try_into() {
             s.xor(s.load(core::slice::from_ref(block)), s.load(&cmac.subkeys[1..]))
         } else {
@@ -295,20 +297,19 @@ impl<const R: usize> Kernel for AbsorbBlocks<'_, R> {
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         let s = s.narrow();
         let keys = SameKey(broadcast(s, self.keys));
         let state = s.load(core::slice::from_ref(self.state));
-        let state = absorb::<_, R>(s, self.keys, keys, state, self.blocks);
+        let state = absorb::<_, R>(s, keys, state, self.blocks);
         s.store(state, core::slice::from_mut(self.state));
     }
 }
 
-/// CBC-MAC of `blocks`, from `state` on. `schedule` is the same as `keys`.
+/// CBC-MAC of `blocks`, from `state` on.
 #[inline(always)]
-pub(crate) fn absorb<S: Blocks, const R: usize>(
+pub(crate) fn absorb<S: AesClmul, const R: usize>(
     s: S,
-    schedule: &[Block; R],
     keys: SameKey<S::K, R>,
     state: S::V,
     blocks: &[Block],
@@ -319,11 +320,10 @@ pub(crate) fn absorb<S: Blocks, const R: usize>(
     // Between two blocks of the chain only rounds are left: round key 0 is added to a block in
     // advance, and the sum to the last round key of the block before, which is added by that round.
     // Registers with 11 round keys: the state, the next block, key 0, keys 1 to 10, a temporary: 14.
-    let whitening = s.load(&schedule[..1]);
-    let first = s.xor(s.load(core::slice::from_ref(first)), whitening);
+    let first = s.whiten(s.load(core::slice::from_ref(first)), keys.0[0]);
     let mut v = s.xor(state, first);
     for block in rest {
-        let next = s.xor(s.load(core::slice::from_ref(block)), whitening);
+        let next = s.whiten(s.load(core::slice::from_ref(block)), keys.0[0]);
         [v] = s.encrypt_whitened_xor::<1, R>([v], [next], keys);
     }
     let [v] = s.encrypt_whitened::<1, R>([v], keys);

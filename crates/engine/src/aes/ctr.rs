@@ -8,7 +8,7 @@
 
 use core::fmt;
 
-use lanelock_isa::{Block, Clmul, SameKey};
+use lanelock_isa::{AesClmul, Block, SameKey};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::{Aes, EncryptKey, InFlight, Mode, ecb::load_group};
@@ -76,7 +76,7 @@ struct CtrMode {
 
 impl Mode for CtrMode {
     #[inline(always)]
-    fn groups<S: Clmul, const N: usize, const R: usize>(
+    fn groups<S: AesClmul, const N: usize, const R: usize>(
         &mut self,
         s: S,
         keys: SameKey<S::K, R>,

@@ -1,6 +1,6 @@
 //! ECB (NIST SP 800-38A, 6.1): single blocks, for test vectors and for building other modes.
 
-use lanelock_isa::{Block, Blocks, Clmul, Kernel, SameKey};
+use lanelock_isa::{Aes as _, AesClmul, Block, Blocks as _, Kernel, SameKey};
 
 use super::{Aes, EncryptKey, InFlight, Mode, broadcast};
 use crate::{
@@ -13,7 +13,7 @@ pub(crate) struct Ecb<const ENCRYPT: bool>;
 
 impl<const ENCRYPT: bool> Mode for Ecb<ENCRYPT> {
     #[inline(always)]
-    fn groups<S: Clmul, const N: usize, const R: usize>(
+    fn groups<S: AesClmul, const N: usize, const R: usize>(
         &mut self,
         s: S,
         keys: SameKey<S::K, R>,
@@ -36,7 +36,7 @@ impl<const ENCRYPT: bool> Mode for Ecb<ENCRYPT> {
 
 /// The group of `N` vectors at block `at`.
 #[inline(always)]
-pub(crate) fn load_group<S: Clmul, const N: usize>(
+pub(crate) fn load_group<S: AesClmul, const N: usize>(
     s: S,
     data: &InOutBlocks<'_, '_>,
     at: usize,
@@ -117,7 +117,7 @@ impl<const R: usize> Kernel for OneBlock<'_, R> {
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         let Self { keys, block } = self;
         let (n, block) = (s.narrow(), core::slice::from_mut(block));
         let [v] = n.encrypt::<1, R>([n.load(block)], SameKey(broadcast(n, keys)));

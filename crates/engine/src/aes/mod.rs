@@ -14,7 +14,7 @@ mod xts;
 use core::fmt;
 use std::sync::OnceLock;
 
-use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, LevelError, SameKey, wipe};
+use lanelock_isa::{AesClmul, AesLevel, Block, Kernel, LevelError, SameKey, wipe};
 use zeroize::ZeroizeOnDrop;
 
 pub(crate) use schedule::EncryptKey;
@@ -155,7 +155,7 @@ pub(crate) fn detected_level() -> AesLevel {
 
 /// All round keys in the form of level `S`, each for all lanes of a vector.
 #[inline(always)]
-pub(crate) fn broadcast<S: Blocks, const R: usize>(s: S, keys: &[Block; R]) -> [S::K; R] {
+pub(crate) fn broadcast<S: AesClmul, const R: usize>(s: S, keys: &[Block; R]) -> [S::K; R] {
     let mut k = [s.key(&keys[0]); R];
     for round in 1..R {
         k[round] = s.key(&keys[round]);
@@ -173,7 +173,7 @@ pub(crate) const FLIGHT: usize = 8;
 pub(crate) trait Mode {
     /// Processes groups of `N` vectors from `data` while a whole group is left, and returns the
     /// blocks done. What the next call must know (counter, previous ciphertext) stays in `self`.
-    fn groups<S: Clmul, const N: usize, const R: usize>(
+    fn groups<S: AesClmul, const N: usize, const R: usize>(
         &mut self,
         s: S,
         keys: SameKey<S::K, R>,
@@ -192,7 +192,7 @@ impl<M: Mode, const R: usize> Kernel for InFlight<'_, '_, '_, M, R> {
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         let Self { mode, keys, mut data } = self;
         // Less than a group is left for the second step, less than a vector for the third: at
         // `vaes512` up to 7 vectors one behind the other, then 3 blocks.

@@ -1,6 +1,6 @@
 //! Key expansion (FIPS 197, 5.2).
 
-use lanelock_isa::{AesLevel, Block, Clmul, Kernel, StackDepth, wipe};
+use lanelock_isa::{AesClmul, AesLevel, Block, Kernel, StackDepth, wipe};
 
 use crate::set_up::SetUp;
 
@@ -53,7 +53,7 @@ impl<const R: usize> Kernel for Expand<'_, R> {
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         s.expand(self.key, self.keys);
     }
 }
@@ -69,7 +69,7 @@ impl<const R: usize> Kernel for Invert<'_, R> {
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         let Self { encrypt, decrypt } = self;
         decrypt[0] = encrypt[R - 1];
         decrypt[R - 1] = encrypt[0];

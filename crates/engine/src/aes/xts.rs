@@ -13,7 +13,7 @@
 
 use core::fmt;
 
-use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, SameKey, wipe};
+use lanelock_isa::{Aes as _, AesClmul, AesLevel, Block, Blocks, Kernel, SameKey, wipe};
 use subtle::ConstantTimeEq;
 use zeroize::ZeroizeOnDrop;
 
@@ -270,7 +270,7 @@ impl<const R: usize, const ENCRYPT: bool> Kernel for One<'_, '_, '_, R, ENCRYPT>
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         let n = s.narrow();
         let tweak_keys = SameKey(broadcast(n, self.tweak_keys));
         let [mask] = n.encrypt::<1, R>([n.splat(self.tweak)], tweak_keys);
@@ -294,7 +294,7 @@ impl<const R: usize, const ENCRYPT: bool> Kernel for Many<'_, '_, '_, R, ENCRYPT
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         let Self { tweak_keys, keys, mut first, size, mut data } = self;
         let n = s.narrow();
         let group = 16 * FLIGHT * S::WIDTH;
@@ -328,7 +328,7 @@ impl<const R: usize, const ENCRYPT: bool> Kernel for Many<'_, '_, '_, R, ENCRYPT
 
 /// Encrypts each block by itself.
 #[inline(always)]
-fn encrypt_each<S: Clmul, const R: usize>(s: S, keys: &[Block; R], blocks: &mut [Block]) {
+fn encrypt_each<S: AesClmul, const R: usize>(s: S, keys: &[Block; R], blocks: &mut [Block]) {
     let (whole, rest) = blocks.split_at_mut(blocks.len() / S::WIDTH * S::WIDTH);
     if !whole.is_empty() {
         let keys = SameKey(broadcast(s, keys));
@@ -351,7 +351,7 @@ fn encrypt_each<S: Clmul, const R: usize>(s: S, keys: &[Block; R], blocks: &mut 
 /// group of a data unit makes the masks of the next unit where other groups make those of the next
 /// group, so short units follow one another without a gap.
 #[inline(always)]
-fn whole_groups<S: Clmul, const R: usize, const ENCRYPT: bool>(
+fn whole_groups<S: AesClmul, const R: usize, const ENCRYPT: bool>(
     s: S,
     keys: &[Block; R],
     masks: &[Block],
@@ -376,7 +376,7 @@ fn whole_groups<S: Clmul, const R: usize, const ENCRYPT: bool>(
 
 /// A data unit whose first mask is `mask`.
 #[inline(always)]
-fn unit<S: Clmul, const R: usize, const ENCRYPT: bool>(
+fn unit<S: AesClmul, const R: usize, const ENCRYPT: bool>(
     s: S,
     keys: &[Block; R],
     mut mask: <S::Narrow as Blocks>::V,
@@ -432,15 +432,14 @@ macro_rules! each_vector {
 const _: () = assert!(FLIGHT == 8);
 
 /// The keys of groups of `FLIGHT` vectors.
-struct XtsGroup<S: Blocks, const R: usize, const ENCRYPT: bool> {
+struct XtsGroup<S: AesClmul, const R: usize, const ENCRYPT: bool> {
     keys: SameKey<S::K, R>,
-    last: S::V,
 }
 
-impl<S: Clmul, const R: usize, const ENCRYPT: bool> XtsGroup<S, R, ENCRYPT> {
+impl<S: AesClmul, const R: usize, const ENCRYPT: bool> XtsGroup<S, R, ENCRYPT> {
     #[inline(always)]
     fn new(s: S, keys: &[Block; R]) -> Self {
-        Self { keys: SameKey(broadcast(s, keys)), last: s.splat(&keys[R - 1]) }
+        Self { keys: SameKey(broadcast(s, keys)) }
     }
 
     /// The group at block `at`, with masks `t`; returns those of the next group.
@@ -457,9 +456,9 @@ impl<S: Clmul, const R: usize, const ENCRYPT: bool> XtsGroup<S, R, ENCRYPT> {
         // 28, and the temporaries of one product.
         let mut v = load_group::<S, FLIGHT>(s, &data, at);
         for i in 0..FLIGHT {
-            v[i] = s.xor(v[i], t[i]);
+            v[i] = s.whiten(s.xor(v[i], t[i]), self.keys.0[0]);
         }
-        v = if ENCRYPT {
+        let v = if ENCRYPT {
             s.encrypt_begin::<FLIGHT, R>(v, self.keys)
         } else {
             s.decrypt_begin::<FLIGHT, R>(v, self.keys)
@@ -469,8 +468,13 @@ impl<S: Clmul, const R: usize, const ENCRYPT: bool> XtsGroup<S, R, ENCRYPT> {
             // The last round adds its key, and the mask with it. Then mask `i` is free: its
             // successor is made at once and takes its register, and the product overlaps with the
             // last rounds of the other vectors.
-            let last = s.xor(self.last, t[i]);
-            let v = if ENCRYPT { s.encrypt_end(v[i], last) } else { s.decrypt_end(v[i], last) };
+            let last = self.keys.0[R - 1];
+            let joined = s.join(t[i], last);
+            let v = if ENCRYPT {
+                s.encrypt_end(v[i], last, joined)
+            } else {
+                s.decrypt_end(v[i], last, joined)
+            };
             s.store(v, &mut output[i * S::WIDTH..]);
             t[i] = next.next(s, &t, i);
         });
@@ -480,7 +484,7 @@ impl<S: Clmul, const R: usize, const ENCRYPT: bool> XtsGroup<S, R, ENCRYPT> {
 
 /// Where the masks of the next group come from. With one block a vector each is the double of the one
 /// before, which is cheaper than a product.
-trait Next<S: Blocks> {
+trait Next<S: AesClmul> {
     /// Those of vector `i`, where the vectors below have theirs in `t` and the others still those of
     /// this group.
     fn next(&mut self, s: S, t: &[S::V; FLIGHT], i: usize) -> S::V;
@@ -493,12 +497,12 @@ struct Advance<V> {
 
 impl<V: Copy> Advance<V> {
     #[inline(always)]
-    fn new<S: Blocks<V = V>>(s: S, t: &[V; FLIGHT]) -> Self {
+    fn new<S: AesClmul<V = V>>(s: S, t: &[V; FLIGHT]) -> Self {
         Self { carries: s.carries(t[FLIGHT - 1]) }
     }
 }
 
-impl<S: Clmul> Next<S> for Advance<S::V> {
+impl<S: AesClmul> Next<S> for Advance<S::V> {
     #[inline(always)]
     fn next(&mut self, s: S, t: &[S::V; FLIGHT], i: usize) -> S::V {
         // A group of 16 or 32 blocks: times x^16 or x^32, shifts by 2 or 4 bytes.
@@ -518,12 +522,12 @@ struct Fresh<V> {
 
 impl<V: Copy> Fresh<V> {
     #[inline(always)]
-    fn new<S: Blocks<V = V>>(s: S, first: V) -> Self {
+    fn new<S: AesClmul<V = V>>(s: S, first: V) -> Self {
         Self { first, carries: s.carries(first) }
     }
 }
 
-impl<S: Clmul> Next<S> for Fresh<S::V> {
+impl<S: AesClmul> Next<S> for Fresh<S::V> {
     #[inline(always)]
     fn next(&mut self, s: S, t: &[S::V; FLIGHT], i: usize) -> S::V {
         // With several blocks a vector all come from the first mask, times x^(i * WIDTH), rather
@@ -551,7 +555,7 @@ impl<S: Clmul> Next<S> for Fresh<S::V> {
 
 /// The masks of the first group of a data unit.
 #[inline(always)]
-fn fresh<S: Clmul>(s: S, first: S::V) -> [S::V; FLIGHT] {
+fn fresh<S: AesClmul>(s: S, first: S::V) -> [S::V; FLIGHT] {
     let mut t = [first; FLIGHT];
     let mut next = Fresh::new(s, first);
     each_vector!(|i| {
@@ -563,7 +567,7 @@ fn fresh<S: Clmul>(s: S, first: S::V) -> [S::V; FLIGHT] {
 /// Vector after vector from `data` while a whole one is left; returns the blocks done. `t` are the
 /// masks of the first vector and become those of the next.
 #[inline(always)]
-fn vectors<S: Clmul, const R: usize, const ENCRYPT: bool>(
+fn vectors<S: AesClmul, const R: usize, const ENCRYPT: bool>(
     s: S,
     keys: SameKey<S::K, R>,
     t: &mut S::V,
@@ -582,7 +586,7 @@ fn vectors<S: Clmul, const R: usize, const ENCRYPT: bool>(
 /// The last whole block and the partial one behind it (IEEE 1619, 5.3.2 and 5.4.2); `t` is the mask of
 /// the whole one.
 #[inline(always)]
-fn steal<S: Clmul, const R: usize, const ENCRYPT: bool>(
+fn steal<S: AesClmul, const R: usize, const ENCRYPT: bool>(
     s: S,
     keys: SameKey<S::K, R>,
     t: S::V,
@@ -607,7 +611,7 @@ fn steal<S: Clmul, const R: usize, const ENCRYPT: bool>(
 
 /// One vector with masks `t`.
 #[inline(always)]
-fn crypt<S: Clmul, const R: usize, const ENCRYPT: bool>(
+fn crypt<S: AesClmul, const R: usize, const ENCRYPT: bool>(
     s: S,
     keys: SameKey<S::K, R>,
     t: S::V,
@@ -624,7 +628,7 @@ const POWERS: [Block; MOST_WIDTH] =
 
 /// Lane *i* times x^*i*.
 #[inline(always)]
-fn spread<S: Clmul>(s: S, t: S::V) -> S::V {
+fn spread<S: AesClmul>(s: S, t: S::V) -> S::V {
     if S::WIDTH == 1 {
         return t;
     }
@@ -641,7 +645,7 @@ const FOLD: u64 = 0x87;
 
 /// Each lane times x^`WIDTH`.
 #[inline(always)]
-fn next_vector<S: Clmul>(s: S, t: S::V) -> S::V {
+fn next_vector<S: AesClmul>(s: S, t: S::V) -> S::V {
     match S::WIDTH {
         1 => s.double(t, &mut s.carries(t)),
         2 => times_power::<S, 2, 62>(s, t),
@@ -651,7 +655,7 @@ fn next_vector<S: Clmul>(s: S, t: S::V) -> S::V {
 
 /// Each lane times x^`N`; `M` = 64 - `N`.
 #[inline(always)]
-fn times_power<S: Clmul, const N: u32, const M: u32>(s: S, t: S::V) -> S::V {
+fn times_power<S: AesClmul, const N: u32, const M: u32>(s: S, t: S::V) -> S::V {
     // The bits that leave the low half go to the high half. Those that leave the high half come back
     // into the low half, where one term of the product is in its place already.
     let carry = s.shift_right::<M>(s.swap_halves(t));
@@ -661,7 +665,7 @@ fn times_power<S: Clmul, const N: u32, const M: u32>(s: S, t: S::V) -> S::V {
 
 /// Each lane times x^(8 * `N`); `M` = 16 - `N`.
 #[inline(always)]
-fn times_bytes<S: Clmul, const N: i32, const M: i32>(s: S, t: S::V) -> S::V {
+fn times_bytes<S: AesClmul, const N: i32, const M: i32>(s: S, t: S::V) -> S::V {
     // The N highest bytes leave the block: times x^7 + x^2 + x + 1 they come back at its beginning.
     let fold = s.clmul_low(s.bytes_down::<M>(t), s.splat_halves(FOLD, 0));
     s.xor(s.bytes_up::<N>(t), fold)

@@ -1,7 +1,7 @@
 //! E(K_i, B_i) for one block of each of many messages, under the key of the message: first and last
 //! blocks and masks of tags, which are single steps and so need no chain in the lanes.
 
-use lanelock_isa::{Block, Blocks, Clmul, Kernel, OwnKeys, wipe};
+use lanelock_isa::{AesClmul, Block, Kernel, OwnKeys, wipe};
 
 use crate::aes::EncryptKey;
 
@@ -57,7 +57,7 @@ impl<const R: usize> Kernel for Each<'_, '_, R> {
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         let Self { keys, blocks } = self;
         let mut at = 0;
         while blocks.len() - at >= VECTORS * S::WIDTH {
@@ -77,7 +77,7 @@ impl<const R: usize> Kernel for Each<'_, '_, R> {
 
 /// The first `N * S::WIDTH` blocks.
 #[inline(always)]
-fn group<S: Blocks, const N: usize, const R: usize>(
+fn group<S: AesClmul, const N: usize, const R: usize>(
     s: S,
     keys: &[&EncryptKey<R>],
     blocks: &mut [Block],

@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 
 use lanelock_isa::{
-    AesLevel, Block, Blocks, Clmul, Kernel, LaneKeys, MOST_LANES, RoundKeys, SameKey, wipe,
+    AesClmul, AesLevel, Block, Kernel, LaneKeys, MOST_LANES, RoundKeys, SameKey, wipe,
 };
 
 use super::{
@@ -69,7 +69,7 @@ trait LaneKeySource<const R: usize> {
     /// The key of lane `from` moves to lane `to`.
     fn copy(&mut self, from: usize, to: usize);
     /// Advances lanes 0 to `used` - 1, which `N` vectors just hold.
-    fn advance<S: Blocks, K: ChainKind<P>, const N: usize, const P: usize>(
+    fn advance<S: AesClmul, K: ChainKind<P>, const N: usize, const P: usize>(
         &self,
         s: S,
         lanes: &mut FlightLanes<'_, '_, K, P>,
@@ -90,7 +90,7 @@ impl<const R: usize> LaneKeySource<R> for SharedSchedule<'_, R> {
     fn copy(&mut self, _: usize, _: usize) {}
 
     #[inline(always)]
-    fn advance<S: Blocks, K: ChainKind<P>, const N: usize, const P: usize>(
+    fn advance<S: AesClmul, K: ChainKind<P>, const N: usize, const P: usize>(
         &self,
         s: S,
         lanes: &mut FlightLanes<'_, '_, K, P>,
@@ -129,7 +129,7 @@ impl<const R: usize> LaneKeySource<R> for KeyTable<R> {
     }
 
     #[inline(always)]
-    fn advance<S: Blocks, K: ChainKind<P>, const N: usize, const P: usize>(
+    fn advance<S: AesClmul, K: ChainKind<P>, const N: usize, const P: usize>(
         &self,
         s: S,
         lanes: &mut FlightLanes<'_, '_, K, P>,
@@ -211,7 +211,7 @@ impl<'s, 'd, K: ChainKind<P>, const P: usize> FlightLanes<'s, 'd, K, P> {
 
     /// Advances lanes 0 to `used` - 1, which `N` vectors just hold. Each has that many runs left.
     #[inline(always)]
-    fn advance<S: Blocks, const N: usize, const R: usize>(
+    fn advance<S: AesClmul, const N: usize, const R: usize>(
         &mut self,
         s: S,
         keys: impl RoundKeys<S>,
@@ -262,7 +262,7 @@ where
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         let Self { chains, mut keys, flight, .. } = self;
         let (run, period) = (flight.pattern.run(), flight.pattern.period());
         // Fill the lanes.
@@ -320,7 +320,7 @@ where
 /// last vector is not full. Above, only kernels of four and eight vectors exist: so many advance, and
 /// the other chains stay where they are until a lane ends.
 #[inline(always)]
-fn lanes_for<S: Blocks>(active: usize) -> usize {
+fn lanes_for<S: AesClmul>(active: usize) -> usize {
     match active / S::WIDTH {
         0..=3 => active,
         4..=7 => 4 * S::WIDTH,

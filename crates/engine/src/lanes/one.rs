@@ -5,7 +5,7 @@
 //! ciphertext itself has to come out. Registers: the state, this and the next plaintext, and 11
 //! round keys: 14.
 
-use lanelock_isa::{Block, Blocks, Clmul, Kernel, SameKey};
+use lanelock_isa::{Aes as _, AesClmul, Block, Blocks as _, Kernel, SameKey};
 
 use crate::{aes::broadcast, inout::InOutBlocks};
 
@@ -23,15 +23,14 @@ impl<const R: usize> Kernel for RunOne<'_, '_, '_, R> {
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         let Self { state, mut data, keys, runs, run, period } = self;
         let s = s.narrow();
-        let whitening = s.load(&keys[..1]);
         let keys = SameKey(broadcast(s, keys));
         let mut v = s.load(core::slice::from_ref(state));
         // Round key 0 is added to the next plaintext block a step in advance: one exclusive or is
         // left between the last round of a block and the first of the next.
-        let mut early = s.xor(s.load(data.input()), whitening);
+        let mut early = s.whiten(s.load(data.input()), keys.0[0]);
         let (mut at, mut number) = (0, 0);
         for left in (0..runs * run).rev() {
             // The next block: inside a run the following one, else the first of the next run.
@@ -43,7 +42,7 @@ impl<const R: usize> Kernel for RunOne<'_, '_, '_, R> {
                 at + 1 + period - run
             };
             let next_early =
-                s.xor(s.load(&data.input()[if left > 0 { next } else { at }..]), whitening);
+                s.whiten(s.load(&data.input()[if left > 0 { next } else { at }..]), keys.0[0]);
             [v] = s.encrypt_whitened::<1, R>([s.xor(v, early)], keys);
             s.store(v, &mut data.output()[at..]);
             (at, early) = (next, next_early);

@@ -12,7 +12,7 @@
 //! Both move the next blocks in, and the last ones out, while the current ones are encrypted: what is
 //! loaded does not depend on the rounds, and shuffles, loads and stores use other units than they do.
 
-use lanelock_isa::{Blocks, RoundKeys};
+use lanelock_isa::{AesClmul, RoundKeys};
 
 use super::kind::{ChainKind, LaneWindow};
 
@@ -55,7 +55,7 @@ pub(super) fn walk<S, K, W, const N: usize, const P: usize, const R: usize>(
     steps: Steps,
     full: bool,
 ) where
-    S: Blocks,
+    S: AesClmul,
     K: ChainKind<P>,
     W: LaneWindow<N>,
 {
@@ -107,7 +107,7 @@ fn by_rows<
     start: usize,
     steps: Steps,
 ) where
-    S: Blocks,
+    S: AesClmul,
     K: ChainKind<P>,
     W: LaneWindow<N>,
 {
@@ -133,7 +133,7 @@ fn by_rows<
 
 /// Block `at` of each lane.
 #[inline(always)]
-fn gather<S: Blocks, W: LaneWindow<N>, const N: usize>(s: S, window: &W, at: usize) -> [S::V; N] {
+fn gather<S: AesClmul, W: LaneWindow<N>, const N: usize>(s: S, window: &W, at: usize) -> [S::V; N] {
     let row = window.rows(at, 1);
     let mut data = [s.gather(row, 0); N];
     for i in 1..N {
@@ -159,7 +159,7 @@ fn by_squares<S, K, W, const N: usize, const P: usize, const R: usize>(
     squares: &mut Squares<S::V>,
     turns: usize,
 ) where
-    S: Blocks,
+    S: AesClmul,
     K: ChainKind<P>,
     W: LaneWindow<N>,
 {
@@ -206,7 +206,7 @@ fn by_squares<S, K, W, const N: usize, const P: usize, const R: usize>(
 
 /// Reads square number `turn` of vector `i`.
 #[inline(always)]
-fn take<S: Blocks, W: LaneWindow<N>, const N: usize>(
+fn take<S: AesClmul, W: LaneWindow<N>, const N: usize>(
     s: S,
     window: &W,
     squares: &mut [[S::V; MOST_VECTORS]; 4],
@@ -221,7 +221,7 @@ fn take<S: Blocks, W: LaneWindow<N>, const N: usize>(
 
 /// Writes square number `turn` of vector `i`.
 #[inline(always)]
-fn put<S: Blocks, W: LaneWindow<N>, const N: usize>(
+fn put<S: AesClmul, W: LaneWindow<N>, const N: usize>(
     s: S,
     window: &mut W,
     squares: &[[S::V; MOST_VECTORS]; 4],

@@ -12,7 +12,7 @@ use ::cipher::{
     consts::{U16, U24, U32},
 };
 use inout::InOutBuf;
-use lanelock_isa::{Block, Blocks, Clmul, Kernel, SameKey};
+use lanelock_isa::{AesClmul, Block, Kernel, SameKey};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::{
@@ -71,7 +71,7 @@ impl<F: BlockCipherEncClosure<BlockSize = U16>, const R: usize> Kernel for Encry
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         self.closure.call(&AesBackend::<S, R, true>::new(s, self.keys));
     }
 }
@@ -86,19 +86,19 @@ impl<F: BlockCipherDecClosure<BlockSize = U16>, const R: usize> Kernel for Decry
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         self.closure.call(&AesBackend::<S, R, false>::new(s, self.keys));
     }
 }
 
 /// AES at level `S`, in one direction.
-struct AesBackend<'k, S: Blocks, const R: usize, const ENCRYPT: bool> {
+struct AesBackend<'k, S: AesClmul, const R: usize, const ENCRYPT: bool> {
     s: S,
     wide: SameKey<S::K, R>,
     keys: &'k [Block; R],
 }
 
-impl<'k, S: Clmul, const R: usize, const ENCRYPT: bool> AesBackend<'k, S, R, ENCRYPT> {
+impl<'k, S: AesClmul, const R: usize, const ENCRYPT: bool> AesBackend<'k, S, R, ENCRYPT> {
     #[inline(always)]
     fn new(s: S, keys: &'k [Block; R]) -> Self {
         Self { s, wide: SameKey(broadcast(s, keys)), keys }
@@ -127,20 +127,20 @@ impl<'k, S: Clmul, const R: usize, const ENCRYPT: bool> AesBackend<'k, S, R, ENC
     }
 }
 
-impl<S: Clmul, const R: usize, const ENCRYPT: bool> BlockSizeUser
+impl<S: AesClmul, const R: usize, const ENCRYPT: bool> BlockSizeUser
     for AesBackend<'_, S, R, ENCRYPT>
 {
     type BlockSize = U16;
 }
 
 /// Whole groups of vectors at every level: 8 vectors of 4 blocks, or more groups of less.
-impl<S: Clmul, const R: usize, const ENCRYPT: bool> ParBlocksSizeUser
+impl<S: AesClmul, const R: usize, const ENCRYPT: bool> ParBlocksSizeUser
     for AesBackend<'_, S, R, ENCRYPT>
 {
     type ParBlocksSize = U32;
 }
 
-impl<S: Clmul, const R: usize> BlockCipherEncBackend for AesBackend<'_, S, R, true> {
+impl<S: AesClmul, const R: usize> BlockCipherEncBackend for AesBackend<'_, S, R, true> {
     #[inline(always)]
     fn encrypt_block(&self, block: InOut<'_, '_, Array<u8, U16>>) {
         self.singles(InOutBlocks::split(block.into_buf().into()).0);
@@ -157,7 +157,7 @@ impl<S: Clmul, const R: usize> BlockCipherEncBackend for AesBackend<'_, S, R, tr
     }
 }
 
-impl<S: Clmul, const R: usize> BlockCipherDecBackend for AesBackend<'_, S, R, false> {
+impl<S: AesClmul, const R: usize> BlockCipherDecBackend for AesBackend<'_, S, R, false> {
     #[inline(always)]
     fn decrypt_block(&self, block: InOut<'_, '_, Array<u8, U16>>) {
         self.singles(InOutBlocks::split(block.into_buf().into()).0);

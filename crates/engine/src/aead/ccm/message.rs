@@ -1,6 +1,6 @@
 //! One message: the chain of the MAC, and CTR beside it.
 
-use lanelock_isa::{Block, Blocks, Clmul, Kernel, SameKey};
+use lanelock_isa::{Aes as _, AesClmul, Block, Blocks as _, Kernel, SameKey};
 
 use super::{Start, split_aad};
 use crate::{
@@ -20,7 +20,7 @@ impl<const R: usize, const OPEN: bool> Kernel for CcmOneShot<'_, '_, '_, R, OPEN
     type Out = Block;
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) -> Block {
+    fn run<S: AesClmul>(self, s: S) -> Block {
         let Self { key, start, aad, data } = self;
         let data = data.reborrow();
         let s = s.narrow();
@@ -31,13 +31,13 @@ impl<const R: usize, const OPEN: bool> Kernel for CcmOneShot<'_, '_, '_, R, OPEN
             let (first, rest) = split_aad(aad);
             [mac] = s.encrypt_xor::<1, R>([s.load(&[first])], [mac], keys);
             let (blocks, last) = rest.as_chunks();
-            mac = absorb(s, key.keys(), keys, mac, blocks);
+            mac = absorb(s, keys, mac, blocks);
             if !last.is_empty() {
                 [mac] = s.encrypt_xor::<1, R>([s.load_part(last)], [mac], keys);
             }
         }
         let counter = s.lane_counters(s.load(&[start.counter(1)]));
-        let mut text = CcmPass::<_, R> { s, schedule: key.keys(), keys, mac, counter };
+        let mut text = CcmPass::<_, R> { s, keys, mac, counter };
         let (blocks, mut last) = InOutBlocks::split(data);
         text.blocks::<OPEN>(blocks);
         if !last.is_empty() {
@@ -57,15 +57,14 @@ impl<const R: usize, const OPEN: bool> Kernel for CcmOneShot<'_, '_, '_, R, OPEN
 }
 
 /// Text on its way through MAC and CTR.
-struct CcmPass<'a, S: Blocks, const R: usize> {
+struct CcmPass<S: AesClmul, const R: usize> {
     s: S,
-    schedule: &'a [Block; R],
     keys: SameKey<S::K, R>,
     mac: S::V,
     counter: S::V,
 }
 
-impl<S: Blocks, const R: usize> CcmPass<'_, S, R> {
+impl<S: AesClmul, const R: usize> CcmPass<S, R> {
     /// The next block of the key stream.
     #[inline(always)]
     fn stream(&mut self) -> S::V {
@@ -98,11 +97,10 @@ impl<S: Blocks, const R: usize> CcmPass<'_, S, R> {
         // stream, the counter, the text, the next block, and the keys: 16 and more, so that at
         // `aesni` some keys are operands in memory.
         let (s, keys) = (self.s, self.keys);
-        let whitening = s.load(&self.schedule[..1]);
-        let first = s.xor(self.crypt::<OPEN>(&mut data, 0), whitening);
+        let first = s.whiten(self.crypt::<OPEN>(&mut data, 0), keys.0[0]);
         let mut v = s.xor(self.mac, first);
         for at in 1..data.len() {
-            let next = s.xor(self.crypt::<OPEN>(&mut data, at), whitening);
+            let next = s.whiten(self.crypt::<OPEN>(&mut data, at), keys.0[0]);
             [v] = s.encrypt_whitened_xor::<1, R>([v], [next], keys);
         }
         [self.mac] = s.encrypt_whitened::<1, R>([v], keys);
@@ -121,14 +119,13 @@ impl<const R: usize, const OPEN: bool> Kernel for CcmPiece<'_, '_, '_, R, OPEN> 
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         let Self { key, mac, counter, data } = self;
         let s = s.narrow();
         let keys = SameKey(broadcast(s, key.keys()));
         let first = s.lane_counters(s.load(core::slice::from_ref(counter)));
         let before = s.load(core::slice::from_ref(mac));
-        let mut text =
-            CcmPass::<_, R> { s, schedule: key.keys(), keys, mac: before, counter: first };
+        let mut text = CcmPass::<_, R> { s, keys, mac: before, counter: first };
         text.blocks::<OPEN>(data);
         s.store(text.mac, core::slice::from_mut(mac));
         s.store(s.counter_blocks(text.counter), core::slice::from_mut(counter));

@@ -9,7 +9,7 @@
 //! At most five rows are encrypted together: 5 states, the offsets, the checksum and the mask of the
 //! tag, and the round keys: 20 registers with 11 of them.
 
-use lanelock_isa::{Block, Blocks, Clmul, Kernel, RoundKeys, SameKey, wipe};
+use lanelock_isa::{AesClmul, Block, Blocks as _, Kernel, RoundKeys, SameKey, wipe};
 
 use super::{
     Ocb3, end_mark,
@@ -225,11 +225,11 @@ trait Ocb3LaneKeys<'k, const R: usize>: Copy {
     /// The key of lane `lane`.
     fn key(self, lane: usize) -> &'k Ocb3<R>;
     /// Round keys of the lanes of a vector that starts at lane `at`.
-    fn rounds<S: Clmul>(self, s: S, at: usize, decrypt: bool) -> impl RoundKeys<S>;
+    fn rounds<S: AesClmul>(self, s: S, at: usize, decrypt: bool) -> impl RoundKeys<S>;
     /// Their masks, one of each.
-    fn masks<S: Clmul>(self, s: S, at: usize, mask: impl Fn(&Masks) -> &Block) -> S::V;
+    fn masks<S: AesClmul>(self, s: S, at: usize, mask: impl Fn(&Masks) -> &Block) -> S::V;
     /// The round keys for the vectors of the message in lane `lane`; `first` are those of lane 0.
-    fn text<'f, S: Clmul>(
+    fn text<'f, S: AesClmul>(
         self,
         s: S,
         lane: usize,
@@ -251,17 +251,17 @@ impl<'k, const R: usize> Ocb3LaneKeys<'k, R> for Ocb3OneKey<'k, R> {
     }
 
     #[inline(always)]
-    fn rounds<S: Clmul>(self, s: S, _: usize, decrypt: bool) -> impl RoundKeys<S> {
+    fn rounds<S: AesClmul>(self, s: S, _: usize, decrypt: bool) -> impl RoundKeys<S> {
         SameKey(broadcast(s, self.0.round_keys(decrypt)))
     }
 
     #[inline(always)]
-    fn masks<S: Clmul>(self, s: S, _: usize, mask: impl Fn(&Masks) -> &Block) -> S::V {
+    fn masks<S: AesClmul>(self, s: S, _: usize, mask: impl Fn(&Masks) -> &Block) -> S::V {
         s.splat(mask(&self.0.masks))
     }
 
     #[inline(always)]
-    fn text<'f, S: Clmul>(
+    fn text<'f, S: AesClmul>(
         self,
         _: S,
         _: usize,
@@ -286,7 +286,7 @@ impl<'k, const R: usize> Ocb3LaneKeys<'k, R> for Ocb3KeyEach<'_, 'k, R> {
     }
 
     #[inline(always)]
-    fn rounds<S: Clmul>(self, _: S, at: usize, decrypt: bool) -> impl RoundKeys<S> {
+    fn rounds<S: AesClmul>(self, _: S, at: usize, decrypt: bool) -> impl RoundKeys<S> {
         let mut keys = [self.key(at).round_keys(decrypt); 4];
         for i in 1..S::WIDTH {
             keys[i] = self.key(at + i).round_keys(decrypt);
@@ -295,7 +295,7 @@ impl<'k, const R: usize> Ocb3LaneKeys<'k, R> for Ocb3KeyEach<'_, 'k, R> {
     }
 
     #[inline(always)]
-    fn masks<S: Clmul>(self, s: S, at: usize, mask: impl Fn(&Masks) -> &Block) -> S::V {
+    fn masks<S: AesClmul>(self, s: S, at: usize, mask: impl Fn(&Masks) -> &Block) -> S::V {
         let mut blocks = [mask(&self.key(at).masks); 4];
         for i in 1..S::WIDTH {
             blocks[i] = mask(&self.key(at + i).masks);
@@ -304,7 +304,7 @@ impl<'k, const R: usize> Ocb3LaneKeys<'k, R> for Ocb3KeyEach<'_, 'k, R> {
     }
 
     #[inline(always)]
-    fn text<'f, S: Clmul>(
+    fn text<'f, S: AesClmul>(
         self,
         s: S,
         lane: usize,
@@ -322,7 +322,7 @@ impl<'k, const R: usize> Ocb3LaneKeys<'k, R> for Ocb3KeyEach<'_, 'k, R> {
 #[derive(Clone, Copy)]
 struct Gathered<'k, const R: usize>([&'k [Block; R]; 4]);
 
-impl<S: Clmul, const R: usize> RoundKeys<S> for Gathered<'_, R> {
+impl<S: AesClmul, const R: usize> RoundKeys<S> for Gathered<'_, R> {
     #[inline(always)]
     fn get(&self, s: S, round: usize, _: usize) -> S::K {
         let mut blocks = [&self.0[0][round]; 4];
@@ -347,7 +347,7 @@ impl<'k, K: Ocb3LaneKeys<'k, R>, const R: usize, const SEAL: bool> Kernel
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         let Self { messages, group, keys, wave } = self;
         // 1. The first offsets of all messages, a lane each.
         let shape = Ocb3Shape::new(shape(group[0]), S::WIDTH);
@@ -400,7 +400,7 @@ fn nonce_block(nonce: &[u8], tag_length: usize) -> Block {
 
 /// Offset_0 (4.2) of the lanes of a vector: as [`first_offset`](super::first_offset).
 #[inline(always)]
-fn first_offsets<'k, S: Clmul, const R: usize>(
+fn first_offsets<'k, S: AesClmul, const R: usize>(
     s: S,
     keys: impl Ocb3LaneKeys<'k, R>,
     wave: &mut Ocb3Wave,
@@ -426,7 +426,7 @@ fn first_offsets<'k, S: Clmul, const R: usize>(
 
 /// The vectors of a message; the rest of it gets its place in the rows.
 #[inline(always)]
-fn begin<S: Clmul, const R: usize, const SEAL: bool>(
+fn begin<S: AesClmul, const R: usize, const SEAL: bool>(
     s: S,
     shape: Ocb3Shape,
     masks: &Masks,
@@ -468,7 +468,7 @@ fn begin<S: Clmul, const R: usize, const SEAL: bool>(
 
 /// The vectors of AAD; the rest gets its place in rows, with the offsets added.
 #[inline(always)]
-fn begin_aad<S: Clmul, const R: usize>(
+fn begin_aad<S: AesClmul, const R: usize>(
     s: S,
     key: &Ocb3<R>,
     wave: &mut Ocb3Wave,
@@ -503,7 +503,7 @@ fn begin_aad<S: Clmul, const R: usize>(
 
 /// The rows of the lanes of one vector.
 #[inline(always)]
-fn rows<'k, S: Clmul, const R: usize, const SEAL: bool>(
+fn rows<'k, S: AesClmul, const R: usize, const SEAL: bool>(
     s: S,
     shape: Ocb3Shape,
     keys: impl Ocb3LaneKeys<'k, R>,
@@ -589,7 +589,7 @@ fn rows<'k, S: Clmul, const R: usize, const SEAL: bool>(
 
 /// Encrypts the first `count` vectors of `v`.
 #[inline(always)]
-fn encrypt<'k, S: Clmul, const R: usize>(
+fn encrypt<'k, S: AesClmul, const R: usize>(
     s: S,
     keys: impl Ocb3LaneKeys<'k, R>,
     v: &mut [S::V; ROWS],
@@ -609,7 +609,7 @@ fn encrypt<'k, S: Clmul, const R: usize>(
 
 /// Decrypts the first `count` vectors of `v`.
 #[inline(always)]
-fn decrypt<'k, S: Clmul, const R: usize>(
+fn decrypt<'k, S: AesClmul, const R: usize>(
     s: S,
     keys: impl Ocb3LaneKeys<'k, R>,
     v: &mut [S::V; ROWS],
@@ -627,7 +627,7 @@ fn decrypt<'k, S: Clmul, const R: usize>(
 
 /// Copies what was done in rows from the lane to the message, and writes or checks the tag.
 #[inline(always)]
-fn end<S: Clmul, const R: usize, const SEAL: bool>(
+fn end<S: AesClmul, const R: usize, const SEAL: bool>(
     s: S,
     shape: Ocb3Shape,
     wave: &mut Ocb3Wave,

@@ -4,7 +4,7 @@
 //! j, a multiple of G: its offsets are those of the first G blocks of a message, all of them xor
 //! Offset_j, but for the last, which has L_ntz(j+G) where the first group has L_k.
 
-use lanelock_isa::{Block, Blocks, Clmul, RoundKeys};
+use lanelock_isa::{AesClmul, Block, RoundKeys};
 
 use super::masks::Masks;
 use crate::{
@@ -20,7 +20,7 @@ pub(super) trait Pass {
     fn blocks(&self) -> usize;
 
     /// Processes the group at block `at`, and adds what is to be summed up to `sum`.
-    fn group<S: Clmul, const N: usize, const R: usize>(
+    fn group<S: AesClmul, const N: usize, const R: usize>(
         &mut self,
         at: usize,
         keys: FlowKeys<'_, S, R>,
@@ -39,7 +39,7 @@ impl<const SEAL: bool> Pass for Ocb3Text<'_, '_, SEAL> {
     }
 
     #[inline(always)]
-    fn group<S: Clmul, const N: usize, const R: usize>(
+    fn group<S: AesClmul, const N: usize, const R: usize>(
         &mut self,
         at: usize,
         keys: FlowKeys<'_, S, R>,
@@ -60,14 +60,19 @@ impl<const SEAL: bool> Pass for Ocb3Text<'_, '_, SEAL> {
             }
             v[i] = s.xor(v[i], offsets.first(i));
         }
-        v = if SEAL { s.encrypt_begin::<N, R>(v, keys) } else { s.decrypt_begin::<N, R>(v, keys) };
+        let begun =
+            if SEAL { s.encrypt_begin::<N, R>(v, keys) } else { s.decrypt_begin::<N, R>(v, keys) };
         for i in 0..N {
-            let last = offsets.last(i);
-            v[i] = if SEAL { s.encrypt_end(v[i], last) } else { s.decrypt_end(v[i], last) };
+            let joined = offsets.last(i);
+            let v = if SEAL {
+                s.encrypt_end(begun[i], keys.last, joined)
+            } else {
+                s.decrypt_end(begun[i], keys.last, joined)
+            };
             if !SEAL {
-                *sum = s.xor(*sum, v[i]);
+                *sum = s.xor(*sum, v);
             }
-            s.store(v[i], &mut data.output()[i * S::WIDTH..]);
+            s.store(v, &mut data.output()[i * S::WIDTH..]);
         }
     }
 }
@@ -82,7 +87,7 @@ impl Pass for Aad<'_> {
     }
 
     #[inline(always)]
-    fn group<S: Clmul, const N: usize, const R: usize>(
+    fn group<S: AesClmul, const N: usize, const R: usize>(
         &mut self,
         at: usize,
         keys: FlowKeys<'_, S, R>,
@@ -95,36 +100,35 @@ impl Pass for Aad<'_> {
         for i in 0..N {
             v[i] = s.xor(s.load(&data[i * S::WIDTH..]), offsets.first(i));
         }
-        v = s.encrypt_begin::<N, R>(v, keys);
+        let begun = s.encrypt_begin::<N, R>(v, keys);
+        let joined = s.join(s.zero(), keys.last);
         for i in 0..N {
-            *sum = s.xor(*sum, s.encrypt_end(v[i], keys.last));
+            *sum = s.xor(*sum, s.encrypt_end(begun[i], keys.last, joined));
         }
     }
 }
 
 /// Round keys. Those at the ends go with the offsets: see [`Offsets`].
 #[derive(Clone, Copy)]
-pub(super) struct FlowKeys<'k, S: Blocks, const R: usize> {
+pub(super) struct FlowKeys<'k, S: AesClmul, const R: usize> {
     schedule: &'k [Block; R],
     registers: [S::K; R],
-    first: S::V,
-    last: S::V,
+    first: S::K,
+    last: S::K,
 }
 
-impl<'k, S: Blocks, const R: usize> FlowKeys<'k, S, R> {
+impl<'k, S: AesClmul, const R: usize> FlowKeys<'k, S, R> {
     #[inline(always)]
     pub(super) fn new(s: S, schedule: &'k [Block; R]) -> Self {
-        let (first, last) = (s.splat(&schedule[0]), s.splat(&schedule[R - 1]));
+        let (first, last) = (s.key(&schedule[0]), s.key(&schedule[R - 1]));
         Self { schedule, registers: broadcast(s, schedule), first, last }
     }
 }
 
-impl<S: Blocks, const R: usize> RoundKeys<S> for FlowKeys<'_, S, R> {
+impl<S: AesClmul, const R: usize> RoundKeys<S> for FlowKeys<'_, S, R> {
     #[inline(always)]
     fn get(&self, s: S, round: usize, _: usize) -> S::K {
-        if round == 0 {
-            s.key(&[0; 16])
-        } else if S::WIDTH == 4 {
+        if S::WIDTH == 4 {
             self.registers[round]
         } else {
             // With 16 registers the states and offsets take them; the key is an operand in memory.
@@ -136,24 +140,24 @@ impl<S: Blocks, const R: usize> RoundKeys<S> for FlowKeys<'_, S, R> {
 /// The offsets of a group of `N` vectors. Each is added twice: with round key 0 before the cipher,
 /// and with the last round key, by the last round.
 #[derive(Clone, Copy)]
-pub(super) struct Offsets<'m, S: Blocks, const N: usize> {
+pub(super) struct Offsets<'m, S: AesClmul, const N: usize> {
     s: S,
     masks: &'m Masks,
-    /// What the offsets differ in from those of the first group of a message, xor the first and xor
+    /// What the offsets differ in from those of the first group of a message, whitened, and joined with
     /// the last round key.
     all: [S::V; 2],
     /// The same in the last vector.
     end: [S::V; 2],
 }
 
-impl<S: Clmul, const N: usize> Offsets<'_, S, N> {
-    /// The offsets of vector `i`, xor round key 0.
+impl<S: AesClmul, const N: usize> Offsets<'_, S, N> {
+    /// The offsets of vector `i`, whitened.
     #[inline(always)]
     fn first(self, i: usize) -> S::V {
         self.of(i, if i == N - 1 { self.end[0] } else { self.all[0] })
     }
 
-    /// The offsets of vector `i`, xor the last round key.
+    /// The offsets of vector `i`, joined with the last round key.
     #[inline(always)]
     fn last(self, i: usize) -> S::V {
         self.of(i, if i == N - 1 { self.end[1] } else { self.all[1] })
@@ -167,7 +171,7 @@ impl<S: Clmul, const N: usize> Offsets<'_, S, N> {
 
 /// Where a message is.
 #[derive(Clone, Copy)]
-pub(super) struct Flow<'m, S: Blocks> {
+pub(super) struct Flow<'m, S: AesClmul> {
     pub(super) s: S,
     pub(super) masks: &'m Masks,
     /// The offset of the last block that is done, in every lane.
@@ -178,7 +182,7 @@ pub(super) struct Flow<'m, S: Blocks> {
     pub(super) blocks: u64,
 }
 
-impl<'m, S: Clmul> Flow<'m, S> {
+impl<'m, S: AesClmul> Flow<'m, S> {
     /// The beginning of a message.
     #[inline(always)]
     pub(super) fn new(s: S, masks: &'m Masks, offset: S::V) -> Self {
@@ -213,7 +217,7 @@ impl<'m, S: Clmul> Flow<'m, S> {
         const LAST: [Block; 4] = [[0; 16], [0; 16], [0; 16], [0xff; 16]];
         let Self { s, masks, .. } = *self;
         let group = N * S::WIDTH;
-        let mut all = [s.xor(self.offset, keys.first), s.xor(self.offset, keys.last)];
+        let mut all = [s.whiten(self.offset, keys.first), s.join(self.offset, keys.last)];
         while end - at >= group {
             self.blocks += group as u64;
             // L_ntz(G) ^ L_ntz(j + G): what the last offset of this group differs in, besides
@@ -228,7 +232,7 @@ impl<'m, S: Clmul> Flow<'m, S> {
             all = [s.xor(all[0], step), s.xor(all[1], step)];
             at += group;
         }
-        self.offset = s.xor(all[0], keys.first);
+        self.offset = s.whiten(all[0], keys.first);
         at
     }
 

@@ -10,7 +10,9 @@ mod stream;
 
 use core::fmt;
 
-use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, LevelError, SameKey, StackDepth};
+use lanelock_isa::{
+    Aes as _, AesClmul, AesLevel, Block, Blocks as _, Kernel, LevelError, SameKey, StackDepth,
+};
 use zeroize::ZeroizeOnDrop;
 
 use super::{Aead, Opener, Sealer, authenticate, copy_tag};
@@ -285,7 +287,7 @@ impl<const R: usize, const SEAL: bool> Kernel for Ocb3OneShot<'_, '_, '_, R, SEA
     type Out = Block;
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) -> Block {
+    fn run<S: AesClmul>(self, s: S) -> Block {
         let Self { ocb, nonce, aad, data } = self;
         let data = data.reborrow();
         let Ocb3 { aes, masks, tag_length } = ocb;
@@ -319,7 +321,7 @@ impl<const R: usize, const SEAL: bool> Kernel for Ocb3OneShot<'_, '_, '_, R, SEA
 
 /// The last block of text, which is partial (4.2).
 #[inline(always)]
-fn partial<S: Clmul, const R: usize, const SEAL: bool>(
+fn partial<S: AesClmul, const R: usize, const SEAL: bool>(
     s: S,
     flow: &mut Flow<'_, S::Narrow>,
     keys: &[Block; R],
@@ -338,7 +340,7 @@ fn partial<S: Clmul, const R: usize, const SEAL: bool>(
 
 /// The last block of AAD, which is partial (4.1).
 #[inline(always)]
-fn hash_partial<S: Clmul, const R: usize>(
+fn hash_partial<S: AesClmul, const R: usize>(
     s: S,
     flow: &mut Flow<'_, S::Narrow>,
     keys: &[Block; R],
@@ -353,7 +355,7 @@ fn hash_partial<S: Clmul, const R: usize>(
 
 /// The tag in full, from the text and the hash of the AAD (4.2).
 #[inline(always)]
-fn finish<N: Clmul, const R: usize>(flow: &Flow<'_, N>, keys: &[Block; R], hash: N::V) -> Block {
+fn finish<N: AesClmul, const R: usize>(flow: &Flow<'_, N>, keys: &[Block; R], hash: N::V) -> Block {
     let n = flow.s;
     let v = n.xor(flow.sum, n.xor(flow.offset, n.load(&[flow.masks.tag])));
     let [v] = n.encrypt::<1, R>([v], SameKey(broadcast(n, keys)));

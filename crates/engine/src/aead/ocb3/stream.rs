@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use lanelock_isa::{Block, Blocks, Clmul, Kernel, wipe};
+use lanelock_isa::{AesClmul, Block, Blocks, Kernel, wipe};
 use zeroize::ZeroizeOnDrop;
 
 use super::{
@@ -150,7 +150,7 @@ impl<P: Pass, const R: usize> Kernel for Resume<'_, P, R> {
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         let Self { ocb, place, keys, mut data } = self;
         let n = s.narrow();
         // In all lanes the same offset; the sum in one lane, since all lanes are added up in the end.
@@ -177,7 +177,7 @@ impl<const R: usize, const SEAL: bool> Kernel for Partial<'_, '_, '_, R, SEAL> {
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         let Self { ocb, place, rest } = self;
         let mut flow = load(s.narrow(), ocb, place);
         partial::<S, R, SEAL>(s, &mut flow, ocb.aes.encrypt_keys(), rest);
@@ -197,7 +197,7 @@ impl<const R: usize> Kernel for FinishText<'_, R> {
     type Out = Block;
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) -> Block {
+    fn run<S: AesClmul>(self, s: S) -> Block {
         let Self { ocb, aad, part, text } = self;
         let (n, keys) = (s.narrow(), ocb.aes.encrypt_keys());
         let mut aad = load(n, ocb, aad);
@@ -209,7 +209,7 @@ impl<const R: usize> Kernel for FinishText<'_, R> {
 }
 
 #[inline(always)]
-fn load<'a, N: Clmul, const R: usize>(n: N, ocb: &'a Ocb3<R>, place: &FlowState) -> Flow<'a, N> {
+fn load<'a, N: AesClmul, const R: usize>(n: N, ocb: &'a Ocb3<R>, place: &FlowState) -> Flow<'a, N> {
     Flow {
         s: n,
         masks: &ocb.masks,
@@ -220,7 +220,7 @@ fn load<'a, N: Clmul, const R: usize>(n: N, ocb: &'a Ocb3<R>, place: &FlowState)
 }
 
 #[inline(always)]
-fn store<N: Blocks>(flow: &Flow<'_, N>, place: &mut FlowState) {
+fn store<N: AesClmul>(flow: &Flow<'_, N>, place: &mut FlowState) {
     flow.s.store(flow.offset, core::slice::from_mut(&mut place.offset));
     flow.s.store(flow.sum, core::slice::from_mut(&mut place.sum));
     place.blocks = flow.blocks;

@@ -2,7 +2,7 @@
 //! mod Q, until what remains is short; then one reduction (V. Gopal et al., Fast CRC Computation for
 //! Generic Polynomials Using PCLMULQDQ Instruction, Intel 2009; P. Barrett's division).
 
-use lanelock_isa::{Block, Blocks as _, Clmul, Kernel};
+use lanelock_isa::{AesClmul, Block, Blocks as _, Clmul, Kernel};
 
 use super::polynomial::{MOST_LANES, Polynomial, block};
 
@@ -17,7 +17,7 @@ impl Kernel for Update<'_> {
     type Out = u64;
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) -> u64 {
+    fn run<S: AesClmul>(self, s: S) -> u64 {
         let Self { polynomial, value, data } = self;
         if data.len() >= 16 * S::WIDTH {
             long(s, polynomial, value, data)

@@ -10,7 +10,7 @@
 
 use core::fmt;
 
-use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, StackDepth};
+use lanelock_isa::{AesClmul, AesLevel, Block, Blocks, Kernel, StackDepth};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::{
@@ -205,7 +205,7 @@ impl<C: Cipher> Kernel for FillPowers<'_, C> {
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         let n = s.narrow();
         // H = E(K, 0) as an element: bytes reversed, times x (`field`).
         let [h] = C::encrypt::<_, 1>(n, [n.zero()], SameKey::new(n, self.keys));
@@ -218,7 +218,7 @@ impl<C: Cipher> Kernel for FillPowers<'_, C> {
 
 /// The counter block J0 (7.1), its bytes reversed, so that the number in it is the first word.
 #[inline(always)]
-pub(super) fn first_counter<S: Clmul>(
+pub(super) fn first_counter<S: AesClmul>(
     s: S,
     powers: &Powers,
     nonce: &[u8],
@@ -259,7 +259,7 @@ impl<C: Cipher, const SEAL: bool> Kernel for GcmOneShot<'_, '_, '_, C, SEAL> {
     type Out = Block;
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) -> Block {
+    fn run<S: AesClmul>(self, s: S) -> Block {
         let Self { gcm: Gcm { key, powers, .. }, nonce, aad, data } = self;
         let mut data = data.reborrow();
         let n = s.narrow();
@@ -306,7 +306,7 @@ impl<C: Cipher, const SEAL: bool> Kernel for Short<'_, '_, '_, C, SEAL> {
     type Out = Block;
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) -> Block {
+    fn run<S: AesClmul>(self, s: S) -> Block {
         let Self { gcm, nonce, aad, data } = self;
         let n = s.narrow();
         let lengths = n.splat_halves(data.len() as u64 * 8, aad.len() as u64 * 8);
@@ -358,7 +358,7 @@ impl<C: Cipher, const SEAL: bool> Kernel for Short<'_, '_, '_, C, SEAL> {
 
 /// One vector, encrypted.
 #[inline(always)]
-fn encrypt<S: Clmul, C: Cipher>(s: S, gcm: &Gcm<C>, v: S::V) -> S::V {
+fn encrypt<S: AesClmul, C: Cipher>(s: S, gcm: &Gcm<C>, v: S::V) -> S::V {
     let [v] = C::encrypt::<_, 1>(s, [v], SameKey::new(s, gcm.key.keys()));
     v
 }
@@ -382,7 +382,7 @@ impl<C: Cipher, const SEAL: bool> Kernel for GcmPiece<'_, '_, '_, C, SEAL> {
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         // State between pieces: the last counter used, and the hash so far as a block.
         let Self { gcm: Gcm { key, powers, .. }, counter, hash, mut data } = self;
         let n = s.narrow();
@@ -544,7 +544,7 @@ impl<C: Cipher> Kernel for FirstCounter<'_, C> {
     type Out = Block;
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) -> Block {
+    fn run<S: AesClmul>(self, s: S) -> Block {
         let n = s.narrow();
         let mut block = [[0; 16]];
         n.store(n.reverse(first_counter(s, &self.gcm.powers, self.nonce)), &mut block);

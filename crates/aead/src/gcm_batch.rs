@@ -13,7 +13,7 @@
 
 use core::ptr;
 
-use lanelock_isa::{Block, Clmul, Kernel, Window, wipe};
+use lanelock_isa::{AesClmul, Block, Kernel, Window, wipe};
 
 use super::{
     Gcm,
@@ -200,7 +200,7 @@ impl<K: GcmKeys<C>, C: Cipher, const SEAL: bool> Kernel for Alike<'_, '_, '_, K,
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         let Self { keys, shape, messages, rows, start } = self;
         let mut tags = [[0; 16]; LANES];
         let used = messages.len();
@@ -254,7 +254,7 @@ struct GcmGroup<S, const N: usize, const SEAL: bool> {
     start: usize,
 }
 
-impl<S: Clmul, const N: usize, const SEAL: bool> GcmGroup<S, N, SEAL> {
+impl<S: AesClmul, const N: usize, const SEAL: bool> GcmGroup<S, N, SEAL> {
     /// `M` is twice `N`: so many vectors go through AES together.
     #[inline(always)]
     fn run<K: GcmKeys<C>, C: Cipher, const M: usize>(
@@ -373,7 +373,7 @@ impl<S: Clmul, const N: usize, const SEAL: bool> GcmGroup<S, N, SEAL> {
 
 /// Counters of `M` / `N` rows from `row` on.
 #[inline(always)]
-fn numbered<S: Clmul, const N: usize, const M: usize>(
+fn numbered<S: AesClmul, const N: usize, const M: usize>(
     s: S,
     nonce: [S::V; N],
     row: usize,
@@ -389,9 +389,9 @@ fn numbered<S: Clmul, const N: usize, const M: usize>(
 trait GcmKeys<C: Cipher> {
     /// The round keys of the lanes of the `N` vectors that start at lane `at`; vector number `N` of a
     /// call has the lanes of vector 0 again, and so on.
-    fn rounds<S: Clmul, const N: usize>(&self, s: S, at: usize) -> impl RoundKeys<S, C>;
+    fn rounds<S: AesClmul, const N: usize>(&self, s: S, at: usize) -> impl RoundKeys<S, C>;
     /// Their hash keys.
-    fn factor<S: Clmul>(&self, s: S, at: usize) -> Factor<S::V>;
+    fn factor<S: AesClmul>(&self, s: S, at: usize) -> Factor<S::V>;
 }
 
 /// All lanes have the same key.
@@ -399,13 +399,13 @@ struct GcmOneKey<'k, C: Cipher>(&'k Gcm<C>);
 
 impl<C: Cipher> GcmKeys<C> for GcmOneKey<'_, C> {
     #[inline(always)]
-    fn rounds<S: Clmul, const N: usize>(&self, s: S, _: usize) -> impl RoundKeys<S, C> {
+    fn rounds<S: AesClmul, const N: usize>(&self, s: S, _: usize) -> impl RoundKeys<S, C> {
         let (key, _) = self.0.parts();
         SameKey::new(s, key.keys())
     }
 
     #[inline(always)]
-    fn factor<S: Clmul>(&self, s: S, _: usize) -> Factor<S::V> {
+    fn factor<S: AesClmul>(&self, s: S, _: usize) -> Factor<S::V> {
         let (_, powers) = self.0.parts();
         let [h, both] = powers.first();
         Factor::with_both(s.splat(h), s.splat(both))
@@ -417,7 +417,7 @@ struct GcmKeyEach<'a, 'k, C: Cipher>(&'a [&'k Gcm<C>; LANES]);
 
 impl<C: Cipher> GcmKeys<C> for GcmKeyEach<'_, '_, C> {
     #[inline(always)]
-    fn rounds<S: Clmul, const N: usize>(&self, _: S, at: usize) -> impl RoundKeys<S, C> {
+    fn rounds<S: AesClmul, const N: usize>(&self, _: S, at: usize) -> impl RoundKeys<S, C> {
         let mut keys = [self.0[at].parts().0.keys(); LANES];
         for i in 1..N * S::WIDTH {
             keys[i] = self.0[at + i].parts().0.keys();
@@ -426,7 +426,7 @@ impl<C: Cipher> GcmKeys<C> for GcmKeyEach<'_, '_, C> {
     }
 
     #[inline(always)]
-    fn factor<S: Clmul>(&self, s: S, at: usize) -> Factor<S::V> {
+    fn factor<S: AesClmul>(&self, s: S, at: usize) -> Factor<S::V> {
         let [mut h, mut both] = self.0[at].parts().1.first().map(|block| [block; 4]);
         for i in 1..S::WIDTH {
             [h[i], both[i]] = self.0[at + i].parts().1.first();
@@ -439,7 +439,7 @@ impl<C: Cipher> GcmKeys<C> for GcmKeyEach<'_, '_, C> {
 #[derive(Clone, Copy)]
 struct GcmVectorKeys<'k, const N: usize, C: Cipher>([&'k C::Rounds<Block>; LANES]);
 
-impl<S: Clmul, const N: usize, C: Cipher> RoundKeys<S, C> for GcmVectorKeys<'_, N, C> {
+impl<S: AesClmul, const N: usize, C: Cipher> RoundKeys<S, C> for GcmVectorKeys<'_, N, C> {
     #[inline(always)]
     fn get(&self, s: S, round: usize, vector: usize) -> C::RoundKey<S> {
         let at = vector % N * S::WIDTH;

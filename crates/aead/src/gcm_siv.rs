@@ -8,7 +8,7 @@
 //! So sealing reads the text twice, first for the tag; opening hashes what it decrypts, in one pass,
 //! by the loop in `stitch` that has the reason for the order and the registers.
 
-use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, StackDepth, wipe};
+use lanelock_isa::{AesClmul, AesLevel, Block, Blocks, Kernel, StackDepth, wipe};
 
 use super::{
     Aead,
@@ -146,7 +146,7 @@ pub(super) struct Derived<C: ExpandLanes> {
 
 impl<C: ExpandLanes> Derived<C> {
     #[inline(always)]
-    pub(super) fn new<S: Clmul>(s: S, keys: &C::Rounds<Block>, nonce: &[u8; 12]) -> Self {
+    pub(super) fn new<S: AesClmul>(s: S, keys: &C::Rounds<Block>, nonce: &[u8; 12]) -> Self {
         let n = s.narrow();
         let [a, b, c, d, rest @ ..] = *nonce;
         let low = u64::from(u32::from_le_bytes([a, b, c, d])) << 32;
@@ -201,7 +201,7 @@ impl<C: ExpandLanes, const SEAL: bool> Kernel for GcmSivOneShot<'_, '_, '_, C, S
     type Out = Block;
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) -> Block {
+    fn run<S: AesClmul>(self, s: S) -> Block {
         let Self { keys, nonce, aad, data, mut tag } = self;
         let data = data.reborrow();
         let n = s.narrow();
@@ -263,7 +263,7 @@ impl<C: ExpandLanes, const SEAL: bool> Kernel for GcmSivOneShot<'_, '_, '_, C, S
 /// The counter before the one of block `blocks`: the tag with its highest bit set (clause 4).
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "modulo 2^32")]
-pub(super) fn start<S: Clmul>(s: S, tag: Block, blocks: usize) -> <S::Narrow as Blocks>::V {
+pub(super) fn start<S: AesClmul>(s: S, tag: Block, blocks: usize) -> <S::Narrow as Blocks>::V {
     let number = u128::from_le_bytes(tag) | 1 << 127;
     // `StitchedText` begins one behind the counter it is given.
     let first = (number as u32).wrapping_add(blocks as u32).wrapping_sub(1);
@@ -273,7 +273,7 @@ pub(super) fn start<S: Clmul>(s: S, tag: Block, blocks: usize) -> <S::Narrow as 
 
 /// The tag from the hash (clause 4).
 #[inline(always)]
-fn finish<N: Clmul, S: Clmul<Narrow = N>, C: ExpandLanes>(
+fn finish<N: AesClmul, S: AesClmul<Narrow = N>, C: ExpandLanes>(
     n: N,
     derived: &Derived<C>,
     mut run: ProductRun<'_, S>,

@@ -3,7 +3,7 @@
 //! one vector per round key, used for the tag and the text of these lanes and never written to a
 //! table.
 
-use lanelock_isa::{AesLevel, Block, Clmul, Kernel};
+use lanelock_isa::{AesClmul, AesLevel, Block, Kernel};
 
 use super::{
     GcmSiv,
@@ -59,7 +59,7 @@ impl<C: ExpandLanes, const SEAL: bool> Kernel for SivWave<'_, '_, '_, C, SEAL> {
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         let Self { keys, same, wave } = self;
         for at in (0..wave.used).step_by(S::WIDTH) {
             // Key-generating keys of the lanes: of one key they are not gathered.
@@ -89,7 +89,7 @@ impl<C: ExpandLanes, const SEAL: bool> Kernel for SivWave<'_, '_, '_, C, SEAL> {
 #[derive(Clone, Copy)]
 struct WaveVectorKeys<'k, C: ExpandLanes>([&'k C::Rounds<Block>; 4]);
 
-impl<S: Clmul, C: ExpandLanes> RoundKeys<S, C> for WaveVectorKeys<'_, C> {
+impl<S: AesClmul, C: ExpandLanes> RoundKeys<S, C> for WaveVectorKeys<'_, C> {
     #[inline(always)]
     fn get(&self, s: S, round: usize, _: usize) -> C::RoundKey<S> {
         let mut blocks = [&self.0[0].as_ref()[round]; 4];
@@ -102,7 +102,7 @@ impl<S: Clmul, C: ExpandLanes> RoundKeys<S, C> for WaveVectorKeys<'_, C> {
 
 /// The hash keys and the round keys of the lanes at `at` (clause 4).
 #[inline(always)]
-fn derive<S: Clmul, C: ExpandLanes>(
+fn derive<S: AesClmul, C: ExpandLanes>(
     s: S,
     keys: impl RoundKeys<S, C>,
     wave: &Wave,
@@ -132,7 +132,7 @@ fn derive<S: Clmul, C: ExpandLanes>(
 
 /// The low half of `a`, and above it that of `b`.
 #[inline(always)]
-fn low_halves<S: Clmul>(s: S, a: S::V, b: S::V) -> S::V {
+fn low_halves<S: AesClmul>(s: S, a: S::V, b: S::V) -> S::V {
     s.xor(s.bytes_down::<8>(s.bytes_up::<8>(a)), s.bytes_up::<8>(b))
 }
 
@@ -141,7 +141,7 @@ fn low_halves<S: Clmul>(s: S, a: S::V, b: S::V) -> S::V {
 // the one before: three products of five cycles one behind the other (one of halves, two of the
 // reduction). Registers with 11 round keys: the keys, 2 of H, Y, and the temporaries of a product.
 #[inline(always)]
-fn tag<S: Clmul, C: ExpandLanes>(
+fn tag<S: AesClmul, C: ExpandLanes>(
     s: S,
     h: Factor<S::V>,
     keys: SameKey<S, C>,
@@ -163,7 +163,7 @@ fn tag<S: Clmul, C: ExpandLanes>(
 
 /// CTR over the text, from the counters that `tags` start.
 #[inline(always)]
-fn crypt<S: Clmul, C: ExpandLanes>(s: S, keys: SameKey<S, C>, wave: &mut Wave, at: usize) {
+fn crypt<S: AesClmul, C: ExpandLanes>(s: S, keys: SameKey<S, C>, wave: &mut Wave, at: usize) {
     let tag = s.load(&wave.tags[at..]);
     // There is no bitwise or among the operations: clear the bit, then add it.
     let top = s.splat_halves(0, 1 << 63);
@@ -188,7 +188,7 @@ fn crypt<S: Clmul, C: ExpandLanes>(s: S, keys: SameKey<S, C>, wave: &mut Wave, a
 
 /// `N` rows of text from `row` on. Registers: at most 4 states and 15 round keys.
 #[inline(always)]
-fn rows<S: Clmul, const N: usize, C: ExpandLanes>(
+fn rows<S: AesClmul, const N: usize, C: ExpandLanes>(
     s: S,
     keys: SameKey<S, C>,
     wave: &mut Wave,

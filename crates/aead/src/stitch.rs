@@ -15,7 +15,7 @@
 //! `REVERSED` is the order of GCM: counters in the last word, big-endian; hashed blocks reversed. In
 //! GCM-SIV counters are in the first word, little-endian.
 
-use lanelock_isa::{Beside, Block, Blocks, Clmul};
+use lanelock_isa::{AesClmul, Beside, Block, Blocks};
 
 use lanelock_core::{
     InOut,
@@ -41,14 +41,14 @@ pub(super) enum Hashed {
 // Registers with 11 round keys: 8 states, 11 keys, 3 sums, the hash, the counters with their step,
 // and the order of bytes: 26. Six are left for a product: the vector, the sum of its halves, and
 // three results. Powers are operands in memory. With 15 round keys some of the keys are too.
-struct HashBeside<'a, S: Clmul, const REVERSED: bool> {
+struct HashBeside<'a, S: AesClmul, const REVERSED: bool> {
     powers: Factors<'a>,
     text: &'a [Block],
     sum: Sum<S::V>,
     y: <S::Narrow as Blocks>::V,
 }
 
-impl<'a, S: Clmul, const REVERSED: bool> HashBeside<'a, S, REVERSED> {
+impl<'a, S: AesClmul, const REVERSED: bool> HashBeside<'a, S, REVERSED> {
     #[inline(always)]
     fn new(s: S, powers: &'a Powers, y: <S::Narrow as Blocks>::V, text: &'a [Block]) -> Self {
         let powers = powers.last(VECTORS * S::WIDTH);
@@ -56,7 +56,7 @@ impl<'a, S: Clmul, const REVERSED: bool> HashBeside<'a, S, REVERSED> {
     }
 }
 
-impl<S: Clmul, const REVERSED: bool> Beside<S> for HashBeside<'_, S, REVERSED> {
+impl<S: AesClmul, const REVERSED: bool> Beside<S> for HashBeside<'_, S, REVERSED> {
     #[inline(always)]
     fn step(&mut self, s: S, round: usize) {
         let i = round - 1;
@@ -76,7 +76,7 @@ impl<S: Clmul, const REVERSED: bool> Beside<S> for HashBeside<'_, S, REVERSED> {
 }
 
 /// Text on its way through CTR and the hash.
-pub(super) struct StitchedText<'a, S: Clmul, C: Cipher, const REVERSED: bool> {
+pub(super) struct StitchedText<'a, S: AesClmul, C: Cipher, const REVERSED: bool> {
     s: S,
     keys: SameKey<S, C>,
     powers: &'a Powers,
@@ -86,7 +86,7 @@ pub(super) struct StitchedText<'a, S: Clmul, C: Cipher, const REVERSED: bool> {
     pub(super) y: <S::Narrow as Blocks>::V,
 }
 
-impl<'a, S: Clmul, C: Cipher, const REVERSED: bool> StitchedText<'a, S, C, REVERSED> {
+impl<'a, S: AesClmul, C: Cipher, const REVERSED: bool> StitchedText<'a, S, C, REVERSED> {
     /// Text whose first counter is the one behind `counter`, which has its number in the first word.
     #[inline(always)]
     pub(super) fn new(

@@ -12,7 +12,7 @@ use ::cipher::{
     consts::{U16, U24, U32},
 };
 use inout::InOutBuf;
-use lanelock_isa::{Block, Clmul, Kernel};
+use lanelock_isa::{AesClmul, Block, Kernel};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::{
@@ -73,7 +73,7 @@ impl<F: BlockCipherEncClosure<BlockSize = U16>, C: Cipher> Kernel for Encrypt<'_
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         self.closure.call(&AesBackend::<S, C, true>::new(s, self.keys));
     }
 }
@@ -88,19 +88,19 @@ impl<F: BlockCipherDecClosure<BlockSize = U16>, C: Cipher> Kernel for Decrypt<'_
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         self.closure.call(&AesBackend::<S, C, false>::new(s, self.keys));
     }
 }
 
 /// AES at level `S`, in one direction.
-struct AesBackend<'k, S: Clmul, C: Cipher, const ENCRYPT: bool> {
+struct AesBackend<'k, S: AesClmul, C: Cipher, const ENCRYPT: bool> {
     s: S,
     wide: SameKey<S, C>,
     keys: &'k C::Rounds<Block>,
 }
 
-impl<'k, S: Clmul, C: Cipher, const ENCRYPT: bool> AesBackend<'k, S, C, ENCRYPT> {
+impl<'k, S: AesClmul, C: Cipher, const ENCRYPT: bool> AesBackend<'k, S, C, ENCRYPT> {
     #[inline(always)]
     fn new(s: S, keys: &'k C::Rounds<Block>) -> Self {
         Self { s, wide: SameKey::new(s, keys), keys }
@@ -129,16 +129,18 @@ impl<'k, S: Clmul, C: Cipher, const ENCRYPT: bool> AesBackend<'k, S, C, ENCRYPT>
     }
 }
 
-impl<S: Clmul, C: Cipher, const ENCRYPT: bool> BlockSizeUser for AesBackend<'_, S, C, ENCRYPT> {
+impl<S: AesClmul, C: Cipher, const ENCRYPT: bool> BlockSizeUser for AesBackend<'_, S, C, ENCRYPT> {
     type BlockSize = U16;
 }
 
 /// Whole groups of vectors at every level: 8 vectors of 4 blocks, or more groups of less.
-impl<S: Clmul, C: Cipher, const ENCRYPT: bool> ParBlocksSizeUser for AesBackend<'_, S, C, ENCRYPT> {
+impl<S: AesClmul, C: Cipher, const ENCRYPT: bool> ParBlocksSizeUser
+    for AesBackend<'_, S, C, ENCRYPT>
+{
     type ParBlocksSize = U32;
 }
 
-impl<S: Clmul, C: Cipher> BlockCipherEncBackend for AesBackend<'_, S, C, true> {
+impl<S: AesClmul, C: Cipher> BlockCipherEncBackend for AesBackend<'_, S, C, true> {
     #[inline(always)]
     fn encrypt_block(&self, block: InOut<'_, '_, Array<u8, U16>>) {
         self.singles(InOutBlocks::split(block.into_buf().into()).0);
@@ -155,7 +157,7 @@ impl<S: Clmul, C: Cipher> BlockCipherEncBackend for AesBackend<'_, S, C, true> {
     }
 }
 
-impl<S: Clmul, C: Cipher> BlockCipherDecBackend for AesBackend<'_, S, C, false> {
+impl<S: AesClmul, C: Cipher> BlockCipherDecBackend for AesBackend<'_, S, C, false> {
     #[inline(always)]
     fn decrypt_block(&self, block: InOut<'_, '_, Array<u8, U16>>) {
         self.singles(InOutBlocks::split(block.into_buf().into()).0);

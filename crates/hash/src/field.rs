@@ -10,7 +10,7 @@
 //! carry-less products of halves instead of four, because they are what the hardware starts least
 //! often: every second cycle at any width, where measured, with a latency of five.
 
-use lanelock_isa::{Block, Blocks, Clmul, wipe};
+use lanelock_isa::{AesClmul, Block, Blocks, wipe};
 
 /// x^63 + x^62 + x^57: what bit 64 of a number becomes when the modulus is added to clear bit 0.
 const FOLD: Block = 0xc200_0000_0000_0000_u128.to_le_bytes();
@@ -37,7 +37,7 @@ pub struct Factor<V>(V, V);
 
 impl<V: Copy> Factor<V> {
     #[inline(always)]
-    pub fn new<S: Clmul<V = V>>(s: S, v: V) -> Self {
+    pub fn new<S: AesClmul<V = V>>(s: S, v: V) -> Self {
         Self(v, s.xor(v, s.swap_halves(v)))
     }
 
@@ -50,13 +50,13 @@ impl<V: Copy> Factor<V> {
 
 impl<V: Copy> Sum<V> {
     #[inline(always)]
-    pub fn zero<S: Clmul<V = V>>(s: S) -> Self {
+    pub fn zero<S: AesClmul<V = V>>(s: S) -> Self {
         Self { low: s.zero(), both: s.zero(), high: s.zero() }
     }
 
     /// Adds `a` * `b`.
     #[inline(always)]
-    pub fn add<S: Clmul<V = V>>(&mut self, s: S, a: V, Factor(b, b_both): Factor<V>) {
+    pub fn add<S: AesClmul<V = V>>(&mut self, s: S, a: V, Factor(b, b_both): Factor<V>) {
         // Three sums, so three chains of exclusive ors; the products do not wait for one another.
         let a_both = s.xor(a, s.swap_halves(a));
         self.low = s.xor(self.low, s.clmul_low(a, b));
@@ -67,7 +67,7 @@ impl<V: Copy> Sum<V> {
     /// [`add`](Self::add), its results through an empty `asm!`: the products stay between the AES
     /// rounds where they were written (see [`Blocks::here`]).
     #[inline(always)]
-    pub fn add_here<S: Clmul<V = V>>(&mut self, s: S, a: V, b: Factor<V>) {
+    pub fn add_here<S: AesClmul<V = V>>(&mut self, s: S, a: V, b: Factor<V>) {
         self.add(s, a, b);
         self.low = s.here(self.low);
         self.both = s.here(self.both);
@@ -76,14 +76,14 @@ impl<V: Copy> Sum<V> {
 
     /// The element that all lanes together stand for.
     #[inline(always)]
-    pub fn finish<S: Clmul<V = V>>(self, s: S) -> <S::Narrow as Blocks>::V {
+    pub fn finish<S: AesClmul<V = V>>(self, s: S) -> <S::Narrow as Blocks>::V {
         s.sum_lanes(self.reduce(s))
     }
 
     /// The element that the sum stands for, in each lane, times x^-128: 64 bits from below are folded
     /// upwards, twice.
     #[inline(always)]
-    pub fn reduce<S: Clmul<V = V>>(self, s: S) -> V {
+    pub fn reduce<S: AesClmul<V = V>>(self, s: S) -> V {
         // The sum is T = low + M x^64 + high x^128, M = both + high + low. Adding a multiple of the
         // modulus, the low 64 bits l of T become zero: l (x^128 + x^127 + x^126 + x^121 + 1) leaves
         // l (x^63 + x^62 + x^57) x^64 + l x^128. What is left above x^64 is mid = M + (upper half of
@@ -99,7 +99,7 @@ impl<V: Copy> Sum<V> {
 
 /// The product of `a` and `b` in each lane.
 #[inline(always)]
-pub fn multiply<S: Clmul>(s: S, a: S::V, b: Factor<S::V>) -> S::V {
+pub fn multiply<S: AesClmul>(s: S, a: S::V, b: Factor<S::V>) -> S::V {
     let mut sum = Sum::zero(s);
     sum.add(s, a, b);
     sum.reduce(s)
@@ -125,13 +125,13 @@ impl Powers {
 
     /// Sets the powers of `key` that level `S` uses: a group and one more.
     #[inline(always)]
-    pub fn fill<S: Clmul>(&mut self, s: S, key: Block) {
+    pub fn fill<S: AesClmul>(&mut self, s: S, key: Block) {
         self.fill_some(s, key, VECTORS * S::WIDTH + 1);
     }
 
     /// Sets the powers of `key` up to `count`, which is at most a group and one.
     #[inline(always)]
-    pub fn fill_some<S: Clmul>(&mut self, s: S, key: Block, count: usize) {
+    pub fn fill_some<S: AesClmul>(&mut self, s: S, key: Block, count: usize) {
         let n = s.narrow();
         let mut power = n.load(&[key]);
         let first = Factor::new(n, power);
@@ -201,7 +201,7 @@ pub fn convert<S: Blocks, const REVERSED: bool>(s: S, v: S::V) -> S::V {
 
 /// A running hash over blocks that are known in number, at most a group and one: one reduction for
 /// all.
-pub struct ProductRun<'p, S: Clmul> {
+pub struct ProductRun<'p, S: AesClmul> {
     s: S,
     sum: Sum<S::V>,
     powers: Factors<'p>,
@@ -210,7 +210,7 @@ pub struct ProductRun<'p, S: Clmul> {
     before: <S::Narrow as Blocks>::V,
 }
 
-impl<'p, S: Clmul> ProductRun<'p, S> {
+impl<'p, S: AesClmul> ProductRun<'p, S> {
     /// A run of `count` blocks, one at least, behind the hash `before`.
     #[inline(always)]
     pub fn new(s: S, powers: &'p Powers, count: usize, before: <S::Narrow as Blocks>::V) -> Self {
@@ -253,7 +253,7 @@ impl<'p, S: Clmul> ProductRun<'p, S> {
 
 /// Hashes a group of [`VECTORS`] vectors.
 #[inline(always)]
-pub fn hash_group<S: Clmul, const REVERSED: bool>(
+pub fn hash_group<S: AesClmul, const REVERSED: bool>(
     s: S,
     powers: &Powers,
     y: <S::Narrow as Blocks>::V,
@@ -276,7 +276,7 @@ pub fn hash_group<S: Clmul, const REVERSED: bool>(
 
 /// Hashes bytes, padded with zeros to whole blocks, behind the hash `y`.
 #[inline(always)]
-pub fn hash_bytes<S: Clmul, const REVERSED: bool>(
+pub fn hash_bytes<S: AesClmul, const REVERSED: bool>(
     s: S,
     powers: &Powers,
     mut y: <S::Narrow as Blocks>::V,

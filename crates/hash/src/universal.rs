@@ -4,7 +4,7 @@
 
 use core::fmt;
 
-use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, LevelError, StackDepth};
+use lanelock_isa::{AesClmul, AesLevel, Block, Blocks, Kernel, LevelError, StackDepth};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::field::{Powers, convert, hash_bytes, times_x};
@@ -181,7 +181,7 @@ impl Kernel for Fill<'_> {
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         self.powers.fill(s, *self.key);
     }
 }
@@ -196,7 +196,7 @@ impl<const REVERSED: bool> Kernel for HashUpdate<'_, REVERSED> {
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         let n = s.narrow();
         let state = core::slice::from_mut(self.hash);
         let y = convert::<_, REVERSED>(n, n.load(state));

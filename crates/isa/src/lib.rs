@@ -8,12 +8,15 @@
 //!   make. Holding one proves that the processor has the instructions it names.
 //! - A *level* ([`AesLevel`]) is one of the tokens, chosen once when a key is set up and matched
 //!   once per bulk call. Nothing is detected on a hot path.
-//! - A *kernel* ([`Kernel`]) is an algorithm written once over the traits [`Blocks`] (AES) and
-//!   [`Clmul`] (carry-less products), in a crate that forbids `unsafe`. [`AesLevel::run`] compiles it
-//!   for every level.
+//! - A *kernel* ([`Kernel`]) is an algorithm written once over the traits [`Blocks`] (vectors of blocks),
+//!   [`Aes`], [`Clmul`] (carry-less products) and [`Windows`] (blocks of many buffers), together
+//!   [`AesClmul`], in a crate that forbids `unsafe`. [`AesLevel::run`] compiles it for every level.
+//!
+//! A level supplies moves of data, arithmetic of bits, single rounds of AES and products. Whole ciphers
+//! and key expansion are made of these in [`Aes`], for all levels.
 //!
 //! ```
-//! use lanelock_isa::{AesLevel, Block, Clmul, Kernel};
+//! use lanelock_isa::{AesClmul, AesLevel, Block, Kernel};
 //!
 //! /// The exclusive or of all blocks.
 //! struct Sum<'d>(&'d [Block]);
@@ -22,7 +25,7 @@
 //!     type Out = Block;
 //!
 //!     #[inline(always)]
-//!     fn run<S: Clmul>(self, s: S) -> Block {
+//!     fn run<S: AesClmul>(self, s: S) -> Block {
 //!         let (mut sum, mut lanes) = ([0; 16], [[0; 16]; 4]); // a vector has 1, 2 or 4 lanes
 //!         for blocks in self.0.chunks_exact(S::WIDTH) {
 //!             let v = s.load(blocks);
@@ -57,20 +60,21 @@
 #![deny(unsafe_op_in_unsafe_fn)]
 
 mod block;
-mod blocks;
 mod level;
 mod matrix;
 mod portable;
-mod window;
+mod vectors;
 mod wipe;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
 pub use block::Block;
-pub use blocks::{Beside, Blocks, Clmul, Kernel, LaneKeys, OwnKeys, RoundKeys, SameKey};
 pub use level::{AesLevel, LevelError, StackDepth, last_level_run, matrices_are_fast};
 pub use portable::Portable;
-pub use window::{MOST_LANES, Row, RowMut, SharedWindow, Window};
+pub use vectors::{
+    Aes, AesClmul, Begun, Beside, Blocks, Clmul, Kernel, MOST_LANES, RoundKeys, Row, RowMut,
+    SharedWindow, Window, Windows,
+};
 pub use wipe::{wipe, wipe_stack};
 #[cfg(target_arch = "x86_64")]
 pub use x86::{AesNi, Vaes256, Vaes512};

@@ -2,7 +2,18 @@
 
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "tests")]
 
-use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, OwnKeys, Window};
+use lanelock_isa::{Aes, AesClmul, AesLevel, Block, Blocks as _, Kernel, RoundKeys, Window};
+
+/// A key of its own for every lane of one vector.
+#[derive(Clone, Copy)]
+struct OwnKeys<'k>([&'k [Block; 11]; 4]);
+
+impl<S: Aes> RoundKeys<S> for OwnKeys<'_> {
+    #[inline(always)]
+    fn get(&self, s: S, round: usize, _: usize) -> S::K {
+        s.as_keys(s.load_each(&self.0.map(|keys| &keys[round])))
+    }
+}
 
 /// All operations on `a` and `b`, their results block by block.
 struct All<'a> {
@@ -15,8 +26,8 @@ impl Kernel for All<'_> {
     type Out = Vec<Vec<Block>>;
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) -> Self::Out {
-        let mut out = vec![Vec::new(); 37];
+    fn run<S: AesClmul>(self, s: S) -> Self::Out {
+        let mut out = vec![Vec::new(); 38];
         let mut sums = [[0; 16]; 2];
         for at in (0..4).step_by(S::WIDTH) {
             let (a, b) = (s.load(&self.a[at..]), s.load(&self.b[at..]));
@@ -30,6 +41,7 @@ impl Kernel for All<'_> {
             let counts = s.xor(ends, s.swap_halves(ends));
             let results = [
                 s.xor(a, b),
+                s.xor3(a, b, s.reverse(a)),
                 s.and(a, b),
                 s.add_words(a, b),
                 s.reverse(a),
@@ -81,7 +93,7 @@ impl Kernel for All<'_> {
                 sums[1][j] = sum[1][j];
             }
         }
-        out[34].extend(sums);
+        out[35].extend(sums);
         // Parts of every length, pieced together.
         let bytes = self.a.as_flattened();
         for length in 0..=64 {
@@ -110,10 +122,10 @@ impl Kernel for All<'_> {
         s.expand(&bytes[..16], &mut keys.0);
         s.expand(&bytes[..24], &mut keys.1);
         s.expand(&bytes[..32], &mut keys.2);
-        out[35].extend(keys.0);
-        out[35].extend(keys.1);
-        out[35].extend(keys.2);
-        out[36].push(s.inv_mix_columns(self.a[0]));
+        out[36].extend(keys.0);
+        out[36].extend(keys.1);
+        out[36].extend(keys.2);
+        out[37].push(s.inv_mix_columns(self.a[0]));
         out
     }
 }
@@ -150,7 +162,7 @@ struct Rounds<'a> {
 
 impl Rounds<'_> {
     #[inline(always)]
-    fn at<S: Clmul>(&self, s: S) -> Vec<Block> {
+    fn at<S: AesClmul>(&self, s: S) -> Vec<Block> {
         let mut out = vec![[0; 16]; 24];
         for at in (0..24).step_by(6 * S::WIDTH) {
             let (mut v, mut keys) = ([s.zero(); 6], [s.zero(); 6]);
@@ -171,7 +183,7 @@ impl Kernel for Rounds<'_> {
     type Out = [Vec<Block>; 3];
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) -> Self::Out {
+    fn run<S: AesClmul>(self, s: S) -> Self::Out {
         [self.at(s), self.at(s.pair()), self.at(s.narrow())]
     }
 }
@@ -183,7 +195,7 @@ impl Kernel for Round<'_> {
     type Out = Block;
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) -> Block {
+    fn run<S: AesClmul>(self, s: S) -> Block {
         let n = s.narrow();
         let mut out = [[0; 16]];
         n.store(n.round(n.splat(self.0), n.splat(self.1)), &mut out);
@@ -217,7 +229,7 @@ struct Squares<'a> {
 impl Squares<'_> {
     /// With `N` vectors, the last of which need not be full.
     #[inline(always)]
-    fn on<S: Clmul, const N: usize>(self, s: S) {
+    fn on<S: AesClmul, const N: usize>(self, s: S) {
         let mut lanes: Vec<&mut [Block]> =
             self.lanes.iter_mut().map(|lane| &mut lane[..]).collect();
         let blocks = lanes[0].len();
@@ -247,7 +259,7 @@ impl Kernel for Squares<'_> {
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         match self.lanes.len().div_ceil(S::WIDTH) {
             1 => self.on::<S, 1>(s),
             2 => self.on::<S, 2>(s),
@@ -292,7 +304,7 @@ impl Kernel for Width {
     type Out = usize;
 
     #[inline(always)]
-    fn run<S: Clmul>(self, _: S) -> usize {
+    fn run<S: AesClmul>(self, _: S) -> usize {
         S::WIDTH
     }
 }
@@ -308,11 +320,12 @@ impl Kernel for Chained<'_> {
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         let (a, b) = (s.load(self.a), s.load(self.b));
         let own = self.keys.each_ref();
-        let [v] = s.encrypt_whitened::<1, 11>([a], OwnKeys(own));
-        let [w] = s.encrypt_whitened_xor::<1, 11>([a], [b], OwnKeys(own));
+        let keys = OwnKeys(own);
+        let [v] = s.encrypt_whitened::<1, 11>([s.whiten(a, keys.get(s, 0, 0))], keys);
+        let [w] = s.encrypt_whitened_xor::<1, 11>([s.whiten(a, keys.get(s, 0, 0))], [b], keys);
         let mut blocks = [[[0; 16]; 4]; 2];
         s.store(s.xor(v, b), &mut blocks[0]);
         s.store(w, &mut blocks[1]);
@@ -320,40 +333,13 @@ impl Kernel for Chained<'_> {
     }
 }
 
-/// Two groups encrypted at once, and one after the other.
-struct Two<'a> {
-    a: &'a [Block; 4],
-    b: &'a [Block; 4],
-    keys: &'a [[Block; 11]; 4],
-}
-
-impl Kernel for Two<'_> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
-        let (a, b) = (s.load(self.a), s.load(self.b));
-        let own = self.keys.each_ref();
-        let [[c], [d]] = s.encrypt_two::<1, 11>([a], [b], OwnKeys(own));
-        let [e] = s.encrypt::<1, 11>([a], OwnKeys(own));
-        let [f] = s.encrypt::<1, 11>([b], OwnKeys(own));
-        let mut blocks = [[[0; 16]; 4]; 4];
-        s.store(c, &mut blocks[0]);
-        s.store(d, &mut blocks[1]);
-        s.store(e, &mut blocks[2]);
-        s.store(f, &mut blocks[3]);
-        assert_eq!(blocks[..2], blocks[2..]);
-    }
-}
-
 #[test]
-fn the_next_block_joins_the_last_round_and_two_groups_are_one_and_one() {
+fn the_next_block_joins_the_last_round() {
     let block = |i: usize| -> Block { core::array::from_fn(|j| ((i * 16 + j) * 89 % 251) as u8) };
     let keys = core::array::from_fn(|i| core::array::from_fn(|j| block(11 * i + j)));
     let (a, b) = ([1, 2, 3, 4].map(block), [5, 6, 7, 8].map(block));
     for level in AesLevel::available() {
         level.run(Chained { a: &a, b: &b, keys: &keys });
-        level.run(Two { a: &a, b: &b, keys: &keys });
     }
 }
 
@@ -368,26 +354,26 @@ impl Kernel for Masked<'_> {
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         let (a, b) = (s.load(self.a), s.load(self.b));
         let own = self.keys.each_ref();
-        let mut lasts = [[0; 16]; 4];
-        for i in 0..S::WIDTH {
-            lasts[i] = self.keys[i][10];
-        }
-        let last = s.xor(s.load(&lasts), b);
         let blocks = |v: S::V| {
             let mut blocks = [[0; 16]; 4];
             s.store(v, &mut blocks);
             blocks
         };
         let keys = OwnKeys(own);
-        let [v] = s.encrypt_begin::<1, 11>([a], keys);
+        let key = |round| keys.get(s, round, 0);
+        let (whitened, last) = (s.whiten(a, key(0)), key(10));
+        // What is added behind whitening and joining counts as if it had been added before.
+        let joined = s.xor(s.join(a, last), s.xor(a, b));
+        let [v] = s.encrypt_begin::<1, 11>([whitened], keys);
         let [w] = s.encrypt::<1, 11>([a], keys);
-        assert_eq!(blocks(s.encrypt_end(v, last)), blocks(s.xor(w, b)));
-        let [v] = s.decrypt_begin::<1, 11>([a], keys);
+        assert_eq!(blocks(s.encrypt_end(v, last, joined)), blocks(s.xor(w, b)));
+        let [v] = s.decrypt_begin::<1, 11>([s.xor(s.whiten(b, key(0)), s.xor(a, b))], keys);
         let [w] = s.decrypt::<1, 11>([a], keys);
-        assert_eq!(blocks(s.decrypt_end(v, last)), blocks(s.xor(w, b)));
+        assert_eq!(blocks(s.decrypt_end(v, last, joined)), blocks(s.xor(w, b)));
+        assert_eq!(blocks(s.whiten(whitened, key(0))), blocks(a));
 
         let (mut v, mut carries) = (a, s.carries(a));
         let mut expected = self.a.map(u128::from_le_bytes);

@@ -1,6 +1,6 @@
 //! One message: the chain of the MAC, and CTR beside it.
 
-use lanelock_isa::{Block, Blocks as _, Clmul, Kernel};
+use lanelock_isa::{AesClmul, Block, Blocks as _, Kernel};
 
 use super::{Start, split_aad};
 use lanelock_core::{
@@ -21,7 +21,7 @@ impl<C: Cipher, const OPEN: bool> Kernel for CcmOneShot<'_, '_, '_, C, OPEN> {
     type Out = Block;
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) -> Block {
+    fn run<S: AesClmul>(self, s: S) -> Block {
         let Self { key, start, aad, data } = self;
         let data = data.reborrow();
         let s = s.narrow();
@@ -58,14 +58,14 @@ impl<C: Cipher, const OPEN: bool> Kernel for CcmOneShot<'_, '_, '_, C, OPEN> {
 }
 
 /// Text on its way through MAC and CTR.
-struct CcmPass<S: Clmul, C: Cipher> {
+struct CcmPass<S: AesClmul, C: Cipher> {
     s: S,
     keys: SameKey<S, C>,
     mac: S::V,
     counter: S::V,
 }
 
-impl<S: Clmul, C: Cipher> CcmPass<S, C> {
+impl<S: AesClmul, C: Cipher> CcmPass<S, C> {
     /// The next block of the key stream.
     #[inline(always)]
     fn stream(&mut self) -> S::V {
@@ -120,7 +120,7 @@ impl<C: Cipher, const OPEN: bool> Kernel for CcmPiece<'_, '_, '_, C, OPEN> {
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         let Self { key, mac, counter, data } = self;
         let s = s.narrow();
         let keys = SameKey::new(s, key.keys());

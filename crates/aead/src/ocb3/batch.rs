@@ -9,7 +9,7 @@
 //! At most five rows are encrypted together: 5 states, the offsets, the checksum and the mask of the
 //! tag, and the round keys: 20 registers with 11 of them.
 
-use lanelock_isa::{Block, Blocks, Clmul, Kernel, wipe};
+use lanelock_isa::{AesClmul, Block, Blocks, Kernel, wipe};
 
 use super::{
     Ocb3, end_mark,
@@ -209,11 +209,11 @@ trait Ocb3LaneKeys<'k, C: Cipher>: Copy {
     /// The key of lane `lane`.
     fn key(self, lane: usize) -> &'k Ocb3<C>;
     /// Round keys of the lanes of a vector that starts at lane `at`.
-    fn rounds<S: Clmul>(self, s: S, at: usize, decrypt: bool) -> impl RoundKeys<S, C>;
+    fn rounds<S: AesClmul>(self, s: S, at: usize, decrypt: bool) -> impl RoundKeys<S, C>;
     /// Their masks, one of each.
-    fn masks<S: Clmul>(self, s: S, at: usize, mask: impl Fn(&Masks) -> &Block) -> S::V;
+    fn masks<S: AesClmul>(self, s: S, at: usize, mask: impl Fn(&Masks) -> &Block) -> S::V;
     /// The round keys for the vectors of the message in lane `lane`; `first` are those of lane 0.
-    fn text<'f, S: Clmul>(
+    fn text<'f, S: AesClmul>(
         self,
         s: S,
         lane: usize,
@@ -235,17 +235,17 @@ impl<'k, C: Cipher> Ocb3LaneKeys<'k, C> for Ocb3OneKey<'k, C> {
     }
 
     #[inline(always)]
-    fn rounds<S: Clmul>(self, s: S, _: usize, decrypt: bool) -> impl RoundKeys<S, C> {
+    fn rounds<S: AesClmul>(self, s: S, _: usize, decrypt: bool) -> impl RoundKeys<S, C> {
         SameKey::new(s, self.0.round_keys(decrypt))
     }
 
     #[inline(always)]
-    fn masks<S: Clmul>(self, s: S, _: usize, mask: impl Fn(&Masks) -> &Block) -> S::V {
+    fn masks<S: AesClmul>(self, s: S, _: usize, mask: impl Fn(&Masks) -> &Block) -> S::V {
         s.splat(mask(&self.0.masks))
     }
 
     #[inline(always)]
-    fn text<'f, S: Clmul>(
+    fn text<'f, S: AesClmul>(
         self,
         _: S,
         _: usize,
@@ -270,7 +270,7 @@ impl<'k, C: Cipher> Ocb3LaneKeys<'k, C> for Ocb3KeyEach<'_, 'k, C> {
     }
 
     #[inline(always)]
-    fn rounds<S: Clmul>(self, _: S, at: usize, decrypt: bool) -> impl RoundKeys<S, C> {
+    fn rounds<S: AesClmul>(self, _: S, at: usize, decrypt: bool) -> impl RoundKeys<S, C> {
         let mut keys = [self.key(at).round_keys(decrypt); 4];
         for i in 1..S::WIDTH {
             keys[i] = self.key(at + i).round_keys(decrypt);
@@ -279,7 +279,7 @@ impl<'k, C: Cipher> Ocb3LaneKeys<'k, C> for Ocb3KeyEach<'_, 'k, C> {
     }
 
     #[inline(always)]
-    fn masks<S: Clmul>(self, s: S, at: usize, mask: impl Fn(&Masks) -> &Block) -> S::V {
+    fn masks<S: AesClmul>(self, s: S, at: usize, mask: impl Fn(&Masks) -> &Block) -> S::V {
         let mut blocks = [mask(&self.key(at).masks); 4];
         for i in 1..S::WIDTH {
             blocks[i] = mask(&self.key(at + i).masks);
@@ -288,7 +288,7 @@ impl<'k, C: Cipher> Ocb3LaneKeys<'k, C> for Ocb3KeyEach<'_, 'k, C> {
     }
 
     #[inline(always)]
-    fn text<'f, S: Clmul>(
+    fn text<'f, S: AesClmul>(
         self,
         s: S,
         lane: usize,
@@ -306,7 +306,7 @@ impl<'k, C: Cipher> Ocb3LaneKeys<'k, C> for Ocb3KeyEach<'_, 'k, C> {
 #[derive(Clone, Copy)]
 struct Gathered<'k, C: Cipher>([&'k C::Rounds<Block>; 4]);
 
-impl<S: Clmul, C: Cipher> RoundKeys<S, C> for Gathered<'_, C> {
+impl<S: AesClmul, C: Cipher> RoundKeys<S, C> for Gathered<'_, C> {
     #[inline(always)]
     fn get(&self, s: S, round: usize, _: usize) -> C::RoundKey<S> {
         let mut blocks = [&self.0[0].as_ref()[round]; 4];
@@ -331,7 +331,7 @@ impl<'k, K: Ocb3LaneKeys<'k, C>, C: Cipher, const SEAL: bool> Kernel
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         let Self { messages, group, keys, wave } = self;
         // 1. The first offsets of all messages, a lane each.
         let shape = Ocb3Shape::new(shape(group[0]), S::WIDTH);
@@ -384,7 +384,7 @@ fn nonce_block(nonce: &[u8], tag_length: usize) -> Block {
 
 /// Offset_0 (4.2) of the lanes of a vector: as [`first_offset`](super::first_offset).
 #[inline(always)]
-fn first_offsets<'k, S: Clmul, C: Cipher>(
+fn first_offsets<'k, S: AesClmul, C: Cipher>(
     s: S,
     keys: impl Ocb3LaneKeys<'k, C>,
     wave: &mut Ocb3Wave,
@@ -410,7 +410,7 @@ fn first_offsets<'k, S: Clmul, C: Cipher>(
 
 /// The vectors of a message; the rest of it gets its place in the rows.
 #[inline(always)]
-fn begin<S: Clmul, C: Cipher, const SEAL: bool>(
+fn begin<S: AesClmul, C: Cipher, const SEAL: bool>(
     s: S,
     shape: Ocb3Shape,
     masks: &Masks,
@@ -452,7 +452,7 @@ fn begin<S: Clmul, C: Cipher, const SEAL: bool>(
 
 /// The vectors of AAD; the rest gets its place in rows, with the offsets added.
 #[inline(always)]
-fn begin_aad<S: Clmul, C: Cipher>(
+fn begin_aad<S: AesClmul, C: Cipher>(
     s: S,
     key: &Ocb3<C>,
     wave: &mut Ocb3Wave,
@@ -487,7 +487,7 @@ fn begin_aad<S: Clmul, C: Cipher>(
 
 /// The rows of the lanes of one vector.
 #[inline(always)]
-fn rows<'k, S: Clmul, C: Cipher, const SEAL: bool>(
+fn rows<'k, S: AesClmul, C: Cipher, const SEAL: bool>(
     s: S,
     shape: Ocb3Shape,
     keys: impl Ocb3LaneKeys<'k, C>,
@@ -573,7 +573,7 @@ fn rows<'k, S: Clmul, C: Cipher, const SEAL: bool>(
 
 /// Encrypts the first `count` vectors of `v`.
 #[inline(always)]
-fn encrypt<'k, S: Clmul, C: Cipher>(
+fn encrypt<'k, S: AesClmul, C: Cipher>(
     s: S,
     keys: impl Ocb3LaneKeys<'k, C>,
     v: &mut [S::V; ROWS],
@@ -593,7 +593,7 @@ fn encrypt<'k, S: Clmul, C: Cipher>(
 
 /// Decrypts the first `count` vectors of `v`.
 #[inline(always)]
-fn decrypt<'k, S: Clmul, C: Cipher>(
+fn decrypt<'k, S: AesClmul, C: Cipher>(
     s: S,
     keys: impl Ocb3LaneKeys<'k, C>,
     v: &mut [S::V; ROWS],
@@ -611,7 +611,7 @@ fn decrypt<'k, S: Clmul, C: Cipher>(
 
 /// Copies what was done in rows from the lane to the message, and writes or checks the tag.
 #[inline(always)]
-fn end<S: Clmul, C: Cipher, const SEAL: bool>(
+fn end<S: AesClmul, C: Cipher, const SEAL: bool>(
     s: S,
     shape: Ocb3Shape,
     wave: &mut Ocb3Wave,

@@ -4,7 +4,7 @@
 //! j, a multiple of G: its offsets are those of the first G blocks of a message, all of them xor
 //! Offset_j, but for the last, which has L_ntz(j+G) where the first group has L_k.
 
-use lanelock_isa::{Block, Clmul};
+use lanelock_isa::{AesClmul, Block};
 
 use super::masks::Masks;
 use lanelock_core::{
@@ -20,7 +20,7 @@ pub(super) trait Pass {
     fn blocks(&self) -> usize;
 
     /// Processes the group at block `at`, and adds what is to be summed up to `sum`.
-    fn group<S: Clmul, const N: usize, C: Cipher>(
+    fn group<S: AesClmul, const N: usize, C: Cipher>(
         &mut self,
         at: usize,
         keys: FlowKeys<'_, S, C>,
@@ -39,7 +39,7 @@ impl<const SEAL: bool> Pass for Ocb3Text<'_, '_, SEAL> {
     }
 
     #[inline(always)]
-    fn group<S: Clmul, const N: usize, C: Cipher>(
+    fn group<S: AesClmul, const N: usize, C: Cipher>(
         &mut self,
         at: usize,
         keys: FlowKeys<'_, S, C>,
@@ -86,7 +86,7 @@ impl Pass for Aad<'_> {
     }
 
     #[inline(always)]
-    fn group<S: Clmul, const N: usize, C: Cipher>(
+    fn group<S: AesClmul, const N: usize, C: Cipher>(
         &mut self,
         at: usize,
         keys: FlowKeys<'_, S, C>,
@@ -108,28 +108,28 @@ impl Pass for Aad<'_> {
 }
 
 /// Round keys. Those at the ends go with the offsets: see [`Offsets`].
-pub(super) struct FlowKeys<'k, S: Clmul, C: Cipher> {
+pub(super) struct FlowKeys<'k, S: AesClmul, C: Cipher> {
     schedule: &'k C::Rounds<Block>,
     registers: SameKey<S, C>,
 }
 
-impl<'k, S: Clmul, C: Cipher> FlowKeys<'k, S, C> {
+impl<'k, S: AesClmul, C: Cipher> FlowKeys<'k, S, C> {
     #[inline(always)]
     pub(super) fn new(s: S, schedule: &'k C::Rounds<Block>) -> Self {
         Self { schedule, registers: SameKey::new(s, schedule) }
     }
 }
 
-impl<S: Clmul, C: Cipher> Clone for FlowKeys<'_, S, C> {
+impl<S: AesClmul, C: Cipher> Clone for FlowKeys<'_, S, C> {
     #[inline(always)]
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<S: Clmul, C: Cipher> Copy for FlowKeys<'_, S, C> {}
+impl<S: AesClmul, C: Cipher> Copy for FlowKeys<'_, S, C> {}
 
-impl<S: Clmul, C: Cipher> RoundKeys<S, C> for FlowKeys<'_, S, C> {
+impl<S: AesClmul, C: Cipher> RoundKeys<S, C> for FlowKeys<'_, S, C> {
     #[inline(always)]
     fn get(&self, s: S, round: usize, vector: usize) -> C::RoundKey<S> {
         if S::WIDTH == 4 {
@@ -144,7 +144,7 @@ impl<S: Clmul, C: Cipher> RoundKeys<S, C> for FlowKeys<'_, S, C> {
 /// The offsets of a group of `N` vectors. Each is added twice: with what the cipher begins with
 /// ([`Cipher::whiten`]), and with what it ends with ([`Cipher::join`]).
 #[derive(Clone, Copy)]
-pub(super) struct Offsets<'m, S: Clmul, const N: usize> {
+pub(super) struct Offsets<'m, S: AesClmul, const N: usize> {
     s: S,
     masks: &'m Masks,
     /// What the offsets differ in from those of the first group of a message, whitened and joined.
@@ -153,7 +153,7 @@ pub(super) struct Offsets<'m, S: Clmul, const N: usize> {
     end: [S::V; 2],
 }
 
-impl<S: Clmul, const N: usize> Offsets<'_, S, N> {
+impl<S: AesClmul, const N: usize> Offsets<'_, S, N> {
     /// The offsets of vector `i`, whitened.
     #[inline(always)]
     fn first(self, i: usize) -> S::V {
@@ -174,7 +174,7 @@ impl<S: Clmul, const N: usize> Offsets<'_, S, N> {
 
 /// Where a message is.
 #[derive(Clone, Copy)]
-pub(super) struct Flow<'m, S: Clmul> {
+pub(super) struct Flow<'m, S: AesClmul> {
     pub(super) s: S,
     pub(super) masks: &'m Masks,
     /// The offset of the last block that is done, in every lane.
@@ -185,7 +185,7 @@ pub(super) struct Flow<'m, S: Clmul> {
     pub(super) blocks: u64,
 }
 
-impl<'m, S: Clmul> Flow<'m, S> {
+impl<'m, S: AesClmul> Flow<'m, S> {
     /// The beginning of a message.
     #[inline(always)]
     pub(super) fn new(s: S, masks: &'m Masks, offset: S::V) -> Self {

@@ -8,7 +8,7 @@ mod flow;
 mod masks;
 mod stream;
 
-use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, StackDepth};
+use lanelock_isa::{AesClmul, AesLevel, Block, Blocks, Kernel, StackDepth};
 
 use super::{Aead, Opener, Sealer};
 use flow::{Aad, Flow, Ocb3Text};
@@ -236,7 +236,7 @@ impl<C: Cipher, const SEAL: bool> Kernel for Ocb3OneShot<'_, '_, '_, C, SEAL> {
     type Out = Block;
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) -> Block {
+    fn run<S: AesClmul>(self, s: S) -> Block {
         let Self { ocb, nonce, aad, data } = self;
         let data = data.reborrow();
         let Ocb3 { aes, masks, tag_length } = ocb;
@@ -270,7 +270,7 @@ impl<C: Cipher, const SEAL: bool> Kernel for Ocb3OneShot<'_, '_, '_, C, SEAL> {
 
 /// The last block of text, which is partial (4.2).
 #[inline(always)]
-fn partial<S: Clmul, C: Cipher, const SEAL: bool>(
+fn partial<S: AesClmul, C: Cipher, const SEAL: bool>(
     s: S,
     flow: &mut Flow<'_, S::Narrow>,
     keys: &C::Rounds<Block>,
@@ -289,7 +289,7 @@ fn partial<S: Clmul, C: Cipher, const SEAL: bool>(
 
 /// The last block of AAD, which is partial (4.1).
 #[inline(always)]
-fn hash_partial<S: Clmul, C: Cipher>(
+fn hash_partial<S: AesClmul, C: Cipher>(
     s: S,
     flow: &mut Flow<'_, S::Narrow>,
     keys: &C::Rounds<Block>,
@@ -304,7 +304,11 @@ fn hash_partial<S: Clmul, C: Cipher>(
 
 /// The tag in full, from the text and the hash of the AAD (4.2).
 #[inline(always)]
-fn finish<N: Clmul, C: Cipher>(flow: &Flow<'_, N>, keys: &C::Rounds<Block>, hash: N::V) -> Block {
+fn finish<N: AesClmul, C: Cipher>(
+    flow: &Flow<'_, N>,
+    keys: &C::Rounds<Block>,
+    hash: N::V,
+) -> Block {
     let n = flow.s;
     let v = n.xor(flow.sum, n.xor(flow.offset, n.load(&[flow.masks.tag])));
     let [v] = C::encrypt::<_, 1>(n, [v], SameKey::new(n, keys));

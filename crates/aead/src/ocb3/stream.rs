@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use lanelock_isa::{Block, Blocks as _, Clmul, Kernel, wipe};
+use lanelock_isa::{AesClmul, Block, Blocks as _, Kernel, wipe};
 use zeroize::ZeroizeOnDrop;
 
 use super::{
@@ -151,7 +151,7 @@ impl<P: Pass, C: Cipher> Kernel for Resume<'_, P, C> {
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         let Self { ocb, place, keys, mut data } = self;
         let n = s.narrow();
         // In all lanes the same offset; the sum in one lane, since all lanes are added up in the end.
@@ -178,7 +178,7 @@ impl<C: Cipher, const SEAL: bool> Kernel for Partial<'_, '_, '_, C, SEAL> {
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         let Self { ocb, place, rest } = self;
         let mut flow = load(s.narrow(), ocb, place);
         partial::<S, C, SEAL>(s, &mut flow, ocb.aes.encrypt_keys(), rest);
@@ -198,7 +198,7 @@ impl<C: Cipher> Kernel for FinishText<'_, C> {
     type Out = Block;
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) -> Block {
+    fn run<S: AesClmul>(self, s: S) -> Block {
         let Self { ocb, aad, part, text } = self;
         let (n, keys) = (s.narrow(), ocb.aes.encrypt_keys());
         let mut aad = load(n, ocb, aad);
@@ -210,7 +210,7 @@ impl<C: Cipher> Kernel for FinishText<'_, C> {
 }
 
 #[inline(always)]
-fn load<'a, N: Clmul, C: Cipher>(n: N, ocb: &'a Ocb3<C>, place: &FlowState) -> Flow<'a, N> {
+fn load<'a, N: AesClmul, C: Cipher>(n: N, ocb: &'a Ocb3<C>, place: &FlowState) -> Flow<'a, N> {
     Flow {
         s: n,
         masks: &ocb.masks,
@@ -221,7 +221,7 @@ fn load<'a, N: Clmul, C: Cipher>(n: N, ocb: &'a Ocb3<C>, place: &FlowState) -> F
 }
 
 #[inline(always)]
-fn store<N: Clmul>(flow: &Flow<'_, N>, place: &mut FlowState) {
+fn store<N: AesClmul>(flow: &Flow<'_, N>, place: &mut FlowState) {
     flow.s.store(flow.offset, core::slice::from_mut(&mut place.offset));
     flow.s.store(flow.sum, core::slice::from_mut(&mut place.sum));
     place.blocks = flow.blocks;

@@ -1,6 +1,6 @@
 //! AES (FIPS 197) as a cipher of the modes.
 
-use lanelock_isa::{Beside, Block, Clmul};
+use lanelock_isa::{AesClmul, Beside, Block};
 
 use super::{Cipher, ExpandLanes, RoundKeys};
 
@@ -22,7 +22,7 @@ impl<K: Copy, const R: usize> Copy for AesKeys<K, R> {}
 
 impl<S, K, const R: usize> lanelock_isa::RoundKeys<S> for AesKeys<K, R>
 where
-    S: Clmul,
+    S: AesClmul,
     K: RoundKeys<S, Aes<R>>,
     Aes<R>: AesKeySize,
 {
@@ -69,8 +69,8 @@ where
     type KeyBytes = <Self as AesKeySize>::KeyBytes;
     type TwoKeys = <Self as AesKeySize>::TwoKeys;
     type Rounds<T: Copy> = [T; R];
-    type RoundKey<S: Clmul> = S::K;
-    type Begun<S: Clmul> = S::V;
+    type RoundKey<S: AesClmul> = S::K;
+    type Begun<S: AesClmul> = lanelock_isa::Begun<S::State, S::K>;
 
     #[inline(always)]
     fn rounds<T: Copy>(value: T) -> [T; R] {
@@ -78,24 +78,24 @@ where
     }
 
     #[inline(always)]
-    fn round_key<S: Clmul>(s: S, key: &Block) -> S::K {
+    fn round_key<S: AesClmul>(s: S, key: &Block) -> S::K {
         s.key(key)
     }
 
     #[inline(always)]
-    fn lane_keys<S: Clmul>(s: S, keys: S::V) -> S::K {
+    fn lane_keys<S: AesClmul>(s: S, keys: S::V) -> S::K {
         s.as_keys(keys)
     }
 
     #[inline(always)]
-    fn expand<S: Clmul>(s: S, key: &[u8], schedule: &mut [Block; R]) {
+    fn expand<S: AesClmul>(s: S, key: &[u8], schedule: &mut [Block; R]) {
         s.expand(key, schedule);
     }
 
     /// The round keys of the equivalent inverse cipher (FIPS 197, 5.3.5): reversed, all but
     /// the ends unmixed.
     #[inline(always)]
-    fn invert<S: Clmul>(s: S, encrypt: &[Block; R], decrypt: &mut [Block; R]) {
+    fn invert<S: AesClmul>(s: S, encrypt: &[Block; R], decrypt: &mut [Block; R]) {
         let last = R - 1;
         decrypt[0] = encrypt[last];
         decrypt[last] = encrypt[0];
@@ -105,7 +105,7 @@ where
     }
 
     #[inline(always)]
-    fn encrypt<S: Clmul, const N: usize>(
+    fn encrypt<S: AesClmul, const N: usize>(
         s: S,
         v: [S::V; N],
         keys: impl RoundKeys<S, Self>,
@@ -114,7 +114,7 @@ where
     }
 
     #[inline(always)]
-    fn decrypt<S: Clmul, const N: usize>(
+    fn decrypt<S: AesClmul, const N: usize>(
         s: S,
         v: [S::V; N],
         keys: impl RoundKeys<S, Self>,
@@ -123,7 +123,7 @@ where
     }
 
     #[inline(always)]
-    fn encrypt_beside<S: Clmul, const N: usize>(
+    fn encrypt_beside<S: AesClmul, const N: usize>(
         s: S,
         v: [S::V; N],
         keys: impl RoundKeys<S, Self>,
@@ -133,49 +133,88 @@ where
     }
 
     #[inline(always)]
-    fn begin<S: Clmul, const N: usize>(
+    fn whiten<S: AesClmul>(s: S, v: S::V, keys: impl RoundKeys<S, Self>, vector: usize) -> S::V {
+        s.whiten(v, keys.get(s, 0, vector))
+    }
+
+    #[inline(always)]
+    fn encrypt_whitened<S: AesClmul, const N: usize>(
+        s: S,
+        v: [S::V; N],
+        keys: impl RoundKeys<S, Self>,
+    ) -> [S::V; N] {
+        s.encrypt_whitened::<N, R>(v, AesKeys::<_, R>(keys))
+    }
+
+    #[inline(always)]
+    fn encrypt_whitened_xor<S: AesClmul, const N: usize>(
+        s: S,
+        v: [S::V; N],
+        next: [S::V; N],
+        keys: impl RoundKeys<S, Self>,
+    ) -> [S::V; N] {
+        s.encrypt_whitened_xor::<N, R>(v, next, AesKeys::<_, R>(keys))
+    }
+
+    #[inline(always)]
+    fn encrypt_xor<S: AesClmul, const N: usize>(
+        s: S,
+        early: [S::V; N],
+        late: [S::V; N],
+        keys: impl RoundKeys<S, Self>,
+    ) -> [S::V; N] {
+        s.encrypt_xor::<N, R>(early, late, AesKeys::<_, R>(keys))
+    }
+
+    #[inline(always)]
+    fn begin<S: AesClmul, const N: usize>(
         s: S,
         whitened: [S::V; N],
         keys: impl RoundKeys<S, Self>,
-    ) -> [S::V; N] {
-        Self::encrypt(s, whitened, keys)
+    ) -> [Self::Begun<S>; N] {
+        s.encrypt_begin::<N, R>(whitened, AesKeys::<_, R>(keys))
     }
 
     #[inline(always)]
-    fn end<S: Clmul>(
+    fn join<S: AesClmul>(s: S, mask: S::V, keys: impl RoundKeys<S, Self>, vector: usize) -> S::V {
+        s.join(mask, keys.get(s, R - 1, vector))
+    }
+
+    #[inline(always)]
+    fn end<S: AesClmul>(
         s: S,
-        begun: S::V,
+        begun: Self::Begun<S>,
         joined: S::V,
-        _: impl RoundKeys<S, Self>,
-        _: usize,
+        keys: impl RoundKeys<S, Self>,
+        vector: usize,
     ) -> S::V {
-        s.xor(begun, joined)
+        s.encrypt_end(begun, keys.get(s, R - 1, vector), joined)
     }
 
     #[inline(always)]
-    fn begin_decrypt<S: Clmul, const N: usize>(
+    fn begin_decrypt<S: AesClmul, const N: usize>(
         s: S,
         whitened: [S::V; N],
         keys: impl RoundKeys<S, Self>,
-    ) -> [S::V; N] {
-        Self::decrypt(s, whitened, keys)
+    ) -> [Self::Begun<S>; N] {
+        s.decrypt_begin::<N, R>(whitened, AesKeys::<_, R>(keys))
     }
 
     #[inline(always)]
-    fn end_decrypt<S: Clmul>(
+    fn end_decrypt<S: AesClmul>(
         s: S,
-        begun: S::V,
+        begun: Self::Begun<S>,
         joined: S::V,
-        _: impl RoundKeys<S, Self>,
-        _: usize,
+        keys: impl RoundKeys<S, Self>,
+        vector: usize,
     ) -> S::V {
-        s.xor(begun, joined)
+        s.decrypt_end(begun, keys.get(s, R - 1, vector), joined)
     }
 }
 
 impl ExpandLanes for Aes<11> {
     #[inline(always)]
-    fn expand_lanes<S: Clmul>(s: S, mut k: S::V, _: S::V) -> [S::K; 11] {
+    fn expand_lanes<S: AesClmul>(s: S, mut k: S::V, _: S::V) -> [S::K; 11] {
         let mut keys = [s.as_keys(k); 11];
         let mut constant = 1;
         for round in 1..11 {
@@ -189,7 +228,7 @@ impl ExpandLanes for Aes<11> {
 
 impl ExpandLanes for Aes<15> {
     #[inline(always)]
-    fn expand_lanes<S: Clmul>(s: S, mut a: S::V, mut b: S::V) -> [S::K; 15] {
+    fn expand_lanes<S: AesClmul>(s: S, mut a: S::V, mut b: S::V) -> [S::K; 15] {
         let mut keys = [s.as_keys(a); 15];
         keys[1] = s.as_keys(b);
         let mut constant = 1;
@@ -215,7 +254,7 @@ fn double(constant: u8) -> u8 {
 
 /// Each word = the exclusive or of it and all words below.
 #[inline(always)]
-fn running_xor<S: Clmul>(s: S, v: S::V) -> S::V {
+fn running_xor<S: AesClmul>(s: S, v: S::V) -> S::V {
     let v = s.xor(v, s.bytes_up::<4>(v));
     s.xor(v, s.bytes_up::<8>(v))
 }

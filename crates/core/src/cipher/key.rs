@@ -1,6 +1,6 @@
 //! Expanded keys.
 
-use lanelock_isa::{AesLevel, Block, Clmul, Kernel, StackDepth, wipe};
+use lanelock_isa::{AesClmul, AesLevel, Block, Kernel, StackDepth, wipe};
 
 use super::Cipher;
 use crate::{key_object, set_up::SetUp};
@@ -131,7 +131,7 @@ impl<C: Cipher> Kernel for Expand<'_, C> {
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         C::expand(s, self.key, self.keys);
     }
 }
@@ -145,7 +145,7 @@ impl<C: Cipher> Kernel for Invert<'_, C> {
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         C::invert(s, self.encrypt, self.decrypt);
     }
 }

@@ -10,7 +10,7 @@ pub use key::EncryptKey;
 pub use key::Key;
 pub use round_keys::{LaneKeys, OwnKeys, RoundKeys, SameKey};
 
-use lanelock_isa::{Beside, Block, Clmul};
+use lanelock_isa::{AesClmul, Beside, Block};
 
 /// A block cipher with blocks of 16 bytes, on vectors of blocks.
 ///
@@ -32,31 +32,31 @@ pub trait Cipher: Copy + Send + Sync + 'static {
     /// A value for each round key: an array.
     type Rounds<T: Copy>: Copy + AsRef<[T]> + AsMut<[T]>;
     /// A round key in the form that the rounds take at level `S`.
-    type RoundKey<S: Clmul>: Copy;
+    type RoundKey<S: AesClmul>: Copy;
     /// Blocks on their way through the cipher, up to its end: see [`begin`](Self::begin).
-    type Begun<S: Clmul>: Copy;
+    type Begun<S: AesClmul>: Copy;
 
     /// The same value for each round key.
     fn rounds<T: Copy>(value: T) -> Self::Rounds<T>;
     /// A round key for all lanes.
-    fn round_key<S: Clmul>(s: S, key: &Block) -> Self::RoundKey<S>;
+    fn round_key<S: AesClmul>(s: S, key: &Block) -> Self::RoundKey<S>;
     /// A round key for each lane.
-    fn lane_keys<S: Clmul>(s: S, keys: S::V) -> Self::RoundKey<S>;
+    fn lane_keys<S: AesClmul>(s: S, keys: S::V) -> Self::RoundKey<S>;
 
     /// Makes the schedule of encryption from the bytes of a key: in place, since a schedule that is
     /// returned leaves copies behind.
-    fn expand<S: Clmul>(s: S, key: &[u8], schedule: &mut Self::Rounds<Block>);
+    fn expand<S: AesClmul>(s: S, key: &[u8], schedule: &mut Self::Rounds<Block>);
     /// Makes the schedule of decryption from that of encryption.
-    fn invert<S: Clmul>(s: S, encrypt: &Self::Rounds<Block>, decrypt: &mut Self::Rounds<Block>);
+    fn invert<S: AesClmul>(s: S, encrypt: &Self::Rounds<Block>, decrypt: &mut Self::Rounds<Block>);
 
     /// Encrypts `N` vectors, side by side.
-    fn encrypt<S: Clmul, const N: usize>(
+    fn encrypt<S: AesClmul, const N: usize>(
         s: S,
         v: [S::V; N],
         keys: impl RoundKeys<S, Self>,
     ) -> [S::V; N];
     /// Decrypts `N` vectors, with the schedule of decryption.
-    fn decrypt<S: Clmul, const N: usize>(
+    fn decrypt<S: AesClmul, const N: usize>(
         s: S,
         v: [S::V; N],
         keys: impl RoundKeys<S, Self>,
@@ -66,12 +66,12 @@ pub trait Cipher: Copy + Send + Sync + 'static {
     /// with a key, where the cipher begins with one. Then `encrypt(a ^ b)` is
     /// `encrypt_whitened(whiten(a) ^ b)`.
     #[inline(always)]
-    fn whiten<S: Clmul>(_: S, v: S::V, _: impl RoundKeys<S, Self>, _vector: usize) -> S::V {
+    fn whiten<S: AesClmul>(_: S, v: S::V, _: impl RoundKeys<S, Self>, _vector: usize) -> S::V {
         v
     }
     /// [`encrypt`](Self::encrypt) behind [`whiten`](Self::whiten).
     #[inline(always)]
-    fn encrypt_whitened<S: Clmul, const N: usize>(
+    fn encrypt_whitened<S: AesClmul, const N: usize>(
         s: S,
         v: [S::V; N],
         keys: impl RoundKeys<S, Self>,
@@ -81,7 +81,7 @@ pub trait Cipher: Copy + Send + Sync + 'static {
     /// [`encrypt_whitened`](Self::encrypt_whitened), and exclusive or with `next`, which is there early: a
     /// cipher that ends with the exclusive or of a key adds both at once.
     #[inline(always)]
-    fn encrypt_whitened_xor<S: Clmul, const N: usize>(
+    fn encrypt_whitened_xor<S: AesClmul, const N: usize>(
         s: S,
         v: [S::V; N],
         next: [S::V; N],
@@ -95,7 +95,7 @@ pub trait Cipher: Copy + Send + Sync + 'static {
     }
     /// Encrypts `early ^ late`: `late` is the part that may arrive last, such as the state of a chain.
     #[inline(always)]
-    fn encrypt_xor<S: Clmul, const N: usize>(
+    fn encrypt_xor<S: AesClmul, const N: usize>(
         s: S,
         early: [S::V; N],
         late: [S::V; N],
@@ -110,7 +110,7 @@ pub trait Cipher: Copy + Send + Sync + 'static {
     /// [`encrypt`](Self::encrypt), with other work between the rounds or behind them: at least
     /// [`STEPS`] steps of it, from step 1 on.
     #[inline(always)]
-    fn encrypt_beside<S: Clmul, const N: usize>(
+    fn encrypt_beside<S: AesClmul, const N: usize>(
         s: S,
         v: [S::V; N],
         keys: impl RoundKeys<S, Self>,
@@ -125,18 +125,18 @@ pub trait Cipher: Copy + Send + Sync + 'static {
 
     /// The beginning of an encryption, for modes that add a mask behind the cipher and have work of their
     /// own for each vector: `encrypt(v) ^ mask` is `end(begin(whiten(v)), join(mask))`.
-    fn begin<S: Clmul, const N: usize>(
+    fn begin<S: AesClmul, const N: usize>(
         s: S,
         whitened: [S::V; N],
         keys: impl RoundKeys<S, Self>,
     ) -> [Self::Begun<S>; N];
     /// A mask, joined with what the cipher adds at its end.
     #[inline(always)]
-    fn join<S: Clmul>(_: S, mask: S::V, _: impl RoundKeys<S, Self>, _vector: usize) -> S::V {
+    fn join<S: AesClmul>(_: S, mask: S::V, _: impl RoundKeys<S, Self>, _vector: usize) -> S::V {
         mask
     }
     /// The end of what [`begin`](Self::begin) began for vector number `vector`.
-    fn end<S: Clmul>(
+    fn end<S: AesClmul>(
         s: S,
         begun: Self::Begun<S>,
         joined: S::V,
@@ -144,13 +144,13 @@ pub trait Cipher: Copy + Send + Sync + 'static {
         vector: usize,
     ) -> S::V;
     /// The beginning of a decryption: see [`begin`](Self::begin).
-    fn begin_decrypt<S: Clmul, const N: usize>(
+    fn begin_decrypt<S: AesClmul, const N: usize>(
         s: S,
         whitened: [S::V; N],
         keys: impl RoundKeys<S, Self>,
     ) -> [Self::Begun<S>; N];
     /// The end of a decryption: see [`end`](Self::end).
-    fn end_decrypt<S: Clmul>(
+    fn end_decrypt<S: AesClmul>(
         s: S,
         begun: Self::Begun<S>,
         joined: S::V,
@@ -167,5 +167,9 @@ pub const STEPS: usize = 9;
 pub trait ExpandLanes: Cipher {
     /// The schedule of the key in each lane: `first` has its first 16 bytes, `second` those behind them, if
     /// there are any.
-    fn expand_lanes<S: Clmul>(s: S, first: S::V, second: S::V) -> Self::Rounds<Self::RoundKey<S>>;
+    fn expand_lanes<S: AesClmul>(
+        s: S,
+        first: S::V,
+        second: S::V,
+    ) -> Self::Rounds<Self::RoundKey<S>>;
 }

@@ -1,19 +1,19 @@
 //! Where the lanes of vectors find their round keys.
 
-use lanelock_isa::{Block, Clmul, MOST_LANES};
+use lanelock_isa::{AesClmul, Block, MOST_LANES};
 
 use super::Cipher;
 
 /// The round keys of the lanes of vectors, for a cipher at a level.
-pub trait RoundKeys<S: Clmul, C: Cipher>: Copy {
+pub trait RoundKeys<S: AesClmul, C: Cipher>: Copy {
     /// The key of `round` for vector number `vector`.
     fn get(&self, s: S, round: usize, vector: usize) -> C::RoundKey<S>;
 }
 
 /// One key for all lanes, in registers as far as there are any.
-pub struct SameKey<S: Clmul, C: Cipher>(C::Rounds<C::RoundKey<S>>);
+pub struct SameKey<S: AesClmul, C: Cipher>(C::Rounds<C::RoundKey<S>>);
 
-impl<S: Clmul, C: Cipher> SameKey<S, C> {
+impl<S: AesClmul, C: Cipher> SameKey<S, C> {
     /// The schedule in the form of level `S`.
     #[inline(always)]
     pub fn new(s: S, schedule: &C::Rounds<Block>) -> Self {
@@ -32,16 +32,16 @@ impl<S: Clmul, C: Cipher> SameKey<S, C> {
     }
 }
 
-impl<S: Clmul, C: Cipher> Clone for SameKey<S, C> {
+impl<S: AesClmul, C: Cipher> Clone for SameKey<S, C> {
     #[inline(always)]
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<S: Clmul, C: Cipher> Copy for SameKey<S, C> {}
+impl<S: AesClmul, C: Cipher> Copy for SameKey<S, C> {}
 
-impl<S: Clmul, C: Cipher> RoundKeys<S, C> for SameKey<S, C> {
+impl<S: AesClmul, C: Cipher> RoundKeys<S, C> for SameKey<S, C> {
     #[inline(always)]
     fn get(&self, _: S, round: usize, _: usize) -> C::RoundKey<S> {
         self.0.as_ref()[round]
@@ -60,7 +60,7 @@ impl<C: Cipher, const LANES: usize> Clone for LaneKeys<'_, C, LANES> {
 
 impl<C: Cipher, const LANES: usize> Copy for LaneKeys<'_, C, LANES> {}
 
-impl<S: Clmul, C: Cipher, const LANES: usize> RoundKeys<S, C> for LaneKeys<'_, C, LANES> {
+impl<S: AesClmul, C: Cipher, const LANES: usize> RoundKeys<S, C> for LaneKeys<'_, C, LANES> {
     #[inline(always)]
     fn get(&self, s: S, round: usize, vector: usize) -> C::RoundKey<S> {
         C::lane_keys(s, s.load(&self.0.as_ref()[round][vector * S::WIDTH..][..S::WIDTH]))
@@ -82,7 +82,7 @@ impl<C: Cipher, const VECTORS: usize> Clone for OwnKeys<'_, '_, C, VECTORS> {
 
 impl<C: Cipher, const VECTORS: usize> Copy for OwnKeys<'_, '_, C, VECTORS> {}
 
-impl<S: Clmul, C: Cipher, const VECTORS: usize> RoundKeys<S, C> for OwnKeys<'_, '_, C, VECTORS> {
+impl<S: AesClmul, C: Cipher, const VECTORS: usize> RoundKeys<S, C> for OwnKeys<'_, '_, C, VECTORS> {
     #[inline(always)]
     fn get(&self, s: S, round: usize, vector: usize) -> C::RoundKey<S> {
         // A gather of 16-byte loads for each round and vector: at four lanes, one load and three

@@ -1,7 +1,7 @@
 //! E(K_i, B_i) for one block of each of many messages, under the key of the message: first and last
 //! blocks and masks of tags, which are single steps and so need no chain in the lanes.
 
-use lanelock_isa::{Block, Clmul, Kernel, wipe};
+use lanelock_isa::{AesClmul, Block, Kernel, wipe};
 
 use crate::cipher::{Cipher, EncryptKey, OwnKeys};
 
@@ -57,7 +57,7 @@ impl<C: Cipher> Kernel for Each<'_, '_, C> {
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         let Self { keys, blocks } = self;
         let mut at = 0;
         while blocks.len() - at >= VECTORS * S::WIDTH {
@@ -77,7 +77,11 @@ impl<C: Cipher> Kernel for Each<'_, '_, C> {
 
 /// The first `N * S::WIDTH` blocks.
 #[inline(always)]
-fn group<S: Clmul, const N: usize, C: Cipher>(s: S, keys: &[&EncryptKey<C>], blocks: &mut [Block]) {
+fn group<S: AesClmul, const N: usize, C: Cipher>(
+    s: S,
+    keys: &[&EncryptKey<C>],
+    blocks: &mut [Block],
+) {
     // Lanes that no vector reaches repeat the first key.
     let mut schedules = [keys[0].keys(); VECTORS * 4];
     for lane in 0..N * S::WIDTH {

@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use lanelock_isa::{AesLevel, Block, Clmul, Kernel, MOST_LANES, wipe};
+use lanelock_isa::{AesClmul, AesLevel, Block, Kernel, MOST_LANES, wipe};
 
 use super::{
     kind::{ChainKind, Lane},
@@ -70,7 +70,7 @@ trait LaneKeySource<C: Cipher> {
     /// The key of lane `from` moves to lane `to`.
     fn copy(&mut self, from: usize, to: usize);
     /// Advances lanes 0 to `used` - 1, which `N` vectors just hold.
-    fn advance<S: Clmul, K: ChainKind<P>, const N: usize, const P: usize>(
+    fn advance<S: AesClmul, K: ChainKind<P>, const N: usize, const P: usize>(
         &self,
         s: S,
         lanes: &mut FlightLanes<'_, '_, K, P>,
@@ -91,7 +91,7 @@ impl<C: Cipher> LaneKeySource<C> for SharedSchedule<'_, C> {
     fn copy(&mut self, _: usize, _: usize) {}
 
     #[inline(always)]
-    fn advance<S: Clmul, K: ChainKind<P>, const N: usize, const P: usize>(
+    fn advance<S: AesClmul, K: ChainKind<P>, const N: usize, const P: usize>(
         &self,
         s: S,
         lanes: &mut FlightLanes<'_, '_, K, P>,
@@ -130,7 +130,7 @@ impl<C: Cipher> LaneKeySource<C> for KeyTable<C> {
     }
 
     #[inline(always)]
-    fn advance<S: Clmul, K: ChainKind<P>, const N: usize, const P: usize>(
+    fn advance<S: AesClmul, K: ChainKind<P>, const N: usize, const P: usize>(
         &self,
         s: S,
         lanes: &mut FlightLanes<'_, '_, K, P>,
@@ -212,7 +212,7 @@ impl<'s, 'd, K: ChainKind<P>, const P: usize> FlightLanes<'s, 'd, K, P> {
 
     /// Advances lanes 0 to `used` - 1, which `N` vectors just hold. Each has that many runs left.
     #[inline(always)]
-    fn advance<S: Clmul, const N: usize, C: Cipher>(
+    fn advance<S: AesClmul, const N: usize, C: Cipher>(
         &mut self,
         s: S,
         keys: impl RoundKeys<S, C>,
@@ -263,7 +263,7 @@ where
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         let Self { chains, mut keys, flight, .. } = self;
         let (run, period) = (flight.pattern.run(), flight.pattern.period());
         // Fill the lanes.
@@ -321,7 +321,7 @@ where
 /// last vector is not full. Above, only kernels of four and eight vectors exist: so many advance, and
 /// the other chains stay where they are until a lane ends.
 #[inline(always)]
-fn lanes_for<S: Clmul>(active: usize) -> usize {
+fn lanes_for<S: AesClmul>(active: usize) -> usize {
     match active / S::WIDTH {
         0..=3 => active,
         4..=7 => 4 * S::WIDTH,

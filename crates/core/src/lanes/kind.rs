@@ -7,7 +7,7 @@
 
 use core::ops::Deref;
 
-use lanelock_isa::{Block, Clmul, Row, SharedWindow, Window};
+use lanelock_isa::{AesClmul, Block, Row, SharedWindow, Window};
 
 use crate::cipher::{Cipher, RoundKeys};
 
@@ -20,18 +20,18 @@ pub trait ChainKind<const P: usize> {
 
     /// The state in the form that the steps use, from the blocks of the lanes.
     #[inline(always)]
-    fn enter<S: Clmul, const N: usize>(_: S, state: [[S::V; N]; P]) -> [[S::V; N]; P] {
+    fn enter<S: AesClmul, const N: usize>(_: S, state: [[S::V; N]; P]) -> [[S::V; N]; P] {
         state
     }
 
     /// The inverse of [`enter`](Self::enter).
     #[inline(always)]
-    fn leave<S: Clmul, const N: usize>(_: S, state: [[S::V; N]; P]) -> [[S::V; N]; P] {
+    fn leave<S: AesClmul, const N: usize>(_: S, state: [[S::V; N]; P]) -> [[S::V; N]; P] {
         state
     }
 
     /// Takes the next block of each lane; returns what stands in its place, if the kind writes.
-    fn step<S: Clmul, const N: usize, C: Cipher>(
+    fn step<S: AesClmul, const N: usize, C: Cipher>(
         s: S,
         data: [S::V; N],
         state: &mut [[S::V; N]; P],
@@ -47,7 +47,7 @@ impl ChainKind<1> for Cbc {
     const PATTERNS: bool = true;
 
     #[inline(always)]
-    fn step<S: Clmul, const N: usize, C: Cipher>(
+    fn step<S: AesClmul, const N: usize, C: Cipher>(
         s: S,
         data: [S::V; N],
         state: &mut [[S::V; N]; 1],
@@ -66,7 +66,7 @@ impl ChainKind<1> for CmacBlocks {
     type Data<'d> = &'d [Block];
 
     #[inline(always)]
-    fn step<S: Clmul, const N: usize, C: Cipher>(
+    fn step<S: AesClmul, const N: usize, C: Cipher>(
         s: S,
         data: [S::V; N],
         state: &mut [[S::V; N]; 1],
@@ -84,7 +84,7 @@ impl<const OPEN: bool> ChainKind<2> for CcmText<OPEN> {
     type Data<'d> = &'d mut [Block];
 
     #[inline(always)]
-    fn enter<S: Clmul, const N: usize>(s: S, mut state: [[S::V; N]; 2]) -> [[S::V; N]; 2] {
+    fn enter<S: AesClmul, const N: usize>(s: S, mut state: [[S::V; N]; 2]) -> [[S::V; N]; 2] {
         for i in 0..N {
             state[1][i] = s.lane_counters(state[1][i]);
         }
@@ -92,7 +92,7 @@ impl<const OPEN: bool> ChainKind<2> for CcmText<OPEN> {
     }
 
     #[inline(always)]
-    fn leave<S: Clmul, const N: usize>(s: S, mut state: [[S::V; N]; 2]) -> [[S::V; N]; 2] {
+    fn leave<S: AesClmul, const N: usize>(s: S, mut state: [[S::V; N]; 2]) -> [[S::V; N]; 2] {
         for i in 0..N {
             state[1][i] = s.counter_blocks(state[1][i]);
         }
@@ -100,7 +100,7 @@ impl<const OPEN: bool> ChainKind<2> for CcmText<OPEN> {
     }
 
     #[inline(always)]
-    fn step<S: Clmul, const N: usize, C: Cipher>(
+    fn step<S: AesClmul, const N: usize, C: Cipher>(
         s: S,
         data: [S::V; N],
         [mac, counters]: &mut [[S::V; N]; 2],
@@ -190,11 +190,11 @@ pub trait LaneWindow<const N: usize> {
     fn rows(&self, at: usize, count: usize) -> Row<'_, '_, N>;
 
     /// Block `at` of every lane = `v`; `FULL` if the last vector has all its lanes.
-    fn write_row<S: Clmul, const FULL: bool>(&mut self, s: S, at: usize, v: [S::V; N]);
+    fn write_row<S: AesClmul, const FULL: bool>(&mut self, s: S, at: usize, v: [S::V; N]);
 
     /// Blocks `at` to `at + S::WIDTH - 1` of the lanes of vector number `vector`, as
     /// [`scatter_square`](Blocks::scatter_square) takes them: one vector for each row.
-    fn write_square<S: Clmul>(&mut self, s: S, at: usize, vector: usize, square: [S::V; 4]);
+    fn write_square<S: AesClmul>(&mut self, s: S, at: usize, vector: usize, square: [S::V; 4]);
 }
 
 impl<const N: usize> LaneWindow<N> for Window<'_, N> {
@@ -206,7 +206,7 @@ impl<const N: usize> LaneWindow<N> for Window<'_, N> {
     }
 
     #[inline(always)]
-    fn write_row<S: Clmul, const FULL: bool>(&mut self, s: S, at: usize, v: [S::V; N]) {
+    fn write_row<S: AesClmul, const FULL: bool>(&mut self, s: S, at: usize, v: [S::V; N]) {
         let in_last = self.in_last();
         let mut row = self.row_mut(S::WIDTH, at);
         for i in 0..N - 1 {
@@ -220,7 +220,7 @@ impl<const N: usize> LaneWindow<N> for Window<'_, N> {
     }
 
     #[inline(always)]
-    fn write_square<S: Clmul>(&mut self, s: S, at: usize, vector: usize, square: [S::V; 4]) {
+    fn write_square<S: AesClmul>(&mut self, s: S, at: usize, vector: usize, square: [S::V; 4]) {
         let in_last = self.in_last();
         let mut rows = self.rows_mut(S::WIDTH, at, S::WIDTH);
         if vector + 1 < N || in_last == S::WIDTH {
@@ -240,8 +240,8 @@ impl<const N: usize> LaneWindow<N> for SharedWindow<'_, N> {
     }
 
     #[inline(always)]
-    fn write_row<S: Clmul, const FULL: bool>(&mut self, _: S, _: usize, _: [S::V; N]) {}
+    fn write_row<S: AesClmul, const FULL: bool>(&mut self, _: S, _: usize, _: [S::V; N]) {}
 
     #[inline(always)]
-    fn write_square<S: Clmul>(&mut self, _: S, _: usize, _: usize, _: [S::V; 4]) {}
+    fn write_square<S: AesClmul>(&mut self, _: S, _: usize, _: usize, _: [S::V; 4]) {}
 }

@@ -5,7 +5,7 @@
 //! ciphertext itself has to come out. Registers: the state, this and the next plaintext, and 11
 //! round keys: 14.
 
-use lanelock_isa::{Block, Blocks as _, Clmul, Kernel};
+use lanelock_isa::{AesClmul, Block, Blocks as _, Kernel};
 
 use crate::{
     cipher::{Cipher, SameKey},
@@ -26,7 +26,7 @@ impl<C: Cipher> Kernel for RunOne<'_, '_, '_, C> {
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         let Self { state, mut data, keys, runs, run, period } = self;
         let s = s.narrow();
         let keys = SameKey::new(s, keys);

@@ -12,7 +12,7 @@
 //! Both move the next blocks in, and the last ones out, while the current ones are encrypted: what is
 //! loaded does not depend on the rounds, and shuffles, loads and stores use other units than they do.
 
-use lanelock_isa::Clmul;
+use lanelock_isa::AesClmul;
 
 use super::kind::{ChainKind, LaneWindow};
 use crate::cipher::{Cipher, RoundKeys};
@@ -56,7 +56,7 @@ pub(super) fn walk<S, K, W, const N: usize, const P: usize, C: Cipher>(
     steps: Steps,
     full: bool,
 ) where
-    S: Clmul,
+    S: AesClmul,
     K: ChainKind<P>,
     W: LaneWindow<N>,
 {
@@ -108,7 +108,7 @@ fn by_rows<
     start: usize,
     steps: Steps,
 ) where
-    S: Clmul,
+    S: AesClmul,
     K: ChainKind<P>,
     W: LaneWindow<N>,
 {
@@ -134,7 +134,7 @@ fn by_rows<
 
 /// Block `at` of each lane.
 #[inline(always)]
-fn gather<S: Clmul, W: LaneWindow<N>, const N: usize>(s: S, window: &W, at: usize) -> [S::V; N] {
+fn gather<S: AesClmul, W: LaneWindow<N>, const N: usize>(s: S, window: &W, at: usize) -> [S::V; N] {
     let row = window.rows(at, 1);
     let mut data = [s.gather(row, 0); N];
     for i in 1..N {
@@ -160,7 +160,7 @@ fn by_squares<S, K, W, const N: usize, const P: usize, C: Cipher>(
     squares: &mut Squares<S::V>,
     turns: usize,
 ) where
-    S: Clmul,
+    S: AesClmul,
     K: ChainKind<P>,
     W: LaneWindow<N>,
 {
@@ -207,7 +207,7 @@ fn by_squares<S, K, W, const N: usize, const P: usize, C: Cipher>(
 
 /// Reads square number `turn` of vector `i`.
 #[inline(always)]
-fn take<S: Clmul, W: LaneWindow<N>, const N: usize>(
+fn take<S: AesClmul, W: LaneWindow<N>, const N: usize>(
     s: S,
     window: &W,
     squares: &mut [[S::V; MOST_VECTORS]; 4],
@@ -222,7 +222,7 @@ fn take<S: Clmul, W: LaneWindow<N>, const N: usize>(
 
 /// Writes square number `turn` of vector `i`.
 #[inline(always)]
-fn put<S: Clmul, W: LaneWindow<N>, const N: usize>(
+fn put<S: AesClmul, W: LaneWindow<N>, const N: usize>(
     s: S,
     window: &mut W,
     squares: &[[S::V; MOST_VECTORS]; 4],

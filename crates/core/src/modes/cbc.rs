@@ -4,7 +4,7 @@
 //! [`lanes`](crate::lanes) encrypts many at once. Decryption, P_j = D(K, C_j) ^ C_(j-1), is parallel
 //! within the buffer: each plaintext block needs two ciphertext blocks, and all are there.
 
-use lanelock_isa::{Block, Clmul};
+use lanelock_isa::{AesClmul, Block};
 
 use super::{InFlight, Mode, ecb::whole_blocks};
 use crate::{
@@ -22,7 +22,7 @@ struct CbcDecrypt {
 
 impl Mode for CbcDecrypt {
     #[inline(always)]
-    fn groups<C: Cipher, S: Clmul, const N: usize>(
+    fn groups<C: Cipher, S: AesClmul, const N: usize>(
         &mut self,
         s: S,
         keys: SameKey<S, C>,

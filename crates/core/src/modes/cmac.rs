@@ -9,7 +9,7 @@
 
 use core::fmt;
 
-use lanelock_isa::{AesLevel, Block, Blocks as _, Clmul, Kernel, StackDepth, wipe};
+use lanelock_isa::{AesClmul, AesLevel, Block, Blocks as _, Kernel, StackDepth, wipe};
 use zeroize::ZeroizeOnDrop;
 
 use crate::{
@@ -203,7 +203,7 @@ impl<C: Cipher> Kernel for Whole<'_, C> {
     type Out = Block;
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) -> Block {
+    fn run<S: AesClmul>(self, s: S) -> Block {
         let s = s.narrow();
         let Self { cmac, state, message } = self;
         let keys = SameKey::new(s, cmac.key.keys());
@@ -251,7 +251,7 @@ impl<C: Cipher> Kernel for AbsorbBlocks<'_, C> {
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         let s = s.narrow();
         let keys = SameKey::new(s, self.keys);
         let state = s.load(core::slice::from_ref(self.state));
@@ -262,7 +262,7 @@ impl<C: Cipher> Kernel for AbsorbBlocks<'_, C> {
 
 /// CBC-MAC of `blocks`, from `state` on.
 #[inline(always)]
-pub fn absorb<S: Clmul, C: Cipher>(
+pub fn absorb<S: AesClmul, C: Cipher>(
     s: S,
     keys: SameKey<S, C>,
     state: S::V,

@@ -8,7 +8,7 @@
 
 use core::fmt;
 
-use lanelock_isa::{Block, Clmul};
+use lanelock_isa::{AesClmul, Block};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::{InFlight, Mode, ecb::load_group};
@@ -77,7 +77,7 @@ struct CtrMode {
 
 impl Mode for CtrMode {
     #[inline(always)]
-    fn groups<C: Cipher, S: Clmul, const N: usize>(
+    fn groups<C: Cipher, S: AesClmul, const N: usize>(
         &mut self,
         s: S,
         keys: SameKey<S, C>,

@@ -1,6 +1,6 @@
 //! ECB (NIST SP 800-38A, 6.1): single blocks, for test vectors and for building other modes.
 
-use lanelock_isa::{Block, Blocks as _, Clmul, Kernel};
+use lanelock_isa::{AesClmul, Block, Blocks as _, Kernel};
 
 use super::{InFlight, Mode};
 use crate::{
@@ -14,7 +14,7 @@ pub(crate) struct Ecb<const ENCRYPT: bool>;
 
 impl<const ENCRYPT: bool> Mode for Ecb<ENCRYPT> {
     #[inline(always)]
-    fn groups<C: Cipher, S: Clmul, const N: usize>(
+    fn groups<C: Cipher, S: AesClmul, const N: usize>(
         &mut self,
         s: S,
         keys: SameKey<S, C>,
@@ -37,7 +37,7 @@ impl<const ENCRYPT: bool> Mode for Ecb<ENCRYPT> {
 
 /// The group of `N` vectors at block `at`.
 #[inline(always)]
-pub fn load_group<S: Clmul, const N: usize>(
+pub fn load_group<S: AesClmul, const N: usize>(
     s: S,
     data: &InOutBlocks<'_, '_>,
     at: usize,
@@ -118,7 +118,7 @@ impl<C: Cipher> Kernel for OneBlock<'_, C> {
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         let Self { keys, block } = self;
         let (n, block) = (s.narrow(), core::slice::from_mut(block));
         let [v] = C::encrypt(n, [n.load(block)], SameKey::new(n, keys));

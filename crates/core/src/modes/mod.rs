@@ -10,7 +10,7 @@ pub(crate) mod ecb;
 mod kw;
 mod xts;
 
-use lanelock_isa::{Block, Clmul, Kernel};
+use lanelock_isa::{AesClmul, Block, Kernel};
 
 pub use cmac::{Cmac, CmacStream};
 pub use ctr::{CounterBits, CtrStream};
@@ -32,7 +32,7 @@ pub(crate) const FLIGHT: usize = 8;
 pub(crate) trait Mode {
     /// Processes groups of `N` vectors from `data` while a whole group is left, and returns the
     /// blocks done. What the next call must know (counter, previous ciphertext) stays in `self`.
-    fn groups<C: Cipher, S: Clmul, const N: usize>(
+    fn groups<C: Cipher, S: AesClmul, const N: usize>(
         &mut self,
         s: S,
         keys: SameKey<S, C>,
@@ -51,7 +51,7 @@ impl<M: Mode, C: Cipher> Kernel for InFlight<'_, '_, '_, M, C> {
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         let Self { mode, keys, mut data } = self;
         // Less than a group is left for the second step, less than a vector for the third: at
         // `vaes512` up to 7 vectors one behind the other, then 3 blocks.

@@ -11,7 +11,7 @@
 //!
 //! A last partial block steals ciphertext from the block before it (IEEE 1619, 5.3.2).
 
-use lanelock_isa::{AesLevel, Block, Blocks, Clmul, Kernel, wipe};
+use lanelock_isa::{AesClmul, AesLevel, Block, Blocks, Kernel, wipe};
 use subtle::ConstantTimeEq;
 
 use super::{FLIGHT, ecb::load_group};
@@ -214,7 +214,7 @@ impl<C: Cipher, const ENCRYPT: bool> Kernel for One<'_, '_, '_, C, ENCRYPT> {
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         let n = s.narrow();
         let tweak_keys = SameKey::new(n, self.tweak_keys);
         let [mask] = C::encrypt(n, [n.splat(self.tweak)], tweak_keys);
@@ -238,7 +238,7 @@ impl<C: Cipher, const ENCRYPT: bool> Kernel for Many<'_, '_, '_, C, ENCRYPT> {
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         let Self { tweak_keys, keys, mut first, size, mut data } = self;
         let n = s.narrow();
         let group = 16 * FLIGHT * S::WIDTH;
@@ -272,7 +272,7 @@ impl<C: Cipher, const ENCRYPT: bool> Kernel for Many<'_, '_, '_, C, ENCRYPT> {
 
 /// Encrypts each block by itself.
 #[inline(always)]
-fn encrypt_each<S: Clmul, C: Cipher>(s: S, keys: &C::Rounds<Block>, blocks: &mut [Block]) {
+fn encrypt_each<S: AesClmul, C: Cipher>(s: S, keys: &C::Rounds<Block>, blocks: &mut [Block]) {
     let (whole, rest) = blocks.split_at_mut(blocks.len() / S::WIDTH * S::WIDTH);
     if !whole.is_empty() {
         let keys = SameKey::new(s, keys);
@@ -295,7 +295,7 @@ fn encrypt_each<S: Clmul, C: Cipher>(s: S, keys: &C::Rounds<Block>, blocks: &mut
 /// group of a data unit makes the masks of the next unit where other groups make those of the next
 /// group, so short units follow one another without a gap.
 #[inline(always)]
-fn whole_groups<S: Clmul, C: Cipher, const ENCRYPT: bool>(
+fn whole_groups<S: AesClmul, C: Cipher, const ENCRYPT: bool>(
     s: S,
     keys: &C::Rounds<Block>,
     masks: &[Block],
@@ -320,7 +320,7 @@ fn whole_groups<S: Clmul, C: Cipher, const ENCRYPT: bool>(
 
 /// A data unit whose first mask is `mask`.
 #[inline(always)]
-fn unit<S: Clmul, C: Cipher, const ENCRYPT: bool>(
+fn unit<S: AesClmul, C: Cipher, const ENCRYPT: bool>(
     s: S,
     keys: &C::Rounds<Block>,
     mut mask: <S::Narrow as Blocks>::V,
@@ -376,11 +376,11 @@ macro_rules! each_vector {
 const _: () = assert!(FLIGHT == 8);
 
 /// The keys of groups of `FLIGHT` vectors.
-struct XtsGroup<S: Clmul, C: Cipher, const ENCRYPT: bool> {
+struct XtsGroup<S: AesClmul, C: Cipher, const ENCRYPT: bool> {
     keys: SameKey<S, C>,
 }
 
-impl<S: Clmul, C: Cipher, const ENCRYPT: bool> XtsGroup<S, C, ENCRYPT> {
+impl<S: AesClmul, C: Cipher, const ENCRYPT: bool> XtsGroup<S, C, ENCRYPT> {
     #[inline(always)]
     fn new(s: S, keys: &C::Rounds<Block>) -> Self {
         Self { keys: SameKey::new(s, keys) }
@@ -442,7 +442,7 @@ impl<V: Copy> Advance<V> {
     }
 }
 
-impl<S: Clmul> Next<S> for Advance<S::V> {
+impl<S: AesClmul> Next<S> for Advance<S::V> {
     #[inline(always)]
     fn next(&mut self, s: S, t: &[S::V; FLIGHT], i: usize) -> S::V {
         // A group of 16 or 32 blocks: times x^16 or x^32, shifts by 2 or 4 bytes.
@@ -467,7 +467,7 @@ impl<V: Copy> Fresh<V> {
     }
 }
 
-impl<S: Clmul> Next<S> for Fresh<S::V> {
+impl<S: AesClmul> Next<S> for Fresh<S::V> {
     #[inline(always)]
     fn next(&mut self, s: S, t: &[S::V; FLIGHT], i: usize) -> S::V {
         // With several blocks a vector all come from the first mask, times x^(i * WIDTH), rather
@@ -495,7 +495,7 @@ impl<S: Clmul> Next<S> for Fresh<S::V> {
 
 /// The masks of the first group of a data unit.
 #[inline(always)]
-fn fresh<S: Clmul>(s: S, first: S::V) -> [S::V; FLIGHT] {
+fn fresh<S: AesClmul>(s: S, first: S::V) -> [S::V; FLIGHT] {
     let mut t = [first; FLIGHT];
     let mut next = Fresh::new(s, first);
     each_vector!(|i| {
@@ -507,7 +507,7 @@ fn fresh<S: Clmul>(s: S, first: S::V) -> [S::V; FLIGHT] {
 /// Vector after vector from `data` while a whole one is left; returns the blocks done. `t` are the
 /// masks of the first vector and become those of the next.
 #[inline(always)]
-fn vectors<S: Clmul, C: Cipher, const ENCRYPT: bool>(
+fn vectors<S: AesClmul, C: Cipher, const ENCRYPT: bool>(
     s: S,
     keys: SameKey<S, C>,
     t: &mut S::V,
@@ -526,7 +526,7 @@ fn vectors<S: Clmul, C: Cipher, const ENCRYPT: bool>(
 /// The last whole block and the partial one behind it (IEEE 1619, 5.3.2 and 5.4.2); `t` is the mask of
 /// the whole one.
 #[inline(always)]
-fn steal<S: Clmul, C: Cipher, const ENCRYPT: bool>(
+fn steal<S: AesClmul, C: Cipher, const ENCRYPT: bool>(
     s: S,
     keys: SameKey<S, C>,
     t: S::V,
@@ -551,7 +551,7 @@ fn steal<S: Clmul, C: Cipher, const ENCRYPT: bool>(
 
 /// One vector with masks `t`.
 #[inline(always)]
-fn crypt<S: Clmul, C: Cipher, const ENCRYPT: bool>(
+fn crypt<S: AesClmul, C: Cipher, const ENCRYPT: bool>(
     s: S,
     keys: SameKey<S, C>,
     t: S::V,
@@ -568,7 +568,7 @@ const POWERS: [Block; MOST_WIDTH] =
 
 /// Lane *i* times x^*i*.
 #[inline(always)]
-fn spread<S: Clmul>(s: S, t: S::V) -> S::V {
+fn spread<S: AesClmul>(s: S, t: S::V) -> S::V {
     if S::WIDTH == 1 {
         return t;
     }
@@ -585,7 +585,7 @@ const FOLD: u64 = 0x87;
 
 /// Each lane times x^`WIDTH`.
 #[inline(always)]
-fn next_vector<S: Clmul>(s: S, t: S::V) -> S::V {
+fn next_vector<S: AesClmul>(s: S, t: S::V) -> S::V {
     match S::WIDTH {
         1 => s.double(t, &mut s.carries(t)),
         2 => times_power::<S, 2, 62>(s, t),
@@ -595,7 +595,7 @@ fn next_vector<S: Clmul>(s: S, t: S::V) -> S::V {
 
 /// Each lane times x^`N`; `M` = 64 - `N`.
 #[inline(always)]
-fn times_power<S: Clmul, const N: u32, const M: u32>(s: S, t: S::V) -> S::V {
+fn times_power<S: AesClmul, const N: u32, const M: u32>(s: S, t: S::V) -> S::V {
     // The bits that leave the low half go to the high half. Those that leave the high half come back
     // into the low half, where one term of the product is in its place already.
     let carry = s.shift_right::<M>(s.swap_halves(t));
@@ -605,7 +605,7 @@ fn times_power<S: Clmul, const N: u32, const M: u32>(s: S, t: S::V) -> S::V {
 
 /// Each lane times x^(8 * `N`); `M` = 16 - `N`.
 #[inline(always)]
-fn times_bytes<S: Clmul, const N: i32, const M: i32>(s: S, t: S::V) -> S::V {
+fn times_bytes<S: AesClmul, const N: i32, const M: i32>(s: S, t: S::V) -> S::V {
     // The N highest bytes leave the block: times x^7 + x^2 + x + 1 they come back at its beginning.
     let fold = s.clmul_low(s.bytes_down::<M>(t), s.splat_halves(FOLD, 0));
     s.xor(s.bytes_up::<N>(t), fold)

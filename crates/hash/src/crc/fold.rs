@@ -2,7 +2,7 @@
 //! mod Q, until what remains is short; then one reduction (V. Gopal et al., Fast CRC Computation for
 //! Generic Polynomials Using PCLMULQDQ Instruction, Intel 2009; P. Barrett's division).
 
-use lanelock_isa::{Block, Blocks as _, Clmul, Kernel};
+use lanelock_isa::{AesClmul, Block, Blocks as _, Kernel};
 
 use super::polynomial::{MOST_LANES, Polynomial, block};
 
@@ -17,7 +17,7 @@ impl Kernel for Update<'_> {
     type Out = u64;
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) -> u64 {
+    fn run<S: AesClmul>(self, s: S) -> u64 {
         let Self { polynomial, value, data } = self;
         if data.len() >= 16 * S::WIDTH {
             long(s, polynomial, value, data)
@@ -36,7 +36,7 @@ impl Kernel for Update<'_> {
 // another. 16 products for 8 vectors: 32 cycles, for 512 bytes at `vaes512`. Registers: 8 running
 // vectors, the factors, and the temporaries of a product.
 #[inline(always)]
-fn long<S: Clmul>(s: S, polynomial: &Polynomial, value: u64, data: &[u8]) -> u64 {
+fn long<S: AesClmul>(s: S, polynomial: &Polynomial, value: u64, data: &[u8]) -> u64 {
     let folder = Folder { s, polynomial };
     let value = folder.register(value);
     let mut rest = data.as_chunks().0;
@@ -72,7 +72,7 @@ pub(super) struct Folder<'a, S> {
     pub(super) polynomial: &'a Polynomial,
 }
 
-impl<S: Clmul> Folder<'_, S> {
+impl<S: AesClmul> Folder<'_, S> {
     /// A register, to be added to the start of a message.
     #[inline(always)]
     pub(super) fn register(&self, value: u64) -> S::V {
@@ -169,7 +169,7 @@ impl<S: Clmul> Folder<'_, S> {
 
 /// `data` is shorter than a block.
 #[inline(always)]
-fn short<S: Clmul>(s: S, p: &Polynomial, value: u64, data: &[u8]) -> u64 {
+fn short<S: AesClmul>(s: S, p: &Polynomial, value: u64, data: &[u8]) -> u64 {
     let length = data.len();
     if let (Some(first), Some(last)) = (data.first_chunk(), data.last_chunk()) {
         // The message at the end of a block, zeros before it: those change nothing. 9 to 15 bytes:
@@ -213,7 +213,7 @@ fn up_to_7(data: &[u8]) -> u64 {
 /// The polynomial `v` of 128 bits mod Q. With v = h x^64 + l and m = x^128 / Q, both rounded down, the
 /// quotient is (h m) / x^64 and the rest is the low half of v + Q (h m) / x^64.
 #[inline(always)]
-fn reduce<S: Clmul>(s: S, p: &Polynomial, v: S::V) -> u64 {
+fn reduce<S: AesClmul>(s: S, p: &Polynomial, v: S::V) -> u64 {
     // Q has 65 terms, of which the constant holds all but the lowest: the quotient times that one is
     // `lowest`, by a mask instead of a product.
     let factors = s.load(&[p.barrett]);

@@ -8,7 +8,7 @@
 //! A *window* of 12 vectors has two such fours, and four vectors that are folded by products, since the
 //! processor has units for both.
 
-use lanelock_isa::{Block, Clmul, Kernel};
+use lanelock_isa::{AesClmul, Block, Kernel};
 
 use super::{
     fold::{Folder, Update},
@@ -26,7 +26,7 @@ impl Kernel for UpdateByMatrices<'_> {
     type Out = u64;
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) -> u64 {
+    fn run<S: AesClmul>(self, s: S) -> u64 {
         let Update { polynomial, value, data } = self.update;
         assert!(S::WIDTH == MOST_LANES, "the matrices are for vectors of 64 bytes");
         let folder = Folder { s, polynomial };
@@ -115,7 +115,7 @@ impl Matrices {
     }
 }
 
-impl<S: Clmul> Folder<'_, S> {
+impl<S: AesClmul> Folder<'_, S> {
     /// Takes the first window of a message, with the register added to its start, moves it over all
     /// whole windows, and leaves the end of it.
     #[inline(always)]

@@ -6,10 +6,10 @@
 use core::arch::x86_64::{
     __m128i, _mm_add_epi32, _mm_add_epi64, _mm_aesdec_si128, _mm_aesdeclast_si128,
     _mm_aesenc_si128, _mm_aesenclast_si128, _mm_aesimc_si128, _mm_and_si128, _mm_bslli_si128,
-    _mm_bsrli_si128, _mm_clmulepi64_si128, _mm_cmpgt_epi8, _mm_cvtsi32_si128, _mm_cvtsi128_si64,
-    _mm_loadu_si128, _mm_set_epi32, _mm_set_epi64x, _mm_set1_epi8, _mm_set1_epi32, _mm_setr_epi8,
-    _mm_setzero_si128, _mm_shuffle_epi8, _mm_shuffle_epi32, _mm_sll_epi64, _mm_srai_epi32,
-    _mm_srl_epi64, _mm_storeu_si128, _mm_xor_si128,
+    _mm_bsrli_si128, _mm_clmulepi64_si128, _mm_cmpgt_epi8, _mm_cvtsi32_si128, _mm_loadu_si128,
+    _mm_set_epi32, _mm_set_epi64x, _mm_set1_epi8, _mm_set1_epi32, _mm_setr_epi8, _mm_setzero_si128,
+    _mm_shuffle_epi8, _mm_shuffle_epi32, _mm_sll_epi64, _mm_srai_epi32, _mm_srl_epi64,
+    _mm_storeu_si128, _mm_xor_si128,
 };
 
 use crate::Block;
@@ -26,12 +26,6 @@ pub(super) fn load(src: &[Block; 1]) -> __m128i {
 pub(super) fn store(v: __m128i, dst: &mut [Block; 1]) {
     // SAFETY: the reference covers the 16 bytes written.
     unsafe { _mm_storeu_si128(dst.as_mut_ptr().cast(), v) }
-}
-
-#[inline]
-#[target_feature(enable = "sse4.1")]
-pub(super) fn store_one(v: __m128i, dst: &mut Block) {
-    store(v, core::array::from_mut(dst));
 }
 
 #[inline]
@@ -55,7 +49,7 @@ pub(super) fn turn(v: [__m128i; 1]) -> [__m128i; 1] {
 
 #[inline]
 #[target_feature(enable = "sse4.1")]
-pub(super) fn broadcast(block: &Block) -> __m128i {
+pub(super) fn splat(block: &Block) -> __m128i {
     gather([block])
 }
 
@@ -198,120 +192,48 @@ pub(super) fn shift_right_by(v: __m128i, counts: __m128i) -> __m128i {
     _mm_srl_epi64(v, counts)
 }
 
-/// Half *i* of `a` and half *j* of `b` are chosen by `HALVES` = *i* + 16 * *j*.
+// The immediate chooses half *i* of `a` and half *j* of `b`: *i* + 16 * *j*.
+
 #[inline]
 #[target_feature(enable = "pclmulqdq")]
-pub(super) fn clmul<const HALVES: i32>(a: __m128i, b: __m128i) -> __m128i {
-    _mm_clmulepi64_si128::<HALVES>(a, b)
+pub(super) fn clmul_low(a: __m128i, b: __m128i) -> __m128i {
+    _mm_clmulepi64_si128::<0x00>(a, b)
 }
 
-/// The key expansion of FIPS 197, 5.2, without AESKEYGENASSIST, which is slow microcode on many
-/// processors: SubWord is an AESENCLAST on a word in all four columns, which its `ShiftRows` cannot
-/// disturb, with the round constant as its key (S. Gueron, A. Langley, Y. Lindell, A. Pridgen).
 #[inline]
-#[target_feature(enable = "aes,sse4.1")]
-pub(super) fn expand<const R: usize>(key: &[u8], keys: &mut [Block; R]) {
-    let first = gather([block_at(key, 0)]);
-    store_one(first, &mut keys[0]);
-    match R {
-        11 => {
-            // Round key i from i - 1, as words w0 to w3: w0' = w0 ^ SubWord(RotWord(w3)) ^ Rcon_i,
-            // w1' = w1 ^ w0', w2' = w2 ^ w1', w3' = w3 ^ w2'. The last three are running sums of the
-            // old words, with the new term added to each: hence `running_xor` and all four words of
-            // `sub_last_words`.
-            let mut k = first;
-            let mut constant = 1;
-            for round in 1..R {
-                k = _mm_xor_si128(running_xor(k), sub_last_words::<true>(k, constant));
-                store_one(k, &mut keys[round]);
-                constant = double(constant);
-            }
-        }
-        13 => {
-            // Six words a turn: four in `a`, two in the low half of `b`.
-            let mut a = first;
-            let mut b = _mm_bsrli_si128::<8>(gather([block_at(key, 8)]));
-            let mut constant = 1;
-            for turn in 0..9 {
-                store_words(keys.as_flattened_mut(), turn, a, b);
-                // `sub_last_words` reads word 3; the last of six words is word 1 of `b`.
-                let last = _mm_bslli_si128::<8>(b);
-                a = _mm_xor_si128(running_xor(a), sub_last_words::<true>(last, constant));
-                // The last word of the new `a` in all places: it goes into both words of `b`.
-                let carry = _mm_shuffle_epi32::<0xff>(a);
-                b = _mm_xor_si128(_mm_xor_si128(b, _mm_bslli_si128::<4>(b)), carry);
-                constant = double(constant);
-            }
-        }
-        _ => {
-            // 256-bit keys: round keys alternate. Even ones take RotWord and Rcon, odd ones SubWord
-            // alone.
-            let (mut a, mut b) = (first, gather([block_at(key, 16)]));
-            store_one(b, &mut keys[1]);
-            let mut constant = 1;
-            for round in 2..R {
-                if round % 2 == 0 {
-                    a = _mm_xor_si128(running_xor(a), sub_last_words::<true>(b, constant));
-                    store_one(a, &mut keys[round]);
-                    constant = double(constant);
-                } else {
-                    b = _mm_xor_si128(running_xor(b), sub_last_words::<false>(a, 0));
-                    store_one(b, &mut keys[round]);
-                }
-            }
-        }
-    }
+#[target_feature(enable = "pclmulqdq")]
+pub(super) fn clmul_high(a: __m128i, b: __m128i) -> __m128i {
+    _mm_clmulepi64_si128::<0x11>(a, b)
 }
 
-/// The 16 bytes of a key at `at`.
-#[inline(always)]
-fn block_at(key: &[u8], at: usize) -> &Block {
-    super::chunk_of_bytes(key, at)
-}
-
-/// Doubles a round constant in GF(2^8).
-#[inline(always)]
-fn double(constant: i32) -> i32 {
-    (constant << 1) ^ if constant & 0x80 == 0 { 0 } else { 0x11b }
-}
-
-/// Each word = the exclusive or of it and all words below.
 #[inline]
-#[target_feature(enable = "sse4.1")]
-fn running_xor(k: __m128i) -> __m128i {
-    let k = _mm_xor_si128(k, _mm_bslli_si128::<4>(k));
-    _mm_xor_si128(k, _mm_bslli_si128::<8>(k))
+#[target_feature(enable = "pclmulqdq")]
+pub(super) fn clmul_low_high(a: __m128i, b: __m128i) -> __m128i {
+    _mm_clmulepi64_si128::<0x10>(a, b)
+}
+
+#[inline]
+#[target_feature(enable = "pclmulqdq")]
+pub(super) fn clmul_high_low(a: __m128i, b: __m128i) -> __m128i {
+    _mm_clmulepi64_si128::<0x01>(a, b)
 }
 
 /// SubWord of the last word in all words, with RotWord and the round constant if `ROTATE`.
 #[inline]
 #[target_feature(enable = "aes,sse4.1")]
-pub(super) fn sub_last_words<const ROTATE: bool>(k: __m128i, constant: i32) -> __m128i {
+pub(super) fn sub_last_words<const ROTATE: bool>(k: __m128i, constant: u8) -> __m128i {
     // The order of bytes for all four words: 13, 14, 15, 12 (RotWord) or 12 to 15. All columns of the
     // state being equal, ShiftRows does nothing; AESENCLAST has no MixColumns: SubBytes is left.
     let order = if ROTATE { 0x0c0f_0e0d } else { 0x0f0e_0d0c };
     let words = _mm_shuffle_epi8(k, _mm_set1_epi32(order));
-    _mm_aesenclast_si128(words, _mm_set1_epi32(constant))
-}
-
-/// Words 6 * `turn` on, of a schedule of 192-bit keys: those that it has.
-#[inline]
-#[target_feature(enable = "sse4.1")]
-fn store_words(schedule: &mut [u8], turn: usize, a: __m128i, b: __m128i) {
-    let (_, words) = schedule.split_at_mut(turn * 24);
-    if let Some((first, rest)) = words.split_first_chunk_mut() {
-        store_one(a, first);
-        if let Some(last) = rest.first_chunk_mut() {
-            *last = _mm_cvtsi128_si64(b).to_le_bytes();
-        }
-    }
+    _mm_aesenclast_si128(words, _mm_set1_epi32(if ROTATE { constant.into() } else { 0 }))
 }
 
 #[inline]
 #[target_feature(enable = "sse4.1")]
 pub(super) fn load_part(src: &[u8]) -> __m128i {
     // Through a zeroed buffer: there are no loads with a mask at this level.
-    let mut blocks = super::padded(src);
+    let mut blocks = super::slices::padded(src);
     let v = load(&blocks);
     crate::wipe(blocks.as_flattened_mut());
     v
@@ -322,7 +244,7 @@ pub(super) fn load_part(src: &[u8]) -> __m128i {
 pub(super) fn store_part(v: __m128i, dst: &mut [u8]) {
     let mut blocks = [[0; 16]; 1];
     store(v, &mut blocks);
-    super::copy_part(&blocks, dst);
+    super::slices::copy_part(&blocks, dst);
     crate::wipe(blocks.as_flattened_mut());
 }
 
@@ -387,7 +309,7 @@ pub(super) fn carries(v: __m128i) -> __m128i {
 
 #[inline]
 #[target_feature(enable = "sse4.1")]
-pub(super) fn double_blocks(v: __m128i, carries: &mut __m128i) -> __m128i {
+pub(super) fn double(v: __m128i, carries: &mut __m128i) -> __m128i {
     // v * x = (v << 1) ^ (0x87 if bit 127 was set), where the shift of two halves by addition loses
     // bit
     // 63. The arithmetic shift makes the highest bit of a word a mask: of bit 127 for 0x87 in the low

@@ -61,7 +61,7 @@ pub(super) fn turn([a, b]: [__m256i; 2]) -> [__m256i; 2] {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn broadcast(block: &Block) -> __m256i {
+pub(super) fn splat(block: &Block) -> __m256i {
     _mm256_broadcastsi128_si256(one(block))
 }
 
@@ -82,7 +82,7 @@ pub(super) fn shift_in(before: __m256i, v: __m256i) -> __m256i {
 #[target_feature(enable = "avx2")]
 pub(super) fn counters(first: &Block) -> __m256i {
     // Reversed, the counter is a little-endian number whose low half is the first half of the lane.
-    _mm256_add_epi64(reverse(broadcast(first)), _mm256_set_epi64x(0, 1, 0, 0))
+    _mm256_add_epi64(reverse(splat(first)), _mm256_set_epi64x(0, 1, 0, 0))
 }
 
 #[inline]
@@ -201,18 +201,37 @@ pub(super) fn shift_right_by(v: __m256i, counts: __m256i) -> __m256i {
     _mm256_srlv_epi64(v, counts)
 }
 
-/// Half *i* of `a` and half *j* of `b` are chosen by `HALVES` = *i* + 16 * *j*.
+// The immediate chooses half *i* of `a` and half *j* of `b`: *i* + 16 * *j*.
+
 #[inline]
 #[target_feature(enable = "avx2,vpclmulqdq")]
-pub(super) fn clmul<const HALVES: i32>(a: __m256i, b: __m256i) -> __m256i {
-    _mm256_clmulepi64_epi128::<HALVES>(a, b)
+pub(super) fn clmul_low(a: __m256i, b: __m256i) -> __m256i {
+    _mm256_clmulepi64_epi128::<0x00>(a, b)
+}
+
+#[inline]
+#[target_feature(enable = "avx2,vpclmulqdq")]
+pub(super) fn clmul_high(a: __m256i, b: __m256i) -> __m256i {
+    _mm256_clmulepi64_epi128::<0x11>(a, b)
+}
+
+#[inline]
+#[target_feature(enable = "avx2,vpclmulqdq")]
+pub(super) fn clmul_low_high(a: __m256i, b: __m256i) -> __m256i {
+    _mm256_clmulepi64_epi128::<0x10>(a, b)
+}
+
+#[inline]
+#[target_feature(enable = "avx2,vpclmulqdq")]
+pub(super) fn clmul_high_low(a: __m256i, b: __m256i) -> __m256i {
+    _mm256_clmulepi64_epi128::<0x01>(a, b)
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn load_part(src: &[u8]) -> __m256i {
     // Through a zeroed buffer: AVX2 has no loads with a mask of bytes.
-    let mut blocks = super::padded(src);
+    let mut blocks = super::slices::padded(src);
     let v = load(&blocks);
     crate::wipe(blocks.as_flattened_mut());
     v
@@ -223,7 +242,7 @@ pub(super) fn load_part(src: &[u8]) -> __m256i {
 pub(super) fn store_part(v: __m256i, dst: &mut [u8]) {
     let mut blocks = [[0; 16]; 2];
     store(v, &mut blocks);
-    super::copy_part(&blocks, dst);
+    super::slices::copy_part(&blocks, dst);
     crate::wipe(blocks.as_flattened_mut());
 }
 
@@ -269,11 +288,11 @@ pub(super) fn times_matrix(v: __m256i, matrix: __m256i) -> __m256i {
 /// SubWord of the last word in all words, with RotWord and the round constant if `ROTATE`.
 #[inline]
 #[target_feature(enable = "avx2,vaes")]
-pub(super) fn sub_last_words<const ROTATE: bool>(k: __m256i, constant: i32) -> __m256i {
+pub(super) fn sub_last_words<const ROTATE: bool>(k: __m256i, constant: u8) -> __m256i {
     // See the 128-bit form: of AESENCLAST only SubBytes and the key are left.
     let order = if ROTATE { 0x0c0f_0e0d } else { 0x0f0e_0d0c };
     let words = _mm256_shuffle_epi8(k, _mm256_set1_epi32(order));
-    _mm256_aesenclast_epi128(words, _mm256_set1_epi32(if ROTATE { constant } else { 0 }))
+    _mm256_aesenclast_epi128(words, _mm256_set1_epi32(if ROTATE { constant.into() } else { 0 }))
 }
 
 /// `v` through an empty `asm!` that has a register as operand: see
@@ -301,7 +320,7 @@ pub(super) fn carries(v: __m256i) -> __m256i {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn double_blocks(v: __m256i, carries: &mut __m256i) -> __m256i {
+pub(super) fn double(v: __m256i, carries: &mut __m256i) -> __m256i {
     // See the 128-bit form.
     let carry = _mm256_srai_epi32::<31>(*carries);
     *carries = _mm256_add_epi32(*carries, *carries);

@@ -80,7 +80,7 @@ pub(super) fn turn([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(super) fn broadcast(block: &Block) -> __m512i {
+pub(super) fn splat(block: &Block) -> __m512i {
     _mm512_broadcast_i32x4(one(block))
 }
 
@@ -102,7 +102,7 @@ pub(super) fn shift_in(before: __m512i, v: __m512i) -> __m512i {
 #[target_feature(enable = "avx512f,avx512bw")]
 pub(super) fn counters(first: &Block) -> __m512i {
     // Reversed, the counter is a little-endian number whose low half is the first half of the lane.
-    _mm512_add_epi64(reverse(broadcast(first)), _mm512_set_epi64(0, 3, 0, 2, 0, 1, 0, 0))
+    _mm512_add_epi64(reverse(splat(first)), _mm512_set_epi64(0, 3, 0, 2, 0, 1, 0, 0))
 }
 
 #[inline]
@@ -221,11 +221,30 @@ pub(super) fn shift_right_by(v: __m512i, counts: __m512i) -> __m512i {
     _mm512_srlv_epi64(v, counts)
 }
 
-/// Half *i* of `a` and half *j* of `b` are chosen by `HALVES` = *i* + 16 * *j*.
+// The immediate chooses half *i* of `a` and half *j* of `b`: *i* + 16 * *j*.
+
 #[inline]
 #[target_feature(enable = "avx512f,vpclmulqdq")]
-pub(super) fn clmul<const HALVES: i32>(a: __m512i, b: __m512i) -> __m512i {
-    _mm512_clmulepi64_epi128::<HALVES>(a, b)
+pub(super) fn clmul_low(a: __m512i, b: __m512i) -> __m512i {
+    _mm512_clmulepi64_epi128::<0x00>(a, b)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,vpclmulqdq")]
+pub(super) fn clmul_high(a: __m512i, b: __m512i) -> __m512i {
+    _mm512_clmulepi64_epi128::<0x11>(a, b)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,vpclmulqdq")]
+pub(super) fn clmul_low_high(a: __m512i, b: __m512i) -> __m512i {
+    _mm512_clmulepi64_epi128::<0x10>(a, b)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,vpclmulqdq")]
+pub(super) fn clmul_high_low(a: __m512i, b: __m512i) -> __m512i {
+    _mm512_clmulepi64_epi128::<0x01>(a, b)
 }
 
 /// A mask of the first `bytes` bytes.
@@ -243,7 +262,7 @@ fn first(bytes: usize) -> u64 {
 #[target_feature(enable = "avx512f,avx512bw")]
 pub(super) fn load_part(src: &[u8]) -> __m512i {
     if src.len() > 64 {
-        super::too_long();
+        super::slices::too_long();
     }
     // The processor forwards data from a store in flight to a later load, but not to a load with a
     // mask, nor from a store with a mask: that load waits until the store has reached the cache. So
@@ -263,7 +282,7 @@ pub(super) fn load_part(src: &[u8]) -> __m512i {
 #[target_feature(enable = "avx512f,avx512bw")]
 pub(super) fn store_part(v: __m512i, dst: &mut [u8]) {
     if dst.len() > 64 {
-        super::too_long();
+        super::slices::too_long();
     }
     match dst.as_chunks_mut::<16>() {
         (blocks @ [_], []) => {
@@ -312,11 +331,11 @@ pub(super) fn times_matrix(v: __m512i, matrix: __m512i) -> __m512i {
 /// SubWord of the last word in all words, with RotWord and the round constant if `ROTATE`.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,vaes")]
-pub(super) fn sub_last_words<const ROTATE: bool>(k: __m512i, constant: i32) -> __m512i {
+pub(super) fn sub_last_words<const ROTATE: bool>(k: __m512i, constant: u8) -> __m512i {
     // See the 128-bit form: of AESENCLAST only SubBytes and the key are left.
     let order = if ROTATE { 0x0c0f_0e0d } else { 0x0f0e_0d0c };
     let words = _mm512_shuffle_epi8(k, _mm512_set1_epi32(order));
-    _mm512_aesenclast_epi128(words, _mm512_set1_epi32(if ROTATE { constant } else { 0 }))
+    _mm512_aesenclast_epi128(words, _mm512_set1_epi32(if ROTATE { constant.into() } else { 0 }))
 }
 
 /// `v` through an empty `asm!` that has a register as operand: see
@@ -344,7 +363,7 @@ pub(super) fn carries(v: __m512i) -> __m512i {
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(super) fn double_blocks(v: __m512i, carries: &mut __m512i) -> __m512i {
+pub(super) fn double(v: __m512i, carries: &mut __m512i) -> __m512i {
     // See the 128-bit form.
     let carry = _mm512_srai_epi32::<31>(*carries);
     *carries = _mm512_add_epi32(*carries, *carries);

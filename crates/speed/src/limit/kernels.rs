@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use lanelock_isa::{Block, Blocks, Clmul, Kernel, SameKey};
+use lanelock_isa::{AesClmul, Block, Blocks as _, Kernel};
 
 /// Rounds or products of each vector in one call.
 pub(super) const TURNS: usize = 960;
@@ -14,7 +14,7 @@ impl Kernel for Width {
     type Out = usize;
 
     #[inline(always)]
-    fn run<S: Clmul>(self, _: S) -> usize {
+    fn run<S: AesClmul>(self, _: S) -> usize {
         S::WIDTH
     }
 }
@@ -26,7 +26,7 @@ impl<K: Kernel> Kernel for Narrow<K> {
     type Out = K::Out;
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) -> K::Out {
+    fn run<S: AesClmul>(self, s: S) -> K::Out {
         self.0.run(s.narrow())
     }
 }
@@ -38,7 +38,7 @@ impl<K: Kernel> Kernel for KernelPair<K> {
     type Out = K::Out;
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) -> K::Out {
+    fn run<S: AesClmul>(self, s: S) -> K::Out {
         self.0.run(s.pair())
     }
 }
@@ -51,9 +51,9 @@ impl<const N: usize, const R: usize> Kernel for ManyCiphers<N, R> {
     type Out = Block;
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) -> Block {
+    fn run<S: AesClmul>(self, s: S) -> Block {
         let key: Block = black_box([0x5a; 16]);
-        let keys = SameKey([s.key(&key); R]);
+        let keys = [s.key(&key); R];
         let mut v = [s.load(&[self.0; 4]); N];
         for _ in 0..TURNS / 10 {
             v = s.encrypt::<N, R>(v, keys);
@@ -69,7 +69,7 @@ impl<const N: usize> Kernel for Rounds<N> {
     type Out = Block;
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) -> Block {
+    fn run<S: AesClmul>(self, s: S) -> Block {
         let key = s.splat(&black_box([0x5a; 16]));
         let mut v = [s.load(&[self.0; 4]); N];
         for _ in 0..TURNS {
@@ -86,7 +86,7 @@ impl<const N: usize> Kernel for Products<N> {
     type Out = Block;
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) -> Block {
+    fn run<S: AesClmul>(self, s: S) -> Block {
         let factor = s.splat(&black_box([0x5a; 16]));
         let mut v = [s.load(&[self.0; 4]); N];
         for _ in 0..TURNS {
@@ -106,7 +106,7 @@ impl<const N: usize, const M: usize, const EVERY: usize> Kernel for Both<N, M, E
     type Out = Block;
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) -> Block {
+    fn run<S: AesClmul>(self, s: S) -> Block {
         let key = s.splat(&black_box([0x5a; 16]));
         let mut v = [s.load(&[self.0; 4]); N];
         let mut w = [v[0]; M];
@@ -130,7 +130,7 @@ impl Kernel for Read<'_> {
     type Out = Block;
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) -> Block {
+    fn run<S: AesClmul>(self, s: S) -> Block {
         let mut v = [s.zero(); 4];
         for group in self.0.chunks_exact(4 * S::WIDTH) {
             for i in 0..4 {
@@ -148,7 +148,7 @@ impl Kernel for Change<'_> {
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         let key = s.splat(&black_box([0x5a; 16]));
         for group in self.0.chunks_exact_mut(S::WIDTH) {
             let v = s.load(group);
@@ -164,7 +164,7 @@ impl Kernel for ChangeTenth<'_> {
     type Out = ();
 
     #[inline(always)]
-    fn run<S: Clmul>(self, s: S) {
+    fn run<S: AesClmul>(self, s: S) {
         let s = s.narrow();
         let key = s.splat(&black_box([0x5a; 16]));
         for group in self.0.chunks_exact_mut(10) {
@@ -176,7 +176,7 @@ impl Kernel for ChangeTenth<'_> {
 
 /// All vectors in one block.
 #[inline(always)]
-fn sum<S: Clmul, const N: usize>(s: S, v: [S::V; N]) -> Block {
+fn sum<S: AesClmul, const N: usize>(s: S, v: [S::V; N]) -> Block {
     let mut sum = v[0];
     for i in 1..N {
         sum = s.xor(sum, v[i]);

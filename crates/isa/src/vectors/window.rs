@@ -6,6 +6,7 @@
 
 use core::marker::PhantomData;
 
+use super::{Blocks, WIDEST};
 use crate::Block;
 
 /// The most lanes that a level uses: eight vectors of four.
@@ -15,8 +16,84 @@ const SHORT: &str = "a lane is shorter than its window";
 const OUTSIDE: &str = "outside of the window";
 const FEW: &str = "more rows than were asked for";
 
-/// The widest vector, in lanes.
-const WIDEST: usize = 4;
+/// Vectors whose lanes are blocks of many buffers.
+pub trait Windows: Blocks {
+    /// Rows and columns of a square of blocks exchanged: block *j* of vector *i* becomes block *i* of
+    /// vector *j*. Only the first `WIDTH` vectors count.
+    fn turn(self, square: [Self::V; WIDEST]) -> [Self::V; WIDEST];
+
+    /// Vector number `vector` of a row.
+    #[inline(always)]
+    fn gather<const N: usize>(self, row: Row<'_, '_, N>, vector: usize) -> Self::V {
+        let mut blocks = [row.read(vector, 0); WIDEST];
+        for lane in 0..Self::WIDTH {
+            blocks[lane] = row.read(vector, lane);
+        }
+        self.load_each(&blocks)
+    }
+    /// Vector number `vector` of a row = `v`. All its lanes have a buffer.
+    #[inline(always)]
+    fn scatter<const N: usize>(self, v: Self::V, row: &mut RowMut<'_, '_, N>, vector: usize) {
+        row.assert_full(vector);
+        let lanes = self.lanes(v);
+        for lane in 0..Self::WIDTH {
+            self.narrow().store(lanes[lane], row.write(vector, lane));
+        }
+    }
+    /// Lanes 0 to `count` - 1 of the last vector of a row = those of `v`.
+    #[inline(always)]
+    fn scatter_last<const N: usize>(self, v: Self::V, row: &mut RowMut<'_, '_, N>, count: usize) {
+        let lanes = self.lanes(v);
+        for lane in 0..Self::WIDTH {
+            if lane < count {
+                self.narrow().store(lanes[lane], row.write(N - 1, lane));
+            }
+        }
+    }
+    /// `WIDTH` rows of vector number `vector`: vector *j* of the result is row *j*. Where
+    /// [`gather`](Windows::gather) makes a load of 16 bytes for each block, this loads `WIDTH` blocks
+    /// of a lane at once and transposes the square of blocks in registers. Only the first `WIDTH`
+    /// vectors of the result count.
+    #[inline(always)]
+    fn gather_square<const N: usize>(self, rows: Row<'_, '_, N>, vector: usize) -> [Self::V; 4] {
+        let mut v = [self.load(rows.read_run(vector, 0, Self::WIDTH)); WIDEST];
+        for lane in 1..Self::WIDTH {
+            v[lane] = self.load(rows.read_run(vector, lane, Self::WIDTH));
+        }
+        self.turn(v)
+    }
+    /// `WIDTH` rows of vector number `vector` = the first `WIDTH` vectors of `v`. All its lanes have a
+    /// buffer.
+    #[inline(always)]
+    fn scatter_square<const N: usize>(
+        self,
+        v: [Self::V; 4],
+        rows: &mut RowMut<'_, '_, N>,
+        vector: usize,
+    ) {
+        rows.assert_full(vector);
+        let lanes = self.turn(v);
+        for lane in 0..Self::WIDTH {
+            self.store(lanes[lane], rows.write_run(vector, lane, Self::WIDTH));
+        }
+    }
+    /// Lanes 0 to `count` - 1 of `WIDTH` rows of the last vector = those of the first `WIDTH` vectors
+    /// of `v`.
+    #[inline(always)]
+    fn scatter_square_last<const N: usize>(
+        self,
+        v: [Self::V; 4],
+        rows: &mut RowMut<'_, '_, N>,
+        count: usize,
+    ) {
+        let lanes = self.turn(v);
+        for lane in 0..Self::WIDTH {
+            if lane < count {
+                self.store(lanes[lane], rows.write_run(N - 1, lane, Self::WIDTH));
+            }
+        }
+    }
+}
 
 /// The first blocks of separate buffers, borrowed mutably, one buffer for each lane of `N` vectors.
 ///
@@ -160,17 +237,17 @@ impl<'w, const N: usize> Row<'w, '_, N> {
     /// The first block of lane `lane` of a vector.
     #[inline(always)]
     pub(crate) fn read(self, vector: usize, lane: usize) -> &'w Block {
-        let [block] = self.read_run(vector, lane);
-        block
+        &self.read_run(vector, lane, 1)[0]
     }
 
-    /// The first `L` blocks of lane `lane` of a vector.
+    /// The first `length` blocks of lane `lane` of a vector.
     #[inline(always)]
-    pub(crate) fn read_run<const L: usize>(self, vector: usize, lane: usize) -> &'w [Block; L] {
-        assert!(L <= self.count, "{FEW}");
+    pub(crate) fn read_run(self, vector: usize, lane: usize, length: usize) -> &'w [Block] {
+        assert!(length <= self.count, "{FEW}");
+        let first = self.window.base[vector][lane].wrapping_add(self.at);
         // SAFETY: every base points to `blocks` borrowed blocks, `at + count` is at most `blocks`, and
         // the shared borrow of the window keeps writers away.
-        unsafe { &*self.window.base[vector][lane].wrapping_add(self.at).cast() }
+        unsafe { core::slice::from_raw_parts(first, length) }
     }
 }
 
@@ -191,28 +268,24 @@ impl<const N: usize> RowMut<'_, '_, N> {
         assert!(vector + 1 < N || self.width <= self.window.in_last, "a lane without a buffer");
     }
 
-    /// The first block of lane `lane` of a vector.
+    /// The first block of lane `lane` of a vector, and nothing behind it.
     #[inline(always)]
-    pub(crate) fn write(&mut self, vector: usize, lane: usize) -> &mut Block {
-        let [block] = self.write_run(vector, lane);
-        block
+    pub(crate) fn write(&mut self, vector: usize, lane: usize) -> &mut [Block] {
+        self.write_run(vector, lane, 1)
     }
 
-    /// The first `L` blocks of lane `lane` of a vector.
+    /// The first `length` blocks of lane `lane` of a vector.
     #[inline(always)]
-    pub(crate) fn write_run<const L: usize>(
-        &mut self,
-        vector: usize,
-        lane: usize,
-    ) -> &mut [Block; L] {
-        assert!(L <= self.count, "{FEW}");
+    pub(crate) fn write_run(&mut self, vector: usize, lane: usize, length: usize) -> &mut [Block] {
+        assert!(length <= self.count, "{FEW}");
         assert!(
             lane < self.width && (vector + 1 < N || lane < self.window.in_last),
             "a lane without a buffer"
         );
+        let first = self.window.base[vector][lane].wrapping_add(self.at);
         // SAFETY: every base points to `blocks` borrowed blocks, and `at + count` is at most `blocks`;
         // the lane has a buffer of its own, and the mutable borrow keeps all others away.
-        unsafe { &mut *self.window.base[vector][lane].wrapping_add(self.at).cast() }
+        unsafe { core::slice::from_raw_parts_mut(first, length) }
     }
 }
 
@@ -235,7 +308,7 @@ mod tests {
         let last = [0, 1].map(|lane| window.row(1).read(1, lane));
         assert_eq!(last, [&[21; 16], &[1; 16]], "padding reads as lane 0");
         for (vector, lane) in [(0, 0), (0, 1), (1, 0)] {
-            *window.row_mut(2, 0).write(vector, lane) =
+            window.row_mut(2, 0).write(vector, lane)[0] =
                 [97 + u8::try_from(2 * vector + lane).unwrap(); 16];
         }
         assert_eq!([buffers[0][0], buffers[1][0], buffers[2][0]], [[97; 16], [98; 16], [99; 16]]);
@@ -246,13 +319,13 @@ mod tests {
         let mut buffers = buffers();
         let shared: Vec<&[Block]> = buffers.iter().map(|b| &b[..]).collect();
         let window = SharedWindow::<2>::new(2, 4, &shared);
-        assert_eq!(window.rows(1, 2).read_run(0, 1), &[[11; 16], [12; 16]]);
-        assert_eq!(window.rows(2, 2).read_run(1, 0), &[[22; 16], [23; 16]]);
-        assert_eq!(window.rows(2, 2).read_run(1, 1), &[[2; 16], [3; 16]], "padding is lane 0");
+        assert_eq!(window.rows(1, 2).read_run(0, 1, 2), [[11; 16], [12; 16]]);
+        assert_eq!(window.rows(2, 2).read_run(1, 0, 2), [[22; 16], [23; 16]]);
+        assert_eq!(window.rows(2, 2).read_run(1, 1, 2), [[2; 16], [3; 16]], "padding is lane 0");
         let mut lanes: Vec<&mut [Block]> = buffers.iter_mut().map(|b| &mut b[..]).collect();
         let mut window = Window::<2>::new(2, 4, &mut lanes);
-        *window.rows_mut(2, 2, 2).write_run(1, 0) = [[99; 16]; 2];
-        *window.rows_mut(2, 0, 3).write_run(0, 1) = [[98; 16]; 3];
+        window.rows_mut(2, 2, 2).write_run(1, 0, 2).fill([99; 16]);
+        window.rows_mut(2, 0, 3).write_run(0, 1, 3).fill([98; 16]);
         assert_eq!(buffers[1], [[98; 16], [98; 16], [98; 16], [13; 16]]);
         assert_eq!(buffers[2], [[20; 16], [21; 16], [99; 16], [99; 16]]);
     }
@@ -272,13 +345,13 @@ mod tests {
     #[test]
     #[should_panic(expected = "more rows")]
     fn a_run_has_the_rows_asked_for() {
-        Window::<1>::new(1, 3, &mut [&mut buffers()[0][..]]).rows(0, 2).read_run::<3>(0, 0);
+        Window::<1>::new(1, 3, &mut [&mut buffers()[0][..]]).rows(0, 2).read_run(0, 0, 3);
     }
 
     #[test]
     #[should_panic(expected = "more rows")]
     fn a_run_to_write_has_the_rows_asked_for() {
-        Window::<1>::new(1, 3, &mut [&mut buffers()[0][..]]).rows_mut(1, 0, 2).write_run::<3>(0, 0);
+        Window::<1>::new(1, 3, &mut [&mut buffers()[0][..]]).rows_mut(1, 0, 2).write_run(0, 0, 3);
     }
 
     #[test]

@@ -185,7 +185,10 @@ impl WordKernel for Sha256<'_> {
                 );
                 w[t] = s.add(s.add(x, y), s.add(w[t - 7], w[t - 16]));
             }
-            let start = initial.map(|word| s.splat(word));
+            let mut start = [s.splat(0); 8];
+            for i in 0..8 {
+                start[i] = s.splat(initial[i]);
+            }
             let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = start;
             for t in 0..64 {
                 let sum = s.xor(

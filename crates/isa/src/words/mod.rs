@@ -35,7 +35,7 @@ pub trait WordKernel {
 ///
 ///     #[inline(always)]
 ///     fn run<S: Words>(self, s: S) -> u32 {
-///         let [x, y, z] = self.0.map(|word| s.splat(word));
+///         let (x, y, z) = (s.splat(self.0[0]), s.splat(self.0[1]), s.splat(self.0[2]));
 ///         let mut words = [0; 16]; // a vector has 4, 8 or 16 lanes
 ///         s.store(s.xor(s.and(x, y), s.and_not(x, z)), &mut words);
 ///         words[S::LANES - 1]

@@ -30,7 +30,7 @@ pub(crate) fn cpu(args: &CpuArgs) -> Result<(), Failure> {
     for (family, Choice { level: chosen, why, .. }) in &choices {
         writeln!(out, "{}", family.name())?;
         for level in family.levels() {
-            let state = if level == chosen {
+            let state = if level == *chosen {
                 "in use"
             } else if family.has(level.name) {
                 "available"

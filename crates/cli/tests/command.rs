@@ -205,7 +205,7 @@ fn cpu_names_the_levels() {
             ("hash=sse9", "\"hash=sse9\""),
             ("aes=portable,hash=aesni", "\"hash=aesni\""),
             ("aes=portable,aes=portable", "given twice"),
-            ("sums=portable", "no family has that name; there are aes hash"),
+            ("sums=portable", "there are aes hash, and max"),
             ("portable,", "entry 2 is empty"),
             ("max=300", "there are 128 256 512"),
         ] {

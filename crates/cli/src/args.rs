@@ -378,10 +378,11 @@ pub(crate) struct InspectArgs {
     pub(crate) json: bool,
 }
 
-/// Says which instruction-set levels this processor has, and which one is used.
+/// Says which instruction-set levels this processor has, and which ones are used.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-LANELOCK_LEVEL=NAME makes every command use that level.")]
+LANELOCK_LEVEL=NAME makes every command use that level of AES. A list names levels of families, and the
+most bits of a vector that the rest may use: LANELOCK_LEVEL=aes=aesni,hash=avx2,max=256.")]
 pub(crate) struct CpuArgs {
     /// Prints JSON
     #[arg(long)]

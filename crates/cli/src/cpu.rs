@@ -2,45 +2,67 @@
 
 use std::io::{self, Write};
 
-use lanelock::AesLevel;
+use lanelock_isa::{Choice, Family, LevelError, Policy, families, policy};
 use lanelock_packager::Error;
 
 use crate::{args::CpuArgs, failure::Failure};
 
 pub(crate) fn cpu(args: &CpuArgs) -> Result<(), Failure> {
-    let chosen = AesLevel::best().map_err(Error::from)?;
-    let why = if std::env::var_os("LANELOCK_LEVEL").is_some() {
-        "LANELOCK_LEVEL names it"
+    let choices: Result<Vec<(&Family, Choice)>, LevelError> =
+        families().iter().map(|family| Ok((*family, family.choice()?))).collect();
+    let choices = choices.map_err(Error::from)?;
+    let policy = policy().map_err(Error::from)?;
+    let limit = if policy == Policy::host() {
+        "the policy for this processor"
     } else {
-        "the fastest that this processor has"
+        "LANELOCK_LEVEL says so"
     };
     let mut out = io::stdout().lock();
     if args.json {
-        let levels: Vec<_> = AesLevel::known()
-            .iter()
-            .map(|(name, requires)| {
-                serde_json::json!({
-                    "name": name,
-                    "requires": requires,
-                    "available": name.parse::<AesLevel>().is_ok(),
-                })
-            })
-            .collect();
-        let all = serde_json::json!({ "levels": levels, "chosen": chosen.name(), "why": why });
+        let families: Vec<_> =
+            choices.iter().map(|(family, choice)| json(family, choice)).collect();
+        let policy = serde_json::json!({ "max_bits": policy.max_bits(), "why": limit });
+        let all = serde_json::json!({ "families": families, "policy": policy });
         serde_json::to_writer_pretty(&mut out, &all).map_err(io::Error::from)?;
         writeln!(out)?;
         return Ok(out.flush()?);
     }
-    for (name, requires) in AesLevel::known() {
-        let state = if *name == chosen.name() {
-            "in use"
-        } else if name.parse::<AesLevel>().is_ok() {
-            "available"
-        } else {
-            "not here"
-        };
-        writeln!(out, "{name:<10} {state:<10} requires {}", requires.replace(',', " "))?;
+    for (family, Choice { level: chosen, why, .. }) in &choices {
+        writeln!(out, "{}", family.name())?;
+        for level in family.levels() {
+            let state = if level == *chosen {
+                "in use"
+            } else if family.has(level.name) {
+                "available"
+            } else {
+                "not here"
+            };
+            let requires = level.requires.replace(',', " ");
+            writeln!(out, "  {:<10} {state:<10} requires {requires}", level.name)?;
+        }
+        writeln!(out, "  {} is in use: {why}.\n", chosen.name)?;
     }
-    writeln!(out, "\n{chosen} is in use: {why}.")?;
+    writeln!(out, "Vectors have at most {} bits: {limit}.", policy.max_bits())?;
     Ok(out.flush()?)
+}
+
+fn json(family: &Family, Choice { level: chosen, why, .. }: &Choice) -> serde_json::Value {
+    let levels: Vec<_> = family
+        .levels()
+        .iter()
+        .map(|level| {
+            serde_json::json!({
+                "name": level.name,
+                "requires": level.requires,
+                "bits": level.bits,
+                "available": family.has(level.name),
+            })
+        })
+        .collect();
+    serde_json::json!({
+        "name": family.name(),
+        "levels": levels,
+        "chosen": chosen.name,
+        "why": why.to_string(),
+    })
 }

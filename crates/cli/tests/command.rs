@@ -153,34 +153,94 @@ fn quiet_prints_nothing() {
 
 #[test]
 fn cpu_names_the_levels() {
-    let (code, out, _) = run(lanelock().args(["cpu", "--json"]));
-    assert_eq!(code, 0);
-    let cpu: Value = serde_json::from_str(&out).unwrap();
-    let available: Vec<_> = cpu["levels"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter(|level| level["available"] == true)
-        .map(|level| level["name"].as_str().unwrap().to_owned())
-        .collect();
-    assert_eq!(available[0], "portable");
-    assert_eq!(cpu["chosen"], *available.last().unwrap());
-    for level in &available {
-        let (code, out, _) = run(lanelock().args(["cpu", "--json"]).env("LANELOCK_LEVEL", level));
-        assert_eq!(code, 0);
-        let cpu: Value = serde_json::from_str(&out).unwrap();
-        assert_eq!(cpu["chosen"], **level);
-        assert!(cpu["why"].as_str().unwrap().contains("LANELOCK_LEVEL"));
+    let at = |value: Option<&str>| -> Value {
+        let mut command = lanelock();
+        command.args(["cpu", "--json"]);
+        let (code, out, _) = run(command.envs(value.map(|value| ("LANELOCK_LEVEL", value))));
+        assert_eq!(code, 0, "{value:?}");
+        serde_json::from_str(&out).unwrap()
+    };
+    let cpu = at(None);
+    let names: Vec<_> = array(&cpu["families"]).map(|family| text(&family["name"])).collect();
+    assert_eq!(names, ["aes", "hash"]);
+    assert_eq!(cpu["policy"]["max_bits"], 512);
+    for (i, name) in names.iter().enumerate() {
+        let available = available(&cpu["families"][i]);
+        assert_eq!(available[0], "portable");
+        assert_eq!(cpu["families"][i]["chosen"], *available.last().unwrap());
+        for level in &available {
+            let chosen = &at(Some(&format!("{name}={level}")))["families"];
+            assert_eq!(chosen[i]["chosen"], **level);
+            assert!(text(&chosen[i]["why"]).contains("LANELOCK_LEVEL"), "{chosen}");
+            assert_eq!(chosen[1 - i], cpu["families"][1 - i], "the other family is as it was");
+        }
+    }
+    // A name alone is a level of AES.
+    for level in available(&cpu["families"][0]) {
+        assert_eq!(at(Some(&level))["families"], at(Some(&format!("aes={level}")))["families"]);
+    }
+    // A limit holds for every family.
+    for (max, most) in [("max=128", 128), ("max=256", 256), ("max=512", 512)] {
+        let limited = at(Some(max));
+        assert_eq!(limited["policy"]["max_bits"], most);
+        for family in array(&limited["families"]) {
+            let wider =
+                |level: &&Value| level["available"] == true && level["bits"].as_u64() > Some(most);
+            let within = array(&family["levels"])
+                .rfind(|level| level["available"] == true && !wider(level))
+                .unwrap();
+            assert_eq!(family["chosen"], within["name"], "{max}");
+            let policy = text(&family["why"]).contains("policy");
+            assert_eq!(policy, array(&family["levels"]).any(|level| wider(&level)), "{max}");
+        }
     }
     let folder = Scratch::new();
     for command in [
         lanelock().arg("cpu"),
         encrypt(&folder.file("out")).env("LANELOCK_KEYS", format!("{KID}:{KEY}")),
     ] {
-        let (code, _, err) = run(command.env("LANELOCK_LEVEL", "sse9"));
-        assert_eq!(code, 2);
-        assert!(err.contains("\"sse9\"") && err.contains("portable"), "{err}");
+        for (value, what) in [
+            ("sse9", "\"sse9\""),
+            ("aes=sse9", "\"aes=sse9\""),
+            ("hash=sse9", "\"hash=sse9\""),
+            ("aes=portable,hash=aesni", "\"hash=aesni\""),
+            ("aes=portable,aes=portable", "given twice"),
+            ("sums=portable", "there are aes hash, and max"),
+            ("portable,", "entry 2 is empty"),
+            ("max=300", "there are 128 256 512"),
+        ] {
+            let (code, _, err) = run(command.env("LANELOCK_LEVEL", value));
+            assert_eq!(code, 2, "{value}");
+            assert!(err.contains(what), "{err}");
+            assert!(!value.contains("sse9") || err.contains("portable"), "{err}");
+        }
     }
+}
+
+#[test]
+fn cpu_says_the_same_in_words() {
+    let (code, out, _) = run(lanelock().arg("cpu").env("LANELOCK_LEVEL", "hash=portable,max=128"));
+    assert_eq!(code, 0);
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!(lines[0], "aes");
+    let hash = lines.iter().position(|line| *line == "hash").unwrap();
+    assert_eq!(lines[hash + 1], "  portable   in use     requires nothing");
+    assert!(out.contains("\n  portable is in use: LANELOCK_LEVEL names it.\n"), "{out}");
+    assert!(out.ends_with("\nVectors have at most 128 bits: LANELOCK_LEVEL says so.\n"), "{out}");
+}
+
+fn array(value: &Value) -> std::slice::Iter<'_, Value> {
+    value.as_array().unwrap().iter()
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap()
+}
+
+/// The levels of a family that this processor has.
+fn available(family: &Value) -> Vec<String> {
+    let here = array(&family["levels"]).filter(|level| level["available"] == true);
+    here.map(|level| text(&level["name"]).to_owned()).collect()
 }
 
 /// The same file at every level: what is written does not depend on the processor.
@@ -191,8 +251,7 @@ fn every_level_writes_the_same() {
     let cpu: Value = serde_json::from_str(&out).unwrap();
     for scheme in ["cenc", "cens", "cbc1", "cbcs"] {
         let mut first: Option<Vec<u8>> = None;
-        for level in cpu["levels"].as_array().unwrap().iter().filter(|l| l["available"] == true) {
-            let level = level["name"].as_str().unwrap();
+        for level in &available(&cpu["families"][0]) {
             let output = folder.file("out.mp4");
             let mut command = lanelock();
             command.arg("encrypt").arg(clip()).arg(&output).args(["--scheme", scheme]);

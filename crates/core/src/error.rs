@@ -31,8 +31,8 @@ pub enum Error {
     /// The buffer of a job changed its length, or panicked, while a scheduler was at work: that scheduler
     /// takes no more jobs and hands out none that it has not finished.
     Poisoned,
-    /// The instruction-set level asked for, mostly by `LANELOCK_LEVEL`, is unknown or not available. The
-    /// message lists those that are; [`LevelError`] has the name as well.
+    /// The instruction-set level asked for is unknown or not available, or `LANELOCK_LEVEL` has another
+    /// mistake. The message lists the levels of AES; [`LevelError`] names the mistake.
     Level,
 }
 
@@ -40,7 +40,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if *self == Self::Level {
             f.write_str(
-                "the instruction-set level asked for (LANELOCK_LEVEL) is none of those here:",
+                "LANELOCK_LEVEL, or the instruction-set level asked for, is wrong; levels of AES here:",
             )?;
             return AesLevel::available().iter().try_for_each(|level| write!(f, " {level}"));
         }

@@ -39,7 +39,8 @@
 //!
 //! # Levels
 //! Constructors choose the fastest level that the processor has, once. The environment variable
-//! `LANELOCK_LEVEL` names another one; a name that is unknown or not available is an error, which
+//! `LANELOCK_LEVEL` names another one (`vaes256`, or in a list `aes=vaes256`), or the most bits of its
+//! vectors (`max=256`); a name that is unknown or not available, or another mistake, is an error, which
 //! every `new` returns. `with_level` takes a level and does not look at the environment.
 //!
 //! # Features

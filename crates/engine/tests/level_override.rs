@@ -114,6 +114,12 @@ fn an_unknown_level_is_an_error() {
         return every_constructor_refuses();
     }
     let mut values: Vec<OsString> = vec!["nonsense".into(), "AESNI".into()];
+    // A mistake in any entry is an error for AES too.
+    values.extend(
+        ["aes=nonsense", "nonsense=portable", "portable,hash=nonsense", "hash=aesni", "portable,"]
+            .map(Into::into),
+    );
+    values.extend(["max=100", "aes=portable,portable", "max=256,max=256"].map(Into::into));
     #[cfg(unix)]
     values.push(std::os::unix::ffi::OsStringExt::from_vec(vec![0xff, 0xfe]));
     for value in values {
@@ -150,6 +156,61 @@ fn an_available_level_is_taken() {
     }
     for level in AesLevel::available() {
         again("an_available_level_is_taken", level.name().as_ref());
+    }
+}
+
+/// A list names a level of each family.
+#[test]
+fn a_list_names_the_level() {
+    if is_child() {
+        assert_eq!(Aes128::new(&[7; 16]).unwrap().level().name(), "portable");
+        assert_eq!(AesLevel::best().unwrap().name(), "portable");
+    } else {
+        for value in ["aes=portable", "portable,max=128", "max=256,hash=portable,aes=portable"] {
+            again("a_list_names_the_level", value.as_ref());
+        }
+    }
+}
+
+/// The other family alone, or a limit that every vector keeps, leaves AES as it is.
+#[test]
+fn other_entries_leave_the_level() {
+    if is_child() {
+        assert_eq!(AesLevel::best(), Ok(AesLevel::fastest()));
+        assert_eq!(Aes128::new(&[7; 16]).unwrap().level(), AesLevel::fastest());
+    } else {
+        for value in ["hash=portable", "max=512"] {
+            again("other_entries_leave_the_level", value.as_ref());
+        }
+    }
+}
+
+/// The fastest level with vectors of at most 128 bits: `portable` has none.
+#[test]
+fn a_limit_chooses_among_those_within() {
+    if is_child() {
+        let levels = AesLevel::available();
+        let within =
+            levels.into_iter().filter(|level| level.width() == 1 || level.name() == "portable");
+        assert_eq!(AesLevel::best().ok(), within.last());
+    } else {
+        again("a_limit_chooses_among_those_within", "max=128".as_ref());
+    }
+}
+
+/// A level that is there but wider than the limit beside it is an error, not a narrower level.
+#[test]
+fn a_level_wider_than_the_limit_is_an_error() {
+    if is_child() {
+        return every_constructor_refuses();
+    }
+    let wide: Vec<_> =
+        AesLevel::available().into_iter().filter(|l| l.name() == "vaes512").collect();
+    if wide.is_empty() {
+        return lanelock_testkit::skip("this processor has no level of 512 bits");
+    }
+    for level in wide {
+        again("a_level_wider_than_the_limit_is_an_error", format!("max=256,{level}").as_ref());
     }
 }
 

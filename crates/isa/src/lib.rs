@@ -11,6 +11,10 @@
 //! - A *kernel* ([`Kernel`]) is an algorithm written once over the traits [`Blocks`] (vectors of blocks),
 //!   [`Aes`], [`Clmul`] (carry-less products) and [`Windows`] (blocks of many buffers), together
 //!   [`AesClmul`], in a crate that forbids `unsafe`. [`AesLevel::run`] compiles it for every level.
+//! - A *family* ([`families()`]) is what kernels of one sort need: the levels of AES with products
+//!   ([`AesLevel`]), those of hashes on 32-bit words ([`HashLevel`], over [`Words`]).
+//! - What a processor *can* do and what a host *should* use are two questions: detection answers the
+//!   first, [`Policy`] the second.
 //!
 //! A level supplies moves of data, arithmetic of bits, single rounds of AES and products. Whole ciphers
 //! and key expansion are made of these in [`Aes`], for all levels.
@@ -57,24 +61,42 @@
 //! `#[inline]`, entries are neither. A body that is not inlined into its entry loses the features
 //! and turns every intrinsic into a call: silent and slow. `tools/asmcheck` watches for it.
 
+//! # Features
+//! `std`, on by default, asks the processor at run time and reads `LANELOCK_LEVEL`. Without it the crate
+//! needs `alloc` alone, has the levels that the build is compiled for (`-C target-feature`) and the
+//! portable ones, and no environment.
+
+#![cfg_attr(not(any(feature = "std", test)), no_std)]
 #![deny(unsafe_op_in_unsafe_fn)]
 
+extern crate alloc;
+
 mod block;
-mod level;
+mod choice;
+mod family;
 mod matrix;
+mod policy;
 mod portable;
 mod vectors;
 mod wipe;
+mod words;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
 pub use block::Block;
-pub use level::{AesLevel, LevelError, StackDepth, last_level_run, matrices_are_fast};
+pub use choice::{Choice, Family, LevelError, LevelInfo, Why};
+pub use family::{
+    AesLevel, HashLevel, StackDepth, families, last_level_run, matrices_are_fast, policy,
+};
+pub use policy::Policy;
 pub use portable::Portable;
 pub use vectors::{
     Aes, AesClmul, Begun, Beside, Blocks, Clmul, Kernel, MOST_LANES, RoundKeys, Row, RowMut,
     SharedWindow, Window, Windows,
 };
 pub use wipe::{wipe, wipe_stack};
+#[cfg(target_arch = "x86_64")]
+pub use words::{Avx2Words, Avx512Words};
+pub use words::{PortableWords, WordKernel, Words};
 #[cfg(target_arch = "x86_64")]
 pub use x86::{AesNi, Vaes256, Vaes512};

@@ -339,11 +339,7 @@ impl<const D: usize> Contexts<D> {
 }
 
 #[inline(always)]
-fn load<C: Core, S: Aes, const D: usize>(
-    s: S,
-    state: &State<C, D>,
-    lane: usize,
-) -> C::Words<S::V> {
+fn load<C: Core, S: Aes, const D: usize>(s: S, state: &State<C, D>, lane: usize) -> C::Words<S::V> {
     let mut v = C::words(s.zero());
     for (word, blocks) in v.as_mut().iter_mut().zip(state.as_ref()) {
         *word = s.load(&blocks[lane..]);

@@ -41,7 +41,7 @@ macro_rules! level {
             pub const REQUIRES: &str = $enable;
 
             pub(crate) fn detect() -> Option<Self> {
-                ($(std::arch::is_x86_feature_detected!($feature))&&+).then_some(Self(()))
+                (crate::policy::has_features!($($feature),+)).then_some(Self(()))
             }
 
             /// Runs `kernel` with this level's instructions.
@@ -89,7 +89,7 @@ level! {
 /// four cases, at every access. A local variable with that alignment, whose address is taken, forces
 /// the frame.
 #[inline(always)]
-fn align_stack() {
+pub(crate) fn align_stack() {
     #[repr(align(64))]
     struct CacheLine(#[expect(dead_code, reason = "only its place counts")] MaybeUninit<[u8; 64]>);
     let line = CacheLine(MaybeUninit::uninit());

@@ -1,0 +1,375 @@
+//! The families of instructions, each with its levels.
+//!
+//! One macro makes a family from a table of its tokens: the enum of its levels, their detection, and
+//! how policy and override apply. A family's kernels are a trait beside its vector trait, below the
+//! tokens that run them.
+
+use alloc::vec::Vec;
+#[cfg(all(debug_assertions, feature = "std"))]
+use core::cell::Cell;
+use core::{fmt, str::FromStr};
+
+use crate::choice::{Choice, Family, LevelError, LevelInfo, Overrides};
+use crate::policy::Policy;
+#[cfg(target_arch = "x86_64")]
+use crate::{AesNi, Avx2Words, Avx512Words, Vaes256, Vaes512};
+use crate::{Blocks, Kernel, Portable, PortableWords, WordKernel, Words, wipe_stack};
+
+/// The families of this build. A name alone in `LANELOCK_LEVEL` is a level of the first.
+static FAMILIES: &[&Family] = &[AesLevel::FAMILY, HashLevel::FAMILY];
+
+/// The families of this build, each with its levels.
+///
+/// ```
+/// for family in lanelock_isa::families() {
+///     let here: Vec<_> = family.levels().iter().filter(|level| family.has(level.name)).collect();
+///     assert_eq!(here[0].name, "portable");
+/// }
+/// ```
+pub fn families() -> &'static [&'static Family] {
+    FAMILIES
+}
+
+/// The policy that all families follow: that of the host, or the `max` in `LANELOCK_LEVEL`.
+///
+/// # Errors
+/// `LANELOCK_LEVEL` has a mistake.
+pub fn policy() -> Result<Policy, LevelError> {
+    Overrides::of_environment(FAMILIES).map(|overrides| overrides.policy())
+}
+
+/// How deep the frames of some work with a key are at the levels of vectors.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StackDepth {
+    /// Nothing: what is secret stays in registers, or is wiped where it is.
+    KiB0,
+    /// 1 KiB: a few values that did not fit into registers.
+    KiB1,
+    /// 2 KiB: some round keys or powers are in memory.
+    KiB2,
+    /// 4 KiB: all round keys are in memory, as wide as vectors, beside the texts of a group.
+    KiB4,
+}
+
+/// Makes a family from a table of its levels, slowest first.
+///
+/// - `runs` is the trait of its kernels, `width` the constant of its vector trait that says how many
+///   lanes a vector has.
+/// - `portable` names the token for any processor and the bytes of stack that its work may fill.
+/// - A level is a line: the architecture that has it, variant, token, name, bits of a vector. The
+///   token brings `detect`, `run` and `REQUIRES`.
+macro_rules! family {
+    (
+        $(#[$doc:meta])*
+        $level:ident $family:literal, runs $kernel:ident, width $width:ident of $lanes:literal,
+        $(#[$portable_doc:meta])*
+        portable $portable:ident, stack $stack:expr,
+        $($(#[$level_doc:meta])* $arch:literal $variant:ident($token:ident) $name:literal $bits:literal;)*
+    ) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub enum $level {
+            $(#[$portable_doc])*
+            Portable($portable),
+            $(
+                $(#[$level_doc])*
+                #[cfg(target_arch = $arch)]
+                $variant($token),
+            )*
+        }
+
+        impl $level {
+            /// The family of these levels.
+            pub const FAMILY: &Family = &Family {
+                name: $family,
+                levels: &[
+                    LevelInfo::new("portable", "nothing", 0),
+                    $(
+                        #[cfg(target_arch = $arch)]
+                        LevelInfo::new($name, $token::REQUIRES, $bits),
+                    )*
+                ],
+                has: |name| Self::detect(name).is_some(),
+                choose: Self::choose,
+            };
+
+            /// All levels that this processor has, slowest first. Never empty: `portable` is always
+            /// there.
+            pub fn available() -> Vec<Self> {
+                Self::known().iter().filter_map(|(name, _)| Self::detect(name)).collect()
+            }
+
+            /// The level to use: the override in `LANELOCK_LEVEL` if it names one of this family, else
+            /// the fastest that the [policy()] allows. Without the feature `std` there is no
+            /// environment.
+            ///
+            /// # Errors
+            /// The override has a mistake: a level that is unknown or that this processor lacks, or one
+            /// of the others that [`LevelError`] tells of. It is never ignored.
+            pub fn best() -> Result<Self, LevelError> {
+                Self::choose().map(Self::of)
+            }
+
+            /// The fastest level that this processor has and its [policy](Policy::host) allows, whatever
+            /// the environment says.
+            pub fn fastest() -> Self {
+                Self::of(Self::FAMILY.fastest(Policy::host()))
+            }
+
+            /// The names of all levels of this build, slowest first, each with the CPU features it
+            /// requires.
+            pub fn known() -> &'static [(&'static str, &'static str)] {
+                &[
+                    ("portable", "nothing"),
+                    $(
+                        #[cfg(target_arch = $arch)]
+                        ($name, $token::REQUIRES),
+                    )*
+                ]
+            }
+
+            /// The name that [`from_str`](Self::from_str) takes.
+            pub fn name(self) -> &'static str {
+                match self {
+                    Self::Portable(_) => "portable",
+                    $(
+                        #[cfg(target_arch = $arch)]
+                        Self::$variant(_) => $name,
+                    )*
+                }
+            }
+
+            /// The place of this level in [`known`](Self::known).
+            pub fn rank(self) -> usize {
+                enum Rank {
+                    Portable,
+                    $(
+                        #[cfg(target_arch = $arch)]
+                        $variant,
+                    )*
+                }
+                let rank = match self {
+                    Self::Portable(_) => Rank::Portable,
+                    $(
+                        #[cfg(target_arch = $arch)]
+                        Self::$variant(_) => Rank::$variant,
+                    )*
+                };
+                rank as usize
+            }
+
+            #[doc = concat!($lanes, " in a vector of this level.")]
+            #[inline]
+            pub fn width(self) -> usize {
+                match self {
+                    Self::Portable(_) => <$portable>::$width,
+                    $(
+                        #[cfg(target_arch = $arch)]
+                        Self::$variant(_) => $token::$width,
+                    )*
+                }
+            }
+
+            /// Runs `kernel` compiled for this level.
+            #[inline]
+            pub fn run<K: $kernel>(self, kernel: K) -> K::Out {
+                #[cfg(all(debug_assertions, feature = "std"))]
+                Self::last().set(Some(self));
+                match self {
+                    Self::Portable(t) => t.run(kernel),
+                    $(
+                        #[cfg(target_arch = $arch)]
+                        Self::$variant(t) => t.run(kernel),
+                    )*
+                }
+            }
+
+            /// The level of the last kernel of this family that this thread ran, so that tests can prove
+            /// which code ran.
+            ///
+            /// `None` before the first kernel, and always in builds without debug assertions or without
+            /// the feature `std`.
+            pub fn last_run() -> Option<Self> {
+                #[cfg(all(debug_assertions, feature = "std"))]
+                return Self::last().get();
+                #[cfg(not(all(debug_assertions, feature = "std")))]
+                None
+            }
+
+            /// Overwrites the stack below the frame of the caller, where work with keys was: see
+            /// [`wipe_stack`]. `depth` is that of vector code; the portable level needs more.
+            #[inline]
+            pub fn wipe_stack(self, depth: StackDepth) {
+                if matches!(self, Self::Portable(_)) {
+                    return wipe_stack::<{ $stack }>();
+                }
+                match depth {
+                    StackDepth::KiB0 => {}
+                    StackDepth::KiB1 => wipe_stack::<{ 1 << 10 }>(),
+                    StackDepth::KiB2 => wipe_stack::<{ 2 << 10 }>(),
+                    StackDepth::KiB4 => wipe_stack::<{ 4 << 10 }>(),
+                }
+            }
+
+            fn detect(name: &str) -> Option<Self> {
+                match name {
+                    "portable" => Some(Self::Portable($portable::new())),
+                    $(
+                        #[cfg(target_arch = $arch)]
+                        $name => $token::detect().map(Self::$variant),
+                    )*
+                    _ => None,
+                }
+            }
+
+            fn choose() -> Result<Choice, LevelError> {
+                Ok(Overrides::of_environment(FAMILIES)?.choice(Self::FAMILY))
+            }
+
+            /// The level that was chosen, which is one that is here.
+            fn of(choice: Choice) -> Self {
+                Self::detect(choice.level.name).unwrap_or(Self::Portable($portable::new()))
+            }
+
+            #[cfg(all(debug_assertions, feature = "std"))]
+            fn last() -> &'static std::thread::LocalKey<Cell<Option<Self>>> {
+                std::thread_local! {
+                    static LAST: Cell<Option<$level>> = const { Cell::new(None) };
+                }
+                &LAST
+            }
+        }
+
+        impl FromStr for $level {
+            type Err = LevelError;
+
+            /// The level of that name.
+            ///
+            /// # Errors
+            /// No level has that name, or this processor lacks it.
+            fn from_str(name: &str) -> Result<Self, LevelError> {
+                Self::detect(name).ok_or_else(|| LevelError::of_name(Self::FAMILY, name))
+            }
+        }
+
+        impl fmt::Debug for $level {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+
+        impl fmt::Display for $level {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+    };
+}
+
+family! {
+    /// An instruction-set level for AES with carry-less products, named by what it requires.
+    ///
+    /// A value can only be had from detection, so holding one proves that the processor has it.
+    ///
+    /// ```
+    /// use lanelock_isa::AesLevel;
+    ///
+    /// # fn main() -> Result<(), lanelock_isa::LevelError> {
+    /// let slowest: AesLevel = "portable".parse()?; // an error if there is none of that name here
+    /// assert!(AesLevel::available().contains(&slowest));
+    /// assert!("sse9".parse::<AesLevel>().is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
+    AesLevel "aes", runs Kernel, width WIDTH of "Blocks",
+    /// Constant-time bit-sliced code for any processor.
+    portable Portable, stack 16 << 10, // bit planes of many blocks, function in function
+    /// AES-NI: one block an instruction.
+    "x86_64" AesNi(AesNi) "aesni" 128;
+    /// VAES with 256-bit vectors: two blocks an instruction.
+    "x86_64" Vaes256(Vaes256) "vaes256" 256;
+    /// VAES with AVX-512: four blocks an instruction.
+    "x86_64" Vaes512(Vaes512) "vaes512" 512;
+}
+
+family! {
+    /// An instruction-set level for hashes of many messages side by side, on words of 32 bits.
+    ///
+    /// A value can only be had from detection, so holding one proves that the processor has it.
+    HashLevel "hash", runs WordKernel, width LANES of "Words",
+    /// Four words, for any processor.
+    portable PortableWords, stack 4 << 10, // the words of some vectors, function in function
+    /// AVX2: eight words an instruction.
+    "x86_64" Avx2(Avx2Words) "avx2" 256;
+    /// AVX-512: sixteen words an instruction.
+    "x86_64" Avx512(Avx512Words) "avx512" 512;
+}
+
+/// The level of the last AES kernel that this thread ran: see [`AesLevel::last_run`].
+pub fn last_level_run() -> Option<AesLevel> {
+    AesLevel::last_run()
+}
+
+/// Whether four [matrix products](crate::Clmul::times_matrix) at `level` take less time than two
+/// carry-less ones.
+///
+/// So it is at 512 bits on AMD's processors: on Zen 5 a carry-less product starts every second cycle,
+/// a matrix product twice a cycle. On Intel's both start once a cycle.
+pub fn matrices_are_fast(level: AesLevel) -> bool {
+    AesLevel::FAMILY.levels()[level.rank()].bits == 512 && Policy::host().has_fast_matrices()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_round_trip() {
+        let available = AesLevel::available();
+        assert_eq!(available[0].name(), "portable");
+        for level in &available {
+            assert_eq!(level.name().parse(), Ok(*level));
+        }
+        assert_eq!(available.last(), Some(&AesLevel::fastest()));
+        let available = HashLevel::available();
+        assert_eq!(available[0].name(), "portable");
+        for level in &available {
+            assert_eq!(level.name().parse(), Ok(*level));
+        }
+        assert_eq!(available.last(), Some(&HashLevel::fastest()));
+    }
+
+    #[test]
+    fn unknown_names_are_errors_that_list_what_is_there() {
+        let error = AesLevel::from_str("avx9000").unwrap_err().to_string();
+        assert!(error.contains("\"avx9000\"") && error.contains("portable"), "{error}");
+        assert!(!error.contains("LANELOCK_LEVEL"), "{error}");
+        assert!(AesLevel::from_str("").is_err());
+        assert!(AesLevel::from_str("aes=portable").is_err());
+        assert!(HashLevel::from_str("aesni").is_err());
+    }
+
+    #[test]
+    fn ranks_are_places_among_the_known() {
+        for level in AesLevel::available() {
+            assert_eq!(AesLevel::known()[level.rank()].0, level.name());
+        }
+        for level in HashLevel::available() {
+            assert_eq!(HashLevel::known()[level.rank()].0, level.name());
+        }
+    }
+
+    /// What override and policy rest on: names that tell families apart, levels from slow to fast.
+    #[test]
+    fn families_are_in_order() {
+        let names: Vec<_> = families().iter().map(|family| family.name()).collect();
+        assert_eq!(names, ["aes", "hash"]);
+        for family in families() {
+            assert_eq!(family.levels()[0].bits, 0);
+            assert!(family.has("portable"));
+            assert!(family.levels().is_sorted_by_key(|level| level.bits));
+        }
+        assert_eq!(AesLevel::FAMILY.levels().len(), AesLevel::known().len());
+    }
+}

@@ -1,0 +1,91 @@
+//! Two questions about the machine. Capability: which instructions does this processor have? Policy:
+//! which of them should this host use?
+
+/// Whether this processor has all of the features: asked at run time, once for each feature, as the
+/// standard library keeps the answers.
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+macro_rules! has_features {
+    ($($feature:tt),+) => { $(std::arch::is_x86_feature_detected!($feature))&&+ };
+}
+#[cfg(all(feature = "std", target_arch = "aarch64"))]
+macro_rules! has_features {
+    ($($feature:tt),+) => { $(std::arch::is_aarch64_feature_detected!($feature))&&+ };
+}
+/// Without the standard library nobody asks the processor: the features are those that the whole build
+/// is compiled for (`-C target-feature`, `-C target-cpu`).
+#[cfg(all(not(feature = "std"), any(target_arch = "x86_64", target_arch = "aarch64")))]
+macro_rules! has_features {
+    ($($feature:tt),+) => { $(cfg!(target_feature = $feature))&&+ };
+}
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[allow(unused_imports, reason = "an architecture may have no level but the portable one")]
+pub(crate) use has_features;
+
+/// The lengths of vectors that `max` may name, in bits.
+pub(crate) const VECTOR_BITS: [u32; 3] = [128, 256, 512];
+
+/// Which of the instructions that it has a host should use.
+///
+/// It chooses among levels, and never takes one away: a level that is named is used, whatever the
+/// policy says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Policy {
+    max_bits: u32,
+    fast_matrices: bool,
+}
+
+impl Policy {
+    /// The policy for this processor, whatever the environment says.
+    ///
+    /// On every processor measured the widest vectors were the fastest: all 512 bits are allowed. A
+    /// processor that slows down for them, or has no 512-bit multiplier, gets its line here.
+    pub fn host() -> Self {
+        Self { max_bits: 512, fast_matrices: made_by_amd() }
+    }
+
+    /// The same with vectors of at most `max_bits`.
+    pub(crate) fn with_max_bits(self, max_bits: u32) -> Self {
+        Self { max_bits, ..self }
+    }
+
+    /// The most bits of a vector.
+    pub fn max_bits(self) -> u32 {
+        self.max_bits
+    }
+
+    /// Whether a level with vectors of `bits` bits is within the policy.
+    pub fn allows(self, bits: u32) -> bool {
+        bits <= self.max_bits
+    }
+
+    /// Whether, at 512 bits, four products with matrices take less time than two carry-less ones.
+    pub(crate) fn has_fast_matrices(self) -> bool {
+        self.fast_matrices
+    }
+}
+
+/// Who made the processor, asked once: in a virtual machine CPUID may take thousands of cycles.
+#[cfg(target_arch = "x86_64")]
+fn made_by_amd() -> bool {
+    use core::sync::atomic::{AtomicU8, Ordering};
+    const UNKNOWN: u8 = 0;
+    const NO: u8 = 1;
+    const YES: u8 = 2;
+    static AMD: AtomicU8 = AtomicU8::new(UNKNOWN);
+    // Threads that ask at the same time find the same answer, so no order is needed.
+    match AMD.load(Ordering::Relaxed) {
+        UNKNOWN => {
+            let vendor = core::arch::x86_64::__cpuid(0);
+            let name = [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes);
+            let amd = name.as_flattened() == b"AuthenticAMD";
+            AMD.store(if amd { YES } else { NO }, Ordering::Relaxed);
+            amd
+        }
+        answer => answer == YES,
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn made_by_amd() -> bool {
+    false
+}

@@ -38,7 +38,10 @@
 //!
 //! Messages in pieces go through a [`Sealer`] and an [`Opener`], many short ones through [`batch`].
 
+#![cfg_attr(not(any(feature = "std", test)), no_std)]
 #![forbid(unsafe_code)]
+
+extern crate alloc;
 
 mod aegis;
 pub mod batch;

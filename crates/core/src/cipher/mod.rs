@@ -27,6 +27,8 @@ pub trait Cipher: Copy + Send + Sync + 'static {
     const KEY_BYTES: usize;
     /// The bytes of a key: an array.
     type KeyBytes: AsRef<[u8]>;
+    /// Blocks of a schedule.
+    const ROUND_KEYS: usize;
     /// The bytes of two keys, one behind the other, as XTS takes them.
     type TwoKeys: AsRef<[u8]>;
     /// A value for each round key: an array.

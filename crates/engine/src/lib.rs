@@ -64,7 +64,7 @@ mod tag;
 pub mod traits;
 mod usage;
 
-pub use cipher::{Aes, Cipher, Key};
+pub use cipher::{Aes, Cipher, Key, RoundKeys};
 pub use error::Error;
 pub use inout::InOut;
 pub use keys::*;

@@ -70,7 +70,6 @@ where
     type TwoKeys = <Self as AesKeySize>::TwoKeys;
     type Rounds<T: Copy> = [T; R];
     type RoundKey<S: Clmul> = S::K;
-    type Begun<S: Clmul> = S::V;
 
     #[inline(always)]
     fn rounds<T: Copy>(value: T) -> [T; R] {
@@ -130,46 +129,6 @@ where
         beside: &mut impl Beside<S>,
     ) -> [S::V; N] {
         s.encrypt_beside::<N, R>(v, AesKeys::<_, R>(keys), beside)
-    }
-
-    #[inline(always)]
-    fn begin<S: Clmul, const N: usize>(
-        s: S,
-        whitened: [S::V; N],
-        keys: impl RoundKeys<S, Self>,
-    ) -> [S::V; N] {
-        Self::encrypt(s, whitened, keys)
-    }
-
-    #[inline(always)]
-    fn end<S: Clmul>(
-        s: S,
-        begun: S::V,
-        joined: S::V,
-        _: impl RoundKeys<S, Self>,
-        _: usize,
-    ) -> S::V {
-        s.xor(begun, joined)
-    }
-
-    #[inline(always)]
-    fn begin_decrypt<S: Clmul, const N: usize>(
-        s: S,
-        whitened: [S::V; N],
-        keys: impl RoundKeys<S, Self>,
-    ) -> [S::V; N] {
-        Self::decrypt(s, whitened, keys)
-    }
-
-    #[inline(always)]
-    fn end_decrypt<S: Clmul>(
-        s: S,
-        begun: S::V,
-        joined: S::V,
-        _: impl RoundKeys<S, Self>,
-        _: usize,
-    ) -> S::V {
-        s.xor(begun, joined)
     }
 }
 

@@ -14,7 +14,7 @@ use lanelock_isa::{Beside, Block, Clmul};
 /// A block cipher with blocks of 16 bytes, on vectors of blocks.
 ///
 /// Modes are written over it and know nothing else of a cipher: one that implements this runs in all of
-/// them. The implementation has no state. A schedule is a row of blocks, `Rounds<Block>`: whatever the
+/// them. What has a body need not be written: it says how a cipher can save a step. The implementation has no state. A schedule is a row of blocks, `Rounds<Block>`: whatever the
 /// cipher derives from a key, for one direction.
 ///
 /// All functions are `#[inline(always)]`, like the bodies of kernels (see `lanelock_isa`), and take
@@ -32,8 +32,6 @@ pub trait Cipher: Copy + Send + Sync + 'static {
     type Rounds<T: Copy>: Copy + AsRef<[T]> + AsMut<[T]>;
     /// A round key in the form that the rounds take at level `S`.
     type RoundKey<S: Clmul>: Copy;
-    /// Blocks on their way through the cipher, up to its end: see [`begin`](Self::begin).
-    type Begun<S: Clmul>: Copy;
 
     /// The same value for each round key.
     fn rounds<T: Copy>(value: T) -> Self::Rounds<T>;
@@ -123,39 +121,53 @@ pub trait Cipher: Copy + Send + Sync + 'static {
     }
 
     /// The beginning of an encryption, for modes that add a mask behind the cipher and have work of their
-    /// own for each vector: `encrypt(v) ^ mask` is `end(begin(whiten(v)), join(mask))`.
+    /// own for each vector: `encrypt(v) ^ mask` is `end(begin(whiten(v)), join(mask))`. A cipher that ends
+    /// with the exclusive or of a key may leave that to [`join`](Self::join).
+    #[inline(always)]
     fn begin<S: Clmul, const N: usize>(
         s: S,
         whitened: [S::V; N],
         keys: impl RoundKeys<S, Self>,
-    ) -> [Self::Begun<S>; N];
+    ) -> [S::V; N] {
+        Self::encrypt_whitened(s, whitened, keys)
+    }
     /// A mask, joined with what the cipher adds at its end.
     #[inline(always)]
     fn join<S: Clmul>(_: S, mask: S::V, _: impl RoundKeys<S, Self>, _vector: usize) -> S::V {
         mask
     }
     /// The end of what [`begin`](Self::begin) began for vector number `vector`.
+    #[inline(always)]
     fn end<S: Clmul>(
         s: S,
-        begun: Self::Begun<S>,
+        begun: S::V,
         joined: S::V,
-        keys: impl RoundKeys<S, Self>,
-        vector: usize,
-    ) -> S::V;
-    /// The beginning of a decryption: see [`begin`](Self::begin).
+        _: impl RoundKeys<S, Self>,
+        _vector: usize,
+    ) -> S::V {
+        s.xor(begun, joined)
+    }
+    /// The beginning of a decryption, with the schedule of decryption: see [`begin`](Self::begin). A cipher
+    /// with a [`whiten`](Self::whiten) of its own needs one of this too.
+    #[inline(always)]
     fn begin_decrypt<S: Clmul, const N: usize>(
         s: S,
         whitened: [S::V; N],
         keys: impl RoundKeys<S, Self>,
-    ) -> [Self::Begun<S>; N];
+    ) -> [S::V; N] {
+        Self::decrypt(s, whitened, keys)
+    }
     /// The end of a decryption: see [`end`](Self::end).
+    #[inline(always)]
     fn end_decrypt<S: Clmul>(
         s: S,
-        begun: Self::Begun<S>,
+        begun: S::V,
         joined: S::V,
-        keys: impl RoundKeys<S, Self>,
-        vector: usize,
-    ) -> S::V;
+        _: impl RoundKeys<S, Self>,
+        _vector: usize,
+    ) -> S::V {
+        s.xor(begun, joined)
+    }
 }
 
 /// The steps of other work that [`Cipher::encrypt_beside`] takes at least: AES with a 128-bit key has so

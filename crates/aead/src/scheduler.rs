@@ -22,7 +22,7 @@ pub enum Operation {
 /// collects messages and runs them as a batch.
 ///
 /// ```
-/// # use lanelock::{{Aes128Ccm, batch::{Operation, OwnedMessage}}, lanes::{Order, Scheduler}};
+/// # use lanelock::{aead::{Aes128Ccm, batch::{Operation, OwnedMessage}}, lanes::{Order, Scheduler}};
 /// # fn main() -> Result<(), lanelock::Error> {
 /// let key = Aes128Ccm::new(&[1; 16])?;
 /// let mut scheduler = Scheduler::new(Order::Submitted);

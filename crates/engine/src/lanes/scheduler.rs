@@ -72,12 +72,14 @@ pub trait Submit: RunJobs {
 pub(crate) trait RunJobs: Sized {
     /// The job on its way.
     type Running;
+    /// What jobs have in common that share a kernel.
+    type Group: Copy + PartialEq;
 
     /// Nothing is done yet, and the buffer has not been looked at.
     fn start(self) -> Self::Running;
 
-    /// Jobs with the same number can share a kernel.
-    fn group(job: &Self::Running) -> usize;
+    /// Jobs of one group can share a kernel.
+    fn group(job: &Self::Running) -> Self::Group;
 
     /// Runs jobs of one group as long as they fill the lanes; those that are in the lanes then stay
     /// half done.

@@ -1,0 +1,324 @@
+//! Chains of blocks as a crew of lanes, and the kernel that flies it.
+
+use core::marker::PhantomData;
+
+use lanelock_isa::{AesLevel, Block, Clmul, Kernel, MOST_LANES, wipe};
+
+use super::{
+    crew::{Crew, fly},
+    kind::{ChainKind, Lane},
+    walk::{MOST_VECTORS, Squares, Steps, walk},
+};
+use crate::{
+    Pattern,
+    cipher::{Cipher, LaneKeys, RoundKeys, SameKey},
+};
+
+/// A chain to run: the blocks from the first that it takes on, and where its state lives.
+pub struct ChainWork<'s, 'k, D, const P: usize, C: Cipher> {
+    /// The state before; in the end the state after.
+    pub state: &'s mut [Block; P],
+    /// Complete runs to take; in the end those that are left.
+    pub runs: &'s mut usize,
+    /// At least `(runs - 1) * period + run` blocks.
+    pub data: D,
+    /// The schedule of its key.
+    pub keys: &'k C::Rounds<Block>,
+}
+
+/// How the lanes are to be run.
+#[derive(Clone, Copy, Debug)]
+pub struct Flight {
+    /// The level of all keys.
+    pub level: AesLevel,
+    /// All chains have the same pattern.
+    pub pattern: Pattern,
+    /// Lanes to fill at most; `MOST_LANES` leaves it to the level.
+    pub most: usize,
+    /// Whether to stop once a lane has no successor, with the others half done, rather than run on
+    /// with fewer and fewer lanes.
+    pub stop_early: bool,
+}
+
+impl Flight {
+    /// All blocks of all chains.
+    pub fn whole(level: AesLevel) -> Self {
+        Self { level, pattern: Pattern::ALL, most: MOST_LANES, stop_early: false }
+    }
+
+    /// Runs `chains` through the lanes; `same_key` if they all have that one.
+    pub fn run<'s, 'd, 'k, K, const P: usize, C: Cipher>(
+        self,
+        same_key: Option<&C::Rounds<Block>>,
+        mut chains: impl Iterator<Item = ChainWork<'s, 'k, K::Data<'d>, P, C>>,
+    ) where
+        K: ChainKind<P>,
+    {
+        let (flight, kind) = (self, PhantomData::<K>);
+        // One kernel is compiled for all sources of chains: see `fly`.
+        let chains: &mut dyn Iterator<Item = _> = &mut chains;
+        if let Some(key) = same_key {
+            self.level.run(RunLanes { chains, keys: SharedSchedule(key), flight, kind });
+        } else {
+            self.level.run(RunLanes { chains, keys: KeyTable::new(), flight, kind });
+        }
+    }
+}
+
+/// Where the lanes find their round keys.
+trait LaneKeySource<C: Cipher> {
+    /// Lane `lane` now needs `keys`.
+    fn set(&mut self, lane: usize, keys: &C::Rounds<Block>);
+    /// The key of lane `from` moves to lane `to`.
+    fn copy(&mut self, from: usize, to: usize);
+    /// Advances lanes 0 to `used` - 1, which `N` vectors just hold.
+    fn advance<S: Clmul, K: ChainKind<P>, const N: usize, const P: usize>(
+        &self,
+        s: S,
+        lanes: &mut ChainLanes<'_, '_, S, K, P>,
+        used: usize,
+        steps: Steps,
+    );
+}
+
+/// All chains have the same key: it stays in registers.
+struct SharedSchedule<'k, C: Cipher>(&'k C::Rounds<Block>);
+
+impl<C: Cipher> LaneKeySource<C> for SharedSchedule<'_, C> {
+    #[inline(always)]
+    fn set(&mut self, _: usize, _: &C::Rounds<Block>) {}
+
+    #[inline(always)]
+    fn copy(&mut self, _: usize, _: usize) {}
+
+    #[inline(always)]
+    fn advance<S: Clmul, K: ChainKind<P>, const N: usize, const P: usize>(
+        &self,
+        s: S,
+        lanes: &mut ChainLanes<'_, '_, S, K, P>,
+        used: usize,
+        steps: Steps,
+    ) {
+        lanes.advance::<N, C>(s, SameKey::new(s, self.0), used, steps);
+    }
+}
+
+/// Chains with different keys: round keys of all lanes side by side, `table[round][lane]`. No vector of
+/// the table crosses a cache line: every step reads it all.
+#[repr(align(64))]
+struct KeyTable<C: Cipher>(C::Rounds<[Block; MOST_LANES]>);
+
+impl<C: Cipher> KeyTable<C> {
+    fn new() -> Self {
+        Self(C::rounds([[0; 16]; MOST_LANES]))
+    }
+}
+
+impl<C: Cipher> LaneKeySource<C> for KeyTable<C> {
+    #[inline(always)]
+    fn set(&mut self, lane: usize, keys: &C::Rounds<Block>) {
+        for (row, key) in self.0.as_mut().iter_mut().zip(keys.as_ref()) {
+            row[lane] = *key;
+        }
+    }
+
+    #[inline(always)]
+    fn copy(&mut self, from: usize, to: usize) {
+        for row in self.0.as_mut() {
+            row[to] = row[from];
+        }
+    }
+
+    #[inline(always)]
+    fn advance<S: Clmul, K: ChainKind<P>, const N: usize, const P: usize>(
+        &self,
+        s: S,
+        lanes: &mut ChainLanes<'_, '_, S, K, P>,
+        used: usize,
+        steps: Steps,
+    ) {
+        lanes.advance::<N, C>(s, LaneKeys(&self.0), used, steps);
+    }
+}
+
+impl<C: Cipher> Drop for KeyTable<C> {
+    fn drop(&mut self) {
+        wipe(self.0.as_mut().as_flattened_mut().as_flattened_mut());
+    }
+}
+
+/// What sits in the lanes: the chains, without their keys.
+struct ChainLanes<'s, 'd, S: Clmul, K: ChainKind<P>, const P: usize> {
+    data: [K::Data<'d>; MOST_LANES],
+    state: [[Block; MOST_LANES]; P],
+    runs: [usize; MOST_LANES],
+    /// The fields of the job to which state and runs are written back.
+    home: [Option<(&'s mut [Block; P], &'s mut usize)>; MOST_LANES],
+    squares: Squares<S::V>,
+}
+
+impl<S: Clmul, K: ChainKind<P>, const P: usize> ChainLanes<'_, '_, S, K, P> {
+    /// Advances lanes 0 to `used` - 1, which `N` vectors just hold. Each has that many runs left.
+    #[inline(always)]
+    fn advance<const N: usize, C: Cipher>(
+        &mut self,
+        s: S,
+        keys: impl RoundKeys<S, C>,
+        used: usize,
+        steps: Steps,
+    ) {
+        let mut state = [[s.zero(); N]; P];
+        for p in 0..P {
+            for i in 0..N {
+                state[p][i] = s.load(&self.state[p][i * S::WIDTH..]);
+            }
+        }
+        let mut state = K::enter(s, state);
+        // Lanes without a chain repeat lane 0 when read, and are never written (`Window`).
+        let full = used == N * S::WIDTH;
+        {
+            let mut window = Lane::window::<N>(S::WIDTH, steps.blocks(), &mut self.data[..used]);
+            let squares = &mut self.squares;
+            walk::<S, K, _, N, P, C>(s, &mut state, keys, &mut window, squares, steps, full);
+        }
+        let state = K::leave(s, state);
+        for p in 0..P {
+            for i in 0..N {
+                s.store(state[p][i], &mut self.state[p][i * S::WIDTH..]);
+            }
+        }
+        for lane in 0..used {
+            self.data[lane].skip(steps.runs * steps.period);
+            self.runs[lane] -= steps.runs;
+        }
+    }
+}
+
+/// Chains in the lanes of level `S`. A step is a run of blocks.
+struct ChainCrew<'s, 'd, 'k, S: Clmul, K: ChainKind<P>, Q, C, const P: usize> {
+    s: S,
+    lanes: ChainLanes<'s, 'd, S, K, P>,
+    keys: Q,
+    /// The blocks of a run.
+    run: usize,
+    /// The blocks from the start of a run to the next.
+    period: usize,
+    cipher: PhantomData<&'k C>,
+}
+
+impl<'s, 'd, 'k, S, K, Q, C, const P: usize> Crew for ChainCrew<'s, 'd, 'k, S, K, Q, C, P>
+where
+    S: Clmul,
+    K: ChainKind<P>,
+    Q: LaneKeySource<C>,
+    C: Cipher,
+{
+    type Chain = ChainWork<'s, 'k, K::Data<'d>, P, C>;
+
+    #[inline(always)]
+    fn lanes(&self) -> usize {
+        S::VECTORS * S::WIDTH
+    }
+
+    #[inline(always)]
+    fn seat(&mut self, lane: usize, chain: Self::Chain) {
+        self.keys.set(lane, chain.keys);
+        let lanes = &mut self.lanes;
+        lanes.data[lane] = chain.data;
+        for p in 0..P {
+            lanes.state[p][lane] = chain.state[p];
+        }
+        lanes.runs[lane] = *chain.runs;
+        lanes.home[lane] = Some((chain.state, chain.runs));
+    }
+
+    #[inline(always)]
+    fn left(&self, lane: usize) -> usize {
+        self.lanes.runs[lane]
+    }
+
+    /// Up to four vectors the latency of one chain decides (the rounds of four vectors start in half of
+    /// that time), so all lanes advance, even if the last vector is not full. Above, only kernels of four
+    /// and eight vectors exist: so many advance, and the other chains stay where they are.
+    #[inline(always)]
+    fn lanes_to_advance(&self, active: usize) -> usize {
+        match active / S::WIDTH {
+            0..=3 => active,
+            4..=7 => 4 * S::WIDTH,
+            _ => 8 * S::WIDTH,
+        }
+    }
+
+    #[inline(always)]
+    fn advance(&mut self, used: usize, runs: usize) {
+        let Self { s, lanes, keys, run, period, .. } = self;
+        let (s, steps) = (*s, Steps { runs, run: *run, period: *period });
+        if S::VECTORS == 1 {
+            return keys.advance::<S, K, 1, P>(s, lanes, used, steps);
+        }
+        // `N` is a constant of the kernel, so that states are registers: one kernel for each number of
+        // vectors. 5 to 7 do not occur (`lanes_to_advance`).
+        match used.div_ceil(S::WIDTH) {
+            8 => keys.advance::<S, K, 8, P>(s, lanes, used, steps),
+            4 => keys.advance::<S, K, 4, P>(s, lanes, used, steps),
+            3 => keys.advance::<S, K, 3, P>(s, lanes, used, steps),
+            2 => keys.advance::<S, K, 2, P>(s, lanes, used, steps),
+            _ => keys.advance::<S, K, 1, P>(s, lanes, used, steps),
+        }
+    }
+
+    #[inline(always)]
+    fn land(&mut self, lane: usize) {
+        let lanes = &mut self.lanes;
+        if let Some((state, runs)) = lanes.home[lane].take() {
+            for p in 0..P {
+                state[p] = lanes.state[p][lane];
+            }
+            *runs = lanes.runs[lane];
+        }
+    }
+
+    #[inline(always)]
+    fn move_lane(&mut self, from: usize, to: usize) {
+        self.keys.copy(from, to);
+        let lanes = &mut self.lanes;
+        for p in 0..P {
+            lanes.state[p][to] = lanes.state[p][from];
+        }
+        lanes.runs[to] = lanes.runs[from];
+        lanes.data.swap(from, to);
+        lanes.home.swap(from, to);
+    }
+}
+
+/// Runs the chains of a source through the lanes.
+struct RunLanes<'c, W, Q, K> {
+    chains: &'c mut dyn Iterator<Item = W>,
+    keys: Q,
+    flight: Flight,
+    kind: PhantomData<K>,
+}
+
+impl<K, Q, const P: usize, C: Cipher> Kernel
+    for RunLanes<'_, ChainWork<'_, '_, K::Data<'_>, P, C>, Q, K>
+where
+    K: ChainKind<P>,
+    Q: LaneKeySource<C>,
+{
+    type Out = ();
+
+    #[inline(always)]
+    fn run<S: Clmul>(self, s: S) {
+        let Self { chains, keys, flight: Flight { pattern, most, stop_early, .. }, .. } = self;
+        let lanes = ChainLanes {
+            data: core::array::from_fn(|_| K::Data::default()),
+            state: [[[0; 16]; MOST_LANES]; P],
+            runs: [0; MOST_LANES],
+            home: [const { None }; MOST_LANES],
+            squares: [[[s.zero(); MOST_VECTORS]; 4]; 2],
+        };
+        let (run, period, cipher) = (pattern.run(), pattern.period(), PhantomData);
+        let mut crew = ChainCrew::<_, K, Q, C, P> { s, lanes, keys, run, period, cipher };
+        fly(&mut crew, chains, most, stop_early);
+    }
+}

@@ -118,6 +118,7 @@ where
     B: AsMut<[u8]>,
 {
     type Running = RunningMessage<'k, A, N, D, B, T>;
+    type Group = usize;
 
     fn start(self) -> Self::Running {
         // What stays if the buffer has no room for a tag.

@@ -11,6 +11,7 @@
 mod batch;
 mod message;
 mod stream;
+mod text;
 
 use lanelock_isa::{AesLevel, Block, StackDepth};
 

@@ -279,9 +279,9 @@ impl Ocb<'_> {
         let bottom = usize::from(block[15] & 63);
         block[15] &= 0xc0;
         let top = u128::from_be_bytes(encrypt(self.key, block));
-        let stretch = (top >> 64) as u64 ^ (top >> 56) as u64;
-        let low =
-            (u128::from(stretch) << 64) >> (128 - bottom).min(127) >> usize::from(bottom == 0);
+        // The upper 128 of 192 bits, `bottom` further on.
+        let stretch = ((top >> 64) ^ (top >> 56)) & u128::from(u64::MAX);
+        let low = stretch << bottom >> 64;
         (top << bottom | low).to_be_bytes()
     }
 

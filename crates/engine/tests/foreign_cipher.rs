@@ -121,7 +121,7 @@ fn cbcs() {
                     *block = chain;
                 }
             }
-            let pattern = Pattern::new(crypt, skip);
+            let pattern = Pattern::new(crypt, skip).encrypt_truncated_runs();
             let key = Key::<Sm4>::with_level(&bytes, level);
             let mut data = text.clone();
             key.cbcs_encrypt(&mut iv.clone(), pattern, &mut data);

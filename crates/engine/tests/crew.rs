@@ -88,7 +88,7 @@ impl<'m> Crew for Hashes<'m> {
         if active < 6 { active.min(4) } else { active }
     }
 
-    /// FIPS 180-4, 6.2.2. Lanes without a message compute too, and nobody looks at them.
+    /// FIPS 180-4, 6.2.2. Lanes beyond `used` compute too, and keep their states.
     fn advance(&mut self, used: usize, steps: usize) {
         assert!((1..=LANES).contains(&used) && steps > 0);
         for step in 0..steps {
@@ -125,7 +125,7 @@ impl<'m> Crew for Hashes<'m> {
                 (d, c, b, a) = (c, b, a, each(|l| t1[l].wrapping_add(t2[l])));
             }
             for (row, new) in self.state.iter_mut().zip([a, b, c, d, e, f, g, h]) {
-                for (word, new) in row.iter_mut().zip(new) {
+                for (word, new) in row[..used].iter_mut().zip(new) {
                     *word = word.wrapping_add(new);
                 }
             }

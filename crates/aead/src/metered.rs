@@ -1,5 +1,6 @@
 //! A key that stops at its limits.
 
+use alloc::vec::Vec;
 use zeroize::ZeroizeOnDrop;
 
 use super::{

@@ -1,5 +1,6 @@
 //! Messages with buffers of their own, for the scheduler of the lanes.
 
+use alloc::vec::Vec;
 use core::fmt;
 
 use super::batch::{Batch, Message, open, seal};

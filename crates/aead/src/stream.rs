@@ -1,5 +1,6 @@
 //! Messages piece by piece: one [`Sealer`] and one [`Opener`] for all algorithms.
 
+use alloc::vec::Vec;
 use core::fmt;
 
 use zeroize::{ZeroizeOnDrop, Zeroizing};

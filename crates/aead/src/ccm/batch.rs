@@ -4,6 +4,7 @@
 //! the step). The rest are single encryptions: the first blocks, partial blocks, the masks of the
 //! tags. Each kind is done for all messages together, so that they fill vectors too.
 
+use alloc::vec::Vec;
 use core::{array, cmp::Reverse};
 
 use lanelock_isa::{Block, wipe};

@@ -1,5 +1,6 @@
 //! CBC and CBCS encryption of a slice of jobs: all are there at the call, all are done on return.
 
+use alloc::vec::Vec;
 use core::{array, fmt};
 
 use lanelock_isa::{Block, MOST_LANES};

@@ -3,6 +3,7 @@
 //! The blocks before the last one of each message are chains in the lanes. The last blocks, with
 //! their subkeys added, are one encryption each: those of all messages are done side by side.
 
+use alloc::vec::Vec;
 use core::{any::Any, array, fmt};
 
 use lanelock_isa::{AesLevel, Block, MOST_LANES};

@@ -1,5 +1,6 @@
 //! Jobs with buffers of their own, for the [`Scheduler`](super::Scheduler).
 
+use alloc::vec::Vec;
 use core::{array, fmt};
 
 use lanelock_isa::{Block, MOST_LANES};

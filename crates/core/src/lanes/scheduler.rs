@@ -1,7 +1,7 @@
 //! Jobs that are submitted one by one, with buffers of their own, and returned when they are done.
 
+use alloc::{collections::VecDeque, vec::Vec};
 use core::fmt;
-use std::collections::VecDeque;
 
 use lanelock_isa::MOST_LANES;
 

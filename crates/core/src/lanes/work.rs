@@ -1,5 +1,6 @@
 //! What is left to do of jobs, of any kind, and the groups of them that share a kernel.
 
+use alloc::vec::Vec;
 use core::{
     any::{Any, TypeId},
     cmp::Reverse,

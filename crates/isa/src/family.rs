@@ -13,6 +13,8 @@ use crate::choice::{Choice, Family, LevelError, LevelInfo, Overrides};
 use crate::policy::Policy;
 #[cfg(target_arch = "x86_64")]
 use crate::{AesNi, Avx2Words, Avx512Words, Vaes256, Vaes512};
+#[cfg(target_arch = "aarch64")]
+use crate::{Neon, NeonSha3};
 use crate::{Blocks, Kernel, Portable, PortableWords, WordKernel, Words, wipe_stack};
 
 /// The families of this build. A name alone in `LANELOCK_LEVEL` is a level of the first.
@@ -291,6 +293,10 @@ family! {
     "x86_64" Vaes256(Vaes256) "vaes256" 256;
     /// VAES with AVX-512: four blocks an instruction.
     "x86_64" Vaes512(Vaes512) "vaes512" 512;
+    /// AESE and PMULL: one block an instruction.
+    "aarch64" Neon(Neon) "neon" 128;
+    /// AESE and PMULL, with EOR3 of the SHA-3 extension.
+    "aarch64" NeonSha3(NeonSha3) "neon-sha3" 128;
 }
 
 family! {

@@ -71,18 +71,28 @@
 
 extern crate alloc;
 
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[macro_use]
+mod forward;
+
+#[cfg(target_arch = "aarch64")]
+mod aarch64;
 mod block;
 mod choice;
 mod family;
 mod matrix;
 mod policy;
 mod portable;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod slices;
 mod vectors;
 mod wipe;
 mod words;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+#[cfg(target_arch = "aarch64")]
+pub use aarch64::{Neon, NeonSha3};
 pub use block::Block;
 pub use choice::{Choice, Family, LevelError, LevelInfo, Why};
 pub use family::{

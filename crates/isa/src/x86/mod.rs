@@ -12,7 +12,6 @@
 
 #[macro_use]
 mod forward;
-mod slices;
 mod xmm;
 mod ymm;
 mod zmm;
@@ -20,9 +19,9 @@ mod zmm;
 use core::arch::x86_64::{__m128i, __m256i, __m512i};
 use core::mem::MaybeUninit;
 
+use crate::slices::{first, first_mut, widen};
 use crate::vectors::{WIDEST, sealed::Sealed};
 use crate::{Aes, Block, Blocks, Clmul, Kernel, Windows};
-use slices::{first, first_mut, widen};
 
 /// Makes a token: its detection and its entry from one feature list, and its traits from the leaves of
 /// its width.

@@ -1,6 +1,6 @@
 # The targets are short names for the scripts in tools/; see CONTRIBUTING.md.
 .DEFAULT_GOAL := help
-.PHONY: help demo install test long lab interop coming-from play play-test lint fmt check-layers check-tests asmcheck ci
+.PHONY: help demo install test long arm lab interop coming-from play play-test lint fmt check-layers check-tests asmcheck ci
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do \
@@ -21,6 +21,11 @@ test: ## set up what the tests need and run them all (ARGS="-p lanelock" to choo
 long: ## what takes longer: valgrind, guard pages, ASan, mutants (ARGS="guard" to choose)
 	@tools/setup long
 	@tools/long $(ARGS)
+
+arm: ## the tests on emulated processors: AArch64, and s390x, which is big-endian
+	@tools/setup arm
+	@tools/arm $(ARGS)
+	@[ -n "$(ARGS)" ] || tools/arm --big-endian
 
 lint: ## clippy with warnings denied (ARGS="-p lanelock" to choose)
 	@tools/setup demo

@@ -132,6 +132,17 @@ pub fn is_long() -> bool {
     env::var_os("LANELOCK_LONG").is_some_and(|value| !value.is_empty())
 }
 
+/// Whether this test runs under qemu-user or another emulator of user programs, whose memory is counted as that
+/// of the test.
+///
+/// The emulator answers for `/proc/self/exe` in the name of the program; under the thread's name the kernel does.
+#[must_use]
+pub fn is_emulated() -> bool {
+    let link = |path| std::fs::read_link(path).ok();
+    let thread = link("/proc/thread-self/exe");
+    thread.is_some() && thread != link("/proc/self/exe")
+}
+
 /// What was found; if nothing was, a skip is reported: `what` is not installed.
 pub(crate) fn listed<T>(found: Option<T>, what: &str) -> Option<T> {
     if found.is_none() {

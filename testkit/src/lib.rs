@@ -5,7 +5,7 @@
 //!   [`rfc3686_ctr`], [`fips197`], [`cbcs_kat`], [`wycheproof_cbc_pkcs5`].
 //!   Sources and licences are in `testkit/vectors/README.md`.
 //! - The same for the other modes, a module each: [`gcm`], [`gcm_siv`], [`ccm`],
-//!   [`ocb3`], [`aegis`] ([`AeadCase`]), [`xts`] ([`XtsCase`]), [`mac`]
+//!   [`ocb3`], [`aegis`], and of [`sm4`] ([`AeadCase`]), [`xts`] ([`XtsCase`]), [`mac`]
 //!   ([`MacCase`]), [`key_wrap`] ([`WrapCase`]), [`hash`] ([`HashCase`]), [`crc`]
 //!   ([`CrcCase`]).
 //! - Repeatable input: [`Rng`] and [`pattern`]; damaged input: [`Mutator`].
@@ -46,8 +46,8 @@ mod watchdog;
 
 pub use dash_rules::dash_rules;
 pub use environment::{
-    ffmpeg, ffprobe, folder_named_by, is_long, moto_server, repository, script, shaka_packager,
-    shared_dir, skip,
+    ffmpeg, ffprobe, folder_named_by, is_emulated, is_long, moto_server, repository, script,
+    shaka_packager, shared_dir, skip,
 };
 pub use hls_rules::hls_rules;
 pub use media::{
@@ -67,7 +67,7 @@ pub use vectors::mac::MacCase;
 pub use vectors::xts::XtsCase;
 pub use vectors::{
     CipherCase, Direction, PaddedCase, aegis, cavp_cbc, cavp_ecb, cbcs_kat, ccm, crc, fips197, gcm,
-    gcm_siv, hash, key_wrap, mac, ocb3, rfc3686_ctr, sp800_38a_cbc, sp800_38a_ctr, sp800_38a_ecb,
-    wycheproof_cbc_pkcs5, xts,
+    gcm_siv, hash, key_wrap, mac, ocb3, rfc3686_ctr, sm4, sp800_38a_cbc, sp800_38a_ctr,
+    sp800_38a_ecb, wycheproof_cbc_pkcs5, xts,
 };
 pub use watchdog::Watchdog;

@@ -73,7 +73,7 @@ impl Openssl {
         self.algorithms.iter().any(|known| known == algorithm)
     }
 
-    /// Encrypts with `aes-{128,192,256}-{ecb,cbc,ctr,xts}`, without padding. `iv`
+    /// Encrypts with `aes-{128,192,256}-{ecb,cbc,ctr,xts}` or `sm4-{ecb,cbc,ctr}`, without padding. `iv`
     /// has 16 bytes: the first counter block in CTR, the tweak in XTS; ECB has
     /// none. OpenSSL refuses an XTS key of two equal halves.
     pub fn encrypt(&mut self, algorithm: &str, key: &[u8], iv: &[u8], plaintext: &[u8]) -> Vec<u8> {
@@ -133,7 +133,7 @@ impl Openssl {
         self.ask(&format!("unwrap {algorithm} {} {}", word(key), word(wrapped)))
     }
 
-    /// The MAC with `aes-{128,192,256}-{cmac,gmac}`; CMAC has no nonce.
+    /// The MAC with `aes-{128,192,256}-{cmac,gmac}` or `sm4-cmac`; CMAC has no nonce.
     pub fn mac(&mut self, algorithm: &str, key: &[u8], nonce: &[u8], message: &[u8]) -> Vec<u8> {
         self.must("mac", algorithm, &[key, nonce, message])
     }

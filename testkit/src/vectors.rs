@@ -17,6 +17,7 @@ pub mod hash;
 pub mod key_wrap;
 pub mod mac;
 pub mod ocb3;
+pub mod sm4;
 pub mod xts;
 
 use std::sync::LazyLock;

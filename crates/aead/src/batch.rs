@@ -9,7 +9,7 @@
 //! differ) fills the vectors by itself.
 //!
 //! ```
-//! use lanelock::{Aes128Gcm, batch::{self, Message}};
+//! use lanelock::aead::{Aes128Gcm, batch::{self, Message}};
 //!
 //! # fn main() -> Result<(), lanelock::Error> {
 //! let key = Aes128Gcm::new(&[7; 16])?;

@@ -409,7 +409,7 @@ fn advance(counter: &mut Block, blocks: usize) {
     [*a, *b, *c, *d] = number.to_be_bytes();
 }
 
-/// A message that comes piece by piece.
+/// A message on its way through GCM: see [`Gcm::sealer`].
 pub struct GcmStream<'k, C: Cipher> {
     gcm: &'k Gcm<C>,
     /// The block that masks the tag.
@@ -440,6 +440,12 @@ impl<'k, C: Cipher> GcmStream<'k, C> {
             aad_bytes: 0,
             text_bytes: 0,
         })
+    }
+
+    fn wipe(&mut self) {
+        self.hash.wipe();
+        self.mask.zeroize();
+        self.stream.zeroize();
     }
 
     fn update_hash(&mut self, bytes: &[u8]) {
@@ -509,7 +515,7 @@ impl<C: Cipher> Stream for GcmStream<'_, C> {
         MOST_TEXT - self.text_bytes
     }
 
-    fn finish(mut self, tag: &mut [u8]) {
+    fn finish(&mut self, tag: &mut [u8]) {
         let (powers, level) = (&self.gcm.powers, self.gcm.level());
         self.hash.pad(powers, level);
         let lengths = u128::from(self.aad_bytes * 8) << 64 | u128::from(self.text_bytes * 8);
@@ -517,13 +523,13 @@ impl<C: Cipher> Stream for GcmStream<'_, C> {
         for ((tag, hash), mask) in tag.iter_mut().zip(&self.hash.hash).zip(&self.mask) {
             *tag = hash ^ mask;
         }
+        self.wipe();
     }
 }
 
 impl<C: Cipher> Drop for GcmStream<'_, C> {
     fn drop(&mut self) {
-        self.mask.zeroize();
-        self.stream.zeroize();
+        self.wipe();
     }
 }
 

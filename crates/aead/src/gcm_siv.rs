@@ -33,7 +33,7 @@ const MOST: u64 = 1 << 36;
 /// - With random nonces a key can seal far more messages than in GCM (clause 9 has the bounds).
 ///
 /// ```
-/// use lanelock::{Aead, Aes256GcmSiv};
+/// use lanelock::aead::{Aead, Aes256GcmSiv};
 ///
 /// # fn main() -> Result<(), lanelock::Error> {
 /// let key = Aes256GcmSiv::new(&[7; 32])?;

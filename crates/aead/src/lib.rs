@@ -20,7 +20,7 @@
 //! | [`Aegis256`], [`Aegis256X2`], [`Aegis256X4`] | 32 | texts show, and forgeries pass | draft-irtf-cfrg-aegis-aead |
 //!
 //! ```
-//! use lanelock::{Error, {Aead, Aes256Gcm}};
+//! use lanelock::{Error, aead::{Aead, Aes256Gcm}};
 //!
 //! # fn main() -> Result<(), Error> {
 //! let key = Aes256Gcm::new(&[7; 32])?;
@@ -38,7 +38,10 @@
 //!
 //! Messages in pieces go through a [`Sealer`] and an [`Opener`], many short ones through [`batch`].
 
+#![cfg_attr(not(any(feature = "std", test)), no_std)]
 #![forbid(unsafe_code)]
+
+extern crate alloc;
 
 mod aegis;
 pub mod batch;
@@ -54,6 +57,7 @@ mod metered;
 mod ocb3;
 mod scheduler;
 mod stitch;
+mod stream;
 #[cfg(feature = "aead")]
 mod traits;
 mod usage;
@@ -63,21 +67,17 @@ pub use aegis::{
     Aegis, Aegis128L, Aegis128X2, Aegis128X4, Aegis256, Aegis256X2, Aegis256X4, AegisMacStream,
     AegisStream,
 };
-pub use ccm::{Aes128Ccm, Aes192Ccm, Aes256Ccm, Ccm, CcmOpener, CcmSealer, CcmStream};
+pub use ccm::{Aes128Ccm, Aes192Ccm, Aes256Ccm, Ccm, CcmStream};
 pub use gcm::{Aes128Gcm, Aes192Gcm, Aes256Gcm, Gcm, GcmStream};
 pub use gcm_siv::{Aes128GcmSiv, Aes256GcmSiv, GcmSiv};
 pub use metered::Metered;
 pub use ocb3::{Aes128Ocb3, Aes192Ocb3, Aes256Ocb3, Ocb3, Ocb3Stream};
+pub use stream::{Opener, Sealer, Stream};
 pub use usage::KeyUsage;
 
-use core::fmt;
+use alloc::{vec, vec::Vec};
 
-use zeroize::{ZeroizeOnDrop, Zeroizing};
-
-use lanelock_core::{
-    Error, InOut,
-    parts::{Length, authenticate_wiping},
-};
+use lanelock_core::{Error, InOut};
 
 /// Authenticated encryption with associated data (AAD).
 ///
@@ -190,183 +190,5 @@ pub trait Aead {
     }
 }
 
-/// One message on its way through an algorithm: what [`Sealer`] and [`Opener`] drive.
-pub(crate) trait Stream {
-    /// More AAD. All of it comes before the text.
-    fn aad(&mut self, aad: &[u8]);
-    /// Encrypts more text, and authenticates it.
-    fn encrypt(&mut self, data: InOut<'_, '_>);
-    /// Decrypts more text, and authenticates it.
-    fn decrypt(&mut self, data: InOut<'_, '_>);
-    /// The most bytes of text that may still come.
-    fn text_left(&self) -> u64;
-    /// The tag over all of it, cut to the length of `tag`.
-    fn finish(self, tag: &mut [u8]);
-}
-
 /// The bytes of the longest tag of any algorithm here.
 const LONGEST_TAG: usize = 32;
-
-/// Seals one message piece by piece: first all AAD, then the text, then the tag.
-///
-/// ```
-/// use lanelock::{Aead, Aes128Gcm};
-///
-/// # fn main() -> Result<(), lanelock::Error> {
-/// let key = Aes128Gcm::new(&[7; 16])?;
-/// let mut sealer = key.sealer(&[1; 12])?;
-/// sealer.aad(b"header")?;
-/// let mut pieces = [*b"one piece,", *b"and ten by"];
-/// for piece in &mut pieces {
-///     sealer.update(piece)?; // in place
-/// }
-/// let mut tag = [0; 16];
-/// sealer.finish(&mut tag)?;
-///
-/// let mut opener = key.opener(&[1; 12])?;
-/// opener.aad(b"header")?;
-/// pieces.iter().try_for_each(|piece| opener.update(piece))?;
-/// assert_eq!(opener.finish(&tag)?, b"one piece,and ten by");
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Debug)]
-#[expect(private_bounds, reason = "only the algorithms here make one")]
-pub struct Sealer<S: Stream> {
-    stream: S,
-    tag_length: usize,
-    text: bool,
-}
-
-#[expect(private_bounds, reason = "only the algorithms here make one")]
-impl<S: Stream> Sealer<S> {
-    pub(crate) fn new(stream: S, tag_length: usize) -> Self {
-        Self { stream, tag_length, text: false }
-    }
-
-    /// More AAD.
-    ///
-    /// # Errors
-    /// [`Error::AadLength`] after the first text: AAD comes before it.
-    pub fn aad(&mut self, aad: &[u8]) -> Result<(), Error> {
-        if self.text {
-            return Err(Error::AadLength);
-        }
-        self.stream.aad(aad);
-        Ok(())
-    }
-
-    /// Encrypts the next piece of the text in place.
-    ///
-    /// # Errors
-    /// [`Error::MessageLength`] if the message becomes too long; nothing is written then.
-    pub fn update(&mut self, data: &mut [u8]) -> Result<(), Error> {
-        self.update_inout(data.into())
-    }
-
-    /// [`update`](Self::update), in place or from one buffer to another.
-    pub fn update_inout(&mut self, data: InOut<'_, '_>) -> Result<(), Error> {
-        if data.len() as u64 > self.stream.text_left() {
-            return Err(Error::MessageLength);
-        }
-        self.text = true;
-        self.stream.encrypt(data);
-        Ok(())
-    }
-
-    /// Writes the tag.
-    ///
-    /// # Errors
-    /// [`Error::TagLength`] if `tag` has not the length of the key's tags.
-    pub fn finish(self, tag: &mut [u8]) -> Result<(), Error> {
-        if tag.len() != self.tag_length {
-            return Err(Error::TagLength);
-        }
-        self.stream.finish(tag);
-        Ok(())
-    }
-}
-
-impl<S: Stream + ZeroizeOnDrop> ZeroizeOnDrop for Sealer<S> {}
-
-/// Opens one message piece by piece: first all AAD, then the text, then the tag. The plaintext is
-/// kept until the tag has been checked, so a message takes as much memory as it is long. [`Sealer`] has
-/// an example.
-#[expect(private_bounds, reason = "only the algorithms here make one")]
-pub struct Opener<S: Stream> {
-    stream: S,
-    tag_length: usize,
-    plaintext: Zeroizing<Vec<u8>>,
-    text: bool,
-}
-
-#[expect(private_bounds, reason = "only the algorithms here make one")]
-impl<S: Stream> Opener<S> {
-    pub(crate) fn new(stream: S, tag_length: usize) -> Self {
-        Self { stream, tag_length, plaintext: Zeroizing::new(Vec::new()), text: false }
-    }
-
-    /// More AAD.
-    ///
-    /// # Errors
-    /// [`Error::AadLength`] after the first text: AAD comes before it.
-    pub fn aad(&mut self, aad: &[u8]) -> Result<(), Error> {
-        if self.text {
-            return Err(Error::AadLength);
-        }
-        self.stream.aad(aad);
-        Ok(())
-    }
-
-    /// The next piece of the ciphertext.
-    ///
-    /// # Errors
-    /// [`Error::MessageLength`] if the message becomes too long.
-    pub fn update(&mut self, ciphertext: &[u8]) -> Result<(), Error> {
-        if ciphertext.len() as u64 > self.stream.text_left() {
-            return Err(Error::MessageLength);
-        }
-        self.text = true;
-        let start = self.plaintext.len();
-        let needed = start + ciphertext.len();
-        if needed > self.plaintext.capacity() {
-            // A vector that grows by itself leaves a copy of the plaintext behind.
-            let mut larger = Zeroizing::new(Vec::with_capacity(needed.next_power_of_two()));
-            larger.extend_from_slice(&self.plaintext);
-            self.plaintext = larger;
-        }
-        self.plaintext.resize(needed, 0);
-        let output = &mut self.plaintext[start..];
-        let data = InOut::new(ciphertext, output)?;
-        self.stream.decrypt(data);
-        Ok(())
-    }
-
-    /// The plaintext, if the tag is right.
-    ///
-    /// # Errors
-    /// [`Error::TagLength`], [`Error::Authentication`].
-    pub fn finish(mut self, tag: &[u8]) -> Result<Vec<u8>, Error> {
-        if tag.len() != self.tag_length {
-            return Err(Error::TagLength);
-        }
-        let mut expected = Zeroizing::new([0; LONGEST_TAG]);
-        let expected = &mut expected[..tag.len()];
-        self.stream.finish(expected);
-        authenticate_wiping(expected, tag, &mut self.plaintext)?;
-        Ok(core::mem::take(&mut self.plaintext))
-    }
-}
-
-impl<S: Stream + ZeroizeOnDrop> ZeroizeOnDrop for Opener<S> {}
-
-impl<S: Stream + fmt::Debug> fmt::Debug for Opener<S> {
-    /// The length of the plaintext up to here, never its bytes.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Opener")
-            .field("stream", &self.stream)
-            .field("tag_length", &self.tag_length)
-            .field("plaintext", &Length::of(&*self.plaintext))
-            .finish_non_exhaustive()
-    }
-}

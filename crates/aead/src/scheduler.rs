@@ -22,7 +22,7 @@ pub enum Operation {
 /// collects messages and runs them as a batch.
 ///
 /// ```
-/// # use lanelock::{{Aes128Ccm, batch::{Operation, OwnedMessage}}, lanes::{Order, Scheduler}};
+/// # use lanelock::{aead::{Aes128Ccm, batch::{Operation, OwnedMessage}}, lanes::{Order, Scheduler}};
 /// # fn main() -> Result<(), lanelock::Error> {
 /// let key = Aes128Ccm::new(&[1; 16])?;
 /// let mut scheduler = Scheduler::new(Order::Submitted);
@@ -118,6 +118,7 @@ where
     B: AsMut<[u8]>,
 {
     type Running = RunningMessage<'k, A, N, D, B, T>;
+    type Group = usize;
 
     fn start(self) -> Self::Running {
         // What stays if the buffer has no room for a tag.

@@ -16,7 +16,7 @@ use lanelock_core::Error;
 /// cannot be cloned: each copy would allow the whole number again.
 ///
 /// ```
-/// use lanelock::{Error, KeyUsage, {Aead, Aes128Gcm}};
+/// use lanelock::{Error, KeyUsage, aead::{Aead, Aes128Gcm}};
 /// # fn main() -> Result<(), lanelock::Error> {
 /// let key = Aes128Gcm::new(&[7; 16])?.with_usage(KeyUsage::with_limit(1)); // one message
 /// let sealed = key.seal_vec(&[1; 12], b"", b"message")?;

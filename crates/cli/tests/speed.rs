@@ -137,6 +137,46 @@ fn table1_stands_beside_what_was_published() {
 }
 
 #[test]
+fn the_arm_table_stands_beside_what_was_published() {
+    let rows = objects(&["arm-table", "--level", "portable", "--key-bits", "128"]);
+    let (published, ours) = rows.split_at(5);
+    assert_eq!(
+        (&published[1]["ns_1k"], published[1]["published"].as_bool()),
+        (&2560.72.into(), Some(true))
+    );
+    assert_eq!(ours.len(), 6);
+    for row in ours {
+        assert_eq!((&row["level"], row["published"].as_bool()), (&"portable".into(), Some(false)));
+        assert_eq!(row["ns_16"].is_null(), row["in_flight"] != 1, "{row}");
+        let [kib, mib] = ["ns_1k", "ns_1m"].map(|name| row[name].as_f64().unwrap());
+        assert!(0.0 < kib && kib < mib, "{row}");
+    }
+}
+
+/// qemu-user shows itself; here, that the program that is run is another one than it seems.
+#[test]
+fn no_figure_comes_from_an_emulator() {
+    if cfg!(not(target_arch = "x86_64")) {
+        return lanelock_testkit::skip("qemu-x86_64 runs programs for x86-64");
+    }
+    let qemu = "qemu-x86_64";
+    if Command::new(qemu).arg("--version").output().is_err() {
+        return lanelock_testkit::skip("qemu-x86_64 (Debian: qemu-user) is not installed");
+    }
+    for arguments in [&["arm-table"][..], &["ctr", "--size", "16", "--passes", "1"]] {
+        let output = Command::new(qemu)
+            .arg(env!("CARGO_BIN_EXE_lanelock"))
+            .arg("speed")
+            .args(arguments)
+            .output()
+            .unwrap();
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0), "{error}");
+        assert!(error.contains("figures would say nothing") && error.contains("qemu"), "{error}");
+    }
+}
+
+#[test]
 fn a_sweep_names_the_best() {
     let rows = objects(&["sweep", "cbc", "--size", "16"]);
     assert!(rows.len() > 5);
@@ -235,6 +275,7 @@ fn help_tells_of_every_option() {
                 [..],
         ),
         (&["table1", "--help"], &["--lanes"]),
+        (&["arm-table", "--help"], &["--key-bits"]),
         (&["sweep", "--help"], &["--size", "--keys"]),
     ] {
         let (code, out, _) = run(arguments);

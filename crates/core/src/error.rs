@@ -26,6 +26,9 @@ pub enum Error {
     /// The tag, or the check value of a wrapped key, is wrong: the message, the AAD, the nonce or the
     /// key is not that of the sender.
     Authentication,
+    /// The message is finished, or its opening has failed: its sealer, opener or MAC takes no more. Another
+    /// message needs another one.
+    Finished,
     /// The key has done all that it safely can: see [`KeyUsage`](crate::KeyUsage).
     KeyExhausted,
     /// The buffer of a job changed its length, or panicked, while a scheduler was at work: that scheduler
@@ -53,6 +56,7 @@ impl fmt::Display for Error {
             Self::MessageLength => "the message has a length that the algorithm does not take",
             Self::AadLength => "the additional authenticated data is too long",
             Self::Authentication => "the message is not authentic",
+            Self::Finished => "the message is finished: its sealer, opener or MAC takes no more",
             Self::KeyExhausted => "the key has reached its usage limit",
             Self::Poisoned => {
                 "the scheduler stopped: the buffer of a job changed its length or panicked"

@@ -7,7 +7,10 @@
 //!
 //! Without the feature `std` this crate needs `alloc` alone.
 
+#![cfg_attr(not(any(feature = "std", test)), no_std)]
 #![forbid(unsafe_code)]
+
+extern crate alloc;
 
 pub mod cipher;
 #[cfg(debug_assertions)]

@@ -1,7 +1,5 @@
 //! How keys are made: with nothing of them left below.
 
-use std::sync::OnceLock;
-
 use lanelock_isa::{AesLevel, LevelError};
 
 /// A secret that is derived from a key.
@@ -109,16 +107,28 @@ macro_rules! key_name {
 /// [`AesLevel::best`], found once a process: keys are made on hot paths too.
 #[inline]
 pub fn default_level() -> Result<AesLevel, LevelError> {
-    static LEVEL: OnceLock<Result<AesLevel, LevelError>> = OnceLock::new();
-    match LEVEL.get_or_init(AesLevel::best) {
-        Ok(level) => Ok(*level),
-        Err(error) => Err(error.clone()),
+    #[cfg(feature = "std")]
+    {
+        use std::sync::OnceLock;
+        static LEVEL: OnceLock<Result<AesLevel, LevelError>> = OnceLock::new();
+        match LEVEL.get_or_init(AesLevel::best) {
+            Ok(level) => Ok(*level),
+            Err(error) => Err(error.clone()),
+        }
     }
+    // Nothing is detected then, and nothing is read.
+    #[cfg(not(feature = "std"))]
+    AesLevel::best()
 }
 
 /// [`AesLevel::fastest`], found once a process, for traits whose constructors cannot fail: they do not
 /// consult the environment, which can be wrong.
 pub fn detected_level() -> AesLevel {
-    static LEVEL: OnceLock<AesLevel> = OnceLock::new();
-    *LEVEL.get_or_init(AesLevel::fastest)
+    #[cfg(feature = "std")]
+    {
+        static LEVEL: std::sync::OnceLock<AesLevel> = std::sync::OnceLock::new();
+        *LEVEL.get_or_init(AesLevel::fastest)
+    }
+    #[cfg(not(feature = "std"))]
+    AesLevel::fastest()
 }

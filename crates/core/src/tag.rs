@@ -23,8 +23,8 @@ pub fn authenticate(
     result
 }
 
-/// [`authenticate`] where frames below keep copies: for messages in pieces, whose streams are moved, and
-/// for MACs that are made of those of lanes.
+/// [`authenticate`] where frames below keep copies: for messages in pieces, whose tags are finished outside
+/// of a kernel, and for MACs that are made of those of lanes.
 pub fn authenticate_wiping(
     expected: &mut [u8],
     tag: &[u8],

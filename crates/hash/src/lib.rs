@@ -21,6 +21,7 @@
 //! # }
 //! ```
 
+#![cfg_attr(not(any(feature = "std", test)), no_std)]
 #![forbid(unsafe_code)]
 
 mod crc;

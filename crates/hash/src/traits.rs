@@ -39,7 +39,7 @@ impl<const REVERSED: bool> ::universal_hash::UniversalHash for UniversalHash<REV
         self.update(Array::cast_slice_to_core(blocks).as_flattened());
     }
 
-    fn finalize(self) -> Block<Self> {
+    fn finalize(mut self) -> Block<Self> {
         self.finish().into()
     }
 }

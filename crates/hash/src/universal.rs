@@ -93,13 +93,15 @@ impl<const REVERSED: bool> UniversalHash<REVERSED> {
 
     /// Starts anew with the same key.
     pub fn reset(&mut self) {
-        self.state = HashState::new();
+        self.state.wipe();
     }
 
-    /// The hash of all bytes, padded with zeros to whole blocks.
-    pub fn finish(mut self) -> Block {
+    /// The hash of all bytes, padded with zeros to whole blocks. What is hashed next starts anew.
+    pub fn finish(&mut self) -> Block {
         self.pad();
-        self.state.hash
+        let hash = self.state.hash;
+        self.reset();
+        hash
     }
 }
 
@@ -157,6 +159,13 @@ impl<const REVERSED: bool> HashState<REVERSED> {
         }
     }
 
+    /// The state of no bytes; nothing stays of those that came.
+    pub fn wipe(&mut self) {
+        self.hash.zeroize();
+        self.part.zeroize();
+        self.filled = 0;
+    }
+
     fn absorb(&mut self, powers: &Powers, level: AesLevel, bytes: &[u8]) {
         if !bytes.is_empty() {
             level.run(HashUpdate::<REVERSED> { powers, hash: &mut self.hash, bytes });
@@ -166,8 +175,7 @@ impl<const REVERSED: bool> HashState<REVERSED> {
 
 impl<const REVERSED: bool> Drop for HashState<REVERSED> {
     fn drop(&mut self) {
-        self.hash.zeroize();
-        self.part.zeroize();
+        self.wipe();
     }
 }
 

@@ -17,7 +17,7 @@ use lanelock_packager::{
     io::{FileFolder, FileSource, Folder, Sink},
     package::{Package, PackageOptions},
 };
-use lanelock_testkit::{Scratch, ffmpeg, is_long, skip};
+use lanelock_testkit::{Scratch, ffmpeg, is_emulated, is_long, skip};
 
 /// The most memory that the process may ever hold, in KiB.
 const MOST: usize = 64 << 10;
@@ -34,6 +34,9 @@ fn memory_and_descriptors_do_not_grow() {
     let Some(ffmpeg) = ffmpeg() else { return };
     if memory("VmRSS").is_none() {
         return skip("/proc/self/status is not there: memory is not measured");
+    }
+    if is_emulated() {
+        return skip("the processor is emulated: memory is that of the emulator too");
     }
     let count = if is_long() { 10_000 } else { 1_000 };
     let scratch = Scratch::new();

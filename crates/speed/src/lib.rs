@@ -5,7 +5,8 @@
 //! - [`workload`]: the rows: algorithm, operation, key size, message size, number of streams.
 //! - [`limit`]: what AES and carry-less multiplication alone would take, measured in the same run.
 //! - [`row`]: a workload that was measured, in the units of the tables.
-//! - [`table1`]: published figures, and the same on this processor.
+//! - [`table1`], [`arm_table`]: published figures, and the same on this processor.
+//! - [`emulator`]: whether figures say anything here.
 //! - [`plot`]: the rows as a picture.
 //!
 //! ```no_run
@@ -33,9 +34,21 @@
 
 #![forbid(unsafe_code)]
 
+pub mod arm_table;
 pub mod clock;
 pub mod limit;
 pub mod plot;
 pub mod row;
 pub mod table1;
 pub mod workload;
+
+/// The program that emulates the processor of this one, where there is one and Linux shows it, as with
+/// qemu-user, valgrind or box64: what is measured then is that program.
+///
+/// An emulator answers for `/proc/self/exe` in the name of the program that it runs; under the name of the
+/// thread the kernel answers. A virtual machine that emulates a whole computer does not show itself so.
+pub fn emulator() -> Option<std::path::PathBuf> {
+    let program = std::fs::read_link("/proc/self/exe").ok()?;
+    let runs = std::fs::read_link("/proc/thread-self/exe").ok()?;
+    (runs != program).then_some(runs)
+}

@@ -4,6 +4,7 @@
 
 use lanelock::AesLevel;
 use lanelock_speed::{
+    arm_table::{Cell, IN_FLIGHT},
     clock,
     limit::Limits,
     plot::{Bar, BarChart, Group, Line, LineChart},
@@ -46,6 +47,29 @@ fn every_row_runs() {
         let streams: Vec<_> = workloads.iter().filter(of_kind).map(|w| w.streams).collect();
         assert!(streams.contains(&1), "{kind:?}");
         assert_eq!(streams.contains(&5), kind.streams != Streams::One, "{kind:?}");
+    }
+}
+
+#[test]
+fn blocks_in_flight_do_not_change_them() {
+    let portable: AesLevel = "portable".parse().unwrap();
+    let data: Vec<[u8; 16]> =
+        (0..64).map(|i| core::array::from_fn(|j| i ^ [3, 80, 200, 7][j % 4])).collect();
+    for (key_bits, decrypt) in
+        [(128, false), (128, true), (192, false), (192, true), (256, false), (256, true)]
+    {
+        let result = |level, in_flight| {
+            let mut data = data.clone();
+            Cell { decrypt, key_bits, in_flight, size: 1024 }.run(level, &mut data);
+            data
+        };
+        let expected = result(portable, 1);
+        assert!(expected.iter().zip(&data).all(|(a, b)| a != b));
+        for level in AesLevel::available() {
+            for in_flight in IN_FLIGHT {
+                assert_eq!(result(level, in_flight), expected, "{level} {key_bits} {in_flight}");
+            }
+        }
     }
 }
 

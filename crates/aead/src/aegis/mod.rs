@@ -37,7 +37,7 @@ pub use stream::{AegisMacStream, AegisStream};
 /// The variants are different algorithms: both sides must use the same one. Zeroised on drop.
 ///
 /// ```
-/// use lanelock::{Aead, Aegis128X4};
+/// use lanelock::aead::{Aead, Aegis128X4};
 ///
 /// # fn main() -> Result<(), lanelock::Error> {
 /// let key = Aegis128X4::new(&[7; 16])?;

@@ -12,10 +12,11 @@ use super::{
     },
     name,
 };
-use lanelock_core::parts::authenticate_wiping;
-use lanelock_core::{Error, InOut, parts::InOutBlocks};
-
 use crate::{LONGEST_TAG, Stream};
+use lanelock_core::{
+    Error, InOut,
+    parts::{InOutBlocks, authenticate_wiping},
+};
 
 /// One message on its way through AEGIS, driven by a [`Sealer`](crate::Sealer) or an
 /// [`Opener`](crate::Opener). Zeroised on drop.
@@ -46,6 +47,11 @@ where
             text: 0,
             in_text: false,
         }
+    }
+
+    fn wipe(&mut self) {
+        self.pieces.wipe();
+        self.keystream.as_mut().as_flattened_mut().as_flattened_mut().zeroize();
     }
 
     fn crypt<const ENCRYPT: bool>(&mut self, mut data: InOut<'_, '_>) {
@@ -113,7 +119,7 @@ where
         MOST - self.text
     }
 
-    fn finish(mut self, tag: &mut [u8]) {
+    fn finish(&mut self, tag: &mut [u8]) {
         self.pieces.pad();
         let mut full = self.pieces.level.run(InLanes::<_, D>(Finish::<AegisFamily<BITS>, D> {
             state: &self.pieces.state,
@@ -123,6 +129,7 @@ where
         }));
         tag.copy_from_slice(&full.as_flattened()[..tag.len()]);
         wipe(full.as_flattened_mut());
+        self.wipe();
     }
 }
 
@@ -131,7 +138,7 @@ where
     AegisFamily<BITS>: Core,
 {
     fn drop(&mut self) {
-        self.keystream.as_mut().as_flattened_mut().as_flattened_mut().zeroize();
+        self.wipe();
     }
 }
 
@@ -160,6 +167,7 @@ where
     pieces: Pieces<AegisFamily<BITS>, D>,
     data: u64,
     tag_length: usize,
+    finished: bool,
 }
 
 #[expect(private_bounds, reason = "there are no other families")]
@@ -172,14 +180,17 @@ where
             pieces: Pieces::new(&key.key, nonce, key.level),
             data: 0,
             tag_length: key.tag_length,
+            finished: false,
         }
     }
 
     /// The next piece of the data.
     ///
     /// # Errors
-    /// [`Error::MessageLength`] if there is more data than the algorithm takes.
+    /// [`Error::MessageLength`] if there is more data than the algorithm takes, [`Error::Finished`] after
+    /// the tag.
     pub fn update(&mut self, data: &[u8]) -> Result<(), Error> {
+        self.check()?;
         if data.len() as u64 > MOST - self.data {
             return Err(Error::MessageLength);
         }
@@ -188,11 +199,13 @@ where
         Ok(())
     }
 
-    /// Writes the tag.
+    /// Writes the tag. Nothing of the message stays here, and nothing more is taken.
     ///
     /// # Errors
-    /// [`Error::TagLength`] if `tag` has not the length of the key's tags.
-    pub fn finish(mut self, tag: &mut [u8]) -> Result<(), Error> {
+    /// [`Error::TagLength`] if `tag` has not the length of the key's tags: nothing is done then.
+    /// [`Error::Finished`] the second time.
+    pub fn finish(&mut self, tag: &mut [u8]) -> Result<(), Error> {
+        self.check()?;
         if tag.len() != self.tag_length {
             return Err(Error::TagLength);
         }
@@ -204,18 +217,26 @@ where
         }));
         tag.copy_from_slice(&full.as_flattened()[..tag.len()]);
         wipe(full.as_flattened_mut());
+        self.pieces.wipe();
+        self.finished = true;
         Ok(())
     }
 
-    /// Checks the tag, in constant time.
+    /// Checks the tag, in constant time, and ends as [`finish`](Self::finish) does, whether it is right or
+    /// wrong.
     ///
     /// # Errors
     /// As [`finish`](Self::finish), and [`Error::Authentication`] if the tag is wrong.
-    pub fn verify(self, tag: &[u8]) -> Result<(), Error> {
+    pub fn verify(&mut self, tag: &[u8]) -> Result<(), Error> {
+        self.check()?;
         let mut expected = [0; LONGEST_TAG];
         let expected = expected.get_mut(..tag.len()).ok_or(Error::TagLength)?;
         self.finish(expected)?;
         authenticate_wiping(expected, tag, &mut [])
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        if self.finished { Err(Error::Finished) } else { Ok(()) }
     }
 }
 
@@ -251,6 +272,11 @@ impl<C: Core, const D: usize> Pieces<C, D> {
         let mut pieces = Self { state, level, buffer, filled: 0 };
         level.run(InLanes::<_, D>(Begin::<C, D> { key, nonce, state: &mut pieces.state }));
         pieces
+    }
+
+    fn wipe(&mut self) {
+        self.state.as_mut().as_flattened_mut().as_flattened_mut().zeroize();
+        self.buffer.as_mut().as_flattened_mut().as_flattened_mut().zeroize();
     }
 
     fn absorb(&mut self, mut data: &[u8]) {
@@ -300,8 +326,7 @@ impl<C: Core, const D: usize> Pieces<C, D> {
 
 impl<C: Core, const D: usize> Drop for Pieces<C, D> {
     fn drop(&mut self) {
-        self.state.as_mut().as_flattened_mut().as_flattened_mut().zeroize();
-        self.buffer.as_mut().as_flattened_mut().as_flattened_mut().zeroize();
+        self.wipe();
     }
 }
 

@@ -8,12 +8,12 @@ use core::{array, cmp::Reverse};
 
 use lanelock_isa::{Block, wipe};
 
-use super::{Ccm, split_aad};
+use super::{Ccm, split_aad, text::CcmText};
 use crate::batch::Message;
 use lanelock_core::{
     AesLevel, Error,
     cipher::{Cipher, EncryptKey},
-    lanes::{CcmText, ChainWork, CmacBlocks, Flight, encrypt_each},
+    lanes::{ChainWork, CmacBlocks, Flight, encrypt_each},
     parts::{authenticate_beside, xor},
 };
 

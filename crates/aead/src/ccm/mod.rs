@@ -11,13 +11,14 @@
 mod batch;
 mod message;
 mod stream;
+mod text;
 
 use lanelock_isa::{AesLevel, Block, StackDepth};
 
-pub use stream::{CcmOpener, CcmSealer, CcmStream};
+pub use stream::CcmStream;
 
 use super::{
-    Aead,
+    Aead, Opener, Sealer,
     batch::{Batch, Message},
 };
 use lanelock_core::{
@@ -35,7 +36,7 @@ use message::CcmOneShot;
 /// - A nonce must never be used twice. A key should do at most 2^61 blocks (SP 800-38C, 5.3).
 ///
 /// ```
-/// use lanelock::{Aead, Aes128Ccm};
+/// use lanelock::aead::{Aead, Aes128Ccm};
 ///
 /// # fn main() -> Result<(), lanelock::Error> {
 /// let key = Aes128Ccm::new(&[7; 16])?.with_tag_length(8)?; // CCM_8 of TLS (RFC 6655)
@@ -141,8 +142,26 @@ impl<C: Cipher> Ccm<C> {
         copy_ok(&self)
     }
 
-    /// Seals a message piece by piece. CCM has to know in advance how many bytes of AAD and of text will
-    /// come.
+    /// Seals a message piece by piece: see [`Sealer`]. CCM has to know in advance how many bytes of AAD and
+    /// of text will come. Text before all AAD is there and a [`finish`](Sealer::finish) before all text is
+    /// there are errors: [`Error::AadLength`], [`Error::MessageLength`].
+    ///
+    /// ```
+    /// use lanelock::aead::{Aead, Aes128Ccm};
+    ///
+    /// # fn main() -> Result<(), lanelock::Error> {
+    /// let key = Aes128Ccm::new(&[7; 16])?;
+    /// let mut sealer = key.sealer(&[1; 12], 6, 8)?; // 6 bytes of AAD, 8 of text
+    /// sealer.aad(b"header")?;
+    /// let (mut text, mut tag) = (*b"in twain", [0; 16]);
+    /// let (first, second) = text.split_at_mut(3);
+    /// sealer.update(first)?;
+    /// sealer.update(second)?;
+    /// sealer.finish(&mut tag)?;
+    /// assert_eq!(key.open_vec(&[1; 12], b"header", &[&text[..], &tag].concat())?, b"in twain");
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// [`Error::NonceLength`], [`Error::MessageLength`].
@@ -151,8 +170,9 @@ impl<C: Cipher> Ccm<C> {
         nonce: &[u8],
         aad_length: u64,
         text_length: u64,
-    ) -> Result<CcmSealer<'_, C>, Error> {
-        CcmSealer::new(self, nonce, aad_length, text_length)
+    ) -> Result<Sealer<CcmStream<'_, C>>, Error> {
+        let stream = CcmStream::new(self, nonce, aad_length, text_length)?;
+        Ok(Sealer::new(stream, self.tag_length))
     }
 
     /// Opens a message piece by piece: see [`sealer`](Self::sealer).
@@ -164,8 +184,9 @@ impl<C: Cipher> Ccm<C> {
         nonce: &[u8],
         aad_length: u64,
         text_length: u64,
-    ) -> Result<CcmOpener<'_, C>, Error> {
-        CcmOpener::new(self, nonce, aad_length, text_length)
+    ) -> Result<Opener<CcmStream<'_, C>>, Error> {
+        let stream = CcmStream::new(self, nonce, aad_length, text_length)?;
+        Ok(Opener::new(stream, self.tag_length))
     }
 
     fn check(&self, nonce: &[u8], text: usize, tag: usize) -> Result<Start, Error> {

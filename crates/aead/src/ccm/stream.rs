@@ -5,15 +5,16 @@ use core::fmt;
 use lanelock_isa::{Block, wipe};
 use zeroize::ZeroizeOnDrop;
 
-use super::{Ccm, Start, aad_header, message::CcmPiece};
-use crate::{Opener, Sealer, Stream};
 use lanelock_core::{
     Error, InOut,
     cipher::Cipher,
     parts::{InOutBlocks, absorb_blocks},
 };
 
-/// A message on its way through CCM.
+use super::{Ccm, Start, aad_header, message::CcmPiece};
+use crate::Stream;
+
+/// A message on its way through CCM: see [`Ccm::sealer`].
 pub struct CcmStream<'k, C: Cipher> {
     key: &'k Ccm<C>,
     a0: Block,
@@ -29,7 +30,7 @@ pub struct CcmStream<'k, C: Cipher> {
 }
 
 impl<'k, C: Cipher> CcmStream<'k, C> {
-    fn new(key: &'k Ccm<C>, nonce: &[u8], aad: u64, text: u64) -> Result<Self, Error> {
+    pub(super) fn new(key: &'k Ccm<C>, nonce: &[u8], aad: u64, text: u64) -> Result<Self, Error> {
         let start = Start::new(key, nonce, text)?;
         let mut mac = start.first_block(aad);
         key.key.encrypt_block(&mut mac);
@@ -49,6 +50,12 @@ impl<'k, C: Cipher> CcmStream<'k, C> {
             message.absorb(&header[..bytes]);
         }
         Ok(message)
+    }
+
+    fn wipe(&mut self) {
+        wipe(&mut self.mac);
+        wipe(&mut self.stream);
+        wipe(&mut self.a0);
     }
 
     /// Adds bytes to the MAC.
@@ -147,24 +154,31 @@ impl<C: Cipher> Stream for CcmStream<'_, C> {
         self.crypt::<true>(data);
     }
 
+    fn aad_left(&self) -> u64 {
+        self.aad_left
+    }
+
     fn text_left(&self) -> u64 {
         self.text_left
     }
 
-    fn finish(mut self, tag: &mut [u8]) {
+    fn announced(&self) -> bool {
+        true
+    }
+
+    fn finish(&mut self, tag: &mut [u8]) {
         self.end_block();
         self.key.key.encrypt_block(&mut self.a0);
         for (tag, (m, a)) in tag.iter_mut().zip(self.mac.iter().zip(&self.a0)) {
             *tag = m ^ a;
         }
+        self.wipe();
     }
 }
 
 impl<C: Cipher> Drop for CcmStream<'_, C> {
     fn drop(&mut self) {
-        wipe(&mut self.mac);
-        wipe(&mut self.stream);
-        wipe(&mut self.a0);
+        self.wipe();
     }
 }
 
@@ -174,123 +188,4 @@ impl<C: Cipher> fmt::Debug for CcmStream<'_, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "CcmStream({:?})", self.key)
     }
-}
-
-/// Seals one message piece by piece: first all AAD, then the text, then the tag; as many bytes as were
-/// announced.
-///
-/// ```
-/// use lanelock::{Aead, Aes128Ccm};
-///
-/// # fn main() -> Result<(), lanelock::Error> {
-/// let key = Aes128Ccm::new(&[7; 16])?;
-/// let mut sealer = key.sealer(&[1; 12], 6, 8)?; // 6 bytes of AAD, 8 of text
-/// sealer.aad(b"header")?;
-/// let (mut text, mut tag) = (*b"in twain", [0; 16]);
-/// let (first, second) = text.split_at_mut(3);
-/// sealer.update(first)?;
-/// sealer.update(second)?;
-/// sealer.finish(&mut tag)?;
-/// assert_eq!(key.open_vec(&[1; 12], b"header", &[&text[..], &tag].concat())?, b"in twain");
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Debug)]
-pub struct CcmSealer<'k, C: Cipher>(Sealer<CcmStream<'k, C>>);
-
-impl<'k, C: Cipher> CcmSealer<'k, C> {
-    pub(super) fn new(key: &'k Ccm<C>, nonce: &[u8], aad: u64, text: u64) -> Result<Self, Error> {
-        Ok(Self(Sealer::new(CcmStream::new(key, nonce, aad, text)?, key.tag_length)))
-    }
-
-    /// More AAD.
-    ///
-    /// # Errors
-    /// [`Error::AadLength`] if it is more than was announced.
-    pub fn aad(&mut self, aad: &[u8]) -> Result<(), Error> {
-        announced(&self.0.stream, aad)?;
-        self.0.aad(aad)
-    }
-
-    /// Encrypts the next piece of the text in place.
-    ///
-    /// # Errors
-    /// [`Error::AadLength`] if AAD is missing, [`Error::MessageLength`] if the text is longer than was
-    /// announced; nothing is written then.
-    pub fn update(&mut self, data: &mut [u8]) -> Result<(), Error> {
-        self.update_inout(data.into())
-    }
-
-    /// [`update`](Self::update), in place or from one buffer to another.
-    pub fn update_inout(&mut self, data: InOut<'_, '_>) -> Result<(), Error> {
-        no_aad_left(&self.0.stream)?;
-        self.0.update_inout(data)
-    }
-
-    /// Writes the tag.
-    ///
-    /// # Errors
-    /// [`Error::TagLength`] if `tag` has not the length of the key's tags, [`Error::AadLength`] or
-    /// [`Error::MessageLength`] if fewer bytes came than were announced.
-    pub fn finish(self, tag: &mut [u8]) -> Result<(), Error> {
-        nothing_left(&self.0.stream)?;
-        self.0.finish(tag)
-    }
-}
-
-impl<C: Cipher> ZeroizeOnDrop for CcmSealer<'_, C> {}
-
-/// Opens one message piece by piece: first all AAD, then the text, then the tag; as many bytes as were
-/// announced. The plaintext is kept until the tag has been checked.
-#[derive(Debug)]
-pub struct CcmOpener<'k, C: Cipher>(Opener<CcmStream<'k, C>>);
-
-impl<'k, C: Cipher> CcmOpener<'k, C> {
-    pub(super) fn new(key: &'k Ccm<C>, nonce: &[u8], aad: u64, text: u64) -> Result<Self, Error> {
-        Ok(Self(Opener::new(CcmStream::new(key, nonce, aad, text)?, key.tag_length)))
-    }
-
-    /// More AAD.
-    ///
-    /// # Errors
-    /// [`Error::AadLength`] if it is more than was announced.
-    pub fn aad(&mut self, aad: &[u8]) -> Result<(), Error> {
-        announced(&self.0.stream, aad)?;
-        self.0.aad(aad)
-    }
-
-    /// The next piece of the ciphertext.
-    ///
-    /// # Errors
-    /// [`Error::AadLength`] if AAD is missing, [`Error::MessageLength`] if the text is longer than was
-    /// announced.
-    pub fn update(&mut self, ciphertext: &[u8]) -> Result<(), Error> {
-        no_aad_left(&self.0.stream)?;
-        self.0.update(ciphertext)
-    }
-
-    /// The plaintext, if the tag is right.
-    ///
-    /// # Errors
-    /// [`Error::TagLength`], [`Error::Authentication`], and [`Error::AadLength`] or
-    /// [`Error::MessageLength`] if fewer bytes came than were announced.
-    pub fn finish(self, tag: &[u8]) -> Result<Vec<u8>, Error> {
-        nothing_left(&self.0.stream)?;
-        self.0.finish(tag)
-    }
-}
-
-impl<C: Cipher> ZeroizeOnDrop for CcmOpener<'_, C> {}
-
-fn announced<C: Cipher>(stream: &CcmStream<'_, C>, aad: &[u8]) -> Result<(), Error> {
-    if aad.len() as u64 > stream.aad_left { Err(Error::AadLength) } else { Ok(()) }
-}
-
-fn no_aad_left<C: Cipher>(stream: &CcmStream<'_, C>) -> Result<(), Error> {
-    if stream.aad_left > 0 { Err(Error::AadLength) } else { Ok(()) }
-}
-
-fn nothing_left<C: Cipher>(stream: &CcmStream<'_, C>) -> Result<(), Error> {
-    no_aad_left(stream)?;
-    if stream.text_left > 0 { Err(Error::MessageLength) } else { Ok(()) }
 }

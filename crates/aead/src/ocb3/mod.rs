@@ -34,7 +34,7 @@ const MOST_BYTES: u64 = 16 * MOST_BLOCKS;
 ///   [`KeyUsage`](crate::KeyUsage) with that limit of blocks.
 ///
 /// ```
-/// use lanelock::{KeyUsage, {Aead, Aes128Ocb3}};
+/// use lanelock::{KeyUsage, aead::{Aead, Aes128Ocb3}};
 ///
 /// # fn main() -> Result<(), lanelock::Error> {
 /// let usage = KeyUsage::with_limit(u64::MAX).with_block_limit(1 << 48);

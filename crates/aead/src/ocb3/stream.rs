@@ -40,12 +40,16 @@ impl FlowState {
     fn new(offset: Block) -> Self {
         Self { offset, sum: [0; 16], blocks: 0 }
     }
+
+    fn wipe(&mut self) {
+        wipe(&mut self.offset);
+        wipe(&mut self.sum);
+    }
 }
 
 impl Drop for FlowState {
     fn drop(&mut self) {
-        wipe(&mut self.offset);
-        wipe(&mut self.sum);
+        self.wipe();
     }
 }
 
@@ -122,12 +126,14 @@ impl<C: Cipher> Stream for Ocb3Stream<'_, C> {
         if self.ended { 0 } else { MOST_BYTES - 16 * self.text.blocks }
     }
 
-    fn finish(self, tag: &mut [u8]) {
+    fn finish(&mut self, tag: &mut [u8]) {
         let part = &self.part[..self.waiting];
-        let Self { ocb, aad, text, .. } = &self;
+        let Self { ocb, aad, text, .. } = &*self;
         let mut full = ocb.level().run(FinishText { ocb, aad, part, text });
         copy_tag(&full, tag);
         wipe(&mut full);
+        self.aad.wipe();
+        self.text.wipe();
     }
 }
 

@@ -22,6 +22,7 @@ Examples:
   lanelock speed gcm --json > gcm.jsonl           an object a row
   lanelock speed ctr xts gcm --plot speed.svg     a chart over the message size
   lanelock speed table1                           beside published figures
+  lanelock speed arm-table                        the same, of an ARMv8 processor
   lanelock speed sweep cbc --level all            the best number of lanes
 
 A row is the lowest median of several passes; \"spread\" says how far the
@@ -80,6 +81,7 @@ impl SpeedArgs {
         match &self.command {
             None => self.common.json,
             Some(SpeedCommand::Table1(args)) => args.common.json,
+            Some(SpeedCommand::ArmTable(args)) => args.common.json,
             Some(SpeedCommand::Sweep(args)) => args.common.json,
         }
     }
@@ -88,6 +90,7 @@ impl SpeedArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum SpeedCommand {
     Table1(Table1Args),
+    ArmTable(ArmTableArgs),
     Sweep(SweepArgs),
 }
 
@@ -102,6 +105,25 @@ pub(crate) struct Table1Args {
     /// Messages at once in the column of CBC encryption with several streams
     #[arg(long, value_name = "N", default_value = "32", value_parser = lanes)]
     pub(crate) lanes: usize,
+
+    #[command(flatten)]
+    pub(crate) common: SpeedCommonArgs,
+}
+
+/// Measures AES over 16 B, 1 KiB and 1 MiB with 1, 4 and 8 blocks in flight, beside published figures of
+/// an ARMv8 processor, in nanoseconds.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  lanelock speed arm-table
+  lanelock speed arm-table --level all --key-bits 128 --json
+
+Blocks are encrypted and decrypted each on its own, by vectors of one block.
+Under an emulator, as qemu-user, nothing is measured: that is an error.")]
+pub(crate) struct ArmTableArgs {
+    /// Key sizes [default: all]
+    #[arg(long, value_name = "BITS,...", value_delimiter = ',')]
+    pub(crate) key_bits: Vec<KeyBits>,
 
     #[command(flatten)]
     pub(crate) common: SpeedCommonArgs,

@@ -1,6 +1,7 @@
 //! `lanelock speed`: measure, print, plot.
 
 mod args;
+mod arm_table;
 mod chart;
 mod overview;
 mod sweep;
@@ -38,9 +39,16 @@ const FEW_SIZES: &[usize] = &[16, 1 << 10, 16 << 10];
 const STREAMS: usize = 32;
 
 pub(crate) fn speed(args: &SpeedArgs) -> Result<(), Failure> {
+    if let Some(emulator) = lanelock_speed::emulator() {
+        return Err(Failure::unsuitable(
+            "lanelock speed",
+            format!("emulated by {}: figures would say nothing", emulator.display()),
+        ));
+    }
     match &args.command {
         None => rows(args),
         Some(SpeedCommand::Table1(args)) => table1::table1(args),
+        Some(SpeedCommand::ArmTable(args)) => arm_table::arm_table(args),
         Some(SpeedCommand::Sweep(args)) => sweep::sweep(args),
     }
 }
@@ -333,7 +341,11 @@ impl Screen {
         let Workload { algorithm, operation, size, streams, .. } = workload;
         let size = units::bytes(*size as u64);
         let lanes = units::count(*streams as u64, "lane", "lanes");
-        self.0.set_message(format!("{algorithm} {operation}, {size}, {lanes}"));
+        self.step(&format!("{algorithm} {operation}, {size}, {lanes}"));
+    }
+
+    fn step(&self, what: &str) {
+        self.0.set_message(what.to_owned());
         self.0.inc(1);
     }
 

@@ -66,6 +66,7 @@ where
 {
     const NAME: &'static str = <Self as AesKeySize>::NAME;
     const KEY_BYTES: usize = 4 * (R - 7);
+    const ROUND_KEYS: usize = R;
     type KeyBytes = <Self as AesKeySize>::KeyBytes;
     type TwoKeys = <Self as AesKeySize>::TwoKeys;
     type Rounds<T: Copy> = [T; R];

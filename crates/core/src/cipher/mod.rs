@@ -27,6 +27,8 @@ pub trait Cipher: Copy + Send + Sync + 'static {
     const KEY_BYTES: usize;
     /// The bytes of a key: an array.
     type KeyBytes: AsRef<[u8]>;
+    /// Blocks of a schedule.
+    const ROUND_KEYS: usize;
     /// The bytes of two keys, one behind the other, as XTS takes them.
     type TwoKeys: AsRef<[u8]>;
     /// A value for each round key: an array.
@@ -124,7 +126,8 @@ pub trait Cipher: Copy + Send + Sync + 'static {
     }
 
     /// The beginning of an encryption, for modes that add a mask behind the cipher and have work of their
-    /// own for each vector: `encrypt(v) ^ mask` is `end(begin(whiten(v)), join(mask))`.
+    /// own for each vector: `encrypt(v) ^ mask` is `end(begin(whiten(v)), join(mask))`. A cipher with
+    /// nothing to save has `Begun` = `S::V`, encrypts here and adds the mask in [`end`](Self::end).
     fn begin<S: AesClmul, const N: usize>(
         s: S,
         whitened: [S::V; N],
@@ -143,7 +146,7 @@ pub trait Cipher: Copy + Send + Sync + 'static {
         keys: impl RoundKeys<S, Self>,
         vector: usize,
     ) -> S::V;
-    /// The beginning of a decryption: see [`begin`](Self::begin).
+    /// The beginning of a decryption, with the schedule of decryption: see [`begin`](Self::begin).
     fn begin_decrypt<S: AesClmul, const N: usize>(
         s: S,
         whitened: [S::V; N],

@@ -17,10 +17,10 @@ impl<S: AesClmul, C: Cipher> SameKey<S, C> {
     /// The schedule in the form of level `S`.
     #[inline(always)]
     pub fn new(s: S, schedule: &C::Rounds<Block>) -> Self {
-        let schedule = schedule.as_ref();
-        let mut keys = C::rounds(C::round_key(s, &schedule[0]));
-        for (to, key) in keys.as_mut().iter_mut().zip(schedule).skip(1) {
-            *to = C::round_key(s, key);
+        // By index up to a constant: a loop that is unrolled, so that the keys are in registers.
+        let mut keys = C::rounds(C::round_key(s, &schedule.as_ref()[0]));
+        for round in 1..C::ROUND_KEYS {
+            keys.as_mut()[round] = C::round_key(s, &schedule.as_ref()[round]);
         }
         Self(keys)
     }

@@ -5,9 +5,9 @@ use core::{array, fmt};
 use lanelock_isa::{Block, MOST_LANES};
 
 use super::{
-    KeyRef,
+    key::KeyRef,
     kind::Cbc,
-    one::RunOne,
+    one::run_one,
     work::{Work, run_all},
 };
 use crate::{
@@ -63,11 +63,12 @@ pub fn encrypt(jobs: &mut [Job<'_>]) {
 #[doc(hidden)]
 pub fn encrypt_in_lanes(jobs: &mut [Job<'_>], most: usize) {
     if let [job] = jobs {
-        let data = job.data.as_chunks_mut().0.into();
-        match job.key {
-            KeyRef::Aes128(key) => encrypt_one(key, &mut job.iv, job.pattern, data),
-            KeyRef::Aes192(key) => encrypt_one(key, &mut job.iv, job.pattern, data),
-            KeyRef::Aes256(key) => encrypt_one(key, &mut job.iv, job.pattern, data),
+        let (key, (data, _)) = (job.key.key(), job.data.as_chunks_mut());
+        let (first, count) = job.pattern.truncated_run(data.len());
+        let runs = job.pattern.runs(data.len());
+        key.run_one(&mut job.iv, job.pattern, runs, (&mut data[..first]).into());
+        if count > 0 {
+            key.run_one(&mut job.iv, Pattern::ALL, count, (&mut data[first..]).into());
         }
         return;
     }
@@ -82,7 +83,7 @@ pub fn encrypt_in_lanes(jobs: &mut [Job<'_>], most: usize) {
 fn work<'w>(job: &'w mut Job<'_>) -> Work<'w, 'w, Cbc, 1> {
     let (data, _) = job.data.as_chunks_mut();
     let runs = job.pattern.runs(data.len());
-    Work::new(job.key.keys(), job.pattern, array::from_mut(&mut job.iv), runs, data)
+    Work::new(job.key.key(), job.pattern, array::from_mut(&mut job.iv), runs, data)
 }
 
 /// Encrypts the truncated run behind the complete ones, if the pattern includes it. Such runs are
@@ -95,11 +96,8 @@ fn finish(job: &mut Job<'_>) {
 
 /// Encrypts a truncated run, if there is one.
 pub(super) fn finish_run(key: KeyRef<'_>, iv: &mut Block, data: &mut [Block]) {
-    let count = data.len();
-    match key {
-        KeyRef::Aes128(key) => run_one(key, iv, Pattern::ALL, count, data.into()),
-        KeyRef::Aes192(key) => run_one(key, iv, Pattern::ALL, count, data.into()),
-        KeyRef::Aes256(key) => run_one(key, iv, Pattern::ALL, count, data.into()),
+    if !data.is_empty() {
+        key.key().run_one(iv, Pattern::ALL, data.len(), data.into());
     }
 }
 
@@ -110,21 +108,9 @@ pub(crate) fn encrypt_one<C: Cipher>(
     pattern: Pattern,
     mut data: InOutBlocks<'_, '_>,
 ) {
+    let key = key.encrypt_key();
     run_one(key, iv, pattern, pattern.runs(data.len()), data.reborrow());
     let (first, count) = pattern.truncated_run(data.len());
     let (_, rest) = data.split_at(first);
     run_one(key, iv, Pattern::ALL, count, rest);
-}
-
-fn run_one<C: Cipher>(
-    key: &Key<C>,
-    state: &mut Block,
-    pattern: Pattern,
-    runs: usize,
-    data: InOutBlocks<'_, '_>,
-) {
-    let (run, period, keys) = (pattern.run(), pattern.period(), key.encrypt_keys());
-    if runs > 0 {
-        key.level().run(RunOne::<C> { state, data, keys, runs, run, period });
-    }
 }

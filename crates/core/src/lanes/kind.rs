@@ -1,9 +1,8 @@
 //! The kinds of chain: what a step of each does with a block of every lane.
 //!
 //! Registers of a step with 8 vectors and a 128-bit key common to all: CBC and CBC-MAC have 8
-//! states, 11 keys, and the 8 blocks that were gathered for the next step: 27 of 32. CCM has
-//! counters and a key stream beside the MAC: more than there are registers, so that part of it is in
-//! memory. Where each lane has its own key, keys are operands in memory.
+//! states, 11 keys, and the 8 blocks that were gathered for the next step: 27 of 32. Where each lane
+//! has its own key, keys are operands in memory.
 
 use core::ops::Deref;
 
@@ -11,7 +10,8 @@ use lanelock_isa::{AesClmul, Block, Row, SharedWindow, Window};
 
 use crate::cipher::{Cipher, RoundKeys};
 
-/// A kind of chain whose state is `P` blocks.
+/// A kind of chain whose state is `P` blocks. It is no more than its step: a mode that has chains implements
+/// it beside its other code.
 pub trait ChainKind<const P: usize> {
     /// How a lane borrows the blocks of a chain.
     type Data<'d>: Lane;
@@ -40,7 +40,7 @@ pub trait ChainKind<const P: usize> {
 }
 
 /// CBC and CBCS encryption. The state is the last ciphertext block.
-pub struct Cbc;
+pub(crate) struct Cbc;
 
 impl ChainKind<1> for Cbc {
     type Data<'d> = &'d mut [Block];
@@ -73,54 +73,6 @@ impl ChainKind<1> for CmacBlocks {
         keys: impl RoundKeys<S, C>,
     ) -> [S::V; N] {
         Cbc::step::<S, N, C>(s, data, state, keys)
-    }
-}
-
-/// The text of CCM: CTR, and CBC-MAC of the plaintext. The state is that of the MAC and the next counter block, whose
-/// last eight bytes count.
-pub struct CcmText<const OPEN: bool>;
-
-impl<const OPEN: bool> ChainKind<2> for CcmText<OPEN> {
-    type Data<'d> = &'d mut [Block];
-
-    #[inline(always)]
-    fn enter<S: AesClmul, const N: usize>(s: S, mut state: [[S::V; N]; 2]) -> [[S::V; N]; 2] {
-        for i in 0..N {
-            state[1][i] = s.lane_counters(state[1][i]);
-        }
-        state
-    }
-
-    #[inline(always)]
-    fn leave<S: AesClmul, const N: usize>(s: S, mut state: [[S::V; N]; 2]) -> [[S::V; N]; 2] {
-        for i in 0..N {
-            state[1][i] = s.counter_blocks(state[1][i]);
-        }
-        state
-    }
-
-    #[inline(always)]
-    fn step<S: AesClmul, const N: usize, C: Cipher>(
-        s: S,
-        data: [S::V; N],
-        [mac, counters]: &mut [[S::V; N]; 2],
-        keys: impl RoundKeys<S, C>,
-    ) -> [S::V; N] {
-        // C_j = P_j ^ E(K, A_j), MAC_j = E(K, P_j ^ MAC_(j-1)). Opening has to decrypt before the
-        // step of the MAC. The counters do not depend on it: two times N vectors, one behind the
-        // other.
-        let mut stream = *counters;
-        for i in 0..N {
-            stream[i] = s.counter_blocks(counters[i]);
-            counters[i] = s.counters_add(counters[i], 1);
-        }
-        stream = C::encrypt::<_, N>(s, stream, keys);
-        let mut output = data;
-        for i in 0..N {
-            output[i] = s.xor(data[i], stream[i]);
-        }
-        *mac = C::encrypt_xor::<_, N>(s, if OPEN { output } else { data }, *mac, keys);
-        output
     }
 }
 
@@ -193,7 +145,7 @@ pub trait LaneWindow<const N: usize> {
     fn write_row<S: AesClmul, const FULL: bool>(&mut self, s: S, at: usize, v: [S::V; N]);
 
     /// Blocks `at` to `at + S::WIDTH - 1` of the lanes of vector number `vector`, as
-    /// [`scatter_square`](Blocks::scatter_square) takes them: one vector for each row.
+    /// [`scatter_square`](lanelock_isa::Blocks::scatter_square) takes them: one vector for each row.
     fn write_square<S: AesClmul>(&mut self, s: S, at: usize, vector: usize, square: [S::V; 4]);
 }
 

@@ -3,67 +3,88 @@
 //! The blocks before the last one of each message are chains in the lanes. The last blocks, with
 //! their subkeys added, are one encryption each: those of all messages are done side by side.
 
-use core::{array, fmt};
+use core::{any::Any, array, fmt};
 
-use lanelock_isa::{Block, MOST_LANES};
+use lanelock_isa::{AesLevel, Block, MOST_LANES};
 
 use super::{
     each::encrypt_each,
     kind::CmacBlocks,
-    work::{JobKeys, Schedule, Work, run_all},
+    work::{KernelId, LaneCipher, LaneKey, Work, run_all},
 };
 use crate::{
-    AesLevel,
     cipher::Cipher,
-    keys::{Aes128Cmac, Aes192Cmac, Aes256Cmac},
     length::Length,
     modes::cmac::{Cmac, split_last, xor},
 };
 
-/// A reference to a CMAC key of any size.
-#[derive(Clone, Copy, Debug)]
-pub enum CmacRef<'k> {
-    /// A 128-bit key.
-    Aes128(&'k Aes128Cmac),
-    /// A 192-bit key.
-    Aes192(&'k Aes192Cmac),
-    /// A 256-bit key.
-    Aes256(&'k Aes256Cmac),
-}
+/// A reference to a CMAC key of any [`LaneCipher`].
+#[derive(Clone, Copy)]
+pub struct CmacRef<'k>(&'k (dyn MacKey + 'static));
 
 impl<'k> CmacRef<'k> {
     /// The level of the key.
     pub fn level(self) -> AesLevel {
-        match self {
-            Self::Aes128(key) => key.level(),
-            Self::Aes192(key) => key.level(),
-            Self::Aes256(key) => key.level(),
-        }
+        self.0.id().level
     }
 
-    pub(super) fn keys(self) -> JobKeys<'k> {
-        let schedule = match self {
-            Self::Aes128(key) => Schedule::Aes128(key.key().keys()),
-            Self::Aes192(key) => Schedule::Aes192(key.key().keys()),
-            Self::Aes256(key) => Schedule::Aes256(key.key().keys()),
-        };
-        JobKeys { schedule, level: self.level() }
+    pub(super) fn key(self) -> &'k (dyn LaneKey + 'static) {
+        self.0.key()
     }
 }
 
-macro_rules! from_key {
-    ($size:ident, $key:ident) => {
-        impl<'k> From<&'k $key> for CmacRef<'k> {
-            fn from(key: &'k $key) -> Self {
-                Self::$size(key)
+impl<'k, C: LaneCipher> From<&'k Cmac<C>> for CmacRef<'k> {
+    fn from(key: &'k Cmac<C>) -> Self {
+        Self(key)
+    }
+}
+
+impl fmt::Debug for CmacRef<'_> {
+    /// Says which cipher it is, never the key.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}Cmac({})", self.key().name(), self.level())
+    }
+}
+
+/// A CMAC key of any cipher.
+trait MacKey: Any + Send + Sync {
+    fn id(&self) -> KernelId;
+
+    fn key(&self) -> &(dyn LaneKey + 'static);
+
+    /// The MAC of one message.
+    fn mac(&self, message: &[u8]) -> Block;
+
+    /// Takes the last blocks, of jobs whose keys have the cipher and the level of this one.
+    fn finish(&self, jobs: &mut [MacJob<'_>]);
+}
+
+impl<C: LaneCipher> MacKey for Cmac<C> {
+    fn id(&self) -> KernelId {
+        self.key().id()
+    }
+
+    fn key(&self) -> &(dyn LaneKey + 'static) {
+        self.key()
+    }
+
+    fn mac(&self, message: &[u8]) -> Block {
+        self.mac(message)
+    }
+
+    fn finish(&self, jobs: &mut [MacJob<'_>]) {
+        fn known<'k, C: Cipher>(job: &MacJob<'k>) -> Option<&'k Cmac<C>> {
+            (job.key.0 as &'k dyn Any).downcast_ref()
+        }
+        for job in &mut *jobs {
+            if let Some(key) = known::<C>(job) {
+                let (_, last) = split_last(job.message);
+                job.mac = xor(&job.mac, &key.last_block(last));
             }
         }
-    };
+        encrypt_each(jobs, |job| known::<C>(job).map(Cmac::key), |job| &mut job.mac);
+    }
 }
-
-from_key!(Aes128, Aes128Cmac);
-from_key!(Aes192, Aes192Cmac);
-from_key!(Aes256, Aes256Cmac);
 
 /// One message and its MAC.
 #[non_exhaustive]
@@ -109,11 +130,7 @@ impl fmt::Debug for MacJob<'_> {
 /// ```
 pub fn mac(jobs: &mut [MacJob<'_>]) {
     if let [job] = jobs {
-        job.mac = match job.key {
-            CmacRef::Aes128(key) => key.mac(job.message),
-            CmacRef::Aes192(key) => key.mac(job.message),
-            CmacRef::Aes256(key) => key.mac(job.message),
-        };
+        job.mac = job.key.0.mac(job.message);
         return;
     }
     for job in &mut *jobs {
@@ -126,22 +143,15 @@ pub fn mac(jobs: &mut [MacJob<'_>]) {
 pub(super) fn go_on(jobs: &mut [MacJob<'_>]) {
     let mut works: Vec<_> = jobs.iter_mut().filter_map(work).collect();
     run_all(&mut works, MOST_LANES);
-    // Sizes and levels seldom change from job to job.
-    for group in jobs.chunk_by_mut(|a, b| a.key.keys().alike(b.key.keys())) {
-        match group[0].key {
-            CmacRef::Aes128(_) => finish(group, |key| match key {
-                CmacRef::Aes128(key) => Some(key),
-                _ => None,
-            }),
-            CmacRef::Aes192(_) => finish(group, |key| match key {
-                CmacRef::Aes192(key) => Some(key),
-                _ => None,
-            }),
-            CmacRef::Aes256(_) => finish(group, |key| match key {
-                CmacRef::Aes256(key) => Some(key),
-                _ => None,
-            }),
-        }
+    // Ciphers and levels seldom change from job to job.
+    let mut rest = jobs;
+    while let [first, ..] = &*rest {
+        let key = first.key.0;
+        let id = key.id();
+        let alike = rest.iter().take_while(|job| job.key.0.id() == id).count();
+        let (group, others) = rest.split_at_mut(alike);
+        key.finish(group);
+        rest = others;
     }
 }
 
@@ -151,19 +161,5 @@ fn work<'w>(job: &'w mut MacJob<'_>) -> Option<Work<'w, 'w, CmacBlocks, 1>> {
     if blocks.is_empty() {
         return None;
     }
-    Some(Work::whole(job.key.keys(), array::from_mut(&mut job.mac), blocks))
-}
-
-/// Takes the last blocks, of jobs with keys of one size and level.
-fn finish<'k, C: Cipher>(
-    jobs: &mut [MacJob<'k>],
-    key_of: impl Fn(CmacRef<'k>) -> Option<&'k Cmac<C>>,
-) {
-    for job in &mut *jobs {
-        if let Some(key) = key_of(job.key) {
-            let (_, last) = split_last(job.message);
-            job.mac = xor(&job.mac, &key.last_block(last));
-        }
-    }
-    encrypt_each(jobs, |job| key_of(job.key).map(Cmac::key), |job| &mut job.mac);
+    Some(Work::whole(job.key.key(), array::from_mut(&mut job.mac), blocks))
 }

@@ -12,7 +12,7 @@
 //! - **scheduler**: [`Scheduler`] takes jobs with owned buffers as they come and hands them back in
 //!   the order of submission, or as they finish.
 //!
-//! Jobs may differ in length, key, key size, IV and pattern. One chain, five or fifty thousand: the
+//! Jobs may differ in length, key, cipher, IV and pattern. One chain, five or fifty thousand: the
 //! number of lanes follows the number of chains.
 //!
 //! ```
@@ -36,8 +36,10 @@
 //! ```
 
 mod batch;
+mod chains;
+mod crew;
 mod each;
-mod flight;
+mod key;
 mod kind;
 mod mac;
 mod one;
@@ -49,62 +51,20 @@ mod work;
 pub(crate) use batch::encrypt_one;
 pub use batch::{Job, encrypt, encrypt_in_lanes};
 #[doc(hidden)]
+pub use chains::{ChainWork, Flight};
+pub use crew::{Crew, fly};
+#[doc(hidden)]
 pub use each::encrypt_each;
+pub use key::KeyRef;
 #[doc(hidden)]
-pub use flight::{ChainWork, Flight};
-#[doc(hidden)]
-pub use kind::{CcmText, CmacBlocks};
+pub use kind::{ChainKind, CmacBlocks, Lane, LaneWindow};
 pub use lanelock_isa::MOST_LANES;
 pub use mac::{CmacRef, MacJob, mac};
 pub use owned::{Completed, MacCompleted, OwnedJob, OwnedMacJob};
 #[doc(hidden)]
+pub use owned::{RunningJob, RunningMac};
+#[doc(hidden)]
 pub use scheduler::RunJobs;
 pub use scheduler::{Order, Scheduler, Submit};
-
-use crate::{Aes128, Aes192, Aes256, AesLevel};
-use work::{JobKeys, Schedule};
-
-/// A reference to a key of any size.
-#[derive(Clone, Copy, Debug)]
-pub enum KeyRef<'k> {
-    /// A 128-bit key.
-    Aes128(&'k Aes128),
-    /// A 192-bit key.
-    Aes192(&'k Aes192),
-    /// A 256-bit key.
-    Aes256(&'k Aes256),
-}
-
-impl<'k> KeyRef<'k> {
-    /// The level of the key.
-    pub fn level(self) -> AesLevel {
-        match self {
-            Self::Aes128(key) => key.level(),
-            Self::Aes192(key) => key.level(),
-            Self::Aes256(key) => key.level(),
-        }
-    }
-
-    fn keys(self) -> JobKeys<'k> {
-        let schedule = match self {
-            Self::Aes128(key) => Schedule::Aes128(key.encrypt_keys()),
-            Self::Aes192(key) => Schedule::Aes192(key.encrypt_keys()),
-            Self::Aes256(key) => Schedule::Aes256(key.encrypt_keys()),
-        };
-        JobKeys { schedule, level: self.level() }
-    }
-}
-
-macro_rules! from_key {
-    ($key:ident) => {
-        impl<'k> From<&'k $key> for KeyRef<'k> {
-            fn from(key: &'k $key) -> Self {
-                Self::$key(key)
-            }
-        }
-    };
-}
-
-from_key!(Aes128);
-from_key!(Aes192);
-from_key!(Aes256);
+#[doc(hidden)]
+pub use work::{KernelId, LaneCipher, LaneKernels};

@@ -8,18 +8,33 @@
 use lanelock_isa::{AesClmul, Block, Blocks as _, Kernel};
 
 use crate::{
-    cipher::{Cipher, SameKey},
+    Pattern,
+    cipher::{Cipher, EncryptKey, SameKey},
     inout::InOutBlocks,
 };
 
+/// Encrypts `runs` complete runs of a pattern.
+pub(super) fn run_one<C: Cipher>(
+    key: &EncryptKey<C>,
+    state: &mut Block,
+    pattern: Pattern,
+    runs: usize,
+    data: InOutBlocks<'_, '_>,
+) {
+    let (run, period, keys) = (pattern.run(), pattern.period(), key.keys());
+    if runs > 0 {
+        key.level().run(RunOne::<C> { state, data, keys, runs, run, period });
+    }
+}
+
 /// Encrypts `runs` runs of `run` blocks, their starts `period` blocks apart.
-pub(super) struct RunOne<'a, 'i, 'o, C: Cipher> {
-    pub(super) state: &'a mut Block,
-    pub(super) data: InOutBlocks<'i, 'o>,
-    pub(super) keys: &'a C::Rounds<Block>,
-    pub(super) runs: usize,
-    pub(super) run: usize,
-    pub(super) period: usize,
+struct RunOne<'a, 'i, 'o, C: Cipher> {
+    state: &'a mut Block,
+    data: InOutBlocks<'i, 'o>,
+    keys: &'a C::Rounds<Block>,
+    runs: usize,
+    run: usize,
+    period: usize,
 }
 
 impl<C: Cipher> Kernel for RunOne<'_, '_, '_, C> {

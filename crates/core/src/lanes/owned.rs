@@ -6,12 +6,12 @@ use lanelock_isa::{Block, MOST_LANES};
 use zeroize::Zeroizing;
 
 use super::{
-    CmacRef, Job, KeyRef, MacJob,
-    batch::{encrypt, finish_run},
+    batch::{Job, encrypt, finish_run},
+    key::KeyRef,
     kind::{Cbc, CmacBlocks},
-    mac::go_on,
+    mac::{CmacRef, MacJob, go_on},
     scheduler::{RunJobs, Submit},
-    work::{Work, group, run_group},
+    work::{Group, Work, group, run_group},
 };
 use crate::{Error, Pattern, length::Length, modes::cmac::split_last};
 
@@ -86,7 +86,7 @@ impl<'k, B: AsMut<[u8]>, T> RunningJob<'k, B, T> {
         let (data, truncated) = data.split_at_mut(first);
         let start = (self.done * pattern.period()).min(data.len());
         let (state, runs) = (array::from_mut(iv), self.runs - self.done);
-        let work = Work::new(key.keys(), *pattern, state, runs, &mut data[start..]);
+        let work = Work::new(key.key(), *pattern, state, runs, &mut data[start..]);
         Ok((work, truncated))
     }
 
@@ -106,13 +106,14 @@ impl<B: AsMut<[u8]>, T> Submit for OwnedJob<'_, B, T> {
 
 impl<'k, B: AsMut<[u8]>, T> RunJobs for OwnedJob<'k, B, T> {
     type Running = RunningJob<'k, B, T>;
+    type Group = Group;
 
     fn start(self) -> Self::Running {
         RunningJob { job: self, length: JobLength::default(), done: 0, runs: 0 }
     }
 
-    fn group(running: &Self::Running) -> usize {
-        group(running.job.key.keys(), running.job.pattern)
+    fn group(running: &Self::Running) -> Group {
+        group(running.job.key.key(), running.job.pattern)
     }
 
     fn advance(jobs: &mut [&mut Self::Running]) -> Result<(), Error> {
@@ -209,7 +210,7 @@ impl<'k, B: AsRef<[u8]>, T> RunningMac<'k, B, T> {
         let (blocks, _) = split_last(message);
         self.blocks = blocks.len();
         let state = array::from_mut(&mut *self.state);
-        Ok(Work::whole(self.job.key.keys(), state, &blocks[self.done..]))
+        Ok(Work::whole(self.job.key.key(), state, &blocks[self.done..]))
     }
 
     fn rest(&mut self) -> Result<MacJob<'_>, Error> {
@@ -226,14 +227,15 @@ impl<B: AsRef<[u8]>, T> Submit for OwnedMacJob<'_, B, T> {
 
 impl<'k, B: AsRef<[u8]>, T> RunJobs for OwnedMacJob<'k, B, T> {
     type Running = RunningMac<'k, B, T>;
+    type Group = Group;
 
     fn start(self) -> Self::Running {
         let (length, state) = (JobLength::default(), Zeroizing::new([0; 16]));
         RunningMac { job: self, length, state, done: 0, blocks: 0 }
     }
 
-    fn group(running: &Self::Running) -> usize {
-        group(running.job.key.keys(), Pattern::ALL)
+    fn group(running: &Self::Running) -> Group {
+        group(running.job.key.key(), Pattern::ALL)
     }
 
     fn advance(jobs: &mut [&mut Self::Running]) -> Result<(), Error> {

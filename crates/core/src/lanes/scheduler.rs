@@ -62,7 +62,6 @@ struct Slot<J: Submit> {
 
 /// A job that a scheduler takes: [`OwnedJob`](super::OwnedJob), [`OwnedMacJob`](super::OwnedMacJob),
 /// [`OwnedMessage`](crate::aead::batch::OwnedMessage).
-#[expect(private_bounds, reason = "only the jobs of this crate")]
 pub trait Submit: RunJobs {
     /// The job when it is done.
     type Completed: From<Self::Running>;
@@ -72,12 +71,14 @@ pub trait Submit: RunJobs {
 pub trait RunJobs: Sized {
     /// The job on its way.
     type Running;
+    /// What jobs have in common that share a kernel.
+    type Group: Copy + PartialEq;
 
     /// Nothing is done yet, and the buffer has not been looked at.
     fn start(self) -> Self::Running;
 
-    /// Jobs with the same number can share a kernel.
-    fn group(job: &Self::Running) -> usize;
+    /// Jobs of one group can share a kernel.
+    fn group(job: &Self::Running) -> Self::Group;
 
     /// Runs jobs of one group as long as they fill the lanes; those that are in the lanes then stay
     /// half done.

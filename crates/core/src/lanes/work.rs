@@ -1,46 +1,142 @@
 //! What is left to do of jobs, of any kind, and the groups of them that share a kernel.
 
-use core::cmp::Reverse;
+use core::{
+    any::{Any, TypeId},
+    cmp::Reverse,
+    fmt,
+    marker::PhantomData,
+    ptr::addr_eq,
+};
 
 use lanelock_isa::{AesLevel, Block};
 
 use super::{
-    flight::{ChainWork, Flight},
-    kind::ChainKind,
+    chains::{ChainWork, Flight},
+    kind::{Cbc, ChainKind, CmacBlocks},
+    one::run_one,
 };
 use crate::{
     Pattern,
-    cipher::{Aes, Cipher},
+    cipher::{Cipher, EncryptKey},
+    inout::InOutBlocks,
 };
 
-/// The round keys of a chain, of any size, and their level.
-#[derive(Clone, Copy)]
-pub(super) struct JobKeys<'k> {
-    pub(super) schedule: Schedule<'k>,
-    pub(super) level: AesLevel,
-}
-
-impl JobKeys<'_> {
-    /// Whether both have one size and one level.
-    pub(super) fn alike(self, other: Self) -> bool {
-        group(self, Pattern::ALL) == group(other, Pattern::ALL)
+/// A cipher whose keys can stand beside those of others in one batch: see [`Job`](super::Job).
+///
+/// ```ignore
+/// impl LaneCipher for Sm4 {}
+/// ```
+pub trait LaneCipher: Cipher<Rounds<Block>: Send + Sync> {
+    /// The kernels of its chains.
+    ///
+    /// A crate that exports a cipher writes this function out, as it stands here, with `#[inline(never)]`:
+    /// then they are compiled once, there. Otherwise every crate that makes jobs compiles its own.
+    fn kernels() -> LaneKernels {
+        LaneKernels::of::<Self>()
     }
 }
 
+/// What runs the chains of a [`LaneCipher`].
 #[derive(Clone, Copy)]
-pub(super) enum Schedule<'k> {
-    Aes128(&'k [Block; 11]),
-    Aes192(&'k [Block; 13]),
-    Aes256(&'k [Block; 15]),
+pub struct LaneKernels(&'static dyn Kernels);
+
+impl LaneKernels {
+    /// Those of `C`.
+    #[inline(always)]
+    pub fn of<C: LaneCipher>() -> Self {
+        Self(&KernelsOf::<C>(PhantomData))
+    }
+}
+
+impl fmt::Debug for LaneKernels {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.cipher())
+    }
+}
+
+/// An expanded key of any cipher.
+pub(super) trait LaneKey: Any + Send + Sync {
+    fn id(&self) -> KernelId;
+    fn name(&self) -> &'static str;
+    fn kernels(&self) -> LaneKernels;
+    /// Encrypts `runs` complete runs of one chain of CBC.
+    fn run_one(&self, state: &mut Block, pattern: Pattern, runs: usize, data: InOutBlocks<'_, '_>);
+}
+
+/// What keys have in common that share a kernel.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct KernelId {
+    pub(super) cipher: TypeId,
+    pub(super) level: AesLevel,
+}
+
+impl<C: LaneCipher> LaneKey for EncryptKey<C> {
+    fn id(&self) -> KernelId {
+        KernelId { cipher: TypeId::of::<C>(), level: self.level() }
+    }
+
+    fn name(&self) -> &'static str {
+        C::NAME
+    }
+
+    fn kernels(&self) -> LaneKernels {
+        C::kernels()
+    }
+
+    fn run_one(&self, state: &mut Block, pattern: Pattern, runs: usize, data: InOutBlocks<'_, '_>) {
+        run_one(self, state, pattern, runs, data);
+    }
+}
+
+/// The key itself, of which only the cipher was unknown.
+fn known<'k, C: Cipher>(key: &'k (dyn LaneKey + 'static)) -> Option<&'k EncryptKey<C>> {
+    (key as &'k dyn Any).downcast_ref()
+}
+
+/// How chains are run, of all kinds. All keys belong to one cipher.
+pub(super) trait Kernels: RunGroup<Cbc, 1> + RunGroup<CmacBlocks, 1> + Sync {
+    fn cipher(&self) -> &'static str;
+}
+
+/// How chains of the kind `K` are run.
+pub(super) trait RunGroup<K: ChainKind<P>, const P: usize> {
+    /// Runs the complete runs of one group; `most` and `stop_early` as in [`Flight`].
+    fn run_group(&self, group: &mut [Work<'_, '_, K, P>], most: usize, stop_early: bool);
+}
+
+struct KernelsOf<C>(PhantomData<C>);
+
+impl<C: LaneCipher> Kernels for KernelsOf<C> {
+    fn cipher(&self) -> &'static str {
+        C::NAME
+    }
+}
+
+impl<C: Cipher, K: ChainKind<P>, const P: usize> RunGroup<K, P> for KernelsOf<C> {
+    fn run_group(&self, group: &mut [Work<'_, '_, K, P>], most: usize, stop_early: bool) {
+        let Some(Work { key, pattern, .. }) = group.first() else { return };
+        let Some(first) = known::<C>(*key) else { return };
+        let (key, pattern) = (*key, *pattern);
+        // The same key is recognised by its address: comparing key bytes would cost time for each job.
+        let same = group.iter().all(|work| addr_eq(work.key, key)).then(|| first.keys());
+        let chains = group.iter_mut().filter(|work| work.runs > 0).filter_map(|work| {
+            let keys = match same {
+                Some(keys) => keys,
+                None => known::<C>(work.key)?.keys(),
+            };
+            let data = core::mem::take(&mut work.data);
+            Some(ChainWork { state: &mut *work.state, runs: &mut work.runs, data, keys })
+        });
+        Flight { level: first.level(), pattern, most, stop_early }.run::<K, P, C>(same, chains);
+    }
 }
 
 /// What is left to do of a job.
 pub(super) struct Work<'d, 'k, K: ChainKind<P>, const P: usize> {
-    keys: JobKeys<'k>,
+    key: &'k (dyn LaneKey + 'static),
     pattern: Pattern,
-    /// Works with the same number can share a kernel: key size, level and pattern, as one number so
-    /// that sorting is cheap.
-    group: usize,
+    /// Set by [`run_all`].
+    group: u64,
     pub(super) state: &'d mut [Block; P],
     /// Complete runs that are left.
     pub(super) runs: usize,
@@ -50,39 +146,54 @@ pub(super) struct Work<'d, 'k, K: ChainKind<P>, const P: usize> {
 
 impl<'d, 'k, K: ChainKind<P>, const P: usize> Work<'d, 'k, K, P> {
     pub(super) fn new(
-        keys: JobKeys<'k>,
+        key: &'k (dyn LaneKey + 'static),
         pattern: Pattern,
         state: &'d mut [Block; P],
         runs: usize,
         data: K::Data<'d>,
     ) -> Self {
-        Self { keys, pattern, group: group(keys, pattern), state, runs, data }
+        Self { key, pattern, group: 0, state, runs, data }
     }
 }
 
 impl<'d, 'k, K: ChainKind<P, Data<'d> = &'d [Block]>, const P: usize> Work<'d, 'k, K, P> {
     /// All of `blocks`.
-    pub(super) fn whole(keys: JobKeys<'k>, state: &'d mut [Block; P], blocks: &'d [Block]) -> Self {
-        Self::new(keys, Pattern::ALL, state, blocks.len(), blocks)
+    pub(super) fn whole(
+        key: &'k (dyn LaneKey + 'static),
+        state: &'d mut [Block; P],
+        blocks: &'d [Block],
+    ) -> Self {
+        Self::new(key, Pattern::ALL, state, blocks.len(), blocks)
     }
 }
 
-/// See [`Work::group`].
-pub(super) fn group(keys: JobKeys<'_>, pattern: Pattern) -> usize {
-    let size = match keys.schedule {
-        Schedule::Aes128(_) => 0,
-        Schedule::Aes192(_) => 1,
-        Schedule::Aes256(_) => 2,
-    };
-    // A pattern has at most 255 + 255 blocks.
-    ((size << 8 | keys.level.rank()) << 10 | pattern.run()) << 10 | pattern.period()
+/// What jobs have in common that share a kernel.
+pub(super) type Group = (KernelId, usize, usize);
+
+pub(super) fn group(key: &(dyn LaneKey + 'static), pattern: Pattern) -> Group {
+    (key.id(), pattern.run(), pattern.period())
 }
 
 /// Runs all complete runs.
 pub(super) fn run_all<K: ChainKind<P>, const P: usize>(
     works: &mut [Work<'_, '_, K, P>],
     most: usize,
-) {
+) where
+    dyn Kernels: RunGroup<K, P>,
+{
+    // Works with the same number can share a kernel: cipher, level and pattern, as one number so that
+    // sorting is cheap. A pattern has at most 255 + 255 blocks. There are few ciphers in a batch, which
+    // have their numbers in the order of appearance.
+    let mut ciphers = Vec::new();
+    for work in &mut *works {
+        let KernelId { cipher, level } = work.key.id();
+        let place = ciphers.iter().position(|known| *known == cipher).unwrap_or_else(|| {
+            ciphers.push(cipher);
+            ciphers.len() - 1
+        });
+        let (run, period) = (work.pattern.run() as u64, work.pattern.period() as u64);
+        work.group = ((place as u64) << 8 | level.rank() as u64) << 20 | run << 10 | period;
+    }
     // Works that can share a kernel stand together; among them long ones first, so that the last
     // chains in the lanes are short ones and end close together.
     works.sort_unstable_by_key(|work| (work.group, Reverse(work.runs)));
@@ -91,50 +202,15 @@ pub(super) fn run_all<K: ChainKind<P>, const P: usize>(
     }
 }
 
-/// Runs the complete runs of one group; `most` and `stop_early` as in [`Flight`].
+/// Runs the complete runs of one group: see [`RunGroup`].
 pub(super) fn run_group<K: ChainKind<P>, const P: usize>(
     group: &mut [Work<'_, '_, K, P>],
     most: usize,
     stop_early: bool,
-) {
-    let Some(first) = group.first() else { return };
-    match first.keys.schedule {
-        Schedule::Aes128(_) => {
-            run_sized::<K, P, Aes<11>>(group, most, stop_early, |keys| match keys.schedule {
-                Schedule::Aes128(schedule) => Some(schedule),
-                _ => None,
-            })
-        }
-        Schedule::Aes192(_) => {
-            run_sized::<K, P, Aes<13>>(group, most, stop_early, |keys| match keys.schedule {
-                Schedule::Aes192(schedule) => Some(schedule),
-                _ => None,
-            })
-        }
-        Schedule::Aes256(_) => {
-            run_sized::<K, P, Aes<15>>(group, most, stop_early, |keys| match keys.schedule {
-                Schedule::Aes256(schedule) => Some(schedule),
-                _ => None,
-            })
-        }
+) where
+    dyn Kernels: RunGroup<K, P>,
+{
+    if let Some(first) = group.first() {
+        first.key.kernels().0.run_group(group, most, stop_early);
     }
-}
-
-fn run_sized<'k, K: ChainKind<P>, const P: usize, C: Cipher>(
-    group: &mut [Work<'_, 'k, K, P>],
-    most: usize,
-    stop_early: bool,
-    schedule: impl Fn(JobKeys<'k>) -> Option<&'k C::Rounds<Block>> + Copy,
-) {
-    let (keys, pattern) = (group[0].keys, group[0].pattern);
-    // The same key is recognised by its address: comparing key bytes would cost time for each job.
-    let one = schedule(keys).filter(|one| {
-        group.iter().all(|work| schedule(work.keys).is_some_and(|other| core::ptr::eq(other, *one)))
-    });
-    let chains = group.iter_mut().filter(|work| work.runs > 0).filter_map(|work| {
-        let data = core::mem::take(&mut work.data);
-        let keys = schedule(work.keys)?;
-        Some(ChainWork { state: &mut *work.state, runs: &mut work.runs, data, keys })
-    });
-    Flight { level: keys.level, pattern, most, stop_early }.run::<K, P, C>(one, chains);
 }

@@ -134,6 +134,13 @@ pub struct CmacStream<'k, C: Cipher> {
 }
 
 impl<C: Cipher> CmacStream<'_, C> {
+    /// The state of no message; nothing stays of the one that came.
+    fn wipe(&mut self) {
+        wipe(&mut self.state);
+        wipe(&mut self.last);
+        self.filled = 0;
+    }
+
     /// More of the message.
     pub fn update(&mut self, mut message: &[u8]) {
         if self.filled > 0 {
@@ -155,25 +162,27 @@ impl<C: Cipher> CmacStream<'_, C> {
         self.filled = last.len();
     }
 
-    /// The MAC of all of it.
-    pub fn finish(self) -> Block {
+    /// The MAC of all of it. What comes next is another message: CMAC has no nonce, so one stream may
+    /// serve for many.
+    pub fn finish(&mut self) -> Block {
         let message = &self.last[..self.filled];
-        self.cmac.level().run(Whole::<C> { cmac: self.cmac, state: self.state, message })
+        let mac = self.cmac.level().run(Whole::<C> { cmac: self.cmac, state: self.state, message });
+        self.wipe();
+        mac
     }
 
-    /// Checks the MAC of all of it, in constant time.
+    /// Checks the MAC of all of it, in constant time. What comes next is another message.
     ///
     /// # Errors
     /// [`Error::Authentication`] if it is wrong.
-    pub fn verify(self, mac: &Block) -> Result<(), Error> {
+    pub fn verify(&mut self, mac: &Block) -> Result<(), Error> {
         authenticate_wiping(&mut self.finish(), mac, &mut [])
     }
 }
 
 impl<C: Cipher> Drop for CmacStream<'_, C> {
     fn drop(&mut self) {
-        wipe(&mut self.state);
-        wipe(&mut self.last);
+        self.wipe();
     }
 }
 

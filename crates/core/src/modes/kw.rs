@@ -5,6 +5,8 @@
 //! step; R_i = the second half of B. Every step needs the A of the one before: one block at a time,
 //! which for keys of a few blocks costs little.
 
+use alloc::{vec, vec::Vec};
+
 use lanelock_isa::{AesLevel, Block, wipe};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;

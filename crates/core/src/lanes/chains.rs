@@ -1,10 +1,11 @@
-//! The lanes themselves: chains in flight, and the kernel that advances them.
+//! Chains of blocks as a crew of lanes, and the kernel that flies it.
 
 use core::marker::PhantomData;
 
 use lanelock_isa::{AesClmul, AesLevel, Block, Kernel, MOST_LANES, wipe};
 
 use super::{
+    crew::{Crew, fly},
     kind::{ChainKind, Lane},
     walk::{MOST_VECTORS, Squares, Steps, walk},
 };
@@ -21,12 +22,14 @@ pub struct ChainWork<'s, 'k, D, const P: usize, C: Cipher> {
     pub runs: &'s mut usize,
     /// At least `(runs - 1) * period + run` blocks.
     pub data: D,
+    /// The schedule of its key.
     pub keys: &'k C::Rounds<Block>,
 }
 
 /// How the lanes are to be run.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Flight {
+    /// The level of all keys.
     pub level: AesLevel,
     /// All chains have the same pattern.
     pub pattern: Pattern,
@@ -52,8 +55,7 @@ impl Flight {
         K: ChainKind<P>,
     {
         let (flight, kind) = (self, PhantomData::<K>);
-        // `dyn`, so that one kernel is compiled for all sources of chains: it is called once for a
-        // chain, not for a block.
+        // One kernel is compiled for all sources of chains: see `fly`.
         let chains: &mut dyn Iterator<Item = _> = &mut chains;
         if let Some(key) = same_key {
             self.level.run(RunLanes { chains, keys: SharedSchedule(key), flight, kind });
@@ -73,8 +75,7 @@ trait LaneKeySource<C: Cipher> {
     fn advance<S: AesClmul, K: ChainKind<P>, const N: usize, const P: usize>(
         &self,
         s: S,
-        lanes: &mut FlightLanes<'_, '_, K, P>,
-        squares: &mut Squares<S::V>,
+        lanes: &mut ChainLanes<'_, '_, S, K, P>,
         used: usize,
         steps: Steps,
     );
@@ -94,12 +95,11 @@ impl<C: Cipher> LaneKeySource<C> for SharedSchedule<'_, C> {
     fn advance<S: AesClmul, K: ChainKind<P>, const N: usize, const P: usize>(
         &self,
         s: S,
-        lanes: &mut FlightLanes<'_, '_, K, P>,
-        squares: &mut Squares<S::V>,
+        lanes: &mut ChainLanes<'_, '_, S, K, P>,
         used: usize,
         steps: Steps,
     ) {
-        lanes.advance::<S, N, C>(s, SameKey::new(s, self.0), squares, used, steps);
+        lanes.advance::<N, C>(s, SameKey::new(s, self.0), used, steps);
     }
 }
 
@@ -133,12 +133,11 @@ impl<C: Cipher> LaneKeySource<C> for KeyTable<C> {
     fn advance<S: AesClmul, K: ChainKind<P>, const N: usize, const P: usize>(
         &self,
         s: S,
-        lanes: &mut FlightLanes<'_, '_, K, P>,
-        squares: &mut Squares<S::V>,
+        lanes: &mut ChainLanes<'_, '_, S, K, P>,
         used: usize,
         steps: Steps,
     ) {
-        lanes.advance::<S, N, C>(s, LaneKeys(&self.0), squares, used, steps);
+        lanes.advance::<N, C>(s, LaneKeys(&self.0), used, steps);
     }
 }
 
@@ -148,75 +147,23 @@ impl<C: Cipher> Drop for KeyTable<C> {
     }
 }
 
-/// The chains in flight: lanes 0 to `active` - 1 are in use.
-struct FlightLanes<'s, 'd, K: ChainKind<P>, const P: usize> {
+/// What sits in the lanes: the chains, without their keys.
+struct ChainLanes<'s, 'd, S: AesClmul, K: ChainKind<P>, const P: usize> {
     data: [K::Data<'d>; MOST_LANES],
     state: [[Block; MOST_LANES]; P],
     runs: [usize; MOST_LANES],
     /// The fields of the job to which state and runs are written back.
     home: [Option<(&'s mut [Block; P], &'s mut usize)>; MOST_LANES],
-    active: usize,
+    squares: Squares<S::V>,
 }
 
-impl<'s, 'd, K: ChainKind<P>, const P: usize> FlightLanes<'s, 'd, K, P> {
-    fn new() -> Self {
-        Self {
-            data: core::array::from_fn(|_| K::Data::default()),
-            state: [[[0; 16]; MOST_LANES]; P],
-            runs: [0; MOST_LANES],
-            home: [const { None }; MOST_LANES],
-            active: 0,
-        }
-    }
-
-    #[inline(always)]
-    fn put<C: Cipher>(
-        &mut self,
-        lane: usize,
-        chain: ChainWork<'s, '_, K::Data<'d>, P, C>,
-        keys: &mut impl LaneKeySource<C>,
-    ) {
-        keys.set(lane, chain.keys);
-        self.data[lane] = chain.data;
-        for p in 0..P {
-            self.state[p][lane] = chain.state[p];
-        }
-        self.runs[lane] = *chain.runs;
-        self.home[lane] = Some((chain.state, chain.runs));
-    }
-
-    /// Writes state and runs of a lane back to its job.
-    #[inline(always)]
-    fn land(&mut self, lane: usize) {
-        if let Some((state, runs)) = self.home[lane].take() {
-            for p in 0..P {
-                state[p] = self.state[p][lane];
-            }
-            *runs = self.runs[lane];
-        }
-    }
-
-    /// Closes the gap that a finished lane leaves.
-    #[inline(always)]
-    fn close<C: Cipher>(&mut self, lane: usize, keys: &mut impl LaneKeySource<C>) {
-        self.active -= 1;
-        let last = self.active;
-        keys.copy(last, lane);
-        for p in 0..P {
-            self.state[p][lane] = self.state[p][last];
-        }
-        self.runs[lane] = self.runs[last];
-        self.data.swap(lane, last);
-        self.home.swap(lane, last);
-    }
-
+impl<S: AesClmul, K: ChainKind<P>, const P: usize> ChainLanes<'_, '_, S, K, P> {
     /// Advances lanes 0 to `used` - 1, which `N` vectors just hold. Each has that many runs left.
     #[inline(always)]
-    fn advance<S: AesClmul, const N: usize, C: Cipher>(
+    fn advance<const N: usize, C: Cipher>(
         &mut self,
         s: S,
         keys: impl RoundKeys<S, C>,
-        squares: &mut Squares<S::V>,
         used: usize,
         steps: Steps,
     ) {
@@ -231,6 +178,7 @@ impl<'s, 'd, K: ChainKind<P>, const P: usize> FlightLanes<'s, 'd, K, P> {
         let full = used == N * S::WIDTH;
         {
             let mut window = Lane::window::<N>(S::WIDTH, steps.blocks(), &mut self.data[..used]);
+            let squares = &mut self.squares;
             walk::<S, K, _, N, P, C>(s, &mut state, keys, &mut window, squares, steps, full);
         }
         let state = K::leave(s, state);
@@ -243,6 +191,103 @@ impl<'s, 'd, K: ChainKind<P>, const P: usize> FlightLanes<'s, 'd, K, P> {
             self.data[lane].skip(steps.runs * steps.period);
             self.runs[lane] -= steps.runs;
         }
+    }
+}
+
+/// Chains in the lanes of level `S`. A step is a run of blocks.
+struct ChainCrew<'s, 'd, 'k, S: AesClmul, K: ChainKind<P>, Q, C, const P: usize> {
+    s: S,
+    lanes: ChainLanes<'s, 'd, S, K, P>,
+    keys: Q,
+    /// The blocks of a run.
+    run: usize,
+    /// The blocks from the start of a run to the next.
+    period: usize,
+    cipher: PhantomData<&'k C>,
+}
+
+impl<'s, 'd, 'k, S, K, Q, C, const P: usize> Crew for ChainCrew<'s, 'd, 'k, S, K, Q, C, P>
+where
+    S: AesClmul,
+    K: ChainKind<P>,
+    Q: LaneKeySource<C>,
+    C: Cipher,
+{
+    type Chain = ChainWork<'s, 'k, K::Data<'d>, P, C>;
+
+    #[inline(always)]
+    fn lanes(&self) -> usize {
+        S::VECTORS * S::WIDTH
+    }
+
+    #[inline(always)]
+    fn seat(&mut self, lane: usize, chain: Self::Chain) {
+        self.keys.set(lane, chain.keys);
+        let lanes = &mut self.lanes;
+        lanes.data[lane] = chain.data;
+        for p in 0..P {
+            lanes.state[p][lane] = chain.state[p];
+        }
+        lanes.runs[lane] = *chain.runs;
+        lanes.home[lane] = Some((chain.state, chain.runs));
+    }
+
+    #[inline(always)]
+    fn left(&self, lane: usize) -> usize {
+        self.lanes.runs[lane]
+    }
+
+    /// Up to four vectors the latency of one chain decides (the rounds of four vectors start in half of
+    /// that time), so all lanes advance, even if the last vector is not full. Above, only kernels of four
+    /// and eight vectors exist: so many advance, and the other chains stay where they are.
+    #[inline(always)]
+    fn lanes_to_advance(&self, active: usize) -> usize {
+        match active / S::WIDTH {
+            0..=3 => active,
+            4..=7 => 4 * S::WIDTH,
+            _ => 8 * S::WIDTH,
+        }
+    }
+
+    #[inline(always)]
+    fn advance(&mut self, used: usize, runs: usize) {
+        let Self { s, lanes, keys, run, period, .. } = self;
+        let (s, steps) = (*s, Steps { runs, run: *run, period: *period });
+        if S::VECTORS == 1 {
+            return keys.advance::<S, K, 1, P>(s, lanes, used, steps);
+        }
+        // `N` is a constant of the kernel, so that states are registers: one kernel for each number of
+        // vectors. 5 to 7 do not occur (`lanes_to_advance`).
+        match used.div_ceil(S::WIDTH) {
+            8 => keys.advance::<S, K, 8, P>(s, lanes, used, steps),
+            4 => keys.advance::<S, K, 4, P>(s, lanes, used, steps),
+            3 => keys.advance::<S, K, 3, P>(s, lanes, used, steps),
+            2 => keys.advance::<S, K, 2, P>(s, lanes, used, steps),
+            _ => keys.advance::<S, K, 1, P>(s, lanes, used, steps),
+        }
+    }
+
+    #[inline(always)]
+    fn land(&mut self, lane: usize) {
+        let lanes = &mut self.lanes;
+        if let Some((state, runs)) = lanes.home[lane].take() {
+            for p in 0..P {
+                state[p] = lanes.state[p][lane];
+            }
+            *runs = lanes.runs[lane];
+        }
+    }
+
+    #[inline(always)]
+    fn move_lane(&mut self, from: usize, to: usize) {
+        self.keys.copy(from, to);
+        let lanes = &mut self.lanes;
+        for p in 0..P {
+            lanes.state[p][to] = lanes.state[p][from];
+        }
+        lanes.runs[to] = lanes.runs[from];
+        lanes.data.swap(from, to);
+        lanes.home.swap(from, to);
     }
 }
 
@@ -264,67 +309,16 @@ where
 
     #[inline(always)]
     fn run<S: AesClmul>(self, s: S) {
-        let Self { chains, mut keys, flight, .. } = self;
-        let (run, period) = (flight.pattern.run(), flight.pattern.period());
-        // Fill the lanes.
-        let most = flight.most.clamp(1, S::VECTORS * S::WIDTH);
-        let mut lanes = FlightLanes::<K, P>::new();
-        let mut squares = [[[s.zero(); MOST_VECTORS]; 4]; 2];
-        while lanes.active < most
-            && let Some(chain) = chains.next()
-        {
-            lanes.put(lanes.active, chain, &mut keys);
-            lanes.active += 1;
-        }
-        while lanes.active == most || lanes.active > 0 && !flight.stop_early {
-            // All lanes go as far as the one with the fewest runs left: one loop without conditions.
-            // Then the lanes that have ended are refilled.
-            let used = lanes_for::<S>(lanes.active);
-            let mut runs = usize::MAX;
-            for lane in 0..used {
-                runs = runs.min(lanes.runs[lane]);
-            }
-            let steps = Steps { runs, run, period };
-            if S::VECTORS == 1 {
-                keys.advance::<S, K, 1, P>(s, &mut lanes, &mut squares, used, steps);
-            } else {
-                // `N` is a constant of the kernel, so that states are registers: one kernel for each
-                // number of vectors. 5 to 7 do not occur (`lanes_for`).
-                match used.div_ceil(S::WIDTH) {
-                    8 => keys.advance::<S, K, 8, P>(s, &mut lanes, &mut squares, used, steps),
-                    4 => keys.advance::<S, K, 4, P>(s, &mut lanes, &mut squares, used, steps),
-                    3 => keys.advance::<S, K, 3, P>(s, &mut lanes, &mut squares, used, steps),
-                    2 => keys.advance::<S, K, 2, P>(s, &mut lanes, &mut squares, used, steps),
-                    _ => keys.advance::<S, K, 1, P>(s, &mut lanes, &mut squares, used, steps),
-                }
-            }
-            // From the top, so that the lane that fills a gap has been looked at already.
-            for lane in (0..used).rev() {
-                if lanes.runs[lane] == 0 {
-                    lanes.land(lane);
-                    match chains.next() {
-                        Some(chain) => lanes.put(lane, chain, &mut keys),
-                        None => lanes.close(lane, &mut keys),
-                    }
-                }
-            }
-        }
-        // Only with `stop_early`: what is half done goes back as it is.
-        for lane in 0..lanes.active {
-            lanes.land(lane);
-        }
-    }
-}
-
-/// How many lanes to advance when `active` are in use. Up to four vectors the latency of one chain
-/// decides (the rounds of four vectors start in half of that time), so all lanes advance, even if the
-/// last vector is not full. Above, only kernels of four and eight vectors exist: so many advance, and
-/// the other chains stay where they are until a lane ends.
-#[inline(always)]
-fn lanes_for<S: AesClmul>(active: usize) -> usize {
-    match active / S::WIDTH {
-        0..=3 => active,
-        4..=7 => 4 * S::WIDTH,
-        _ => 8 * S::WIDTH,
+        let Self { chains, keys, flight: Flight { pattern, most, stop_early, .. }, .. } = self;
+        let lanes = ChainLanes {
+            data: core::array::from_fn(|_| K::Data::default()),
+            state: [[[0; 16]; MOST_LANES]; P],
+            runs: [0; MOST_LANES],
+            home: [const { None }; MOST_LANES],
+            squares: [[[s.zero(); MOST_VECTORS]; 4]; 2],
+        };
+        let (run, period, cipher) = (pattern.run(), pattern.period(), PhantomData);
+        let mut crew = ChainCrew::<_, K, Q, C, P> { s, lanes, keys, run, period, cipher };
+        fly(&mut crew, chains, most, stop_early);
     }
 }

@@ -1,0 +1,53 @@
+//! References to keys whose cipher is known only when the kernel is chosen: batches mix them.
+
+use core::fmt;
+
+use lanelock_isa::AesLevel;
+
+use super::work::{LaneCipher, LaneKernels, LaneKey};
+use crate::cipher::{Aes, Key};
+
+/// A reference to a key of any [`LaneCipher`]: [`Aes128`](crate::Aes128), [`Aes192`](crate::Aes192),
+/// [`Aes256`](crate::Aes256) or one of another crate.
+#[derive(Clone, Copy)]
+pub struct KeyRef<'k>(&'k (dyn LaneKey + 'static));
+
+impl<'k> KeyRef<'k> {
+    /// The level of the key.
+    pub fn level(self) -> AesLevel {
+        self.0.id().level
+    }
+
+    pub(super) fn key(self) -> &'k (dyn LaneKey + 'static) {
+        self.0
+    }
+}
+
+impl<'k, C: LaneCipher> From<&'k Key<C>> for KeyRef<'k> {
+    fn from(key: &'k Key<C>) -> Self {
+        Self(key.encrypt_key())
+    }
+}
+
+impl fmt::Debug for KeyRef<'_> {
+    /// Says which cipher it is, never the key.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}({})", self.0.name(), self.level())
+    }
+}
+
+macro_rules! lane_ciphers {
+    ($($rounds:literal)+) => {
+        $(
+            impl LaneCipher for Aes<$rounds> {
+                // A function of this crate, and not generic: so the kernels are too.
+                #[inline(never)]
+                fn kernels() -> LaneKernels {
+                    LaneKernels::of::<Self>()
+                }
+            }
+        )+
+    };
+}
+
+lane_ciphers!(11 13 15);

@@ -13,9 +13,9 @@ use crate::choice::{Choice, Family, LevelError, LevelInfo, Overrides};
 use crate::policy::Policy;
 #[cfg(target_arch = "x86_64")]
 use crate::{AesNi, Avx2Words, Avx512Words, Vaes256, Vaes512};
+use crate::{Blocks, Kernel, Portable, PortableWords, WordKernel, Words, wipe_stack};
 #[cfg(target_arch = "aarch64")]
 use crate::{Neon, NeonSha3};
-use crate::{Blocks, Kernel, Portable, PortableWords, WordKernel, Words, wipe_stack};
 
 /// The families of this build. A name alone in `LANELOCK_LEVEL` is a level of the first.
 static FAMILIES: &[&Family] = &[AesLevel::FAMILY, HashLevel::FAMILY];

@@ -1,6 +1,6 @@
 //! Slices as arrays of the length that a leaf takes.
 
-use crate::{Block, vectors::WIDEST};
+use crate::Block;
 
 /// The first `N` of a slice.
 #[inline(always)]
@@ -18,16 +18,6 @@ pub(crate) fn first_mut<T, const N: usize>(slice: &mut [T]) -> &mut [T; N] {
         Some(chunk) => chunk,
         None => too_short(),
     }
-}
-
-/// `N` vectors in an array as long as that of the widest level.
-#[inline(always)]
-pub(crate) fn widen<V: Copy, const N: usize>(v: [V; N]) -> [V; WIDEST] {
-    let mut wide = [v[0]; WIDEST];
-    for i in 1..N {
-        wide[i] = v[i];
-    }
-    wide
 }
 
 /// The first bytes of `N` blocks, and zeros behind them.

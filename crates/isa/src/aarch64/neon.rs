@@ -143,7 +143,10 @@ pub(super) fn bytes_down<const N: i32>(v: uint8x16_t) -> uint8x16_t {
 #[target_feature(enable = "neon")]
 pub(super) fn shift_left<const N: u32>(v: uint8x16_t) -> uint8x16_t {
     const { assert!(N < 64) }
-    vreinterpretq_u8_u64(vshlq_u64(vreinterpretq_u64_u8(v), vdupq_n_s64(i64::from(N.cast_signed()))))
+    vreinterpretq_u8_u64(vshlq_u64(
+        vreinterpretq_u64_u8(v),
+        vdupq_n_s64(i64::from(N.cast_signed())),
+    ))
 }
 
 #[inline]
@@ -215,7 +218,7 @@ pub(super) fn here(mut v: uint8x16_t) -> uint8x16_t {
     unsafe {
         // Not `pure`, so it is kept and in order; `nomem`, so loads and stores may move across it.
         core::arch::asm!(
-            "/* {0} */", inout(vreg) v, options(nomem, nostack, preserves_flags)
+            "/* {0:v} */", inout(vreg) v, options(nomem, nostack, preserves_flags)
         );
     }
     v

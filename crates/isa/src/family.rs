@@ -15,7 +15,7 @@ use crate::policy::Policy;
 use crate::{AesNi, Avx2Words, Avx512Words, Vaes256, Vaes512};
 use crate::{Blocks, Kernel, Portable, PortableWords, WordKernel, Words, wipe_stack};
 #[cfg(target_arch = "aarch64")]
-use crate::{Neon, NeonSha3};
+use crate::{Neon, NeonSha3, NeonWords};
 
 /// The families of this build. A name alone in `LANELOCK_LEVEL` is a level of the first.
 static FAMILIES: &[&Family] = &[AesLevel::FAMILY, HashLevel::FAMILY];
@@ -310,6 +310,8 @@ family! {
     "x86_64" Avx2(Avx2Words) "avx2" 256;
     /// AVX-512: sixteen words an instruction.
     "x86_64" Avx512(Avx512Words) "avx512" 512;
+    /// Advanced SIMD: four words an instruction.
+    "aarch64" Neon(NeonWords) "neon" 128;
 }
 
 /// The level of the last AES kernel that this thread ran: see [`AesLevel::last_run`].

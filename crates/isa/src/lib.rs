@@ -4,7 +4,7 @@
 //! AES and carry-less multiplication instructions that the processor has. It has the only `unsafe` code
 //! of Lanelock. Those who only want to encrypt use the crate `lanelock` above it.
 //!
-//! - A *token* ([`AesNi`], [`Vaes256`], [`Vaes512`]) is a zero-sized value that only detection can
+//! - A *token* (on x86-64 `AesNi`, `Vaes256`, `Vaes512`; on AArch64 `Neon`, `NeonSha3`) is a zero-sized value that only detection can
 //!   make. Holding one proves that the processor has the instructions it names.
 //! - A *level* ([`AesLevel`]) is one of the tokens, chosen once when a key is set up and matched
 //!   once per bulk call. Nothing is detected on a hot path.
@@ -105,6 +105,8 @@ pub use vectors::{
     SharedWindow, Window, Windows,
 };
 pub use wipe::{wipe, wipe_stack};
+#[cfg(target_arch = "aarch64")]
+pub use words::NeonWords;
 #[cfg(target_arch = "x86_64")]
 pub use words::{Avx2Words, Avx512Words};
 pub use words::{PortableWords, WordKernel, Words};

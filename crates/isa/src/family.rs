@@ -14,6 +14,8 @@ use crate::policy::Policy;
 #[cfg(target_arch = "x86_64")]
 use crate::{AesNi, Avx2Words, Avx512Words, Vaes256, Vaes512};
 use crate::{Blocks, Kernel, Portable, PortableWords, WordKernel, Words, wipe_stack};
+#[cfg(target_arch = "aarch64")]
+use crate::{Neon, NeonSha3, NeonWords};
 
 /// The families of this build. A name alone in `LANELOCK_LEVEL` is a level of the first.
 static FAMILIES: &[&Family] = &[AesLevel::FAMILY, HashLevel::FAMILY];
@@ -291,6 +293,10 @@ family! {
     "x86_64" Vaes256(Vaes256) "vaes256" 256;
     /// VAES with AVX-512: four blocks an instruction.
     "x86_64" Vaes512(Vaes512) "vaes512" 512;
+    /// AESE and PMULL: one block an instruction.
+    "aarch64" Neon(Neon) "neon" 128;
+    /// AESE and PMULL, with EOR3 of the SHA-3 extension.
+    "aarch64" NeonSha3(NeonSha3) "neon-sha3" 128;
 }
 
 family! {
@@ -304,6 +310,8 @@ family! {
     "x86_64" Avx2(Avx2Words) "avx2" 256;
     /// AVX-512: sixteen words an instruction.
     "x86_64" Avx512(Avx512Words) "avx512" 512;
+    /// Advanced SIMD: four words an instruction.
+    "aarch64" Neon(NeonWords) "neon" 128;
 }
 
 /// The level of the last AES kernel that this thread ran: see [`AesLevel::last_run`].

@@ -4,7 +4,7 @@
 //! AES and carry-less multiplication instructions that the processor has. It has the only `unsafe` code
 //! of Lanelock. Those who only want to encrypt use the crate `lanelock` above it.
 //!
-//! - A *token* ([`AesNi`], [`Vaes256`], [`Vaes512`]) is a zero-sized value that only detection can
+//! - A *token* (on x86-64 `AesNi`, `Vaes256`, `Vaes512`; on AArch64 `Neon`, `NeonSha3`) is a zero-sized value that only detection can
 //!   make. Holding one proves that the processor has the instructions it names.
 //! - A *level* ([`AesLevel`]) is one of the tokens, chosen once when a key is set up and matched
 //!   once per bulk call. Nothing is detected on a hot path.
@@ -71,18 +71,28 @@
 
 extern crate alloc;
 
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[macro_use]
+mod forward;
+
+#[cfg(target_arch = "aarch64")]
+mod aarch64;
 mod block;
 mod choice;
 mod family;
 mod matrix;
 mod policy;
 mod portable;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod slices;
 mod vectors;
 mod wipe;
 mod words;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+#[cfg(target_arch = "aarch64")]
+pub use aarch64::{Neon, NeonSha3};
 pub use block::Block;
 pub use choice::{Choice, Family, LevelError, LevelInfo, Why};
 pub use family::{
@@ -95,6 +105,8 @@ pub use vectors::{
     SharedWindow, Window, Windows,
 };
 pub use wipe::{wipe, wipe_stack};
+#[cfg(target_arch = "aarch64")]
+pub use words::NeonWords;
 #[cfg(target_arch = "x86_64")]
 pub use words::{Avx2Words, Avx512Words};
 pub use words::{PortableWords, WordKernel, Words};

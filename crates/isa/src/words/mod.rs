@@ -1,12 +1,22 @@
 //! The vector trait for hashes of many messages side by side: one word of 32 bits a lane, one message
 //! a lane.
 
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[macro_use]
+mod level;
+
+#[cfg(target_arch = "aarch64")]
+mod aarch64;
 mod portable;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
 use crate::vectors::sealed::Sealed;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+use level::too_few;
 
+#[cfg(target_arch = "aarch64")]
+pub use aarch64::NeonWords;
 pub use portable::PortableWords;
 #[cfg(target_arch = "x86_64")]
 pub use x86::{Avx2Words, Avx512Words};

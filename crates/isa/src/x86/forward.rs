@@ -1,18 +1,5 @@
 //! The traits of a level in terms of the leaves of its width.
 
-/// Methods that do what the leaves of their names do.
-macro_rules! forward {
-    ($leaf:ident: $(
-        fn $name:ident $(<const $n:ident: $t:ty>)? ($($argument:ident: $type:ty),*) $(-> $out:ty)?;
-    )*) => {$(
-        #[inline(always)]
-        fn $name $(<const $n: $t>)? (self, $($argument: $type),*) $(-> $out)? {
-            // SAFETY: the token proves the features.
-            unsafe { $leaf::$name $(::<$n>)? ($($argument),*) }
-        }
-    )*};
-}
-
 /// Implements the traits of a token by the leaves of its width.
 macro_rules! traits {
     ($token:ident, width $width:literal, $vector:ty, leaves $leaf:ident, pair $pair:ident) => {

@@ -12,7 +12,6 @@
 
 #[macro_use]
 mod forward;
-mod slices;
 mod xmm;
 mod ymm;
 mod zmm;
@@ -20,9 +19,9 @@ mod zmm;
 use core::arch::x86_64::{__m128i, __m256i, __m512i};
 use core::mem::MaybeUninit;
 
+use crate::slices::{first, first_mut};
 use crate::vectors::{WIDEST, sealed::Sealed};
 use crate::{Aes, Block, Blocks, Clmul, Kernel, Windows};
-use slices::{first, first_mut, widen};
 
 /// Makes a token: its detection and its entry from one feature list, and its traits from the leaves of
 /// its width.
@@ -99,4 +98,14 @@ pub(crate) fn align_stack() {
             "/* {0} */", in(reg) &raw const line, options(readonly, nostack, preserves_flags)
         );
     }
+}
+
+/// `N` vectors in an array as long as that of the widest level.
+#[inline(always)]
+fn widen<V: Copy, const N: usize>(v: [V; N]) -> [V; WIDEST] {
+    let mut wide = [v[0]; WIDEST];
+    for i in 1..N {
+        wide[i] = v[i];
+    }
+    wide
 }

@@ -233,7 +233,7 @@ pub(super) fn sub_last_words<const ROTATE: bool>(k: __m128i, constant: u8) -> __
 #[target_feature(enable = "sse4.1")]
 pub(super) fn load_part(src: &[u8]) -> __m128i {
     // Through a zeroed buffer: there are no loads with a mask at this level.
-    let mut blocks = super::slices::padded(src);
+    let mut blocks = crate::slices::padded(src);
     let v = load(&blocks);
     crate::wipe(blocks.as_flattened_mut());
     v
@@ -244,7 +244,7 @@ pub(super) fn load_part(src: &[u8]) -> __m128i {
 pub(super) fn store_part(v: __m128i, dst: &mut [u8]) {
     let mut blocks = [[0; 16]; 1];
     store(v, &mut blocks);
-    super::slices::copy_part(&blocks, dst);
+    crate::slices::copy_part(&blocks, dst);
     crate::wipe(blocks.as_flattened_mut());
 }
 

@@ -231,7 +231,7 @@ pub(super) fn clmul_high_low(a: __m256i, b: __m256i) -> __m256i {
 #[target_feature(enable = "avx2")]
 pub(super) fn load_part(src: &[u8]) -> __m256i {
     // Through a zeroed buffer: AVX2 has no loads with a mask of bytes.
-    let mut blocks = super::slices::padded(src);
+    let mut blocks = crate::slices::padded(src);
     let v = load(&blocks);
     crate::wipe(blocks.as_flattened_mut());
     v
@@ -242,7 +242,7 @@ pub(super) fn load_part(src: &[u8]) -> __m256i {
 pub(super) fn store_part(v: __m256i, dst: &mut [u8]) {
     let mut blocks = [[0; 16]; 2];
     store(v, &mut blocks);
-    super::slices::copy_part(&blocks, dst);
+    crate::slices::copy_part(&blocks, dst);
     crate::wipe(blocks.as_flattened_mut());
 }
 

@@ -262,7 +262,7 @@ fn first(bytes: usize) -> u64 {
 #[target_feature(enable = "avx512f,avx512bw")]
 pub(super) fn load_part(src: &[u8]) -> __m512i {
     if src.len() > 64 {
-        super::slices::too_long();
+        crate::slices::too_long();
     }
     // The processor forwards data from a store in flight to a later load, but not to a load with a
     // mask, nor from a store with a mask: that load waits until the store has reached the cache. So
@@ -282,7 +282,7 @@ pub(super) fn load_part(src: &[u8]) -> __m512i {
 #[target_feature(enable = "avx512f,avx512bw")]
 pub(super) fn store_part(v: __m512i, dst: &mut [u8]) {
     if dst.len() > 64 {
-        super::slices::too_long();
+        crate::slices::too_long();
     }
     match dst.as_chunks_mut::<16>() {
         (blocks @ [_], []) => {

@@ -1,10 +1,10 @@
 //! Slices as arrays of the length that a leaf takes.
 
-use crate::{Block, vectors::WIDEST};
+use crate::Block;
 
 /// The first `N` of a slice.
 #[inline(always)]
-pub(super) fn first<T, const N: usize>(slice: &[T]) -> &[T; N] {
+pub(crate) fn first<T, const N: usize>(slice: &[T]) -> &[T; N] {
     match slice.first_chunk() {
         Some(chunk) => chunk,
         None => too_short(),
@@ -13,26 +13,16 @@ pub(super) fn first<T, const N: usize>(slice: &[T]) -> &[T; N] {
 
 /// The first `N` of a slice, writable.
 #[inline(always)]
-pub(super) fn first_mut<T, const N: usize>(slice: &mut [T]) -> &mut [T; N] {
+pub(crate) fn first_mut<T, const N: usize>(slice: &mut [T]) -> &mut [T; N] {
     match slice.first_chunk_mut() {
         Some(chunk) => chunk,
         None => too_short(),
     }
 }
 
-/// `N` vectors in an array as long as that of the widest level.
-#[inline(always)]
-pub(super) fn widen<V: Copy, const N: usize>(v: [V; N]) -> [V; WIDEST] {
-    let mut wide = [v[0]; WIDEST];
-    for i in 1..N {
-        wide[i] = v[i];
-    }
-    wide
-}
-
 /// The first bytes of `N` blocks, and zeros behind them.
 #[inline(always)]
-pub(super) fn padded<const N: usize>(src: &[u8]) -> [Block; N] {
+pub(crate) fn padded<const N: usize>(src: &[u8]) -> [Block; N] {
     let mut blocks = [[0; 16]; N];
     match blocks.as_flattened_mut().get_mut(..src.len()) {
         Some(to) => to.copy_from_slice(src),
@@ -43,7 +33,7 @@ pub(super) fn padded<const N: usize>(src: &[u8]) -> [Block; N] {
 
 /// The first bytes of `blocks`, as many as `dst` has.
 #[inline(always)]
-pub(super) fn copy_part(blocks: &[Block], dst: &mut [u8]) {
+pub(crate) fn copy_part(blocks: &[Block], dst: &mut [u8]) {
     match blocks.as_flattened().get(..dst.len()) {
         Some(from) => dst.copy_from_slice(from),
         None => too_long(),
@@ -52,7 +42,7 @@ pub(super) fn copy_part(blocks: &[Block], dst: &mut [u8]) {
 
 #[cold]
 #[inline(never)]
-pub(super) fn too_long() -> ! {
+pub(crate) fn too_long() -> ! {
     panic!("more bytes than a vector holds")
 }
 

@@ -1,6 +1,6 @@
 # The targets are short names for the scripts in tools/; see CONTRIBUTING.md.
 .DEFAULT_GOAL := help
-.PHONY: help demo install test long arm lab interop coming-from play play-test lint fmt check-layers check-tests asmcheck ci
+.PHONY: help demo install test long arm lab interop coming-from play play-test lint fmt check-layers check-tests asmcheck release check-release semver ci
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do \
@@ -62,6 +62,16 @@ play-test: ## encrypted streams in a browser: docs/playback.md (minutes; ARGS="-
 	@tools/setup play
 	@cargo build --release --quiet -p lanelock-cli
 	@tools/play-test $(ARGS)
+
+release: ## what a release consists of, in target/dist: docs/releasing.md (ARGS="build package" for some steps)
+	@tools/setup release
+	@tools/release $(ARGS)
+
+check-release: ## the crates can be published, and what they use be passed on
+	@tools/check-release
+
+semver: ## the crates' interfaces beside those of the last release
+	@tools/semver $(ARGS)
 
 ci: ## everything a change has to pass
 	@.ci/run

@@ -67,9 +67,9 @@ pub fn encrypt_in_lanes(jobs: &mut [Job<'_>], most: usize) {
         let (key, (data, _)) = (job.key.key(), job.data.as_chunks_mut());
         let (first, count) = job.pattern.truncated_run(data.len());
         let runs = job.pattern.runs(data.len());
-        key.run_one(&mut job.iv, job.pattern, runs, (&mut data[..first]).into());
+        key.run_one(&mut job.iv, job.pattern, runs, &mut data[..first]);
         if count > 0 {
-            key.run_one(&mut job.iv, Pattern::ALL, count, (&mut data[first..]).into());
+            key.run_one(&mut job.iv, Pattern::ALL, count, &mut data[first..]);
         }
         return;
     }
@@ -98,7 +98,7 @@ fn finish(job: &mut Job<'_>) {
 /// Encrypts a truncated run, if there is one.
 pub(super) fn finish_run(key: KeyRef<'_>, iv: &mut Block, data: &mut [Block]) {
     if !data.is_empty() {
-        key.key().run_one(iv, Pattern::ALL, data.len(), data.into());
+        key.key().run_one(iv, Pattern::ALL, data.len(), data);
     }
 }
 

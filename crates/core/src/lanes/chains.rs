@@ -195,10 +195,10 @@ impl<S: AesClmul, K: ChainKind<P>, const P: usize> ChainLanes<'_, '_, S, K, P> {
 }
 
 /// Chains in the lanes of level `S`. A step is a run of blocks.
-struct ChainCrew<'s, 'd, 'k, S: AesClmul, K: ChainKind<P>, Q, C, const P: usize> {
+struct ChainCrew<'c, 's, 'd, 'k, S: AesClmul, K: ChainKind<P>, Q, C, const P: usize> {
     s: S,
-    lanes: ChainLanes<'s, 'd, S, K, P>,
-    keys: Q,
+    lanes: &'c mut ChainLanes<'s, 'd, S, K, P>,
+    keys: &'c mut Q,
     /// The blocks of a run.
     run: usize,
     /// The blocks from the start of a run to the next.
@@ -206,7 +206,7 @@ struct ChainCrew<'s, 'd, 'k, S: AesClmul, K: ChainKind<P>, Q, C, const P: usize>
     cipher: PhantomData<&'k C>,
 }
 
-impl<'s, 'd, 'k, S, K, Q, C, const P: usize> Crew for ChainCrew<'s, 'd, 'k, S, K, Q, C, P>
+impl<'s, 'd, 'k, S, K, Q, C, const P: usize> Crew for ChainCrew<'_, 's, 'd, 'k, S, K, Q, C, P>
 where
     S: AesClmul,
     K: ChainKind<P>,
@@ -223,7 +223,7 @@ where
     #[inline(always)]
     fn seat(&mut self, lane: usize, chain: Self::Chain) {
         self.keys.set(lane, chain.keys);
-        let lanes = &mut self.lanes;
+        let lanes = &mut *self.lanes;
         lanes.data[lane] = chain.data;
         for p in 0..P {
             lanes.state[p][lane] = chain.state[p];
@@ -269,7 +269,7 @@ where
 
     #[inline(always)]
     fn land(&mut self, lane: usize) {
-        let lanes = &mut self.lanes;
+        let lanes = &mut *self.lanes;
         if let Some((state, runs)) = lanes.home[lane].take() {
             for p in 0..P {
                 state[p] = lanes.state[p][lane];
@@ -281,7 +281,7 @@ where
     #[inline(always)]
     fn move_lane(&mut self, from: usize, to: usize) {
         self.keys.copy(from, to);
-        let lanes = &mut self.lanes;
+        let lanes = &mut *self.lanes;
         for p in 0..P {
             lanes.state[p][to] = lanes.state[p][from];
         }
@@ -309,8 +309,10 @@ where
 
     #[inline(always)]
     fn run<S: AesClmul>(self, s: S) {
-        let Self { chains, keys, flight: Flight { pattern, most, stop_early, .. }, .. } = self;
-        let lanes = ChainLanes {
+        let Self { chains, mut keys, flight: Flight { pattern, most, stop_early, .. }, .. } = self;
+        // Both are kibibytes: they stay where they are.
+        let keys = &mut keys;
+        let lanes = &mut ChainLanes {
             data: core::array::from_fn(|_| K::Data::default()),
             state: [[[0; 16]; MOST_LANES]; P],
             runs: [0; MOST_LANES],

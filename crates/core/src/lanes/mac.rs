@@ -4,7 +4,7 @@
 //! their subkeys added, are one encryption each: those of all messages are done side by side.
 
 use alloc::vec::Vec;
-use core::{any::Any, array, fmt};
+use core::{any::Any, array, fmt, ptr::addr_eq};
 
 use lanelock_isa::{AesLevel, Block, MOST_LANES};
 
@@ -14,7 +14,6 @@ use super::{
     work::{KernelId, LaneCipher, LaneKey, Work, run_all},
 };
 use crate::{
-    cipher::Cipher,
     length::Length,
     modes::cmac::{Cmac, split_last, xor},
 };
@@ -57,7 +56,7 @@ trait MacKey: Any + Send + Sync {
     fn mac(&self, message: &[u8]) -> Block;
 
     /// Takes the last blocks, of jobs whose keys have the cipher and the level of this one.
-    fn finish(&self, jobs: &mut [MacJob<'_>]);
+    fn finish<'k>(&'k self, jobs: &mut [MacJob<'k>]);
 }
 
 impl<C: LaneCipher> MacKey for Cmac<C> {
@@ -73,17 +72,22 @@ impl<C: LaneCipher> MacKey for Cmac<C> {
         self.mac(message)
     }
 
-    fn finish(&self, jobs: &mut [MacJob<'_>]) {
-        fn known<'k, C: Cipher>(job: &MacJob<'k>) -> Option<&'k Cmac<C>> {
-            (job.key.0 as &'k dyn Any).downcast_ref()
-        }
-        for job in &mut *jobs {
-            if let Some(key) = known::<C>(job) {
-                let (_, last) = split_last(job.message);
-                job.mac = xor(&job.mac, &key.last_block(last));
+    fn finish<'k>(&'k self, jobs: &mut [MacJob<'k>]) {
+        // Most jobs have the key of the first, which is this one.
+        let known = |job: &MacJob<'k>| -> &'k Self {
+            if addr_eq(job.key.0, self) {
+                return self;
             }
+            let Some(key) = (job.key.0 as &'k dyn Any).downcast_ref() else {
+                unreachable!("a key of another cipher in a group")
+            };
+            key
+        };
+        for job in &mut *jobs {
+            let (_, last) = split_last(job.message);
+            job.mac = xor(&job.mac, &known(job).last_block(last));
         }
-        encrypt_each(jobs, |job| known::<C>(job).map(Cmac::key), |job| &mut job.mac);
+        encrypt_each(jobs, |job| Some(known(job).key()), |job| &mut job.mac);
     }
 }
 
@@ -149,7 +153,8 @@ pub(super) fn go_on(jobs: &mut [MacJob<'_>]) {
     while let [first, ..] = &*rest {
         let key = first.key.0;
         let id = key.id();
-        let alike = rest.iter().take_while(|job| job.key.0.id() == id).count();
+        let alike =
+            rest.iter().take_while(|job| addr_eq(job.key.0, key) || job.key.0.id() == id).count();
         let (group, others) = rest.split_at_mut(alike);
         key.finish(group);
         rest = others;

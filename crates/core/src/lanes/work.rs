@@ -19,7 +19,6 @@ use super::{
 use crate::{
     Pattern,
     cipher::{Cipher, EncryptKey},
-    inout::InOutBlocks,
 };
 
 /// A cipher whose keys can stand beside those of others in one batch: see [`Job`](super::Job).
@@ -61,7 +60,7 @@ pub(super) trait LaneKey: Any + Send + Sync {
     fn name(&self) -> &'static str;
     fn kernels(&self) -> LaneKernels;
     /// Encrypts `runs` complete runs of one chain of CBC.
-    fn run_one(&self, state: &mut Block, pattern: Pattern, runs: usize, data: InOutBlocks<'_, '_>);
+    fn run_one(&self, state: &mut Block, pattern: Pattern, runs: usize, data: &mut [Block]);
 }
 
 /// What keys have in common that share a kernel.
@@ -84,14 +83,17 @@ impl<C: LaneCipher> LaneKey for EncryptKey<C> {
         C::kernels()
     }
 
-    fn run_one(&self, state: &mut Block, pattern: Pattern, runs: usize, data: InOutBlocks<'_, '_>) {
-        run_one(self, state, pattern, runs, data);
+    fn run_one(&self, state: &mut Block, pattern: Pattern, runs: usize, data: &mut [Block]) {
+        run_one(self, state, pattern, runs, data.into());
     }
 }
 
-/// The key itself, of which only the cipher was unknown.
-fn known<'k, C: Cipher>(key: &'k (dyn LaneKey + 'static)) -> Option<&'k EncryptKey<C>> {
-    (key as &'k dyn Any).downcast_ref()
+/// The key itself, of which only the cipher was unknown. Keys are grouped by their ciphers before.
+fn known<'k, C: Cipher>(key: &'k (dyn LaneKey + 'static)) -> &'k EncryptKey<C> {
+    let Some(key) = (key as &'k dyn Any).downcast_ref() else {
+        unreachable!("a key of another cipher in a group")
+    };
+    key
 }
 
 /// How chains are run, of all kinds. All keys belong to one cipher.
@@ -116,17 +118,14 @@ impl<C: LaneCipher> Kernels for KernelsOf<C> {
 impl<C: Cipher, K: ChainKind<P>, const P: usize> RunGroup<K, P> for KernelsOf<C> {
     fn run_group(&self, group: &mut [Work<'_, '_, K, P>], most: usize, stop_early: bool) {
         let Some(Work { key, pattern, .. }) = group.first() else { return };
-        let Some(first) = known::<C>(*key) else { return };
         let (key, pattern) = (*key, *pattern);
+        let first = known::<C>(key);
         // The same key is recognised by its address: comparing key bytes would cost time for each job.
         let same = group.iter().all(|work| addr_eq(work.key, key)).then(|| first.keys());
-        let chains = group.iter_mut().filter(|work| work.runs > 0).filter_map(|work| {
-            let keys = match same {
-                Some(keys) => keys,
-                None => known::<C>(work.key)?.keys(),
-            };
+        let chains = group.iter_mut().filter(|work| work.runs > 0).map(|work| {
+            let keys = same.unwrap_or_else(|| known::<C>(work.key).keys());
             let data = core::mem::take(&mut work.data);
-            Some(ChainWork { state: &mut *work.state, runs: &mut work.runs, data, keys })
+            ChainWork { state: &mut *work.state, runs: &mut work.runs, data, keys }
         });
         Flight { level: first.level(), pattern, most, stop_early }.run::<K, P, C>(same, chains);
     }
@@ -185,13 +184,21 @@ pub(super) fn run_all<K: ChainKind<P>, const P: usize>(
     // Works with the same number can share a kernel: cipher, level and pattern, as one number so that
     // sorting is cheap. A pattern has at most 255 + 255 blocks. There are few ciphers in a batch, which
     // have their numbers in the order of appearance.
-    let mut ciphers = Vec::new();
+    let Some(first) = works.first().map(|work| work.key) else { return };
+    let id = first.id();
+    let mut others = Vec::new(); // nearly always empty, and then no memory is asked for
     for work in &mut *works {
-        let KernelId { cipher, level } = work.key.id();
-        let place = ciphers.iter().position(|known| *known == cipher).unwrap_or_else(|| {
-            ciphers.push(cipher);
-            ciphers.len() - 1
-        });
+        // One key, one cipher: most jobs need no call to find that out.
+        let KernelId { cipher, level } = if addr_eq(work.key, first) { id } else { work.key.id() };
+        let place = if cipher == id.cipher {
+            0
+        } else {
+            let known = others.iter().position(|known| *known == cipher);
+            1 + known.unwrap_or_else(|| {
+                others.push(cipher);
+                others.len() - 1
+            })
+        };
         let (run, period) = (work.pattern.run() as u64, work.pattern.period() as u64);
         work.group = ((place as u64) << 8 | level.rank() as u64) << 20 | run << 10 | period;
     }

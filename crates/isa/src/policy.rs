@@ -18,7 +18,6 @@ macro_rules! has_features {
     ($($feature:tt),+) => { $(cfg!(target_feature = $feature))&&+ };
 }
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-#[allow(unused_imports, reason = "an architecture may have no level but the portable one")]
 pub(crate) use has_features;
 
 /// The lengths of vectors that `max` may name, in bits.

@@ -104,6 +104,10 @@ pub(crate) fn align_stack() {
 #[inline(always)]
 fn widen<V: Copy, const N: usize>(v: [V; N]) -> [V; WIDEST] {
     let mut wide = [v[0]; WIDEST];
+    #[allow(
+        clippy::manual_memcpy,
+        reason = "vectors stay in registers; a copy of slices is of memory"
+    )]
     for i in 1..N {
         wide[i] = v[i];
     }

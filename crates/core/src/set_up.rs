@@ -35,7 +35,6 @@ pub trait SetUp: Clone {
 
 /// As [`copy`], as a result.
 #[inline(never)]
-#[expect(clippy::unnecessary_wraps, reason = "made in the place of a result")]
 pub fn copy_ok<T: Clone, E>(of: &T) -> Result<T, E> {
     Ok(of.clone())
 }

@@ -9,16 +9,8 @@ use super::{Cipher, ExpandLanes, RoundKeys};
 pub enum Aes<const R: usize> {}
 
 /// The round keys of a cipher as those of AES.
+#[derive(Clone, Copy)]
 struct AesKeys<K, const R: usize>(K);
-
-impl<K: Copy, const R: usize> Clone for AesKeys<K, R> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<K: Copy, const R: usize> Copy for AesKeys<K, R> {}
 
 impl<S, K, const R: usize> lanelock_isa::RoundKeys<S> for AesKeys<K, R>
 where

@@ -11,6 +11,7 @@ pub trait RoundKeys<S: AesClmul, C: Cipher>: Copy {
 }
 
 /// One key for all lanes, in registers as far as there are any.
+#[derive(Clone, Copy)]
 pub struct SameKey<S: AesClmul, C: Cipher>(C::Rounds<C::RoundKey<S>>);
 
 impl<S: AesClmul, C: Cipher> SameKey<S, C> {
@@ -32,15 +33,6 @@ impl<S: AesClmul, C: Cipher> SameKey<S, C> {
     }
 }
 
-impl<S: AesClmul, C: Cipher> Clone for SameKey<S, C> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<S: AesClmul, C: Cipher> Copy for SameKey<S, C> {}
-
 impl<S: AesClmul, C: Cipher> RoundKeys<S, C> for SameKey<S, C> {
     #[inline(always)]
     fn get(&self, _: S, round: usize, _: usize) -> C::RoundKey<S> {
@@ -49,16 +41,8 @@ impl<S: AesClmul, C: Cipher> RoundKeys<S, C> for SameKey<S, C> {
 }
 
 /// A key for each lane: a transposed table, `table[round][lane]`, read as it is needed.
+#[derive(Clone, Copy)]
 pub struct LaneKeys<'k, C: Cipher, const LANES: usize>(pub &'k C::Rounds<[Block; LANES]>);
-
-impl<C: Cipher, const LANES: usize> Clone for LaneKeys<'_, C, LANES> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<C: Cipher, const LANES: usize> Copy for LaneKeys<'_, C, LANES> {}
 
 impl<S: AesClmul, C: Cipher, const LANES: usize> RoundKeys<S, C> for LaneKeys<'_, C, LANES> {
     #[inline(always)]
@@ -71,16 +55,8 @@ impl<S: AesClmul, C: Cipher, const LANES: usize> RoundKeys<S, C> for LaneKeys<'_
 /// copying the keys into the table of [`LaneKeys`] would cost more than the encryption.
 ///
 /// `VECTORS` vectors have the lanes; a vector with a higher number has those of vector 0 again, and so on.
+#[derive(Clone, Copy)]
 pub struct OwnKeys<'a, 'k, C: Cipher, const VECTORS: usize>(pub &'a [&'k C::Rounds<Block>]);
-
-impl<C: Cipher, const VECTORS: usize> Clone for OwnKeys<'_, '_, C, VECTORS> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<C: Cipher, const VECTORS: usize> Copy for OwnKeys<'_, '_, C, VECTORS> {}
 
 impl<S: AesClmul, C: Cipher, const VECTORS: usize> RoundKeys<S, C> for OwnKeys<'_, '_, C, VECTORS> {
     #[inline(always)]

@@ -96,7 +96,7 @@ pub(super) fn nonce_block(nonce: &[u8]) -> Option<[u8; 16]> {
     Some((u128::from(high) << 64 | u128::from(u64::from_le_bytes(*low))).to_le_bytes())
 }
 
-/// An algorithm whose messages can share vectors: all of [`aead`](crate::aead) but AEGIS.
+/// An algorithm whose messages can share vectors: all but AEGIS.
 pub trait Batch: Aead + Sized {
     /// Seals every message: see [`seal`].
     fn seal_each(messages: &mut [Message<'_, Self>]);

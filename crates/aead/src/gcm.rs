@@ -65,7 +65,7 @@ pub type Aes256Gcm = Gcm<Aes<15>>;
 
 impl<C: Cipher> SetUp for Gcm<C> {
     fn none(level: AesLevel) -> Self {
-        Self { key: EncryptKey::none(level), powers: Powers::new(), tag_length: 16 }
+        Self { key: EncryptKey::none(level), powers: Powers::none(), tag_length: 16 }
     }
 
     fn set(&mut self, key: &[u8]) {
@@ -434,7 +434,7 @@ impl<'k, C: Cipher> GcmStream<'k, C> {
             gcm,
             mask,
             counter,
-            hash: HashState::new(),
+            hash: HashState::empty(),
             stream: [0; 16],
             left: 0,
             aad_bytes: 0,

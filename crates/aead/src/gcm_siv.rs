@@ -209,7 +209,7 @@ impl<C: ExpandLanes, const SEAL: bool> Kernel for GcmSivOneShot<'_, '_, '_, C, S
         let group = VECTORS * S::WIDTH * 16;
         let total = aad.len().div_ceil(16) + data.len().div_ceil(16) + 1;
         // The powers of H are made for this message alone: no more than it has blocks.
-        let mut powers = Powers::new();
+        let mut powers = Powers::none();
         powers.fill_some(s, derived.hash, total.min(VECTORS * S::WIDTH + 1));
         let lengths = n.splat_halves(aad.len() as u64 * 8, data.len() as u64 * 8);
         let (groups, rest) = {

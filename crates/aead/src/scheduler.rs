@@ -19,7 +19,7 @@ pub enum Operation {
     Open,
 }
 
-/// A message that owns its buffers: a job of [`lanes::Scheduler`](crate::lanes::Scheduler), which
+/// A message that owns its buffers: a job of [`lanes::Scheduler`](lanelock_core::lanes::Scheduler), which
 /// collects messages and runs them as a batch.
 ///
 /// ```
@@ -77,6 +77,8 @@ pub struct CompletedMessage<B, T> {
 }
 
 /// An [`OwnedMessage`] and what became of it.
+#[doc(hidden)]
+#[expect(unnameable_types, reason = "the scheduler alone has them")]
 pub struct RunningMessage<'k, A, N, D, B, T> {
     message: OwnedMessage<'k, A, N, D, B, T>,
     result: Result<(), Error>,

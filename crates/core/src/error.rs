@@ -29,7 +29,7 @@ pub enum Error {
     /// The message is finished, or its opening has failed: its sealer, opener or MAC takes no more. Another
     /// message needs another one.
     Finished,
-    /// The key has done all that it safely can: see [`KeyUsage`](crate::KeyUsage).
+    /// The key has done all that it safely can: see `KeyUsage`.
     KeyExhausted,
     /// The buffer of a job changed its length, or panicked, while a scheduler was at work: that scheduler
     /// takes no more jobs and hands out none that it has not finished.

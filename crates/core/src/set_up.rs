@@ -33,7 +33,7 @@ pub trait SetUp: Clone {
     }
 }
 
-/// As [`copy`], as a result.
+/// As `copy`, as a result.
 #[inline(never)]
 pub fn copy_ok<T: Clone, E>(of: &T) -> Result<T, E> {
     Ok(of.clone())

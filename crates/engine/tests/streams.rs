@@ -138,7 +138,9 @@ fn sealed_by(
     name: &str,
     message: &Message,
 ) -> Vec<u8> {
-    random_splits(rng, &message.aad).iter().for_each(|piece| sealer.aad(piece).unwrap());
+    for piece in &random_splits(rng, &message.aad) {
+        sealer.aad(piece).unwrap();
+    }
     let mut sealed = Vec::new();
     for piece in pieces(rng, name, &message.text) {
         let mut piece = piece.to_vec();
@@ -161,8 +163,12 @@ fn opened_by(
     sealed: &[u8],
 ) -> Result<Vec<u8>, Error> {
     let (ciphertext, tag) = sealed.split_at(message.text.len());
-    random_splits(rng, &message.aad).iter().for_each(|piece| opener.aad(piece).unwrap());
-    pieces(rng, name, ciphertext).iter().for_each(|piece| opener.update(piece).unwrap());
+    for piece in &random_splits(rng, &message.aad) {
+        opener.aad(piece).unwrap();
+    }
+    for piece in &pieces(rng, name, ciphertext) {
+        opener.update(piece).unwrap();
+    }
     assert_eq!(opener.finish(&tag[1..]), Err(Error::TagLength), "{name}");
     opener.finish(tag)
 }

@@ -119,7 +119,7 @@ pub struct Powers {
 
 impl Powers {
     /// No powers yet: see [`fill`](Self::fill).
-    pub const fn new() -> Self {
+    pub const fn none() -> Self {
         Self { table: [[0; 16]; HIGHEST + 4], both: [[0; 16]; HIGHEST + 4] }
     }
 

@@ -31,7 +31,7 @@ impl Ghash {
     /// A hash with key `h`, at the best level: see [`AesLevel::best`].
     ///
     /// # Errors
-    /// As [`Aes128::new`](crate::Aes128::new).
+    /// As [`Aes128::new`](lanelock_core::Aes128::new).
     pub fn new(h: &Block) -> Result<Self, LevelError> {
         Self::expand_if(h, default_level())
     }
@@ -46,7 +46,7 @@ impl Polyval {
     /// A hash with key `h`, at the best level: see [`AesLevel::best`].
     ///
     /// # Errors
-    /// As [`Aes128::new`](crate::Aes128::new).
+    /// As [`Aes128::new`](lanelock_core::Aes128::new).
     pub fn new(h: &Block) -> Result<Self, LevelError> {
         Self::expand_if(h, default_level())
     }
@@ -59,7 +59,7 @@ impl Polyval {
 
 impl<const REVERSED: bool> SetUp for UniversalHash<REVERSED> {
     fn none(level: AesLevel) -> Self {
-        Self { powers: Powers::new(), level, state: HashState::new() }
+        Self { powers: Powers::none(), level, state: HashState::empty() }
     }
 
     /// `key` is a block.
@@ -128,7 +128,7 @@ pub struct HashState<const REVERSED: bool> {
 }
 
 impl<const REVERSED: bool> HashState<REVERSED> {
-    pub const fn new() -> Self {
+    pub const fn empty() -> Self {
         Self { hash: [0; 16], part: [0; 16], filled: 0 }
     }
 

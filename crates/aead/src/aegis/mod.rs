@@ -77,7 +77,7 @@ macro_rules! constructors {
             /// A key at the best level: see [`AesLevel::best`].
             ///
             /// # Errors
-            /// As [`Aes128::new`](crate::Aes128::new).
+            /// As [`Aes128::new`](lanelock_core::Aes128::new).
             pub fn new(key: &[u8; $bytes]) -> Result<Self, LevelError> {
                 Ok(Self::with_level(key, default_level()?))
             }

@@ -108,6 +108,7 @@ impl Pass for Aad<'_> {
 }
 
 /// Round keys. Those at the ends go with the offsets: see [`Offsets`].
+#[derive(Clone, Copy)]
 pub(super) struct FlowKeys<'k, S: AesClmul, C: Cipher> {
     schedule: &'k C::Rounds<Block>,
     registers: SameKey<S, C>,
@@ -119,15 +120,6 @@ impl<'k, S: AesClmul, C: Cipher> FlowKeys<'k, S, C> {
         Self { schedule, registers: SameKey::new(s, schedule) }
     }
 }
-
-impl<S: AesClmul, C: Cipher> Clone for FlowKeys<'_, S, C> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<S: AesClmul, C: Cipher> Copy for FlowKeys<'_, S, C> {}
 
 impl<S: AesClmul, C: Cipher> RoundKeys<S, C> for FlowKeys<'_, S, C> {
     #[inline(always)]

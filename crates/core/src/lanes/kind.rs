@@ -145,7 +145,7 @@ pub trait LaneWindow<const N: usize> {
     fn write_row<S: AesClmul, const FULL: bool>(&mut self, s: S, at: usize, v: [S::V; N]);
 
     /// Blocks `at` to `at + S::WIDTH - 1` of the lanes of vector number `vector`, as
-    /// [`scatter_square`](lanelock_isa::Blocks::scatter_square) takes them: one vector for each row.
+    /// [`scatter_square`](lanelock_isa::Windows::scatter_square) takes them: one vector for each row.
     fn write_square<S: AesClmul>(&mut self, s: S, at: usize, vector: usize, square: [S::V; 4]);
 }
 

@@ -20,7 +20,7 @@ pub enum Order {
 /// Collects jobs until the lanes are full, and runs them then.
 ///
 /// Jobs are [`OwnedJob`](super::OwnedJob)s (CBC, CBCS), [`OwnedMacJob`](super::OwnedMacJob)s (CMAC) or
-/// [`OwnedMessage`](crate::aead::batch::OwnedMessage)s (AEAD). A job may stay half done until enough
+/// `OwnedMessage`s (AEAD). A job may stay half done until enough
 /// others come: [`flush`](Self::flush) completes all at once. The scheduler holds at most
 /// [`capacity`](Self::capacity) jobs that are not completed.
 ///
@@ -61,7 +61,7 @@ struct Slot<J: Submit> {
 }
 
 /// A job that a scheduler takes: [`OwnedJob`](super::OwnedJob), [`OwnedMacJob`](super::OwnedMacJob),
-/// [`OwnedMessage`](crate::aead::batch::OwnedMessage).
+/// `OwnedMessage`.
 pub trait Submit: RunJobs {
     /// The job when it is done.
     type Completed: From<Self::Running>;

@@ -134,7 +134,9 @@ pub(crate) fn expand(key: &[u8], schedule: &mut [Block; 8]) {
 
 /// One block under the schedule of one key: for the references of tests.
 pub(crate) fn crypt(schedule: &[Block; 8], mut block: Block) -> Block {
-    schedule.iter().for_each(|keys| four_rounds((&mut block, keys)));
+    for keys in schedule {
+        four_rounds((&mut block, keys));
+    }
     reverse_words(&mut block);
     block
 }

@@ -36,7 +36,7 @@ macro_rules! crc {
             /// The checksum of `data`, at the best level: see [`AesLevel::best`].
             ///
             /// # Errors
-            /// As [`Aes128::new`](crate::Aes128::new).
+            /// As [`Aes128::new`](lanelock_core::Aes128::new).
             pub fn checksum(data: &[u8]) -> Result<$value, LevelError> {
                 let mut crc = Self::new()?;
                 crc.update(data);
@@ -46,7 +46,7 @@ macro_rules! crc {
             /// Starts a checksum at the best level.
             ///
             /// # Errors
-            /// As [`Aes128::new`](crate::Aes128::new).
+            /// As [`Aes128::new`](lanelock_core::Aes128::new).
             pub fn new() -> Result<Self, LevelError> {
                 Ok(Self::with_level(default_level()?))
             }
@@ -59,7 +59,7 @@ macro_rules! crc {
             /// Continues, at the best level, behind the data that has the checksum `value`.
             ///
             /// # Errors
-            /// As [`Aes128::new`](crate::Aes128::new).
+            /// As [`Aes128::new`](lanelock_core::Aes128::new).
             pub fn resume(value: $value) -> Result<Self, LevelError> {
                 Ok(Self::resume_with_level(value, default_level()?))
             }

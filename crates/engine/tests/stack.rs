@@ -89,14 +89,14 @@ const AEGIS: [usize; 2] = [limit(4, 0), 0];
 const NEW: [usize; 2] = [limit(4, 0), limit(1, 0)];
 
 // Limits behind use and drop of many keys.
-const BATCH: usize = 0;
-const BATCH_CCM: usize = limit(77, 39);
-const LANES: usize = limit(2, 0);
-const MAC_LANES: usize = limit(7, 98);
+const BATCH: usize = limit(8, 0);
+const BATCH_CCM: usize = limit(98, 39);
+const LANES: usize = limit(30, 0);
+const MAC_LANES: usize = limit(37, 98);
 
 // Limits for what is left while keys live on: round keys of tables, parts of the texts of a batch, and what
 // a forgery leaves.
-const KEY_TABLES: usize = limit(2, 0);
+const KEY_TABLES: usize = limit(30, 0);
 const TAILS_GCM: usize = limit(4, 2);
 const TAILS_GCM_SIV: usize = limit(3, 0);
 const TAILS_CCM: usize = limit(39, 14);

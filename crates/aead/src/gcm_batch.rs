@@ -20,7 +20,7 @@ use super::{
     batch::{Batch, Message, nonce_block},
 };
 use lanelock_core::{
-    cipher::{Cipher, RoundKeys, SameKey},
+    cipher::{Cipher, CipherKeys, SameKey},
     parts::{authenticate_beside, copy_tag},
 };
 use lanelock_hash::field::{Factor, multiply};
@@ -389,7 +389,7 @@ fn numbered<S: AesClmul, const N: usize, const M: usize>(
 trait GcmKeys<C: Cipher> {
     /// The round keys of the lanes of the `N` vectors that start at lane `at`; vector number `N` of a
     /// call has the lanes of vector 0 again, and so on.
-    fn rounds<S: AesClmul, const N: usize>(&self, s: S, at: usize) -> impl RoundKeys<S, C>;
+    fn rounds<S: AesClmul, const N: usize>(&self, s: S, at: usize) -> impl CipherKeys<S, C>;
     /// Their hash keys.
     fn factor<S: AesClmul>(&self, s: S, at: usize) -> Factor<S::V>;
 }
@@ -399,7 +399,7 @@ struct GcmOneKey<'k, C: Cipher>(&'k Gcm<C>);
 
 impl<C: Cipher> GcmKeys<C> for GcmOneKey<'_, C> {
     #[inline(always)]
-    fn rounds<S: AesClmul, const N: usize>(&self, s: S, _: usize) -> impl RoundKeys<S, C> {
+    fn rounds<S: AesClmul, const N: usize>(&self, s: S, _: usize) -> impl CipherKeys<S, C> {
         let (key, _) = self.0.parts();
         SameKey::new(s, key.keys())
     }
@@ -417,7 +417,7 @@ struct GcmKeyEach<'a, 'k, C: Cipher>(&'a [&'k Gcm<C>; LANES]);
 
 impl<C: Cipher> GcmKeys<C> for GcmKeyEach<'_, '_, C> {
     #[inline(always)]
-    fn rounds<S: AesClmul, const N: usize>(&self, _: S, at: usize) -> impl RoundKeys<S, C> {
+    fn rounds<S: AesClmul, const N: usize>(&self, _: S, at: usize) -> impl CipherKeys<S, C> {
         let mut keys = [self.0[at].parts().0.keys(); LANES];
         for i in 1..N * S::WIDTH {
             keys[i] = self.0[at + i].parts().0.keys();
@@ -439,7 +439,7 @@ impl<C: Cipher> GcmKeys<C> for GcmKeyEach<'_, '_, C> {
 #[derive(Clone, Copy)]
 struct GcmVectorKeys<'k, const N: usize, C: Cipher>([&'k C::Rounds<Block>; LANES]);
 
-impl<S: AesClmul, const N: usize, C: Cipher> RoundKeys<S, C> for GcmVectorKeys<'_, N, C> {
+impl<S: AesClmul, const N: usize, C: Cipher> CipherKeys<S, C> for GcmVectorKeys<'_, N, C> {
     #[inline(always)]
     fn get(&self, s: S, round: usize, vector: usize) -> C::RoundKey<S> {
         let at = vector % N * S::WIDTH;

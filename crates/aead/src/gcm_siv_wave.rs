@@ -13,7 +13,7 @@ use super::{
 };
 use lanelock_core::{
     Error,
-    cipher::{ExpandLanes, RoundKeys, SameKey},
+    cipher::{CipherKeys, ExpandLanes, SameKey},
 };
 use lanelock_hash::field::{Factor, multiply};
 
@@ -89,7 +89,7 @@ impl<C: ExpandLanes, const SEAL: bool> Kernel for SivWave<'_, '_, '_, C, SEAL> {
 #[derive(Clone, Copy)]
 struct WaveVectorKeys<'k, C: ExpandLanes>([&'k C::Rounds<Block>; 4]);
 
-impl<S: AesClmul, C: ExpandLanes> RoundKeys<S, C> for WaveVectorKeys<'_, C> {
+impl<S: AesClmul, C: ExpandLanes> CipherKeys<S, C> for WaveVectorKeys<'_, C> {
     #[inline(always)]
     fn get(&self, s: S, round: usize, _: usize) -> C::RoundKey<S> {
         let mut blocks = [&self.0[0].as_ref()[round]; 4];
@@ -104,7 +104,7 @@ impl<S: AesClmul, C: ExpandLanes> RoundKeys<S, C> for WaveVectorKeys<'_, C> {
 #[inline(always)]
 fn derive<S: AesClmul, C: ExpandLanes>(
     s: S,
-    keys: impl RoundKeys<S, C>,
+    keys: impl CipherKeys<S, C>,
     wave: &Wave,
     at: usize,
 ) -> (Factor<S::V>, SameKey<S, C>) {

@@ -3,13 +3,14 @@
 //! Builds without full optimisation share generic code between crates: what is named here is compiled in this
 //! crate, once, and not again in each test and program that uses it.
 
-use crate::{Aes, Cmac, CtrStream, Key, KeyWrap, Xts, cipher::EncryptKey};
+use crate::{Aes, Cmac, CtrStream, Key, KeyWrap, Xts, cipher::EncryptKey, lanes::LaneCipher};
 
 /// Addresses of functions, so that they are compiled.
 pub fn compiled_here() -> impl IntoIterator<Item = *const ()> {
     macro_rules! functions {
         ($($rounds:literal)+) => {
             [$(
+                <Aes<$rounds> as LaneCipher>::kernels as *const (),
                 Key::<Aes<$rounds>>::with_level as *const (),
                 Key::<Aes<$rounds>>::decrypt_block as *const (),
                 Key::<Aes<$rounds>>::ecb_encrypt as *const (),

@@ -4,7 +4,7 @@
 
 use lanelock::{
     Aes128, Aes128Cmac, Aes256, Aes256Cmac, AesLevel, Block, Cipher, Cmac, Key, Pattern,
-    cipher::RoundKeys,
+    cipher::CipherKeys,
     lanes::{self, Job, KeyRef, LaneCipher, MacJob, Order, OwnedJob, OwnedMacJob, Scheduler},
 };
 use lanelock_isa::AesClmul;
@@ -61,7 +61,7 @@ impl<const N: usize> Cipher for Turns<N> {
     fn encrypt<S: AesClmul, const V: usize>(
         s: S,
         mut v: [S::V; V],
-        keys: impl RoundKeys<S, Self>,
+        keys: impl CipherKeys<S, Self>,
     ) -> [S::V; V] {
         for round in 0..N {
             for i in 0..V {
@@ -75,7 +75,7 @@ impl<const N: usize> Cipher for Turns<N> {
     fn decrypt<S: AesClmul, const V: usize>(
         s: S,
         mut v: [S::V; V],
-        keys: impl RoundKeys<S, Self>,
+        keys: impl CipherKeys<S, Self>,
     ) -> [S::V; V] {
         for round in 0..N {
             for i in 0..V {
@@ -89,19 +89,25 @@ impl<const N: usize> Cipher for Turns<N> {
     fn begin<S: AesClmul, const V: usize>(
         s: S,
         whitened: [S::V; V],
-        keys: impl RoundKeys<S, Self>,
+        keys: impl CipherKeys<S, Self>,
     ) -> [S::V; V] {
         Self::encrypt(s, whitened, keys)
     }
     #[inline(always)]
-    fn end<S: AesClmul>(s: S, v: S::V, joined: S::V, _: impl RoundKeys<S, Self>, _: usize) -> S::V {
+    fn end<S: AesClmul>(
+        s: S,
+        v: S::V,
+        joined: S::V,
+        _: impl CipherKeys<S, Self>,
+        _: usize,
+    ) -> S::V {
         s.xor(v, joined)
     }
     #[inline(always)]
     fn begin_decrypt<S: AesClmul, const V: usize>(
         s: S,
         whitened: [S::V; V],
-        keys: impl RoundKeys<S, Self>,
+        keys: impl CipherKeys<S, Self>,
     ) -> [S::V; V] {
         Self::decrypt(s, whitened, keys)
     }
@@ -110,7 +116,7 @@ impl<const N: usize> Cipher for Turns<N> {
         s: S,
         v: S::V,
         joined: S::V,
-        _: impl RoundKeys<S, Self>,
+        _: impl CipherKeys<S, Self>,
         _: usize,
     ) -> S::V {
         s.xor(v, joined)

@@ -9,7 +9,7 @@
 //! - A *level* ([`AesLevel`]) is one of the tokens, chosen once when a key is set up and matched
 //!   once per bulk call. Nothing is detected on a hot path.
 //! - A *kernel* ([`Kernel`]) is an algorithm written once over the traits [`Blocks`] (vectors of blocks),
-//!   [`Aes`], [`Clmul`] (carry-less products) and [`Windows`] (blocks of many buffers), together
+//!   [`AesRounds`], [`Clmul`] (carry-less products) and [`Windows`] (blocks of many buffers), together
 //!   [`AesClmul`], in a crate that forbids `unsafe`. [`AesLevel::run`] compiles it for every level.
 //! - A *family* ([`families()`]) is what kernels of one sort need: the levels of AES with products
 //!   ([`AesLevel`]), those of hashes on 32-bit words ([`HashLevel`], over [`Words`]).
@@ -17,7 +17,7 @@
 //!   first, [`Policy`] the second.
 //!
 //! A level supplies moves of data, arithmetic of bits, single rounds of AES and products. Whole ciphers
-//! and key expansion are made of these in [`Aes`], for all levels.
+//! and key expansion are made of these in [`AesRounds`], for all levels.
 //!
 //! ```
 //! use lanelock_isa::{AesClmul, AesLevel, Block, Kernel};
@@ -101,7 +101,7 @@ pub use family::{
 pub use policy::Policy;
 pub use portable::Portable;
 pub use vectors::{
-    Aes, AesClmul, Begun, Beside, Blocks, Clmul, Kernel, MOST_LANES, RoundKeys, Row, RowMut,
+    AesClmul, AesRounds, Begun, Beside, Blocks, Clmul, Kernel, MOST_LANES, RoundKeys, Row, RowMut,
     SharedWindow, Window, Windows,
 };
 pub use wipe::{wipe, wipe_stack};

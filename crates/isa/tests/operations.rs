@@ -2,13 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "tests")]
 
-use lanelock_isa::{Aes, AesClmul, AesLevel, Block, Blocks as _, Kernel, RoundKeys, Window};
+use lanelock_isa::{AesClmul, AesLevel, AesRounds, Block, Blocks as _, Kernel, RoundKeys, Window};
 
 /// A key of its own for every lane of one vector.
 #[derive(Clone, Copy)]
 struct OwnKeys<'k>([&'k [Block; 11]; 4]);
 
-impl<S: Aes> RoundKeys<S> for OwnKeys<'_> {
+impl<S: AesRounds> RoundKeys<S> for OwnKeys<'_> {
     #[inline(always)]
     fn get(&self, s: S, round: usize, _: usize) -> S::K {
         s.as_keys(s.load_each(&self.0.map(|keys| &keys[round])))

@@ -13,7 +13,7 @@
 //! ```
 
 use lanelock::AesLevel;
-use lanelock_isa::{Aes as _, AesClmul, Block, Blocks as _, Kernel};
+use lanelock_isa::{AesClmul, AesRounds as _, Block, Blocks as _, Kernel};
 
 use crate::clock;
 

@@ -1,7 +1,7 @@
 //! The state of one AEGIS instance a lane: its functions `Update`, `Init`, keystream and `Finalize`
 //! (draft-irtf-cfrg-aegis-aead-18, 3, 4 and 5).
 
-use lanelock_isa::{Aes, Block};
+use lanelock_isa::{AesRounds, Block};
 use zeroize::Zeroize;
 
 /// Which family: 128 (AEGIS-128L and 128X) or 256 (AEGIS-256 and 256X), the bits of the key.
@@ -31,7 +31,7 @@ pub(super) trait Core: Copy {
     fn rate<T: Copy>(value: T) -> Self::Rate<T>;
 
     /// `Init`. Lanes have a context where there are several.
-    fn init<S: Aes>(
+    fn init<S: AesRounds>(
         s: S,
         key: &Self::Key,
         nonce: &Self::Key,
@@ -44,7 +44,7 @@ pub(super) trait Core: Copy {
     /// but needs it when it starts: S_0 ^ M as a key would have to be there four cycles before it is
     /// used. Here the key is `early`, and S_0 ^ `late` is added to the result: computed during the
     /// round.
-    fn update<S: Aes>(
+    fn update<S: AesRounds>(
         s: S,
         v: Self::Words<S::V>,
         early: Self::Rate<S::V>,
@@ -52,10 +52,10 @@ pub(super) trait Core: Copy {
     ) -> Self::Words<S::V>;
 
     /// What the next message block is encrypted with.
-    fn keystream<S: Aes>(s: S, v: Self::Words<S::V>) -> Self::Rate<S::V>;
+    fn keystream<S: AesRounds>(s: S, v: Self::Words<S::V>) -> Self::Rate<S::V>;
 
     /// The tag of each lane: one block (the other is zero), or two if it is `long`.
-    fn tag<S: Aes>(s: S, v: Self::Words<S::V>, long: bool) -> [S::V; 2];
+    fn tag<S: AesRounds>(s: S, v: Self::Words<S::V>, long: bool) -> [S::V; 2];
 }
 
 impl Core for AegisFamily<128> {
@@ -81,7 +81,7 @@ impl Core for AegisFamily<128> {
     }
 
     #[inline(always)]
-    fn init<S: Aes>(
+    fn init<S: AesRounds>(
         s: S,
         [key]: &[Block; 1],
         [nonce]: &[Block; 1],
@@ -120,7 +120,7 @@ impl Core for AegisFamily<128> {
     }
 
     #[inline(always)]
-    fn update<S: Aes>(
+    fn update<S: AesRounds>(
         s: S,
         [s0, s1, s2, s3, s4, s5, s6, s7]: [S::V; 8],
         early: [S::V; 2],
@@ -134,12 +134,16 @@ impl Core for AegisFamily<128> {
     }
 
     #[inline(always)]
-    fn keystream<S: Aes>(s: S, [_, s1, s2, s3, _, s5, s6, s7]: [S::V; 8]) -> [S::V; 2] {
+    fn keystream<S: AesRounds>(s: S, [_, s1, s2, s3, _, s5, s6, s7]: [S::V; 8]) -> [S::V; 2] {
         [s.xor(s.xor(s1, s6), s.and(s2, s3)), s.xor(s.xor(s2, s5), s.and(s6, s7))]
     }
 
     #[inline(always)]
-    fn tag<S: Aes>(s: S, [s0, s1, s2, s3, s4, s5, s6, s7]: [S::V; 8], long: bool) -> [S::V; 2] {
+    fn tag<S: AesRounds>(
+        s: S,
+        [s0, s1, s2, s3, s4, s5, s6, s7]: [S::V; 8],
+        long: bool,
+    ) -> [S::V; 2] {
         let low = s.xor(s.xor(s0, s1), s.xor(s2, s3));
         let high = s.xor(s.xor(s4, s5), s6);
         if long { [low, s.xor(high, s7)] } else { [s.xor(low, high), s.zero()] }
@@ -169,7 +173,7 @@ impl Core for AegisFamily<256> {
     }
 
     #[inline(always)]
-    fn init<S: Aes>(
+    fn init<S: AesRounds>(
         s: S,
         [k0, k1]: &[Block; 2],
         [n0, n1]: &[Block; 2],
@@ -206,7 +210,7 @@ impl Core for AegisFamily<256> {
     }
 
     #[inline(always)]
-    fn update<S: Aes>(
+    fn update<S: AesRounds>(
         s: S,
         [s0, s1, s2, s3, s4, s5]: [S::V; 6],
         [early]: [S::V; 1],
@@ -218,12 +222,12 @@ impl Core for AegisFamily<256> {
     }
 
     #[inline(always)]
-    fn keystream<S: Aes>(s: S, [_, s1, s2, s3, s4, s5]: [S::V; 6]) -> [S::V; 1] {
+    fn keystream<S: AesRounds>(s: S, [_, s1, s2, s3, s4, s5]: [S::V; 6]) -> [S::V; 1] {
         [s.xor(s.xor(s1, s4), s.xor(s5, s.and(s2, s3)))]
     }
 
     #[inline(always)]
-    fn tag<S: Aes>(s: S, [s0, s1, s2, s3, s4, s5]: [S::V; 6], long: bool) -> [S::V; 2] {
+    fn tag<S: AesRounds>(s: S, [s0, s1, s2, s3, s4, s5]: [S::V; 6], long: bool) -> [S::V; 2] {
         let low = s.xor(s.xor(s0, s1), s2);
         let high = s.xor(s.xor(s3, s4), s5);
         if long { [low, high] } else { [s.xor(low, high), s.zero()] }

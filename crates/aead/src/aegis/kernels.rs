@@ -13,7 +13,7 @@
 //!
 //! Registers of AEGIS-128: 8 words, 2 of key stream, 2 of text: 12, and temporaries; of AEGIS-256: 8.
 
-use lanelock_isa::{Aes, AesClmul, Block, Blocks as _, Kernel};
+use lanelock_isa::{AesClmul, AesRounds, Block, Blocks as _, Kernel};
 
 use super::family::Core;
 use lanelock_core::{InOut, parts::InOutBlocks};
@@ -23,9 +23,9 @@ pub(super) trait Lanes<const D: usize> {
     /// The result.
     type Out;
     /// Does the lanes that begin at `lane`, as many as a vector has.
-    fn lanes<S: Aes>(&mut self, s: S, lane: usize);
+    fn lanes<S: AesRounds>(&mut self, s: S, lane: usize);
     /// Puts together what the lanes have left, in single blocks.
-    fn end<S: Aes>(self, s: S) -> Self::Out;
+    fn end<S: AesRounds>(self, s: S) -> Self::Out;
 }
 
 /// Runs work on lanes at the width that suits the degree.
@@ -48,7 +48,7 @@ impl<L: Lanes<D>, const D: usize> Kernel for InLanes<L, D> {
 }
 
 #[inline(always)]
-fn every_lane<S: Aes, L: Lanes<D>, const D: usize>(s: S, work: &mut L) {
+fn every_lane<S: AesRounds, L: Lanes<D>, const D: usize>(s: S, work: &mut L) {
     let mut lane = 0;
     while lane < D {
         work.lanes(s, lane);
@@ -86,7 +86,7 @@ impl<C: Core, const D: usize, const ENCRYPT: bool> Lanes<D>
     type Out = ();
 
     #[inline(always)]
-    fn lanes<S: Aes>(&mut self, s: S, lane: usize) {
+    fn lanes<S: AesRounds>(&mut self, s: S, lane: usize) {
         let mut v = init::<C, S, D>(s, self.key, self.nonce, lane);
         // AAD, text and lengths of one vector of lanes after the other: the state stays in registers
         // from the first update to the tag, and the message is walked through once for each vector
@@ -99,7 +99,7 @@ impl<C: Core, const D: usize, const ENCRYPT: bool> Lanes<D>
     }
 
     #[inline(always)]
-    fn end<S: Aes>(self, _: S) {}
+    fn end<S: AesRounds>(self, _: S) {}
 }
 
 /// The MAC of a message.
@@ -115,14 +115,14 @@ impl<C: Core, const D: usize> Lanes<D> for Mac<'_, C, D> {
     type Out = [Block; 2];
 
     #[inline(always)]
-    fn lanes<S: Aes>(&mut self, s: S, lane: usize) {
+    fn lanes<S: AesRounds>(&mut self, s: S, lane: usize) {
         let mut v = init::<C, S, D>(s, self.key, self.nonce, lane);
         v = absorb::<C, S, D>(s, v, self.data, lane);
         self.parts.add(s, v, self.lengths, lane);
     }
 
     #[inline(always)]
-    fn end<S: Aes>(self, s: S) -> [Block; 2] {
+    fn end<S: AesRounds>(self, s: S) -> [Block; 2] {
         self.parts.end(s)
     }
 }
@@ -138,13 +138,13 @@ impl<C: Core, const D: usize> Lanes<D> for Begin<'_, C, D> {
     type Out = ();
 
     #[inline(always)]
-    fn lanes<S: Aes>(&mut self, s: S, lane: usize) {
+    fn lanes<S: AesRounds>(&mut self, s: S, lane: usize) {
         let v = init::<C, S, D>(s, self.key, self.nonce, lane);
         store::<C, S, D>(s, v, self.state, lane);
     }
 
     #[inline(always)]
-    fn end<S: Aes>(self, _: S) {}
+    fn end<S: AesRounds>(self, _: S) {}
 }
 
 /// Absorbs a piece of AAD, or of the data of a MAC; zeros fill its last update.
@@ -157,14 +157,14 @@ impl<C: Core, const D: usize> Lanes<D> for Absorb<'_, C, D> {
     type Out = ();
 
     #[inline(always)]
-    fn lanes<S: Aes>(&mut self, s: S, lane: usize) {
+    fn lanes<S: AesRounds>(&mut self, s: S, lane: usize) {
         let mut v = load::<C, S, D>(s, self.state, lane);
         v = absorb::<C, S, D>(s, v, self.data, lane);
         store::<C, S, D>(s, v, self.state, lane);
     }
 
     #[inline(always)]
-    fn end<S: Aes>(self, _: S) {}
+    fn end<S: AesRounds>(self, _: S) {}
 }
 
 /// Encrypts or decrypts a piece of text that fills updates, and gives the keystream of the next.
@@ -179,7 +179,7 @@ impl<C: Core, const D: usize, const ENCRYPT: bool> Lanes<D> for Text<'_, '_, '_,
     type Out = ();
 
     #[inline(always)]
-    fn lanes<S: Aes>(&mut self, s: S, lane: usize) {
+    fn lanes<S: AesRounds>(&mut self, s: S, lane: usize) {
         let mut v = load::<C, S, D>(s, self.state, lane);
         v = crypt::<C, S, D, ENCRYPT>(s, v, self.text.reborrow(), lane);
         store::<C, S, D>(s, v, self.state, lane);
@@ -190,7 +190,7 @@ impl<C: Core, const D: usize, const ENCRYPT: bool> Lanes<D> for Text<'_, '_, '_,
     }
 
     #[inline(always)]
-    fn end<S: Aes>(self, _: S) {}
+    fn end<S: AesRounds>(self, _: S) {}
 }
 
 /// The tag of a message that came in pieces.
@@ -205,14 +205,14 @@ impl<C: Core, const D: usize> Lanes<D> for Finish<'_, C, D> {
     type Out = [Block; 2];
 
     #[inline(always)]
-    fn lanes<S: Aes>(&mut self, s: S, lane: usize) {
+    fn lanes<S: AesRounds>(&mut self, s: S, lane: usize) {
         let mut v = load::<C, S, D>(s, self.state, lane);
         v = finalize::<C, S>(s, v, self.lengths);
         add_tag::<C, S>(s, v, self.long, &mut self.tag);
     }
 
     #[inline(always)]
-    fn end<S: Aes>(self, _: S) -> [Block; 2] {
+    fn end<S: AesRounds>(self, _: S) -> [Block; 2] {
         self.tag
     }
 }
@@ -228,13 +228,13 @@ impl<C: Core, const D: usize> Lanes<D> for FinishMac<'_, C, D> {
     type Out = [Block; 2];
 
     #[inline(always)]
-    fn lanes<S: Aes>(&mut self, s: S, lane: usize) {
+    fn lanes<S: AesRounds>(&mut self, s: S, lane: usize) {
         let v = load::<C, S, D>(s, self.state, lane);
         self.parts.add(s, v, self.lengths, lane);
     }
 
     #[inline(always)]
-    fn end<S: Aes>(self, s: S) -> [Block; 2] {
+    fn end<S: AesRounds>(self, s: S) -> [Block; 2] {
         self.parts.end(s)
     }
 }
@@ -253,7 +253,7 @@ impl<C: Core, const D: usize> MacParts<C, D> {
     }
 
     #[inline(always)]
-    fn add<S: Aes>(&mut self, s: S, v: C::Words<S::V>, lengths: Lengths, lane: usize) {
+    fn add<S: AesRounds>(&mut self, s: S, v: C::Words<S::V>, lengths: Lengths, lane: usize) {
         let v = finalize::<C, S>(s, v, lengths);
         let tag = C::tag(s, v, self.long);
         s.store(tag[0], &mut self.tags[0][lane..]);
@@ -269,7 +269,7 @@ impl<C: Core, const D: usize> MacParts<C, D> {
     }
 
     #[inline(always)]
-    fn end<S: Aes>(self, s: S) -> [Block; 2] {
+    fn end<S: AesRounds>(self, s: S) -> [Block; 2] {
         let [low, high] = &self.tags;
         if D == 1 {
             return [low[0], high[0]];
@@ -310,7 +310,7 @@ impl<C: Core, const D: usize> MacParts<C, D> {
 }
 
 #[inline(always)]
-fn init<C: Core, S: Aes, const D: usize>(
+fn init<C: Core, S: AesRounds, const D: usize>(
     s: S,
     key: &C::Key,
     nonce: &C::Key,
@@ -339,7 +339,11 @@ impl<const D: usize> Contexts<D> {
 }
 
 #[inline(always)]
-fn load<C: Core, S: Aes, const D: usize>(s: S, state: &State<C, D>, lane: usize) -> C::Words<S::V> {
+fn load<C: Core, S: AesRounds, const D: usize>(
+    s: S,
+    state: &State<C, D>,
+    lane: usize,
+) -> C::Words<S::V> {
     let mut v = C::words(s.zero());
     for (word, blocks) in v.as_mut().iter_mut().zip(state.as_ref()) {
         *word = s.load(&blocks[lane..]);
@@ -348,7 +352,7 @@ fn load<C: Core, S: Aes, const D: usize>(s: S, state: &State<C, D>, lane: usize)
 }
 
 #[inline(always)]
-fn store<C: Core, S: Aes, const D: usize>(
+fn store<C: Core, S: AesRounds, const D: usize>(
     s: S,
     v: C::Words<S::V>,
     state: &mut State<C, D>,
@@ -360,7 +364,7 @@ fn store<C: Core, S: Aes, const D: usize>(
 }
 
 #[inline(always)]
-fn absorb<C: Core, S: Aes, const D: usize>(
+fn absorb<C: Core, S: AesRounds, const D: usize>(
     s: S,
     mut v: C::Words<S::V>,
     data: &[u8],
@@ -387,7 +391,7 @@ fn absorb<C: Core, S: Aes, const D: usize>(
 }
 
 #[inline(always)]
-fn crypt<C: Core, S: Aes, const D: usize, const ENCRYPT: bool>(
+fn crypt<C: Core, S: AesRounds, const D: usize, const ENCRYPT: bool>(
     s: S,
     mut v: C::Words<S::V>,
     mut text: InOutBlocks<'_, '_>,
@@ -411,7 +415,7 @@ fn crypt<C: Core, S: Aes, const D: usize, const ENCRYPT: bool>(
 
 /// The last update, which the text does not fill.
 #[inline(always)]
-fn crypt_rest<C: Core, S: Aes, const D: usize, const ENCRYPT: bool>(
+fn crypt_rest<C: Core, S: AesRounds, const D: usize, const ENCRYPT: bool>(
     s: S,
     v: C::Words<S::V>,
     mut rest: InOut<'_, '_>,
@@ -439,7 +443,7 @@ fn crypt_rest<C: Core, S: Aes, const D: usize, const ENCRYPT: bool>(
 
 /// The state after a message block: what it absorbs is the plaintext.
 #[inline(always)]
-fn next<C: Core, S: Aes, const ENCRYPT: bool>(
+fn next<C: Core, S: AesRounds, const ENCRYPT: bool>(
     s: S,
     v: C::Words<S::V>,
     input: C::Rate<S::V>,
@@ -452,7 +456,7 @@ fn next<C: Core, S: Aes, const ENCRYPT: bool>(
 }
 
 #[inline(always)]
-fn finalize<C: Core, S: Aes>(
+fn finalize<C: Core, S: AesRounds>(
     s: S,
     mut v: C::Words<S::V>,
     Lengths([low, high]): Lengths,
@@ -467,7 +471,7 @@ fn finalize<C: Core, S: Aes>(
 
 /// Adds the tags of the lanes of `v`.
 #[inline(always)]
-fn add_tag<C: Core, S: Aes>(s: S, v: C::Words<S::V>, long: bool, tag: &mut [Block; 2]) {
+fn add_tag<C: Core, S: AesRounds>(s: S, v: C::Words<S::V>, long: bool, tag: &mut [Block; 2]) {
     let n = s.narrow();
     for (sum, lanes) in tag.iter_mut().zip(C::tag(s, v, long)) {
         // The tag of the message is the exclusive or of the tags of all lanes.
@@ -478,7 +482,7 @@ fn add_tag<C: Core, S: Aes>(s: S, v: C::Words<S::V>, long: bool, tag: &mut [Bloc
 
 /// What an update absorbs, from block `at` on.
 #[inline(always)]
-fn load_group<C: Core, S: Aes, const D: usize>(
+fn load_group<C: Core, S: AesRounds, const D: usize>(
     s: S,
     blocks: &[Block],
     at: usize,
@@ -494,14 +498,14 @@ fn load_group<C: Core, S: Aes, const D: usize>(
 
 /// The bytes of word `i`, of the lanes from `lane` on, that `bytes` still reaches.
 #[inline(always)]
-fn part<S: Aes, const D: usize>(bytes: &[u8], i: usize, lane: usize) -> &[u8] {
+fn part<S: AesRounds, const D: usize>(bytes: &[u8], i: usize, lane: usize) -> &[u8] {
     let from = bytes.len().min(16 * (i * D + lane));
     let to = bytes.len().min(16 * (i * D + lane + S::WIDTH));
     &bytes[from..to]
 }
 
 #[inline(always)]
-fn part_mut<S: Aes, const D: usize>(bytes: &mut [u8], i: usize, lane: usize) -> &mut [u8] {
+fn part_mut<S: AesRounds, const D: usize>(bytes: &mut [u8], i: usize, lane: usize) -> &mut [u8] {
     let from = bytes.len().min(16 * (i * D + lane));
     let to = bytes.len().min(16 * (i * D + lane + S::WIDTH));
     &mut bytes[from..to]

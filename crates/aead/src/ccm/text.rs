@@ -6,7 +6,7 @@
 use lanelock_isa::{AesClmul, Block};
 
 use lanelock_core::{
-    cipher::{Cipher, RoundKeys},
+    cipher::{Cipher, CipherKeys},
     lanes::ChainKind,
 };
 
@@ -38,7 +38,7 @@ impl<const OPEN: bool> ChainKind<2> for CcmText<OPEN> {
         s: S,
         data: [S::V; N],
         [mac, counters]: &mut [[S::V; N]; 2],
-        keys: impl RoundKeys<S, C>,
+        keys: impl CipherKeys<S, C>,
     ) -> [S::V; N] {
         // C_j = P_j ^ E(K, A_j), MAC_j = E(K, P_j ^ MAC_(j-1)). Opening has to decrypt before the
         // step of the MAC. The counters do not depend on it: two times N vectors, one behind the

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::batch::{Batch, Message};
 use lanelock_core::{
-    cipher::{Cipher, RoundKeys, SameKey},
+    cipher::{Cipher, CipherKeys, SameKey},
     parts::{InOutBlocks, authenticate_beside, copy_tag},
 };
 
@@ -209,7 +209,7 @@ trait Ocb3LaneKeys<'k, C: Cipher>: Copy {
     /// The key of lane `lane`.
     fn key(self, lane: usize) -> &'k Ocb3<C>;
     /// Round keys of the lanes of a vector that starts at lane `at`.
-    fn rounds<S: AesClmul>(self, s: S, at: usize, decrypt: bool) -> impl RoundKeys<S, C>;
+    fn rounds<S: AesClmul>(self, s: S, at: usize, decrypt: bool) -> impl CipherKeys<S, C>;
     /// Their masks, one of each.
     fn masks<S: AesClmul>(self, s: S, at: usize, mask: impl Fn(&Masks) -> &Block) -> S::V;
     /// The round keys for the vectors of the message in lane `lane`; `first` are those of lane 0.
@@ -235,7 +235,7 @@ impl<'k, C: Cipher> Ocb3LaneKeys<'k, C> for Ocb3OneKey<'k, C> {
     }
 
     #[inline(always)]
-    fn rounds<S: AesClmul>(self, s: S, _: usize, decrypt: bool) -> impl RoundKeys<S, C> {
+    fn rounds<S: AesClmul>(self, s: S, _: usize, decrypt: bool) -> impl CipherKeys<S, C> {
         SameKey::new(s, self.0.round_keys(decrypt))
     }
 
@@ -270,7 +270,7 @@ impl<'k, C: Cipher> Ocb3LaneKeys<'k, C> for Ocb3KeyEach<'_, 'k, C> {
     }
 
     #[inline(always)]
-    fn rounds<S: AesClmul>(self, _: S, at: usize, decrypt: bool) -> impl RoundKeys<S, C> {
+    fn rounds<S: AesClmul>(self, _: S, at: usize, decrypt: bool) -> impl CipherKeys<S, C> {
         let mut keys = [self.key(at).round_keys(decrypt); 4];
         for i in 1..S::WIDTH {
             keys[i] = self.key(at + i).round_keys(decrypt);
@@ -306,7 +306,7 @@ impl<'k, C: Cipher> Ocb3LaneKeys<'k, C> for Ocb3KeyEach<'_, 'k, C> {
 #[derive(Clone, Copy)]
 struct Gathered<'k, C: Cipher>([&'k C::Rounds<Block>; 4]);
 
-impl<S: AesClmul, C: Cipher> RoundKeys<S, C> for Gathered<'_, C> {
+impl<S: AesClmul, C: Cipher> CipherKeys<S, C> for Gathered<'_, C> {
     #[inline(always)]
     fn get(&self, s: S, round: usize, _: usize) -> C::RoundKey<S> {
         let mut blocks = [&self.0[0].as_ref()[round]; 4];

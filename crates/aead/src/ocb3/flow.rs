@@ -8,7 +8,7 @@ use lanelock_isa::{AesClmul, Block};
 
 use super::masks::Masks;
 use lanelock_core::{
-    cipher::{Cipher, RoundKeys, SameKey},
+    cipher::{Cipher, CipherKeys, SameKey},
     parts::{InOutBlocks, load_group},
 };
 
@@ -121,7 +121,7 @@ impl<'k, S: AesClmul, C: Cipher> FlowKeys<'k, S, C> {
     }
 }
 
-impl<S: AesClmul, C: Cipher> RoundKeys<S, C> for FlowKeys<'_, S, C> {
+impl<S: AesClmul, C: Cipher> CipherKeys<S, C> for FlowKeys<'_, S, C> {
     #[inline(always)]
     fn get(&self, s: S, round: usize, vector: usize) -> C::RoundKey<S> {
         if S::WIDTH == 4 {

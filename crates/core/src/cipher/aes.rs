@@ -2,7 +2,7 @@
 
 use lanelock_isa::{AesClmul, Beside, Block};
 
-use super::{Cipher, ExpandLanes, RoundKeys};
+use super::{Cipher, CipherKeys, ExpandLanes};
 
 /// AES (FIPS 197) with `R` round keys: 11, 13 or 15 for keys of 128, 192 or 256 bits.
 #[derive(Clone, Copy, Debug)]
@@ -15,7 +15,7 @@ struct AesKeys<K, const R: usize>(K);
 impl<S, K, const R: usize> lanelock_isa::RoundKeys<S> for AesKeys<K, R>
 where
     S: AesClmul,
-    K: RoundKeys<S, Aes<R>>,
+    K: CipherKeys<S, Aes<R>>,
     Aes<R>: AesKeySize,
 {
     #[inline(always)]
@@ -101,7 +101,7 @@ where
     fn encrypt<S: AesClmul, const N: usize>(
         s: S,
         v: [S::V; N],
-        keys: impl RoundKeys<S, Self>,
+        keys: impl CipherKeys<S, Self>,
     ) -> [S::V; N] {
         s.encrypt::<N, R>(v, AesKeys::<_, R>(keys))
     }
@@ -110,7 +110,7 @@ where
     fn decrypt<S: AesClmul, const N: usize>(
         s: S,
         v: [S::V; N],
-        keys: impl RoundKeys<S, Self>,
+        keys: impl CipherKeys<S, Self>,
     ) -> [S::V; N] {
         s.decrypt::<N, R>(v, AesKeys::<_, R>(keys))
     }
@@ -119,14 +119,14 @@ where
     fn encrypt_beside<S: AesClmul, const N: usize>(
         s: S,
         v: [S::V; N],
-        keys: impl RoundKeys<S, Self>,
+        keys: impl CipherKeys<S, Self>,
         beside: &mut impl Beside<S>,
     ) -> [S::V; N] {
         s.encrypt_beside::<N, R>(v, AesKeys::<_, R>(keys), beside)
     }
 
     #[inline(always)]
-    fn whiten<S: AesClmul>(s: S, v: S::V, keys: impl RoundKeys<S, Self>, vector: usize) -> S::V {
+    fn whiten<S: AesClmul>(s: S, v: S::V, keys: impl CipherKeys<S, Self>, vector: usize) -> S::V {
         s.whiten(v, keys.get(s, 0, vector))
     }
 
@@ -134,7 +134,7 @@ where
     fn encrypt_whitened<S: AesClmul, const N: usize>(
         s: S,
         v: [S::V; N],
-        keys: impl RoundKeys<S, Self>,
+        keys: impl CipherKeys<S, Self>,
     ) -> [S::V; N] {
         s.encrypt_whitened::<N, R>(v, AesKeys::<_, R>(keys))
     }
@@ -144,7 +144,7 @@ where
         s: S,
         v: [S::V; N],
         next: [S::V; N],
-        keys: impl RoundKeys<S, Self>,
+        keys: impl CipherKeys<S, Self>,
     ) -> [S::V; N] {
         s.encrypt_whitened_xor::<N, R>(v, next, AesKeys::<_, R>(keys))
     }
@@ -154,7 +154,7 @@ where
         s: S,
         early: [S::V; N],
         late: [S::V; N],
-        keys: impl RoundKeys<S, Self>,
+        keys: impl CipherKeys<S, Self>,
     ) -> [S::V; N] {
         s.encrypt_xor::<N, R>(early, late, AesKeys::<_, R>(keys))
     }
@@ -163,13 +163,13 @@ where
     fn begin<S: AesClmul, const N: usize>(
         s: S,
         whitened: [S::V; N],
-        keys: impl RoundKeys<S, Self>,
+        keys: impl CipherKeys<S, Self>,
     ) -> [Self::Begun<S>; N] {
         s.encrypt_begin::<N, R>(whitened, AesKeys::<_, R>(keys))
     }
 
     #[inline(always)]
-    fn join<S: AesClmul>(s: S, mask: S::V, keys: impl RoundKeys<S, Self>, vector: usize) -> S::V {
+    fn join<S: AesClmul>(s: S, mask: S::V, keys: impl CipherKeys<S, Self>, vector: usize) -> S::V {
         s.join(mask, keys.get(s, R - 1, vector))
     }
 
@@ -178,7 +178,7 @@ where
         s: S,
         begun: Self::Begun<S>,
         joined: S::V,
-        keys: impl RoundKeys<S, Self>,
+        keys: impl CipherKeys<S, Self>,
         vector: usize,
     ) -> S::V {
         s.encrypt_end(begun, keys.get(s, R - 1, vector), joined)
@@ -188,7 +188,7 @@ where
     fn begin_decrypt<S: AesClmul, const N: usize>(
         s: S,
         whitened: [S::V; N],
-        keys: impl RoundKeys<S, Self>,
+        keys: impl CipherKeys<S, Self>,
     ) -> [Self::Begun<S>; N] {
         s.decrypt_begin::<N, R>(whitened, AesKeys::<_, R>(keys))
     }
@@ -198,7 +198,7 @@ where
         s: S,
         begun: Self::Begun<S>,
         joined: S::V,
-        keys: impl RoundKeys<S, Self>,
+        keys: impl CipherKeys<S, Self>,
         vector: usize,
     ) -> S::V {
         s.decrypt_end(begun, keys.get(s, R - 1, vector), joined)

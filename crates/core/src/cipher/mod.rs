@@ -8,7 +8,7 @@ pub use aes::{Aes, AesKeySize};
 #[doc(hidden)]
 pub use key::EncryptKey;
 pub use key::Key;
-pub use round_keys::{LaneKeys, OwnKeys, RoundKeys, SameKey};
+pub use round_keys::{CipherKeys, LaneKeys, OwnKeys, SameKey};
 
 use lanelock_isa::{AesClmul, Beside, Block};
 
@@ -55,20 +55,20 @@ pub trait Cipher: Copy + Send + Sync + 'static {
     fn encrypt<S: AesClmul, const N: usize>(
         s: S,
         v: [S::V; N],
-        keys: impl RoundKeys<S, Self>,
+        keys: impl CipherKeys<S, Self>,
     ) -> [S::V; N];
     /// Decrypts `N` vectors, with the schedule of decryption.
     fn decrypt<S: AesClmul, const N: usize>(
         s: S,
         v: [S::V; N],
-        keys: impl RoundKeys<S, Self>,
+        keys: impl CipherKeys<S, Self>,
     ) -> [S::V; N];
 
     /// What of the cipher may be done with a part of the input before the rest is there: an exclusive or
     /// with a key, where the cipher begins with one. Then `encrypt(a ^ b)` is
     /// `encrypt_whitened(whiten(a) ^ b)`.
     #[inline(always)]
-    fn whiten<S: AesClmul>(_: S, v: S::V, _: impl RoundKeys<S, Self>, _vector: usize) -> S::V {
+    fn whiten<S: AesClmul>(_: S, v: S::V, _: impl CipherKeys<S, Self>, _vector: usize) -> S::V {
         v
     }
     /// [`encrypt`](Self::encrypt) behind [`whiten`](Self::whiten).
@@ -76,7 +76,7 @@ pub trait Cipher: Copy + Send + Sync + 'static {
     fn encrypt_whitened<S: AesClmul, const N: usize>(
         s: S,
         v: [S::V; N],
-        keys: impl RoundKeys<S, Self>,
+        keys: impl CipherKeys<S, Self>,
     ) -> [S::V; N] {
         Self::encrypt(s, v, keys)
     }
@@ -87,7 +87,7 @@ pub trait Cipher: Copy + Send + Sync + 'static {
         s: S,
         v: [S::V; N],
         next: [S::V; N],
-        keys: impl RoundKeys<S, Self>,
+        keys: impl CipherKeys<S, Self>,
     ) -> [S::V; N] {
         let mut v = Self::encrypt_whitened(s, v, keys);
         for i in 0..N {
@@ -101,7 +101,7 @@ pub trait Cipher: Copy + Send + Sync + 'static {
         s: S,
         early: [S::V; N],
         late: [S::V; N],
-        keys: impl RoundKeys<S, Self>,
+        keys: impl CipherKeys<S, Self>,
     ) -> [S::V; N] {
         let mut v = late;
         for i in 0..N {
@@ -115,7 +115,7 @@ pub trait Cipher: Copy + Send + Sync + 'static {
     fn encrypt_beside<S: AesClmul, const N: usize>(
         s: S,
         v: [S::V; N],
-        keys: impl RoundKeys<S, Self>,
+        keys: impl CipherKeys<S, Self>,
         beside: &mut impl Beside<S>,
     ) -> [S::V; N] {
         let v = Self::encrypt(s, v, keys);
@@ -131,11 +131,11 @@ pub trait Cipher: Copy + Send + Sync + 'static {
     fn begin<S: AesClmul, const N: usize>(
         s: S,
         whitened: [S::V; N],
-        keys: impl RoundKeys<S, Self>,
+        keys: impl CipherKeys<S, Self>,
     ) -> [Self::Begun<S>; N];
     /// A mask, joined with what the cipher adds at its end.
     #[inline(always)]
-    fn join<S: AesClmul>(_: S, mask: S::V, _: impl RoundKeys<S, Self>, _vector: usize) -> S::V {
+    fn join<S: AesClmul>(_: S, mask: S::V, _: impl CipherKeys<S, Self>, _vector: usize) -> S::V {
         mask
     }
     /// The end of what [`begin`](Self::begin) began for vector number `vector`.
@@ -143,21 +143,21 @@ pub trait Cipher: Copy + Send + Sync + 'static {
         s: S,
         begun: Self::Begun<S>,
         joined: S::V,
-        keys: impl RoundKeys<S, Self>,
+        keys: impl CipherKeys<S, Self>,
         vector: usize,
     ) -> S::V;
     /// The beginning of a decryption, with the schedule of decryption: see [`begin`](Self::begin).
     fn begin_decrypt<S: AesClmul, const N: usize>(
         s: S,
         whitened: [S::V; N],
-        keys: impl RoundKeys<S, Self>,
+        keys: impl CipherKeys<S, Self>,
     ) -> [Self::Begun<S>; N];
     /// The end of a decryption: see [`end`](Self::end).
     fn end_decrypt<S: AesClmul>(
         s: S,
         begun: Self::Begun<S>,
         joined: S::V,
-        keys: impl RoundKeys<S, Self>,
+        keys: impl CipherKeys<S, Self>,
         vector: usize,
     ) -> S::V;
 }

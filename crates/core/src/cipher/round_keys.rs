@@ -5,7 +5,7 @@ use lanelock_isa::{AesClmul, Block, MOST_LANES};
 use super::Cipher;
 
 /// The round keys of the lanes of vectors, for a cipher at a level.
-pub trait RoundKeys<S: AesClmul, C: Cipher>: Copy {
+pub trait CipherKeys<S: AesClmul, C: Cipher>: Copy {
     /// The key of `round` for vector number `vector`.
     fn get(&self, s: S, round: usize, vector: usize) -> C::RoundKey<S>;
 }
@@ -33,7 +33,7 @@ impl<S: AesClmul, C: Cipher> SameKey<S, C> {
     }
 }
 
-impl<S: AesClmul, C: Cipher> RoundKeys<S, C> for SameKey<S, C> {
+impl<S: AesClmul, C: Cipher> CipherKeys<S, C> for SameKey<S, C> {
     #[inline(always)]
     fn get(&self, _: S, round: usize, _: usize) -> C::RoundKey<S> {
         self.0.as_ref()[round]
@@ -44,7 +44,7 @@ impl<S: AesClmul, C: Cipher> RoundKeys<S, C> for SameKey<S, C> {
 #[derive(Clone, Copy)]
 pub struct LaneKeys<'k, C: Cipher, const LANES: usize>(pub &'k C::Rounds<[Block; LANES]>);
 
-impl<S: AesClmul, C: Cipher, const LANES: usize> RoundKeys<S, C> for LaneKeys<'_, C, LANES> {
+impl<S: AesClmul, C: Cipher, const LANES: usize> CipherKeys<S, C> for LaneKeys<'_, C, LANES> {
     #[inline(always)]
     fn get(&self, s: S, round: usize, vector: usize) -> C::RoundKey<S> {
         C::lane_keys(s, s.load(&self.0.as_ref()[round][vector * S::WIDTH..][..S::WIDTH]))
@@ -58,7 +58,9 @@ impl<S: AesClmul, C: Cipher, const LANES: usize> RoundKeys<S, C> for LaneKeys<'_
 #[derive(Clone, Copy)]
 pub struct OwnKeys<'a, 'k, C: Cipher, const VECTORS: usize>(pub &'a [&'k C::Rounds<Block>]);
 
-impl<S: AesClmul, C: Cipher, const VECTORS: usize> RoundKeys<S, C> for OwnKeys<'_, '_, C, VECTORS> {
+impl<S: AesClmul, C: Cipher, const VECTORS: usize> CipherKeys<S, C>
+    for OwnKeys<'_, '_, C, VECTORS>
+{
     #[inline(always)]
     fn get(&self, s: S, round: usize, vector: usize) -> C::RoundKey<S> {
         // A gather of 16-byte loads for each round and vector: at four lanes, one load and three

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     Pattern,
-    cipher::{Cipher, LaneKeys, RoundKeys, SameKey},
+    cipher::{Cipher, CipherKeys, LaneKeys, SameKey},
 };
 
 /// A chain to run: the blocks from the first that it takes on, and where its state lives.
@@ -163,7 +163,7 @@ impl<S: AesClmul, K: ChainKind<P>, const P: usize> ChainLanes<'_, '_, S, K, P> {
     fn advance<const N: usize, C: Cipher>(
         &mut self,
         s: S,
-        keys: impl RoundKeys<S, C>,
+        keys: impl CipherKeys<S, C>,
         used: usize,
         steps: Steps,
     ) {

@@ -4,8 +4,8 @@ use core::fmt;
 
 use lanelock_isa::AesLevel;
 
-use super::work::{LaneCipher, LaneKernels, LaneKey};
-use crate::cipher::{Aes, Key};
+use super::work::{LaneCipher, LaneKey};
+use crate::cipher::{Aes, AesKeySize, Key};
 
 /// A reference to a key of any [`LaneCipher`]: [`Aes128`](crate::Aes128), [`Aes192`](crate::Aes192),
 /// [`Aes256`](crate::Aes256) or one of another crate.
@@ -36,18 +36,4 @@ impl fmt::Debug for KeyRef<'_> {
     }
 }
 
-macro_rules! lane_ciphers {
-    ($($rounds:literal)+) => {
-        $(
-            impl LaneCipher for Aes<$rounds> {
-                // A function of this crate, and not generic: so the kernels are too.
-                #[inline(never)]
-                fn kernels() -> LaneKernels {
-                    LaneKernels::of::<Self>()
-                }
-            }
-        )+
-    };
-}
-
-lane_ciphers!(11 13 15);
+impl<const R: usize> LaneCipher for Aes<R> where Self: AesKeySize {}

@@ -8,7 +8,7 @@ use core::ops::Deref;
 
 use lanelock_isa::{AesClmul, Block, Row, SharedWindow, Window};
 
-use crate::cipher::{Cipher, RoundKeys};
+use crate::cipher::{Cipher, CipherKeys};
 
 /// A kind of chain whose state is `P` blocks. It is no more than its step: a mode that has chains implements
 /// it beside its other code.
@@ -35,7 +35,7 @@ pub trait ChainKind<const P: usize> {
         s: S,
         data: [S::V; N],
         state: &mut [[S::V; N]; P],
-        keys: impl RoundKeys<S, C>,
+        keys: impl CipherKeys<S, C>,
     ) -> [S::V; N];
 }
 
@@ -51,7 +51,7 @@ impl ChainKind<1> for Cbc {
         s: S,
         data: [S::V; N],
         state: &mut [[S::V; N]; 1],
-        keys: impl RoundKeys<S, C>,
+        keys: impl CipherKeys<S, C>,
     ) -> [S::V; N] {
         // C_j = E(K, P_j ^ C_(j-1)).
         state[0] = C::encrypt_xor::<_, N>(s, data, state[0], keys);
@@ -70,7 +70,7 @@ impl ChainKind<1> for CmacBlocks {
         s: S,
         data: [S::V; N],
         state: &mut [[S::V; N]; 1],
-        keys: impl RoundKeys<S, C>,
+        keys: impl CipherKeys<S, C>,
     ) -> [S::V; N] {
         Cbc::step::<S, N, C>(s, data, state, keys)
     }

@@ -15,7 +15,7 @@
 use lanelock_isa::AesClmul;
 
 use super::kind::{ChainKind, LaneWindow};
-use crate::cipher::{Cipher, RoundKeys};
+use crate::cipher::{Cipher, CipherKeys};
 
 /// The most vectors in flight: `MOST_LANES` at four lanes a vector. The numbers of vectors that have a
 /// kernel (1, 2, 3, 4, 8) were chosen by the sweep `lanelock-lab lanes`, see `docs/performance.md`.
@@ -50,7 +50,7 @@ pub(super) type Squares<V> = [[[V; MOST_VECTORS]; 4]; 2];
 pub(super) fn walk<S, K, W, const N: usize, const P: usize, C: Cipher>(
     s: S,
     state: &mut [[S::V; N]; P],
-    keys: impl RoundKeys<S, C>,
+    keys: impl CipherKeys<S, C>,
     window: &mut W,
     squares: &mut Squares<S::V>,
     steps: Steps,
@@ -103,7 +103,7 @@ fn by_rows<
 >(
     s: S,
     state: &mut [[S::V; N]; P],
-    keys: impl RoundKeys<S, C>,
+    keys: impl CipherKeys<S, C>,
     window: &mut W,
     start: usize,
     steps: Steps,
@@ -155,7 +155,7 @@ fn gather<S: AesClmul, W: LaneWindow<N>, const N: usize>(s: S, window: &W, at: u
 fn by_squares<S, K, W, const N: usize, const P: usize, C: Cipher>(
     s: S,
     state: &mut [[S::V; N]; P],
-    keys: impl RoundKeys<S, C>,
+    keys: impl CipherKeys<S, C>,
     window: &mut W,
     squares: &mut Squares<S::V>,
     turns: usize,

@@ -27,10 +27,8 @@ use crate::{
 /// impl LaneCipher for Sm4 {}
 /// ```
 pub trait LaneCipher: Cipher<Rounds<Block>: Send + Sync> {
-    /// The kernels of its chains.
-    ///
-    /// A crate that exports a cipher writes this function out, as it stands here, with `#[inline(never)]`:
-    /// then they are compiled once, there. Otherwise every crate that makes jobs compiles its own.
+    /// The kernels of its chains. An optimised build compiles them where jobs are made, for the ciphers that
+    /// these have.
     fn kernels() -> LaneKernels {
         LaneKernels::of::<Self>()
     }

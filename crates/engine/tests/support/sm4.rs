@@ -1,7 +1,7 @@
 //! SM4 (GB/T 32907), written as an application would write a cipher of its own: over the public trait
 //! alone. Word by word, and with a table whose look-ups depend on secrets: for tests.
 
-use lanelock::{Block, Cipher, cipher::RoundKeys};
+use lanelock::{Block, Cipher, cipher::CipherKeys};
 use lanelock_isa::{AesClmul, MOST_LANES};
 
 /// SM4: 32 rounds, each with a key of one word.
@@ -52,7 +52,7 @@ impl Cipher for Sm4 {
     fn encrypt<S: AesClmul, const N: usize>(
         s: S,
         v: [S::V; N],
-        keys: impl RoundKeys<S, Self>,
+        keys: impl CipherKeys<S, Self>,
     ) -> [S::V; N] {
         let mut vector = 0;
         v.map(|v| {
@@ -73,7 +73,7 @@ impl Cipher for Sm4 {
     fn decrypt<S: AesClmul, const N: usize>(
         s: S,
         v: [S::V; N],
-        keys: impl RoundKeys<S, Self>,
+        keys: impl CipherKeys<S, Self>,
     ) -> [S::V; N] {
         Self::encrypt(s, v, keys)
     }
@@ -82,7 +82,7 @@ impl Cipher for Sm4 {
     fn begin<S: AesClmul, const N: usize>(
         s: S,
         whitened: [S::V; N],
-        keys: impl RoundKeys<S, Self>,
+        keys: impl CipherKeys<S, Self>,
     ) -> [S::V; N] {
         Self::encrypt(s, whitened, keys)
     }
@@ -92,7 +92,7 @@ impl Cipher for Sm4 {
         s: S,
         begun: S::V,
         joined: S::V,
-        _: impl RoundKeys<S, Self>,
+        _: impl CipherKeys<S, Self>,
         _: usize,
     ) -> S::V {
         s.xor(begun, joined)
@@ -102,7 +102,7 @@ impl Cipher for Sm4 {
     fn begin_decrypt<S: AesClmul, const N: usize>(
         s: S,
         whitened: [S::V; N],
-        keys: impl RoundKeys<S, Self>,
+        keys: impl CipherKeys<S, Self>,
     ) -> [S::V; N] {
         Self::decrypt(s, whitened, keys)
     }
@@ -112,7 +112,7 @@ impl Cipher for Sm4 {
         s: S,
         begun: S::V,
         joined: S::V,
-        _: impl RoundKeys<S, Self>,
+        _: impl CipherKeys<S, Self>,
         _: usize,
     ) -> S::V {
         s.xor(begun, joined)

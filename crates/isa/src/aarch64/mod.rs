@@ -16,7 +16,7 @@ use core::arch::aarch64::uint8x16_t;
 
 use crate::slices::{first, first_mut};
 use crate::vectors::{WIDEST, sealed::Sealed};
-use crate::{Aes, Block, Blocks, Clmul, Kernel, Windows};
+use crate::{AesRounds, Block, Blocks, Clmul, Kernel, Windows};
 
 /// Makes a token: its detection and its entry from one feature list, and its traits from the leaves.
 /// The levels differ in the exclusive or of three vectors.
@@ -177,7 +177,7 @@ macro_rules! level {
         }
 
         // A round adds its key at the beginning: keys after it are not read.
-        impl Aes for $token {
+        impl AesRounds for $token {
             type K = uint8x16_t;
             type State = uint8x16_t;
 

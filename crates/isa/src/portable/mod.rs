@@ -17,7 +17,7 @@ mod s_box;
 
 use crate::matrix::times_matrix;
 use crate::vectors::{WIDEST, sealed::Sealed};
-use crate::{Aes, Block, Blocks, Clmul, Kernel, Windows};
+use crate::{AesRounds, Block, Blocks, Clmul, Kernel, Windows};
 use planes::{
     add_key, decrypt_round, encrypt_round, expand, inv_mix_columns, slice, sub_word, unslice,
 };
@@ -262,7 +262,7 @@ impl<const W: usize> Windows for Portable<W> {
 
 // Blocks become planes behind whitening, so that whitening and joining are left to the planes: there
 // both keys are added as planes.
-impl<const W: usize> Aes for Portable<W> {
+impl<const W: usize> AesRounds for Portable<W> {
     type K = Planes;
     type State = Planes;
 

@@ -3,10 +3,10 @@
 //!
 //! E(K, P) = K_r ^ SR(SB(... K_1 ^ MC(SR(SB(P ^ K_0))) ...)), r = 10, 12 or 14 (FIPS 197, 5.1).
 //! Instruction sets cut this at different places: a round of x86 adds its key at the end (AESENC), one
-//! of Arm at the beginning (AESE). So a round gets the keys on both of its sides ([`Aes::K`] `before`
+//! of Arm at the beginning (AESE). So a round gets the keys on both of its sides ([`AesRounds::K`] `before`
 //! and `after`) and adds one of them; the keys at the ends of the cipher are added by
-//! [`whiten`](Aes::whiten) or [`enter`](Aes::enter), and by the last round with
-//! [`join`](Aes::join).
+//! [`whiten`](AesRounds::whiten) or [`enter`](AesRounds::enter), and by the last round with
+//! [`join`](AesRounds::join).
 //!
 //! # Order of the rounds
 //! A round has a latency of several cycles, and one or two start in a cycle (Zen 5: 4 cycles, 2 started,
@@ -14,7 +14,7 @@
 //! all `N` vectors, then round 2: with `N` = 8 the next round of a vector starts when its last one has
 //! ended. To the optimiser the vectors are independent, and left alone it finishes one after the other;
 //! the processor would then have to look past all rounds of one to find the next.
-//! [`order`](Aes::order) keeps the order.
+//! [`order`](AesRounds::order) keeps the order.
 
 use super::Blocks;
 use crate::Block;
@@ -35,26 +35,26 @@ macro_rules! each_round {
 }
 
 /// The round keys of `N` vectors for a cipher with `R` round keys.
-pub trait RoundKeys<S: Aes>: Copy {
+pub trait RoundKeys<S: AesRounds>: Copy {
     /// The key of `round` (0 is the whitening key) for vector number `vector`.
     fn get(&self, s: S, round: usize, vector: usize) -> S::K;
 }
 
 /// One key for all lanes, kept in registers.
-impl<S: Aes, const R: usize> RoundKeys<S> for [S::K; R] {
+impl<S: AesRounds, const R: usize> RoundKeys<S> for [S::K; R] {
     #[inline(always)]
     fn get(&self, _: S, round: usize, _: usize) -> S::K {
         self[round]
     }
 }
 
-/// Work that is done between the rounds of an encryption: see [`Aes::encrypt_beside`].
-pub trait Beside<S: Aes> {
+/// Work that is done between the rounds of an encryption: see [`AesRounds::encrypt_beside`].
+pub trait Beside<S: AesRounds> {
     /// What belongs behind round `round`, from 1 to `R` - 2. `#[inline(always)]`, like a kernel.
     fn step(&mut self, s: S, round: usize);
 }
 
-/// The blocks of a vector on their way through the cipher: see [`Aes::encrypt_begin`].
+/// The blocks of a vector on their way through the cipher: see [`AesRounds::encrypt_begin`].
 #[derive(Clone, Copy, Debug)]
 pub struct Begun<State, K> {
     state: State,
@@ -65,7 +65,7 @@ pub struct Begun<State, K> {
 /// AES (FIPS 197) at one level.
 ///
 /// A level supplies rounds; the ciphers are made of them here.
-pub trait Aes: Blocks {
+pub trait AesRounds: Blocks {
     /// A round key in the form that the rounds take: a vector, or bit planes at the portable level.
     type K: Copy;
     /// Blocks between two rounds: a vector, or bit planes at the portable level.
@@ -84,11 +84,11 @@ pub trait Aes: Blocks {
     /// The blocks of a vector as a round key for each lane.
     fn as_keys(self, v: Self::V) -> Self::K;
 
-    /// Adds round key 0 if that can be done ahead of [`enter`](Aes::enter), which does it otherwise: for
+    /// Adds round key 0 if that can be done ahead of [`enter`](AesRounds::enter), which does it otherwise: for
     /// a part of the input that is there before the rest. Further parts may be added by
     /// [`xor`](Blocks::xor) before or behind this.
     fn whiten(self, v: Self::V, first: Self::K) -> Self::V;
-    /// The state before round 1, from blocks that [`whiten`](Aes::whiten) was applied to with the same
+    /// The state before round 1, from blocks that [`whiten`](AesRounds::whiten) was applied to with the same
     /// key.
     fn enter(self, whitened: Self::V, first: Self::K) -> Self::State;
     /// A text that is to be added behind the cipher, joined with the last round key where one operation
@@ -98,7 +98,7 @@ pub trait Aes: Blocks {
     /// `after` behind them, whichever the rounds of this level do.
     fn encrypt_round(self, v: Self::State, before: Self::K, after: Self::K) -> Self::State;
     /// The last round of encryption: SubBytes and ShiftRows, with `before` added where rounds of this
-    /// level begin with that, then `last` and what was [joined](Aes::join) with it.
+    /// level begin with that, then `last` and what was [joined](AesRounds::join) with it.
     fn encrypt_last_round(
         self,
         v: Self::State,
@@ -106,9 +106,9 @@ pub trait Aes: Blocks {
         last: Self::K,
         joined: Self::V,
     ) -> Self::V;
-    /// Like [`encrypt_round`](Aes::encrypt_round), of the equivalent inverse cipher (FIPS 197, 5.3.5).
+    /// Like [`encrypt_round`](AesRounds::encrypt_round), of the equivalent inverse cipher (FIPS 197, 5.3.5).
     fn decrypt_round(self, v: Self::State, before: Self::K, after: Self::K) -> Self::State;
-    /// Like [`encrypt_last_round`](Aes::encrypt_last_round), of the equivalent inverse cipher.
+    /// Like [`encrypt_last_round`](AesRounds::encrypt_last_round), of the equivalent inverse cipher.
     fn decrypt_last_round(
         self,
         v: Self::State,
@@ -122,7 +122,7 @@ pub trait Aes: Blocks {
     /// One encryption round on each lane as a function of its own: SubBytes, ShiftRows, MixColumns,
     /// exclusive or with `key`.
     fn round(self, v: Self::V, key: Self::V) -> Self::V;
-    /// One encryption [`round`](Aes::round) on each lane of `N` vectors.
+    /// One encryption [`round`](AesRounds::round) on each lane of `N` vectors.
     #[inline(always)]
     fn rounds<const N: usize>(self, mut v: [Self::V; N], keys: [Self::V; N]) -> [Self::V; N] {
         for i in 0..N {
@@ -165,7 +165,7 @@ pub trait Aes: Blocks {
         let begun = begin::<_, true, N, R>(self, v, first, keys);
         end::<_, true, N, R>(self, begun, [self.zero(); N], keys)
     }
-    /// Like [`encrypt`](Aes::encrypt), for vectors that [`whiten`](Aes::whiten) was applied to.
+    /// Like [`encrypt`](AesRounds::encrypt), for vectors that [`whiten`](AesRounds::whiten) was applied to.
     #[inline(always)]
     fn encrypt_whitened<const N: usize, const R: usize>(
         self,
@@ -176,8 +176,8 @@ pub trait Aes: Blocks {
         let begun = begin::<_, true, N, R>(self, v, first, keys);
         end::<_, true, N, R>(self, begun, [self.zero(); N], keys)
     }
-    /// [`encrypt_whitened`](Aes::encrypt_whitened), and exclusive or with `next`, which is there
-    /// early and is [joined](Aes::join) with the last round key. So a chain whose ciphertext is not
+    /// [`encrypt_whitened`](AesRounds::encrypt_whitened), and exclusive or with `next`, which is there
+    /// early and is [joined](AesRounds::join) with the last round key. So a chain whose ciphertext is not
     /// needed (CBC-MAC) has no exclusive or between the last round of a block and the first of the next:
     /// one cycle a block less.
     #[inline(always)]
@@ -191,7 +191,7 @@ pub trait Aes: Blocks {
         let begun = begin::<_, true, N, R>(self, v, first, keys);
         end::<_, true, N, R>(self, begun, next, keys)
     }
-    /// Like [`encrypt`](Aes::encrypt), with other work between the rounds: it fills the units that
+    /// Like [`encrypt`](AesRounds::encrypt), with other work between the rounds: it fills the units that
     /// AES leaves free.
     #[inline(always)]
     fn encrypt_beside<const N: usize, const R: usize>(
@@ -233,8 +233,8 @@ pub trait Aes: Blocks {
         end::<_, false, N, R>(self, begun, [self.zero(); N], keys)
     }
 
-    /// An encryption up to its last round, which [`encrypt_end`](Aes::encrypt_end) does, of vectors that
-    /// [`whiten`](Aes::whiten) was applied to: for modes that add a mask behind the cipher, which the last
+    /// An encryption up to its last round, which [`encrypt_end`](AesRounds::encrypt_end) does, of vectors that
+    /// [`whiten`](AesRounds::whiten) was applied to: for modes that add a mask behind the cipher, which the last
     /// round can bring along, and that have work of their own for each vector. The rounds stay in order,
     /// vector beside vector, however many registers the mode needs; the compiler would finish one vector
     /// after the other then.
@@ -249,8 +249,8 @@ pub trait Aes: Blocks {
         }
         begin::<_, true, N, R>(self, v, round_key::<_, N>(self, keys, 0), keys)
     }
-    /// The end of what [`encrypt_begin`](Aes::encrypt_begin) began, with a text that was
-    /// [joined](Aes::join) with the last round key.
+    /// The end of what [`encrypt_begin`](AesRounds::encrypt_begin) began, with a text that was
+    /// [joined](AesRounds::join) with the last round key.
     #[inline(always)]
     fn encrypt_end(
         self,
@@ -260,7 +260,7 @@ pub trait Aes: Blocks {
     ) -> Self::V {
         self.encrypt_last_round(v.state, v.before, last, joined)
     }
-    /// A decryption up to its last round: see [`encrypt_begin`](Aes::encrypt_begin).
+    /// A decryption up to its last round: see [`encrypt_begin`](AesRounds::encrypt_begin).
     #[inline(always)]
     fn decrypt_begin<const N: usize, const R: usize>(
         self,
@@ -272,7 +272,7 @@ pub trait Aes: Blocks {
         }
         begin::<_, false, N, R>(self, v, round_key::<_, N>(self, keys, 0), keys)
     }
-    /// The end of what [`decrypt_begin`](Aes::decrypt_begin) began.
+    /// The end of what [`decrypt_begin`](AesRounds::decrypt_begin) began.
     #[inline(always)]
     fn decrypt_end(
         self,
@@ -298,7 +298,11 @@ pub trait Aes: Blocks {
 
 /// Round key `round` of each vector.
 #[inline(always)]
-fn round_key<S: Aes, const N: usize>(s: S, keys: impl RoundKeys<S>, round: usize) -> [S::K; N] {
+fn round_key<S: AesRounds, const N: usize>(
+    s: S,
+    keys: impl RoundKeys<S>,
+    round: usize,
+) -> [S::K; N] {
     let mut k = [keys.get(s, round, 0); N];
     for i in 1..N {
         k[i] = keys.get(s, round, i);
@@ -308,7 +312,7 @@ fn round_key<S: Aes, const N: usize>(s: S, keys: impl RoundKeys<S>, round: usize
 
 /// The states before round 1.
 #[inline(always)]
-fn enter<S: Aes, const N: usize>(
+fn enter<S: AesRounds, const N: usize>(
     s: S,
     whitened: [S::V; N],
     first: [S::K; N],
@@ -322,7 +326,7 @@ fn enter<S: Aes, const N: usize>(
 
 /// All rounds but the last. Each key is asked for once: to read it can cost as much as a round.
 #[inline(always)]
-fn begin<S: Aes, const ENCRYPT: bool, const N: usize, const R: usize>(
+fn begin<S: AesRounds, const ENCRYPT: bool, const N: usize, const R: usize>(
     s: S,
     whitened: [S::V; N],
     first: [S::K; N],
@@ -347,7 +351,7 @@ fn begin<S: Aes, const ENCRYPT: bool, const N: usize, const R: usize>(
 
 /// The last round, and exclusive or with `text`.
 #[inline(always)]
-fn end<S: Aes, const ENCRYPT: bool, const N: usize, const R: usize>(
+fn end<S: AesRounds, const ENCRYPT: bool, const N: usize, const R: usize>(
     s: S,
     begun: [Begun<S::State, S::K>; N],
     text: [S::V; N],
@@ -367,10 +371,10 @@ fn end<S: Aes, const ENCRYPT: bool, const N: usize, const R: usize>(
 }
 
 /// The key expansion of FIPS 197, 5.2, with one block a vector. SubWord is
-/// [`sub_last_words`](Aes::sub_last_words): without AESKEYGENASSIST, which is slow microcode on many
+/// [`sub_last_words`](AesRounds::sub_last_words): without AESKEYGENASSIST, which is slow microcode on many
 /// processors of x86 and which Arm lacks (S. Gueron, A. Langley, Y. Lindell, A. Pridgen).
 #[inline(always)]
-fn expand<S: Aes, const R: usize>(s: S, key: &[u8], keys: &mut [Block; R]) {
+fn expand<S: AesRounds, const R: usize>(s: S, key: &[u8], keys: &mut [Block; R]) {
     let first = s.load(key.as_chunks().0);
     let mut constant = 1;
     s.store(first, keys);

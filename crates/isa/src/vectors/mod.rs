@@ -7,7 +7,7 @@ mod aes;
 mod clmul;
 mod window;
 
-pub use aes::{Aes, Begun, Beside, RoundKeys};
+pub use aes::{AesRounds, Begun, Beside, RoundKeys};
 pub use clmul::Clmul;
 pub use window::{MOST_LANES, Row, RowMut, SharedWindow, Window, Windows};
 
@@ -24,9 +24,9 @@ pub trait Kernel {
 }
 
 /// What every level can do: AES, carry-less products, and rows of many buffers.
-pub trait AesClmul: Aes + Clmul + Windows {}
+pub trait AesClmul: AesRounds + Clmul + Windows {}
 
-impl<S: Aes + Clmul + Windows> AesClmul for S {}
+impl<S: AesRounds + Clmul + Windows> AesClmul for S {}
 
 /// The most blocks of a vector.
 pub(crate) const WIDEST: usize = 4;

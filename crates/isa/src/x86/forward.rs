@@ -96,7 +96,7 @@ macro_rules! traits {
         }
 
         // A round adds its key at the end: keys before it are not read.
-        impl Aes for $token {
+        impl AesRounds for $token {
             type K = $vector;
             type State = $vector;
 

@@ -21,7 +21,7 @@ use core::mem::MaybeUninit;
 
 use crate::slices::{first, first_mut};
 use crate::vectors::{WIDEST, sealed::Sealed};
-use crate::{Aes, Block, Blocks, Clmul, Kernel, Windows};
+use crate::{AesRounds, Block, Blocks, Clmul, Kernel, Windows};
 
 /// Makes a token: its detection and its entry from one feature list, and its traits from the leaves of
 /// its width.

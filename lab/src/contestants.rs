@@ -100,8 +100,10 @@ impl Contestant {
         let wanted = &options.peers;
         let mut contestants = Vec::new();
         let program = build("lanelock", false, options.build)?;
-        let mut levels: Vec<_> =
-            ["portable", "aesni", "vaes256", "vaes512"].into_iter().rev().collect();
+        let mut levels: Vec<_> = ["portable", "neon", "neon-sha3", "aesni", "vaes256", "vaes512"]
+            .into_iter()
+            .rev()
+            .collect();
         levels.retain(|level| {
             Worker::start(&program, processor, Some(level))
                 .and_then(|mut worker| worker.ask("version"))

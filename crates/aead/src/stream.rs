@@ -115,7 +115,8 @@ impl Phase {
 /// use lanelock::aead::{Aegis128L, Aes128Ccm, Sealer, Stream};
 ///
 /// # fn main() -> Result<(), lanelock::Error> {
-/// let (ccm, aegis) = (Aes128Ccm::new(&[7; 16])?, Aegis128L::new(&[7; 16])?);
+/// let ccm = Aes128Ccm::new(&[7; 16])?;
+/// let aegis = Aegis128L::new(&[7; 16])?.with_tag_length(16)?;
 /// let mut sealers: Vec<Box<Sealer<dyn Stream + '_>>> = Vec::new();
 /// sealers.push(Box::new(ccm.sealer(&[1; 12], 0, 4)?));
 /// sealers.push(Box::new(aegis.sealer(&[1; 16])?));

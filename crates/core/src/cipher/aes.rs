@@ -1,6 +1,6 @@
 //! AES (FIPS 197) as a cipher of the modes.
 
-use lanelock_isa::{AesClmul, Beside, Block};
+use lanelock_isa::{AesClmul, Beside, Block, double_constant};
 
 use super::{Cipher, CipherKeys, ExpandLanes};
 
@@ -211,9 +211,9 @@ impl ExpandLanes for Aes<11> {
         let mut keys = [s.as_keys(k); 11];
         let mut constant = 1;
         for round in 1..11 {
-            k = s.xor(running_xor(s, k), s.sub_last_words::<true>(k, constant));
+            k = s.next_round_key::<true>(k, k, constant);
             keys[round] = s.as_keys(k);
-            constant = double(constant);
+            constant = double_constant(constant);
         }
         keys
     }
@@ -227,27 +227,14 @@ impl ExpandLanes for Aes<15> {
         let mut constant = 1;
         for round in 2..15 {
             if round % 2 == 0 {
-                a = s.xor(running_xor(s, a), s.sub_last_words::<true>(b, constant));
+                a = s.next_round_key::<true>(a, b, constant);
                 keys[round] = s.as_keys(a);
-                constant = double(constant);
+                constant = double_constant(constant);
             } else {
-                b = s.xor(running_xor(s, b), s.sub_last_words::<false>(a, 0));
+                b = s.next_round_key::<false>(b, a, 0);
                 keys[round] = s.as_keys(b);
             }
         }
         keys
     }
-}
-
-/// Doubles a round constant in GF(2^8) (FIPS 197, 5.2).
-#[inline(always)]
-fn double(constant: u8) -> u8 {
-    (constant << 1) ^ if constant & 0x80 == 0 { 0 } else { 0x1b }
-}
-
-/// Each word = the exclusive or of it and all words below.
-#[inline(always)]
-fn running_xor<S: AesClmul>(s: S, v: S::V) -> S::V {
-    let v = s.xor(v, s.bytes_up::<4>(v));
-    s.xor(v, s.bytes_up::<8>(v))
 }

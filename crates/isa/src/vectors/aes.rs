@@ -286,6 +286,18 @@ pub trait AesRounds: Blocks {
     /// SubWord of the last word of each block, in all its words; after RotWord and with `constant` added
     /// to its first byte if `ROTATE` (FIPS 197, 5.2). For keys that are expanded side by side.
     fn sub_last_words<const ROTATE: bool>(self, v: Self::V, constant: u8) -> Self::V;
+    /// A step of the key expansion (FIPS 197, 5.2) in each lane: the four words behind those of `last`, from the
+    /// words `key` that stand one key's length before them. `ROTATE` and `constant` are those of
+    /// [`sub_last_words`](AesRounds::sub_last_words).
+    #[inline(always)]
+    fn next_round_key<const ROTATE: bool>(
+        self,
+        key: Self::V,
+        last: Self::V,
+        constant: u8,
+    ) -> Self::V {
+        self.xor(running_xor(self, key), self.sub_last_words::<ROTATE>(last, constant))
+    }
     /// `InvMixColumns` of one block: turns an encryption round key into a decryption round key.
     fn inv_mix_columns(self, block: Block) -> Block;
     /// The key expansion of FIPS 197, 5.2, for a key of 4 * (`R` - 7) bytes: in place, since a schedule
@@ -386,9 +398,9 @@ fn expand<S: AesRounds, const R: usize>(s: S, key: &[u8], keys: &mut [Block; R])
             // `sub_last_words`.
             let mut k = first;
             for round in 1..R {
-                k = s.xor(running_xor(s, k), s.sub_last_words::<true>(k, constant));
+                k = s.next_round_key::<true>(k, k, constant);
                 s.store(k, &mut keys[round..]);
-                constant = double(constant);
+                constant = double_constant(constant);
             }
         }
         13 => {
@@ -399,7 +411,7 @@ fn expand<S: AesRounds, const R: usize>(s: S, key: &[u8], keys: &mut [Block; R])
             for turn in 0..8 {
                 let low = s.bytes_down::<8>(b);
                 // `sub_last_words` reads word 3: the last of the six.
-                let next = s.xor(running_xor(s, a), s.sub_last_words::<true>(b, constant));
+                let next = s.next_round_key::<true>(a, b, constant);
                 if turn % 2 == 0 {
                     s.store(s.xor(low, s.bytes_up::<8>(next)), &mut keys[turn / 2 * 3 + 1..]);
                 } else {
@@ -411,7 +423,7 @@ fn expand<S: AesRounds, const R: usize>(s: S, key: &[u8], keys: &mut [Block; R])
                 let carry = s.bytes_up::<8>(s.bytes_down::<12>(a));
                 let carry = s.xor(carry, s.bytes_up::<4>(carry));
                 b = s.xor(s.xor(b, s.bytes_up::<4>(b)), carry);
-                constant = double(constant);
+                constant = double_constant(constant);
             }
         }
         _ => {
@@ -421,11 +433,11 @@ fn expand<S: AesRounds, const R: usize>(s: S, key: &[u8], keys: &mut [Block; R])
             s.store(b, &mut keys[1..]);
             for round in 2..R {
                 if round % 2 == 0 {
-                    a = s.xor(running_xor(s, a), s.sub_last_words::<true>(b, constant));
+                    a = s.next_round_key::<true>(a, b, constant);
                     s.store(a, &mut keys[round..]);
-                    constant = double(constant);
+                    constant = double_constant(constant);
                 } else {
-                    b = s.xor(running_xor(s, b), s.sub_last_words::<false>(a, 0));
+                    b = s.next_round_key::<false>(b, a, 0);
                     s.store(b, &mut keys[round..]);
                 }
             }
@@ -433,15 +445,15 @@ fn expand<S: AesRounds, const R: usize>(s: S, key: &[u8], keys: &mut [Block; R])
     }
 }
 
-/// Doubles a round constant in GF(2^8).
-#[inline(always)]
-fn double(constant: u8) -> u8 {
-    (constant << 1) ^ if constant & 0x80 == 0 { 0 } else { 0x1b }
-}
-
 /// Each word = the exclusive or of it and all words below.
 #[inline(always)]
 fn running_xor<S: Blocks>(s: S, k: S::V) -> S::V {
     let k = s.xor(k, s.bytes_up::<4>(k));
     s.xor(k, s.bytes_up::<8>(k))
+}
+
+/// The round constant behind `constant` (FIPS 197, 5.2): its double in GF(2^8). The first is 1.
+#[inline(always)]
+pub const fn double_constant(constant: u8) -> u8 {
+    (constant << 1) ^ if constant & 0x80 == 0 { 0 } else { 0x1b }
 }

@@ -19,7 +19,7 @@ use super::{
 };
 use lanelock_core::{
     Error, InOut,
-    cipher::{Aes, Cipher, EncryptKey, SameKey},
+    cipher::{Aes, Cipher, EncryptKey, SameKey, Schedule, SizedCipher},
     parts::{InOutBlocks, SetUp, authenticate, copy_ok, copy_tag, key_object},
 };
 use lanelock_hash::{
@@ -44,38 +44,51 @@ const MOST_AAD: u64 = (1 << 61) - 1;
 ///
 /// Zeroised on drop.
 #[derive(Clone)]
-pub struct Gcm<C: Cipher> {
-    key: EncryptKey<C>,
-    powers: Powers,
+pub struct Gcm<C: SizedCipher> {
+    key: GcmKey<C::Cipher>,
     pub(super) tag_length: usize,
+}
+
+/// What a key is made of, whatever its size.
+#[derive(Clone)]
+pub(super) struct GcmKey<C: Cipher> {
+    pub(super) key: EncryptKey<C>,
+    pub(super) powers: Powers,
+}
+
+impl<C: Cipher> GcmKey<C> {
+    fn level(&self) -> AesLevel {
+        self.key.level()
+    }
 }
 
 /// GCM with a 128-bit key, of 16 bytes: sealed and opened by [`Aead`](super::Aead)'s methods.
 ///
 /// Every nonce may be used once with a key, and 12 bytes at random for 2^32 messages at most: see [`Gcm`].
-pub type Aes128Gcm = Gcm<Aes<11>>;
+pub type Aes128Gcm = Gcm<Aes<128>>;
 /// GCM with a 192-bit key, of 24 bytes: sealed and opened by [`Aead`](super::Aead)'s methods.
 ///
 /// Every nonce may be used once with a key, and 12 bytes at random for 2^32 messages at most: see [`Gcm`].
-pub type Aes192Gcm = Gcm<Aes<13>>;
+pub type Aes192Gcm = Gcm<Aes<192>>;
 /// GCM with a 256-bit key, of 32 bytes: sealed and opened by [`Aead`](super::Aead)'s methods.
 ///
 /// Every nonce may be used once with a key, and 12 bytes at random for 2^32 messages at most: see [`Gcm`].
-pub type Aes256Gcm = Gcm<Aes<15>>;
+pub type Aes256Gcm = Gcm<Aes<256>>;
 
-impl<C: Cipher> SetUp for Gcm<C> {
+impl<C: SizedCipher> SetUp for Gcm<C> {
     fn none(level: AesLevel) -> Self {
-        Self { key: EncryptKey::none(level), powers: Powers::none(), tag_length: 16 }
+        let (key, powers) = (EncryptKey::none(level), Powers::none());
+        Self { key: GcmKey { key, powers }, tag_length: 16 }
     }
 
     fn set(&mut self, key: &[u8]) {
-        let Self { key: schedule, powers, .. } = self;
+        let GcmKey { key: schedule, powers } = &mut self.key;
         schedule.set(key);
-        schedule.level().run(FillPowers::<C> { keys: schedule.keys(), powers });
+        schedule.level().run(FillPowers { keys: schedule.keys(), powers });
     }
 }
 
-impl<C: Cipher> Aead for Gcm<C> {
+impl<C: SizedCipher> Aead for Gcm<C> {
     fn tag_length(&self) -> usize {
         self.tag_length
     }
@@ -112,7 +125,7 @@ impl<C: Cipher> Aead for Gcm<C> {
     }
 }
 
-impl<C: Cipher> Gcm<C> {
+impl<C: SizedCipher> Gcm<C> {
     /// The same key with tags of `bytes` bytes.
     ///
     /// # Errors
@@ -131,16 +144,18 @@ impl<C: Cipher> Gcm<C> {
     ///
     /// # Errors
     /// [`Error::NonceLength`] if `nonce` is empty.
-    pub fn sealer(&self, nonce: &[u8]) -> Result<Sealer<GcmStream<'_, C>>, Error> {
-        Ok(Sealer::new(GcmStream::new(self, nonce)?, self.tag_length))
+    pub fn sealer(&self, nonce: &[u8]) -> Result<Sealer<GcmStream<'_, C::Cipher>>, Error> {
+        self.check(nonce, 0, 0, self.tag_length)?;
+        Ok(Sealer::new(GcmStream::new(&self.key, nonce), self.tag_length))
     }
 
     /// Opens a message piece by piece: see [`Opener`].
     ///
     /// # Errors
     /// [`Error::NonceLength`] if `nonce` is empty.
-    pub fn opener(&self, nonce: &[u8]) -> Result<Opener<GcmStream<'_, C>>, Error> {
-        Ok(Opener::new(GcmStream::new(self, nonce)?, self.tag_length))
+    pub fn opener(&self, nonce: &[u8]) -> Result<Opener<GcmStream<'_, C::Cipher>>, Error> {
+        self.check(nonce, 0, 0, self.tag_length)?;
+        Ok(Opener::new(GcmStream::new(&self.key, nonce), self.tag_length))
     }
 
     /// Encrypts (`SEAL`) or decrypts, and returns the tag in full.
@@ -150,9 +165,9 @@ impl<C: Cipher> Gcm<C> {
         let vector = 16 * level.width();
         match nonce.try_into() {
             Ok(nonce) if data.len() <= vector && aad.len() <= vector => {
-                level.run(Short::<C, SEAL> { gcm: self, nonce, aad, data })
+                level.run(Short::<_, SEAL> { gcm: &self.key, nonce, aad, data })
             }
-            _ => level.run(GcmOneShot::<C, SEAL> { gcm: self, nonce, aad, data }),
+            _ => level.run(GcmOneShot::<_, SEAL> { gcm: &self.key, nonce, aad, data }),
         }
     }
 
@@ -172,12 +187,12 @@ impl<C: Cipher> Gcm<C> {
     }
 
     #[inline(always)]
-    pub(super) fn parts(&self) -> (&EncryptKey<C>, &Powers) {
-        (&self.key, &self.powers)
+    pub(super) fn parts(&self) -> &GcmKey<C::Cipher> {
+        &self.key
     }
 }
 
-impl<C: Cipher> Gcm<C> {
+impl<C: SizedCipher> Gcm<C> {
     /// GMAC: the tag of `message`, which is not encrypted. The same nonce must not be used again, for
     /// sealing either.
     pub fn mac(&self, nonce: &[u8], message: &[u8], tag: &mut [u8]) -> Result<(), Error> {
@@ -197,7 +212,7 @@ key_object!(Gcm, "Gcm", key);
 
 /// The powers of the hash key, from the round keys.
 struct FillPowers<'a, C: Cipher> {
-    keys: &'a C::Rounds<Block>,
+    keys: &'a Schedule<C>,
     powers: &'a mut Powers,
 }
 
@@ -249,7 +264,7 @@ const fn hashed<const SEAL: bool>() -> Hashed {
 /// `data` is borrowed, here and in the other algorithms: moving it would read two fresh 8-byte
 /// stores (its pointers) with one 16-byte load, which defeats store forwarding.
 struct GcmOneShot<'a, 'i, 'o, C: Cipher, const SEAL: bool> {
-    gcm: &'a Gcm<C>,
+    gcm: &'a GcmKey<C>,
     nonce: &'a [u8],
     aad: &'a [u8],
     data: &'a mut InOut<'i, 'o>,
@@ -260,7 +275,7 @@ impl<C: Cipher, const SEAL: bool> Kernel for GcmOneShot<'_, '_, '_, C, SEAL> {
 
     #[inline(always)]
     fn run<S: AesClmul>(self, s: S) -> Block {
-        let Self { gcm: Gcm { key, powers, .. }, nonce, aad, data } = self;
+        let Self { gcm: GcmKey { key, powers }, nonce, aad, data } = self;
         let mut data = data.reborrow();
         let n = s.narrow();
         let j0 = first_counter(s, powers, nonce);
@@ -296,7 +311,7 @@ impl<C: Cipher, const SEAL: bool> Kernel for GcmOneShot<'_, '_, '_, C, SEAL> {
 /// here: with a 128-bit key ten rounds of four cycles, then the product of the ciphertext (5) and
 /// the reduction (two products, 10). So what does not depend on the rounds is computed beside them.
 struct Short<'a, 'i, 'o, C: Cipher, const SEAL: bool> {
-    gcm: &'a Gcm<C>,
+    gcm: &'a GcmKey<C>,
     nonce: &'a [u8; 12],
     aad: &'a [u8],
     data: &'a mut InOut<'i, 'o>,
@@ -358,7 +373,7 @@ impl<C: Cipher, const SEAL: bool> Kernel for Short<'_, '_, '_, C, SEAL> {
 
 /// One vector, encrypted.
 #[inline(always)]
-fn encrypt<S: AesClmul, C: Cipher>(s: S, gcm: &Gcm<C>, v: S::V) -> S::V {
+fn encrypt<S: AesClmul, C: Cipher>(s: S, gcm: &GcmKey<C>, v: S::V) -> S::V {
     let [v] = C::encrypt::<_, 1>(s, [v], SameKey::new(s, gcm.key.keys()));
     v
 }
@@ -372,7 +387,7 @@ const fn number(number: u8) -> Block {
 
 /// Whole blocks of a message that comes piece by piece.
 struct GcmPiece<'a, 'i, 'o, C: Cipher, const SEAL: bool> {
-    gcm: &'a Gcm<C>,
+    gcm: &'a GcmKey<C>,
     counter: &'a mut Block,
     hash: &'a mut Block,
     data: InOut<'i, 'o>,
@@ -384,7 +399,7 @@ impl<C: Cipher, const SEAL: bool> Kernel for GcmPiece<'_, '_, '_, C, SEAL> {
     #[inline(always)]
     fn run<S: AesClmul>(self, s: S) {
         // State between pieces: the last counter used, and the hash so far as a block.
-        let Self { gcm: Gcm { key, powers, .. }, counter, hash, mut data } = self;
+        let Self { gcm: GcmKey { key, powers }, counter, hash, mut data } = self;
         let n = s.narrow();
         let first = n.reverse(n.load(&[*counter]));
         advance(counter, data.len() / 16);
@@ -411,7 +426,7 @@ fn advance(counter: &mut Block, blocks: usize) {
 
 /// A message on its way through GCM: see [`Gcm::sealer`].
 pub struct GcmStream<'k, C: Cipher> {
-    gcm: &'k Gcm<C>,
+    gcm: &'k GcmKey<C>,
     /// The block that masks the tag.
     mask: Block,
     /// The last counter used.
@@ -425,12 +440,11 @@ pub struct GcmStream<'k, C: Cipher> {
 }
 
 impl<'k, C: Cipher> GcmStream<'k, C> {
-    fn new(gcm: &'k Gcm<C>, nonce: &[u8]) -> Result<Self, Error> {
-        gcm.check(nonce, 0, 0, gcm.tag_length)?;
+    fn new(gcm: &'k GcmKey<C>, nonce: &[u8]) -> Self {
         let counter = gcm.level().run(FirstCounter { gcm, nonce });
         let mut mask = counter;
         gcm.key.encrypt_block(&mut mask);
-        Ok(Self {
+        Self {
             gcm,
             mask,
             counter,
@@ -439,7 +453,7 @@ impl<'k, C: Cipher> GcmStream<'k, C> {
             left: 0,
             aad_bytes: 0,
             text_bytes: 0,
-        })
+        }
     }
 
     fn wipe(&mut self) {
@@ -468,7 +482,7 @@ impl<'k, C: Cipher> GcmStream<'k, C> {
         if !blocks.is_empty() {
             let Self { gcm, counter, hash, .. } = self;
             let hash = &mut hash.hash;
-            gcm.level().run(GcmPiece::<C, SEAL> { gcm, counter, hash, data: blocks });
+            gcm.level().run(GcmPiece::<_, SEAL> { gcm, counter, hash, data: blocks });
         }
         if !rest.is_empty() {
             advance(&mut self.counter, 1);
@@ -537,12 +551,13 @@ impl<C: Cipher> ZeroizeOnDrop for GcmStream<'_, C> {}
 
 impl<C: Cipher> fmt::Debug for GcmStream<'_, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "GcmStream({:?})", self.gcm)
+        let GcmKey { key, .. } = self.gcm;
+        write!(f, "GcmStream({}Gcm({}))", key.name(), key.level())
     }
 }
 
 struct FirstCounter<'a, C: Cipher> {
-    gcm: &'a Gcm<C>,
+    gcm: &'a GcmKey<C>,
     nonce: &'a [u8],
 }
 
@@ -580,7 +595,7 @@ mod tests {
     #[test]
     fn pieces_have_the_limit_of_the_whole() {
         let gcm = Aes128Gcm::new(&[1; 16]).expect("a level");
-        let mut stream = GcmStream::new(&gcm, &[0; 12]).expect("12 bytes");
+        let mut stream = GcmStream::new(&gcm.key, &[0; 12]);
         stream.text_bytes = TEXT - 5;
         let mut sealer = Sealer::new(stream, 16);
         assert_eq!(sealer.update(&mut [0; 6]), Err(Error::MessageLength));

@@ -11,21 +11,21 @@
 //! them for its own reduction (10 cycles, one in two): the products bound it. The products of a lane
 //! wait for those of its block before, so 4 vectors run side by side.
 
-use core::ptr;
+use core::{marker::PhantomData, ptr};
 
 use lanelock_isa::{AesClmul, Block, Kernel, Window, wipe};
 
 use super::{
-    Gcm,
     batch::{Batch, Message, nonce_block},
+    gcm::{Gcm, GcmKey},
 };
 use lanelock_core::{
-    cipher::{Cipher, CipherKeys, SameKey},
+    cipher::{Cipher, CipherKeys, SameKey, Schedule, SizedCipher},
     parts::{authenticate_beside, copy_tag},
 };
 use lanelock_hash::field::{Factor, multiply};
 
-impl<C: Cipher> Batch for Gcm<C> {
+impl<C: SizedCipher> Batch for Gcm<C> {
     fn seal_each(messages: &mut [Message<'_, Self>]) {
         run_all::<C, true>(messages);
     }
@@ -74,7 +74,7 @@ impl Rows {
 
 /// Seals or opens runs of messages that are alike together, and the others one by one.
 #[inline(always)]
-fn run_all<C: Cipher, const SEAL: bool>(messages: &mut [Message<'_, Gcm<C>>]) {
+fn run_all<C: SizedCipher, const SEAL: bool>(messages: &mut [Message<'_, Gcm<C>>]) {
     let mut rows = Rows::new();
     let mut rest = messages;
     while let Some(run) = look(rest, &mut rows) {
@@ -117,7 +117,7 @@ impl EqualLengths {
 /// The messages at the beginning that are alike, if any are left. Their nonces are copied into
 /// `rows`, and AAD and partial blocks too if they are to be processed together.
 #[inline(always)]
-fn look<C: Cipher>(messages: &[Message<'_, Gcm<C>>], rows: &mut Rows) -> Option<EqualLengths> {
+fn look<C: SizedCipher>(messages: &[Message<'_, Gcm<C>>], rows: &mut Rows) -> Option<EqualLengths> {
     let first = messages.first()?;
     let shape = GcmShape { aad: first.aad.len(), text: first.data.len() };
     let mut run = EqualLengths { shape, count: 0, one_key: true };
@@ -160,71 +160,54 @@ fn look<C: Cipher>(messages: &[Message<'_, Gcm<C>>], rows: &mut Rows) -> Option<
 
 /// Seals or opens the messages of a run, `LANES` at a time.
 #[inline(always)]
-fn together<C: Cipher, const SEAL: bool>(
+fn together<C: SizedCipher, const SEAL: bool>(
     messages: &mut [Message<'_, Gcm<C>>],
     EqualLengths { shape, one_key, .. }: EqualLengths,
     rows: &mut Rows,
 ) {
     let key = messages[0].key;
-    let level = key.level();
+    let (level, cipher) = (key.level(), PhantomData::<C::Cipher>);
     let mut start = 0;
     for messages in messages.chunks_mut(LANES) {
-        if one_key {
-            let keys = GcmOneKey(key);
-            level.run(Alike::<_, C, SEAL> { keys, shape, messages, rows, start });
-        } else {
-            let mut keys = [key; LANES];
-            for (key, message) in keys.iter_mut().zip(&*messages) {
-                *key = message.key;
-            }
-            let keys = GcmKeyEach(&keys);
-            level.run(Alike::<_, C, SEAL> { keys, shape, messages, rows, start });
-        }
-        start += LANES;
-    }
-    if !shape.text.is_multiple_of(16) {
-        wipe(rows.parts.as_flattened_mut());
-    }
-}
-
-/// At most `LANES` messages, the first of which has number `start` in `rows`.
-struct Alike<'w, 'm, 'a, K, C: Cipher, const SEAL: bool> {
-    keys: K,
-    shape: GcmShape,
-    messages: &'m mut [Message<'a, Gcm<C>>],
-    rows: &'w mut Rows,
-    start: usize,
-}
-
-impl<K: GcmKeys<C>, C: Cipher, const SEAL: bool> Kernel for Alike<'_, '_, '_, K, C, SEAL> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<S: AesClmul>(self, s: S) {
-        let Self { keys, shape, messages, rows, start } = self;
         let mut tags = [[0; 16]; LANES];
-        let used = messages.len();
         {
+            let (used, tags) = (messages.len(), &mut tags);
             // Whole blocks are read and written in the messages themselves.
             let mut lanes: [&mut [Block]; LANES] = Default::default();
+            let mut keys = [key.parts(); LANES];
+            if !one_key {
+                for (key, message) in keys.iter_mut().zip(&*messages) {
+                    *key = message.key.parts();
+                }
+            }
             for (lane, message) in lanes.iter_mut().zip(&mut *messages) {
                 (*lane, _) = message.data.as_chunks_mut();
             }
-            let mut at = 0;
-            while at < used {
-                let tags = &mut tags[at..];
-                if S::VECTORS > 1 && used - at >= VECTORS * S::WIDTH {
-                    let lanes = &mut lanes[at..at + VECTORS * S::WIDTH];
-                    // Four full vectors of messages, or one that need not be full.
-                    GcmGroup::<S, VECTORS, SEAL> { s, shape, at, start: start + at }
-                        .run::<K, C, { 2 * VECTORS }>(&keys, lanes, rows, tags);
-                    at += VECTORS * S::WIDTH;
-                } else {
-                    let lanes = &mut lanes[at..used.min(at + S::WIDTH)];
-                    GcmGroup::<S, 1, SEAL> { s, shape, at, start: start + at }
-                        .run::<K, C, 2>(&keys, lanes, rows, tags);
-                    at += S::WIDTH;
-                }
+            let lanes = &mut lanes;
+            if one_key {
+                let keys = GcmOneKey(key.parts());
+                level.run(Alike::<_, _, SEAL> {
+                    keys,
+                    shape,
+                    lanes,
+                    used,
+                    tags,
+                    rows,
+                    start,
+                    cipher,
+                });
+            } else {
+                let keys = GcmKeyEach(&keys);
+                level.run(Alike::<_, _, SEAL> {
+                    keys,
+                    shape,
+                    lanes,
+                    used,
+                    tags,
+                    rows,
+                    start,
+                    cipher,
+                });
             }
         }
         for ((message, tag), part) in messages.iter_mut().zip(&mut tags).zip(&rows.parts[start..]) {
@@ -242,6 +225,49 @@ impl<K: GcmKeys<C>, C: Cipher, const SEAL: bool> Kernel for Alike<'_, '_, '_, K,
         }
         if !SEAL {
             wipe(tags.as_flattened_mut());
+        }
+        start += LANES;
+    }
+    if !shape.text.is_multiple_of(16) {
+        wipe(rows.parts.as_flattened_mut());
+    }
+}
+
+/// At most `LANES` messages, the first of which has number `start` in `rows`.
+struct Alike<'w, 'm, K, C: Cipher, const SEAL: bool> {
+    keys: K,
+    shape: GcmShape,
+    /// Their whole blocks.
+    lanes: &'w mut [&'m mut [Block]; LANES],
+    /// The lanes in use.
+    used: usize,
+    tags: &'w mut [Block; LANES],
+    rows: &'w mut Rows,
+    start: usize,
+    cipher: PhantomData<C>,
+}
+
+impl<K: GcmKeys<C>, C: Cipher, const SEAL: bool> Kernel for Alike<'_, '_, K, C, SEAL> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<S: AesClmul>(self, s: S) {
+        let Self { keys, shape, lanes, used, tags, rows, start, .. } = self;
+        let mut at = 0;
+        while at < used {
+            let tags = &mut tags[at..];
+            if S::VECTORS > 1 && used - at >= VECTORS * S::WIDTH {
+                let lanes = &mut lanes[at..at + VECTORS * S::WIDTH];
+                // Four full vectors of messages, or one that need not be full.
+                GcmGroup::<S, VECTORS, SEAL> { s, shape, at, start: start + at }
+                    .run::<K, C, { 2 * VECTORS }>(&keys, lanes, rows, tags);
+                at += VECTORS * S::WIDTH;
+            } else {
+                let lanes = &mut lanes[at..used.min(at + S::WIDTH)];
+                GcmGroup::<S, 1, SEAL> { s, shape, at, start: start + at }
+                    .run::<K, C, 2>(&keys, lanes, rows, tags);
+                at += S::WIDTH;
+            }
         }
     }
 }
@@ -395,41 +421,39 @@ trait GcmKeys<C: Cipher> {
 }
 
 /// All lanes have the same key.
-struct GcmOneKey<'k, C: Cipher>(&'k Gcm<C>);
+struct GcmOneKey<'k, C: Cipher>(&'k GcmKey<C>);
 
 impl<C: Cipher> GcmKeys<C> for GcmOneKey<'_, C> {
     #[inline(always)]
     fn rounds<S: AesClmul, const N: usize>(&self, s: S, _: usize) -> impl CipherKeys<S, C> {
-        let (key, _) = self.0.parts();
-        SameKey::new(s, key.keys())
+        SameKey::new(s, self.0.key.keys())
     }
 
     #[inline(always)]
     fn factor<S: AesClmul>(&self, s: S, _: usize) -> Factor<S::V> {
-        let (_, powers) = self.0.parts();
-        let [h, both] = powers.first();
+        let [h, both] = self.0.powers.first();
         Factor::with_both(s.splat(h), s.splat(both))
     }
 }
 
 /// Every lane has a key of its own, and reads it where it is.
-struct GcmKeyEach<'a, 'k, C: Cipher>(&'a [&'k Gcm<C>; LANES]);
+struct GcmKeyEach<'a, 'k, C: Cipher>(&'a [&'k GcmKey<C>; LANES]);
 
 impl<C: Cipher> GcmKeys<C> for GcmKeyEach<'_, '_, C> {
     #[inline(always)]
     fn rounds<S: AesClmul, const N: usize>(&self, _: S, at: usize) -> impl CipherKeys<S, C> {
-        let mut keys = [self.0[at].parts().0.keys(); LANES];
+        let mut keys = [self.0[at].key.keys(); LANES];
         for i in 1..N * S::WIDTH {
-            keys[i] = self.0[at + i].parts().0.keys();
+            keys[i] = self.0[at + i].key.keys();
         }
         GcmVectorKeys::<N, C>(keys)
     }
 
     #[inline(always)]
     fn factor<S: AesClmul>(&self, s: S, at: usize) -> Factor<S::V> {
-        let [mut h, mut both] = self.0[at].parts().1.first().map(|block| [block; 4]);
+        let [mut h, mut both] = self.0[at].powers.first().map(|block| [block; 4]);
         for i in 1..S::WIDTH {
-            [h[i], both[i]] = self.0[at + i].parts().1.first();
+            [h[i], both[i]] = self.0[at + i].powers.first();
         }
         Factor::with_both(s.load_each(&h), s.load_each(&both))
     }
@@ -437,17 +461,22 @@ impl<C: Cipher> GcmKeys<C> for GcmKeyEach<'_, '_, C> {
 
 /// The keys of the lanes of `N` vectors; the vectors of a call are rows of these.
 #[derive(Clone, Copy)]
-struct GcmVectorKeys<'k, const N: usize, C: Cipher>([&'k C::Rounds<Block>; LANES]);
+struct GcmVectorKeys<'k, const N: usize, C: Cipher>([&'k Schedule<C>; LANES]);
 
 impl<S: AesClmul, const N: usize, C: Cipher> CipherKeys<S, C> for GcmVectorKeys<'_, N, C> {
     #[inline(always)]
     fn get(&self, s: S, round: usize, vector: usize) -> C::RoundKey<S> {
         let at = vector % N * S::WIDTH;
-        let mut blocks = [&self.0[at].as_ref()[round]; 4];
+        let mut blocks = [&self.0[at].keys.as_ref()[round]; 4];
         for i in 1..S::WIDTH {
-            blocks[i] = &self.0[at + i].as_ref()[round];
+            blocks[i] = &self.0[at + i].keys.as_ref()[round];
         }
         C::lane_keys(s, s.load_each(&blocks))
+    }
+
+    #[inline(always)]
+    fn rounds(&self) -> usize {
+        self.0[0].rounds
     }
 }
 

@@ -16,7 +16,7 @@ use super::{
 };
 use lanelock_core::{
     Error, InOut,
-    cipher::{Aes, EncryptKey, ExpandLanes, SameKey},
+    cipher::{Aes, EncryptKey, ExpandLanes, SameKey, Schedule, SizedCipher},
     parts::{InOutBlocks, SetUp, authenticate, copy_tag, key_object},
 };
 use lanelock_hash::field::{Powers, ProductRun, VECTORS, hash_bytes};
@@ -46,17 +46,23 @@ const MOST: u64 = 1 << 36;
 ///
 /// Zeroised on drop.
 #[derive(Clone)]
-pub struct GcmSiv<C: ExpandLanes> {
+pub struct GcmSiv<C: SivCipher> {
     /// The key-generating key.
-    key: EncryptKey<C>,
+    key: EncryptKey<C::Cipher>,
 }
 
-/// AES-GCM-SIV with a 128-bit key.
-pub type Aes128GcmSiv = GcmSiv<Aes<11>>;
-/// AES-GCM-SIV with a 256-bit key.
-pub type Aes256GcmSiv = GcmSiv<Aes<15>>;
+/// A cipher of [`GcmSiv`]: with keys of 128 or 256 bits (RFC 8452, clause 4).
+pub trait SivCipher: SizedCipher<Cipher: ExpandLanes> {}
 
-impl<C: ExpandLanes> SetUp for GcmSiv<C> {
+impl SivCipher for Aes<128> {}
+impl SivCipher for Aes<256> {}
+
+/// AES-GCM-SIV with a 128-bit key.
+pub type Aes128GcmSiv = GcmSiv<Aes<128>>;
+/// AES-GCM-SIV with a 256-bit key.
+pub type Aes256GcmSiv = GcmSiv<Aes<256>>;
+
+impl<C: SivCipher> SetUp for GcmSiv<C> {
     fn none(level: AesLevel) -> Self {
         Self { key: EncryptKey::none(level) }
     }
@@ -66,7 +72,7 @@ impl<C: ExpandLanes> SetUp for GcmSiv<C> {
     }
 }
 
-impl<C: ExpandLanes> Aead for GcmSiv<C> {
+impl<C: SivCipher> Aead for GcmSiv<C> {
     fn tag_length(&self) -> usize {
         16
     }
@@ -79,7 +85,7 @@ impl<C: ExpandLanes> Aead for GcmSiv<C> {
         tag: &mut [u8],
     ) -> Result<(), Error> {
         let nonce = Self::check(nonce, aad, data.len(), tag.len())?;
-        let seal = GcmSivOneShot::<C, true> {
+        let seal = GcmSivOneShot::<_, true> {
             keys: self.keys(),
             nonce,
             aad,
@@ -100,7 +106,7 @@ impl<C: ExpandLanes> Aead for GcmSiv<C> {
         let nonce = Self::check(nonce, aad, data.len(), tag.len())?;
         let mut start = [0; 16];
         start.copy_from_slice(tag);
-        let open = GcmSivOneShot::<C, false> {
+        let open = GcmSivOneShot::<_, false> {
             keys: self.keys(),
             nonce,
             aad,
@@ -112,7 +118,7 @@ impl<C: ExpandLanes> Aead for GcmSiv<C> {
     }
 }
 
-impl<C: ExpandLanes> GcmSiv<C> {
+impl<C: SivCipher> GcmSiv<C> {
     pub(super) fn check<'n>(
         nonce: &'n [u8],
         aad: &[u8],
@@ -131,22 +137,28 @@ impl<C: ExpandLanes> GcmSiv<C> {
         }
     }
 
-    pub(super) fn keys(&self) -> &C::Rounds<Block> {
+    pub(super) fn keys(&self) -> &Schedule<C::Cipher> {
         self.key.keys()
     }
 }
 
-key_object!(GcmSiv, "GcmSiv", key, ExpandLanes);
+key_object!(GcmSiv, "GcmSiv", key, SivCipher);
 
 /// The keys of one nonce (clause 4). Zeroised on drop.
 pub(super) struct Derived<C: ExpandLanes> {
     pub(super) hash: Block,
-    pub(super) encrypt: C::Rounds<Block>,
+    pub(super) encrypt: Schedule<C>,
 }
 
 impl<C: ExpandLanes> Derived<C> {
     #[inline(always)]
-    pub(super) fn new<S: AesClmul>(s: S, keys: &C::Rounds<Block>, nonce: &[u8; 12]) -> Self {
+    fn none() -> Self {
+        Self { hash: [0; 16], encrypt: Schedule::none() }
+    }
+
+    /// In place: a value that is returned is copied.
+    #[inline(always)]
+    fn set<S: AesClmul>(&mut self, s: S, keys: &Schedule<C>, nonce: &[u8; 12]) {
         let n = s.narrow();
         let [a, b, c, d, rest @ ..] = *nonce;
         let low = u64::from(u32::from_le_bytes([a, b, c, d])) << 32;
@@ -158,8 +170,9 @@ impl<C: ExpandLanes> Derived<C> {
         // A derived key of 16 bytes needs four blocks, one of 32 bytes six. They are encrypted side
         // by side: as much time as one takes, since four to six rounds start within the latency of
         // one.
+        let bytes = C::key_bytes(keys.rounds);
         let keys = SameKey::new(n, keys);
-        if C::KEY_BYTES == 16 {
+        if bytes == 16 {
             let [v0, v1, v2, v3, ..] = v;
             let [v0, v1, v2, v3] = C::encrypt::<_, 4>(n, [v0, v1, v2, v3], keys);
             v = [v0, v1, v2, v3, n.zero(), n.zero()];
@@ -173,23 +186,21 @@ impl<C: ExpandLanes> Derived<C> {
             let low = n.bytes_down::<8>(n.bytes_up::<8>(v[2 * i]));
             n.store(n.xor(low, n.bytes_up::<8>(v[2 * i + 1])), &mut blocks[i..]);
         }
-        let mut derived = Self { hash: blocks[0], encrypt: C::rounds([0; 16]) };
-        C::expand(s, &blocks.as_flattened()[16..][..C::KEY_BYTES], &mut derived.encrypt);
+        self.hash = blocks[0];
+        C::expand(s, &blocks.as_flattened()[16..][..bytes], &mut self.encrypt);
         wipe(blocks.as_flattened_mut());
-        derived
     }
 }
 
 impl<C: ExpandLanes> Drop for Derived<C> {
     fn drop(&mut self) {
         wipe(&mut self.hash);
-        wipe(self.encrypt.as_mut().as_flattened_mut());
     }
 }
 
 /// A whole message. Returns the tag.
 struct GcmSivOneShot<'a, 'i, 'o, C: ExpandLanes, const SEAL: bool> {
-    keys: &'a C::Rounds<Block>,
+    keys: &'a Schedule<C>,
     nonce: &'a [u8; 12],
     aad: &'a [u8],
     data: &'a mut InOut<'i, 'o>,
@@ -205,7 +216,8 @@ impl<C: ExpandLanes, const SEAL: bool> Kernel for GcmSivOneShot<'_, '_, '_, C, S
         let Self { keys, nonce, aad, data, mut tag } = self;
         let data = data.reborrow();
         let n = s.narrow();
-        let derived = Derived::<C>::new(s, keys, nonce);
+        let mut derived = Derived::<C>::none();
+        derived.set(s, keys, nonce);
         let group = VECTORS * S::WIDTH * 16;
         let total = aad.len().div_ceil(16) + data.len().div_ceil(16) + 1;
         // The powers of H are made for this message alone: no more than it has blocks.

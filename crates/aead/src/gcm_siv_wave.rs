@@ -3,21 +3,22 @@
 //! one vector per round key, used for the tag and the text of these lanes and never written to a
 //! table.
 
-use lanelock_isa::{AesClmul, AesLevel, Block, Kernel};
+use lanelock_isa::{AesClmul, AesLevel, Kernel};
 
 use super::{
     GcmSiv,
     batch::{Batch, Message},
+    gcm_siv::SivCipher,
     stitch::word,
     wave::{LANES, Wave, Waves, each},
 };
 use lanelock_core::{
     Error,
-    cipher::{CipherKeys, ExpandLanes, SameKey},
+    cipher::{CipherKeys, ExpandLanes, OwnKeys, SameKey, Schedule},
 };
 use lanelock_hash::field::{Factor, multiply};
 
-impl<C: ExpandLanes> Batch for GcmSiv<C> {
+impl<C: SivCipher> Batch for GcmSiv<C> {
     fn seal_each(messages: &mut [Message<'_, Self>]) {
         each::<Self, true>(messages);
     }
@@ -27,7 +28,7 @@ impl<C: ExpandLanes> Batch for GcmSiv<C> {
     }
 }
 
-impl<C: ExpandLanes> Waves for GcmSiv<C> {
+impl<C: SivCipher> Waves for GcmSiv<C> {
     #[inline(always)]
     fn check(&self, nonce: &[u8], aad: &[u8], text: usize, tag: usize) -> Result<(), Error> {
         Self::check(nonce, aad, text, tag).map(|_| ())
@@ -45,12 +46,14 @@ impl<C: ExpandLanes> Waves for GcmSiv<C> {
 
     #[inline(always)]
     fn run<const SEAL: bool>(keys: &[&Self; LANES], same: bool, wave: &mut Wave) {
-        keys[0].level().run(SivWave::<C, SEAL> { keys, same, wave });
+        let level = keys[0].level();
+        let keys = &keys.map(|key| key.keys());
+        level.run(SivWave::<_, SEAL> { keys, same, wave });
     }
 }
 
 struct SivWave<'a, 'k, 'w, C: ExpandLanes, const SEAL: bool> {
-    keys: &'a [&'k GcmSiv<C>; LANES],
+    keys: &'a [&'k Schedule<C>; LANES],
     same: bool,
     wave: &'w mut Wave,
 }
@@ -64,13 +67,13 @@ impl<C: ExpandLanes, const SEAL: bool> Kernel for SivWave<'_, '_, '_, C, SEAL> {
         for at in (0..wave.used).step_by(S::WIDTH) {
             // Key-generating keys of the lanes: of one key they are not gathered.
             let (h, derived) = if same {
-                derive::<S, C>(s, SameKey::new(s, keys[0].keys()), wave, at)
+                derive::<S, C>(s, SameKey::new(s, keys[0]), wave, at)
             } else {
-                let mut own = [keys[at].keys(); 4];
+                let mut own = [keys[at]; 4];
                 for i in 1..S::WIDTH {
-                    own[i] = keys[at + i].keys();
+                    own[i] = keys[at + i];
                 }
-                derive::<S, C>(s, WaveVectorKeys(own), wave, at)
+                derive::<S, C>(s, OwnKeys::<_, 1>(&own), wave, at)
             };
             if SEAL {
                 let tag = tag::<S, C>(s, h, derived, wave, at);
@@ -82,21 +85,6 @@ impl<C: ExpandLanes, const SEAL: bool> Kernel for SivWave<'_, '_, '_, C, SEAL> {
                 s.store(tag, &mut wave.tags[at..]);
             }
         }
-    }
-}
-
-/// The round keys of the lanes of one vector, each where it is.
-#[derive(Clone, Copy)]
-struct WaveVectorKeys<'k, C: ExpandLanes>([&'k C::Rounds<Block>; 4]);
-
-impl<S: AesClmul, C: ExpandLanes> CipherKeys<S, C> for WaveVectorKeys<'_, C> {
-    #[inline(always)]
-    fn get(&self, s: S, round: usize, _: usize) -> C::RoundKey<S> {
-        let mut blocks = [&self.0[0].as_ref()[round]; 4];
-        for i in 1..S::WIDTH {
-            blocks[i] = &self.0[i].as_ref()[round];
-        }
-        C::lane_keys(s, s.load_each(&blocks))
     }
 }
 
@@ -116,7 +104,8 @@ fn derive<S: AesClmul, C: ExpandLanes>(
         let number = word(i as u32);
         v[i] = s.xor(nonce, s.splat(&number));
     }
-    if C::KEY_BYTES == 16 {
+    let rounds = keys.rounds();
+    if C::key_bytes(rounds) == 16 {
         let [a, b, c, d] = C::encrypt::<_, 4>(s, [v[0], v[1], v[2], v[3]], keys);
         [v[0], v[1], v[2], v[3]] = [a, b, c, d];
     } else {
@@ -127,7 +116,7 @@ fn derive<S: AesClmul, C: ExpandLanes>(
     let hash = low_halves(s, v[0], v[1]);
     let first = low_halves(s, v[2], v[3]);
     let second = low_halves(s, v[4], v[5]);
-    (Factor::new(s, hash), SameKey::of(C::expand_lanes(s, first, second)))
+    (Factor::new(s, hash), C::expand_lanes(s, rounds, first, second))
 }
 
 /// The low half of `a`, and above it that of `b`.

@@ -69,7 +69,7 @@ pub use aegis::{
 };
 pub use ccm::{Aes128Ccm, Aes192Ccm, Aes256Ccm, Ccm, CcmStream};
 pub use gcm::{Aes128Gcm, Aes192Gcm, Aes256Gcm, Gcm, GcmStream};
-pub use gcm_siv::{Aes128GcmSiv, Aes256GcmSiv, GcmSiv};
+pub use gcm_siv::{Aes128GcmSiv, Aes256GcmSiv, GcmSiv, SivCipher};
 pub use metered::Metered;
 pub use ocb3::{Aes128Ocb3, Aes192Ocb3, Aes256Ocb3, Ocb3, Ocb3Stream};
 pub use stream::{Opener, Sealer, Stream};

@@ -19,7 +19,7 @@ use lanelock_isa::{AesClmul, Beside, Block, Blocks};
 
 use lanelock_core::{
     InOut,
-    cipher::{Cipher, SameKey},
+    cipher::{Cipher, SameKey, Schedule},
     parts::{InOutBlocks, load_group},
 };
 use lanelock_hash::field::{Factors, Powers, ProductRun, Sum, VECTORS, convert, hash_group};
@@ -91,7 +91,7 @@ impl<'a, S: AesClmul, C: Cipher, const REVERSED: bool> StitchedText<'a, S, C, RE
     #[inline(always)]
     pub(super) fn new(
         s: S,
-        keys: &C::Rounds<Block>,
+        keys: &Schedule<C>,
         powers: &'a Powers,
         counter: <S::Narrow as Blocks>::V,
     ) -> Self {

@@ -28,7 +28,7 @@ mod tag;
 #[cfg(feature = "cipher")]
 pub mod traits;
 
-pub use cipher::{Aes, Cipher, Key};
+pub use cipher::{Aes, Key, SizedCipher};
 pub use error::Error;
 pub use inout::InOut;
 pub use keys::*;

@@ -53,7 +53,7 @@ fn copy<T: Clone>(of: &T) -> T {
 #[macro_export]
 macro_rules! key_object {
     ($object:ident, $suffix:literal, $key:tt) => {
-        $crate::key_object!($object, $suffix, $key, $crate::cipher::Cipher);
+        $crate::key_object!($object, $suffix, $key, $crate::cipher::SizedCipher);
     };
     ($object:ident, $suffix:literal, $key:tt, $bound:path) => {
         impl<C: $bound> $object<C> {

@@ -17,25 +17,25 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::{
     CounterBits,
-    cipher::{Aes, Cipher, Key, SameKey},
+    cipher::{Aes, Cipher, Key, SameKey, Schedule, SizedCipher},
     inout::InOutBlocks,
     modes::{FLIGHT, Mode, ecb::Ecb},
     set_up::detected_level,
 };
 
 macro_rules! keys {
-    ($rounds:literal, $size:ty, $name:literal) => {
-        impl KeySizeUser for Key<Aes<$rounds>> {
+    ($bits:literal, $size:ty, $name:literal) => {
+        impl KeySizeUser for Key<Aes<$bits>> {
             type KeySize = $size;
         }
 
-        impl KeyInit for Key<Aes<$rounds>> {
+        impl KeyInit for Key<Aes<$bits>> {
             fn new(key: &KeyArray<Self>) -> Self {
                 Self::with_level(key.as_ref(), detected_level())
             }
         }
 
-        impl AlgorithmName for Key<Aes<$rounds>> {
+        impl AlgorithmName for Key<Aes<$bits>> {
             fn write_alg_name(f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str($name)
             }
@@ -43,29 +43,29 @@ macro_rules! keys {
     };
 }
 
-keys!(11, U16, "Aes128");
-keys!(13, U24, "Aes192");
-keys!(15, U32, "Aes256");
+keys!(128, U16, "Aes128");
+keys!(192, U24, "Aes192");
+keys!(256, U32, "Aes256");
 
-impl<C: Cipher> BlockSizeUser for Key<C> {
+impl<C: SizedCipher> BlockSizeUser for Key<C> {
     type BlockSize = U16;
 }
 
-impl<C: Cipher> BlockCipherEncrypt for Key<C> {
+impl<C: SizedCipher> BlockCipherEncrypt for Key<C> {
     fn encrypt_with_backend(&self, closure: impl BlockCipherEncClosure<BlockSize = U16>) {
-        self.level().run(Encrypt::<_, C> { keys: self.encrypt_keys(), closure });
+        self.level().run(Encrypt { keys: self.encrypt_keys(), closure });
     }
 }
 
-impl<C: Cipher> BlockCipherDecrypt for Key<C> {
+impl<C: SizedCipher> BlockCipherDecrypt for Key<C> {
     fn decrypt_with_backend(&self, closure: impl BlockCipherDecClosure<BlockSize = U16>) {
-        self.level().run(Decrypt::<_, C> { keys: self.decrypt_keys(), closure });
+        self.level().run(Decrypt { keys: self.decrypt_keys(), closure });
     }
 }
 
 /// Runs a closure over a backend: the mode of another crate becomes a kernel.
 struct Encrypt<'k, F, C: Cipher> {
-    keys: &'k C::Rounds<Block>,
+    keys: &'k Schedule<C>,
     closure: F,
 }
 
@@ -80,7 +80,7 @@ impl<F: BlockCipherEncClosure<BlockSize = U16>, C: Cipher> Kernel for Encrypt<'_
 
 /// The same for decryption.
 struct Decrypt<'k, F, C: Cipher> {
-    keys: &'k C::Rounds<Block>,
+    keys: &'k Schedule<C>,
     closure: F,
 }
 
@@ -97,12 +97,12 @@ impl<F: BlockCipherDecClosure<BlockSize = U16>, C: Cipher> Kernel for Decrypt<'_
 struct AesBackend<'k, S: AesClmul, C: Cipher, const ENCRYPT: bool> {
     s: S,
     wide: SameKey<S, C>,
-    keys: &'k C::Rounds<Block>,
+    keys: &'k Schedule<C>,
 }
 
 impl<'k, S: AesClmul, C: Cipher, const ENCRYPT: bool> AesBackend<'k, S, C, ENCRYPT> {
     #[inline(always)]
-    fn new(s: S, keys: &'k C::Rounds<Block>) -> Self {
+    fn new(s: S, keys: &'k Schedule<C>) -> Self {
         Self { s, wide: SameKey::new(s, keys), keys }
     }
 
@@ -180,7 +180,7 @@ impl<S: AesClmul, C: Cipher> BlockCipherDecBackend for AesBackend<'_, S, C, fals
 /// As those traits have it, the last block of the key stream is never used. Without them:
 /// [`CtrStream`](crate::CtrStream).
 #[derive(Clone)]
-pub struct Ctr<C: Cipher, const BITS: u32> {
+pub struct Ctr<C: SizedCipher, const BITS: u32> {
     key: Key<C>,
     iv: Block,
     /// Blocks of the stream that have been made.
@@ -193,25 +193,25 @@ pub struct Ctr<C: Cipher, const BITS: u32> {
 }
 
 /// AES-128-CTR with a counter of 32 bits.
-pub type Aes128Ctr32BE = Ctr<Aes<11>, 32>;
+pub type Aes128Ctr32BE = Ctr<Aes<128>, 32>;
 /// AES-128-CTR with a counter of 64 bits.
-pub type Aes128Ctr64BE = Ctr<Aes<11>, 64>;
+pub type Aes128Ctr64BE = Ctr<Aes<128>, 64>;
 /// AES-128-CTR with a counter of 128 bits.
-pub type Aes128Ctr128BE = Ctr<Aes<11>, 128>;
+pub type Aes128Ctr128BE = Ctr<Aes<128>, 128>;
 /// AES-192-CTR with a counter of 32 bits.
-pub type Aes192Ctr32BE = Ctr<Aes<13>, 32>;
+pub type Aes192Ctr32BE = Ctr<Aes<192>, 32>;
 /// AES-192-CTR with a counter of 64 bits.
-pub type Aes192Ctr64BE = Ctr<Aes<13>, 64>;
+pub type Aes192Ctr64BE = Ctr<Aes<192>, 64>;
 /// AES-192-CTR with a counter of 128 bits.
-pub type Aes192Ctr128BE = Ctr<Aes<13>, 128>;
+pub type Aes192Ctr128BE = Ctr<Aes<192>, 128>;
 /// AES-256-CTR with a counter of 32 bits.
-pub type Aes256Ctr32BE = Ctr<Aes<15>, 32>;
+pub type Aes256Ctr32BE = Ctr<Aes<256>, 32>;
 /// AES-256-CTR with a counter of 64 bits.
-pub type Aes256Ctr64BE = Ctr<Aes<15>, 64>;
+pub type Aes256Ctr64BE = Ctr<Aes<256>, 64>;
 /// AES-256-CTR with a counter of 128 bits.
-pub type Aes256Ctr128BE = Ctr<Aes<15>, 128>;
+pub type Aes256Ctr128BE = Ctr<Aes<256>, 128>;
 
-impl<C: Cipher, const BITS: u32> Ctr<C, BITS> {
+impl<C: SizedCipher, const BITS: u32> Ctr<C, BITS> {
     const COUNTER: CounterBits = match BITS {
         32 => CounterBits::Bits32,
         64 => CounterBits::Bits64,
@@ -238,15 +238,15 @@ impl<C: Cipher, const BITS: u32> Ctr<C, BITS> {
     }
 }
 
-impl<C: Cipher, const BITS: u32> InnerUser for Ctr<C, BITS> {
+impl<C: SizedCipher, const BITS: u32> InnerUser for Ctr<C, BITS> {
     type Inner = Key<C>;
 }
 
-impl<C: Cipher, const BITS: u32> IvSizeUser for Ctr<C, BITS> {
+impl<C: SizedCipher, const BITS: u32> IvSizeUser for Ctr<C, BITS> {
     type IvSize = U16;
 }
 
-impl<C: Cipher, const BITS: u32> InnerIvInit for Ctr<C, BITS> {
+impl<C: SizedCipher, const BITS: u32> InnerIvInit for Ctr<C, BITS> {
     fn inner_iv_init(key: Key<C>, iv: &Iv<Self>) -> Self {
         const { _ = Self::COUNTER }
         let iv = (*iv).into();
@@ -254,7 +254,7 @@ impl<C: Cipher, const BITS: u32> InnerIvInit for Ctr<C, BITS> {
     }
 }
 
-impl<C: Cipher, const BITS: u32> StreamCipher for Ctr<C, BITS> {
+impl<C: SizedCipher, const BITS: u32> StreamCipher for Ctr<C, BITS> {
     fn check_remaining(&self, data_len: usize) -> Result<(), StreamCipherError> {
         let blocks = data_len.saturating_sub(self.left).div_ceil(16);
         if blocks as u128 > Self::MASK - self.made { Err(StreamCipherError) } else { Ok(()) }
@@ -282,7 +282,7 @@ impl<C: Cipher, const BITS: u32> StreamCipher for Ctr<C, BITS> {
     }
 }
 
-impl<C: Cipher, const BITS: u32> StreamCipherSeek for Ctr<C, BITS> {
+impl<C: SizedCipher, const BITS: u32> StreamCipherSeek for Ctr<C, BITS> {
     #[expect(clippy::cast_possible_truncation, reason = "less than 16 bytes are left")]
     fn try_current_pos<T: SeekNum>(&self) -> Result<T, OverflowError> {
         T::from_block_byte(self.made, 16 - self.left as u8, 16)
@@ -301,15 +301,15 @@ impl<C: Cipher, const BITS: u32> StreamCipherSeek for Ctr<C, BITS> {
     }
 }
 
-impl<C: Cipher, const BITS: u32> Drop for Ctr<C, BITS> {
+impl<C: SizedCipher, const BITS: u32> Drop for Ctr<C, BITS> {
     fn drop(&mut self) {
         self.block.zeroize();
     }
 }
 
-impl<C: Cipher, const BITS: u32> ZeroizeOnDrop for Ctr<C, BITS> {}
+impl<C: SizedCipher, const BITS: u32> ZeroizeOnDrop for Ctr<C, BITS> {}
 
-impl<C: Cipher, const BITS: u32> fmt::Debug for Ctr<C, BITS> {
+impl<C: SizedCipher, const BITS: u32> fmt::Debug for Ctr<C, BITS> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Ctr({:?}, {:?})", self.key, Self::COUNTER)
     }

@@ -53,8 +53,8 @@
 pub use lanelock_aead::{self as aead, KeyUsage};
 pub use lanelock_core::{
     Aes, Aes128, Aes128Cmac, Aes128KeyWrap, Aes128Xts, Aes192, Aes192Cmac, Aes192KeyWrap,
-    Aes192Xts, Aes256, Aes256Cmac, Aes256KeyWrap, Aes256Xts, AesLevel, Block, Cipher, Cmac,
-    CmacStream, CounterBits, CtrStream, Error, InOut, Key, KeyWrap, LevelError, Pattern, Xts,
+    Aes192Xts, Aes256, Aes256Cmac, Aes256KeyWrap, Aes256Xts, AesLevel, Block, Cmac, CmacStream,
+    CounterBits, CtrStream, Error, InOut, Key, KeyWrap, LevelError, Pattern, SizedCipher, Xts,
     Zeroizing, cipher, lanes, last_level_run,
 };
 pub use lanelock_hash as hash;

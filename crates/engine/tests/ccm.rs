@@ -4,7 +4,7 @@
 
 mod support;
 
-use lanelock::Cipher;
+use lanelock::SizedCipher;
 use lanelock::{
     AesLevel, Error, InOut,
     aead::{
@@ -59,7 +59,7 @@ sized!(Aes192Ccm, 24);
 sized!(Aes256Ccm, 32);
 
 /// The text in pieces through a sealer.
-fn seal_in_pieces<C: Cipher>(
+fn seal_in_pieces<C: SizedCipher>(
     key: &Ccm<C>,
     rng: &mut Rng,
     nonce: &[u8],
@@ -85,7 +85,7 @@ where
     [sealed, tag].concat()
 }
 
-fn open_in_pieces<C: Cipher>(
+fn open_in_pieces<C: SizedCipher>(
     key: &Ccm<C>,
     rng: &mut Rng,
     nonce: &[u8],
@@ -103,7 +103,7 @@ fn open_in_pieces<C: Cipher>(
     opener.finish(tag)
 }
 
-fn check<C: Cipher>(key: &Ccm<C>, case: &AeadCase, rng: &mut Rng)
+fn check<C: SizedCipher>(key: &Ccm<C>, case: &AeadCase, rng: &mut Rng)
 where
     Ccm<C>: Aead,
 {

@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "tests")]
 
 use lanelock::{
-    Aes128, Aes128Cmac, Aes256, Aes256Cmac, AesLevel, Block, Cipher, Cmac, Key, Pattern,
-    cipher::CipherKeys,
+    Aes128, Aes128Cmac, Aes256, Aes256Cmac, AesLevel, Block, Cmac, Key, Pattern, SizedCipher,
+    cipher::{Cipher, CipherKeys, Schedule},
     lanes::{self, Job, KeyRef, LaneCipher, MacJob, Order, OwnedJob, OwnedMacJob, Scheduler},
 };
 use lanelock_isa::AesClmul;
@@ -25,17 +25,23 @@ fn encrypt_block<const N: usize>(key: &[u8; 16], block: &mut Block) {
     }
 }
 
-impl<const N: usize> Cipher for Turns<N> {
+impl<const N: usize> SizedCipher for Turns<N> {
     const NAME: &'static str = "Turns";
-    const ROUND_KEYS: usize = N;
-    const KEY_BYTES: usize = 16;
     type KeyBytes = [u8; 16];
     type TwoKeys = [u8; 32];
+    type Cipher = Self;
+}
+
+impl<const N: usize> Cipher for Turns<N> {
+    const ROUND_KEYS: usize = N;
     type Rounds<T: Copy> = [T; N];
     type RoundKey<S: AesClmul> = S::V;
     type Begun<S: AesClmul> = S::V;
 
-    fn rounds<T: Copy>(value: T) -> [T; N] {
+    fn name(_: usize) -> &'static str {
+        Self::NAME
+    }
+    fn places<T: Copy>(value: T) -> [T; N] {
         [value; N]
     }
     #[inline(always)]
@@ -46,16 +52,16 @@ impl<const N: usize> Cipher for Turns<N> {
     fn lane_keys<S: AesClmul>(_: S, keys: S::V) -> S::V {
         keys
     }
-    fn expand<S: AesClmul>(_: S, key: &[u8], schedule: &mut [Block; N]) {
-        for (round, to) in schedule.iter_mut().enumerate() {
+    fn expand<S: AesClmul>(_: S, key: &[u8], schedule: &mut Schedule<Self>) {
+        for (round, to) in schedule.keys.iter_mut().enumerate() {
             for (to, byte) in to.iter_mut().zip(key) {
                 *to = byte.wrapping_mul(2 * round as u8 + 1);
             }
         }
     }
-    fn invert<S: AesClmul>(_: S, encrypt: &[Block; N], decrypt: &mut [Block; N]) {
-        *decrypt = *encrypt;
-        decrypt.reverse();
+    fn invert<S: AesClmul>(_: S, encrypt: &Schedule<Self>, decrypt: &mut Schedule<Self>) {
+        decrypt.keys = encrypt.keys;
+        decrypt.keys.reverse();
     }
     #[inline(always)]
     fn encrypt<S: AesClmul, const V: usize>(

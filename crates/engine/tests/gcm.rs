@@ -4,7 +4,7 @@
 
 mod support;
 
-use lanelock::Cipher;
+use lanelock::SizedCipher;
 use lanelock::{
     Aes128, AesLevel, Error, InOut,
     aead::{Aead, Aes128Gcm, Aes192Gcm, Aes256Gcm, Gcm},
@@ -38,7 +38,7 @@ fn offered(case: &AeadCase) -> bool {
     (12..=16).contains(&case.tag.len())
 }
 
-fn check<C: Cipher>(key: &Gcm<C>, case: &AeadCase, rng: &mut Rng)
+fn check<C: SizedCipher>(key: &Gcm<C>, case: &AeadCase, rng: &mut Rng)
 where
     Gcm<C>: Aead,
 {
@@ -139,7 +139,7 @@ fn universal_hashes() {
 }
 
 /// Every length, at an odd place, in place and from one buffer to another.
-fn compare<C: Cipher>(soft: &Gcm<C>, hard: &Gcm<C>, rng: &mut Rng)
+fn compare<C: SizedCipher>(soft: &Gcm<C>, hard: &Gcm<C>, rng: &mut Rng)
 where
     Gcm<C>: Aead,
 {

@@ -2,8 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "tests")]
 
-use lanelock::Cipher;
 use lanelock::Key;
+use lanelock::SizedCipher;
 use lanelock::{
     Aes128, Aes192, Aes256, AesLevel, CounterBits, Pattern,
     lanes::{self, Job},
@@ -39,7 +39,7 @@ fn expect(level: AesLevel, case: &CipherCase, what: &str, got: &[u8], want: &[u8
 
 #[test]
 fn ecb() {
-    fn check<C: Cipher>(key: &Key<C>, case: &CipherCase) {
+    fn check<C: SizedCipher>(key: &Key<C>, case: &CipherCase) {
         let mut data = case.plaintext.clone();
         key.ecb_encrypt(&mut data).unwrap();
         expect(key.level(), case, "encrypt", &data, &case.ciphertext);
@@ -52,7 +52,7 @@ fn ecb() {
 
 #[test]
 fn cbc() {
-    fn check<C: Cipher>(key: &Key<C>, case: &CipherCase) {
+    fn check<C: SizedCipher>(key: &Key<C>, case: &CipherCase) {
         let iv: [u8; 16] = case.iv[..].try_into().unwrap();
         let mut data = case.plaintext.clone();
         key.cbc_encrypt(&mut iv.clone(), &mut data).unwrap();
@@ -100,7 +100,7 @@ fn cbc_in_lanes() {
 
 #[test]
 fn ctr() {
-    fn check<C: Cipher>(key: &Key<C>, case: &CipherCase, widths: &[CounterBits]) {
+    fn check<C: SizedCipher>(key: &Key<C>, case: &CipherCase, widths: &[CounterBits]) {
         for bits in widths {
             let counter: [u8; 16] = case.iv[..].try_into().unwrap();
             let mut data = case.plaintext.clone();
@@ -145,7 +145,7 @@ fn cbcs() {
 /// those that are not is wrong.
 #[test]
 fn wycheproof_cbc_pkcs5() {
-    fn check<C: Cipher>(key: &Key<C>, padded: &testkit::PaddedCase) {
+    fn check<C: SizedCipher>(key: &Key<C>, padded: &testkit::PaddedCase) {
         let case = &padded.case;
         let mut data = case.ciphertext.clone();
         let whole = key.cbc_decrypt(&mut case.iv[..].try_into().unwrap(), &mut data).is_ok();

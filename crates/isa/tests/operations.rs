@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "tests")]
 
-use lanelock_isa::{AesClmul, AesLevel, AesRounds, Block, Blocks as _, Kernel, RoundKeys, Window};
+use lanelock_isa::{
+    AesClmul, AesLevel, AesRounds, Block, Blocks as _, Kernel, LAST, RoundKeys, Window,
+};
 
 /// A key of its own for every lane of one vector.
 #[derive(Clone, Copy)]
@@ -11,7 +13,12 @@ struct OwnKeys<'k>([&'k [Block; 11]; 4]);
 impl<S: AesRounds> RoundKeys<S> for OwnKeys<'_> {
     #[inline(always)]
     fn get(&self, s: S, round: usize, _: usize) -> S::K {
-        s.as_keys(s.load_each(&self.0.map(|keys| &keys[round])))
+        s.as_keys(s.load_each(&self.0.map(|keys| &keys[if round == LAST { 10 } else { round }])))
+    }
+
+    #[inline(always)]
+    fn rounds(&self) -> usize {
+        10
     }
 }
 
@@ -74,7 +81,7 @@ impl Kernel for All<'_> {
                 s.splat_narrow(s.narrow().load(&self.a[2..])),
                 s.splat_halves(1 << 63 | 7, 0x0123_4567_89ab_cdef),
                 s.load_each(&each),
-                s.encrypt::<1, 11>([a], OwnKeys(own))[0],
+                s.encrypt::<1>([a], OwnKeys(own))[0],
             ];
             for (out, v) in out.iter_mut().zip(results) {
                 let mut blocks = [[0; 16]; 4];
@@ -324,8 +331,8 @@ impl Kernel for Chained<'_> {
         let (a, b) = (s.load(self.a), s.load(self.b));
         let own = self.keys.each_ref();
         let keys = OwnKeys(own);
-        let [v] = s.encrypt_whitened::<1, 11>([s.whiten(a, keys.get(s, 0, 0))], keys);
-        let [w] = s.encrypt_whitened_xor::<1, 11>([s.whiten(a, keys.get(s, 0, 0))], [b], keys);
+        let [v] = s.encrypt_whitened::<1>([s.whiten(a, keys.get(s, 0, 0))], keys);
+        let [w] = s.encrypt_whitened_xor::<1>([s.whiten(a, keys.get(s, 0, 0))], [b], keys);
         let mut blocks = [[[0; 16]; 4]; 2];
         s.store(s.xor(v, b), &mut blocks[0]);
         s.store(w, &mut blocks[1]);
@@ -367,11 +374,11 @@ impl Kernel for Masked<'_> {
         let (whitened, last) = (s.whiten(a, key(0)), key(10));
         // What is added behind whitening and joining counts as if it had been added before.
         let joined = s.xor(s.join(a, last), s.xor(a, b));
-        let [v] = s.encrypt_begin::<1, 11>([whitened], keys);
-        let [w] = s.encrypt::<1, 11>([a], keys);
+        let [v] = s.encrypt_begin::<1>([whitened], keys);
+        let [w] = s.encrypt::<1>([a], keys);
         assert_eq!(blocks(s.encrypt_end(v, last, joined)), blocks(s.xor(w, b)));
-        let [v] = s.decrypt_begin::<1, 11>([s.xor(s.whiten(b, key(0)), s.xor(a, b))], keys);
-        let [w] = s.decrypt::<1, 11>([a], keys);
+        let [v] = s.decrypt_begin::<1>([s.xor(s.whiten(b, key(0)), s.xor(a, b))], keys);
+        let [w] = s.decrypt::<1>([a], keys);
         assert_eq!(blocks(s.decrypt_end(v, last, joined)), blocks(s.xor(w, b)));
         assert_eq!(blocks(s.whiten(whitened, key(0))), blocks(a));
 

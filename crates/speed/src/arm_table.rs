@@ -100,7 +100,7 @@ impl<const N: usize, const R: usize> Kernel for InFlight<'_, N, R> {
             for i in 0..N {
                 v[i] = s.load(&group[i..]);
             }
-            v = if self.decrypt { s.decrypt::<N, R>(v, keys) } else { s.encrypt::<N, R>(v, keys) };
+            v = if self.decrypt { s.decrypt::<N>(v, keys) } else { s.encrypt::<N>(v, keys) };
             for i in 0..N {
                 s.store(v[i], &mut group[i..]);
             }

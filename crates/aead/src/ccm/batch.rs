@@ -13,13 +13,13 @@ use super::{Ccm, split_aad, text::CcmText};
 use crate::batch::Message;
 use lanelock_core::{
     AesLevel, Error,
-    cipher::{Cipher, EncryptKey},
+    cipher::{Cipher, EncryptKey, Schedule, SizedCipher},
     lanes::{ChainWork, CmacBlocks, Flight, encrypt_each},
     parts::{authenticate_beside, xor},
 };
 
 /// Seals or opens all messages.
-pub(super) fn run_all<C: Cipher, const OPEN: bool>(messages: &mut [Message<'_, Ccm<C>>]) {
+pub(super) fn run_all<C: SizedCipher, const OPEN: bool>(messages: &mut [Message<'_, Ccm<C>>]) {
     // Keys of several levels are rare.
     for group in messages.chunk_by_mut(|a, b| a.key.level() == b.key.level()) {
         run::<C, OPEN>(group);
@@ -51,7 +51,7 @@ struct Tag<'m> {
 }
 
 impl<'m, 'k, C: Cipher> CcmWork<'m, 'k, C> {
-    fn new(message: &'m mut Message<'k, Ccm<C>>) -> Option<Self> {
+    fn new<K: SizedCipher<Cipher = C>>(message: &'m mut Message<'k, Ccm<K>>) -> Option<Self> {
         let Message { key, nonce, aad, data, tag, result } = message;
         let start = match key.check(nonce, data.len(), tag.len()) {
             Ok(start) => start,
@@ -110,7 +110,7 @@ impl<'m, 'k, C: Cipher> CcmWork<'m, 'k, C> {
 }
 
 /// Seals or opens messages whose keys have one level.
-fn run<C: Cipher, const OPEN: bool>(messages: &mut [Message<'_, Ccm<C>>]) {
+fn run<C: SizedCipher, const OPEN: bool>(messages: &mut [Message<'_, Ccm<C>>]) {
     let level = messages[0].key.level();
     let mut works: Vec<_> = messages.iter_mut().filter_map(CcmWork::new).collect();
     let Some(first) = works.first() else { return };
@@ -130,7 +130,7 @@ fn run<C: Cipher, const OPEN: bool>(messages: &mut [Message<'_, Ccm<C>>]) {
         let CcmWork { key, state, runs, blocks, .. } = work;
         ChainWork { state, runs, data: &mut blocks[..], keys: key.keys() }
     });
-    Flight::whole(level).run::<CcmText<OPEN>, 2, C>(same, chains);
+    Flight::whole(level).run::<CcmText<OPEN>, 2, _>(same, chains);
 
     // Partial blocks: their key stream, exclusive or with the text, and a last step of the MAC with
     // zeros behind the text.
@@ -145,7 +145,7 @@ fn run<C: Cipher, const OPEN: bool>(messages: &mut [Message<'_, Ccm<C>>]) {
 /// Takes the AAD into the MACs.
 fn add_aad<C: Cipher>(
     level: AesLevel,
-    same: Option<&C::Rounds<Block>>,
+    same: Option<&Schedule<C>>,
     works: &mut [CcmWork<'_, '_, C>],
 ) {
     if works.iter().all(|work| work.aad.is_empty()) {
@@ -166,7 +166,7 @@ fn add_aad<C: Cipher>(
         let (data, _) = rest(work).as_chunks();
         ChainWork { state: array::from_mut(&mut work.state[0]), runs, data, keys: work.key.keys() }
     });
-    Flight::whole(level).run::<CmacBlocks, 1, C>(same, chains);
+    Flight::whole(level).run::<CmacBlocks, 1, _>(same, chains);
     for work in &mut *works {
         let (_, last) = rest(work).as_chunks::<16>();
         for (mac, byte) in work.state[0].iter_mut().zip(last) {

@@ -23,7 +23,7 @@ use super::{
 };
 use lanelock_core::{
     Error, InOut,
-    cipher::{Aes, Cipher, EncryptKey},
+    cipher::{Aes, EncryptKey, SizedCipher},
     parts::{SetUp, authenticate, copy_ok, copy_tag, key_object},
 };
 use message::CcmOneShot;
@@ -49,19 +49,19 @@ use message::CcmOneShot;
 ///
 /// Zeroised on drop.
 #[derive(Clone)]
-pub struct Ccm<C: Cipher> {
-    key: EncryptKey<C>,
+pub struct Ccm<C: SizedCipher> {
+    key: EncryptKey<C::Cipher>,
     tag_length: usize,
 }
 
 /// CCM with a 128-bit key.
-pub type Aes128Ccm = Ccm<Aes<11>>;
+pub type Aes128Ccm = Ccm<Aes<128>>;
 /// CCM with a 192-bit key.
-pub type Aes192Ccm = Ccm<Aes<13>>;
+pub type Aes192Ccm = Ccm<Aes<192>>;
 /// CCM with a 256-bit key.
-pub type Aes256Ccm = Ccm<Aes<15>>;
+pub type Aes256Ccm = Ccm<Aes<256>>;
 
-impl<C: Cipher> SetUp for Ccm<C> {
+impl<C: SizedCipher> SetUp for Ccm<C> {
     fn none(level: AesLevel) -> Self {
         Self { key: EncryptKey::none(level), tag_length: 16 }
     }
@@ -71,7 +71,7 @@ impl<C: Cipher> SetUp for Ccm<C> {
     }
 }
 
-impl<C: Cipher> Aead for Ccm<C> {
+impl<C: SizedCipher> Aead for Ccm<C> {
     fn tag_length(&self) -> usize {
         self.tag_length
     }
@@ -84,7 +84,7 @@ impl<C: Cipher> Aead for Ccm<C> {
         tag: &mut [u8],
     ) -> Result<(), Error> {
         let start = self.check(nonce, data.len(), tag.len())?;
-        let message = CcmOneShot::<C, false> { key: &self.key, start, aad, data: &mut data };
+        let message = CcmOneShot::<_, false> { key: &self.key, start, aad, data: &mut data };
         copy_tag(&self.level().run(message), tag);
         Ok(())
     }
@@ -97,7 +97,7 @@ impl<C: Cipher> Aead for Ccm<C> {
         tag: &[u8],
     ) -> Result<(), Error> {
         let start = self.check(nonce, data.len(), tag.len())?;
-        let message = CcmOneShot::<C, true> { key: &self.key, start, aad, data: &mut data };
+        let message = CcmOneShot::<_, true> { key: &self.key, start, aad, data: &mut data };
         let mut full = self.level().run(message);
         authenticate(
             self.level(),
@@ -109,7 +109,7 @@ impl<C: Cipher> Aead for Ccm<C> {
     }
 }
 
-impl<C: Cipher> Batch for Ccm<C> {
+impl<C: SizedCipher> Batch for Ccm<C> {
     fn seal_each(messages: &mut [Message<'_, Self>]) {
         if let [message] = messages {
             message.alone::<true>();
@@ -127,7 +127,7 @@ impl<C: Cipher> Batch for Ccm<C> {
     }
 }
 
-impl<C: Cipher> Ccm<C> {
+impl<C: SizedCipher> Ccm<C> {
     /// The same key with tags of `bytes` bytes.
     ///
     /// # Errors
@@ -170,8 +170,9 @@ impl<C: Cipher> Ccm<C> {
         nonce: &[u8],
         aad_length: u64,
         text_length: u64,
-    ) -> Result<Sealer<CcmStream<'_, C>>, Error> {
-        let stream = CcmStream::new(self, nonce, aad_length, text_length)?;
+    ) -> Result<Sealer<CcmStream<'_, C::Cipher>>, Error> {
+        let start = Start::new(self.tag_length, nonce, text_length)?;
+        let stream = CcmStream::new(&self.key, start, aad_length, text_length);
         Ok(Sealer::new(stream, self.tag_length))
     }
 
@@ -184,14 +185,15 @@ impl<C: Cipher> Ccm<C> {
         nonce: &[u8],
         aad_length: u64,
         text_length: u64,
-    ) -> Result<Opener<CcmStream<'_, C>>, Error> {
-        let stream = CcmStream::new(self, nonce, aad_length, text_length)?;
+    ) -> Result<Opener<CcmStream<'_, C::Cipher>>, Error> {
+        let start = Start::new(self.tag_length, nonce, text_length)?;
+        let stream = CcmStream::new(&self.key, start, aad_length, text_length);
         Ok(Opener::new(stream, self.tag_length))
     }
 
     fn check(&self, nonce: &[u8], text: usize, tag: usize) -> Result<Start, Error> {
         if tag == self.tag_length {
-            Start::new(self, nonce, text as u64)
+            Start::new(self.tag_length, nonce, text as u64)
         } else {
             Err(Error::TagLength)
         }
@@ -209,7 +211,7 @@ struct Start {
 }
 
 impl Start {
-    fn new<C: Cipher>(key: &Ccm<C>, nonce: &[u8], text: u64) -> Result<Self, Error> {
+    fn new(tag_length: usize, nonce: &[u8], text: u64) -> Result<Self, Error> {
         if !(7..=13).contains(&nonce.len()) {
             return Err(Error::NonceLength);
         }
@@ -221,7 +223,7 @@ impl Start {
         let mut a0 = [0; 16];
         a0[0] = q.to_le_bytes()[0] - 1;
         a0[1..=nonce.len()].copy_from_slice(nonce);
-        let flags = (key.tag_length.to_le_bytes()[0] - 2) / 2 * 8;
+        let flags = (tag_length.to_le_bytes()[0] - 2) / 2 * 8;
         let b0 = u128::from_be_bytes(a0) | u128::from(flags) << 120 | u128::from(text);
         Ok(Self { b0: b0.to_be_bytes(), a0 })
     }

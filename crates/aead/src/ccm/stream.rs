@@ -6,17 +6,17 @@ use lanelock_isa::{Block, wipe};
 use zeroize::ZeroizeOnDrop;
 
 use lanelock_core::{
-    Error, InOut,
-    cipher::Cipher,
+    InOut,
+    cipher::{Cipher, EncryptKey},
     parts::{InOutBlocks, absorb_blocks},
 };
 
-use super::{Ccm, Start, aad_header, message::CcmPiece};
+use super::{Start, aad_header, message::CcmPiece};
 use crate::Stream;
 
 /// A message on its way through CCM: see [`Ccm::sealer`].
 pub struct CcmStream<'k, C: Cipher> {
-    key: &'k Ccm<C>,
+    key: &'k EncryptKey<C>,
     a0: Block,
     /// The state of the MAC; the first `filled` bytes of the current block have been added.
     mac: Block,
@@ -30,10 +30,9 @@ pub struct CcmStream<'k, C: Cipher> {
 }
 
 impl<'k, C: Cipher> CcmStream<'k, C> {
-    pub(super) fn new(key: &'k Ccm<C>, nonce: &[u8], aad: u64, text: u64) -> Result<Self, Error> {
-        let start = Start::new(key, nonce, text)?;
+    pub(super) fn new(key: &'k EncryptKey<C>, start: Start, aad: u64, text: u64) -> Self {
         let mut mac = start.first_block(aad);
-        key.key.encrypt_block(&mut mac);
+        key.encrypt_block(&mut mac);
         let (counter, stream) = (start.counter(1), [0; 16]);
         let mut message = Self {
             key,
@@ -49,7 +48,7 @@ impl<'k, C: Cipher> CcmStream<'k, C> {
             let (header, bytes) = aad_header(aad);
             message.absorb(&header[..bytes]);
         }
-        Ok(message)
+        message
     }
 
     fn wipe(&mut self) {
@@ -63,7 +62,7 @@ impl<'k, C: Cipher> CcmStream<'k, C> {
         let (head, rest) = bytes.split_at(self.until_block(bytes.len()));
         self.absorb_part(head);
         let (blocks, last) = rest.as_chunks();
-        absorb_blocks(&self.key.key, &mut self.mac, blocks);
+        absorb_blocks(self.key, &mut self.mac, blocks);
         self.absorb_part(last);
     }
 
@@ -86,7 +85,7 @@ impl<'k, C: Cipher> CcmStream<'k, C> {
     /// Fills the current block up with zeros.
     fn end_block(&mut self) {
         if self.filled > 0 {
-            self.key.key.encrypt_block(&mut self.mac);
+            self.key.encrypt_block(&mut self.mac);
             self.filled = 0;
         }
     }
@@ -102,12 +101,12 @@ impl<'k, C: Cipher> CcmStream<'k, C> {
         self.crypt_part::<OPEN>(head);
         let (blocks, last) = InOutBlocks::split(rest);
         if !blocks.is_empty() {
-            let (key, mac, counter) = (&self.key.key, &mut self.mac, &mut self.counter);
-            key.level().run(CcmPiece::<C, OPEN> { key, mac, counter, data: blocks });
+            let (key, mac, counter) = (self.key, &mut self.mac, &mut self.counter);
+            key.level().run(CcmPiece::<_, OPEN> { key, mac, counter, data: blocks });
         }
         if !last.is_empty() {
             self.stream = self.counter;
-            self.key.key.encrypt_block(&mut self.stream);
+            self.key.encrypt_block(&mut self.stream);
             self.counter = (u128::from_be_bytes(self.counter) + 1).to_be_bytes();
             self.crypt_part::<OPEN>(last);
         }
@@ -168,7 +167,7 @@ impl<C: Cipher> Stream for CcmStream<'_, C> {
 
     fn finish(&mut self, tag: &mut [u8]) {
         self.end_block();
-        self.key.key.encrypt_block(&mut self.a0);
+        self.key.encrypt_block(&mut self.a0);
         for (tag, (m, a)) in tag.iter_mut().zip(self.mac.iter().zip(&self.a0)) {
             *tag = m ^ a;
         }
@@ -186,6 +185,6 @@ impl<C: Cipher> ZeroizeOnDrop for CcmStream<'_, C> {}
 
 impl<C: Cipher> fmt::Debug for CcmStream<'_, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "CcmStream({:?})", self.key)
+        write!(f, "CcmStream({}Ccm({}))", self.key.name(), self.key.level())
     }
 }

@@ -9,17 +9,19 @@
 //! At most five rows are encrypted together: 5 states, the offsets, the checksum and the mask of the
 //! tag, and the round keys: 20 registers with 11 of them.
 
+use core::marker::PhantomData;
+
 use lanelock_isa::{AesClmul, Block, Blocks, Kernel, wipe};
 
 use super::{
-    Ocb3, end_mark,
+    Ocb3, Ocb3Key, end_mark,
     flow::{Aad, Flow, FlowKeys, Ocb3Text},
     format_nonce,
     masks::Masks,
 };
 use crate::batch::{Batch, Message};
 use lanelock_core::{
-    cipher::{Cipher, CipherKeys, SameKey},
+    cipher::{Cipher, CipherKeys, SameKey, Schedule, SizedCipher},
     parts::{InOutBlocks, authenticate_beside, copy_tag},
 };
 
@@ -35,7 +37,7 @@ const TAIL: usize = 3;
 /// The most rows that go through AES together: blocks behind the vectors, a pad, a tag.
 const ROWS: usize = TAIL + 2;
 
-impl<C: Cipher> Batch for Ocb3<C> {
+impl<C: SizedCipher> Batch for Ocb3<C> {
     fn seal_each(messages: &mut [Message<'_, Self>]) {
         each::<C, true>(messages);
     }
@@ -46,7 +48,7 @@ impl<C: Cipher> Batch for Ocb3<C> {
 }
 
 #[inline(always)]
-fn each<C: Cipher, const SEAL: bool>(messages: &mut [Message<'_, Ocb3<C>>]) {
+fn each<C: SizedCipher, const SEAL: bool>(messages: &mut [Message<'_, Ocb3<C>>]) {
     let mut wave = Ocb3Wave::new();
     for messages in messages.chunks_mut(CHUNK) {
         // Shape and place of each message, as one number.
@@ -54,7 +56,7 @@ fn each<C: Cipher, const SEAL: bool>(messages: &mut [Message<'_, Ocb3<C>>]) {
         let mut count = 0;
         for (place, message) in messages.iter_mut().enumerate() {
             let Message { key, nonce, aad, data, tag, result } = message;
-            *result = key.check(nonce, aad, data.len(), tag.len());
+            *result = key.0.check(nonce, aad, data.len(), tag.len());
             if result.is_ok() {
                 // Level, rows of AAD and rows of text: messages with the same number have the same
                 // rows.
@@ -91,33 +93,60 @@ fn place(number: u32) -> usize {
 }
 
 #[inline(always)]
-fn together<C: Cipher, const SEAL: bool>(
+fn together<C: SizedCipher, const SEAL: bool>(
     messages: &mut [Message<'_, Ocb3<C>>],
     group: &[u32],
     wave: &mut Ocb3Wave,
 ) {
-    let first = messages[place(group[0])].key;
+    let first = &messages[place(group[0])].key.0;
     let mut keys = [first; LANES];
     let mut one_key = true;
-    for (key, number) in keys.iter_mut().zip(group) {
-        *key = messages[place(*number)].key;
+    let mut lanes: [Ocb3Lane<'_, '_>; LANES] = Default::default();
+    let waiting = keys.iter_mut().zip(&mut wave.nonces).zip(&mut lanes);
+    for (((key, nonce), lane), message) in waiting.zip(of_group(messages, group)) {
+        *key = &message.key.0;
         one_key &= core::ptr::eq(*key, first);
+        *nonce = nonce_block(message.nonce, message.key.0.tag_length);
+        *lane = Ocb3Lane { aad: message.aad, data: message.data };
     }
+    let level = first.level();
+    let (shape, lanes, used) = (shape(group[0]), &mut lanes, group.len());
     if one_key {
-        first.level().run(Together::<_, C, SEAL> {
-            messages,
-            group,
-            keys: Ocb3OneKey(first),
-            wave,
-        });
+        let keys = Ocb3OneKey(first);
+        level.run(Together::<_, _, SEAL> { lanes, used, shape, keys, wave, cipher: PhantomData });
     } else {
-        first.level().run(Together::<_, C, SEAL> {
-            messages,
-            group,
-            keys: Ocb3KeyEach(&keys),
-            wave,
-        });
+        let keys = Ocb3KeyEach(&keys);
+        level.run(Together::<_, _, SEAL> { lanes, used, shape, keys, wave, cipher: PhantomData });
     }
+    for (full, message) in wave.tag.iter_mut().zip(of_group(messages, group)) {
+        let Message { data, tag, result, .. } = message;
+        if SEAL {
+            copy_tag(full, tag);
+        } else {
+            *result = authenticate_beside(&mut full[..tag.len().min(16)], tag, data);
+        }
+    }
+}
+
+/// The messages at the places of `group`, which are in order.
+#[inline(always)]
+fn of_group<'m, 'a, A>(
+    messages: &'m mut [Message<'a, A>],
+    group: &[u32],
+) -> impl Iterator<Item = &'m mut Message<'a, A>> {
+    let (mut messages, mut next) = (messages.iter_mut(), 0);
+    group.iter().filter_map(move |number| {
+        let skipped = place(*number) - next;
+        next += skipped + 1;
+        messages.nth(skipped)
+    })
+}
+
+/// What the kernel needs of a message.
+#[derive(Default)]
+struct Ocb3Lane<'m, 'a> {
+    aad: &'a [u8],
+    data: &'m mut [u8],
 }
 
 /// What the messages of a wave have in common.
@@ -207,7 +236,7 @@ impl Drop for Ocb3Wave {
 /// Where the lanes find their keys.
 trait Ocb3LaneKeys<'k, C: Cipher>: Copy {
     /// The key of lane `lane`.
-    fn key(self, lane: usize) -> &'k Ocb3<C>;
+    fn key(self, lane: usize) -> &'k Ocb3Key<C>;
     /// Round keys of the lanes of a vector that starts at lane `at`.
     fn rounds<S: AesClmul>(self, s: S, at: usize, decrypt: bool) -> impl CipherKeys<S, C>;
     /// Their masks, one of each.
@@ -226,11 +255,11 @@ trait Ocb3LaneKeys<'k, C: Cipher>: Copy {
 
 /// All lanes have the same key.
 #[derive(Clone, Copy)]
-struct Ocb3OneKey<'k, C: Cipher>(&'k Ocb3<C>);
+struct Ocb3OneKey<'k, C: Cipher>(&'k Ocb3Key<C>);
 
 impl<'k, C: Cipher> Ocb3LaneKeys<'k, C> for Ocb3OneKey<'k, C> {
     #[inline(always)]
-    fn key(self, _: usize) -> &'k Ocb3<C> {
+    fn key(self, _: usize) -> &'k Ocb3Key<C> {
         self.0
     }
 
@@ -261,11 +290,11 @@ impl<'k, C: Cipher> Ocb3LaneKeys<'k, C> for Ocb3OneKey<'k, C> {
 
 /// Every lane has a key of its own, and reads it where it is.
 #[derive(Clone, Copy)]
-struct Ocb3KeyEach<'a, 'k, C: Cipher>(&'a [&'k Ocb3<C>; LANES]);
+struct Ocb3KeyEach<'a, 'k, C: Cipher>(&'a [&'k Ocb3Key<C>; LANES]);
 
 impl<'k, C: Cipher> Ocb3LaneKeys<'k, C> for Ocb3KeyEach<'_, 'k, C> {
     #[inline(always)]
-    fn key(self, lane: usize) -> &'k Ocb3<C> {
+    fn key(self, lane: usize) -> &'k Ocb3Key<C> {
         self.0[lane % LANES]
     }
 
@@ -304,25 +333,32 @@ impl<'k, C: Cipher> Ocb3LaneKeys<'k, C> for Ocb3KeyEach<'_, 'k, C> {
 
 /// The round keys of the lanes of one vector; the vectors of a call are rows of these lanes.
 #[derive(Clone, Copy)]
-struct Gathered<'k, C: Cipher>([&'k C::Rounds<Block>; 4]);
+struct Gathered<'k, C: Cipher>([&'k Schedule<C>; 4]);
 
 impl<S: AesClmul, C: Cipher> CipherKeys<S, C> for Gathered<'_, C> {
     #[inline(always)]
     fn get(&self, s: S, round: usize, _: usize) -> C::RoundKey<S> {
-        let mut blocks = [&self.0[0].as_ref()[round]; 4];
+        let mut blocks = [&self.0[0].keys.as_ref()[round]; 4];
         for i in 1..S::WIDTH {
-            blocks[i] = &self.0[i].as_ref()[round];
+            blocks[i] = &self.0[i].keys.as_ref()[round];
         }
         C::lane_keys(s, s.load_each(&blocks))
     }
+
+    #[inline(always)]
+    fn rounds(&self) -> usize {
+        self.0[0].rounds
+    }
 }
 
-/// Seals or opens the messages at the places of `group`, which are of one shape.
+/// Seals or opens messages of one shape, up to their tags. Their nonces are in the wave.
 struct Together<'w, 'm, 'a, K, C: Cipher, const SEAL: bool> {
-    messages: &'m mut [Message<'a, Ocb3<C>>],
-    group: &'w [u32],
+    lanes: &'w mut [Ocb3Lane<'m, 'a>; LANES],
+    used: usize,
+    shape: usize,
     keys: K,
     wave: &'w mut Ocb3Wave,
+    cipher: PhantomData<C>,
 }
 
 impl<'k, K: Ocb3LaneKeys<'k, C>, C: Cipher, const SEAL: bool> Kernel
@@ -332,37 +368,31 @@ impl<'k, K: Ocb3LaneKeys<'k, C>, C: Cipher, const SEAL: bool> Kernel
 
     #[inline(always)]
     fn run<S: AesClmul>(self, s: S) {
-        let Self { messages, group, keys, wave } = self;
+        let Self { lanes, used, shape, keys, wave, .. } = self;
         // 1. The first offsets of all messages, a lane each.
-        let shape = Ocb3Shape::new(shape(group[0]), S::WIDTH);
-        for (nonce, number) in wave.nonces.iter_mut().zip(group) {
-            let message = &messages[place(*number)];
-            *nonce = nonce_block(message.nonce, message.key.tag_length);
-        }
-        for at in (0..group.len()).step_by(S::WIDTH) {
+        let shape = Ocb3Shape::new(shape, S::WIDTH);
+        for at in (0..used).step_by(S::WIDTH) {
             first_offsets::<S, C>(s, keys, wave, at);
         }
         // 2. For each message the blocks that fill vectors; what is behind them goes into rows.
         wave.sum = [[0; 16]; LANES];
         let first = FlowKeys::new(s, keys.key(0).round_keys(!SEAL));
-        for (lane, number) in group.iter().enumerate() {
-            let lane = lane % LANES;
-            let message = &mut messages[place(*number)];
+        let used = used.min(LANES);
+        for lane in 0..used {
             if shape.aad.is_some() {
-                begin_aad::<S, C>(s, keys.key(lane), wave, lane, message.aad);
+                begin_aad::<S, C>(s, keys.key(lane), wave, lane, lanes[lane].aad);
             }
             let text_keys = keys.text(s, lane, !SEAL, first);
             let masks = &keys.key(lane).masks;
-            begin::<S, C, SEAL>(s, shape, masks, text_keys, wave, lane, message.data);
+            begin::<S, C, SEAL>(s, shape, masks, text_keys, wave, lane, lanes[lane].data);
         }
-        for at in (0..group.len()).step_by(S::WIDTH) {
+        for at in (0..used).step_by(S::WIDTH) {
             // 3. The rows of all messages, a lane each.
             rows::<S, C, SEAL>(s, shape, keys, wave, at);
         }
-        for (lane, number) in group.iter().enumerate() {
-            let lane = lane % LANES;
+        for lane in 0..used {
             // 4. Back to the messages.
-            end::<S, C, SEAL>(s, shape, wave, lane, &mut messages[place(*number)]);
+            end(s, shape, wave, lane, lanes[lane].data);
         }
     }
 }
@@ -454,7 +484,7 @@ fn begin<S: AesClmul, C: Cipher, const SEAL: bool>(
 #[inline(always)]
 fn begin_aad<S: AesClmul, C: Cipher>(
     s: S,
-    key: &Ocb3<C>,
+    key: &Ocb3Key<C>,
     wave: &mut Ocb3Wave,
     lane: usize,
     aad: &[u8],
@@ -609,17 +639,10 @@ fn decrypt<'k, S: AesClmul, C: Cipher>(
     }
 }
 
-/// Copies what was done in rows from the lane to the message, and writes or checks the tag.
+/// Copies what was done in rows from the lane to the message.
 #[inline(always)]
-fn end<S: AesClmul, C: Cipher, const SEAL: bool>(
-    s: S,
-    shape: Ocb3Shape,
-    wave: &mut Ocb3Wave,
-    lane: usize,
-    message: &mut Message<'_, Ocb3<C>>,
-) {
+fn end<S: AesClmul>(s: S, shape: Ocb3Shape, wave: &Ocb3Wave, lane: usize, data: &mut [u8]) {
     let n = s.narrow();
-    let Message { data, tag, result, .. } = message;
     let (blocks, rest) = data.as_chunks_mut();
     if S::WIDTH > 1 {
         let done = blocks.len() / S::WIDTH * S::WIDTH;
@@ -629,11 +652,5 @@ fn end<S: AesClmul, C: Cipher, const SEAL: bool>(
     }
     if shape.part {
         s.store_part(s.in_first_lane(n.load(&[wave.part[lane]])), rest);
-    }
-    let full = &mut wave.tag[lane];
-    if SEAL {
-        copy_tag(full, tag);
-    } else {
-        *result = authenticate_beside(&mut full[..tag.len().min(16)], tag, data);
     }
 }

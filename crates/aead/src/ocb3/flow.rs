@@ -8,7 +8,7 @@ use lanelock_isa::{AesClmul, Block};
 
 use super::masks::Masks;
 use lanelock_core::{
-    cipher::{Cipher, CipherKeys, SameKey},
+    cipher::{Cipher, CipherKeys, SameKey, Schedule},
     parts::{InOutBlocks, load_group},
 };
 
@@ -110,13 +110,13 @@ impl Pass for Aad<'_> {
 /// Round keys. Those at the ends go with the offsets: see [`Offsets`].
 #[derive(Clone, Copy)]
 pub(super) struct FlowKeys<'k, S: AesClmul, C: Cipher> {
-    schedule: &'k C::Rounds<Block>,
+    schedule: &'k Schedule<C>,
     registers: SameKey<S, C>,
 }
 
 impl<'k, S: AesClmul, C: Cipher> FlowKeys<'k, S, C> {
     #[inline(always)]
-    pub(super) fn new(s: S, schedule: &'k C::Rounds<Block>) -> Self {
+    pub(super) fn new(s: S, schedule: &'k Schedule<C>) -> Self {
         Self { schedule, registers: SameKey::new(s, schedule) }
     }
 }
@@ -128,8 +128,13 @@ impl<S: AesClmul, C: Cipher> CipherKeys<S, C> for FlowKeys<'_, S, C> {
             self.registers.get(s, round, vector)
         } else {
             // With 16 registers the states and offsets take them; the key is an operand in memory.
-            C::round_key(s, &self.schedule.as_ref()[round])
+            C::round_key(s, &self.schedule.keys.as_ref()[round])
         }
+    }
+
+    #[inline(always)]
+    fn rounds(&self) -> usize {
+        self.schedule.rounds
     }
 }
 
@@ -247,7 +252,7 @@ impl<'m, S: AesClmul> Flow<'m, S> {
     #[inline(always)]
     pub(super) fn start<P: Pass, C: Cipher>(
         mut self,
-        schedule: &C::Rounds<Block>,
+        schedule: &Schedule<C>,
         data: &mut P,
     ) -> Flow<'m, S::Narrow> {
         let end = data.blocks();
@@ -265,7 +270,7 @@ impl<'m, S: AesClmul> Flow<'m, S> {
 
     /// Processes `data`, whatever was before.
     #[inline(always)]
-    pub(super) fn resume<P: Pass, C: Cipher>(&mut self, schedule: &C::Rounds<Block>, data: &mut P) {
+    pub(super) fn resume<P: Pass, C: Cipher>(&mut self, schedule: &Schedule<C>, data: &mut P) {
         let (s, end) = (self.s, data.blocks());
         let (keys, group) = (FlowKeys::new(s, schedule), FLIGHT * S::WIDTH);
         let mut at = 0;

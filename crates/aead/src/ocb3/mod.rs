@@ -14,7 +14,7 @@ use super::{Aead, Opener, Sealer};
 use flow::{Aad, Flow, Ocb3Text};
 use lanelock_core::{
     Error, InOut,
-    cipher::{Aes, Cipher, Key, SameKey},
+    cipher::{Aes, Cipher, SameKey, Schedule, Schedules, SizedCipher},
     parts::{InOutBlocks, SetUp, authenticate, copy_ok, copy_tag, key_object},
 };
 use masks::{MOST_BLOCKS, Masks};
@@ -47,34 +47,40 @@ const MOST_BYTES: u64 = 16 * MOST_BLOCKS;
 ///
 /// Zeroised on drop.
 #[derive(Clone)]
-pub struct Ocb3<C: Cipher> {
-    aes: Key<C>,
+pub struct Ocb3<C: SizedCipher>(Ocb3Key<C::Cipher>);
+
+/// What a key is made of, whatever its size.
+#[derive(Clone)]
+struct Ocb3Key<C: Cipher> {
+    schedules: Schedules<C>,
     masks: Masks,
     tag_length: usize,
 }
 
 /// OCB3 with a 128-bit key.
-pub type Aes128Ocb3 = Ocb3<Aes<11>>;
+pub type Aes128Ocb3 = Ocb3<Aes<128>>;
 /// OCB3 with a 192-bit key.
-pub type Aes192Ocb3 = Ocb3<Aes<13>>;
+pub type Aes192Ocb3 = Ocb3<Aes<192>>;
 /// OCB3 with a 256-bit key.
-pub type Aes256Ocb3 = Ocb3<Aes<15>>;
+pub type Aes256Ocb3 = Ocb3<Aes<256>>;
 
-impl<C: Cipher> SetUp for Ocb3<C> {
+impl<C: SizedCipher> SetUp for Ocb3<C> {
     fn none(level: AesLevel) -> Self {
-        Self { aes: Key::none(level), masks: Masks::none(), tag_length: 16 }
+        let (schedules, masks) = (Schedules::none(level), Masks::none());
+        Self(Ocb3Key { schedules, masks, tag_length: 16 })
     }
 
     fn set(&mut self, key: &[u8]) {
-        self.aes.set(key);
-        self.aes.encrypt_block(&mut self.masks.partial);
-        self.masks.set();
+        let Ocb3Key { schedules, masks, .. } = &mut self.0;
+        schedules.set(key);
+        schedules.encrypt.encrypt_block(&mut masks.partial);
+        masks.set();
     }
 }
 
-impl<C: Cipher> Aead for Ocb3<C> {
+impl<C: SizedCipher> Aead for Ocb3<C> {
     fn tag_length(&self) -> usize {
-        self.tag_length
+        self.0.tag_length
     }
 
     fn seal_inout(
@@ -84,8 +90,8 @@ impl<C: Cipher> Aead for Ocb3<C> {
         mut data: InOut<'_, '_>,
         tag: &mut [u8],
     ) -> Result<(), Error> {
-        self.check(nonce, aad, data.len(), tag.len())?;
-        let kernel = Ocb3OneShot::<C, true> { ocb: self, nonce, aad, data: &mut data };
+        self.0.check(nonce, aad, data.len(), tag.len())?;
+        let kernel = Ocb3OneShot::<_, true> { ocb: &self.0, nonce, aad, data: &mut data };
         copy_tag(&self.level().run(kernel), tag);
         Ok(())
     }
@@ -97,14 +103,14 @@ impl<C: Cipher> Aead for Ocb3<C> {
         mut data: InOut<'_, '_>,
         tag: &[u8],
     ) -> Result<(), Error> {
-        self.check(nonce, aad, data.len(), tag.len())?;
-        let kernel = Ocb3OneShot::<C, false> { ocb: self, nonce, aad, data: &mut data };
+        self.0.check(nonce, aad, data.len(), tag.len())?;
+        let kernel = Ocb3OneShot::<_, false> { ocb: &self.0, nonce, aad, data: &mut data };
         let mut full = self.level().run(kernel);
         authenticate(self.level(), StackDepth::KiB0, &mut full[..tag.len()], tag, data.get_out())
     }
 }
 
-impl<C: Cipher> Ocb3<C> {
+impl<C: SizedCipher> Ocb3<C> {
     /// The same key with tags of `bytes` bytes.
     ///
     /// # Errors
@@ -113,7 +119,7 @@ impl<C: Cipher> Ocb3<C> {
         if !matches!(bytes, 8 | 12 | 16) {
             return Err(Error::TagLength);
         }
-        self.tag_length = bytes;
+        self.0.tag_length = bytes;
         // A move would leave the key where it is now; this one is wiped there.
         copy_ok(&self)
     }
@@ -124,16 +130,22 @@ impl<C: Cipher> Ocb3<C> {
     ///
     /// # Errors
     /// [`Error::NonceLength`]
-    pub fn sealer(&self, nonce: &[u8]) -> Result<Sealer<Ocb3Stream<'_, C>>, Error> {
-        Ok(Sealer::new(Ocb3Stream::new(self, nonce)?, self.tag_length))
+    pub fn sealer(&self, nonce: &[u8]) -> Result<Sealer<Ocb3Stream<'_, C::Cipher>>, Error> {
+        Ok(Sealer::new(Ocb3Stream::new(&self.0, nonce)?, self.0.tag_length))
     }
 
     /// Opens a message piece by piece; the pieces are as for [`sealer`](Self::sealer).
     ///
     /// # Errors
     /// [`Error::NonceLength`]
-    pub fn opener(&self, nonce: &[u8]) -> Result<Opener<Ocb3Stream<'_, C>>, Error> {
-        Ok(Opener::new(Ocb3Stream::new(self, nonce)?, self.tag_length))
+    pub fn opener(&self, nonce: &[u8]) -> Result<Opener<Ocb3Stream<'_, C::Cipher>>, Error> {
+        Ok(Opener::new(Ocb3Stream::new(&self.0, nonce)?, self.0.tag_length))
+    }
+}
+
+impl<C: Cipher> Ocb3Key<C> {
+    fn level(&self) -> AesLevel {
+        self.schedules.level()
     }
 
     fn check(&self, nonce: &[u8], aad: &[u8], text: usize, tag: usize) -> Result<(), Error> {
@@ -150,16 +162,15 @@ impl<C: Cipher> Ocb3<C> {
             Ok(())
         }
     }
-}
 
-impl<C: Cipher> Ocb3<C> {
     #[inline(always)]
-    fn round_keys(&self, decrypt: bool) -> &C::Rounds<Block> {
-        if decrypt { self.aes.decrypt_keys() } else { self.aes.encrypt_keys() }
+    fn round_keys(&self, decrypt: bool) -> &Schedule<C> {
+        let Schedules { encrypt, decrypt: inverse } = &self.schedules;
+        if decrypt { inverse } else { encrypt.keys() }
     }
 }
 
-key_object!(Ocb3, "Ocb3", aes);
+key_object!(Ocb3, "Ocb3", 0);
 
 /// The nonce as 4.2 formats it, as a number: the length of the tag in bits modulo 128, in 7 bits;
 /// zeros; a one; the nonce.
@@ -226,7 +237,7 @@ fn end_mark(bytes: usize) -> &'static Block {
 
 /// A whole message. Returns the tag in full.
 struct Ocb3OneShot<'a, 'i, 'o, C: Cipher, const SEAL: bool> {
-    ocb: &'a Ocb3<C>,
+    ocb: &'a Ocb3Key<C>,
     nonce: &'a [u8],
     aad: &'a [u8],
     data: &'a mut InOut<'i, 'o>,
@@ -239,8 +250,8 @@ impl<C: Cipher, const SEAL: bool> Kernel for Ocb3OneShot<'_, '_, '_, C, SEAL> {
     fn run<S: AesClmul>(self, s: S) -> Block {
         let Self { ocb, nonce, aad, data } = self;
         let data = data.reborrow();
-        let Ocb3 { aes, masks, tag_length } = ocb;
-        let (n, encrypt) = (s.narrow(), aes.encrypt_keys());
+        let Ocb3Key { masks, tag_length, .. } = ocb;
+        let (n, encrypt) = (s.narrow(), ocb.round_keys(false));
         let nonce = format_nonce(nonce, *tag_length);
         let [low, high] = top(nonce);
         let [v] = C::encrypt::<_, 1>(n, [n.splat_halves(low, high)], SameKey::new(n, encrypt));
@@ -273,7 +284,7 @@ impl<C: Cipher, const SEAL: bool> Kernel for Ocb3OneShot<'_, '_, '_, C, SEAL> {
 fn partial<S: AesClmul, C: Cipher, const SEAL: bool>(
     s: S,
     flow: &mut Flow<'_, S::Narrow>,
-    keys: &C::Rounds<Block>,
+    keys: &Schedule<C>,
     mut rest: InOut<'_, '_>,
 ) {
     let n = s.narrow();
@@ -292,7 +303,7 @@ fn partial<S: AesClmul, C: Cipher, const SEAL: bool>(
 fn hash_partial<S: AesClmul, C: Cipher>(
     s: S,
     flow: &mut Flow<'_, S::Narrow>,
-    keys: &C::Rounds<Block>,
+    keys: &Schedule<C>,
     rest: &[u8],
 ) {
     let n = s.narrow();
@@ -304,11 +315,7 @@ fn hash_partial<S: AesClmul, C: Cipher>(
 
 /// The tag in full, from the text and the hash of the AAD (4.2).
 #[inline(always)]
-fn finish<N: AesClmul, C: Cipher>(
-    flow: &Flow<'_, N>,
-    keys: &C::Rounds<Block>,
-    hash: N::V,
-) -> Block {
+fn finish<N: AesClmul, C: Cipher>(flow: &Flow<'_, N>, keys: &Schedule<C>, hash: N::V) -> Block {
     let n = flow.s;
     let v = n.xor(flow.sum, n.xor(flow.offset, n.load(&[flow.masks.tag])));
     let [v] = C::encrypt::<_, 1>(n, [v], SameKey::new(n, keys));

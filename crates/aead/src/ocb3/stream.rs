@@ -6,20 +6,20 @@ use lanelock_isa::{AesClmul, Block, Blocks as _, Kernel, wipe};
 use zeroize::ZeroizeOnDrop;
 
 use super::{
-    MOST_BYTES, Ocb3, block, finish, first_offset,
+    MOST_BYTES, Ocb3Key, block, finish, first_offset,
     flow::{Aad, Flow, Ocb3Text, Pass},
     format_nonce, hash_partial, partial, top,
 };
 use crate::Stream;
 use lanelock_core::{
     Error, InOut,
-    cipher::Cipher,
+    cipher::{Cipher, Schedule},
     parts::{InOutBlocks, copy_tag},
 };
 
 /// A message that comes piece by piece: see [`Ocb3::sealer`].
 pub struct Ocb3Stream<'k, C: Cipher> {
-    ocb: &'k Ocb3<C>,
+    ocb: &'k Ocb3Key<C>,
     aad: FlowState,
     text: FlowState,
     /// AAD that does not fill a block yet: the first `waiting` bytes.
@@ -54,11 +54,11 @@ impl Drop for FlowState {
 }
 
 impl<'k, C: Cipher> Ocb3Stream<'k, C> {
-    pub(super) fn new(ocb: &'k Ocb3<C>, nonce: &[u8]) -> Result<Self, Error> {
+    pub(super) fn new(ocb: &'k Ocb3Key<C>, nonce: &[u8]) -> Result<Self, Error> {
         ocb.check(nonce, &[], 0, ocb.tag_length)?;
         let nonce = format_nonce(nonce, ocb.tag_length);
         let mut ktop = block(top(nonce));
-        ocb.aes.encrypt_block(&mut ktop);
+        ocb.schedules.encrypt.encrypt_block(&mut ktop);
         let stream = Self {
             ocb,
             aad: FlowState::new([0; 16]),
@@ -73,7 +73,7 @@ impl<'k, C: Cipher> Ocb3Stream<'k, C> {
 
     fn hash(&mut self, blocks: &[Block]) {
         let Self { ocb, aad, .. } = self;
-        let keys = ocb.aes.encrypt_keys();
+        let keys = ocb.round_keys(false);
         ocb.level().run(Resume { ocb, place: aad, keys, data: Aad(blocks) });
     }
 
@@ -86,7 +86,7 @@ impl<'k, C: Cipher> Ocb3Stream<'k, C> {
         // A partial block is encrypted with another offset, so nothing can follow it.
         if !rest.is_empty() {
             self.ended = true;
-            ocb.level().run(Partial::<C, SEAL> { ocb, place: text, rest });
+            ocb.level().run(Partial::<_, SEAL> { ocb, place: text, rest });
         }
     }
 }
@@ -141,15 +141,16 @@ impl<C: Cipher> ZeroizeOnDrop for Ocb3Stream<'_, C> {}
 
 impl<C: Cipher> fmt::Debug for Ocb3Stream<'_, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Ocb3Stream({:?})", self.ocb)
+        let key = &self.ocb.schedules.encrypt;
+        write!(f, "Ocb3Stream({}Ocb3({}))", key.name(), key.level())
     }
 }
 
 /// More whole blocks.
 struct Resume<'a, P, C: Cipher> {
-    ocb: &'a Ocb3<C>,
+    ocb: &'a Ocb3Key<C>,
     place: &'a mut FlowState,
-    keys: &'a C::Rounds<Block>,
+    keys: &'a Schedule<C>,
     data: P,
 }
 
@@ -175,7 +176,7 @@ impl<P: Pass, C: Cipher> Kernel for Resume<'_, P, C> {
 
 /// The last block of text, which is partial.
 struct Partial<'a, 'i, 'o, C: Cipher, const SEAL: bool> {
-    ocb: &'a Ocb3<C>,
+    ocb: &'a Ocb3Key<C>,
     place: &'a mut FlowState,
     rest: InOut<'i, 'o>,
 }
@@ -187,14 +188,14 @@ impl<C: Cipher, const SEAL: bool> Kernel for Partial<'_, '_, '_, C, SEAL> {
     fn run<S: AesClmul>(self, s: S) {
         let Self { ocb, place, rest } = self;
         let mut flow = load(s.narrow(), ocb, place);
-        partial::<S, C, SEAL>(s, &mut flow, ocb.aes.encrypt_keys(), rest);
+        partial::<S, C, SEAL>(s, &mut flow, ocb.round_keys(false), rest);
         store(&flow, place);
     }
 }
 
 /// The tag in full.
 struct FinishText<'a, C: Cipher> {
-    ocb: &'a Ocb3<C>,
+    ocb: &'a Ocb3Key<C>,
     aad: &'a FlowState,
     part: &'a [u8],
     text: &'a FlowState,
@@ -206,7 +207,7 @@ impl<C: Cipher> Kernel for FinishText<'_, C> {
     #[inline(always)]
     fn run<S: AesClmul>(self, s: S) -> Block {
         let Self { ocb, aad, part, text } = self;
-        let (n, keys) = (s.narrow(), ocb.aes.encrypt_keys());
+        let (n, keys) = (s.narrow(), ocb.round_keys(false));
         let mut aad = load(n, ocb, aad);
         if !part.is_empty() {
             hash_partial::<S, C>(s, &mut aad, keys, part);
@@ -216,7 +217,7 @@ impl<C: Cipher> Kernel for FinishText<'_, C> {
 }
 
 #[inline(always)]
-fn load<'a, N: AesClmul, C: Cipher>(n: N, ocb: &'a Ocb3<C>, place: &FlowState) -> Flow<'a, N> {
+fn load<'a, N: AesClmul, C: Cipher>(n: N, ocb: &'a Ocb3Key<C>, place: &FlowState) -> Flow<'a, N> {
     Flow {
         s: n,
         masks: &ocb.masks,

@@ -1,73 +1,77 @@
 //! AES (FIPS 197) as a cipher of the modes.
 
-use lanelock_isa::{AesClmul, Beside, Block, double_constant};
+use lanelock_isa::{AesClmul, Beside, Block, LAST, double_constant};
 
-use super::{Cipher, CipherKeys, ExpandLanes};
+use super::{Cipher, CipherKeys, ExpandLanes, SameKey, Schedule, SizedCipher};
 
-/// AES (FIPS 197) with `R` round keys: 11, 13 or 15 for keys of 128, 192 or 256 bits.
+/// AES (FIPS 197) with keys of `BITS` bits: 128, 192 or 256.
 #[derive(Clone, Copy, Debug)]
-pub enum Aes<const R: usize> {}
+pub enum Aes<const BITS: usize> {}
+
+/// AES (FIPS 197) with a key of any size: what kernels are compiled for.
+///
+/// A schedule has the round keys of rounds 0 to 13 in their places and that of the last round in place
+/// [`LAST`](lanelock_isa::LAST), whatever the size of the key.
+#[derive(Clone, Copy, Debug)]
+pub enum AnyAes {}
 
 /// The round keys of a cipher as those of AES.
 #[derive(Clone, Copy)]
-struct AesKeys<K, const R: usize>(K);
+struct AesKeys<K>(K);
 
-impl<S, K, const R: usize> lanelock_isa::RoundKeys<S> for AesKeys<K, R>
-where
-    S: AesClmul,
-    K: CipherKeys<S, Aes<R>>,
-    Aes<R>: AesKeySize,
-{
+impl<S: AesClmul, K: CipherKeys<S, AnyAes>> lanelock_isa::RoundKeys<S> for AesKeys<K> {
     #[inline(always)]
     fn get(&self, s: S, round: usize, vector: usize) -> S::K {
         self.0.get(s, round, vector)
     }
-}
 
-/// What depends on the size of a key of [`Aes`].
-pub trait AesKeySize {
-    /// See [`Cipher::NAME`].
-    const NAME: &'static str;
-    /// See [`Cipher::KeyBytes`].
-    type KeyBytes: AsRef<[u8]>;
-    /// See [`Cipher::TwoKeys`].
-    type TwoKeys: AsRef<[u8]>;
+    #[inline(always)]
+    fn rounds(&self) -> usize {
+        self.0.rounds()
+    }
 }
 
 macro_rules! key_sizes {
-    ($($rounds:literal, $bytes:literal, $name:literal;)+) => {
+    ($($bits:literal, $name:literal;)+) => {
         $(
-            impl AesKeySize for Aes<$rounds> {
+            impl SizedCipher for Aes<$bits> {
                 const NAME: &'static str = $name;
-                type KeyBytes = [u8; $bytes];
-                type TwoKeys = [u8; 2 * $bytes];
+                type KeyBytes = [u8; $bits / 8];
+                type TwoKeys = [u8; 2 * $bits / 8];
+                type Cipher = AnyAes;
             }
         )+
     };
 }
 
 key_sizes! {
-    11, 16, "Aes128";
-    13, 24, "Aes192";
-    15, 32, "Aes256";
+    128, "Aes128";
+    192, "Aes192";
+    256, "Aes256";
 }
 
-impl<const R: usize> Cipher for Aes<R>
-where
-    Self: AesKeySize,
-{
-    const NAME: &'static str = <Self as AesKeySize>::NAME;
-    const KEY_BYTES: usize = 4 * (R - 7);
-    const ROUND_KEYS: usize = R;
-    type KeyBytes = <Self as AesKeySize>::KeyBytes;
-    type TwoKeys = <Self as AesKeySize>::TwoKeys;
-    type Rounds<T: Copy> = [T; R];
+impl Cipher for AnyAes {
+    const ROUND_KEYS: usize = LAST + 1;
+    type Rounds<T: Copy> = [T; LAST + 1];
     type RoundKey<S: AesClmul> = S::K;
     type Begun<S: AesClmul> = lanelock_isa::Begun<S::State, S::K>;
 
+    fn name(rounds: usize) -> &'static str {
+        match rounds {
+            10 => Aes::<128>::NAME,
+            12 => Aes::<192>::NAME,
+            _ => Aes::<256>::NAME,
+        }
+    }
+
     #[inline(always)]
-    fn rounds<T: Copy>(value: T) -> [T; R] {
-        [value; R]
+    fn places<T: Copy>(value: T) -> [T; LAST + 1] {
+        [value; LAST + 1]
+    }
+
+    #[inline(always)]
+    fn uses(place: usize, rounds: usize) -> bool {
+        place < 10 || place == LAST || place < rounds
     }
 
     #[inline(always)]
@@ -81,19 +85,25 @@ where
     }
 
     #[inline(always)]
-    fn expand<S: AesClmul>(s: S, key: &[u8], schedule: &mut [Block; R]) {
-        s.expand(key, schedule);
+    fn expand<S: AesClmul>(s: S, key: &[u8], schedule: &mut Schedule<Self>) {
+        let Schedule { keys, rounds } = schedule;
+        match key.len() {
+            16 => expand::<S, 11>(s, key, keys),
+            24 => expand::<S, 13>(s, key, keys),
+            _ => expand::<S, 15>(s, key, keys),
+        }
+        *rounds = 6 + key.len() / 4;
     }
 
     /// The round keys of the equivalent inverse cipher (FIPS 197, 5.3.5): reversed, all but
     /// the ends unmixed.
     #[inline(always)]
-    fn invert<S: AesClmul>(s: S, encrypt: &[Block; R], decrypt: &mut [Block; R]) {
-        let last = R - 1;
-        decrypt[0] = encrypt[last];
-        decrypt[last] = encrypt[0];
-        for round in 1..last {
-            decrypt[round] = s.inv_mix_columns(encrypt[last - round]);
+    fn invert<S: AesClmul>(s: S, encrypt: &Schedule<Self>, decrypt: &mut Schedule<Self>) {
+        decrypt.rounds = encrypt.rounds;
+        match encrypt.rounds {
+            10 => invert::<S, 10>(s, &encrypt.keys, &mut decrypt.keys),
+            12 => invert::<S, 12>(s, &encrypt.keys, &mut decrypt.keys),
+            _ => invert::<S, 14>(s, &encrypt.keys, &mut decrypt.keys),
         }
     }
 
@@ -103,7 +113,7 @@ where
         v: [S::V; N],
         keys: impl CipherKeys<S, Self>,
     ) -> [S::V; N] {
-        s.encrypt::<N, R>(v, AesKeys::<_, R>(keys))
+        s.encrypt::<N>(v, AesKeys(keys))
     }
 
     #[inline(always)]
@@ -112,7 +122,7 @@ where
         v: [S::V; N],
         keys: impl CipherKeys<S, Self>,
     ) -> [S::V; N] {
-        s.decrypt::<N, R>(v, AesKeys::<_, R>(keys))
+        s.decrypt::<N>(v, AesKeys(keys))
     }
 
     #[inline(always)]
@@ -122,7 +132,7 @@ where
         keys: impl CipherKeys<S, Self>,
         beside: &mut impl Beside<S>,
     ) -> [S::V; N] {
-        s.encrypt_beside::<N, R>(v, AesKeys::<_, R>(keys), beside)
+        s.encrypt_beside::<N>(v, AesKeys(keys), beside)
     }
 
     #[inline(always)]
@@ -136,7 +146,7 @@ where
         v: [S::V; N],
         keys: impl CipherKeys<S, Self>,
     ) -> [S::V; N] {
-        s.encrypt_whitened::<N, R>(v, AesKeys::<_, R>(keys))
+        s.encrypt_whitened::<N>(v, AesKeys(keys))
     }
 
     #[inline(always)]
@@ -146,7 +156,7 @@ where
         next: [S::V; N],
         keys: impl CipherKeys<S, Self>,
     ) -> [S::V; N] {
-        s.encrypt_whitened_xor::<N, R>(v, next, AesKeys::<_, R>(keys))
+        s.encrypt_whitened_xor::<N>(v, next, AesKeys(keys))
     }
 
     #[inline(always)]
@@ -156,7 +166,7 @@ where
         late: [S::V; N],
         keys: impl CipherKeys<S, Self>,
     ) -> [S::V; N] {
-        s.encrypt_xor::<N, R>(early, late, AesKeys::<_, R>(keys))
+        s.encrypt_xor::<N>(early, late, AesKeys(keys))
     }
 
     #[inline(always)]
@@ -165,12 +175,12 @@ where
         whitened: [S::V; N],
         keys: impl CipherKeys<S, Self>,
     ) -> [Self::Begun<S>; N] {
-        s.encrypt_begin::<N, R>(whitened, AesKeys::<_, R>(keys))
+        s.encrypt_begin::<N>(whitened, AesKeys(keys))
     }
 
     #[inline(always)]
     fn join<S: AesClmul>(s: S, mask: S::V, keys: impl CipherKeys<S, Self>, vector: usize) -> S::V {
-        s.join(mask, keys.get(s, R - 1, vector))
+        s.join(mask, keys.get(s, LAST, vector))
     }
 
     #[inline(always)]
@@ -181,7 +191,7 @@ where
         keys: impl CipherKeys<S, Self>,
         vector: usize,
     ) -> S::V {
-        s.encrypt_end(begun, keys.get(s, R - 1, vector), joined)
+        s.encrypt_end(begun, keys.get(s, LAST, vector), joined)
     }
 
     #[inline(always)]
@@ -190,7 +200,7 @@ where
         whitened: [S::V; N],
         keys: impl CipherKeys<S, Self>,
     ) -> [Self::Begun<S>; N] {
-        s.decrypt_begin::<N, R>(whitened, AesKeys::<_, R>(keys))
+        s.decrypt_begin::<N>(whitened, AesKeys(keys))
     }
 
     #[inline(always)]
@@ -201,40 +211,69 @@ where
         keys: impl CipherKeys<S, Self>,
         vector: usize,
     ) -> S::V {
-        s.decrypt_end(begun, keys.get(s, R - 1, vector), joined)
+        s.decrypt_end(begun, keys.get(s, LAST, vector), joined)
     }
 }
 
-impl ExpandLanes for Aes<11> {
-    #[inline(always)]
-    fn expand_lanes<S: AesClmul>(s: S, mut k: S::V, _: S::V) -> [S::K; 11] {
-        let mut keys = [s.as_keys(k); 11];
-        let mut constant = 1;
-        for round in 1..11 {
-            k = s.next_round_key::<true>(k, k, constant);
-            keys[round] = s.as_keys(k);
-            constant = double_constant(constant);
-        }
-        keys
+/// The key expansion of a key with `R` round keys, the last one moved to its place.
+#[inline(always)]
+fn expand<S: AesClmul, const R: usize>(s: S, key: &[u8], keys: &mut [Block; LAST + 1]) {
+    if let Some(first) = keys.first_chunk_mut::<R>() {
+        s.expand(key, first);
+    }
+    keys[LAST] = keys[R - 1];
+}
+
+/// The round keys of decryption, of a key with so many rounds.
+#[inline(always)]
+fn invert<S: AesClmul, const ROUNDS: usize>(
+    s: S,
+    encrypt: &[Block; LAST + 1],
+    decrypt: &mut [Block; LAST + 1],
+) {
+    decrypt[0] = encrypt[LAST];
+    decrypt[LAST] = encrypt[0];
+    for round in 1..ROUNDS {
+        decrypt[round] = s.inv_mix_columns(encrypt[ROUNDS - round]);
     }
 }
 
-impl ExpandLanes for Aes<15> {
+impl ExpandLanes for AnyAes {
     #[inline(always)]
-    fn expand_lanes<S: AesClmul>(s: S, mut a: S::V, mut b: S::V) -> [S::K; 15] {
-        let mut keys = [s.as_keys(a); 15];
-        keys[1] = s.as_keys(b);
+    fn key_bytes(rounds: usize) -> usize {
+        4 * (rounds - 6)
+    }
+
+    #[inline(always)]
+    fn expand_lanes<S: AesClmul>(
+        s: S,
+        rounds: usize,
+        first: S::V,
+        second: S::V,
+    ) -> SameKey<S, Self> {
+        let mut keys = [s.as_keys(first); LAST + 1];
         let mut constant = 1;
-        for round in 2..15 {
-            if round % 2 == 0 {
-                a = s.next_round_key::<true>(a, b, constant);
-                keys[round] = s.as_keys(a);
+        if rounds == 10 {
+            let mut k = first;
+            for round in 1..11 {
+                k = s.next_round_key::<true>(k, k, constant);
+                keys[if round == 10 { LAST } else { round }] = s.as_keys(k);
                 constant = double_constant(constant);
-            } else {
-                b = s.next_round_key::<false>(b, a, 0);
-                keys[round] = s.as_keys(b);
+            }
+        } else {
+            let (mut a, mut b) = (first, second);
+            keys[1] = s.as_keys(b);
+            for round in 2..15 {
+                if round % 2 == 0 {
+                    a = s.next_round_key::<true>(a, b, constant);
+                    keys[round] = s.as_keys(a);
+                    constant = double_constant(constant);
+                } else {
+                    b = s.next_round_key::<false>(b, a, 0);
+                    keys[round] = s.as_keys(b);
+                }
             }
         }
-        keys
+        SameKey::of(keys, rounds)
     }
 }

@@ -1,8 +1,8 @@
 //! Expanded keys.
 
-use lanelock_isa::{AesClmul, AesLevel, Block, Kernel, StackDepth, wipe};
+use lanelock_isa::{AesClmul, AesLevel, Kernel, StackDepth};
 
-use super::Cipher;
+use super::{Cipher, Schedule, SizedCipher};
 use crate::{key_object, set_up::SetUp};
 
 /// An expanded key of a cipher: [`Aes128`](crate::Aes128), [`Aes192`](crate::Aes192),
@@ -36,48 +36,65 @@ use crate::{key_object, set_up::SetUp};
 /// set-up and its last use left below. A key that is moved, into a `Box` or a `Vec` for instance, leaves a
 /// copy where it was, as every value does: where that matters, make it where it is to stay.
 #[derive(Clone)]
-pub struct Key<C: Cipher> {
-    encrypt: EncryptKey<C>,
-    decrypt: C::Rounds<Block>,
-}
+pub struct Key<C: SizedCipher>(Schedules<C::Cipher>);
 
-key_object!(Key, "", encrypt);
+key_object!(Key, "", 0);
 
-impl<C: Cipher> Key<C> {
+impl<C: SizedCipher> Key<C> {
     /// What encrypts.
     #[doc(hidden)]
-    pub fn encrypt_key(&self) -> &EncryptKey<C> {
-        &self.encrypt
+    pub fn encrypt_key(&self) -> &EncryptKey<C::Cipher> {
+        &self.0.encrypt
     }
 
     /// The schedule of encryption.
     #[doc(hidden)]
-    pub fn encrypt_keys(&self) -> &C::Rounds<Block> {
-        self.encrypt.keys()
+    pub fn encrypt_keys(&self) -> &Schedule<C::Cipher> {
+        self.0.encrypt.keys()
     }
 
     /// The schedule of decryption.
     #[doc(hidden)]
-    pub fn decrypt_keys(&self) -> &C::Rounds<Block> {
-        &self.decrypt
+    pub fn decrypt_keys(&self) -> &Schedule<C::Cipher> {
+        &self.0.decrypt
     }
 }
 
-impl<C: Cipher> SetUp for Key<C> {
+impl<C: SizedCipher> SetUp for Key<C> {
     fn none(level: AesLevel) -> Self {
-        Self { encrypt: EncryptKey::none(level), decrypt: C::rounds([0; 16]) }
+        Self(Schedules::none(level))
     }
 
     fn set(&mut self, key: &[u8]) {
-        self.encrypt.set(key);
-        let Self { encrypt, decrypt } = self;
-        encrypt.level().run(Invert::<C> { encrypt: encrypt.keys(), decrypt });
+        self.0.set(key);
     }
 }
 
-impl<C: Cipher> Drop for Key<C> {
-    fn drop(&mut self) {
-        wipe(self.decrypt.as_mut().as_flattened_mut());
+/// The schedules of both directions, whatever the size of the key. Zeroised on drop.
+#[derive(Clone)]
+pub struct Schedules<C: Cipher> {
+    /// What encrypts.
+    pub encrypt: EncryptKey<C>,
+    /// The schedule of decryption.
+    pub decrypt: Schedule<C>,
+}
+
+impl<C: Cipher> Schedules<C> {
+    /// The level that they were made for.
+    #[inline(always)]
+    pub fn level(&self) -> AesLevel {
+        self.encrypt.level()
+    }
+}
+
+impl<C: Cipher> SetUp for Schedules<C> {
+    fn none(level: AesLevel) -> Self {
+        Self { encrypt: EncryptKey::none(level), decrypt: Schedule::none() }
+    }
+
+    fn set(&mut self, key: &[u8]) {
+        let Self { encrypt: EncryptKey { keys: encrypt, level }, decrypt } = self;
+        level.run(ExpandBoth { key, encrypt, decrypt });
     }
 }
 
@@ -86,14 +103,14 @@ impl<C: Cipher> Drop for Key<C> {
 #[derive(Clone)]
 #[repr(C, align(64))]
 pub struct EncryptKey<C: Cipher> {
-    keys: C::Rounds<Block>,
+    keys: Schedule<C>,
     level: AesLevel,
 }
 
 impl<C: Cipher> EncryptKey<C> {
     /// The schedule.
     #[inline(always)]
-    pub fn keys(&self) -> &C::Rounds<Block> {
+    pub fn keys(&self) -> &Schedule<C> {
         &self.keys
     }
 
@@ -102,21 +119,25 @@ impl<C: Cipher> EncryptKey<C> {
     pub fn level(&self) -> AesLevel {
         self.level
     }
+
+    /// The name of keys of this size: see [`SizedCipher::NAME`].
+    pub fn name(&self) -> &'static str {
+        C::name(self.keys.rounds)
+    }
 }
 
 impl<C: Cipher> SetUp for EncryptKey<C> {
     fn none(level: AesLevel) -> Self {
-        Self { keys: C::rounds([0; 16]), level }
+        Self { keys: Schedule::none(), level }
     }
 
     fn set(&mut self, key: &[u8]) {
-        self.level.run(Expand::<C> { key, keys: &mut self.keys });
+        self.level.run(Expand { key, keys: &mut self.keys });
     }
 }
 
 impl<C: Cipher> Drop for EncryptKey<C> {
     fn drop(&mut self) {
-        wipe(self.keys.as_mut().as_flattened_mut());
         // Bulk work keeps round keys there that did not fit into registers, and powers of a hash key.
         self.level.wipe_stack(StackDepth::KiB4);
     }
@@ -124,7 +145,7 @@ impl<C: Cipher> Drop for EncryptKey<C> {
 
 struct Expand<'a, C: Cipher> {
     key: &'a [u8],
-    keys: &'a mut C::Rounds<Block>,
+    keys: &'a mut Schedule<C>,
 }
 
 impl<C: Cipher> Kernel for Expand<'_, C> {
@@ -136,16 +157,18 @@ impl<C: Cipher> Kernel for Expand<'_, C> {
     }
 }
 
-struct Invert<'a, C: Cipher> {
-    encrypt: &'a C::Rounds<Block>,
-    decrypt: &'a mut C::Rounds<Block>,
+struct ExpandBoth<'a, C: Cipher> {
+    key: &'a [u8],
+    encrypt: &'a mut Schedule<C>,
+    decrypt: &'a mut Schedule<C>,
 }
 
-impl<C: Cipher> Kernel for Invert<'_, C> {
+impl<C: Cipher> Kernel for ExpandBoth<'_, C> {
     type Out = ();
 
     #[inline(always)]
     fn run<S: AesClmul>(self, s: S) {
+        C::expand(s, self.key, self.encrypt);
         C::invert(s, self.encrypt, self.decrypt);
     }
 }

@@ -3,53 +3,67 @@
 mod aes;
 mod key;
 mod round_keys;
+mod schedule;
 
-pub use aes::{Aes, AesKeySize};
-#[doc(hidden)]
-pub use key::EncryptKey;
+pub use aes::{Aes, AnyAes};
 pub use key::Key;
+#[doc(hidden)]
+pub use key::{EncryptKey, Schedules};
+pub use lanelock_isa::STEPS;
 pub use round_keys::{CipherKeys, LaneKeys, OwnKeys, SameKey};
+pub use schedule::Schedule;
 
 use lanelock_isa::{AesClmul, Beside, Block};
 
-/// A block cipher with blocks of 16 bytes, on vectors of blocks.
-///
-/// Modes are written over it and know nothing else of a cipher: one that implements this runs in all of
-/// them. The implementation has no state. A schedule is a row of blocks, `Rounds<Block>`: whatever the
-/// cipher derives from a key, for one direction.
-///
-/// All functions are `#[inline(always)]`, like the bodies of kernels (see `lanelock_isa`), and take
-/// the same time for all keys and texts.
-pub trait Cipher: Copy + Send + Sync + 'static {
+/// A block cipher with keys of one size: the parameter of keys and AEADs, such as [`Aes<128>`](Aes).
+pub trait SizedCipher: Copy + Send + Sync + 'static {
     /// The name of its keys, such as `Aes128`.
     const NAME: &'static str;
-    /// Bytes of a key.
-    const KEY_BYTES: usize;
     /// The bytes of a key: an array.
     type KeyBytes: AsRef<[u8]>;
-    /// Blocks of a schedule.
-    const ROUND_KEYS: usize;
     /// The bytes of two keys, one behind the other, as XTS takes them.
     type TwoKeys: AsRef<[u8]>;
-    /// A value for each round key: an array.
+    /// What kernels are compiled for: one cipher for all key sizes.
+    type Cipher: Cipher;
+}
+
+/// A block cipher with blocks of 16 bytes, on vectors of blocks, with keys of any size that it has.
+///
+/// Modes are written over it and know nothing else of a cipher: one that implements this and
+/// [`SizedCipher`] runs in all of them. The implementation has no state: what it derives from a key is a
+/// [`Schedule`], for one direction.
+///
+/// All functions are `#[inline(always)]`, like the bodies of kernels (see `lanelock_isa`), and take
+/// the same time for all keys of a size and all texts.
+pub trait Cipher: Copy + Send + Sync + 'static {
+    /// The places for round keys in a schedule.
+    const ROUND_KEYS: usize;
+    /// A value for each place: an array.
     type Rounds<T: Copy>: Copy + AsRef<[T]> + AsMut<[T]>;
     /// A round key in the form that the rounds take at level `S`.
     type RoundKey<S: AesClmul>: Copy;
     /// Blocks on their way through the cipher, up to its end: see [`begin`](Self::begin).
     type Begun<S: AesClmul>: Copy;
 
-    /// The same value for each round key.
-    fn rounds<T: Copy>(value: T) -> Self::Rounds<T>;
+    /// The name of keys with so many rounds: see [`SizedCipher::NAME`].
+    fn name(rounds: usize) -> &'static str;
+    /// The same value for each place.
+    fn places<T: Copy>(value: T) -> Self::Rounds<T>;
+    /// Whether keys with so many rounds have a round key in this place.
+    #[inline(always)]
+    fn uses(_place: usize, _rounds: usize) -> bool {
+        true
+    }
     /// A round key for all lanes.
     fn round_key<S: AesClmul>(s: S, key: &Block) -> Self::RoundKey<S>;
     /// A round key for each lane.
     fn lane_keys<S: AesClmul>(s: S, keys: S::V) -> Self::RoundKey<S>;
 
-    /// Makes the schedule of encryption from the bytes of a key: in place, since a schedule that is
-    /// returned leaves copies behind.
-    fn expand<S: AesClmul>(s: S, key: &[u8], schedule: &mut Self::Rounds<Block>);
+    /// Makes the schedule of encryption from the bytes of a key, of a size that the cipher has: in place, since
+    /// a schedule that is returned leaves copies behind.
+    fn expand<S: AesClmul>(s: S, key: &[u8], schedule: &mut Schedule<Self>);
     /// Makes the schedule of decryption from that of encryption.
-    fn invert<S: AesClmul>(s: S, encrypt: &Self::Rounds<Block>, decrypt: &mut Self::Rounds<Block>);
+    fn invert<S: AesClmul>(s: S, encrypt: &Schedule<Self>, decrypt: &mut Schedule<Self>);
 
     /// Encrypts `N` vectors, side by side.
     fn encrypt<S: AesClmul, const N: usize>(
@@ -162,17 +176,17 @@ pub trait Cipher: Copy + Send + Sync + 'static {
     ) -> S::V;
 }
 
-/// The steps of other work that [`Cipher::encrypt_beside`] takes at least: AES with a 128-bit key has so
-/// many places between its rounds.
-pub const STEPS: usize = 9;
-
 /// A cipher whose key expansion can be done for each lane with a key of its own.
 pub trait ExpandLanes: Cipher {
+    /// The bytes of keys with so many rounds: 16 or 32.
+    fn key_bytes(rounds: usize) -> usize;
+
     /// The schedule of the key in each lane: `first` has its first 16 bytes, `second` those behind them, if
     /// there are any.
     fn expand_lanes<S: AesClmul>(
         s: S,
+        rounds: usize,
         first: S::V,
         second: S::V,
-    ) -> Self::Rounds<Self::RoundKey<S>>;
+    ) -> SameKey<S, Self>;
 }

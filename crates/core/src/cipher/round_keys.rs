@@ -2,61 +2,86 @@
 
 use lanelock_isa::{AesClmul, Block, MOST_LANES};
 
-use super::Cipher;
+use super::{Cipher, Schedule};
 
 /// The round keys of the lanes of vectors, for a cipher at a level.
 pub trait CipherKeys<S: AesClmul, C: Cipher>: Copy {
-    /// The key of `round` for vector number `vector`.
+    /// The key in place `round` for vector number `vector`.
     fn get(&self, s: S, round: usize, vector: usize) -> C::RoundKey<S>;
+    /// The rounds: the same for all lanes. See [`Schedule::rounds`].
+    fn rounds(&self) -> usize;
 }
 
 /// One key for all lanes, in registers as far as there are any.
 #[derive(Clone, Copy)]
-pub struct SameKey<S: AesClmul, C: Cipher>(C::Rounds<C::RoundKey<S>>);
+pub struct SameKey<S: AesClmul, C: Cipher> {
+    keys: C::Rounds<C::RoundKey<S>>,
+    rounds: usize,
+}
 
 impl<S: AesClmul, C: Cipher> SameKey<S, C> {
     /// The schedule in the form of level `S`.
     #[inline(always)]
-    pub fn new(s: S, schedule: &C::Rounds<Block>) -> Self {
+    pub fn new(s: S, schedule: &Schedule<C>) -> Self {
+        let Schedule { keys: from, rounds } = schedule;
         // By index up to a constant: a loop that is unrolled, so that the keys are in registers.
-        let mut keys = C::rounds(C::round_key(s, &schedule.as_ref()[0]));
+        let mut keys = C::places(C::round_key(s, &from.as_ref()[0]));
         for round in 1..C::ROUND_KEYS {
-            keys.as_mut()[round] = C::round_key(s, &schedule.as_ref()[round]);
+            // To read a key costs less than to ask, unless it has to become planes (one vector in flight).
+            if S::VECTORS > 1 || C::uses(round, *rounds) {
+                keys.as_mut()[round] = C::round_key(s, &from.as_ref()[round]);
+            }
         }
-        Self(keys)
+        Self { keys, rounds: *rounds }
     }
 
     /// Round keys that are in the form of level `S`, such as those of lanes.
     #[inline(always)]
-    pub fn of(keys: C::Rounds<C::RoundKey<S>>) -> Self {
-        Self(keys)
+    pub fn of(keys: C::Rounds<C::RoundKey<S>>, rounds: usize) -> Self {
+        Self { keys, rounds }
     }
 }
 
 impl<S: AesClmul, C: Cipher> CipherKeys<S, C> for SameKey<S, C> {
     #[inline(always)]
     fn get(&self, _: S, round: usize, _: usize) -> C::RoundKey<S> {
-        self.0.as_ref()[round]
+        self.keys.as_ref()[round]
+    }
+
+    #[inline(always)]
+    fn rounds(&self) -> usize {
+        self.rounds
     }
 }
 
 /// A key for each lane: a transposed table, `table[round][lane]`, read as it is needed.
 #[derive(Clone, Copy)]
-pub struct LaneKeys<'k, C: Cipher, const LANES: usize>(pub &'k C::Rounds<[Block; LANES]>);
+pub struct LaneKeys<'k, C: Cipher, const LANES: usize> {
+    /// The table.
+    pub table: &'k C::Rounds<[Block; LANES]>,
+    /// The rounds of all lanes.
+    pub rounds: usize,
+}
 
 impl<S: AesClmul, C: Cipher, const LANES: usize> CipherKeys<S, C> for LaneKeys<'_, C, LANES> {
     #[inline(always)]
     fn get(&self, s: S, round: usize, vector: usize) -> C::RoundKey<S> {
-        C::lane_keys(s, s.load(&self.0.as_ref()[round][vector * S::WIDTH..][..S::WIDTH]))
+        C::lane_keys(s, s.load(&self.table.as_ref()[round][vector * S::WIDTH..][..S::WIDTH]))
+    }
+
+    #[inline(always)]
+    fn rounds(&self) -> usize {
+        self.rounds
     }
 }
 
-/// A key of its own for every lane, read where its owner keeps it. For a block or so under each key, where
-/// copying the keys into the table of [`LaneKeys`] would cost more than the encryption.
+/// A key of its own for every lane, all with the same number of rounds, read where its owner keeps it. For a
+/// block or so under each key, where copying the keys into the table of [`LaneKeys`] would cost more than the
+/// encryption.
 ///
 /// `VECTORS` vectors have the lanes; a vector with a higher number has those of vector 0 again, and so on.
 #[derive(Clone, Copy)]
-pub struct OwnKeys<'a, 'k, C: Cipher, const VECTORS: usize>(pub &'a [&'k C::Rounds<Block>]);
+pub struct OwnKeys<'a, 'k, C: Cipher, const VECTORS: usize>(pub &'a [&'k Schedule<C>]);
 
 impl<S: AesClmul, C: Cipher, const VECTORS: usize> CipherKeys<S, C>
     for OwnKeys<'_, '_, C, VECTORS>
@@ -66,10 +91,15 @@ impl<S: AesClmul, C: Cipher, const VECTORS: usize> CipherKeys<S, C>
         // A gather of 16-byte loads for each round and vector: at four lanes, one load and three
         // inserts.
         let at = vector % VECTORS * S::WIDTH;
-        let mut blocks = [&self.0[at].as_ref()[round]; MOST_LANES];
+        let mut blocks = [&self.0[at].keys.as_ref()[round]; MOST_LANES];
         for lane in 1..S::WIDTH {
-            blocks[lane] = &self.0[at + lane].as_ref()[round];
+            blocks[lane] = &self.0[at + lane].keys.as_ref()[round];
         }
         C::lane_keys(s, s.load_each(&blocks))
+    }
+
+    #[inline(always)]
+    fn rounds(&self) -> usize {
+        self.0[0].rounds
     }
 }

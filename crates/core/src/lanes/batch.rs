@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     Pattern,
-    cipher::{Cipher, Key},
+    cipher::{Cipher, EncryptKey},
     inout::InOutBlocks,
     length::Length,
 };
@@ -104,12 +104,11 @@ pub(super) fn finish_run(key: KeyRef<'_>, iv: &mut Block, data: &mut [Block]) {
 
 /// Encrypts one chain.
 pub(crate) fn encrypt_one<C: Cipher>(
-    key: &Key<C>,
+    key: &EncryptKey<C>,
     iv: &mut Block,
     pattern: Pattern,
     mut data: InOutBlocks<'_, '_>,
 ) {
-    let key = key.encrypt_key();
     run_one(key, iv, pattern, pattern.runs(data.len()), data.reborrow());
     let (first, count) = pattern.truncated_run(data.len());
     let (_, rest) = data.split_at(first);

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     Pattern,
-    cipher::{Cipher, CipherKeys, LaneKeys, SameKey},
+    cipher::{Cipher, CipherKeys, LaneKeys, SameKey, Schedule},
 };
 
 /// A chain to run: the blocks from the first that it takes on, and where its state lives.
@@ -23,7 +23,7 @@ pub struct ChainWork<'s, 'k, D, const P: usize, C: Cipher> {
     /// At least `(runs - 1) * period + run` blocks.
     pub data: D,
     /// The schedule of its key.
-    pub keys: &'k C::Rounds<Block>,
+    pub keys: &'k Schedule<C>,
 }
 
 /// How the lanes are to be run.
@@ -49,7 +49,7 @@ impl Flight {
     /// Runs `chains` through the lanes; `same_key` if they all have that one.
     pub fn run<'s, 'd, 'k, K, const P: usize, C: Cipher>(
         self,
-        same_key: Option<&C::Rounds<Block>>,
+        same_key: Option<&Schedule<C>>,
         mut chains: impl Iterator<Item = ChainWork<'s, 'k, K::Data<'d>, P, C>>,
     ) where
         K: ChainKind<P>,
@@ -68,7 +68,7 @@ impl Flight {
 /// Where the lanes find their round keys.
 trait LaneKeySource<C: Cipher> {
     /// Lane `lane` now needs `keys`.
-    fn set(&mut self, lane: usize, keys: &C::Rounds<Block>);
+    fn set(&mut self, lane: usize, keys: &Schedule<C>);
     /// The key of lane `from` moves to lane `to`.
     fn copy(&mut self, from: usize, to: usize);
     /// Advances lanes 0 to `used` - 1, which `N` vectors just hold.
@@ -82,11 +82,11 @@ trait LaneKeySource<C: Cipher> {
 }
 
 /// All chains have the same key: it stays in registers.
-struct SharedSchedule<'k, C: Cipher>(&'k C::Rounds<Block>);
+struct SharedSchedule<'k, C: Cipher>(&'k Schedule<C>);
 
 impl<C: Cipher> LaneKeySource<C> for SharedSchedule<'_, C> {
     #[inline(always)]
-    fn set(&mut self, _: usize, _: &C::Rounds<Block>) {}
+    fn set(&mut self, _: usize, _: &Schedule<C>) {}
 
     #[inline(always)]
     fn copy(&mut self, _: usize, _: usize) {}
@@ -106,25 +106,32 @@ impl<C: Cipher> LaneKeySource<C> for SharedSchedule<'_, C> {
 /// Chains with different keys: round keys of all lanes side by side, `table[round][lane]`. No vector of
 /// the table crosses a cache line: every step reads it all.
 #[repr(align(64))]
-struct KeyTable<C: Cipher>(C::Rounds<[Block; MOST_LANES]>);
+struct KeyTable<C: Cipher> {
+    table: C::Rounds<[Block; MOST_LANES]>,
+    /// The rounds of all lanes: those of the last chain that took one.
+    rounds: usize,
+}
 
 impl<C: Cipher> KeyTable<C> {
     fn new() -> Self {
-        Self(C::rounds([[0; 16]; MOST_LANES]))
+        Self { table: C::places([[0; 16]; MOST_LANES]), rounds: 0 }
     }
 }
 
 impl<C: Cipher> LaneKeySource<C> for KeyTable<C> {
     #[inline(always)]
-    fn set(&mut self, lane: usize, keys: &C::Rounds<Block>) {
-        for (row, key) in self.0.as_mut().iter_mut().zip(keys.as_ref()) {
-            row[lane] = *key;
+    fn set(&mut self, lane: usize, keys: &Schedule<C>) {
+        self.rounds = keys.rounds;
+        for round in 0..C::ROUND_KEYS {
+            if C::uses(round, keys.rounds) {
+                self.table.as_mut()[round][lane] = keys.keys.as_ref()[round];
+            }
         }
     }
 
     #[inline(always)]
     fn copy(&mut self, from: usize, to: usize) {
-        for row in self.0.as_mut() {
+        for row in self.table.as_mut() {
             row[to] = row[from];
         }
     }
@@ -137,13 +144,18 @@ impl<C: Cipher> LaneKeySource<C> for KeyTable<C> {
         used: usize,
         steps: Steps,
     ) {
-        lanes.advance::<N, C>(s, LaneKeys(&self.0), used, steps);
+        let keys = LaneKeys { table: &self.table, rounds: self.rounds };
+        lanes.advance::<N, C>(s, keys, used, steps);
     }
 }
 
 impl<C: Cipher> Drop for KeyTable<C> {
     fn drop(&mut self) {
-        wipe(self.0.as_mut().as_flattened_mut().as_flattened_mut());
+        for (round, row) in self.table.as_mut().iter_mut().enumerate() {
+            if C::uses(round, self.rounds) {
+                wipe(row.as_flattened_mut());
+            }
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use core::fmt;
 use lanelock_isa::AesLevel;
 
 use super::work::{LaneCipher, LaneKey};
-use crate::cipher::{Aes, AesKeySize, Key};
+use crate::cipher::{AnyAes, Key, SizedCipher};
 
 /// A reference to a key of any [`LaneCipher`]: [`Aes128`](crate::Aes128), [`Aes192`](crate::Aes192),
 /// [`Aes256`](crate::Aes256) or one of another crate.
@@ -23,7 +23,7 @@ impl<'k> KeyRef<'k> {
     }
 }
 
-impl<'k, C: LaneCipher> From<&'k Key<C>> for KeyRef<'k> {
+impl<'k, C: SizedCipher<Cipher: LaneCipher>> From<&'k Key<C>> for KeyRef<'k> {
     fn from(key: &'k Key<C>) -> Self {
         Self(key.encrypt_key())
     }
@@ -36,4 +36,4 @@ impl fmt::Debug for KeyRef<'_> {
     }
 }
 
-impl<const R: usize> LaneCipher for Aes<R> where Self: AesKeySize {}
+impl LaneCipher for AnyAes {}

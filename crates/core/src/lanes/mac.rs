@@ -14,8 +14,9 @@ use super::{
     work::{KernelId, LaneCipher, LaneKey, Work, run_all},
 };
 use crate::{
+    cipher::SizedCipher,
     length::Length,
-    modes::cmac::{Cmac, split_last, xor},
+    modes::cmac::{Cmac, CmacKey, split_last, xor},
 };
 
 /// A reference to a CMAC key of any [`LaneCipher`].
@@ -33,9 +34,9 @@ impl<'k> CmacRef<'k> {
     }
 }
 
-impl<'k, C: LaneCipher> From<&'k Cmac<C>> for CmacRef<'k> {
+impl<'k, C: SizedCipher<Cipher: LaneCipher>> From<&'k Cmac<C>> for CmacRef<'k> {
     fn from(key: &'k Cmac<C>) -> Self {
-        Self(key)
+        Self(key.cmac_key())
     }
 }
 
@@ -59,7 +60,7 @@ trait MacKey: Any + Send + Sync {
     fn finish<'k>(&'k self, jobs: &mut [MacJob<'k>]);
 }
 
-impl<C: LaneCipher> MacKey for Cmac<C> {
+impl<C: LaneCipher> MacKey for CmacKey<C> {
     fn id(&self) -> KernelId {
         self.key().id()
     }

@@ -9,7 +9,7 @@ use lanelock_isa::{AesClmul, Block, Blocks as _, Kernel};
 
 use crate::{
     Pattern,
-    cipher::{Cipher, EncryptKey, SameKey},
+    cipher::{Cipher, EncryptKey, SameKey, Schedule},
     inout::InOutBlocks,
 };
 
@@ -23,7 +23,7 @@ pub(super) fn run_one<C: Cipher>(
 ) {
     let (run, period, keys) = (pattern.run(), pattern.period(), key.keys());
     if runs > 0 {
-        key.level().run(RunOne::<C> { state, data, keys, runs, run, period });
+        key.level().run(RunOne { state, data, keys, runs, run, period });
     }
 }
 
@@ -31,7 +31,7 @@ pub(super) fn run_one<C: Cipher>(
 struct RunOne<'a, 'i, 'o, C: Cipher> {
     state: &'a mut Block,
     data: InOutBlocks<'i, 'o>,
-    keys: &'a C::Rounds<Block>,
+    keys: &'a Schedule<C>,
     runs: usize,
     run: usize,
     period: usize,

@@ -64,17 +64,18 @@ pub(super) trait LaneKey: Any + Send + Sync {
 /// What keys have in common that share a kernel.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct KernelId {
-    pub(super) cipher: TypeId,
+    /// The cipher, and the rounds of its keys.
+    pub(super) cipher: (TypeId, usize),
     pub(super) level: AesLevel,
 }
 
 impl<C: LaneCipher> LaneKey for EncryptKey<C> {
     fn id(&self) -> KernelId {
-        KernelId { cipher: TypeId::of::<C>(), level: self.level() }
+        KernelId { cipher: (TypeId::of::<C>(), self.keys().rounds), level: self.level() }
     }
 
     fn name(&self) -> &'static str {
-        C::NAME
+        self.name()
     }
 
     fn kernels(&self) -> LaneKernels {
@@ -109,7 +110,7 @@ struct KernelsOf<C>(PhantomData<C>);
 
 impl<C: LaneCipher> Kernels for KernelsOf<C> {
     fn cipher(&self) -> &'static str {
-        C::NAME
+        core::any::type_name::<C>()
     }
 }
 

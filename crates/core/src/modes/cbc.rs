@@ -9,7 +9,7 @@ use lanelock_isa::{AesClmul, Block};
 use super::{InFlight, Mode, ecb::whole_blocks};
 use crate::{
     Error, Pattern,
-    cipher::{Cipher, Key, SameKey},
+    cipher::{Cipher, Key, SameKey, SizedCipher},
     inout::{InOut, InOutBlocks},
     lanes,
 };
@@ -66,7 +66,7 @@ impl Mode for CbcDecrypt {
     }
 }
 
-impl<C: Cipher> Key<C> {
+impl<C: SizedCipher> Key<C> {
     /// Encrypts `data` in place as one CBC chain. `iv` becomes the last ciphertext block, so that a
     /// next call continues the chain.
     ///
@@ -78,7 +78,7 @@ impl<C: Cipher> Key<C> {
 
     /// [`cbc_encrypt`](Self::cbc_encrypt), in place or from one buffer to another.
     pub fn cbc_encrypt_inout(&self, iv: &mut Block, data: InOut<'_, '_>) -> Result<(), Error> {
-        lanes::encrypt_one(self, iv, Pattern::ALL, whole_blocks(data)?);
+        lanes::encrypt_one(self.encrypt_key(), iv, Pattern::ALL, whole_blocks(data)?);
         Ok(())
     }
 
@@ -99,7 +99,7 @@ impl<C: Cipher> Key<C> {
     /// Encrypts `data` in place as one CBCS chain: CBC over the blocks that `pattern` selects.
     /// `iv` becomes the last ciphertext block.
     pub fn cbcs_encrypt(&self, iv: &mut Block, pattern: Pattern, data: &mut [u8]) {
-        lanes::encrypt_one(self, iv, pattern, data.as_chunks_mut().0.into());
+        lanes::encrypt_one(self.encrypt_key(), iv, pattern, data.as_chunks_mut().0.into());
     }
 
     /// Decrypts `data` in place: the inverse of [`cbcs_encrypt`](Self::cbcs_encrypt).
@@ -122,7 +122,7 @@ impl<C: Cipher> Key<C> {
 
     fn decrypt_strided(&self, iv: &mut Block, stride: usize, data: InOutBlocks<'_, '_>) {
         let mut mode = CbcDecrypt { before: *iv, stride };
-        self.level().run(InFlight::<_, C> { mode: &mut mode, keys: self.decrypt_keys(), data });
+        self.level().run(InFlight { mode: &mut mode, keys: self.decrypt_keys(), data });
         *iv = mode.before;
     }
 }

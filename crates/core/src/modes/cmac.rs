@@ -14,7 +14,7 @@ use zeroize::ZeroizeOnDrop;
 
 use crate::{
     Error,
-    cipher::{Cipher, EncryptKey, SameKey},
+    cipher::{Cipher, EncryptKey, SameKey, Schedule, SizedCipher},
     key_object,
     set_up::SetUp,
     tag::{authenticate, authenticate_wiping},
@@ -45,32 +45,36 @@ use crate::{
 ///
 /// Zeroised on drop.
 #[derive(Clone)]
-pub struct Cmac<C: Cipher> {
+pub struct Cmac<C: SizedCipher>(CmacKey<C::Cipher>);
+
+/// What a CMAC key is made of, whatever its size.
+#[derive(Clone)]
+pub(crate) struct CmacKey<C: Cipher> {
     key: EncryptKey<C>,
     /// K2 and K1.
     subkeys: [Block; 2],
 }
 
-key_object!(Cmac, "Cmac", key);
+key_object!(Cmac, "Cmac", 0);
 
-impl<C: Cipher> SetUp for Cmac<C> {
+impl<C: SizedCipher> SetUp for Cmac<C> {
     fn none(level: AesLevel) -> Self {
-        Self { key: EncryptKey::none(level), subkeys: [[0; 16]; 2] }
+        Self(CmacKey { key: EncryptKey::none(level), subkeys: [[0; 16]; 2] })
     }
 
     fn set(&mut self, key: &[u8]) {
-        self.key.set(key);
-        let [k2, k1] = &mut self.subkeys;
-        self.key.encrypt_block(k1);
+        let CmacKey { key: schedule, subkeys: [k2, k1] } = &mut self.0;
+        schedule.set(key);
+        schedule.encrypt_block(k1);
         *k1 = double(*k1);
         *k2 = double(*k1);
     }
 }
 
-impl<C: Cipher> Cmac<C> {
+impl<C: SizedCipher> Cmac<C> {
     /// The MAC of `message`.
     pub fn mac(&self, message: &[u8]) -> Block {
-        self.level().run(Whole::<C> { cmac: self, state: [0; 16], message })
+        self.0.mac(message)
     }
 
     /// Checks the MAC of `message`, in constant time.
@@ -97,8 +101,23 @@ impl<C: Cipher> Cmac<C> {
     }
 
     /// The MAC of a message that comes piece by piece.
-    pub fn stream(&self) -> CmacStream<'_, C> {
-        CmacStream { cmac: self, state: [0; 16], last: [0; 16], filled: 0 }
+    pub fn stream(&self) -> CmacStream<'_, C::Cipher> {
+        CmacStream { cmac: &self.0, state: [0; 16], last: [0; 16], filled: 0 }
+    }
+
+    pub(crate) fn cmac_key(&self) -> &CmacKey<C::Cipher> {
+        &self.0
+    }
+}
+
+impl<C: Cipher> CmacKey<C> {
+    pub(crate) fn level(&self) -> AesLevel {
+        self.key.level()
+    }
+
+    #[inline(always)]
+    pub(crate) fn mac(&self, message: &[u8]) -> Block {
+        self.level().run(Whole { cmac: self, state: [0; 16], message })
     }
 
     pub(crate) fn key(&self) -> &EncryptKey<C> {
@@ -107,7 +126,7 @@ impl<C: Cipher> Cmac<C> {
 
     /// The last block as the chain takes it: filled up, and added to a subkey. `last` is at most a block.
     #[inline(always)]
-    pub fn last_block(&self, last: &[u8]) -> Block {
+    pub(crate) fn last_block(&self, last: &[u8]) -> Block {
         if let Ok(block) = last.try_into() {
             return xor(block, &self.subkeys[1]);
         }
@@ -118,7 +137,7 @@ impl<C: Cipher> Cmac<C> {
     }
 }
 
-impl<C: Cipher> Drop for Cmac<C> {
+impl<C: Cipher> Drop for CmacKey<C> {
     fn drop(&mut self) {
         wipe(self.subkeys.as_flattened_mut());
     }
@@ -126,7 +145,7 @@ impl<C: Cipher> Drop for Cmac<C> {
 
 /// A message on its way through CMAC. Zeroised on drop.
 pub struct CmacStream<'k, C: Cipher> {
-    cmac: &'k Cmac<C>,
+    cmac: &'k CmacKey<C>,
     state: Block,
     /// The first `filled` bytes of the last block so far; it may be whole.
     last: Block,
@@ -166,7 +185,7 @@ impl<C: Cipher> CmacStream<'_, C> {
     /// serve for many.
     pub fn finish(&mut self) -> Block {
         let message = &self.last[..self.filled];
-        let mac = self.cmac.level().run(Whole::<C> { cmac: self.cmac, state: self.state, message });
+        let mac = self.cmac.level().run(Whole { cmac: self.cmac, state: self.state, message });
         self.wipe();
         mac
     }
@@ -190,7 +209,8 @@ impl<C: Cipher> ZeroizeOnDrop for CmacStream<'_, C> {}
 
 impl<C: Cipher> fmt::Debug for CmacStream<'_, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "CmacStream({:?})", self.cmac)
+        let (name, level) = (self.cmac.key.name(), self.cmac.level());
+        write!(f, "CmacStream({name}Cmac({level}))")
     }
 }
 
@@ -203,7 +223,7 @@ pub(crate) fn split_last(message: &[u8]) -> (&[Block], &[u8]) {
 
 /// The MAC of the rest of a message.
 struct Whole<'a, C: Cipher> {
-    cmac: &'a Cmac<C>,
+    cmac: &'a CmacKey<C>,
     state: Block,
     message: &'a [u8],
 }
@@ -246,12 +266,12 @@ const END: [Block; 16] = {
 /// Takes `blocks` into the chain whose state is `state`.
 pub fn absorb_blocks<C: Cipher>(key: &EncryptKey<C>, state: &mut Block, blocks: &[Block]) {
     if !blocks.is_empty() {
-        key.level().run(AbsorbBlocks::<C> { keys: key.keys(), state, blocks });
+        key.level().run(AbsorbBlocks { keys: key.keys(), state, blocks });
     }
 }
 
 struct AbsorbBlocks<'a, C: Cipher> {
-    keys: &'a C::Rounds<Block>,
+    keys: &'a Schedule<C>,
     state: &'a mut Block,
     blocks: &'a [Block],
 }

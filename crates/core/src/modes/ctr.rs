@@ -14,7 +14,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 use super::{InFlight, Mode, ecb::load_group};
 use crate::{
     Error, Pattern,
-    cipher::{Cipher, EncryptKey, Key, SameKey},
+    cipher::{Cipher, EncryptKey, Key, SameKey, SizedCipher},
     inout::{InOut, InOutBlocks},
 };
 
@@ -114,7 +114,7 @@ impl Mode for CtrMode {
     }
 }
 
-impl<C: Cipher> Key<C> {
+impl<C: SizedCipher> Key<C> {
     /// Encrypts or decrypts `data`, a whole message, in place with the key stream that starts at block
     /// `counter`. [`CtrStream`] takes a message in pieces.
     ///
@@ -148,6 +148,7 @@ impl<C: Cipher> Key<C> {
 
 impl<C: Cipher> EncryptKey<C> {
     /// See [`Key::ctr_go_on`].
+    #[inline(always)]
     pub fn ctr(&self, bits: CounterBits, counter: &mut Block, data: InOut<'_, '_>) {
         let (mut blocks, mut rest) = InOutBlocks::split(data);
         while !blocks.is_empty() {
@@ -155,7 +156,7 @@ impl<C: Cipher> EncryptKey<C> {
             let n = blocks.len().min(bits.until_wrap(counter));
             let (now, later) = blocks.split_at(n);
             let mode = &mut CtrMode { counter: *counter };
-            self.level().run(InFlight::<_, C> { mode, keys: self.keys(), data: now });
+            self.level().run(InFlight { mode, keys: self.keys(), data: now });
             bits.add(counter, n as u128);
             blocks = later;
         }
@@ -189,7 +190,7 @@ impl<C: Cipher> EncryptKey<C> {
 /// # }
 /// ```
 pub struct CtrStream<'k, C: Cipher> {
-    key: &'k Key<C>,
+    key: &'k EncryptKey<C>,
     bits: CounterBits,
     start: Block,
     /// Blocks of the stream that may still be made, and the counter block of the next one.
@@ -202,8 +203,12 @@ pub struct CtrStream<'k, C: Cipher> {
 
 impl<'k, C: Cipher> CtrStream<'k, C> {
     /// The key stream that starts at block `counter`.
-    pub fn new(key: &'k Key<C>, bits: CounterBits, counter: Block) -> Self {
-        let blocks_left = bits.most_blocks();
+    pub fn new(
+        key: &'k Key<impl SizedCipher<Cipher = C>>,
+        bits: CounterBits,
+        counter: Block,
+    ) -> Self {
+        let (key, blocks_left) = (key.encrypt_key(), bits.most_blocks());
         Self { key, bits, start: counter, blocks_left, counter, block: [0; 16], left: 0 }
     }
 
@@ -226,7 +231,7 @@ impl<'k, C: Cipher> CtrStream<'k, C> {
         xor(begun, &self.block[16 - self.left..]);
         self.left -= begun.len();
         let (whole, partial) = rest.split_at_mut(rest.len() / 16 * 16);
-        self.key.ctr_go_on(self.bits, &mut self.counter, whole.into());
+        self.key.ctr(self.bits, &mut self.counter, whole.into());
         if !partial.is_empty() {
             self.next_block();
             xor(partial, &self.block);
@@ -317,7 +322,8 @@ impl<C: Cipher> ZeroizeOnDrop for CtrStream<'_, C> {}
 
 impl<C: Cipher> fmt::Debug for CtrStream<'_, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "CtrStream({:?}, {:?})", self.key, self.bits)
+        let Self { key, bits, .. } = self;
+        write!(f, "CtrStream({}({}), {bits:?})", key.name(), key.level())
     }
 }
 

@@ -5,7 +5,7 @@ use lanelock_isa::{AesClmul, Block, Blocks as _, Kernel};
 use super::{InFlight, Mode};
 use crate::{
     Error,
-    cipher::{Cipher, EncryptKey, Key, SameKey},
+    cipher::{Cipher, EncryptKey, Key, SameKey, Schedule, SizedCipher},
     inout::{InOut, InOutBlocks},
 };
 
@@ -50,7 +50,7 @@ pub fn load_group<S: AesClmul, const N: usize>(
     v
 }
 
-impl<C: Cipher> Key<C> {
+impl<C: SizedCipher> Key<C> {
     /// Encrypts one block.
     pub fn encrypt_block(&self, block: &mut Block) {
         self.encrypt_key().encrypt_block(block);
@@ -90,27 +90,28 @@ impl<C: Cipher> Key<C> {
         Ok(())
     }
 
-    fn ecb<const ENCRYPT: bool>(&self, keys: &C::Rounds<Block>, data: InOutBlocks<'_, '_>) {
-        self.level().run(InFlight::<_, C> { mode: &mut Ecb::<ENCRYPT>, keys, data });
+    fn ecb<const ENCRYPT: bool>(&self, keys: &Schedule<C::Cipher>, data: InOutBlocks<'_, '_>) {
+        self.level().run(InFlight { mode: &mut Ecb::<ENCRYPT>, keys, data });
     }
 }
 
 impl<C: Cipher> EncryptKey<C> {
     /// Encrypts one block.
+    #[inline]
     pub fn encrypt_block(&self, block: &mut Block) {
-        self.level().run(OneBlock::<C> { keys: self.keys(), block });
+        self.level().run(OneBlock { keys: self.keys(), block });
     }
 
     /// Encrypts each block by itself.
     pub fn encrypt_blocks(&self, blocks: &mut [Block]) {
         let mode = &mut Ecb::<true>;
-        self.level().run(InFlight::<_, C> { mode, keys: self.keys(), data: blocks.into() });
+        self.level().run(InFlight { mode, keys: self.keys(), data: blocks.into() });
     }
 }
 
 /// Encrypts one block: without the round keys of wide vectors, which would not all fit into registers.
 struct OneBlock<'a, C: Cipher> {
-    keys: &'a C::Rounds<Block>,
+    keys: &'a Schedule<C>,
     block: &'a mut Block,
 }
 

@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 
 use crate::{
     Error,
-    cipher::{Cipher, Key},
+    cipher::{Key, SizedCipher},
     key_object,
     set_up::SetUp,
 };
@@ -49,11 +49,11 @@ type Half = [u8; 8];
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct KeyWrap<C: Cipher>(Key<C>);
+pub struct KeyWrap<C: SizedCipher>(Key<C>);
 
 key_object!(KeyWrap, "KeyWrap", 0);
 
-impl<C: Cipher> SetUp for KeyWrap<C> {
+impl<C: SizedCipher> SetUp for KeyWrap<C> {
     fn none(level: AesLevel) -> Self {
         Self(Key::none(level))
     }
@@ -63,7 +63,7 @@ impl<C: Cipher> SetUp for KeyWrap<C> {
     }
 }
 
-impl<C: Cipher> KeyWrap<C> {
+impl<C: SizedCipher> KeyWrap<C> {
     /// Wraps `key` with KW.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ pub(crate) mod ecb;
 mod kw;
 mod xts;
 
-use lanelock_isa::{AesClmul, Block, Kernel};
+use lanelock_isa::{AesClmul, Kernel};
 
 pub use cmac::{Cmac, CmacStream};
 pub use ctr::{CounterBits, CtrStream};
@@ -18,7 +18,7 @@ pub use kw::KeyWrap;
 pub use xts::Xts;
 
 use crate::{
-    cipher::{Cipher, SameKey},
+    cipher::{Cipher, SameKey, Schedule},
     inout::InOutBlocks,
 };
 
@@ -43,7 +43,7 @@ pub(crate) trait Mode {
 /// Runs a mode over `data`: many vectors in flight, then single vectors, then single blocks.
 pub(crate) struct InFlight<'a, 'i, 'o, M, C: Cipher> {
     pub(crate) mode: &'a mut M,
-    pub(crate) keys: &'a C::Rounds<Block>,
+    pub(crate) keys: &'a Schedule<C>,
     pub(crate) data: InOutBlocks<'i, 'o>,
 }
 

@@ -17,7 +17,7 @@ use subtle::ConstantTimeEq;
 use super::{FLIGHT, ecb::load_group};
 use crate::{
     Error,
-    cipher::{Cipher, EncryptKey, Key, SameKey},
+    cipher::{Cipher, EncryptKey, Key, SameKey, Schedule, SizedCipher},
     inout::{InOut, InOutBlocks},
     key_name,
     set_up::{SetUp, default_level},
@@ -42,15 +42,15 @@ use crate::{
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct Xts<C: Cipher> {
+pub struct Xts<C: SizedCipher> {
     data: Key<C>,
-    tweak: EncryptKey<C>,
+    tweak: EncryptKey<C::Cipher>,
 }
 
 /// The most bytes of a data unit: 2^20 blocks (NIST SP 800-38E, 4).
 const LONGEST: usize = 16 << 20;
 
-impl<C: Cipher> SetUp for Xts<C> {
+impl<C: SizedCipher> SetUp for Xts<C> {
     fn none(level: AesLevel) -> Self {
         Self { data: Key::none(level), tweak: EncryptKey::none(level) }
     }
@@ -63,7 +63,7 @@ impl<C: Cipher> SetUp for Xts<C> {
     }
 }
 
-impl<C: Cipher> Xts<C> {
+impl<C: SizedCipher> Xts<C> {
     /// Expands both halves of `key`, the first for the data, the second for the tweak, at the best level:
     /// see [`AesLevel::best`].
     ///
@@ -88,23 +88,23 @@ impl<C: Cipher> Xts<C> {
     #[inline(always)]
     fn one<const ENCRYPT: bool>(
         &self,
-        keys: &C::Rounds<Block>,
+        keys: &Schedule<C::Cipher>,
         tweak: &Block,
         data: InOut<'_, '_>,
     ) {
-        self.level().run(One::<C, ENCRYPT> { tweak_keys: self.tweak.keys(), keys, tweak, data });
+        self.level().run(One::<_, ENCRYPT> { tweak_keys: self.tweak.keys(), keys, tweak, data });
     }
 
     #[inline(always)]
     fn many<const ENCRYPT: bool>(
         &self,
-        keys: &C::Rounds<Block>,
+        keys: &Schedule<C::Cipher>,
         first: u128,
         size: usize,
         data: InOut<'_, '_>,
     ) {
         let tweak_keys = self.tweak.keys();
-        self.level().run(Many::<C, ENCRYPT> { tweak_keys, keys, first, size, data });
+        self.level().run(Many::<_, ENCRYPT> { tweak_keys, keys, first, size, data });
     }
 
     /// Encrypts `data` in place as the data unit of that tweak: its number, little-endian.
@@ -191,7 +191,7 @@ impl<C: Cipher> Xts<C> {
     }
 }
 
-key_name!(Xts, "Xts", tweak, Cipher);
+key_name!(Xts, "Xts", tweak, SizedCipher);
 
 fn check(length: usize) -> Result<(), Error> {
     if (16..=LONGEST).contains(&length) { Ok(()) } else { Err(Error::MessageLength) }
@@ -204,8 +204,8 @@ fn check_sectors(size: usize, length: usize) -> Result<(), Error> {
 
 /// One data unit.
 struct One<'a, 'i, 'o, C: Cipher, const ENCRYPT: bool> {
-    tweak_keys: &'a C::Rounds<Block>,
-    keys: &'a C::Rounds<Block>,
+    tweak_keys: &'a Schedule<C>,
+    keys: &'a Schedule<C>,
     tweak: &'a Block,
     data: InOut<'i, 'o>,
 }
@@ -224,8 +224,8 @@ impl<C: Cipher, const ENCRYPT: bool> Kernel for One<'_, '_, '_, C, ENCRYPT> {
 
 /// Data units of `size` bytes each with consecutive numbers.
 struct Many<'a, 'i, 'o, C: Cipher, const ENCRYPT: bool> {
-    tweak_keys: &'a C::Rounds<Block>,
-    keys: &'a C::Rounds<Block>,
+    tweak_keys: &'a Schedule<C>,
+    keys: &'a Schedule<C>,
     first: u128,
     size: usize,
     data: InOut<'i, 'o>,
@@ -272,7 +272,7 @@ impl<C: Cipher, const ENCRYPT: bool> Kernel for Many<'_, '_, '_, C, ENCRYPT> {
 
 /// Encrypts each block by itself.
 #[inline(always)]
-fn encrypt_each<S: AesClmul, C: Cipher>(s: S, keys: &C::Rounds<Block>, blocks: &mut [Block]) {
+fn encrypt_each<S: AesClmul, C: Cipher>(s: S, keys: &Schedule<C>, blocks: &mut [Block]) {
     let (whole, rest) = blocks.split_at_mut(blocks.len() / S::WIDTH * S::WIDTH);
     if !whole.is_empty() {
         let keys = SameKey::new(s, keys);
@@ -297,7 +297,7 @@ fn encrypt_each<S: AesClmul, C: Cipher>(s: S, keys: &C::Rounds<Block>, blocks: &
 #[inline(always)]
 fn whole_groups<S: AesClmul, C: Cipher, const ENCRYPT: bool>(
     s: S,
-    keys: &C::Rounds<Block>,
+    keys: &Schedule<C>,
     masks: &[Block],
     groups: usize,
     mut data: InOutBlocks<'_, '_>,
@@ -322,7 +322,7 @@ fn whole_groups<S: AesClmul, C: Cipher, const ENCRYPT: bool>(
 #[inline(always)]
 fn unit<S: AesClmul, C: Cipher, const ENCRYPT: bool>(
     s: S,
-    keys: &C::Rounds<Block>,
+    keys: &Schedule<C>,
     mut mask: <S::Narrow as Blocks>::V,
     data: InOut<'_, '_>,
 ) {
@@ -382,7 +382,7 @@ struct XtsGroup<S: AesClmul, C: Cipher, const ENCRYPT: bool> {
 
 impl<S: AesClmul, C: Cipher, const ENCRYPT: bool> XtsGroup<S, C, ENCRYPT> {
     #[inline(always)]
-    fn new(s: S, keys: &C::Rounds<Block>) -> Self {
+    fn new(s: S, keys: &Schedule<C>) -> Self {
         Self { keys: SameKey::new(s, keys) }
     }
 

@@ -1,26 +1,36 @@
 //! SM4 (GB/T 32907), written as an application would write a cipher of its own: over the public trait
 //! alone. Word by word, and with a table whose look-ups depend on secrets: for tests.
 
-use lanelock::{Block, Cipher, cipher::CipherKeys};
+use lanelock::{
+    Block, SizedCipher,
+    cipher::{Cipher, CipherKeys, Schedule},
+};
 use lanelock_isa::{AesClmul, MOST_LANES};
 
 /// SM4: 32 rounds, each with a key of one word.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Sm4 {}
 
-impl Cipher for Sm4 {
+impl SizedCipher for Sm4 {
     const NAME: &'static str = "Sm4";
-    const KEY_BYTES: usize = 16;
-    const ROUND_KEYS: usize = 8;
     type KeyBytes = [u8; 16];
     type TwoKeys = [u8; 32];
+    type Cipher = Self;
+}
+
+impl Cipher for Sm4 {
+    const ROUND_KEYS: usize = 8;
     /// Four round keys to a block.
     type Rounds<T: Copy> = [T; 8];
     type RoundKey<S: AesClmul> = S::V;
     type Begun<S: AesClmul> = S::V;
 
+    fn name(_: usize) -> &'static str {
+        Self::NAME
+    }
+
     #[inline(always)]
-    fn rounds<T: Copy>(value: T) -> [T; 8] {
+    fn places<T: Copy>(value: T) -> [T; 8] {
         [value; 8]
     }
 
@@ -35,15 +45,15 @@ impl Cipher for Sm4 {
     }
 
     #[inline(always)]
-    fn expand<S: AesClmul>(_: S, key: &[u8], schedule: &mut [Block; 8]) {
-        expand(key, schedule);
+    fn expand<S: AesClmul>(_: S, key: &[u8], schedule: &mut Schedule<Self>) {
+        expand(key, &mut schedule.keys);
     }
 
     /// Decryption is encryption with the round keys in the other order.
     #[inline(always)]
-    fn invert<S: AesClmul>(_: S, encrypt: &[Block; 8], decrypt: &mut [Block; 8]) {
-        let words = encrypt.as_flattened().chunks_exact(4).rev();
-        for (to, word) in decrypt.as_flattened_mut().chunks_exact_mut(4).zip(words) {
+    fn invert<S: AesClmul>(_: S, encrypt: &Schedule<Self>, decrypt: &mut Schedule<Self>) {
+        let words = encrypt.keys.as_flattened().chunks_exact(4).rev();
+        for (to, word) in decrypt.keys.as_flattened_mut().chunks_exact_mut(4).zip(words) {
             to.copy_from_slice(word);
         }
     }

@@ -8,16 +8,17 @@
 //! blocks a vector and one vector in flight. The S-box circuit has more intermediate values than
 //! there are general registers; the rest go through the stack.
 //!
-//! Every kernel is compiled for this level too. Inlined, these functions would be most of its code:
-//! so the large ones are calls (`#[inline(never)]`), whose cost is small beside a bit-sliced round.
+//! Every kernel is compiled for this level too. Inlined, these functions would be most of its code, and
+//! so would a call for each round be, with planes copied before and behind it. So all rounds of some
+//! vectors are one call (`#[inline(never)]`), and so is the product of two vectors.
 
 mod planes;
 mod products;
 mod s_box;
 
 use crate::matrix::times_matrix;
-use crate::vectors::{WIDEST, sealed::Sealed};
-use crate::{AesRounds, Block, Blocks, Clmul, Kernel, Windows};
+use crate::vectors::{STEPS, WIDEST, sealed::Sealed};
+use crate::{AesRounds, Begun, Beside, Block, Blocks, Clmul, Kernel, RoundKeys, Windows};
 use planes::{
     add_key, decrypt_round, encrypt_round, expand, inv_mix_columns, slice, sub_word, unslice,
 };
@@ -288,13 +289,52 @@ impl<const W: usize> AesRounds for Portable<W> {
         text
     }
 
+    #[inline(never)]
+    fn begin<const ENCRYPT: bool, const N: usize>(
+        self,
+        blocks: [[Block; W]; N],
+        first: [Planes; N],
+        keys: &impl RoundKeys<Self>,
+    ) -> [Begun<Planes, Planes>; N] {
+        let mut i = 0;
+        blocks.map(|blocks| {
+            let mut state = slice(&blocks);
+            add_key(&mut state, &first[i]);
+            for round in 1..keys.rounds() {
+                let key = keys.get(self, round, i);
+                if ENCRYPT {
+                    encrypt_round(&mut state, true, &key);
+                } else {
+                    decrypt_round(&mut state, true, &key);
+                }
+            }
+            i += 1;
+            Begun { state, before: [0; 8] }
+        })
+    }
+
+    /// There are no units that rounds leave free: the other work is done behind them.
+    #[inline]
+    fn encrypt_beside<const N: usize>(
+        self,
+        v: [[Block; W]; N],
+        keys: impl RoundKeys<Self>,
+        beside: &mut impl Beside<Self>,
+    ) -> [[Block; W]; N] {
+        let v = self.encrypt::<N>(v, keys);
+        for step in 1..=STEPS {
+            beside.step(self, step);
+        }
+        v
+    }
+
     #[inline]
     fn encrypt_round(self, mut v: Planes, _: Planes, after: Planes) -> Planes {
         encrypt_round(&mut v, true, &after);
         v
     }
 
-    #[inline]
+    #[inline(never)]
     fn encrypt_last_round(
         self,
         mut v: Planes,
@@ -312,7 +352,7 @@ impl<const W: usize> AesRounds for Portable<W> {
         v
     }
 
-    #[inline]
+    #[inline(never)]
     fn decrypt_last_round(
         self,
         mut v: Planes,
@@ -329,7 +369,7 @@ impl<const W: usize> AesRounds for Portable<W> {
         v
     }
 
-    #[inline]
+    #[inline(never)]
     fn round(self, v: [Block; W], key: [Block; W]) -> [Block; W] {
         let mut p = slice(&v);
         encrypt_round(&mut p, true, &[0; 8]);
@@ -356,7 +396,7 @@ impl<const W: usize> AesRounds for Portable<W> {
         v
     }
 
-    #[inline]
+    #[inline(never)]
     fn sub_last_words<const ROTATE: bool>(self, v: [Block; W], constant: u8) -> [Block; W] {
         v.map(|block| {
             let [.., a, b, c, d] = block;
@@ -371,7 +411,7 @@ impl<const W: usize> AesRounds for Portable<W> {
         expand(key, keys);
     }
 
-    #[inline]
+    #[inline(never)]
     fn inv_mix_columns(self, block: Block) -> Block {
         let mut p = slice(&[block]);
         inv_mix_columns(&mut p);
@@ -380,27 +420,27 @@ impl<const W: usize> AesRounds for Portable<W> {
 }
 
 impl<const W: usize> Clmul for Portable<W> {
-    #[inline]
+    #[inline(never)]
     fn clmul_low(self, a: [Block; W], b: [Block; W]) -> [Block; W] {
         core::array::from_fn(|i| clmul(halves(&a[i])[0], halves(&b[i])[0]))
     }
 
-    #[inline]
+    #[inline(never)]
     fn clmul_high(self, a: [Block; W], b: [Block; W]) -> [Block; W] {
         core::array::from_fn(|i| clmul(halves(&a[i])[1], halves(&b[i])[1]))
     }
 
-    #[inline]
+    #[inline(never)]
     fn clmul_low_high(self, a: [Block; W], b: [Block; W]) -> [Block; W] {
         core::array::from_fn(|i| clmul(halves(&a[i])[0], halves(&b[i])[1]))
     }
 
-    #[inline]
+    #[inline(never)]
     fn clmul_high_low(self, a: [Block; W], b: [Block; W]) -> [Block; W] {
         core::array::from_fn(|i| clmul(halves(&a[i])[1], halves(&b[i])[0]))
     }
 
-    #[inline]
+    #[inline(never)]
     fn times_matrix(self, v: [Block; W], matrix: [Block; W]) -> [Block; W] {
         core::array::from_fn(|i| times_matrix(&v[i], &matrix[i]))
     }

@@ -15,7 +15,6 @@ pub(super) fn from_halves([low, high]: [u64; 2]) -> Block {
 
 /// The carry-less product. Its high half is the low half of the product of the reversed factors,
 /// reversed.
-#[inline(never)]
 pub(super) fn clmul(a: u64, b: u64) -> Block {
     // Reversing both factors reverses the 127 bits of the product; one shift aligns them.
     let high = clmul_low_half(a.reverse_bits(), b.reverse_bits()).reverse_bits() >> 1;

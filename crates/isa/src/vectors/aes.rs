@@ -19,47 +19,70 @@
 use super::Blocks;
 use crate::Block;
 
-/// A loop over rounds, written out. LLVM unrolls a loop only up to a limit of its size, which the
-/// work between two rounds may exceed; in a loop that stays one, arrays of vectors are indexed by a
-/// variable and therefore live in memory.
+/// Whether rounds 10 and 11, then 12 and 13, are there beside those that keys of all sizes have: one loop for
+/// all key sizes, whose branches a processor foresees. Kernels for each size would be three times the code.
+///
+/// The rounds are written out. LLVM unrolls a loop only up to a limit of its size, which the work between two
+/// rounds may exceed; in a loop that stays one, arrays of vectors are indexed by a variable and therefore live
+/// in memory.
 macro_rules! each_round {
-    ($round:ident in 1..$end:expr, $body:block) => {
-        each_round!(@ $round, $end, $body, 1 2 3 4 5 6 7 8 9 10 11 12 13)
+    ($keys:ident, $round:ident, $body:block) => {
+        each_round!(@ $round, $body, 1 2 3 4 5 6 7 8 9);
+        if $keys.rounds() > 10 {
+            each_round!(@ $round, $body, 10 11);
+            if $keys.rounds() > 12 {
+                each_round!(@ $round, $body, 12 13);
+            }
+        }
     };
-    (@ $round:ident, $end:expr, $body:block, $($number:literal)*) => {
-        $(if $number < $end {
+    (@ $round:ident, $body:block, $($number:literal)*) => {
+        $({
             let $round = $number;
             $body
         })*
     };
 }
 
-/// The round keys of `N` vectors for a cipher with `R` round keys.
+/// The place of the last round key. It is the same for keys of all sizes, so that it is a constant of the
+/// kernels: AES-128 and AES-192 have no keys in places 10 or 12 to 13.
+pub const LAST: usize = 14;
+
+/// The round keys of `N` vectors.
 pub trait RoundKeys<S: AesRounds>: Copy {
-    /// The key of `round` (0 is the whitening key) for vector number `vector`.
+    /// The key of `round` (0 is the whitening key, [`LAST`] that of the last round) for vector number `vector`.
     fn get(&self, s: S, round: usize, vector: usize) -> S::K;
+    /// The rounds: 10, 12 or 14 (FIPS 197, table 3).
+    fn rounds(&self) -> usize;
 }
 
-/// One key for all lanes, kept in registers.
+/// One key for all lanes, kept in registers; `R` is a round key more than there are rounds.
 impl<S: AesRounds, const R: usize> RoundKeys<S> for [S::K; R] {
     #[inline(always)]
     fn get(&self, _: S, round: usize, _: usize) -> S::K {
-        self[round]
+        self[if round == LAST { R - 1 } else { round }]
+    }
+
+    #[inline(always)]
+    fn rounds(&self) -> usize {
+        R - 1
     }
 }
 
+/// The places for other work between the rounds of [`AesRounds::encrypt_beside`]: AES-128 has so many.
+pub const STEPS: usize = 9;
+
 /// Work that is done between the rounds of an encryption: see [`AesRounds::encrypt_beside`].
 pub trait Beside<S: AesRounds> {
-    /// What belongs behind round `round`, from 1 to `R` - 2. `#[inline(always)]`, like a kernel.
+    /// What belongs behind round `round`, from 1 to [`STEPS`]. `#[inline(always)]`, like a kernel.
     fn step(&mut self, s: S, round: usize);
 }
 
 /// The blocks of a vector on their way through the cipher: see [`AesRounds::encrypt_begin`].
 #[derive(Clone, Copy, Debug)]
 pub struct Begun<State, K> {
-    state: State,
+    pub(crate) state: State,
     /// The key before the last round, which the last round adds where rounds add theirs first.
-    before: K,
+    pub(crate) before: K,
 }
 
 /// AES (FIPS 197) at one level.
@@ -131,9 +154,9 @@ pub trait AesRounds: Blocks {
         v
     }
 
-    /// Encrypts `N` vectors with `R` round keys.
+    /// Encrypts `N` vectors.
     #[inline(always)]
-    fn encrypt<const N: usize, const R: usize>(
+    fn encrypt<const N: usize>(
         self,
         mut v: [Self::V; N],
         keys: impl RoundKeys<Self>,
@@ -142,13 +165,13 @@ pub trait AesRounds: Blocks {
         for i in 0..N {
             v[i] = self.whiten(v[i], first[i]);
         }
-        let begun = begin::<_, true, N, R>(self, v, first, keys);
-        end::<_, true, N, R>(self, begun, [self.zero(); N], keys)
+        let begun = self.begin::<true, N>(v, first, &keys);
+        end::<_, true, N>(self, begun, [self.zero(); N], keys)
     }
-    /// Encrypts `x ^ y` lane by lane, with `R` round keys: `y` is the part that may arrive late (the
+    /// Encrypts `x ^ y` lane by lane: `y` is the part that may arrive late (the
     /// chain), `x` the part that is there early (the plaintext).
     #[inline(always)]
-    fn encrypt_xor<const N: usize, const R: usize>(
+    fn encrypt_xor<const N: usize>(
         self,
         x: [Self::V; N],
         y: [Self::V; N],
@@ -162,39 +185,39 @@ pub trait AesRounds: Blocks {
             let early = self.whiten(x[i], first[i]);
             v[i] = self.xor(v[i], early);
         }
-        let begun = begin::<_, true, N, R>(self, v, first, keys);
-        end::<_, true, N, R>(self, begun, [self.zero(); N], keys)
+        let begun = self.begin::<true, N>(v, first, &keys);
+        end::<_, true, N>(self, begun, [self.zero(); N], keys)
     }
     /// Like [`encrypt`](AesRounds::encrypt), for vectors that [`whiten`](AesRounds::whiten) was applied to.
     #[inline(always)]
-    fn encrypt_whitened<const N: usize, const R: usize>(
+    fn encrypt_whitened<const N: usize>(
         self,
         v: [Self::V; N],
         keys: impl RoundKeys<Self>,
     ) -> [Self::V; N] {
         let first = round_key::<_, N>(self, keys, 0);
-        let begun = begin::<_, true, N, R>(self, v, first, keys);
-        end::<_, true, N, R>(self, begun, [self.zero(); N], keys)
+        let begun = self.begin::<true, N>(v, first, &keys);
+        end::<_, true, N>(self, begun, [self.zero(); N], keys)
     }
     /// [`encrypt_whitened`](AesRounds::encrypt_whitened), and exclusive or with `next`, which is there
     /// early and is [joined](AesRounds::join) with the last round key. So a chain whose ciphertext is not
     /// needed (CBC-MAC) has no exclusive or between the last round of a block and the first of the next:
     /// one cycle a block less.
     #[inline(always)]
-    fn encrypt_whitened_xor<const N: usize, const R: usize>(
+    fn encrypt_whitened_xor<const N: usize>(
         self,
         v: [Self::V; N],
         next: [Self::V; N],
         keys: impl RoundKeys<Self>,
     ) -> [Self::V; N] {
         let first = round_key::<_, N>(self, keys, 0);
-        let begun = begin::<_, true, N, R>(self, v, first, keys);
-        end::<_, true, N, R>(self, begun, next, keys)
+        let begun = self.begin::<true, N>(v, first, &keys);
+        end::<_, true, N>(self, begun, next, keys)
     }
     /// Like [`encrypt`](AesRounds::encrypt), with other work between the rounds: it fills the units that
     /// AES leaves free.
     #[inline(always)]
-    fn encrypt_beside<const N: usize, const R: usize>(
+    fn encrypt_beside<const N: usize>(
         self,
         mut v: [Self::V; N],
         keys: impl RoundKeys<Self>,
@@ -205,7 +228,7 @@ pub trait AesRounds: Blocks {
             v[i] = self.whiten(v[i], first[i]);
         }
         let mut begun = enter::<_, N>(self, v, first);
-        each_round!(round in 1..R - 1, {
+        each_round!(keys, round, {
             for i in 0..N {
                 let after = keys.get(self, round, i);
                 let next = self.encrypt_round(begun[i].state, begun[i].before, after);
@@ -214,13 +237,15 @@ pub trait AesRounds: Blocks {
             }
             // Behind the N rounds and before the next N, so that the carry-less products of
             // the step start while the rounds are in flight: they use another unit.
-            beside.step(self, round);
+            if round <= STEPS {
+                beside.step(self, round);
+            }
         });
-        end::<_, true, N, R>(self, begun, [self.zero(); N], keys)
+        end::<_, true, N>(self, begun, [self.zero(); N], keys)
     }
-    /// Decrypts `N` vectors with `R` round keys of the equivalent inverse cipher (FIPS 197, 5.3.5).
+    /// Decrypts `N` vectors with round keys of the equivalent inverse cipher (FIPS 197, 5.3.5).
     #[inline(always)]
-    fn decrypt<const N: usize, const R: usize>(
+    fn decrypt<const N: usize>(
         self,
         mut v: [Self::V; N],
         keys: impl RoundKeys<Self>,
@@ -229,8 +254,8 @@ pub trait AesRounds: Blocks {
         for i in 0..N {
             v[i] = self.whiten(v[i], first[i]);
         }
-        let begun = begin::<_, false, N, R>(self, v, first, keys);
-        end::<_, false, N, R>(self, begun, [self.zero(); N], keys)
+        let begun = self.begin::<false, N>(v, first, &keys);
+        end::<_, false, N>(self, begun, [self.zero(); N], keys)
     }
 
     /// An encryption up to its last round, which [`encrypt_end`](AesRounds::encrypt_end) does, of vectors that
@@ -239,7 +264,7 @@ pub trait AesRounds: Blocks {
     /// vector beside vector, however many registers the mode needs; the compiler would finish one vector
     /// after the other then.
     #[inline(always)]
-    fn encrypt_begin<const N: usize, const R: usize>(
+    fn encrypt_begin<const N: usize>(
         self,
         mut v: [Self::V; N],
         keys: impl RoundKeys<Self>,
@@ -247,7 +272,7 @@ pub trait AesRounds: Blocks {
         for v in &mut v {
             *v = self.here(*v);
         }
-        begin::<_, true, N, R>(self, v, round_key::<_, N>(self, keys, 0), keys)
+        self.begin::<true, N>(v, round_key::<_, N>(self, keys, 0), &keys)
     }
     /// The end of what [`encrypt_begin`](AesRounds::encrypt_begin) began, with a text that was
     /// [joined](AesRounds::join) with the last round key.
@@ -262,7 +287,7 @@ pub trait AesRounds: Blocks {
     }
     /// A decryption up to its last round: see [`encrypt_begin`](AesRounds::encrypt_begin).
     #[inline(always)]
-    fn decrypt_begin<const N: usize, const R: usize>(
+    fn decrypt_begin<const N: usize>(
         self,
         mut v: [Self::V; N],
         keys: impl RoundKeys<Self>,
@@ -270,7 +295,7 @@ pub trait AesRounds: Blocks {
         for v in &mut v {
             *v = self.here(*v);
         }
-        begin::<_, false, N, R>(self, v, round_key::<_, N>(self, keys, 0), keys)
+        self.begin::<false, N>(v, round_key::<_, N>(self, keys, 0), &keys)
     }
     /// The end of what [`decrypt_begin`](AesRounds::decrypt_begin) began.
     #[inline(always)]
@@ -281,6 +306,33 @@ pub trait AesRounds: Blocks {
         joined: Self::V,
     ) -> Self::V {
         self.decrypt_last_round(v.state, v.before, last, joined)
+    }
+
+    /// All rounds but the last, of whitened vectors. Each key is asked for once: to read it can cost as much
+    /// as a round. `first` are those of round 0.
+    #[inline(always)]
+    fn begin<const ENCRYPT: bool, const N: usize>(
+        self,
+        whitened: [Self::V; N],
+        first: [Self::K; N],
+        keys: &impl RoundKeys<Self>,
+    ) -> [Begun<Self::State, Self::K>; N] {
+        let mut begun = enter::<_, N>(self, whitened, first);
+        each_round!(keys, round, {
+            for i in 0..N {
+                let Begun { state, before } = begun[i];
+                let after = keys.get(self, round, i);
+                let next = if ENCRYPT {
+                    self.encrypt_round(state, before, after)
+                } else {
+                    self.decrypt_round(state, before, after)
+                };
+                // Otherwise the compiler takes one vector through all rounds, then the next.
+                let state = if N > 1 { self.order(next) } else { next };
+                begun[i] = Begun { state, before: after };
+            }
+        });
+        begun
     }
 
     /// SubWord of the last word of each block, in all its words; after RotWord and with `constant` added
@@ -336,34 +388,9 @@ fn enter<S: AesRounds, const N: usize>(
     begun
 }
 
-/// All rounds but the last. Each key is asked for once: to read it can cost as much as a round.
-#[inline(always)]
-fn begin<S: AesRounds, const ENCRYPT: bool, const N: usize, const R: usize>(
-    s: S,
-    whitened: [S::V; N],
-    first: [S::K; N],
-    keys: impl RoundKeys<S>,
-) -> [Begun<S::State, S::K>; N] {
-    let mut begun = enter::<S, N>(s, whitened, first);
-    for round in 1..R - 1 {
-        for i in 0..N {
-            let Begun { state, before } = begun[i];
-            let after = keys.get(s, round, i);
-            let next = if ENCRYPT {
-                s.encrypt_round(state, before, after)
-            } else {
-                s.decrypt_round(state, before, after)
-            };
-            // Otherwise the compiler takes one vector through all rounds, then the next.
-            begun[i] = Begun { state: if N > 1 { s.order(next) } else { next }, before: after };
-        }
-    }
-    begun
-}
-
 /// The last round, and exclusive or with `text`.
 #[inline(always)]
-fn end<S: AesRounds, const ENCRYPT: bool, const N: usize, const R: usize>(
+fn end<S: AesRounds, const ENCRYPT: bool, const N: usize>(
     s: S,
     begun: [Begun<S::State, S::K>; N],
     text: [S::V; N],
@@ -371,7 +398,7 @@ fn end<S: AesRounds, const ENCRYPT: bool, const N: usize, const R: usize>(
 ) -> [S::V; N] {
     let mut v = text;
     for i in 0..N {
-        let last = keys.get(s, R - 1, i);
+        let last = keys.get(s, LAST, i);
         let joined = s.join(text[i], last);
         v[i] = if ENCRYPT {
             s.encrypt_end(begun[i], last, joined)

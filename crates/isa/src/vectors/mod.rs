@@ -7,7 +7,7 @@ mod aes;
 mod clmul;
 mod window;
 
-pub use aes::{AesRounds, Begun, Beside, RoundKeys, double_constant};
+pub use aes::{AesRounds, Begun, Beside, LAST, RoundKeys, STEPS, double_constant};
 pub use clmul::Clmul;
 pub use window::{MOST_LANES, Row, RowMut, SharedWindow, Window, Windows};
 

@@ -56,7 +56,7 @@ impl<const N: usize, const R: usize> Kernel for ManyCiphers<N, R> {
         let keys = [s.key(&key); R];
         let mut v = [s.load(&[self.0; 4]); N];
         for _ in 0..TURNS / 10 {
-            v = s.encrypt::<N, R>(v, keys);
+            v = s.encrypt::<N>(v, keys);
         }
         sum(s, v)
     }

@@ -1,0 +1,37 @@
+//! What a cipher derives from a key.
+
+use lanelock_isa::{Block, wipe};
+
+use super::Cipher;
+
+/// The round keys of a key, for one direction. Zeroised on drop.
+#[derive(Clone)]
+#[repr(C)]
+pub struct Schedule<C: Cipher> {
+    /// The round keys, each in its place.
+    pub keys: C::Rounds<Block>,
+    /// The rounds that a key of this size has, where a cipher has keys of several sizes.
+    pub rounds: usize,
+}
+
+impl<C: Cipher> Schedule<C> {
+    /// That of no key yet.
+    #[inline(always)]
+    pub fn none() -> Self {
+        Self { keys: C::places([0; 16]), rounds: 0 }
+    }
+}
+
+impl<C: Cipher> Drop for Schedule<C> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        wipe(self.keys.as_mut().as_flattened_mut());
+    }
+}
+
+impl<C: Cipher> core::fmt::Debug for Schedule<C> {
+    /// Says which cipher it is, never the key.
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Schedule({})", C::name(self.rounds))
+    }
+}

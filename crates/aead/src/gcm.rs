@@ -77,7 +77,7 @@ pub type Aes256Gcm = Gcm<Aes<256>>;
 
 impl<C: SizedCipher> SetUp for Gcm<C> {
     fn none(level: AesLevel) -> Self {
-        let (key, powers) = (EncryptKey::none(level), Powers::none());
+        let (key, powers) = (EncryptKey::none(level), Powers::NONE);
         Self { key: GcmKey { key, powers }, tag_length: 16 }
     }
 

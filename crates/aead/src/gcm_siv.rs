@@ -153,7 +153,7 @@ pub(super) struct Derived<C: ExpandLanes> {
 impl<C: ExpandLanes> Derived<C> {
     #[inline(always)]
     fn none() -> Self {
-        Self { hash: [0; 16], encrypt: Schedule::none() }
+        Self { hash: [0; 16], encrypt: Schedule::NONE }
     }
 
     /// In place: a value that is returned is copied.
@@ -195,6 +195,7 @@ impl<C: ExpandLanes> Derived<C> {
 impl<C: ExpandLanes> Drop for Derived<C> {
     fn drop(&mut self) {
         wipe(&mut self.hash);
+        self.encrypt.wipe();
     }
 }
 
@@ -221,7 +222,7 @@ impl<C: ExpandLanes, const SEAL: bool> Kernel for GcmSivOneShot<'_, '_, '_, C, S
         let group = VECTORS * S::WIDTH * 16;
         let total = aad.len().div_ceil(16) + data.len().div_ceil(16) + 1;
         // The powers of H are made for this message alone: no more than it has blocks.
-        let mut powers = Powers::none();
+        let mut powers = Powers::NONE;
         powers.fill_some(s, derived.hash, total.min(VECTORS * S::WIDTH + 1));
         let lengths = n.splat_halves(aad.len() as u64 * 8, data.len() as u64 * 8);
         let (groups, rest) = {

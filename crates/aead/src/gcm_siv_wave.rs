@@ -47,7 +47,7 @@ impl<C: SivCipher> Waves for GcmSiv<C> {
     #[inline(always)]
     fn run<const SEAL: bool>(keys: &[&Self; LANES], same: bool, wave: &mut Wave) {
         let level = keys[0].level();
-        let keys = &keys.map(|key| key.keys());
+        let keys = &keys.map(Self::keys);
         level.run(SivWave::<_, SEAL> { keys, same, wave });
     }
 }
@@ -70,9 +70,7 @@ impl<C: ExpandLanes, const SEAL: bool> Kernel for SivWave<'_, '_, '_, C, SEAL> {
                 derive::<S, C>(s, SameKey::new(s, keys[0]), wave, at)
             } else {
                 let mut own = [keys[at]; 4];
-                for i in 1..S::WIDTH {
-                    own[i] = keys[at + i];
-                }
+                own[..S::WIDTH].copy_from_slice(&keys[at..at + S::WIDTH]);
                 derive::<S, C>(s, OwnKeys::<_, 1>(&own), wave, at)
             };
             if SEAL {

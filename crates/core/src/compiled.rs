@@ -6,14 +6,15 @@
 use crate::{
     Aes, Cmac, CtrStream, Key, KeyWrap, Xts,
     cipher::{AnyAes, EncryptKey},
-    lanes::LaneCipher,
+    lanes::{CmacRef, KeyRef},
 };
 
 /// Addresses of functions, so that they are compiled.
 pub fn compiled_here() -> impl IntoIterator<Item = *const ()> {
     // The kernels are those of all key sizes.
     [
-        <AnyAes as LaneCipher>::kernels as *const (),
+        <KeyRef<'static> as From<&'static Key<Aes<128>>>>::from as *const (),
+        <CmacRef<'static> as From<&'static Cmac<Aes<128>>>>::from as *const (),
         Key::<Aes<128>>::with_level as *const (),
         Key::<Aes<128>>::decrypt_block as *const (),
         Key::<Aes<128>>::ecb_encrypt as *const (),

@@ -1,7 +1,7 @@
 //! Block ciphers as types, their modes for one buffer, and lanes for many: the core of the crate `lanelock`,
 //! which has it all under one name.
 //!
-//! - [`cipher`]: what a mode knows of a cipher ([`Cipher`]), and AES;
+//! - [`cipher`]: what a mode knows of a cipher ([`cipher::Cipher`]), and AES;
 //! - [`Key`]: an expanded key, whose methods are ECB, CBC, CBCS and CTR; [`Xts`], [`Cmac`], [`KeyWrap`];
 //! - [`lanes`]: independent chains side by side.
 //!

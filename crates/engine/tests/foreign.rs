@@ -34,6 +34,7 @@ impl<const N: usize> SizedCipher for Turns<N> {
 
 impl<const N: usize> Cipher for Turns<N> {
     const ROUND_KEYS: usize = N;
+    const NO_KEYS: [Block; N] = [[0; 16]; N];
     type Rounds<T: Copy> = [T; N];
     type RoundKey<S: AesClmul> = S::V;
     type Begun<S: AesClmul> = S::V;

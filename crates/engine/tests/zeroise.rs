@@ -277,7 +277,6 @@ const PARTS: &[&str] = &[
     "HashState",
     "InOutBlocks",
     "KernelId",
-    "LaneKernels",
     "Length",
     "Powers",
     "ProductRun",

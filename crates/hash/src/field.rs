@@ -118,10 +118,8 @@ pub struct Powers {
 }
 
 impl Powers {
-    /// No powers yet: see [`fill`](Self::fill).
-    pub const fn none() -> Self {
-        Self { table: [[0; 16]; HIGHEST + 4], both: [[0; 16]; HIGHEST + 4] }
-    }
+    /// No powers yet: see [`fill`](Self::fill). A constant, since a value that is returned is copied.
+    pub const NONE: Self = Self { table: [[0; 16]; HIGHEST + 4], both: [[0; 16]; HIGHEST + 4] };
 
     /// Sets the powers of `key` that level `S` uses: a group and one more.
     #[inline(always)]

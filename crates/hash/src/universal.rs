@@ -59,7 +59,7 @@ impl Polyval {
 
 impl<const REVERSED: bool> SetUp for UniversalHash<REVERSED> {
     fn none(level: AesLevel) -> Self {
-        Self { powers: Powers::none(), level, state: HashState::empty() }
+        Self { powers: Powers::NONE, level, state: HashState::empty() }
     }
 
     /// `key` is a block.

@@ -14,7 +14,7 @@ use lanelock_core::{
 use super::{Start, aad_header, message::CcmPiece};
 use crate::Stream;
 
-/// A message on its way through CCM: see [`Ccm::sealer`].
+/// A message on its way through CCM: see [`Ccm::sealer`](super::Ccm::sealer).
 pub struct CcmStream<'k, C: Cipher> {
     key: &'k EncryptKey<C>,
     a0: Block,

@@ -17,7 +17,7 @@ use lanelock_core::{
     parts::{InOutBlocks, copy_tag},
 };
 
-/// A message that comes piece by piece: see [`Ocb3::sealer`].
+/// A message that comes piece by piece: see [`Ocb3::sealer`](super::Ocb3::sealer).
 pub struct Ocb3Stream<'k, C: Cipher> {
     ocb: &'k Ocb3Key<C>,
     aad: FlowState,

@@ -52,6 +52,7 @@ key_sizes! {
 
 impl Cipher for AnyAes {
     const ROUND_KEYS: usize = LAST + 1;
+    const NO_KEYS: [Block; LAST + 1] = [[0; 16]; LAST + 1];
     type Rounds<T: Copy> = [T; LAST + 1];
     type RoundKey<S: AesClmul> = S::K;
     type Begun<S: AesClmul> = lanelock_isa::Begun<S::State, S::K>;

@@ -72,11 +72,12 @@ impl<C: SizedCipher> SetUp for Key<C> {
 
 /// The schedules of both directions, whatever the size of the key. Zeroised on drop.
 #[derive(Clone)]
+#[repr(C)]
 pub struct Schedules<C: Cipher> {
-    /// What encrypts.
-    pub encrypt: EncryptKey<C>,
     /// The schedule of decryption.
     pub decrypt: Schedule<C>,
+    /// What encrypts. Behind the other, so that no padding stands between what is set up.
+    pub encrypt: EncryptKey<C>,
 }
 
 impl<C: Cipher> Schedules<C> {
@@ -87,9 +88,15 @@ impl<C: Cipher> Schedules<C> {
     }
 }
 
+impl<C: Cipher> Drop for Schedules<C> {
+    fn drop(&mut self) {
+        self.decrypt.wipe();
+    }
+}
+
 impl<C: Cipher> SetUp for Schedules<C> {
     fn none(level: AesLevel) -> Self {
-        Self { encrypt: EncryptKey::none(level), decrypt: Schedule::none() }
+        Self { decrypt: Schedule::NONE, encrypt: EncryptKey::none(level) }
     }
 
     fn set(&mut self, key: &[u8]) {
@@ -128,7 +135,7 @@ impl<C: Cipher> EncryptKey<C> {
 
 impl<C: Cipher> SetUp for EncryptKey<C> {
     fn none(level: AesLevel) -> Self {
-        Self { keys: Schedule::none(), level }
+        Self { keys: Schedule::NONE, level }
     }
 
     fn set(&mut self, key: &[u8]) {
@@ -138,6 +145,7 @@ impl<C: Cipher> SetUp for EncryptKey<C> {
 
 impl<C: Cipher> Drop for EncryptKey<C> {
     fn drop(&mut self) {
+        self.keys.wipe();
         // Bulk work keeps round keys there that did not fit into registers, and powers of a hash key.
         self.level.wipe_stack(StackDepth::KiB4);
     }

@@ -38,6 +38,8 @@ pub trait SizedCipher: Copy + Send + Sync + 'static {
 pub trait Cipher: Copy + Send + Sync + 'static {
     /// The places for round keys in a schedule.
     const ROUND_KEYS: usize;
+    /// Zeros in each place.
+    const NO_KEYS: Self::Rounds<Block>;
     /// A value for each place: an array.
     type Rounds<T: Copy>: Copy + AsRef<[T]> + AsMut<[T]>;
     /// A round key in the form that the rounds take at level `S`.

@@ -4,8 +4,9 @@ use lanelock_isa::{Block, wipe};
 
 use super::Cipher;
 
-/// The round keys of a key, for one direction. Zeroised on drop.
-#[derive(Clone)]
+/// The round keys of a key, for one direction. Who owns it [wipes](Self::wipe) it: without a destructor of its
+/// own it is copied in one piece.
+#[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Schedule<C: Cipher> {
     /// The round keys, each in its place.
@@ -15,16 +16,12 @@ pub struct Schedule<C: Cipher> {
 }
 
 impl<C: Cipher> Schedule<C> {
-    /// That of no key yet.
-    #[inline(always)]
-    pub fn none() -> Self {
-        Self { keys: C::places([0; 16]), rounds: 0 }
-    }
-}
+    /// That of no key yet. A constant, since a value that is returned is copied.
+    pub const NONE: Self = Self { keys: C::NO_KEYS, rounds: 0 };
 
-impl<C: Cipher> Drop for Schedule<C> {
+    /// Overwrites the round keys with zeros.
     #[inline(always)]
-    fn drop(&mut self) {
+    pub fn wipe(&mut self) {
         wipe(self.keys.as_mut().as_flattened_mut());
     }
 }

@@ -4,13 +4,13 @@ use core::fmt;
 
 use lanelock_isa::AesLevel;
 
-use super::work::{LaneCipher, LaneKey};
+use super::work::{CbcKey, LaneCipher};
 use crate::cipher::{AnyAes, Key, SizedCipher};
 
 /// A reference to a key of any [`LaneCipher`]: [`Aes128`](crate::Aes128), [`Aes192`](crate::Aes192),
 /// [`Aes256`](crate::Aes256) or one of another crate.
 #[derive(Clone, Copy)]
-pub struct KeyRef<'k>(&'k (dyn LaneKey + 'static));
+pub struct KeyRef<'k>(&'k (dyn CbcKey + 'static));
 
 impl<'k> KeyRef<'k> {
     /// The level of the key.
@@ -18,7 +18,7 @@ impl<'k> KeyRef<'k> {
         self.0.id().level
     }
 
-    pub(super) fn key(self) -> &'k (dyn LaneKey + 'static) {
+    pub(super) fn key(self) -> &'k (dyn CbcKey + 'static) {
         self.0
     }
 }

@@ -12,7 +12,7 @@ use crate::cipher::{Cipher, CipherKeys};
 
 /// A kind of chain whose state is `P` blocks. It is no more than its step: a mode that has chains implements
 /// it beside its other code.
-pub trait ChainKind<const P: usize> {
+pub trait ChainKind<const P: usize>: 'static {
     /// How a lane borrows the blocks of a chain.
     type Data<'d>: Lane;
     /// Whether chains of this kind may leave out blocks: see [`Pattern`](crate::Pattern).

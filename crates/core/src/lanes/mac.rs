@@ -29,7 +29,7 @@ impl<'k> CmacRef<'k> {
         self.0.id().level
     }
 
-    pub(super) fn key(self) -> &'k (dyn LaneKey + 'static) {
+    pub(super) fn key(self) -> &'k (dyn LaneKey<CmacBlocks, 1> + 'static) {
         self.0.key()
     }
 }
@@ -51,7 +51,7 @@ impl fmt::Debug for CmacRef<'_> {
 trait MacKey: Any + Send + Sync {
     fn id(&self) -> KernelId;
 
-    fn key(&self) -> &(dyn LaneKey + 'static);
+    fn key(&self) -> &(dyn LaneKey<CmacBlocks, 1> + 'static);
 
     /// The MAC of one message.
     fn mac(&self, message: &[u8]) -> Block;
@@ -62,10 +62,10 @@ trait MacKey: Any + Send + Sync {
 
 impl<C: LaneCipher> MacKey for CmacKey<C> {
     fn id(&self) -> KernelId {
-        self.key().id()
+        KernelId::of(self.key())
     }
 
-    fn key(&self) -> &(dyn LaneKey + 'static) {
+    fn key(&self) -> &(dyn LaneKey<CmacBlocks, 1> + 'static) {
         self.key()
     }
 

@@ -67,4 +67,4 @@ pub use owned::{RunningJob, RunningMac};
 pub use scheduler::RunJobs;
 pub use scheduler::{Order, Scheduler, Submit};
 #[doc(hidden)]
-pub use work::{KernelId, LaneCipher, LaneKernels};
+pub use work::{KernelId, LaneCipher};

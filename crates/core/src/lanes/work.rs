@@ -4,8 +4,6 @@ use alloc::vec::Vec;
 use core::{
     any::{Any, TypeId},
     cmp::Reverse,
-    fmt,
-    marker::PhantomData,
     ptr::addr_eq,
 };
 
@@ -13,7 +11,7 @@ use lanelock_isa::{AesLevel, Block};
 
 use super::{
     chains::{ChainWork, Flight},
-    kind::{Cbc, ChainKind, CmacBlocks},
+    kind::{Cbc, ChainKind},
     one::run_one,
 };
 use crate::{
@@ -26,38 +24,20 @@ use crate::{
 /// ```ignore
 /// impl LaneCipher for Sm4 {}
 /// ```
-pub trait LaneCipher: Cipher<Rounds<Block>: Send + Sync> {
-    /// The kernels of its chains. An optimised build compiles them where jobs are made, for the ciphers that
-    /// these have.
-    fn kernels() -> LaneKernels {
-        LaneKernels::of::<Self>()
-    }
-}
+pub trait LaneCipher: Cipher<Rounds<Block>: Send + Sync> {}
 
-/// What runs the chains of a [`LaneCipher`].
-#[derive(Clone, Copy)]
-pub struct LaneKernels(&'static dyn Kernels);
-
-impl LaneKernels {
-    /// Those of `C`.
-    #[inline(always)]
-    pub fn of<C: LaneCipher>() -> Self {
-        Self(&KernelsOf::<C>(PhantomData))
-    }
-}
-
-impl fmt::Debug for LaneKernels {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0.cipher())
-    }
-}
-
-/// An expanded key of any cipher.
-pub(super) trait LaneKey: Any + Send + Sync {
+/// An expanded key of any cipher, for chains of the kind `K`. An optimised build compiles the kernels where
+/// references to keys are made, for the ciphers that these have and the kinds of their jobs.
+pub(super) trait LaneKey<K: ChainKind<P>, const P: usize>: Any + Send + Sync {
     fn id(&self) -> KernelId;
     fn name(&self) -> &'static str;
-    fn kernels(&self) -> LaneKernels;
-    /// Encrypts `runs` complete runs of one chain of CBC.
+    /// Runs the complete runs of one group, whose first key this is; `most` and `stop_early` as in [`Flight`].
+    fn run_group(&self, group: &mut [Work<'_, '_, K, P>], most: usize, stop_early: bool);
+}
+
+/// A key that also encrypts one chain by itself.
+pub(super) trait CbcKey: LaneKey<Cbc, 1> {
+    /// Encrypts `runs` complete runs.
     fn run_one(&self, state: &mut Block, pattern: Pattern, runs: usize, data: &mut [Block]);
 }
 
@@ -69,70 +49,53 @@ pub struct KernelId {
     pub(super) level: AesLevel,
 }
 
-impl<C: LaneCipher> LaneKey for EncryptKey<C> {
+impl KernelId {
+    pub(super) fn of<C: LaneCipher>(key: &EncryptKey<C>) -> Self {
+        Self { cipher: (TypeId::of::<C>(), key.keys().rounds), level: key.level() }
+    }
+}
+
+impl<C: LaneCipher, K: ChainKind<P>, const P: usize> LaneKey<K, P> for EncryptKey<C> {
     fn id(&self) -> KernelId {
-        KernelId { cipher: (TypeId::of::<C>(), self.keys().rounds), level: self.level() }
+        KernelId::of(self)
     }
 
     fn name(&self) -> &'static str {
         self.name()
     }
 
-    fn kernels(&self) -> LaneKernels {
-        C::kernels()
+    fn run_group(&self, group: &mut [Work<'_, '_, K, P>], most: usize, stop_early: bool) {
+        let Some(pattern) = group.first().map(|work| work.pattern) else { return };
+        // The same key is recognised by its address: comparing key bytes would cost time for each job.
+        let same = group.iter().all(|work| addr_eq(work.key, self)).then(|| self.keys());
+        let chains = group.iter_mut().filter(|work| work.runs > 0).map(|work| {
+            let keys = same.unwrap_or_else(|| known::<K, P, C>(work.key).keys());
+            let data = core::mem::take(&mut work.data);
+            ChainWork { state: &mut *work.state, runs: &mut work.runs, data, keys }
+        });
+        Flight { level: self.level(), pattern, most, stop_early }.run::<K, P, C>(same, chains);
     }
+}
 
+impl<C: LaneCipher> CbcKey for EncryptKey<C> {
     fn run_one(&self, state: &mut Block, pattern: Pattern, runs: usize, data: &mut [Block]) {
         run_one(self, state, pattern, runs, data.into());
     }
 }
 
 /// The key itself, of which only the cipher was unknown. Keys are grouped by their ciphers before.
-fn known<'k, C: Cipher>(key: &'k (dyn LaneKey + 'static)) -> &'k EncryptKey<C> {
+fn known<'k, K: ChainKind<P>, const P: usize, C: Cipher>(
+    key: &'k (dyn LaneKey<K, P> + 'static),
+) -> &'k EncryptKey<C> {
     let Some(key) = (key as &'k dyn Any).downcast_ref() else {
         unreachable!("a key of another cipher in a group")
     };
     key
 }
 
-/// How chains are run, of all kinds. All keys belong to one cipher.
-pub(super) trait Kernels: RunGroup<Cbc, 1> + RunGroup<CmacBlocks, 1> + Sync {
-    fn cipher(&self) -> &'static str;
-}
-
-/// How chains of the kind `K` are run.
-pub(super) trait RunGroup<K: ChainKind<P>, const P: usize> {
-    /// Runs the complete runs of one group; `most` and `stop_early` as in [`Flight`].
-    fn run_group(&self, group: &mut [Work<'_, '_, K, P>], most: usize, stop_early: bool);
-}
-
-struct KernelsOf<C>(PhantomData<C>);
-
-impl<C: LaneCipher> Kernels for KernelsOf<C> {
-    fn cipher(&self) -> &'static str {
-        core::any::type_name::<C>()
-    }
-}
-
-impl<C: Cipher, K: ChainKind<P>, const P: usize> RunGroup<K, P> for KernelsOf<C> {
-    fn run_group(&self, group: &mut [Work<'_, '_, K, P>], most: usize, stop_early: bool) {
-        let Some(Work { key, pattern, .. }) = group.first() else { return };
-        let (key, pattern) = (*key, *pattern);
-        let first = known::<C>(key);
-        // The same key is recognised by its address: comparing key bytes would cost time for each job.
-        let same = group.iter().all(|work| addr_eq(work.key, key)).then(|| first.keys());
-        let chains = group.iter_mut().filter(|work| work.runs > 0).map(|work| {
-            let keys = same.unwrap_or_else(|| known::<C>(work.key).keys());
-            let data = core::mem::take(&mut work.data);
-            ChainWork { state: &mut *work.state, runs: &mut work.runs, data, keys }
-        });
-        Flight { level: first.level(), pattern, most, stop_early }.run::<K, P, C>(same, chains);
-    }
-}
-
 /// What is left to do of a job.
 pub(super) struct Work<'d, 'k, K: ChainKind<P>, const P: usize> {
-    key: &'k (dyn LaneKey + 'static),
+    key: &'k (dyn LaneKey<K, P> + 'static),
     pattern: Pattern,
     /// Set by [`run_all`].
     group: u64,
@@ -145,7 +108,7 @@ pub(super) struct Work<'d, 'k, K: ChainKind<P>, const P: usize> {
 
 impl<'d, 'k, K: ChainKind<P>, const P: usize> Work<'d, 'k, K, P> {
     pub(super) fn new(
-        key: &'k (dyn LaneKey + 'static),
+        key: &'k (dyn LaneKey<K, P> + 'static),
         pattern: Pattern,
         state: &'d mut [Block; P],
         runs: usize,
@@ -158,7 +121,7 @@ impl<'d, 'k, K: ChainKind<P>, const P: usize> Work<'d, 'k, K, P> {
 impl<'d, 'k, K: ChainKind<P, Data<'d> = &'d [Block]>, const P: usize> Work<'d, 'k, K, P> {
     /// All of `blocks`.
     pub(super) fn whole(
-        key: &'k (dyn LaneKey + 'static),
+        key: &'k (dyn LaneKey<K, P> + 'static),
         state: &'d mut [Block; P],
         blocks: &'d [Block],
     ) -> Self {
@@ -169,7 +132,10 @@ impl<'d, 'k, K: ChainKind<P, Data<'d> = &'d [Block]>, const P: usize> Work<'d, '
 /// What jobs have in common that share a kernel.
 pub(super) type Group = (KernelId, usize, usize);
 
-pub(super) fn group(key: &(dyn LaneKey + 'static), pattern: Pattern) -> Group {
+pub(super) fn group<K: ChainKind<P>, const P: usize>(
+    key: &(dyn LaneKey<K, P> + 'static),
+    pattern: Pattern,
+) -> Group {
     (key.id(), pattern.run(), pattern.period())
 }
 
@@ -177,9 +143,7 @@ pub(super) fn group(key: &(dyn LaneKey + 'static), pattern: Pattern) -> Group {
 pub(super) fn run_all<K: ChainKind<P>, const P: usize>(
     works: &mut [Work<'_, '_, K, P>],
     most: usize,
-) where
-    dyn Kernels: RunGroup<K, P>,
-{
+) {
     // Works with the same number can share a kernel: cipher, level and pattern, as one number so that
     // sorting is cheap. A pattern has at most 255 + 255 blocks. There are few ciphers in a batch, which
     // have their numbers in the order of appearance.
@@ -209,15 +173,13 @@ pub(super) fn run_all<K: ChainKind<P>, const P: usize>(
     }
 }
 
-/// Runs the complete runs of one group: see [`RunGroup`].
+/// Runs the complete runs of one group: see [`LaneKey::run_group`].
 pub(super) fn run_group<K: ChainKind<P>, const P: usize>(
     group: &mut [Work<'_, '_, K, P>],
     most: usize,
     stop_early: bool,
-) where
-    dyn Kernels: RunGroup<K, P>,
-{
+) {
     if let Some(first) = group.first() {
-        first.key.kernels().0.run_group(group, most, stop_early);
+        first.key.run_group(group, most, stop_early);
     }
 }

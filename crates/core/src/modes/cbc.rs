@@ -120,6 +120,7 @@ impl<C: SizedCipher> Key<C> {
         self.decrypt_strided(iv, 1, rest[..truncated].as_mut().into());
     }
 
+    #[inline(always)]
     fn decrypt_strided(&self, iv: &mut Block, stride: usize, data: InOutBlocks<'_, '_>) {
         let mut mode = CbcDecrypt { before: *iv, stride };
         self.level().run(InFlight { mode: &mut mode, keys: self.decrypt_keys(), data });

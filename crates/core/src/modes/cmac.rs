@@ -115,7 +115,8 @@ impl<C: Cipher> CmacKey<C> {
         self.key.level()
     }
 
-    #[inline(always)]
+    /// A call: what comes in registers is stored, and read by the kernel, in the same pieces.
+    #[inline(never)]
     pub(crate) fn mac(&self, message: &[u8]) -> Block {
         self.level().run(Whole { cmac: self, state: [0; 16], message })
     }

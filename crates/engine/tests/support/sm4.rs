@@ -20,6 +20,7 @@ impl SizedCipher for Sm4 {
 
 impl Cipher for Sm4 {
     const ROUND_KEYS: usize = 8;
+    const NO_KEYS: [Block; 8] = [[0; 16]; 8];
     /// Four round keys to a block.
     type Rounds<T: Copy> = [T; 8];
     type RoundKey<S: AesClmul> = S::V;

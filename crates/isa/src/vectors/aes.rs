@@ -8,6 +8,10 @@
 //! [`whiten`](AesRounds::whiten) or [`enter`](AesRounds::enter), and by the last round with
 //! [`join`](AesRounds::join).
 //!
+//! # Keys of all sizes
+//! All have rounds 1 to 9 and a last one; whether there are rounds 10 and 11, then 12 and 13, are two
+//! branches, which a processor foresees. Kernels for each size would be three times the code.
+//!
 //! # Order of the rounds
 //! A round has a latency of several cycles, and one or two start in a cycle (Zen 5: 4 cycles, 2 started,
 //! at any width; measured). One vector alone uses an eighth of that. So the loops here take round 1 of
@@ -19,10 +23,7 @@
 use super::Blocks;
 use crate::Block;
 
-/// Whether rounds 10 and 11, then 12 and 13, are there beside those that keys of all sizes have: one loop for
-/// all key sizes, whose branches a processor foresees. Kernels for each size would be three times the code.
-///
-/// The rounds are written out. LLVM unrolls a loop only up to a limit of its size, which the work between two
+/// All rounds but the last, written out. LLVM unrolls a loop only up to a limit of its size, which the work between two
 /// rounds may exceed; in a loop that stays one, arrays of vectors are indexed by a variable and therefore live
 /// in memory.
 macro_rules! each_round {
@@ -318,20 +319,13 @@ pub trait AesRounds: Blocks {
         keys: &impl RoundKeys<Self>,
     ) -> [Begun<Self::State, Self::K>; N] {
         let mut begun = enter::<_, N>(self, whitened, first);
-        each_round!(keys, round, {
-            for i in 0..N {
-                let Begun { state, before } = begun[i];
-                let after = keys.get(self, round, i);
-                let next = if ENCRYPT {
-                    self.encrypt_round(state, before, after)
-                } else {
-                    self.decrypt_round(state, before, after)
-                };
-                // Otherwise the compiler takes one vector through all rounds, then the next.
-                let state = if N > 1 { self.order(next) } else { next };
-                begun[i] = Begun { state, before: after };
+        pass::<_, _, ENCRYPT, N, 1, 10>(self, &mut begun, keys);
+        if keys.rounds() > 10 {
+            pass::<_, _, ENCRYPT, N, 10, 12>(self, &mut begun, keys);
+            if keys.rounds() > 12 {
+                pass::<_, _, ENCRYPT, N, 12, 14>(self, &mut begun, keys);
             }
-        });
+        }
         begun
     }
 
@@ -386,6 +380,35 @@ fn enter<S: AesRounds, const N: usize>(
         begun[i] = Begun { state: s.enter(whitened[i], first[i]), before: first[i] };
     }
     begun
+}
+
+/// Rounds `FROM` to `END` - 1 of all vectors.
+#[inline(always)]
+fn pass<
+    S: AesRounds,
+    K: RoundKeys<S>,
+    const ENCRYPT: bool,
+    const N: usize,
+    const FROM: usize,
+    const END: usize,
+>(
+    s: S,
+    begun: &mut [Begun<S::State, S::K>; N],
+    keys: &K,
+) {
+    for round in FROM..END {
+        for i in 0..N {
+            let Begun { state, before } = begun[i];
+            let after = keys.get(s, round, i);
+            let next = if ENCRYPT {
+                s.encrypt_round(state, before, after)
+            } else {
+                s.decrypt_round(state, before, after)
+            };
+            // Otherwise the compiler takes one vector through all rounds, then the next.
+            begun[i] = Begun { state: if N > 1 { s.order(next) } else { next }, before: after };
+        }
+    }
 }
 
 /// The last round, and exclusive or with `text`.

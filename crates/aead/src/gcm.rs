@@ -212,7 +212,7 @@ key_object!(Gcm, "Gcm", key);
 
 /// The powers of the hash key, from the round keys.
 struct FillPowers<'a, C: Cipher> {
-    keys: &'a Schedule<C>,
+    keys: Schedule<'a, C>,
     powers: &'a mut Powers,
 }
 

@@ -461,7 +461,7 @@ impl<C: Cipher> GcmKeys<C> for GcmKeyEach<'_, '_, C> {
 
 /// The keys of the lanes of `N` vectors; the vectors of a call are rows of these.
 #[derive(Clone, Copy)]
-struct GcmVectorKeys<'k, const N: usize, C: Cipher>([&'k Schedule<C>; LANES]);
+struct GcmVectorKeys<'k, const N: usize, C: Cipher>([Schedule<'k, C>; LANES]);
 
 impl<S: AesClmul, const N: usize, C: Cipher> CipherKeys<S, C> for GcmVectorKeys<'_, N, C> {
     #[inline(always)]

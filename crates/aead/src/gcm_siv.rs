@@ -137,7 +137,7 @@ impl<C: SivCipher> GcmSiv<C> {
         }
     }
 
-    pub(super) fn keys(&self) -> &Schedule<C::Cipher> {
+    pub(super) fn keys(&self) -> Schedule<'_, C::Cipher> {
         self.key.keys()
     }
 }
@@ -147,18 +147,19 @@ key_object!(GcmSiv, "GcmSiv", key, SivCipher);
 /// The keys of one nonce (clause 4). Zeroised on drop.
 pub(super) struct Derived<C: ExpandLanes> {
     pub(super) hash: Block,
-    pub(super) encrypt: Schedule<C>,
+    encrypt: C::Rounds<Block>,
+    rounds: usize,
 }
 
 impl<C: ExpandLanes> Derived<C> {
     #[inline(always)]
     fn none() -> Self {
-        Self { hash: [0; 16], encrypt: Schedule::NONE }
+        Self { hash: [0; 16], encrypt: C::NO_KEYS, rounds: 0 }
     }
 
     /// In place: a value that is returned is copied.
     #[inline(always)]
-    fn set<S: AesClmul>(&mut self, s: S, keys: &Schedule<C>, nonce: &[u8; 12]) {
+    fn set<S: AesClmul>(&mut self, s: S, keys: Schedule<'_, C>, nonce: &[u8; 12]) {
         let n = s.narrow();
         let [a, b, c, d, rest @ ..] = *nonce;
         let low = u64::from(u32::from_le_bytes([a, b, c, d])) << 32;
@@ -170,6 +171,7 @@ impl<C: ExpandLanes> Derived<C> {
         // A derived key of 16 bytes needs four blocks, one of 32 bytes six. They are encrypted side
         // by side: as much time as one takes, since four to six rounds start within the latency of
         // one.
+        self.rounds = keys.rounds;
         let bytes = C::key_bytes(keys.rounds);
         let keys = SameKey::new(n, keys);
         if bytes == 16 {
@@ -192,16 +194,23 @@ impl<C: ExpandLanes> Derived<C> {
     }
 }
 
+impl<C: ExpandLanes> Derived<C> {
+    #[inline(always)]
+    fn keys(&self) -> Schedule<'_, C> {
+        Schedule { keys: &self.encrypt, rounds: self.rounds }
+    }
+}
+
 impl<C: ExpandLanes> Drop for Derived<C> {
     fn drop(&mut self) {
         wipe(&mut self.hash);
-        self.encrypt.wipe();
+        wipe(self.encrypt.as_mut().as_flattened_mut());
     }
 }
 
 /// A whole message. Returns the tag.
 struct GcmSivOneShot<'a, 'i, 'o, C: ExpandLanes, const SEAL: bool> {
-    keys: &'a Schedule<C>,
+    keys: Schedule<'a, C>,
     nonce: &'a [u8; 12],
     aad: &'a [u8],
     data: &'a mut InOut<'i, 'o>,
@@ -241,12 +250,8 @@ impl<C: ExpandLanes, const SEAL: bool> Kernel for GcmSivOneShot<'_, '_, '_, C, S
             if SEAL {
                 y = hash_bytes::<S, false>(s, &powers, y, groups.input().as_flattened());
             } else {
-                let mut text = StitchedText::<S, C, false>::new(
-                    s,
-                    &derived.encrypt,
-                    &powers,
-                    start(s, tag, 0),
-                );
+                let mut text =
+                    StitchedText::<S, C, false>::new(s, derived.keys(), &powers, start(s, tag, 0));
                 text.y = y;
                 text.groups(Hashed::Output, &mut groups);
                 y = text.y;
@@ -258,13 +263,13 @@ impl<C: ExpandLanes, const SEAL: bool> Kernel for GcmSivOneShot<'_, '_, '_, C, S
         } else {
             let done = groups.len();
             let counter = start(s, tag, done);
-            let mut text = StitchedText::<S, C, false>::new(s, &derived.encrypt, &powers, counter);
+            let mut text = StitchedText::<S, C, false>::new(s, derived.keys(), &powers, counter);
             text.rest(Hashed::Output, &mut run, rest);
             return finish(n, &derived, run, lengths, nonce);
         }
         tag = finish(n, &derived, run, lengths, nonce);
         let mut text =
-            StitchedText::<S, C, false>::new(s, &derived.encrypt, &powers, start(s, tag, 0));
+            StitchedText::<S, C, false>::new(s, derived.keys(), &powers, start(s, tag, 0));
         // Second pass of sealing: CTR from the tag, nothing to hash.
         text.groups(Hashed::Nothing, &mut groups);
         let mut nothing = ProductRun::new(s, &powers, 1, n.zero());
@@ -300,7 +305,7 @@ fn finish<N: AesClmul, S: AesClmul<Narrow = N>, C: ExpandLanes>(
         u32::from_le_bytes(rest).into(),
     );
     let hash = n.and(n.xor(run.finish(), nonce), n.splat_halves(u64::MAX, u64::MAX >> 1));
-    let [v] = C::encrypt::<_, 1>(n, [hash], SameKey::new(n, &derived.encrypt));
+    let [v] = C::encrypt::<_, 1>(n, [hash], SameKey::new(n, derived.keys()));
     let mut tag = [[0; 16]];
     n.store(v, &mut tag);
     tag[0]

@@ -53,7 +53,7 @@ impl<C: SivCipher> Waves for GcmSiv<C> {
 }
 
 struct SivWave<'a, 'k, 'w, C: ExpandLanes, const SEAL: bool> {
-    keys: &'a [&'k Schedule<C>; LANES],
+    keys: &'a [Schedule<'k, C>; LANES],
     same: bool,
     wave: &'w mut Wave,
 }

@@ -91,7 +91,7 @@ impl<'a, S: AesClmul, C: Cipher, const REVERSED: bool> StitchedText<'a, S, C, RE
     #[inline(always)]
     pub(super) fn new(
         s: S,
-        keys: &Schedule<C>,
+        keys: Schedule<'_, C>,
         powers: &'a Powers,
         counter: <S::Narrow as Blocks>::V,
     ) -> Self {

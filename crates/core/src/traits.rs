@@ -65,7 +65,7 @@ impl<C: SizedCipher> BlockCipherDecrypt for Key<C> {
 
 /// Runs a closure over a backend: the mode of another crate becomes a kernel.
 struct Encrypt<'k, F, C: Cipher> {
-    keys: &'k Schedule<C>,
+    keys: Schedule<'k, C>,
     closure: F,
 }
 
@@ -80,7 +80,7 @@ impl<F: BlockCipherEncClosure<BlockSize = U16>, C: Cipher> Kernel for Encrypt<'_
 
 /// The same for decryption.
 struct Decrypt<'k, F, C: Cipher> {
-    keys: &'k Schedule<C>,
+    keys: Schedule<'k, C>,
     closure: F,
 }
 
@@ -97,12 +97,12 @@ impl<F: BlockCipherDecClosure<BlockSize = U16>, C: Cipher> Kernel for Decrypt<'_
 struct AesBackend<'k, S: AesClmul, C: Cipher, const ENCRYPT: bool> {
     s: S,
     wide: SameKey<S, C>,
-    keys: &'k Schedule<C>,
+    keys: Schedule<'k, C>,
 }
 
 impl<'k, S: AesClmul, C: Cipher, const ENCRYPT: bool> AesBackend<'k, S, C, ENCRYPT> {
     #[inline(always)]
-    fn new(s: S, keys: &'k Schedule<C>) -> Self {
+    fn new(s: S, keys: Schedule<'k, C>) -> Self {
         Self { s, wide: SameKey::new(s, keys), keys }
     }
 

@@ -53,16 +53,16 @@ impl<const N: usize> Cipher for Turns<N> {
     fn lane_keys<S: AesClmul>(_: S, keys: S::V) -> S::V {
         keys
     }
-    fn expand<S: AesClmul>(_: S, key: &[u8], schedule: &mut Schedule<Self>) {
-        for (round, to) in schedule.keys.iter_mut().enumerate() {
+    fn expand<S: AesClmul>(_: S, key: &[u8], keys: &mut [Block; N]) {
+        for (round, to) in keys.iter_mut().enumerate() {
             for (to, byte) in to.iter_mut().zip(key) {
                 *to = byte.wrapping_mul(2 * round as u8 + 1);
             }
         }
     }
-    fn invert<S: AesClmul>(_: S, encrypt: &Schedule<Self>, decrypt: &mut Schedule<Self>) {
-        decrypt.keys = encrypt.keys;
-        decrypt.keys.reverse();
+    fn invert<S: AesClmul>(_: S, encrypt: Schedule<'_, Self>, decrypt: &mut [Block; N]) {
+        *decrypt = *encrypt.keys;
+        decrypt.reverse();
     }
     #[inline(always)]
     fn encrypt<S: AesClmul, const V: usize>(

@@ -145,7 +145,7 @@ fn run<C: SizedCipher, const OPEN: bool>(messages: &mut [Message<'_, Ccm<C>>]) {
 /// Takes the AAD into the MACs.
 fn add_aad<C: Cipher>(
     level: AesLevel,
-    same: Option<&Schedule<C>>,
+    same: Option<Schedule<'_, C>>,
     works: &mut [CcmWork<'_, '_, C>],
 ) {
     if works.iter().all(|work| work.aad.is_empty()) {

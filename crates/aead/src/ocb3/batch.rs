@@ -333,7 +333,7 @@ impl<'k, C: Cipher> Ocb3LaneKeys<'k, C> for Ocb3KeyEach<'_, 'k, C> {
 
 /// The round keys of the lanes of one vector; the vectors of a call are rows of these lanes.
 #[derive(Clone, Copy)]
-struct Gathered<'k, C: Cipher>([&'k Schedule<C>; 4]);
+struct Gathered<'k, C: Cipher>([Schedule<'k, C>; 4]);
 
 impl<S: AesClmul, C: Cipher> CipherKeys<S, C> for Gathered<'_, C> {
     #[inline(always)]

@@ -110,13 +110,13 @@ impl Pass for Aad<'_> {
 /// Round keys. Those at the ends go with the offsets: see [`Offsets`].
 #[derive(Clone, Copy)]
 pub(super) struct FlowKeys<'k, S: AesClmul, C: Cipher> {
-    schedule: &'k Schedule<C>,
+    schedule: Schedule<'k, C>,
     registers: SameKey<S, C>,
 }
 
 impl<'k, S: AesClmul, C: Cipher> FlowKeys<'k, S, C> {
     #[inline(always)]
-    pub(super) fn new(s: S, schedule: &'k Schedule<C>) -> Self {
+    pub(super) fn new(s: S, schedule: Schedule<'k, C>) -> Self {
         Self { schedule, registers: SameKey::new(s, schedule) }
     }
 }
@@ -252,7 +252,7 @@ impl<'m, S: AesClmul> Flow<'m, S> {
     #[inline(always)]
     pub(super) fn start<P: Pass, C: Cipher>(
         mut self,
-        schedule: &Schedule<C>,
+        schedule: Schedule<'_, C>,
         data: &mut P,
     ) -> Flow<'m, S::Narrow> {
         let end = data.blocks();
@@ -270,7 +270,7 @@ impl<'m, S: AesClmul> Flow<'m, S> {
 
     /// Processes `data`, whatever was before.
     #[inline(always)]
-    pub(super) fn resume<P: Pass, C: Cipher>(&mut self, schedule: &Schedule<C>, data: &mut P) {
+    pub(super) fn resume<P: Pass, C: Cipher>(&mut self, schedule: Schedule<'_, C>, data: &mut P) {
         let (s, end) = (self.s, data.blocks());
         let (keys, group) = (FlowKeys::new(s, schedule), FLIGHT * S::WIDTH);
         let mut at = 0;

@@ -164,9 +164,9 @@ impl<C: Cipher> Ocb3Key<C> {
     }
 
     #[inline(always)]
-    fn round_keys(&self, decrypt: bool) -> &Schedule<C> {
-        let Schedules { encrypt, decrypt: inverse } = &self.schedules;
-        if decrypt { inverse } else { encrypt.keys() }
+    fn round_keys(&self, decrypt: bool) -> Schedule<'_, C> {
+        let both = &self.schedules;
+        if decrypt { both.decrypt_keys() } else { both.encrypt.keys() }
     }
 }
 
@@ -284,7 +284,7 @@ impl<C: Cipher, const SEAL: bool> Kernel for Ocb3OneShot<'_, '_, '_, C, SEAL> {
 fn partial<S: AesClmul, C: Cipher, const SEAL: bool>(
     s: S,
     flow: &mut Flow<'_, S::Narrow>,
-    keys: &Schedule<C>,
+    keys: Schedule<'_, C>,
     mut rest: InOut<'_, '_>,
 ) {
     let n = s.narrow();
@@ -303,7 +303,7 @@ fn partial<S: AesClmul, C: Cipher, const SEAL: bool>(
 fn hash_partial<S: AesClmul, C: Cipher>(
     s: S,
     flow: &mut Flow<'_, S::Narrow>,
-    keys: &Schedule<C>,
+    keys: Schedule<'_, C>,
     rest: &[u8],
 ) {
     let n = s.narrow();
@@ -315,7 +315,7 @@ fn hash_partial<S: AesClmul, C: Cipher>(
 
 /// The tag in full, from the text and the hash of the AAD (4.2).
 #[inline(always)]
-fn finish<N: AesClmul, C: Cipher>(flow: &Flow<'_, N>, keys: &Schedule<C>, hash: N::V) -> Block {
+fn finish<N: AesClmul, C: Cipher>(flow: &Flow<'_, N>, keys: Schedule<'_, C>, hash: N::V) -> Block {
     let n = flow.s;
     let v = n.xor(flow.sum, n.xor(flow.offset, n.load(&[flow.masks.tag])));
     let [v] = C::encrypt::<_, 1>(n, [v], SameKey::new(n, keys));

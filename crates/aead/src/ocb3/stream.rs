@@ -150,7 +150,7 @@ impl<C: Cipher> fmt::Debug for Ocb3Stream<'_, C> {
 struct Resume<'a, P, C: Cipher> {
     ocb: &'a Ocb3Key<C>,
     place: &'a mut FlowState,
-    keys: &'a Schedule<C>,
+    keys: Schedule<'a, C>,
     data: P,
 }
 

@@ -57,6 +57,11 @@ impl Cipher for AnyAes {
     type RoundKey<S: AesClmul> = S::K;
     type Begun<S: AesClmul> = lanelock_isa::Begun<S::State, S::K>;
 
+    #[inline(always)]
+    fn rounds(key_bytes: usize) -> usize {
+        6 + key_bytes / 4
+    }
+
     fn name(rounds: usize) -> &'static str {
         match rounds {
             10 => Aes::<128>::NAME,
@@ -86,25 +91,22 @@ impl Cipher for AnyAes {
     }
 
     #[inline(always)]
-    fn expand<S: AesClmul>(s: S, key: &[u8], schedule: &mut Schedule<Self>) {
-        let Schedule { keys, rounds } = schedule;
+    fn expand<S: AesClmul>(s: S, key: &[u8], keys: &mut [Block; LAST + 1]) {
         match key.len() {
             16 => expand::<S, 11>(s, key, keys),
             24 => expand::<S, 13>(s, key, keys),
             _ => expand::<S, 15>(s, key, keys),
         }
-        *rounds = 6 + key.len() / 4;
     }
 
     /// The round keys of the equivalent inverse cipher (FIPS 197, 5.3.5): reversed, all but
     /// the ends unmixed.
     #[inline(always)]
-    fn invert<S: AesClmul>(s: S, encrypt: &Schedule<Self>, decrypt: &mut Schedule<Self>) {
-        decrypt.rounds = encrypt.rounds;
+    fn invert<S: AesClmul>(s: S, encrypt: Schedule<'_, Self>, decrypt: &mut [Block; LAST + 1]) {
         match encrypt.rounds {
-            10 => invert::<S, 10>(s, &encrypt.keys, &mut decrypt.keys),
-            12 => invert::<S, 12>(s, &encrypt.keys, &mut decrypt.keys),
-            _ => invert::<S, 14>(s, &encrypt.keys, &mut decrypt.keys),
+            10 => invert::<S, 10>(s, encrypt.keys, decrypt),
+            12 => invert::<S, 12>(s, encrypt.keys, decrypt),
+            _ => invert::<S, 14>(s, encrypt.keys, decrypt),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Expanded keys.
 
-use lanelock_isa::{AesClmul, AesLevel, Kernel, StackDepth};
+use lanelock_isa::{AesClmul, AesLevel, Block, Kernel, StackDepth, wipe};
 
 use super::{Cipher, Schedule, SizedCipher};
 use crate::{key_object, set_up::SetUp};
@@ -49,14 +49,14 @@ impl<C: SizedCipher> Key<C> {
 
     /// The schedule of encryption.
     #[doc(hidden)]
-    pub fn encrypt_keys(&self) -> &Schedule<C::Cipher> {
+    pub fn encrypt_keys(&self) -> Schedule<'_, C::Cipher> {
         self.0.encrypt.keys()
     }
 
     /// The schedule of decryption.
     #[doc(hidden)]
-    pub fn decrypt_keys(&self) -> &Schedule<C::Cipher> {
-        &self.0.decrypt
+    pub fn decrypt_keys(&self) -> Schedule<'_, C::Cipher> {
+        self.0.decrypt_keys()
     }
 }
 
@@ -72,12 +72,10 @@ impl<C: SizedCipher> SetUp for Key<C> {
 
 /// The schedules of both directions, whatever the size of the key. Zeroised on drop.
 #[derive(Clone)]
-#[repr(C)]
 pub struct Schedules<C: Cipher> {
-    /// The schedule of decryption.
-    pub decrypt: Schedule<C>,
-    /// What encrypts. Behind the other, so that no padding stands between what is set up.
+    /// What encrypts.
     pub encrypt: EncryptKey<C>,
+    decrypt: C::Rounds<Block>,
 }
 
 impl<C: Cipher> Schedules<C> {
@@ -86,22 +84,29 @@ impl<C: Cipher> Schedules<C> {
     pub fn level(&self) -> AesLevel {
         self.encrypt.level()
     }
-}
 
-impl<C: Cipher> Drop for Schedules<C> {
-    fn drop(&mut self) {
-        self.decrypt.wipe();
+    /// The schedule of decryption.
+    #[inline(always)]
+    pub fn decrypt_keys(&self) -> Schedule<'_, C> {
+        Schedule { keys: &self.decrypt, rounds: self.encrypt.rounds.into() }
     }
 }
 
 impl<C: Cipher> SetUp for Schedules<C> {
     fn none(level: AesLevel) -> Self {
-        Self { decrypt: Schedule::NONE, encrypt: EncryptKey::none(level) }
+        Self { encrypt: EncryptKey::none(level), decrypt: C::NO_KEYS }
     }
 
     fn set(&mut self, key: &[u8]) {
-        let Self { encrypt: EncryptKey { keys: encrypt, level }, decrypt } = self;
-        level.run(ExpandBoth { key, encrypt, decrypt });
+        self.encrypt.set(key);
+        let Self { encrypt, decrypt } = self;
+        encrypt.level().run(Invert { encrypt: encrypt.keys(), decrypt });
+    }
+}
+
+impl<C: Cipher> Drop for Schedules<C> {
+    fn drop(&mut self) {
+        wipe(self.decrypt.as_mut().as_flattened_mut());
     }
 }
 
@@ -110,15 +115,16 @@ impl<C: Cipher> SetUp for Schedules<C> {
 #[derive(Clone)]
 #[repr(C, align(64))]
 pub struct EncryptKey<C: Cipher> {
-    keys: Schedule<C>,
+    keys: C::Rounds<Block>,
     level: AesLevel,
+    rounds: u8,
 }
 
 impl<C: Cipher> EncryptKey<C> {
     /// The schedule.
     #[inline(always)]
-    pub fn keys(&self) -> &Schedule<C> {
-        &self.keys
+    pub fn keys(&self) -> Schedule<'_, C> {
+        Schedule { keys: &self.keys, rounds: self.rounds.into() }
     }
 
     /// The level that it was made for.
@@ -129,23 +135,24 @@ impl<C: Cipher> EncryptKey<C> {
 
     /// The name of keys of this size: see [`SizedCipher::NAME`].
     pub fn name(&self) -> &'static str {
-        C::name(self.keys.rounds)
+        C::name(self.rounds.into())
     }
 }
 
 impl<C: Cipher> SetUp for EncryptKey<C> {
     fn none(level: AesLevel) -> Self {
-        Self { keys: Schedule::NONE, level }
+        Self { keys: C::NO_KEYS, level, rounds: 0 }
     }
 
     fn set(&mut self, key: &[u8]) {
-        self.level.run(Expand { key, keys: &mut self.keys });
+        [self.rounds, ..] = C::rounds(key.len()).to_le_bytes();
+        self.level.run(Expand::<C> { key, keys: &mut self.keys });
     }
 }
 
 impl<C: Cipher> Drop for EncryptKey<C> {
     fn drop(&mut self) {
-        self.keys.wipe();
+        wipe(self.keys.as_mut().as_flattened_mut());
         // Bulk work keeps round keys there that did not fit into registers, and powers of a hash key.
         self.level.wipe_stack(StackDepth::KiB4);
     }
@@ -153,7 +160,7 @@ impl<C: Cipher> Drop for EncryptKey<C> {
 
 struct Expand<'a, C: Cipher> {
     key: &'a [u8],
-    keys: &'a mut Schedule<C>,
+    keys: &'a mut C::Rounds<Block>,
 }
 
 impl<C: Cipher> Kernel for Expand<'_, C> {
@@ -165,18 +172,16 @@ impl<C: Cipher> Kernel for Expand<'_, C> {
     }
 }
 
-struct ExpandBoth<'a, C: Cipher> {
-    key: &'a [u8],
-    encrypt: &'a mut Schedule<C>,
-    decrypt: &'a mut Schedule<C>,
+struct Invert<'a, C: Cipher> {
+    encrypt: Schedule<'a, C>,
+    decrypt: &'a mut C::Rounds<Block>,
 }
 
-impl<C: Cipher> Kernel for ExpandBoth<'_, C> {
+impl<C: Cipher> Kernel for Invert<'_, C> {
     type Out = ();
 
     #[inline(always)]
     fn run<S: AesClmul>(self, s: S) {
-        C::expand(s, self.key, self.encrypt);
         C::invert(s, self.encrypt, self.decrypt);
     }
 }

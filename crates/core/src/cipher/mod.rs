@@ -47,6 +47,11 @@ pub trait Cipher: Copy + Send + Sync + 'static {
     /// Blocks on their way through the cipher, up to its end: see [`begin`](Self::begin).
     type Begun<S: AesClmul>: Copy;
 
+    /// The rounds of a key of so many bytes, where a cipher has keys of several sizes.
+    #[inline(always)]
+    fn rounds(_key_bytes: usize) -> usize {
+        0
+    }
     /// The name of keys with so many rounds: see [`SizedCipher::NAME`].
     fn name(rounds: usize) -> &'static str;
     /// The same value for each place.
@@ -63,9 +68,9 @@ pub trait Cipher: Copy + Send + Sync + 'static {
 
     /// Makes the schedule of encryption from the bytes of a key, of a size that the cipher has: in place, since
     /// a schedule that is returned leaves copies behind.
-    fn expand<S: AesClmul>(s: S, key: &[u8], schedule: &mut Schedule<Self>);
+    fn expand<S: AesClmul>(s: S, key: &[u8], keys: &mut Self::Rounds<Block>);
     /// Makes the schedule of decryption from that of encryption.
-    fn invert<S: AesClmul>(s: S, encrypt: &Schedule<Self>, decrypt: &mut Schedule<Self>);
+    fn invert<S: AesClmul>(s: S, encrypt: Schedule<'_, Self>, decrypt: &mut Self::Rounds<Block>);
 
     /// Encrypts `N` vectors, side by side.
     fn encrypt<S: AesClmul, const N: usize>(

@@ -22,17 +22,17 @@ pub struct SameKey<S: AesClmul, C: Cipher> {
 impl<S: AesClmul, C: Cipher> SameKey<S, C> {
     /// The schedule in the form of level `S`.
     #[inline(always)]
-    pub fn new(s: S, schedule: &Schedule<C>) -> Self {
+    pub fn new(s: S, schedule: Schedule<'_, C>) -> Self {
         let Schedule { keys: from, rounds } = schedule;
         // By index up to a constant: a loop that is unrolled, so that the keys are in registers.
         let mut keys = C::places(C::round_key(s, &from.as_ref()[0]));
         for round in 1..C::ROUND_KEYS {
             // To read a key costs less than to ask, unless it has to become planes (one vector in flight).
-            if S::VECTORS > 1 || C::uses(round, *rounds) {
+            if S::VECTORS > 1 || C::uses(round, rounds) {
                 keys.as_mut()[round] = C::round_key(s, &from.as_ref()[round]);
             }
         }
-        Self { keys, rounds: *rounds }
+        Self { keys, rounds }
     }
 
     /// Round keys that are in the form of level `S`, such as those of lanes.
@@ -81,7 +81,7 @@ impl<S: AesClmul, C: Cipher, const LANES: usize> CipherKeys<S, C> for LaneKeys<'
 ///
 /// `VECTORS` vectors have the lanes; a vector with a higher number has those of vector 0 again, and so on.
 #[derive(Clone, Copy)]
-pub struct OwnKeys<'a, 'k, C: Cipher, const VECTORS: usize>(pub &'a [&'k Schedule<C>]);
+pub struct OwnKeys<'a, 'k, C: Cipher, const VECTORS: usize>(pub &'a [Schedule<'k, C>]);
 
 impl<S: AesClmul, C: Cipher, const VECTORS: usize> CipherKeys<S, C>
     for OwnKeys<'_, '_, C, VECTORS>

@@ -23,7 +23,7 @@ pub struct ChainWork<'s, 'k, D, const P: usize, C: Cipher> {
     /// At least `(runs - 1) * period + run` blocks.
     pub data: D,
     /// The schedule of its key.
-    pub keys: &'k Schedule<C>,
+    pub keys: Schedule<'k, C>,
 }
 
 /// How the lanes are to be run.
@@ -49,7 +49,7 @@ impl Flight {
     /// Runs `chains` through the lanes; `same_key` if they all have that one.
     pub fn run<'s, 'd, 'k, K, const P: usize, C: Cipher>(
         self,
-        same_key: Option<&Schedule<C>>,
+        same_key: Option<Schedule<'_, C>>,
         mut chains: impl Iterator<Item = ChainWork<'s, 'k, K::Data<'d>, P, C>>,
     ) where
         K: ChainKind<P>,
@@ -68,7 +68,7 @@ impl Flight {
 /// Where the lanes find their round keys.
 trait LaneKeySource<C: Cipher> {
     /// Lane `lane` now needs `keys`.
-    fn set(&mut self, lane: usize, keys: &Schedule<C>);
+    fn set(&mut self, lane: usize, keys: Schedule<'_, C>);
     /// The key of lane `from` moves to lane `to`.
     fn copy(&mut self, from: usize, to: usize);
     /// Advances lanes 0 to `used` - 1, which `N` vectors just hold.
@@ -82,11 +82,11 @@ trait LaneKeySource<C: Cipher> {
 }
 
 /// All chains have the same key: it stays in registers.
-struct SharedSchedule<'k, C: Cipher>(&'k Schedule<C>);
+struct SharedSchedule<'k, C: Cipher>(Schedule<'k, C>);
 
 impl<C: Cipher> LaneKeySource<C> for SharedSchedule<'_, C> {
     #[inline(always)]
-    fn set(&mut self, _: usize, _: &Schedule<C>) {}
+    fn set(&mut self, _: usize, _: Schedule<'_, C>) {}
 
     #[inline(always)]
     fn copy(&mut self, _: usize, _: usize) {}
@@ -120,7 +120,7 @@ impl<C: Cipher> KeyTable<C> {
 
 impl<C: Cipher> LaneKeySource<C> for KeyTable<C> {
     #[inline(always)]
-    fn set(&mut self, lane: usize, keys: &Schedule<C>) {
+    fn set(&mut self, lane: usize, keys: Schedule<'_, C>) {
         self.rounds = keys.rounds;
         for round in 0..C::ROUND_KEYS {
             if C::uses(round, keys.rounds) {

@@ -31,7 +31,7 @@ pub(super) fn run_one<C: Cipher>(
 struct RunOne<'a, 'i, 'o, C: Cipher> {
     state: &'a mut Block,
     data: InOutBlocks<'i, 'o>,
-    keys: &'a Schedule<C>,
+    keys: Schedule<'a, C>,
     runs: usize,
     run: usize,
     period: usize,

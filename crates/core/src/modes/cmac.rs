@@ -272,7 +272,7 @@ pub fn absorb_blocks<C: Cipher>(key: &EncryptKey<C>, state: &mut Block, blocks: 
 }
 
 struct AbsorbBlocks<'a, C: Cipher> {
-    keys: &'a Schedule<C>,
+    keys: Schedule<'a, C>,
     state: &'a mut Block,
     blocks: &'a [Block],
 }

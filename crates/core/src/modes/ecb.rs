@@ -90,7 +90,7 @@ impl<C: SizedCipher> Key<C> {
         Ok(())
     }
 
-    fn ecb<const ENCRYPT: bool>(&self, keys: &Schedule<C::Cipher>, data: InOutBlocks<'_, '_>) {
+    fn ecb<const ENCRYPT: bool>(&self, keys: Schedule<'_, C::Cipher>, data: InOutBlocks<'_, '_>) {
         self.level().run(InFlight { mode: &mut Ecb::<ENCRYPT>, keys, data });
     }
 }
@@ -111,7 +111,7 @@ impl<C: Cipher> EncryptKey<C> {
 
 /// Encrypts one block: without the round keys of wide vectors, which would not all fit into registers.
 struct OneBlock<'a, C: Cipher> {
-    keys: &'a Schedule<C>,
+    keys: Schedule<'a, C>,
     block: &'a mut Block,
 }
 

@@ -43,7 +43,7 @@ pub(crate) trait Mode {
 /// Runs a mode over `data`: many vectors in flight, then single vectors, then single blocks.
 pub(crate) struct InFlight<'a, 'i, 'o, M, C: Cipher> {
     pub(crate) mode: &'a mut M,
-    pub(crate) keys: &'a Schedule<C>,
+    pub(crate) keys: Schedule<'a, C>,
     pub(crate) data: InOutBlocks<'i, 'o>,
 }
 

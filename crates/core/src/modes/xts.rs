@@ -88,7 +88,7 @@ impl<C: SizedCipher> Xts<C> {
     #[inline(always)]
     fn one<const ENCRYPT: bool>(
         &self,
-        keys: &Schedule<C::Cipher>,
+        keys: Schedule<'_, C::Cipher>,
         tweak: &Block,
         data: InOut<'_, '_>,
     ) {
@@ -98,7 +98,7 @@ impl<C: SizedCipher> Xts<C> {
     #[inline(always)]
     fn many<const ENCRYPT: bool>(
         &self,
-        keys: &Schedule<C::Cipher>,
+        keys: Schedule<'_, C::Cipher>,
         first: u128,
         size: usize,
         data: InOut<'_, '_>,
@@ -204,8 +204,8 @@ fn check_sectors(size: usize, length: usize) -> Result<(), Error> {
 
 /// One data unit.
 struct One<'a, 'i, 'o, C: Cipher, const ENCRYPT: bool> {
-    tweak_keys: &'a Schedule<C>,
-    keys: &'a Schedule<C>,
+    tweak_keys: Schedule<'a, C>,
+    keys: Schedule<'a, C>,
     tweak: &'a Block,
     data: InOut<'i, 'o>,
 }
@@ -224,8 +224,8 @@ impl<C: Cipher, const ENCRYPT: bool> Kernel for One<'_, '_, '_, C, ENCRYPT> {
 
 /// Data units of `size` bytes each with consecutive numbers.
 struct Many<'a, 'i, 'o, C: Cipher, const ENCRYPT: bool> {
-    tweak_keys: &'a Schedule<C>,
-    keys: &'a Schedule<C>,
+    tweak_keys: Schedule<'a, C>,
+    keys: Schedule<'a, C>,
     first: u128,
     size: usize,
     data: InOut<'i, 'o>,
@@ -272,7 +272,7 @@ impl<C: Cipher, const ENCRYPT: bool> Kernel for Many<'_, '_, '_, C, ENCRYPT> {
 
 /// Encrypts each block by itself.
 #[inline(always)]
-fn encrypt_each<S: AesClmul, C: Cipher>(s: S, keys: &Schedule<C>, blocks: &mut [Block]) {
+fn encrypt_each<S: AesClmul, C: Cipher>(s: S, keys: Schedule<'_, C>, blocks: &mut [Block]) {
     let (whole, rest) = blocks.split_at_mut(blocks.len() / S::WIDTH * S::WIDTH);
     if !whole.is_empty() {
         let keys = SameKey::new(s, keys);
@@ -297,7 +297,7 @@ fn encrypt_each<S: AesClmul, C: Cipher>(s: S, keys: &Schedule<C>, blocks: &mut [
 #[inline(always)]
 fn whole_groups<S: AesClmul, C: Cipher, const ENCRYPT: bool>(
     s: S,
-    keys: &Schedule<C>,
+    keys: Schedule<'_, C>,
     masks: &[Block],
     groups: usize,
     mut data: InOutBlocks<'_, '_>,
@@ -322,7 +322,7 @@ fn whole_groups<S: AesClmul, C: Cipher, const ENCRYPT: bool>(
 #[inline(always)]
 fn unit<S: AesClmul, C: Cipher, const ENCRYPT: bool>(
     s: S,
-    keys: &Schedule<C>,
+    keys: Schedule<'_, C>,
     mut mask: <S::Narrow as Blocks>::V,
     data: InOut<'_, '_>,
 ) {
@@ -382,7 +382,7 @@ struct XtsGroup<S: AesClmul, C: Cipher, const ENCRYPT: bool> {
 
 impl<S: AesClmul, C: Cipher, const ENCRYPT: bool> XtsGroup<S, C, ENCRYPT> {
     #[inline(always)]
-    fn new(s: S, keys: &Schedule<C>) -> Self {
+    fn new(s: S, keys: Schedule<'_, C>) -> Self {
         Self { keys: SameKey::new(s, keys) }
     }
 

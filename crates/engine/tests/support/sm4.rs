@@ -46,15 +46,15 @@ impl Cipher for Sm4 {
     }
 
     #[inline(always)]
-    fn expand<S: AesClmul>(_: S, key: &[u8], schedule: &mut Schedule<Self>) {
-        expand(key, &mut schedule.keys);
+    fn expand<S: AesClmul>(_: S, key: &[u8], keys: &mut [Block; 8]) {
+        expand(key, keys);
     }
 
     /// Decryption is encryption with the round keys in the other order.
     #[inline(always)]
-    fn invert<S: AesClmul>(_: S, encrypt: &Schedule<Self>, decrypt: &mut Schedule<Self>) {
+    fn invert<S: AesClmul>(_: S, encrypt: Schedule<'_, Self>, decrypt: &mut [Block; 8]) {
         let words = encrypt.keys.as_flattened().chunks_exact(4).rev();
-        for (to, word) in decrypt.keys.as_flattened_mut().chunks_exact_mut(4).zip(words) {
+        for (to, word) in decrypt.as_flattened_mut().chunks_exact_mut(4).zip(words) {
             to.copy_from_slice(word);
         }
     }

@@ -5,21 +5,13 @@ use lanelock_isa::Block;
 use super::Cipher;
 
 /// The round keys of a key, for one direction, where their owner has them.
+#[derive(Clone, Copy)]
 pub struct Schedule<'k, C: Cipher> {
     /// The round keys, each in its place.
     pub keys: &'k C::Rounds<Block>,
     /// The rounds that a key of this size has: see [`Cipher::rounds`].
     pub rounds: usize,
 }
-
-impl<C: Cipher> Clone for Schedule<'_, C> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<C: Cipher> Copy for Schedule<'_, C> {}
 
 impl<C: Cipher> core::fmt::Debug for Schedule<'_, C> {
     /// Says which cipher it is, never the key.

@@ -50,18 +50,14 @@ mod ccm;
 #[doc(hidden)]
 pub mod compiled;
 mod gcm;
-mod gcm_batch;
 mod gcm_siv;
-mod gcm_siv_wave;
 mod metered;
 mod ocb3;
-mod scheduler;
 mod stitch;
 mod stream;
 #[cfg(feature = "aead")]
 mod traits;
 mod usage;
-mod wave;
 
 pub use aegis::{
     Aegis, Aegis128L, Aegis128X2, Aegis128X4, Aegis256, Aegis256X2, Aegis256X4, AegisMacStream,

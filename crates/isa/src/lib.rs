@@ -102,7 +102,7 @@ pub use policy::Policy;
 pub use portable::Portable;
 pub use vectors::{
     AesClmul, AesRounds, Begun, Beside, Blocks, Clmul, Kernel, LAST, MOST_LANES, RoundKeys, Row,
-    RowMut, STEPS, SharedWindow, Window, Windows, double_constant,
+    RowMut, STEPS, SharedWindow, WIDEST, Window, Windows, double_constant,
 };
 pub use wipe::{wipe, wipe_stack};
 #[cfg(target_arch = "aarch64")]

@@ -90,7 +90,7 @@ impl<C: SizedCipher> Aead for Ocb3<C> {
         mut data: InOut<'_, '_>,
         tag: &mut [u8],
     ) -> Result<(), Error> {
-        self.0.check(nonce, aad, data.len(), tag.len())?;
+        self.0.check(nonce.len(), aad.len(), data.len(), tag.len())?;
         let kernel = Ocb3OneShot::<_, true> { ocb: &self.0, nonce, aad, data: &mut data };
         copy_tag(&self.level().run(kernel), tag);
         Ok(())
@@ -103,7 +103,7 @@ impl<C: SizedCipher> Aead for Ocb3<C> {
         mut data: InOut<'_, '_>,
         tag: &[u8],
     ) -> Result<(), Error> {
-        self.0.check(nonce, aad, data.len(), tag.len())?;
+        self.0.check(nonce.len(), aad.len(), data.len(), tag.len())?;
         let kernel = Ocb3OneShot::<_, false> { ocb: &self.0, nonce, aad, data: &mut data };
         let mut full = self.level().run(kernel);
         authenticate(self.level(), StackDepth::KiB0, &mut full[..tag.len()], tag, data.get_out())
@@ -148,15 +148,15 @@ impl<C: Cipher> Ocb3Key<C> {
         self.schedules.level()
     }
 
-    fn check(&self, nonce: &[u8], aad: &[u8], text: usize, tag: usize) -> Result<(), Error> {
+    fn check(&self, nonce: usize, aad: usize, text: usize, tag: usize) -> Result<(), Error> {
         // An empty nonce would be encrypted as L_* is: it would give L_* away (IACR ePrint 2023/326).
-        if !(1..=15).contains(&nonce.len()) {
+        if !(1..=15).contains(&nonce) {
             Err(Error::NonceLength)
         } else if tag != self.tag_length {
             Err(Error::TagLength)
         } else if text as u64 > MOST_BYTES {
             Err(Error::MessageLength)
-        } else if aad.len() as u64 > MOST_BYTES {
+        } else if aad as u64 > MOST_BYTES {
             Err(Error::AadLength)
         } else {
             Ok(())

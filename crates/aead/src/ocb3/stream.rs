@@ -55,7 +55,7 @@ impl Drop for FlowState {
 
 impl<'k, C: Cipher> Ocb3Stream<'k, C> {
     pub(super) fn new(ocb: &'k Ocb3Key<C>, nonce: &[u8]) -> Result<Self, Error> {
-        ocb.check(nonce, &[], 0, ocb.tag_length)?;
+        ocb.check(nonce.len(), 0, 0, ocb.tag_length)?;
         let nonce = format_nonce(nonce, ocb.tag_length);
         let mut ktop = block(top(nonce));
         ocb.schedules.encrypt.encrypt_block(&mut ktop);

@@ -1,6 +1,6 @@
 //! Where the lanes of vectors find their round keys.
 
-use lanelock_isa::{AesClmul, Block, MOST_LANES};
+use lanelock_isa::{AesClmul, Block, WIDEST};
 
 use super::{Cipher, Schedule};
 
@@ -79,27 +79,44 @@ impl<S: AesClmul, C: Cipher, const LANES: usize> CipherKeys<S, C> for LaneKeys<'
 /// block or so under each key, where copying the keys into the table of [`LaneKeys`] would cost more than the
 /// encryption.
 ///
+/// The references are held by value: behind another reference they would be read anew for every round.
 /// `VECTORS` vectors have the lanes; a vector with a higher number has those of vector 0 again, and so on.
 #[derive(Clone, Copy)]
-pub struct OwnKeys<'a, 'k, C: Cipher, const VECTORS: usize>(pub &'a [Schedule<'k, C>]);
+pub struct OwnKeys<'k, C: Cipher, const VECTORS: usize> {
+    keys: [[&'k C::Rounds<Block>; WIDEST]; VECTORS],
+    rounds: usize,
+}
 
-impl<S: AesClmul, C: Cipher, const VECTORS: usize> CipherKeys<S, C>
-    for OwnKeys<'_, '_, C, VECTORS>
-{
+impl<'k, C: Cipher, const VECTORS: usize> OwnKeys<'k, C, VECTORS> {
+    /// The schedule `of` each lane, for vectors of `width` lanes.
+    #[inline(always)]
+    pub fn new(width: usize, of: impl Fn(usize) -> Schedule<'k, C>) -> Self {
+        let Schedule { keys: first, rounds } = of(0);
+        let mut keys = [[first; WIDEST]; VECTORS];
+        for vector in 0..VECTORS {
+            for lane in 0..width {
+                keys[vector][lane] = of(vector * width + lane).keys;
+            }
+        }
+        Self { keys, rounds }
+    }
+}
+
+impl<S: AesClmul, C: Cipher, const VECTORS: usize> CipherKeys<S, C> for OwnKeys<'_, C, VECTORS> {
     #[inline(always)]
     fn get(&self, s: S, round: usize, vector: usize) -> C::RoundKey<S> {
         // A gather of 16-byte loads for each round and vector: at four lanes, one load and three
         // inserts.
-        let at = vector % VECTORS * S::WIDTH;
-        let mut blocks = [&self.0[at].keys.as_ref()[round]; MOST_LANES];
+        let keys = &self.keys[vector % VECTORS];
+        let mut blocks = [&keys[0].as_ref()[round]; WIDEST];
         for lane in 1..S::WIDTH {
-            blocks[lane] = &self.0[at + lane].keys.as_ref()[round];
+            blocks[lane] = &keys[lane].as_ref()[round];
         }
         C::lane_keys(s, s.load_each(&blocks))
     }
 
     #[inline(always)]
     fn rounds(&self) -> usize {
-        self.0[0].rounds
+        self.rounds
     }
 }

@@ -82,17 +82,12 @@ fn group<S: AesClmul, const N: usize, C: Cipher>(
     keys: &[&EncryptKey<C>],
     blocks: &mut [Block],
 ) {
-    // Lanes that no vector reaches repeat the first key.
-    let mut schedules = [keys[0].keys(); VECTORS * 4];
-    for lane in 0..N * S::WIDTH {
-        schedules[lane] = keys[lane].keys();
-    }
     let blocks = &mut blocks[..N * S::WIDTH];
     let mut v = [s.load(blocks); N];
     for i in 1..N {
         v[i] = s.load(&blocks[i * S::WIDTH..]);
     }
-    v = C::encrypt::<_, N>(s, v, OwnKeys::<C, N>(&schedules));
+    v = C::encrypt::<_, N>(s, v, OwnKeys::<C, N>::new(S::WIDTH, |lane| keys[lane].keys()));
     for i in 0..N {
         s.store(v[i], &mut blocks[i * S::WIDTH..]);
     }

@@ -29,7 +29,7 @@ pub trait AesClmul: AesRounds + Clmul + Windows {}
 impl<S: AesRounds + Clmul + Windows> AesClmul for S {}
 
 /// The most blocks of a vector.
-pub(crate) const WIDEST: usize = 4;
+pub const WIDEST: usize = 4;
 
 pub(crate) mod sealed {
     /// Only this crate adds levels, so that each holds the contract of its token.

@@ -29,9 +29,14 @@
 //! # }
 //! ```
 
+pub(crate) mod group;
+pub(crate) mod keys;
+mod owned;
+
 use core::fmt;
 
-pub use super::scheduler::{CompletedMessage, Operation, OwnedMessage};
+pub use owned::{CompletedMessage, Operation, OwnedMessage};
+
 use lanelock_isa::wipe_stack;
 
 use crate::Aead;
@@ -67,7 +72,7 @@ impl<'a, A: Aead> Message<'a, A> {
     }
 
     /// Seals or opens this message by itself, through [`Aead`].
-    pub(super) fn alone<const SEAL: bool>(&mut self) {
+    pub(crate) fn alone<const SEAL: bool>(&mut self) {
         let Self { key, nonce, aad, data, tag, result } = self;
         *result =
             if SEAL { key.seal(nonce, aad, data, tag) } else { key.open(nonce, aad, data, tag) };
@@ -90,10 +95,29 @@ impl<A: fmt::Debug> fmt::Debug for Message<'_, A> {
 
 /// A nonce of 12 bytes with four zero bytes behind it; of other nonces nothing.
 #[inline(always)]
-pub(super) fn nonce_block(nonce: &[u8]) -> Option<[u8; 16]> {
+pub(crate) fn nonce_block(nonce: &[u8]) -> Option<[u8; 16]> {
     let ([low], &[a, b, c, d]) = nonce.as_chunks::<8>() else { return None };
     let high = u32::from_le_bytes([a, b, c, d]);
     Some((u128::from(high) << 64 | u128::from(u64::from_le_bytes(*low))).to_le_bytes())
+}
+
+/// At most 16 bytes with zeros behind them. No `copy_from_slice`, which would be a call for a length that is not
+/// a constant.
+#[inline(always)]
+pub(crate) fn padded(bytes: &[u8]) -> [u8; 16] {
+    // The beginning and the end, which overlap or touch.
+    let number = if let (Some(low), Some(high)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        // Without the bytes that the beginning has; in two steps, since they can be all.
+        let twice = 4 * (16 - bytes.len());
+        let high = u64::from_le_bytes(*high) >> twice >> twice;
+        u128::from(high) << 64 | u128::from(u64::from_le_bytes(*low))
+    } else if let (Some(low), Some(high)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        let (low, high) = (u32::from_le_bytes(*low), u32::from_le_bytes(*high));
+        (u64::from(low) | u64::from(high) << (8 * (bytes.len() - 4))).into()
+    } else {
+        bytes.iter().rev().fold(0, |number, byte| number << 8 | u128::from(*byte))
+    };
+    number.to_le_bytes()
 }
 
 /// An algorithm whose messages can share vectors: all but AEGIS.

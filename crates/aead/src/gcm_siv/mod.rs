@@ -8,6 +8,8 @@
 //! So sealing reads the text twice, first for the tag; opening hashes what it decrypts, in one pass,
 //! by the loop in `stitch` that has the reason for the order and the registers.
 
+mod batch;
+
 use lanelock_isa::{AesClmul, AesLevel, Block, Blocks, Kernel, StackDepth, wipe};
 
 use super::{
@@ -119,7 +121,7 @@ impl<C: SivCipher> Aead for GcmSiv<C> {
 }
 
 impl<C: SivCipher> GcmSiv<C> {
-    pub(super) fn check<'n>(
+    fn check<'n>(
         nonce: &'n [u8],
         aad: &[u8],
         text: usize,
@@ -137,7 +139,7 @@ impl<C: SivCipher> GcmSiv<C> {
         }
     }
 
-    pub(super) fn keys(&self) -> Schedule<'_, C::Cipher> {
+    fn keys(&self) -> Schedule<'_, C::Cipher> {
         self.key.keys()
     }
 }
@@ -145,8 +147,8 @@ impl<C: SivCipher> GcmSiv<C> {
 key_object!(GcmSiv, "GcmSiv", key, SivCipher);
 
 /// The keys of one nonce (clause 4). Zeroised on drop.
-pub(super) struct Derived<C: ExpandLanes> {
-    pub(super) hash: Block,
+struct Derived<C: ExpandLanes> {
+    hash: Block,
     encrypt: C::Rounds<Block>,
     rounds: usize,
 }
@@ -281,7 +283,7 @@ impl<C: ExpandLanes, const SEAL: bool> Kernel for GcmSivOneShot<'_, '_, '_, C, S
 /// The counter before the one of block `blocks`: the tag with its highest bit set (clause 4).
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "modulo 2^32")]
-pub(super) fn start<S: AesClmul>(s: S, tag: Block, blocks: usize) -> <S::Narrow as Blocks>::V {
+fn start<S: AesClmul>(s: S, tag: Block, blocks: usize) -> <S::Narrow as Blocks>::V {
     let number = u128::from_le_bytes(tag) | 1 << 127;
     // `StitchedText` begins one behind the counter it is given.
     let first = (number as u32).wrapping_add(blocks as u32).wrapping_sub(1);

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::batch::{Batch, Message, open, seal};
+use super::{Batch, Message, open, seal};
 use lanelock_core::{
     Error,
     lanes::{RunJobs, Submit},

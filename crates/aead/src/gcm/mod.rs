@@ -8,6 +8,8 @@
 //! order and the registers. Less than a group is hashed as one sum with one reduction, and a message
 //! that fits one vector has a kernel of its own.
 
+mod batch;
+
 use core::fmt;
 
 use lanelock_isa::{AesClmul, AesLevel, Block, Blocks, Kernel, StackDepth};
@@ -46,14 +48,14 @@ const MOST_AAD: u64 = (1 << 61) - 1;
 #[derive(Clone)]
 pub struct Gcm<C: SizedCipher> {
     key: GcmKey<C::Cipher>,
-    pub(super) tag_length: usize,
+    tag_length: usize,
 }
 
 /// What a key is made of, whatever its size.
 #[derive(Clone)]
-pub(super) struct GcmKey<C: Cipher> {
-    pub(super) key: EncryptKey<C>,
-    pub(super) powers: Powers,
+struct GcmKey<C: Cipher> {
+    key: EncryptKey<C>,
+    powers: Powers,
 }
 
 impl<C: Cipher> GcmKey<C> {
@@ -184,11 +186,6 @@ impl<C: SizedCipher> Gcm<C> {
         } else {
             Ok(())
         }
-    }
-
-    #[inline(always)]
-    pub(super) fn parts(&self) -> &GcmKey<C::Cipher> {
-        &self.key
     }
 }
 

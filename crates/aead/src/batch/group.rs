@@ -1,0 +1,163 @@
+//! Which messages of a batch stand side by side.
+//!
+//! What the lanes of a kernel must have in common is the *shape* of a message: the algorithm makes a
+//! number of its lengths. The messages of a chunk are sorted by shape and level, so equal ones need not
+//! be neighbours, and go to the kernel of the algorithm, at most [`LANES`] at a time. Messages without a
+//! shape, or alone with theirs, are processed one by one.
+//!
+//! CCM needs none of this: its messages are chains in the [lanes](lanelock_core::lanes), where lengths
+//! may differ.
+
+use core::ptr;
+
+use lanelock_isa::{AesLevel, Block, WIDEST};
+
+use super::Message;
+use crate::Aead;
+
+/// The most messages of a group: four of the widest vectors.
+pub(crate) const LANES: usize = 4 * WIDEST;
+
+/// A block of each lane.
+pub(crate) type LaneBlocks = [Block; LANES];
+
+/// Messages looked at together.
+const CHUNK: usize = PLACES as usize;
+const PLACES: u32 = 128;
+
+/// Shapes are numbers of so many bits.
+const SHAPE_BITS: usize = 14;
+
+/// An algorithm that processes messages side by side, and what it decides of them.
+pub(crate) trait SideBySide: Aead + Sized {
+    /// Copies of what kernels do not read and write where it is.
+    type Rows;
+
+    /// Rows to begin with. Made in place: they are too large to be moved.
+    fn rows() -> Self::Rows;
+    /// The level of the key.
+    fn level(&self) -> AesLevel;
+    /// The shape of a message, as a number below 2^14; `None` if it is faster alone, or has lengths that
+    /// are an error. `same_key` says whether the message before has the same key.
+    fn shape(&self, lengths: Lengths, same_key: bool) -> Option<usize>;
+    /// Seals or opens a group.
+    fn run<const SEAL: bool>(group: MessageGroup<'_, '_, '_, Self>, rows: &mut Self::Rows);
+}
+
+/// The lengths of a message in bytes.
+#[derive(Clone, Copy, Default, PartialEq)]
+pub(crate) struct Lengths {
+    pub(crate) nonce: usize,
+    pub(crate) aad: usize,
+    pub(crate) text: usize,
+    pub(crate) tag: usize,
+}
+
+/// Messages of one shape and level, a lane for each.
+pub(crate) struct MessageGroup<'g, 'm, 'a, A> {
+    messages: &'g mut [Option<&'m mut Message<'a, A>>],
+    /// As [`SideBySide::shape`] gave it.
+    pub(crate) shape: usize,
+    /// The key of the first message.
+    pub(crate) first: &'a A,
+    /// Whether the others have it too.
+    pub(crate) one_key: bool,
+}
+
+impl<'m, 'a, A: Aead> MessageGroup<'_, 'm, 'a, A> {
+    /// Lanes in use.
+    #[inline(always)]
+    pub(crate) fn used(&self) -> usize {
+        self.messages.len().min(LANES)
+    }
+
+    /// The messages in the order of the lanes.
+    #[inline(always)]
+    pub(crate) fn messages(
+        &mut self,
+    ) -> impl Iterator<Item = &mut Message<'a, A>> + use<'_, 'm, 'a, A> {
+        self.messages.iter_mut().filter_map(Option::as_deref_mut)
+    }
+}
+
+/// Seals or opens all messages, side by side where that pays.
+#[inline]
+pub(crate) fn run_all<A: SideBySide, const SEAL: bool>(messages: &mut [Message<'_, A>]) {
+    let mut rows = A::rows();
+    for messages in messages.chunks_mut(CHUNK) {
+        let (mut kinds, mut found) = ([0; CHUNK], [const { None }; CHUNK]);
+        let (count, one_key) = find::<A, SEAL>(messages, &mut kinds, &mut found);
+        let (kinds, mut found) = (&mut kinds[..count], &mut found[..count]);
+        let mut sorted;
+        if !kinds.is_sorted() {
+            kinds.sort_unstable();
+            sorted = [const { None }; CHUNK];
+            for (message, kind) in sorted.iter_mut().zip(&*kinds) {
+                *message = found[*kind as usize % CHUNK].take();
+            }
+            found = &mut sorted[..count];
+        }
+        let mut kinds = &*kinds;
+        while let (Some(first), Some(last)) = (kinds.first(), kinds.last()) {
+            let kind = first / PLACES;
+            // In most batches all are alike.
+            let alike = if last / PLACES == kind {
+                kinds.len()
+            } else {
+                kinds.partition_point(|other| other / PLACES == kind)
+            };
+            let (now, later) = found.split_at_mut(alike);
+            (kinds, found) = (&kinds[alike..], later);
+            for messages in now.chunks_mut(LANES) {
+                let [Some(first), others @ ..] = messages else { continue };
+                if others.is_empty() {
+                    // A lane alone would compute the others for nothing.
+                    first.alone::<SEAL>();
+                    continue;
+                }
+                let first = first.key;
+                let one_key =
+                    one_key || others.iter().flatten().all(|message| ptr::eq(message.key, first));
+                let shape = kind as usize % (1 << SHAPE_BITS);
+                A::run::<SEAL>(MessageGroup { messages, shape, first, one_key }, &mut rows);
+            }
+        }
+    }
+}
+
+/// Finds the messages of a chunk that have a shape, and processes the others. `kinds` gets level, shape and
+/// place of each as one number: sorting keeps the order of equal ones. Returns how many they are, and
+/// whether all messages have the same key.
+#[inline(always)]
+fn find<'m, 'a, A: SideBySide, const SEAL: bool>(
+    messages: &'m mut [Message<'a, A>],
+    kinds: &mut [u32; CHUNK],
+    found: &mut [Option<&'m mut Message<'a, A>>; CHUNK],
+) -> (usize, bool) {
+    let Some(first) = messages.first() else { return (0, true) };
+    // Key, lengths and kind of the message before: one with the same key and lengths is of its kind.
+    let (mut key, mut lengths, mut kind) = (first.key, Lengths::default(), None);
+    let (mut count, mut one_key) = (0, true);
+    for message in messages {
+        let Message { nonce, aad, data, tag, .. } = &*message;
+        let own = Lengths { nonce: nonce.len(), aad: aad.len(), text: data.len(), tag: tag.len() };
+        let same_key = ptr::eq(message.key, key);
+        if !same_key || own != lengths {
+            (key, lengths) = (message.key, own);
+            one_key &= same_key;
+            // Different keys can share a kernel, different levels cannot.
+            let level = key.level().rank() << SHAPE_BITS;
+            #[expect(clippy::cast_possible_truncation, reason = "17 bits")]
+            let own = key.shape(lengths, same_key).map(|shape| (level | shape) as u32);
+            kind = own;
+        }
+        let Some(kind) = kind else {
+            message.alone::<SEAL>();
+            continue;
+        };
+        kinds[count as usize] = kind * PLACES + count;
+        found[count as usize] = Some(message);
+        count += 1;
+    }
+    (count as usize, one_key)
+}

@@ -4,9 +4,8 @@
 //! blocks of *different* messages share a vector. Keys, nonces, AAD and lengths may differ; one bad
 //! message does not disturb the others.
 //!
-//! Messages of equal length gain most. For GCM they have to be neighbours: sort messages of mixed
-//! lengths by length where their order is free. A GCM message above 256 bytes (32, where keys
-//! differ) fills the vectors by itself.
+//! Messages of equal length gain most; they need not be neighbours. A GCM message above 256 bytes (32,
+//! where keys differ) fills the vectors by itself.
 //!
 //! ```
 //! use lanelock::aead::{Aes128Gcm, batch::{self, Message}};

@@ -105,12 +105,14 @@ pub(crate) fn nonce_block(nonce: &[u8]) -> Option<[u8; 16]> {
 #[inline(always)]
 pub(crate) fn padded(bytes: &[u8]) -> [u8; 16] {
     // The beginning and the end, which overlap or touch.
-    let number = if let (Some(low), Some(high)) = (bytes.first_chunk(), bytes.last_chunk()) {
+    let number = if let (Some(low), Some(high)) =
+        (bytes.first_chunk::<8>(), bytes.last_chunk::<8>())
+    {
         // Without the bytes that the beginning has; in two steps, since they can be all.
         let twice = 4 * (16 - bytes.len());
         let high = u64::from_le_bytes(*high) >> twice >> twice;
         u128::from(high) << 64 | u128::from(u64::from_le_bytes(*low))
-    } else if let (Some(low), Some(high)) = (bytes.first_chunk(), bytes.last_chunk()) {
+    } else if let (Some(low), Some(high)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
         let (low, high) = (u32::from_le_bytes(*low), u32::from_le_bytes(*high));
         (u64::from(low) | u64::from(high) << (8 * (bytes.len() - 4))).into()
     } else {

@@ -150,7 +150,6 @@ impl<C: Cipher> LaneKeySource<C> for KeyTable<C> {
 }
 
 impl<C: Cipher> Drop for KeyTable<C> {
-    #[inline(always)]
     fn drop(&mut self) {
         for (round, row) in self.table.as_mut().iter_mut().enumerate() {
             if C::uses(round, self.rounds) {

@@ -86,10 +86,10 @@ pub(crate) fn run_all<A: SideBySide, const SEAL: bool>(messages: &mut [Message<'
     let mut rows = A::rows();
     for messages in messages.chunks_mut(CHUNK) {
         let (mut kinds, mut found) = ([0; CHUNK], [const { None }; CHUNK]);
-        let (count, one_key) = find::<A, SEAL>(messages, &mut kinds, &mut found);
+        let (count, one_kind, one_key) = find::<A, SEAL>(messages, &mut kinds, &mut found);
         let (kinds, mut found) = (&mut kinds[..count], &mut found[..count]);
         let mut sorted;
-        if !kinds.is_sorted() {
+        if !one_kind && !kinds.is_sorted() {
             kinds.sort_unstable();
             sorted = [const { None }; CHUNK];
             for (message, kind) in sorted.iter_mut().zip(&*kinds) {
@@ -126,18 +126,18 @@ pub(crate) fn run_all<A: SideBySide, const SEAL: bool>(messages: &mut [Message<'
 }
 
 /// Finds the messages of a chunk that have a shape, and processes the others. `kinds` gets level, shape and
-/// place of each as one number: sorting keeps the order of equal ones. Returns how many they are, and
-/// whether all messages have the same key.
+/// place of each as one number: sorting keeps the order of equal ones. Returns how many they are, whether
+/// all are of one kind, and whether all have one key.
 #[inline(always)]
 fn find<'m, 'a, A: SideBySide, const SEAL: bool>(
     messages: &'m mut [Message<'a, A>],
     kinds: &mut [u32; CHUNK],
     found: &mut [Option<&'m mut Message<'a, A>>; CHUNK],
-) -> (usize, bool) {
-    let Some(first) = messages.first() else { return (0, true) };
+) -> (usize, bool, bool) {
+    let Some(first) = messages.first() else { return (0, true, true) };
     // Key, lengths and kind of the message before: one with the same key and lengths is of its kind.
     let (mut key, mut lengths, mut kind) = (first.key, Lengths::default(), None);
-    let (mut count, mut one_key) = (0, true);
+    let (mut count, mut changes, mut one_key) = (0, 0, true);
     for message in messages {
         let Message { nonce, aad, data, tag, .. } = &*message;
         let own = Lengths { nonce: nonce.len(), aad: aad.len(), text: data.len(), tag: tag.len() };
@@ -149,6 +149,7 @@ fn find<'m, 'a, A: SideBySide, const SEAL: bool>(
             let level = key.level().rank() << SHAPE_BITS;
             #[expect(clippy::cast_possible_truncation, reason = "17 bits")]
             let own = key.shape(lengths, same_key).map(|shape| (level | shape) as u32);
+            changes += usize::from(own != kind);
             kind = own;
         }
         let Some(kind) = kind else {
@@ -159,5 +160,5 @@ fn find<'m, 'a, A: SideBySide, const SEAL: bool>(
         found[count as usize] = Some(message);
         count += 1;
     }
-    (count as usize, one_key)
+    (count as usize, changes <= 1, one_key)
 }

@@ -4,8 +4,9 @@
 //! blocks of *different* messages share a vector. Keys, nonces, AAD and lengths may differ; one bad
 //! message does not disturb the others.
 //!
-//! Messages of equal length gain most; they need not be neighbours. A GCM message above 256 bytes (32,
-//! where keys differ) fills the vectors by itself.
+//! Messages of equal length gain most: they need not be neighbours, but are looked for among the next
+//! 128 messages only. Sort messages of mixed lengths by length where their order is free. A GCM message
+//! above 256 bytes (32, where keys differ) fills the vectors by itself.
 //!
 //! ```
 //! use lanelock::aead::{Aes128Gcm, batch::{self, Message}};
@@ -36,10 +37,13 @@ use core::fmt;
 
 pub use owned::{CompletedMessage, Operation, OwnedMessage};
 
-use lanelock_isa::wipe_stack;
+use lanelock_isa::{Block, wipe_stack};
 
 use crate::Aead;
-use lanelock_core::{Error, parts::Length};
+use lanelock_core::{
+    Error,
+    parts::{Length, authenticate_beside, copy_tag},
+};
 
 /// One message of a batch.
 #[non_exhaustive]
@@ -76,6 +80,18 @@ impl<'a, A: Aead> Message<'a, A> {
         *result =
             if SEAL { key.seal(nonce, aad, data, tag) } else { key.open(nonce, aad, data, tag) };
     }
+
+    /// Writes the tag, of which `full` is the whole, or compares it.
+    #[inline(always)]
+    pub(crate) fn finish<const SEAL: bool>(&mut self, full: &mut Block) {
+        let Self { data, tag, result, .. } = self;
+        *result = if SEAL {
+            copy_tag(full, tag);
+            Ok(())
+        } else {
+            authenticate_beside(&mut full[..tag.len().min(16)], tag, data)
+        };
+    }
 }
 
 impl<A: fmt::Debug> fmt::Debug for Message<'_, A> {
@@ -94,7 +110,7 @@ impl<A: fmt::Debug> fmt::Debug for Message<'_, A> {
 
 /// A nonce of 12 bytes with four zero bytes behind it; of other nonces nothing.
 #[inline(always)]
-pub(crate) fn nonce_block(nonce: &[u8]) -> Option<[u8; 16]> {
+pub(crate) fn nonce_block(nonce: &[u8]) -> Option<Block> {
     let ([low], &[a, b, c, d]) = nonce.as_chunks::<8>() else { return None };
     let high = u32::from_le_bytes([a, b, c, d]);
     Some((u128::from(high) << 64 | u128::from(u64::from_le_bytes(*low))).to_le_bytes())
@@ -103,16 +119,14 @@ pub(crate) fn nonce_block(nonce: &[u8]) -> Option<[u8; 16]> {
 /// At most 16 bytes with zeros behind them. No `copy_from_slice`, which would be a call for a length that is not
 /// a constant.
 #[inline(always)]
-pub(crate) fn padded(bytes: &[u8]) -> [u8; 16] {
+pub(crate) fn padded(bytes: &[u8]) -> Block {
     // The beginning and the end, which overlap or touch.
-    let number = if let (Some(low), Some(high)) =
-        (bytes.first_chunk::<8>(), bytes.last_chunk::<8>())
-    {
+    let number = if let (Some(low), Some(high)) = (bytes.first_chunk::<8>(), bytes.last_chunk()) {
         // Without the bytes that the beginning has; in two steps, since they can be all.
         let twice = 4 * (16 - bytes.len());
         let high = u64::from_le_bytes(*high) >> twice >> twice;
         u128::from(high) << 64 | u128::from(u64::from_le_bytes(*low))
-    } else if let (Some(low), Some(high)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+    } else if let (Some(low), Some(high)) = (bytes.first_chunk::<4>(), bytes.last_chunk()) {
         let (low, high) = (u32::from_le_bytes(*low), u32::from_le_bytes(*high));
         (u64::from(low) | u64::from(high) << (8 * (bytes.len() - 4))).into()
     } else {

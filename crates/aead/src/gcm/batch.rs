@@ -20,10 +20,7 @@ use crate::batch::{
     keys::{BatchKeys, KeyEach, OneKey},
     nonce_block, padded,
 };
-use lanelock_core::{
-    cipher::{Cipher, SizedCipher},
-    parts::{authenticate_beside, copy_tag},
-};
+use lanelock_core::cipher::{Cipher, SizedCipher};
 use lanelock_hash::field::{Factor, multiply};
 
 /// The most blocks of text: with more, a message fills the vectors well enough alone.
@@ -102,18 +99,11 @@ impl<C: SizedCipher> SideBySide for Gcm<C> {
             level.run(Alike::<_, SEAL> { keys: KeyEach(&keys), shape, lanes, rows });
         }
         for (lane, message) in group.messages().enumerate() {
-            let Message { data, tag, result, .. } = message;
             if shape.has_part() {
-                let (_, part) = data.as_chunks_mut::<16>();
+                let (_, part) = message.data.as_chunks_mut::<16>();
                 part.copy_from_slice(&rows.parts[lane][..part.len()]);
             }
-            let full = &mut rows.tags[lane];
-            if SEAL {
-                copy_tag(full, tag);
-                *result = Ok(());
-            } else {
-                *result = authenticate_beside(&mut full[..tag.len().min(16)], tag, data);
-            }
+            message.finish::<SEAL>(&mut rows.tags[lane]);
         }
         if shape.has_part() {
             wipe(rows.parts.as_flattened_mut());

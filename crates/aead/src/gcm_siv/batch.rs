@@ -7,6 +7,7 @@ use lanelock_isa::{AesClmul, AesLevel, Kernel, wipe};
 
 use super::{GcmSiv, SivCipher};
 use crate::{
+    Aead,
     batch::{
         Batch, Message,
         group::{LANES, LaneBlocks, Lengths, MessageGroup, SideBySide, run_all},
@@ -15,10 +16,7 @@ use crate::{
     },
     stitch::word,
 };
-use lanelock_core::{
-    cipher::{CipherKeys, EncryptKey, ExpandLanes, SameKey},
-    parts::{authenticate_beside, copy_tag},
-};
+use lanelock_core::cipher::{CipherKeys, EncryptKey, ExpandLanes, SameKey};
 use lanelock_hash::field::{Factor, multiply};
 
 /// The most blocks of AAD of a message in a group.
@@ -145,17 +143,10 @@ impl SivRows {
     /// Writes text and tag from the lane to a sealed message; to an opened one the text, if its tag is
     /// right.
     #[inline(always)]
-    fn take<const SEAL: bool, A>(&mut self, lane: usize, message: &mut Message<'_, A>) {
-        let Message { data, tag, result, .. } = message;
-        let full = &mut self.tags[lane];
-        if SEAL {
-            copy_tag(full, tag);
-            *result = Ok(());
-        } else {
-            *result = authenticate_beside(&mut full[..tag.len().min(16)], tag, data);
-        }
-        if result.is_ok() {
-            collect(&self.text, lane, data);
+    fn take<const SEAL: bool, A: Aead>(&mut self, lane: usize, message: &mut Message<'_, A>) {
+        message.finish::<SEAL>(&mut self.tags[lane]);
+        if message.result.is_ok() {
+            collect(&self.text, lane, message.data);
         }
     }
 }

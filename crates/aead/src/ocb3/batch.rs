@@ -26,7 +26,7 @@ use crate::batch::{
 };
 use lanelock_core::{
     cipher::{Cipher, CipherKeys, SizedCipher},
-    parts::{InOutBlocks, authenticate_beside, copy_tag},
+    parts::InOutBlocks,
 };
 
 /// The most blocks behind the vectors of a message.
@@ -100,14 +100,7 @@ impl<C: SizedCipher> SideBySide for Ocb3<C> {
             level.run(Together::<_, SEAL> { keys: KeyEach(&keys), shape, aad, text, rows });
         }
         for (lane, message) in group.messages().enumerate() {
-            let Message { data, tag, result, .. } = message;
-            let full = &mut rows.tag[lane];
-            if SEAL {
-                copy_tag(full, tag);
-                *result = Ok(());
-            } else {
-                *result = authenticate_beside(&mut full[..tag.len().min(16)], tag, data);
-            }
+            message.finish::<SEAL>(&mut rows.tag[lane]);
         }
     }
 }

@@ -78,7 +78,7 @@ impl<S: AesClmul, const REVERSED: bool> Beside<S> for HashBeside<'_, S, REVERSED
 /// Text on its way through CTR and the hash.
 pub(super) struct StitchedText<'a, S: AesClmul, C: Cipher, const REVERSED: bool> {
     s: S,
-    keys: SameKey<S, C>,
+    keys: SameKey<'a, S, C>,
     powers: &'a Powers,
     /// The next counters, as little-endian numbers in the first word.
     counters: S::V,
@@ -91,7 +91,7 @@ impl<'a, S: AesClmul, C: Cipher, const REVERSED: bool> StitchedText<'a, S, C, RE
     #[inline(always)]
     pub(super) fn new(
         s: S,
-        keys: Schedule<'_, C>,
+        keys: Schedule<'a, C>,
         powers: &'a Powers,
         counter: <S::Narrow as Blocks>::V,
     ) -> Self {

@@ -96,7 +96,7 @@ impl<F: BlockCipherDecClosure<BlockSize = U16>, C: Cipher> Kernel for Decrypt<'_
 /// AES at level `S`, in one direction.
 struct AesBackend<'k, S: AesClmul, C: Cipher, const ENCRYPT: bool> {
     s: S,
-    wide: SameKey<S, C>,
+    wide: SameKey<'k, S, C>,
     keys: Schedule<'k, C>,
 }
 

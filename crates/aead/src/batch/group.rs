@@ -38,19 +38,26 @@ pub(crate) trait SideBySide: Aead + Sized {
     /// The level of the key.
     fn level(&self) -> AesLevel;
     /// The shape of a message, as a number below 2^14; `None` if it is faster alone, or has lengths that
-    /// are an error. `same_key` says whether the message before has the same key.
+    /// are an error. `same_key` says whether the next message has the same key, if there is one.
     fn shape(&self, lengths: Lengths, same_key: bool) -> Option<usize>;
     /// Seals or opens a group.
     fn run<const SEAL: bool>(group: MessageGroup<'_, '_, '_, Self>, rows: &mut Self::Rows);
 }
 
 /// The lengths of a message in bytes.
-#[derive(Clone, Copy, Default, PartialEq)]
+#[derive(Clone, Copy, PartialEq)]
 pub(crate) struct Lengths {
     pub(crate) nonce: usize,
     pub(crate) aad: usize,
     pub(crate) text: usize,
     pub(crate) tag: usize,
+}
+
+impl Lengths {
+    #[inline(always)]
+    fn of<A>(Message { nonce, aad, data, tag, .. }: &Message<'_, A>) -> Self {
+        Self { nonce: nonce.len(), aad: aad.len(), text: data.len(), tag: tag.len() }
+    }
 }
 
 /// Messages of one shape and level, a lane for each.
@@ -128,37 +135,50 @@ pub(crate) fn run_all<A: SideBySide, const SEAL: bool>(messages: &mut [Message<'
 /// Finds the messages of a chunk that have a shape, and processes the others. `kinds` gets level, shape and
 /// place of each as one number: sorting keeps the order of equal ones. Returns how many they are, whether
 /// all are of one kind, and whether all have one key.
+///
+/// Neighbours that are alike are counted first, since in most batches all are: that is a few comparisons for
+/// each, and the rest is done once.
 #[inline(always)]
 fn find<'m, 'a, A: SideBySide, const SEAL: bool>(
-    messages: &'m mut [Message<'a, A>],
+    mut messages: &'m mut [Message<'a, A>],
     kinds: &mut [u32; CHUNK],
     found: &mut [Option<&'m mut Message<'a, A>>; CHUNK],
 ) -> (usize, bool, bool) {
-    let Some(first) = messages.first() else { return (0, true, true) };
-    // Key, lengths and kind of the message before: one with the same key and lengths is of its kind.
-    let (mut key, mut lengths, mut kind) = (first.key, Lengths::default(), None);
-    let (mut count, mut changes, mut one_key) = (0, 0, true);
-    for message in messages {
-        let Message { nonce, aad, data, tag, .. } = &*message;
-        let own = Lengths { nonce: nonce.len(), aad: aad.len(), text: data.len(), tag: tag.len() };
-        let same_key = ptr::eq(message.key, key);
-        if !same_key || own != lengths {
-            (key, lengths) = (message.key, own);
-            one_key &= same_key;
+    let (mut count, mut one_kind, mut one_key) = (0, true, true);
+    let mut before: Option<(&A, Option<u32>)> = None;
+    while let Some(first) = messages.first() {
+        // Those with the same lengths, and all with one key or each with another.
+        let (key, lengths) = (first.key, Lengths::of(first));
+        let key_each = messages.get(1).is_some_and(|second| !ptr::eq(second.key, key));
+        let kind_of = |key: &A| {
             // Different keys can share a kernel, different levels cannot.
             let level = key.level().rank() << SHAPE_BITS;
             #[expect(clippy::cast_possible_truncation, reason = "17 bits")]
-            let own = key.shape(lengths, same_key).map(|shape| (level | shape) as u32);
-            changes += usize::from(own != kind);
-            kind = own;
-        }
+            key.shape(lengths, !key_each).map(|shape| (level | shape) as u32)
+        };
+        let kind = kind_of(key);
+        let alike = |message: &&Message<'_, A>| {
+            Lengths::of(message) == lengths
+                && (ptr::eq(message.key, key) || key_each && kind_of(message.key) == kind)
+        };
+        let alike = messages.iter().take_while(alike).count().max(1);
+        let (now, later) = messages.split_at_mut(alike);
+        messages = later;
+        one_key &= !key_each && before.is_none_or(|(before, _)| ptr::eq(before, key));
+        one_kind &= before.is_none_or(|(_, before)| before == kind);
+        before = Some((key, kind));
         let Some(kind) = kind else {
-            message.alone::<SEAL>();
+            now.iter_mut().for_each(Message::alone::<SEAL>);
             continue;
         };
-        kinds[count as usize] = kind * PLACES + count;
-        found[count as usize] = Some(message);
-        count += 1;
+        for (message, (kinds, found)) in
+            now.iter_mut().zip(kinds.iter_mut().zip(found.iter_mut()).skip(count))
+        {
+            #[expect(clippy::cast_possible_truncation, reason = "below 128")]
+            let place = count as u32;
+            (*kinds, *found) = (kind * PLACES + place, Some(message));
+            count += 1;
+        }
     }
-    (count as usize, changes <= 1, one_key)
+    (count, one_kind, one_key)
 }

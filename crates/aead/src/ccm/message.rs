@@ -58,14 +58,14 @@ impl<C: Cipher, const OPEN: bool> Kernel for CcmOneShot<'_, '_, '_, C, OPEN> {
 }
 
 /// Text on its way through MAC and CTR.
-struct CcmPass<S: AesClmul, C: Cipher> {
+struct CcmPass<'k, S: AesClmul, C: Cipher> {
     s: S,
-    keys: SameKey<S, C>,
+    keys: SameKey<'k, S, C>,
     mac: S::V,
     counter: S::V,
 }
 
-impl<S: AesClmul, C: Cipher> CcmPass<S, C> {
+impl<S: AesClmul, C: Cipher> CcmPass<'_, S, C> {
     /// The next block of the key stream.
     #[inline(always)]
     fn stream(&mut self) -> S::V {

@@ -11,6 +11,8 @@
 //! them for its own reduction (10 cycles, one in two): the products bound it. The products of a lane
 //! wait for those of its block before, so 4 vectors run side by side.
 
+use core::array;
+
 use lanelock_isa::{AesClmul, AesLevel, Block, Kernel, Window, wipe};
 
 use super::{Gcm, GcmKey};
@@ -73,37 +75,48 @@ impl<C: SizedCipher> SideBySide for Gcm<C> {
         if !one_key && shape.text > 16 * MOST_TEXT_KEY_EACH {
             return group.messages().for_each(Message::alone::<SEAL>);
         }
-        let mut lanes: [&mut [Block]; LANES] = Default::default();
-        let mut keys = [first; LANES];
-        for (lane, message) in group.messages().enumerate() {
-            if !one_key {
-                keys[lane] = &message.key.key;
-            }
+        // Nonces before all else: the kernel begins with them, and a vector of blocks that were just stored
+        // one by one has to wait for the stores.
+        for (message, row) in group.messages().zip(&mut rows.nonces) {
             if let Some(nonce) = nonce_block(message.nonce) {
-                rows.nonces[lane] = nonce;
-            }
-            if shape.aad > 0 {
-                rows.aad[lane] = padded(message.aad);
-            }
-            let part;
-            (lanes[lane], part) = message.data.as_chunks_mut();
-            if shape.has_part() {
-                rows.parts[lane] = padded(part);
+                *row = nonce;
             }
         }
+        if shape.aad > 0 {
+            for (message, row) in group.messages().zip(&mut rows.aad) {
+                *row = padded(message.aad);
+            }
+        }
+        if shape.has_part() {
+            for (message, row) in group.messages().zip(&mut rows.parts) {
+                *row = padded(message.data.as_chunks::<16>().1);
+            }
+        }
+        let keys = (!one_key).then(|| {
+            let mut messages = group.messages();
+            array::from_fn(|_| messages.next().map_or(first, |message| &message.key.key))
+        });
+        let mut lanes: [&mut [Block]; LANES] = {
+            let mut messages = group.messages();
+            array::from_fn(|_| {
+                messages.next().map_or(&mut [][..], |message| message.data.as_chunks_mut().0)
+            })
+        };
         let lanes = &mut lanes[..used];
         let level = first.key.level();
-        if one_key {
-            level.run(Alike::<_, SEAL> { keys: OneKey(first), shape, lanes, rows });
+        if let Some(keys) = &keys {
+            level.run(Alike::<_, SEAL> { keys: KeyEach(keys), shape, lanes, rows });
         } else {
-            level.run(Alike::<_, SEAL> { keys: KeyEach(&keys), shape, lanes, rows });
+            level.run(Alike::<_, SEAL> { keys: OneKey(first), shape, lanes, rows });
         }
-        for (lane, message) in group.messages().enumerate() {
-            if shape.has_part() {
+        if shape.has_part() {
+            for (message, row) in group.messages().zip(&rows.parts) {
                 let (_, part) = message.data.as_chunks_mut::<16>();
-                part.copy_from_slice(&rows.parts[lane][..part.len()]);
+                part.copy_from_slice(&row[..part.len()]);
             }
-            message.finish::<SEAL>(&mut rows.tags[lane]);
+        }
+        for (message, tag) in group.messages().zip(&mut rows.tags) {
+            message.finish::<SEAL>(tag);
         }
         if shape.has_part() {
             wipe(rows.parts.as_flattened_mut());

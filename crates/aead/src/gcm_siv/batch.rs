@@ -225,7 +225,7 @@ fn derive<S: AesClmul, C: ExpandLanes>(
     keys: impl CipherKeys<S, C>,
     rows: &SivRows,
     at: usize,
-) -> (Factor<S::V>, SameKey<S, C>) {
+) -> (Factor<S::V>, SameKey<'static, S, C>) {
     // A nonce behind a number in the first word.
     let nonce = s.bytes_up::<4>(s.load(&rows.nonces[at..]));
     let mut v = [nonce; 6];
@@ -263,7 +263,7 @@ fn low_halves<S: AesClmul>(s: S, a: S::V, b: S::V) -> S::V {
 fn tag<S: AesClmul, C: ExpandLanes>(
     s: S,
     h: Factor<S::V>,
-    keys: SameKey<S, C>,
+    keys: SameKey<'_, S, C>,
     rows: &SivRows,
     at: usize,
 ) -> S::V {
@@ -282,7 +282,12 @@ fn tag<S: AesClmul, C: ExpandLanes>(
 
 /// CTR over the text, from the counters that `tags` start.
 #[inline(always)]
-fn crypt<S: AesClmul, C: ExpandLanes>(s: S, keys: SameKey<S, C>, rows: &mut SivRows, at: usize) {
+fn crypt<S: AesClmul, C: ExpandLanes>(
+    s: S,
+    keys: SameKey<'_, S, C>,
+    rows: &mut SivRows,
+    at: usize,
+) {
     let tag = s.load(&rows.tags[at..]);
     // There is no bitwise or among the operations: clear the bit, then add it.
     let top = s.splat_halves(0, 1 << 63);
@@ -309,7 +314,7 @@ fn crypt<S: AesClmul, C: ExpandLanes>(s: S, keys: SameKey<S, C>, rows: &mut SivR
 #[inline(always)]
 fn crypt_rows<S: AesClmul, const N: usize, C: ExpandLanes>(
     s: S,
-    keys: SameKey<S, C>,
+    keys: SameKey<'_, S, C>,
     rows: &mut SivRows,
     at: usize,
     row: usize,

@@ -111,7 +111,7 @@ impl Pass for Aad<'_> {
 #[derive(Clone, Copy)]
 pub(super) struct FlowKeys<'k, S: AesClmul, C: Cipher> {
     schedule: Schedule<'k, C>,
-    registers: SameKey<S, C>,
+    registers: SameKey<'k, S, C>,
 }
 
 impl<'k, S: AesClmul, C: Cipher> FlowKeys<'k, S, C> {

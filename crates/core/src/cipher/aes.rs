@@ -253,7 +253,7 @@ impl ExpandLanes for AnyAes {
         rounds: usize,
         first: S::V,
         second: S::V,
-    ) -> SameKey<S, Self> {
+    ) -> SameKey<'static, S, Self> {
         let mut keys = [s.as_keys(first); LAST + 1];
         let mut constant = 1;
         if rounds == 10 {

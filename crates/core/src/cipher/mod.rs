@@ -56,7 +56,7 @@ pub trait Cipher: Copy + Send + Sync + 'static {
     fn name(rounds: usize) -> &'static str;
     /// The same value for each place.
     fn places<T: Copy>(value: T) -> Self::Rounds<T>;
-    /// Whether keys with so many rounds have a round key in this place.
+    /// Whether keys with so many rounds have a round key in this place; for 0 rounds, whether all keys have.
     #[inline(always)]
     fn uses(_place: usize, _rounds: usize) -> bool {
         true
@@ -195,5 +195,5 @@ pub trait ExpandLanes: Cipher {
         rounds: usize,
         first: S::V,
         second: S::V,
-    ) -> SameKey<S, Self>;
+    ) -> SameKey<'static, S, Self>;
 }

@@ -14,38 +14,52 @@ pub trait CipherKeys<S: AesClmul, C: Cipher>: Copy {
 
 /// One key for all lanes, in registers as far as there are any.
 #[derive(Clone, Copy)]
-pub struct SameKey<S: AesClmul, C: Cipher> {
+pub struct SameKey<'k, S: AesClmul, C: Cipher> {
     keys: C::Rounds<C::RoundKey<S>>,
+    /// Where round keys are read that longer keys alone have.
+    longer: Option<&'k C::Rounds<Block>>,
     rounds: usize,
 }
 
-impl<S: AesClmul, C: Cipher> SameKey<S, C> {
+impl<'k, S: AesClmul, C: Cipher> SameKey<'k, S, C> {
     /// The schedule in the form of level `S`.
+    ///
+    /// Round keys that longer keys alone have are read where they are, each time: registers for them would
+    /// be taken from shorter keys as well. Not where reading is more than an operand: one vector in flight
+    /// has keys as planes, and at two lanes a key would be spread over both, in one of 16 registers.
     #[inline(always)]
-    pub fn new(s: S, schedule: Schedule<'_, C>) -> Self {
+    pub fn new(s: S, schedule: Schedule<'k, C>) -> Self {
         let Schedule { keys: from, rounds } = schedule;
+        let longer = (S::VECTORS > 1 && S::WIDTH != 2).then_some(from);
         // By index up to a constant: a loop that is unrolled, so that the keys are in registers.
         let mut keys = C::places(C::round_key(s, &from.as_ref()[0]));
         for round in 1..C::ROUND_KEYS {
-            // To read a key costs less than to ask, unless it has to become planes (one vector in flight).
-            if S::VECTORS > 1 || C::uses(round, rounds) {
+            let wanted = match longer {
+                Some(_) => C::uses(round, 0),
+                // To read a key costs less than to ask, unless it has to become planes.
+                None => S::VECTORS > 1 || C::uses(round, rounds),
+            };
+            if wanted {
                 keys.as_mut()[round] = C::round_key(s, &from.as_ref()[round]);
             }
         }
-        Self { keys, rounds }
+        Self { keys, longer, rounds }
     }
 
     /// Round keys that are in the form of level `S`, such as those of lanes.
     #[inline(always)]
     pub fn of(keys: C::Rounds<C::RoundKey<S>>, rounds: usize) -> Self {
-        Self { keys, rounds }
+        Self { keys, longer: None, rounds }
     }
 }
 
-impl<S: AesClmul, C: Cipher> CipherKeys<S, C> for SameKey<S, C> {
+impl<S: AesClmul, C: Cipher> CipherKeys<S, C> for SameKey<'_, S, C> {
     #[inline(always)]
-    fn get(&self, _: S, round: usize, _: usize) -> C::RoundKey<S> {
-        self.keys.as_ref()[round]
+    fn get(&self, s: S, round: usize, _: usize) -> C::RoundKey<S> {
+        match self.longer {
+            Some(keys) if !C::uses(round, 0) => C::round_key(s, &keys.as_ref()[round]),
+            _ => self.keys.as_ref()[round],
+        }
     }
 
     #[inline(always)]

@@ -6,7 +6,10 @@
 
 use lanelock_isa::{AesClmul, Block};
 
-use super::{InFlight, Mode, ecb::whole_blocks};
+use super::{
+    InFlight, Mode,
+    ecb::{load_group, whole_blocks},
+};
 use crate::{
     Error, Pattern,
     cipher::{Cipher, Key, SameKey, SizedCipher},
@@ -25,7 +28,7 @@ impl Mode for CbcDecrypt {
     fn groups<C: Cipher, S: AesClmul, const N: usize>(
         &mut self,
         s: S,
-        keys: SameKey<S, C>,
+        keys: SameKey<'_, S, C>,
         mut data: InOutBlocks<'_, '_>,
     ) -> usize {
         // Registers, with `N` = 8 and 11 round keys: 8 states, the 8 vectors of ciphertext that they
@@ -38,24 +41,28 @@ impl Mode for CbcDecrypt {
         // The last group needs no blocks after its last one.
         while at + (group - 1) * stride < data.len() {
             let vector = |i: usize| at + i * S::WIDTH * stride;
-            let mut c = [before; N];
-            for i in 0..N {
-                c[i] = if stride == 1 {
-                    s.load(&data.input()[vector(i)..])
-                } else {
-                    s.load_strided(data.input(), vector(i), stride)
-                };
-            }
+            let c = if stride == 1 {
+                load_group::<S, N>(s, &data, at)
+            } else {
+                let mut c = [before; N];
+                for i in 0..N {
+                    c[i] = s.load_strided(data.input(), vector(i), stride);
+                }
+                c
+            };
             let mut p = C::decrypt(s, c, keys);
             for i in 0..N {
                 // The ciphertext one block further back: its last block comes from the vector before.
                 p[i] = s.xor(p[i], s.shift_in(before, c[i]));
                 before = c[i];
             }
-            for i in 0..N {
-                if stride == 1 {
-                    s.store(p[i], &mut data.output()[vector(i)..]);
-                } else {
+            if stride == 1 {
+                let group = &mut data.output()[at..][..group];
+                for i in 0..N {
+                    s.store(p[i], &mut group[i * S::WIDTH..]);
+                }
+            } else {
+                for i in 0..N {
                     s.store_strided(p[i], data.output(), vector(i), stride);
                 }
             }

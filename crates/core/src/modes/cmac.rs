@@ -294,7 +294,7 @@ impl<C: Cipher> Kernel for AbsorbBlocks<'_, C> {
 #[inline(always)]
 pub fn absorb<S: AesClmul, C: Cipher>(
     s: S,
-    keys: SameKey<S, C>,
+    keys: SameKey<'_, S, C>,
     state: S::V,
     blocks: &[Block],
 ) -> S::V {

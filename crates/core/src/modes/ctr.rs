@@ -80,7 +80,7 @@ impl Mode for CtrMode {
     fn groups<C: Cipher, S: AesClmul, const N: usize>(
         &mut self,
         s: S,
-        keys: SameKey<S, C>,
+        keys: SameKey<'_, S, C>,
         mut data: InOutBlocks<'_, '_>,
     ) -> usize {
         // Registers, with `N` = 8 and 11 round keys: 8 states, 8 running counters, 11 keys, the

@@ -17,7 +17,7 @@ impl<const ENCRYPT: bool> Mode for Ecb<ENCRYPT> {
     fn groups<C: Cipher, S: AesClmul, const N: usize>(
         &mut self,
         s: S,
-        keys: SameKey<S, C>,
+        keys: SameKey<'_, S, C>,
         mut data: InOutBlocks<'_, '_>,
     ) -> usize {
         // C_j = E(K, P_j): with `N` = 8 and 11 round keys 19 registers.

@@ -35,7 +35,7 @@ pub(crate) trait Mode {
     fn groups<C: Cipher, S: AesClmul, const N: usize>(
         &mut self,
         s: S,
-        keys: SameKey<S, C>,
+        keys: SameKey<'_, S, C>,
         data: InOutBlocks<'_, '_>,
     ) -> usize;
 }

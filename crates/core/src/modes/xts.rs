@@ -376,13 +376,13 @@ macro_rules! each_vector {
 const _: () = assert!(FLIGHT == 8);
 
 /// The keys of groups of `FLIGHT` vectors.
-struct XtsGroup<S: AesClmul, C: Cipher, const ENCRYPT: bool> {
-    keys: SameKey<S, C>,
+struct XtsGroup<'k, S: AesClmul, C: Cipher, const ENCRYPT: bool> {
+    keys: SameKey<'k, S, C>,
 }
 
-impl<S: AesClmul, C: Cipher, const ENCRYPT: bool> XtsGroup<S, C, ENCRYPT> {
+impl<'k, S: AesClmul, C: Cipher, const ENCRYPT: bool> XtsGroup<'k, S, C, ENCRYPT> {
     #[inline(always)]
-    fn new(s: S, keys: Schedule<'_, C>) -> Self {
+    fn new(s: S, keys: Schedule<'k, C>) -> Self {
         Self { keys: SameKey::new(s, keys) }
     }
 
@@ -509,7 +509,7 @@ fn fresh<S: AesClmul>(s: S, first: S::V) -> [S::V; FLIGHT] {
 #[inline(always)]
 fn vectors<S: AesClmul, C: Cipher, const ENCRYPT: bool>(
     s: S,
-    keys: SameKey<S, C>,
+    keys: SameKey<'_, S, C>,
     t: &mut S::V,
     mut data: InOutBlocks<'_, '_>,
 ) -> usize {
@@ -528,7 +528,7 @@ fn vectors<S: AesClmul, C: Cipher, const ENCRYPT: bool>(
 #[inline(always)]
 fn steal<S: AesClmul, C: Cipher, const ENCRYPT: bool>(
     s: S,
-    keys: SameKey<S, C>,
+    keys: SameKey<'_, S, C>,
     t: S::V,
     mut last: InOutBlocks<'_, '_>,
     mut rest: InOut<'_, '_>,
@@ -553,7 +553,7 @@ fn steal<S: AesClmul, C: Cipher, const ENCRYPT: bool>(
 #[inline(always)]
 fn crypt<S: AesClmul, C: Cipher, const ENCRYPT: bool>(
     s: S,
-    keys: SameKey<S, C>,
+    keys: SameKey<'_, S, C>,
     t: S::V,
     v: S::V,
 ) -> S::V {

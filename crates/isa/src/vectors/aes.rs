@@ -405,8 +405,10 @@ fn pass<
             } else {
                 s.decrypt_round(state, before, after)
             };
-            // Otherwise the compiler takes one vector through all rounds, then the next.
-            begun[i] = Begun { state: if N > 1 { s.order(next) } else { next }, before: after };
+            // Otherwise the compiler takes one vector through all rounds, then the next, or the second
+            // instruction of the last round behind the branch.
+            let ordered = N > 1 || round + 1 == END;
+            begun[i] = Begun { state: if ordered { s.order(next) } else { next }, before: after };
         }
     }
 }

@@ -49,6 +49,8 @@ pub(crate) enum Command {
     Play(PlayArgs),
     Keys(KeysArgs),
     Cpu(CpuArgs),
+    #[command(name = "selftest")]
+    SelfTest(SelfTestArgs),
     Speed(SpeedArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
@@ -373,6 +375,17 @@ pub(crate) struct InspectArgs {
     #[arg(long, value_name = "HOW", ignore_case = true)]
     pub(crate) truncated_runs: Option<TruncatedRuns>,
 
+    /// Prints JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Tests the cryptography with known answers, at every level that this processor has.
+///
+/// Each algorithm works on a fixed input, for one buffer, in lanes and in batches, in both directions. The
+/// answers are those of OpenSSL and libaegis. A wrong one ends the command with exit code 1.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SelfTestArgs {
     /// Prints JSON
     #[arg(long)]
     pub(crate) json: bool,

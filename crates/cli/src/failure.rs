@@ -5,6 +5,7 @@ use std::{
     path::Path,
 };
 
+use lanelock::self_test::SelfTestError;
 use lanelock_mp4::ErrorKind;
 use lanelock_packager::Error;
 
@@ -26,6 +27,8 @@ pub(crate) enum Failure {
     Io { what: String, error: io::Error },
     /// Keys do not fit.
     WrongKeys(String),
+    /// The engine gave a wrong answer.
+    SelfTest(SelfTestError),
     /// Standard output cannot be written.
     Print(io::Error),
 }
@@ -69,6 +72,11 @@ impl Failure {
             Self::Usage { what, hint } => (what.clone(), Some(hint.clone())),
             Self::Io { what, error } => (format!("{what}: {error}"), None),
             Self::WrongKeys(text) => (text.clone(), None),
+            Self::SelfTest(error) => {
+                let hint = "use nothing that this machine encrypts; another level may be sound \
+                            (LANELOCK_LEVEL, lanelock cpu)";
+                (error.to_string(), Some(hint.to_owned()))
+            }
             Self::Print(error) => (format!("cannot write to standard output: {error}"), None),
         };
         Words { text: without_keys(&text), hint: hint.as_deref().map(without_keys) }
@@ -81,7 +89,7 @@ impl Failure {
             Self::InterruptedOutput => 130,
             Self::Usage { .. } => 2,
             Self::Io { .. } | Self::Print(_) => 3,
-            Self::WrongKeys(_) => 1,
+            Self::WrongKeys(_) | Self::SelfTest(_) => 1,
         }
     }
 

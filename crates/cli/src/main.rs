@@ -29,6 +29,7 @@ mod report;
 mod run;
 mod run_args;
 mod segments;
+mod self_test;
 mod speed;
 mod terminal;
 mod track_arg;
@@ -67,6 +68,7 @@ fn main() -> ExitCode {
             (args.json(), result.map(|()| 0))
         }
         Command::Cpu(args) => (args.json, cpu::cpu(args).map(|()| 0)),
+        Command::SelfTest(args) => (args.json, self_test::self_test(args).map(|()| 0)),
         Command::Speed(args) => (args.json(), speed::speed(args).map(|()| 0)),
         Command::Completions(args) => {
             (false, generated::completions(args, Args::command()).map(|()| 0))

@@ -229,6 +229,31 @@ fn cpu_says_the_same_in_words() {
     assert!(out.ends_with("\nVectors have at most 128 bits: LANELOCK_LEVEL says so.\n"), "{out}");
 }
 
+/// Every level that the processor has is tested, and the others are named.
+#[test]
+fn selftest_covers_the_levels_of_this_processor() {
+    let (code, out, _) = run(lanelock().args(["cpu", "--json"]));
+    assert_eq!(code, 0);
+    let available = available(&serde_json::from_str::<Value>(&out).unwrap()["families"][0]);
+
+    let (code, out, err) = run(lanelock().args(["selftest", "--json"]));
+    assert_eq!(code, 0, "{err}");
+    let levels: Value = serde_json::from_str(&out).unwrap();
+    let tested = array(&levels["levels"]).filter(|level| level["available"] == true);
+    let tested: Vec<_> = tested
+        .map(|level| {
+            assert!(level["algorithms"].as_u64().unwrap() > 40, "{level}");
+            text(&level["name"]).to_owned()
+        })
+        .collect();
+    assert_eq!(tested, available);
+
+    let (code, out, _) = run(lanelock().arg("selftest"));
+    assert_eq!(code, 0);
+    assert_eq!(out.matches("algorithms answer as they should").count(), available.len(), "{out}");
+    assert_eq!(out.lines().count(), array(&levels["levels"]).len(), "{out}");
+}
+
 fn array(value: &Value) -> std::slice::Iter<'_, Value> {
     value.as_array().unwrap().iter()
 }

@@ -50,6 +50,8 @@
 #![forbid(unsafe_code)]
 #![no_std]
 
+extern crate alloc;
+
 pub use lanelock_aead::{self as aead, KeyUsage};
 pub use lanelock_core::{
     Aes, Aes128, Aes128Cmac, Aes128KeyWrap, Aes128Xts, Aes192, Aes192Cmac, Aes192KeyWrap,
@@ -59,6 +61,7 @@ pub use lanelock_core::{
 };
 pub use lanelock_hash as hash;
 
+pub mod self_test;
 #[cfg(any(feature = "aead", feature = "cipher", feature = "universal-hash"))]
 pub mod traits;
 

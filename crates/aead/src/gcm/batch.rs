@@ -32,6 +32,9 @@ const MOST_TEXT: usize = 16;
 /// are gathered anew for every two rows of blocks, which with more rows costs more than it saves.
 const MOST_TEXT_KEY_EACH: usize = 2;
 
+/// With fewer messages four lanes are no gain.
+const FEW: usize = 8;
+
 /// Vectors side by side. Two rows of them are encrypted at once: 8 states, which cover the latency.
 const VECTORS: usize = 4;
 
@@ -72,7 +75,9 @@ impl<C: SizedCipher> SideBySide for Gcm<C> {
         let shape = GcmShape { aad: group.shape >> 9, text: group.shape % (1 << 9) };
         let used = group.used();
         let (first, one_key) = (&group.first.key, group.one_key);
-        if !one_key && shape.text > 16 * MOST_TEXT_KEY_EACH {
+        // Lanes that no message has cost as much as others.
+        let few = first.key.level().width() == 4 && used < FEW;
+        if few || !one_key && shape.text > 16 * MOST_TEXT_KEY_EACH {
             return group.messages().for_each(Message::alone::<SEAL>);
         }
         // Nonces before all else: the kernel begins with them, and a vector of blocks that were just stored

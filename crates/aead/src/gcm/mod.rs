@@ -6,9 +6,10 @@
 //!
 //! CTR and GHASH run side by side in groups of 8 vectors: see `stitch`, which has the reason for the
 //! order and the registers. Less than a group is hashed as one sum with one reduction, and a message
-//! that fits one vector has a kernel of its own.
+//! of a few vectors has a kernel of its own (`short`).
 
 mod batch;
+mod short;
 
 use core::fmt;
 
@@ -19,13 +20,15 @@ use super::{
     Aead, Opener, Sealer, Stream,
     stitch::{Hashed, StitchedText},
 };
+use short::{MOST_SHORT, Short};
+
 use lanelock_core::{
     Error, InOut,
     cipher::{Aes, Cipher, EncryptKey, SameKey, Schedule, SizedCipher},
     parts::{InOutBlocks, SetUp, authenticate, copy_ok, copy_tag, key_object},
 };
 use lanelock_hash::{
-    field::{Powers, ProductRun, Sum, VECTORS, convert, hash_bytes, times_x},
+    field::{Powers, ProductRun, VECTORS, convert, hash_bytes, times_x},
     universal::HashState,
 };
 
@@ -163,13 +166,13 @@ impl<C: SizedCipher> Gcm<C> {
     /// Encrypts (`SEAL`) or decrypts, and returns the tag in full.
     #[inline]
     fn run<const SEAL: bool>(&self, nonce: &[u8], aad: &[u8], data: &mut InOut<'_, '_>) -> Block {
-        let level = self.level();
+        let (gcm, level) = (&self.key, self.level());
         let vector = 16 * level.width();
         match nonce.try_into() {
-            Ok(nonce) if data.len() <= vector && aad.len() <= vector => {
-                level.run(Short::<_, SEAL> { gcm: &self.key, nonce, aad, data })
+            Ok(nonce) if data.len() <= MOST_SHORT * vector && aad.len() <= vector => {
+                level.run(Short::<_, SEAL> { gcm, nonce, aad, data })
             }
-            _ => level.run(GcmOneShot::<_, SEAL> { gcm: &self.key, nonce, aad, data }),
+            _ => level.run(GcmOneShot::<_, SEAL> { gcm, nonce, aad, data }),
         }
     }
 
@@ -302,84 +305,6 @@ impl<C: Cipher, const SEAL: bool> Kernel for GcmOneShot<'_, '_, '_, C, SEAL> {
         n.store(n.xor(mask, convert::<_, true>(n, run.finish())), &mut tag);
         tag[0]
     }
-}
-
-/// A message that fits one vector, with AAD that does, and a nonce of 12 bytes. Nothing is parallel
-/// here: with a 128-bit key ten rounds of four cycles, then the product of the ciphertext (5) and
-/// the reduction (two products, 10). So what does not depend on the rounds is computed beside them.
-struct Short<'a, 'i, 'o, C: Cipher, const SEAL: bool> {
-    gcm: &'a GcmKey<C>,
-    nonce: &'a [u8; 12],
-    aad: &'a [u8],
-    data: &'a mut InOut<'i, 'o>,
-}
-
-impl<C: Cipher, const SEAL: bool> Kernel for Short<'_, '_, '_, C, SEAL> {
-    type Out = Block;
-
-    #[inline(always)]
-    fn run<S: AesClmul>(self, s: S) -> Block {
-        let Self { gcm, nonce, aad, data } = self;
-        let n = s.narrow();
-        let lengths = n.splat_halves(data.len() as u64 * 8, aad.len() as u64 * 8);
-        let [a, b, c, d, e, f, g, h, rest @ ..] = *nonce;
-        let nonce = n.splat_halves(
-            u64::from_le_bytes([a, b, c, d, e, f, g, h]),
-            u32::from_le_bytes(rest).into(),
-        );
-        let powers = &gcm.powers;
-        let bytes = data.len();
-        let blocks = bytes.div_ceil(16);
-        // Lengths and AAD first: their products need no AES. With n blocks of text the last block,
-        // the lengths, goes with H, the first of the text with H^(n+1), and before it the AAD.
-        let mut sum = Sum::zero(s);
-        sum.add(s, s.in_first_lane(lengths), powers.last(1).at(s, 0));
-        if !aad.is_empty() {
-            let first = powers.last(aad.len().div_ceil(16) + blocks + 1);
-            sum.add(s, s.reverse(s.load_part(aad)), first.at(s, 0));
-        }
-        let (stream, mask);
-        if blocks < S::WIDTH {
-            // A lane is left over: the last one encrypts J0 (counter 1), the others counters 2 on.
-            let numbers = match S::WIDTH {
-                4 => &[number(2), number(3), number(4), number(1)][..],
-                2 => &[number(2), number(1)],
-                _ => &[number(1)],
-            };
-            stream = encrypt::<S, C>(s, gcm, s.xor(s.splat_narrow(nonce), s.load(numbers)));
-            mask = s.last_narrow(stream);
-        } else {
-            // Two encryptions that do not wait for each other.
-            mask = encrypt::<S::Narrow, C>(n, gcm, n.xor(nonce, n.load(&[number(1)])));
-            let numbers = [number(2), number(3), number(4), number(5)];
-            stream = encrypt::<S, C>(s, gcm, s.xor(s.splat_narrow(nonce), s.load(&numbers)));
-        }
-        if bytes > 0 {
-            let text = s.load_part(data.get_in());
-            let result = s.xor(stream, text);
-            s.store_part(result, data.get_out());
-            // Behind the text the exclusive or left key stream: cleared, as GHASH pads with zeros.
-            let ciphertext = if SEAL { s.keep(result, bytes) } else { text };
-            sum.add(s, s.reverse(ciphertext), powers.last(blocks + 1).at(s, 0));
-        }
-        let mut tag = [[0; 16]];
-        n.store(n.xor(mask, n.reverse(sum.finish(s))), &mut tag);
-        tag[0]
-    }
-}
-
-/// One vector, encrypted.
-#[inline(always)]
-fn encrypt<S: AesClmul, C: Cipher>(s: S, gcm: &GcmKey<C>, v: S::V) -> S::V {
-    let [v] = C::encrypt::<_, 1>(s, [v], SameKey::new(s, gcm.key.keys()));
-    v
-}
-
-/// The counter `number` behind an empty nonce.
-const fn number(number: u8) -> Block {
-    let mut block = [0; 16];
-    block[15] = number;
-    block
 }
 
 /// Whole blocks of a message that comes piece by piece.

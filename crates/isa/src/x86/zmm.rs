@@ -266,11 +266,15 @@ pub(super) fn load_part(src: &[u8]) -> __m512i {
     }
     // The processor forwards data from a store in flight to a later load, but not to a load with a
     // mask, nor from a store with a mask: that load waits until the store has reached the cache. So
-    // one or two whole blocks, which are common, are loaded and stored without a mask.
-    match src.as_chunks::<16>() {
-        ([a], []) => return _mm512_zextsi128_si512(super::xmm::load(&[*a])),
-        ([a, b], []) => return _mm512_zextsi256_si512(super::ymm::load(&[*a, *b])),
-        _ => {}
+    // one or two whole blocks, which are common, are loaded and stored without a mask. Lengths are compared as
+    // a whole: of which number of blocks one is, no processor foresees where lengths are random.
+    if let Ok(&block) = src.try_into() {
+        return _mm512_zextsi128_si512(super::xmm::load(&[block]));
+    }
+    if src.len() == 32
+        && let ([a, b], _) = src.as_chunks()
+    {
+        return _mm512_zextsi256_si512(super::ymm::load(&[*a, *b]));
     }
     let mask = first(src.len());
     // SAFETY: the mask selects bytes of the reference only; the others are neither read nor can
@@ -284,18 +288,13 @@ pub(super) fn store_part(v: __m512i, dst: &mut [u8]) {
     if dst.len() > 64 {
         crate::slices::too_long();
     }
-    match dst.as_chunks_mut::<16>() {
-        (blocks @ [_], []) => {
-            if let Ok(block) = blocks.try_into() {
-                return super::xmm::store(_mm512_castsi512_si128(v), block);
-            }
-        }
-        (blocks @ [_, _], []) => {
-            if let Ok(pair) = blocks.try_into() {
-                return super::ymm::store(_mm512_castsi512_si256(v), pair);
-            }
-        }
-        _ => {}
+    if let Ok(block) = <&mut Block>::try_from(&mut *dst) {
+        return super::xmm::store(_mm512_castsi512_si128(v), core::array::from_mut(block));
+    }
+    if dst.len() == 32
+        && let Ok(pair) = dst.as_chunks_mut().0.try_into()
+    {
+        return super::ymm::store(_mm512_castsi512_si256(v), pair);
     }
     let mask = first(dst.len());
     // SAFETY: the mask selects bytes of the reference only; the others are neither written nor can

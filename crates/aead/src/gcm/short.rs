@@ -1,0 +1,124 @@
+//! GCM messages of a few vectors, with a nonce of 12 bytes.
+//!
+//! Nothing is parallel in a message of a vector: with a 128-bit key ten rounds of four cycles, then the product of
+//! the ciphertext (5) and the reduction (two products, 10). So what does not depend on the rounds is computed beside
+//! them. There are no loops: vectors of text, up to four, are a constant of each copy of the code.
+
+use lanelock_isa::{AesClmul, Block, Blocks, Kernel};
+
+use super::GcmKey;
+use lanelock_core::{
+    InOut,
+    cipher::{Cipher, SameKey},
+};
+use lanelock_hash::field::Sum;
+
+/// The most vectors of text.
+pub(super) const MOST_SHORT: usize = 4;
+
+/// A message of at most [`MOST_SHORT`] vectors, with AAD of at most one. Returns the tag in full.
+pub(super) struct Short<'a, 'i, 'o, C: Cipher, const SEAL: bool> {
+    pub(super) gcm: &'a GcmKey<C>,
+    pub(super) nonce: &'a [u8; 12],
+    pub(super) aad: &'a [u8],
+    pub(super) data: &'a mut InOut<'i, 'o>,
+}
+
+impl<C: Cipher, const SEAL: bool> Kernel for Short<'_, '_, '_, C, SEAL> {
+    type Out = Block;
+
+    #[inline(always)]
+    fn run<S: AesClmul>(self, s: S) -> Block {
+        match self.data.len().div_ceil(16 * S::WIDTH) {
+            0 | 1 => self.vectors::<S, 1, 2>(s),
+            2 => self.vectors::<S, 2, 3>(s),
+            3 => self.vectors::<S, 3, 4>(s),
+            _ => self.vectors::<S, 4, 5>(s),
+        }
+    }
+}
+
+impl<C: Cipher, const SEAL: bool> Short<'_, '_, '_, C, SEAL> {
+    /// A message of `N` vectors, of which the last may be a part. `M` is `N` and one.
+    #[inline(always)]
+    fn vectors<S: AesClmul, const N: usize, const M: usize>(self, s: S) -> Block {
+        let Self { gcm: GcmKey { key, powers }, nonce, aad, data } = self;
+        let n = s.narrow();
+        let bytes = data.len();
+        let blocks = bytes.div_ceil(16);
+        let [a, b, c, d, e, f, g, h, rest @ ..] = *nonce;
+        let nonce = s.splat_halves(
+            u64::from_le_bytes([a, b, c, d, e, f, g, h]),
+            u32::from_le_bytes(rest).into(),
+        );
+        // Lengths and AAD first: their products need no AES. With n blocks of text the last block,
+        // the lengths, goes with H, the first of the text with H^(n+1), and before it the AAD.
+        let mut sum = Sum::zero(s);
+        let lengths = n.splat_halves(bytes as u64 * 8, aad.len() as u64 * 8);
+        sum.add(s, s.in_first_lane(lengths), powers.last(1).at(s, 0));
+        if !aad.is_empty() {
+            let first = powers.last(aad.len().div_ceil(16) + blocks + 1);
+            sum.add(s, s.reverse(s.load_part(aad)), first.at(s, 0));
+        }
+        let keys = SameKey::new(s, key.keys());
+        let mut stream = [nonce; N];
+        let mask;
+        if N == 1 && blocks < S::WIDTH {
+            // A lane is left over: the last one encrypts J0 (counter 1), the others counters 2 on.
+            let v = s.xor(nonce, s.load(&BESIDE[S::WIDTH - 1]));
+            [stream[0]] = C::encrypt::<_, 1>(s, [v], keys);
+            mask = s.last_narrow(stream[0]);
+        } else {
+            // A vector more, all lanes of which encrypt J0: the rounds do not wait for each other.
+            let mut v = [nonce; M];
+            for i in 0..N {
+                v[i] = s.xor(nonce, s.load(&NUMBERS[1 + i * S::WIDTH..]));
+            }
+            v[N] = s.xor(nonce, s.splat(&NUMBERS[0]));
+            v = C::encrypt::<_, M>(s, v, keys);
+            stream.copy_from_slice(&v[..N]);
+            mask = s.last_narrow(v[N]);
+        }
+        let of_text = powers.last(blocks + 1);
+        for i in 0..N - 1 {
+            let at = i * S::WIDTH;
+            let text = s.load(&data.get_in().as_chunks().0[at..]);
+            let result = s.xor(stream[i], text);
+            s.store(result, &mut data.get_out().as_chunks_mut().0[at..]);
+            let ciphertext = if SEAL { result } else { text };
+            sum.add(s, s.reverse(ciphertext), of_text.at(s, at));
+        }
+        let at = (N - 1) * S::WIDTH;
+        let rest = bytes - 16 * at;
+        if N > 1 || rest > 0 {
+            let text = s.load_part(&data.get_in()[16 * at..]);
+            let result = s.xor(stream[N - 1], text);
+            s.store_part(result, &mut data.get_out()[16 * at..]);
+            // Behind the text the exclusive or left key stream: cleared, as GHASH pads with zeros.
+            let ciphertext = if SEAL { s.keep(result, rest) } else { text };
+            sum.add(s, s.reverse(ciphertext), of_text.at(s, at));
+        }
+        let mut tag = [[0; 16]];
+        n.store(n.xor(mask, n.reverse(sum.finish(s))), &mut tag);
+        tag[0]
+    }
+}
+
+/// The counters 1, 2, ... behind an empty nonce.
+const NUMBERS: [Block; 1 + 4 * MOST_SHORT] = {
+    let mut numbers = [[0; 16]; 1 + 4 * MOST_SHORT];
+    let mut i = 0;
+    while i < numbers.len() {
+        #[expect(clippy::cast_possible_truncation, reason = "17 at most")]
+        let number = i as u8 + 1;
+        numbers[i][15] = number;
+        i += 1;
+    }
+    numbers
+};
+
+/// For a vector of so many lanes and one: counters from 2 on, and in the last lane 1.
+const BESIDE: [[Block; 4]; 4] = {
+    let [one, two, three, four, ..] = NUMBERS;
+    [[one; 4], [two, one, one, one], [two, three, one, one], [two, three, four, one]]
+};

@@ -47,7 +47,7 @@ pub fn aead(data: &[u8], peer: Peer) {
 }
 
 /// The most bytes of a text: beyond twice the widest group of blocks.
-const LONGEST: usize = 1200;
+const LONGEST: usize = 800;
 
 /// An algorithm, with what the target needs to know of it.
 trait Subject: Aead + Sized {
@@ -303,7 +303,7 @@ impl Case {
         let count = u.int_in_range(0..=150)?;
         // A few lengths that come often, as they do where messages can share vectors.
         let lengths = [length(u, 700)?, length(u, 100)?, length(u, 40)?];
-        let (mut items, mut room) = (Vec::new(), 6000_usize);
+        let (mut items, mut room) = (Vec::new(), 3000_usize);
         for number in 0..count {
             let choice: u8 = u.arbitrary()?;
             let length = match choice % 8 {

@@ -227,7 +227,10 @@ fn edit_fragment(fragment: &Fragment<'_>, movie: &Movie, file: &[u8]) {
         if fragment.pssh.is_empty() {
             let new = Fragment::parse(&bytes, offset, movie, u64::MAX).expect("as before");
             let back = FragmentEdit::new(&new).unprotect(KeepPssh::No).finish(0);
-            assert!(back.expect("a protected one") == fragment.bytes(), "protected, then not");
+            let back = back.expect("a protected one");
+            // All that protection leaves behind is data offsets from the `moof`.
+            let explicit = edit.with_run_offsets(RunOffsets::Explicit).finish(0);
+            assert!(back == explicit.expect("as when it was protected"), "protected, then not");
         }
     }
     for moved in [0, -1000, 1 << 40, i64::MAX, i64::MIN] {

@@ -137,12 +137,13 @@ fn check(codec: Codec, rule: Alignment, unit: &[u8], entries: &[Subsample], subs
 
 /// The bytes of the lengths in front of NAL units, as the configuration says.
 fn length_size(codec: Codec, configuration: &[u8]) -> Option<usize> {
-    let byte = match codec {
-        Codec::Avc => configuration.get(4)?,
-        Codec::Hevc => configuration.get(21)?,
+    let field = match codec {
+        Codec::Avc => *configuration.get(4)?,
+        Codec::Hevc => *configuration.get(21)?,
+        Codec::Vvc => configuration.get(4)? >> 1,
         _ => return None,
     };
-    Some(usize::from(byte & 3) + 1)
+    Some(usize::from(field & 3) + 1)
 }
 
 /// Protected ranges end with NAL units that have slices, and leave lengths and headers clear.
@@ -153,11 +154,12 @@ fn nal_units(codec: Codec, lengths: usize, unit: &[u8], entries: &[Subsample]) {
         let start = at + lengths;
         at = start + length;
         assert!(at <= unit.len() && length > 0, "{codec:?}: a unit that was mapped");
-        let (kind, header) = match codec {
-            Codec::Avc => (unit[start] & 31, 1),
-            _ => (unit[start] >> 1 & 63, 2),
+        let second = unit.get(start + 1).copied().unwrap_or_default();
+        let (is_slice, header) = match codec {
+            Codec::Avc => ((1..=5).contains(&(unit[start] & 31)), 1),
+            Codec::Hevc => (unit[start] >> 1 & 63 < 32, 2),
+            _ => (second >> 3 < 12, 2),
         };
-        let is_slice = if codec == Codec::Avc { (1..=5).contains(&kind) } else { kind < 32 };
         if is_slice {
             slices.push(start + header..at);
         }

@@ -1,10 +1,11 @@
 //! Modes for one buffer: every level against the oracle, block by block, and against another implementation;
-//! in place, from buffer to buffer and in pieces.
+//! in place, from buffer to buffer and in pieces. Hashes in pieces, against the portable level as a whole.
 
 use arbitrary::{Result, Unstructured};
 use lanelock::{
     Aes, AesLevel, Block, Cmac, CounterBits, CtrStream, Error, InOut, Key, KeyWrap, SizedCipher,
     Xts,
+    hash::{Crc32, Crc32c, Crc64Nvme, Crc64Xz, Ghash, Polyval},
 };
 
 use crate::{
@@ -40,7 +41,8 @@ macro_rules! of_size {
     ($case:ident, $u:ident, $bits:literal, $bytes:literal, $two:literal) => {{
         let short: &[u8; $bytes] = $case.key.first_chunk().expect("64 are more");
         let key = |level| Key::<Aes<$bits>>::with_level(short, level);
-        match $case.mode % 7 {
+        match $case.mode % 8 {
+            6 => $case.hashes($u)?,
             0 => $case.ecb(short, key),
             1 => $case.cbc(short, key)?,
             2 => $case.ctr(short, key),
@@ -287,6 +289,32 @@ impl Case {
             let mut stream = key.stream();
             pieces.iter().for_each(|piece| stream.update(piece));
             assert_eq!(stream.finish(), expected, "{level}: CMAC in pieces");
+        }
+        Ok(())
+    }
+
+    fn hashes(&self, u: &mut Unstructured<'_>) -> Result<()> {
+        let pieces = cuts(u, &self.text, 1)?;
+        let all = |level, pieces: &[&[u8]]| {
+            let mut ghash = Ghash::with_level(&self.iv, level);
+            let mut polyval = Polyval::with_level(&self.iv, level);
+            let (mut crc32, mut crc32c) = (Crc32::with_level(level), Crc32c::with_level(level));
+            let (mut nvme, mut xz) = (Crc64Nvme::with_level(level), Crc64Xz::with_level(level));
+            for piece in pieces {
+                ghash.update(piece);
+                polyval.update(piece);
+                crc32.update(piece);
+                crc32c.update(piece);
+                nvme.update(piece);
+                xz.update(piece);
+            }
+            let crcs = [crc32.finish().into(), crc32c.finish().into(), nvme.finish(), xz.finish()];
+            (ghash.finish(), polyval.finish(), crcs)
+        };
+        let portable = "portable".parse().expect("every processor has it");
+        let expected = all(portable, &[&self.text]);
+        for level in AesLevel::available() {
+            assert_eq!(all(level, &pieces), expected, "{level}: hashes in pieces");
         }
         Ok(())
     }

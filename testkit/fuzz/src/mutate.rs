@@ -81,7 +81,9 @@ pub fn mutate_boxes(data: &[u8], tail: usize, seed: u32) -> Vec<u8> {
         }
     }
     if rng.one_in(3)
-        && file.windows(4).any(|kind| kind == b"moov" || kind == b"moof" || kind == b"sidx")
+        && file
+            .windows(8)
+            .any(|head| [b"moov", b"moof", b"sidx"].iter().any(|kind| head.ends_with(*kind)))
     {
         file = Mutator::of_boxes(&file).mutant(&mut rng);
     }

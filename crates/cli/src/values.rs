@@ -344,3 +344,67 @@ pub(crate) fn origin(text: &str) -> Result<String, String> {
         "an origin is https://HOST or http://HOST, with :PORT if need be, and without a path";
     if good { Ok(text.to_ascii_lowercase()) } else { Err(what.into()) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lanelock_testkit::{Mutator, Rng, mutants};
+
+    fn again<T: FromStr + fmt::Display + fmt::Debug + PartialEq>(text: &str) {
+        if let Ok(value) = text.parse::<T>() {
+            assert_eq!(value.to_string().parse().ok(), Some(value), "{text:?}");
+        }
+    }
+
+    /// Values of any text: read or refused, and what is printed is read as the same.
+    #[test]
+    fn damaged_values() {
+        const SEEDS: [&str; 14] = [
+            "sd=768x576,hd=1920x1080,uhd1=4096x2160",
+            "sd=100,hd=18446744073709551615",
+            "1500ms",
+            "1.5s",
+            "10m",
+            "2h",
+            "1e300",
+            "0.000000001",
+            "1:9",
+            "15:15",
+            "00112233445566778899aabbccddeeff",
+            "1048576",
+            "https://player.example:8080",
+            "http://[::1]",
+        ];
+        let mut rng = Rng::from_env("damaged_values");
+        let mut read = 0;
+        for number in 0..mutants(20_000) {
+            let seed = *rng.pick(&SEEDS);
+            let bytes = if number < SEEDS.len() {
+                SEEDS[number].as_bytes().to_vec()
+            } else {
+                Mutator::of_head(seed.as_bytes(), usize::MAX).mutant(&mut rng)
+            };
+            let text = String::from_utf8_lossy(&bytes);
+            again::<PictureLimitsArg>(&text);
+            again::<Length>(&text);
+            if let Ok((crypt, skip)) = pattern(&text) {
+                assert!((1..=15).contains(&crypt) && skip <= 15, "{text:?}");
+                read += 1;
+            }
+            if let Ok(IvArg(bytes)) = iv(&text) {
+                assert!(bytes.len() == 8 || bytes.len() == 16, "{text:?}");
+            }
+            if let Ok(bytes) = mebibytes(&text) {
+                assert!((1 << 20..=1 << 40).contains(&bytes), "{text:?}");
+            }
+            if let Ok(origin) = self::origin(&text) {
+                assert!(
+                    !origin.contains(|c: char| c.is_whitespace() || c.is_control()),
+                    "{text:?}"
+                );
+            }
+            let _ = (seconds(&text), workers(&text), selector(&text));
+        }
+        assert!(read > 0, "no pattern was read");
+    }
+}

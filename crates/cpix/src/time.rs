@@ -3,6 +3,8 @@
 use core::{fmt, str::FromStr, time::Duration};
 
 const DAY: i64 = 86_400;
+/// The times that have a text: from 0001-01-01T00:00:00Z to the end of the year 9999.
+const TIMES: core::ops::RangeInclusive<i64> = -62_135_596_800_000_000..=253_402_300_799_999_999;
 
 /// A time of the wall clock, to the microsecond.
 ///
@@ -25,7 +27,8 @@ pub struct WallClockError;
 impl FromStr for WallClock {
     type Err = WallClockError;
 
-    /// Reads `xs:dateTime` of the years 1 to 9999. One without a time zone is taken as UTC, as DASH does.
+    /// Reads `xs:dateTime` of the years 1 to 9999, in its time zone and in UTC. One without a time zone is taken
+    /// as UTC, as DASH does.
     fn from_str(text: &str) -> Result<Self, WallClockError> {
         date_time(text).map(|unix_micros| Self { unix_micros }).ok_or(WallClockError)
     }
@@ -50,7 +53,8 @@ impl WallClock {
     /// The time that much later, if there is one.
     pub(crate) fn checked_add(self, duration: Duration) -> Option<Self> {
         let micros = i64::try_from(duration.as_micros()).ok()?;
-        self.unix_micros.checked_add(micros).map(|unix_micros| Self { unix_micros })
+        let sum = self.unix_micros.checked_add(micros).filter(|sum| TIMES.contains(sum));
+        sum.map(|unix_micros| Self { unix_micros })
     }
 }
 
@@ -77,7 +81,8 @@ fn date_time(text: &str) -> Option<i64> {
         "" | "Z" => 0,
         zone => {
             let [hours, minutes] = parts(&zone[1..], ':')?;
-            if zone.len() != 6 || hours > 14 || minutes > 59 {
+            let most = if hours == 14 { 0 } else { 59 };
+            if zone.starts_with('Z') || zone.len() != 6 || hours > 14 || minutes > most {
                 return None;
             }
             let offset = hours * 3600 + minutes * 60;
@@ -85,7 +90,7 @@ fn date_time(text: &str) -> Option<i64> {
         }
     };
     let seconds = days_from_civil(year, month, day) * DAY + hour * 3600 + minute * 60 + second;
-    Some((seconds - offset) * 1_000_000 + micros)
+    Some((seconds - offset) * 1_000_000 + micros).filter(|micros| TIMES.contains(micros))
 }
 
 /// Exactly `N` numbers.
@@ -191,6 +196,8 @@ mod tests {
             ("2026-11-22T18:30:00+01:00", 1_795_368_600),
             ("2100-03-01T00:00:00", 4_107_542_400),
             ("1900-02-28T23:59:59-00:30", -2_203_891_201 + 1800),
+            ("0001-01-01T00:00:00Z", -62_135_596_800),
+            ("9999-12-31T23:59:59Z", 253_402_300_799),
         ] {
             let time = text.parse::<WallClock>().unwrap();
             assert_eq!(time.unix_micros, seconds * 1_000_000, "{text}");
@@ -210,6 +217,11 @@ mod tests {
             "26-11-22T18:30:00Z",
             "+026-11-22T18:30:00Z",
             "2026-11-22T18:30:00é",
+            "2026-11-22T18:30:00Z05:00",
+            "2026-11-22T18:30:00+14:01",
+            // The years 10000 and 0 in UTC.
+            "9999-12-31T23:59:59-00:30",
+            "0001-01-01T00:00:00+14:00",
         ] {
             assert_eq!(wrong.parse::<WallClock>(), Err(WallClockError), "{wrong}");
         }

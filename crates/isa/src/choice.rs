@@ -160,7 +160,10 @@ impl Overrides {
 
     /// A name alone is a level of the first of the families. An empty value asks for nothing: what sets
     /// variables may set them to nothing.
-    fn parse(value: &str, families: &'static [&'static Family]) -> Result<Self, LevelError> {
+    pub(crate) fn parse(
+        value: &str,
+        families: &'static [&'static Family],
+    ) -> Result<Self, LevelError> {
         let mut overrides = Self::default();
         if value.is_empty() {
             return Ok(overrides);

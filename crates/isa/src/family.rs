@@ -40,6 +40,16 @@ pub fn policy() -> Result<Policy, LevelError> {
     Overrides::of_environment(FAMILIES).map(|overrides| overrides.policy())
 }
 
+/// What `LANELOCK_LEVEL` with this value would choose, of every family: for tests of the value alone.
+///
+/// # Errors
+/// The value has a mistake.
+#[doc(hidden)]
+pub fn choices_of(value: &str) -> Result<Vec<(&'static Family, Choice)>, LevelError> {
+    let overrides = Overrides::parse(value, FAMILIES)?;
+    Ok(FAMILIES.iter().map(|family| (*family, overrides.choice(family))).collect())
+}
+
 /// How deep the frames of some work with a key are at the levels of vectors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StackDepth {

@@ -95,6 +95,8 @@ mod x86;
 pub use aarch64::{Neon, NeonSha3};
 pub use block::Block;
 pub use choice::{Choice, Family, LevelError, LevelInfo, Why};
+#[doc(hidden)]
+pub use family::choices_of;
 pub use family::{
     AesLevel, HashLevel, StackDepth, families, last_level_run, matrices_are_fast, policy,
 };

@@ -1,0 +1,62 @@
+//! What the fuzzers of `fuzz/` call: a function for each target, which takes any bytes and panics if the
+//! project does what it must not.
+//!
+//! They live here, outside of that workspace, so that the tests run them as well: over the inputs that were
+//! findings once (`fuzz/regressions`), those that a fuzzer begins with ([`Target::seeds`]) and some mutants of
+//! them. Wherever possible a target compares: with another level, another implementation, another way to the
+//! same result.
+
+#![forbid(unsafe_code)]
+
+pub mod aead;
+mod boxes;
+mod files;
+mod input;
+mod lanes;
+mod maps;
+pub mod modes;
+mod mutate;
+mod oracle;
+mod seeds;
+mod text;
+
+pub use boxes::boxes;
+pub use files::files;
+pub use lanes::lanes;
+pub use maps::maps;
+pub use mutate::mutate_boxes;
+pub use text::text;
+
+/// A target.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    /// Its name: that of the fuzzer, and of the folder of its regressions.
+    pub name: &'static str,
+    /// Takes an input, and panics if something is wrong.
+    pub run: fn(&[u8]),
+    /// Inputs to begin with.
+    pub seeds: fn() -> Vec<Vec<u8>>,
+    /// The bytes at the end of an input that are no boxes, if the others are.
+    pub boxes_before: Option<usize>,
+}
+
+/// All targets. Those that ask another implementation do so in the fuzzer alone, which may link it.
+pub const TARGETS: [Target; 7] = [
+    Target { name: "boxes", run: boxes, seeds: seeds::boxes, boxes_before: Some(0) },
+    Target { name: "files", run: files, seeds: seeds::files, boxes_before: Some(1) },
+    Target { name: "maps", run: maps, seeds: seeds::maps, boxes_before: None },
+    Target { name: "text", run: text, seeds: seeds::text, boxes_before: None },
+    Target {
+        name: "aead",
+        run: |data| aead::aead(data, |_| None),
+        seeds: seeds::noise,
+        boxes_before: None,
+    },
+    Target { name: "lanes", run: lanes, seeds: seeds::noise, boxes_before: None },
+    Target {
+        name: "modes",
+        run: |data| modes::modes(data, |_| None),
+        seeds: seeds::noise,
+        boxes_before: None,
+    },
+];

@@ -1,0 +1,161 @@
+//! What a fuzzer begins with: the clips of the repository and what is made of them, and examples of texts.
+
+use std::{fs, path::Path};
+
+use lanelock_cenc::map::Codec;
+use lanelock_mp4::{
+    FourCc, Movie, Pssh,
+    compose::{MfraTrack, SidxReference, mfra, sidx},
+    load, top_level,
+};
+use lanelock_packager::{Layout, io::MemorySource};
+use lanelock_testkit::{CLIPS, EXPERIMENTAL_CLIPS, Rng, protected_clips, repository, small_clip};
+
+use crate::{
+    files::Way,
+    maps::input,
+    text::{CPIX, KEY, KEYS, LEVEL, MANIFEST, SMALL},
+};
+
+/// Files of two or three frames.
+fn short_clips() -> Vec<Vec<u8>> {
+    folder(&repository().join("crates/packager/tests/fixtures"), "mp4")
+}
+
+fn folder(path: &Path, extension: &str) -> Vec<Vec<u8>> {
+    let entries = fs::read_dir(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let mut paths: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|found| found == extension));
+    paths.sort();
+    paths.iter().map(|path| fs::read(path).expect("a readable file")).collect()
+}
+
+pub(crate) fn boxes() -> Vec<Vec<u8>> {
+    let mut seeds = short_clips();
+    seeds.extend(CLIPS.iter().chain(&EXPERIMENTAL_CLIPS).map(|name| small_clip(name).read()));
+    seeds.extend(protected_clips().iter().map(|protected| protected.clip.read()));
+    seeds.retain(|seed| seed.len() <= 8000);
+    seeds.push(Pssh::common(&[[1; 16], [2; 16]]).raw);
+    let references = [SidxReference::new(70_000, 90_000).with_sap(1); 3];
+    seeds.push(sidx(1, 90_000, 0, 0, &references).expect("small numbers"));
+    seeds.push(mfra(&[MfraTrack::new(1, &[(0, 1000), (10, 2000)])]).expect("small numbers"));
+    seeds.push([&[0xff], &Rng::new(1).bytes(300)[..]].concat());
+    seeds
+}
+
+pub(crate) fn files() -> Vec<Vec<u8>> {
+    let mut seeds = Vec::new();
+    for (number, clip) in short_clips().into_iter().enumerate() {
+        let source = MemorySource::new("clip", clip.clone());
+        for how in 0..4_u8 {
+            let layout = if number % 2 == 0 { Layout::Keep } else { Layout::Fragmented };
+            let sealed = Way::of(how).encrypt(&source, layout).unwrap_or_default();
+            seeds.extend([clip.clone(), sealed].map(|mut file| {
+                file.push(how | 4 * (u8::try_from(number % 4).expect("below 4")));
+                file
+            }));
+        }
+    }
+    seeds
+}
+
+pub(crate) fn maps() -> Vec<Vec<u8>> {
+    let mut seeds = Vec::new();
+    for name in CLIPS.iter().chain(&EXPERIMENTAL_CLIPS) {
+        let file = small_clip(name).read();
+        let moov = top_level(&file).flatten().find(|header| header.kind == FourCc(*b"moov"));
+        let moov = moov.expect("a clip has a moov");
+        let moov = load(&file, &moov).expect("a whole clip");
+        let movie = Movie::parse(moov, 0).expect("a good clip");
+        for track in &movie.tracks {
+            let entry = &track.entries[0];
+            let Some(codec) = Codec::of_sample_entry(entry.original_format.0) else { continue };
+            let configuration = entry.config.as_ref().map_or(&[][..], |config| &config.data);
+            let samples = movie.samples(track, file.len() as u64).expect("a progressive clip");
+            let units: Vec<_> = samples
+                .map(|sample| sample.expect("a good clip"))
+                .map(|sample| {
+                    let start = usize::try_from(sample.offset).expect("a short file");
+                    file[start..start + sample.size as usize].to_vec()
+                })
+                .collect();
+            for how in [0, 1, 0x32, 0x53] {
+                for units in units.chunks(4).take(2) {
+                    seeds.push(input(codec, how, configuration, units));
+                }
+            }
+        }
+    }
+    // An access unit of AC-4: bit stream version 2 with nothing else that counts.
+    seeds.push(input(Codec::Ac4, 0, &[], &[Rng::new(7).bytes(100)]));
+    seeds
+}
+
+pub(crate) fn text() -> Vec<Vec<u8>> {
+    const EXAMPLES: [(u8, &str); 26] = [
+        (KEY, "00112233445566778899aabbccddeeff:0f1e2d3c4b5a69788796a5b4c3d2e1f0"),
+        (KEY, "video@3={00112233-4455-6677-8899-aabbccddeeff}:0x0f1e2d3c4b5a69788796a5b4c3d2e1f0"),
+        (
+            KEY,
+            "label=UHD1:key_id=00112233445566778899aabbccddeeff:key=0f1e2d3c4b5a69788796a5b4c3d2e1f0",
+        ),
+        (KEY, "fLaC=00112233445566778899aabbccddeeff:Dx4tPEtaaXiHlqW0w9Lh8A=="),
+        (KEY, "7=00112233445566778899aabbccddeeff:Dx4tPEtaaXiHlqW0w9Lh8A"),
+        (
+            KEYS,
+            "video=00112233445566778899aabbccddeeff:0f1e2d3c4b5a69788796a5b4c3d2e1f0\naudio=10112233445566778899aabbccddeeff:1f1e2d3c4b5a69788796a5b4c3d2e1f0",
+        ),
+        (LEVEL, "portable"),
+        (LEVEL, "aes=vaes256,hash=avx2,max=256"),
+        (LEVEL, "vaes512,hash=avx512,max=512"),
+        (LEVEL, "max=128,aes=aesni"),
+        (SMALL, "video"),
+        (SMALL, "other"),
+        (SMALL, "sd"),
+        (SMALL, "uhd2"),
+        (SMALL, "12"),
+        (SMALL, "avc1"),
+        (SMALL, "\\x00\\x01ab"),
+        (SMALL, "playready"),
+        (SMALL, "2026-01-31T23:59:59.5+01:00"),
+        (SMALL, "0001-01-01T00:00:00Z"),
+        (SMALL, "9999-12-31T23:59:59.999999-14:00"),
+        (MANIFEST, "\u{2}abcdefghijklmnopqrstuvwxyz<>&\"'\n\u{1}0123456789"),
+        (
+            CPIX,
+            r#"<CPIX xmlns="urn:dashif:org:cpix" xmlns:pskc="urn:ietf:params:xml:ns:keyprov:pskc" contentId="a" version="2.3"><ContentKeyList><ContentKey kid="00112233-4455-6677-8899-aabbccddeeff" explicitIV="AAAAAAAAAAAAAAAAAAAAAA==" commonEncryptionScheme="cbcs"><Data><pskc:Secret><pskc:PlainValue>Dx4tPEtaaXiHlqW0w9Lh8A==</pskc:PlainValue></pskc:Secret></Data></ContentKey></ContentKeyList></CPIX>"#,
+        ),
+        (
+            CPIX,
+            r#"<CPIX xmlns="urn:dashif:org:cpix"><ContentKeyList><ContentKey kid="00112233-4455-6677-8899-aabbccddeeff"/></ContentKeyList><DRMSystemList><DRMSystem kid="00112233-4455-6677-8899-aabbccddeeff" systemId="edef8ba9-79d6-4ace-a3c8-27dcd51d21ed" name="W"><ContentProtectionData>PGE+</ContentProtectionData><HLSSignalingData playlist="media">I0VYVC1YLUtFWTpNRVRIT0Q9Tk9ORQ==</HLSSignalingData></DRMSystem></DRMSystemList></CPIX>"#,
+        ),
+        (
+            CPIX,
+            r#"<CPIX xmlns="urn:dashif:org:cpix"><ContentKeyList><ContentKey kid="00112233-4455-6677-8899-aabbccddeeff"/></ContentKeyList><ContentKeyPeriodList><ContentKeyPeriod id="p" index="1" start="2026-01-31T23:59:59Z" end="2026-02-01T23:59:59Z"/></ContentKeyPeriodList><ContentKeyUsageRuleList><ContentKeyUsageRule kid="00112233-4455-6677-8899-aabbccddeeff" intendedTrackType="HD"><KeyPeriodFilter periodId="p"/><VideoFilter minPixels="1" maxPixels="9" hdr="false" wcg="true" minFps="1" maxFps="60"/></ContentKeyUsageRule></ContentKeyUsageRuleList></CPIX>"#,
+        ),
+        (
+            CPIX,
+            r#"<CPIX xmlns="urn:dashif:org:cpix"><ContentKeyList><ContentKey kid="00112233-4455-6677-8899-aabbccddeeff"/></ContentKeyList><ContentKeyUsageRuleList><ContentKeyUsageRule kid="00112233-4455-6677-8899-aabbccddeeff"><AudioFilter minChannels="1" maxChannels="8"/><BitrateFilter minBitrate="1" maxBitrate="900"/><LabelFilter label="x"/></ContentKeyUsageRule></ContentKeyUsageRuleList></CPIX>"#,
+        ),
+    ];
+    let mut seeds: Vec<_> =
+        EXAMPLES.iter().map(|(kind, text)| [&[*kind], text.as_bytes()].concat()).collect();
+    let documents = folder(&repository().join("crates/cpix/tests/fixtures"), "xml");
+    let documents = documents.into_iter().filter(|document| document.len() < 10_000);
+    seeds.extend(documents.map(|document| [&[CPIX][..], &document].concat()));
+    seeds
+}
+
+/// Any bytes, behind each value that the first one may have.
+pub(crate) fn noise() -> Vec<Vec<u8>> {
+    let rng = Rng::new(14);
+    (0..=33_u8)
+        .map(|first| {
+            let mut rng = rng.fork(first.into());
+            let length = 40 + rng.below(300);
+            let mut seed = rng.bytes(length);
+            seed[0] = first;
+            seed
+        })
+        .collect()
+}

@@ -1,6 +1,6 @@
 # The targets are short names for the scripts in tools/; see CONTRIBUTING.md.
 .DEFAULT_GOAL := help
-.PHONY: help demo install test long arm lab interop coming-from play play-test lint fmt check-layers check-tests asmcheck release check-release semver ci
+.PHONY: help demo install test long ct fuzz faults mutants arm lab interop coming-from play play-test lint fmt check-layers check-tests asmcheck release check-release semver ci
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do \
@@ -18,9 +18,25 @@ test: ## set up what the tests need and run them all (ARGS="-p lanelock" to choo
 	@tools/setup test $(ARGS)
 	@tools/run-tests $(ARGS)
 
-long: ## what takes longer: valgrind, guard pages, ASan, mutants (ARGS="guard" to choose)
+long: ## what takes longer, and a report: memory, constant time, fuzzing, faults, mutants, peers (ARGS="guard" to choose)
 	@tools/setup long
 	@tools/long $(ARGS)
+
+ct: ## does time depend on secrets? docs/security.md (half an hour; ARGS="--short")
+	@tools/setup ct
+	@tools/ct $(ARGS)
+
+fuzz: ## coverage-guided fuzzing (half an hour a target; ARGS="--seconds 60 boxes")
+	@tools/setup fuzz
+	@tools/fuzz $(ARGS)
+
+faults: ## system calls and allocations that fail, kills at any moment (half an hour; ARGS="--short")
+	@tools/setup faults
+	@tools/faults $(ARGS)
+
+mutants: ## would the tests notice a change of the code? (hours; ARGS="--short")
+	@tools/setup mutants
+	@tools/mutants $(ARGS)
 
 arm: ## the tests on emulated processors: AArch64, and s390x, which is big-endian
 	@tools/setup arm

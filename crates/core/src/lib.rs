@@ -23,6 +23,7 @@ pub mod lanes;
 mod length;
 mod modes;
 mod pattern;
+mod public;
 mod set_up;
 mod tag;
 #[cfg(feature = "cipher")]
@@ -40,6 +41,8 @@ pub use zeroize::Zeroizing;
 /// What the other crates of the engine are built with. It may change with every version.
 #[doc(hidden)]
 pub mod parts {
+    #[cfg(lanelock_ct)]
+    pub use crate::public::DECLASSIFY;
     pub use crate::{
         cipher::EncryptKey,
         inout::InOutBlocks,

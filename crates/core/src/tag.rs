@@ -3,7 +3,7 @@
 use lanelock_isa::{AesLevel, StackDepth, wipe, wipe_stack};
 use subtle::{Choice, ConstantTimeEq};
 
-use crate::Error;
+use crate::{Error, public::verdict};
 
 /// Whether the tag of a message is the expected one. If not, the output is zeroed, and so is the expected
 /// tag, which a forger could use: a kernel stored it there and nowhere else. `depth` is how far down the
@@ -57,7 +57,7 @@ pub fn authenticate_beside(
         let difference = expected.iter().zip(tag).fold(0, |sum, (a, b)| sum | (a ^ b));
         difference.ct_eq(&0) & Choice::from(u8::from(expected.len() == tag.len()))
     };
-    if bool::from(same) {
+    if verdict(same) {
         Ok(())
     } else {
         refuse(expected, output);

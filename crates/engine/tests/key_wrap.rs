@@ -4,7 +4,7 @@
 
 mod support;
 
-use lanelock::{Aes128KeyWrap, Aes192KeyWrap, Aes256KeyWrap, AesLevel, Error, Zeroizing};
+use lanelock::{Aes128, Aes128KeyWrap, Aes192KeyWrap, Aes256KeyWrap, AesLevel, Error, Zeroizing};
 use lanelock_testkit::{self as testkit, Rng, WrapCase};
 use support::levels;
 
@@ -90,6 +90,55 @@ fn openssl_agrees() {
                 assert_eq!(k.unwrap_padded(&padded), Ok(Zeroizing::new(key)));
             });
         }
+    }
+}
+
+/// Every length in the check value, and every byte that may be padding, beside what RFC 5649 (4.2) says of them.
+#[test]
+fn lengths_and_paddings() {
+    let key = [7; 16];
+    for level in levels() {
+        let (cipher, wrapper) =
+            (Aes128::with_level(&key, level), Aes128KeyWrap::with_level(&key, level));
+        for halves in 1..=3_usize {
+            let lengths = (0..=8 * halves as u32 + 9).chain([1 << 31, u32::MAX]);
+            for (length, other) in lengths.flat_map(|n| (0..=8 * halves).map(move |o| (n, o))) {
+                // Zeros but for one byte, which is the key's or not; beyond the last there is none.
+                let mut state = vec![0; 8 + 8 * halves];
+                state[..4].copy_from_slice(&[0xa6, 0x59, 0x59, 0xa6]);
+                state[4..8].copy_from_slice(&length.to_be_bytes());
+                if let Some(byte) = state[8..].get_mut(other) {
+                    *byte = 0x80;
+                }
+                let plain = state.clone();
+                wrapping_function(&cipher, &mut state);
+                let length = length as usize;
+                let fits = length.div_ceil(8) == halves;
+                let expected = (fits && (other < length || other == 8 * halves))
+                    .then(|| Zeroizing::new(plain[8..][..length].to_vec()))
+                    .ok_or(Error::Authentication);
+                let what = format!("{halves} halves, length {length}, byte {other} at {level}");
+                assert_eq!(wrapper.unwrap_padded(&state), expected, "{what}");
+            }
+        }
+    }
+}
+
+/// W (SP 800-38F, 6.1), or one encryption where the key has no more than 8 bytes.
+fn wrapping_function(cipher: &Aes128, state: &mut [u8]) {
+    if let Ok(block) = state.try_into() {
+        return cipher.encrypt_block(block);
+    }
+    let halves = state.len() / 8 - 1;
+    for step in 0..6 * halves {
+        let half = 8 * (1 + step % halves);
+        let mut block = [0; 16];
+        block[..8].copy_from_slice(&state[..8]);
+        block[8..].copy_from_slice(&state[half..][..8]);
+        cipher.encrypt_block(&mut block);
+        block[7] ^= u8::try_from(step + 1).unwrap();
+        state[..8].copy_from_slice(&block[..8]);
+        state[half..][..8].copy_from_slice(&block[8..]);
     }
 }
 

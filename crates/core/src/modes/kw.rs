@@ -8,13 +8,14 @@
 use alloc::{vec, vec::Vec};
 
 use lanelock_isa::{AesLevel, Block, wipe};
-use subtle::ConstantTimeEq;
+use subtle::{ConditionallySelectable, ConstantTimeEq, ConstantTimeGreater, ConstantTimeLess};
 use zeroize::Zeroizing;
 
 use crate::{
     Error,
     cipher::{Key, SizedCipher},
     key_object,
+    public::{self, verdict},
     set_up::SetUp,
 };
 
@@ -102,7 +103,7 @@ impl<C: SizedCipher> KeyWrap<C> {
         }
         let mut state = Zeroizing::new(wrapped.to_vec());
         self.backwards(&mut state);
-        if bool::from(state[..8].ct_eq(&CHECK)) {
+        if verdict(state[..8].ct_eq(&CHECK)) {
             Ok(Zeroizing::new(state[8..].to_vec()))
         } else {
             Err(Error::Authentication)
@@ -156,18 +157,17 @@ impl<C: SizedCipher> KeyWrap<C> {
             Some(block) if wrapped.len() == 16 => self.0.decrypt_block(block),
             _ => self.backwards(&mut state),
         }
-        let [check, length] = [&state[..4], &state[4..8]];
-        let length = length.iter().fold(0, |sum, byte| sum << 8 | usize::from(*byte));
-        let key = &state[8..];
-        // Up to seven bytes of padding, all zero. Every byte is looked at, whatever the length.
-        let fits = length <= key.len() && length + 8 > key.len();
-        // Ones where a byte is behind the key: so that all padding is added up without a branch.
-        let padding = key.iter().enumerate().fold(0, |sum, (place, byte)| {
-            let behind = u8::from(place >= length).wrapping_neg();
-            sum | (byte & behind)
+        // Nobody is told whether check value, length or padding is wrong, not by the time either.
+        let length = state[4..8].iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
+        // Up to seven bytes of padding, all zero. For a length beyond the key it is a very large number.
+        let padding = (state.len() as u64 - 8).wrapping_sub(length);
+        let not_zero = state.iter().rev().zip(0..7).fold(0, |sum, (byte, behind)| {
+            sum | u8::conditional_select(&0, byte, padding.ct_gt(&behind))
         });
-        if bool::from(check.ct_eq(&CHECK_PADDED) & padding.ct_eq(&0)) && fits {
-            Ok(Zeroizing::new(key[..length].to_vec()))
+        let right = state[..4].ct_eq(&CHECK_PADDED) & padding.ct_lt(&8) & not_zero.ct_eq(&0);
+        if verdict(right) {
+            let length = public::length(length as usize);
+            Ok(Zeroizing::new(state[8..][..length].to_vec()))
         } else {
             Err(Error::Authentication)
         }

@@ -20,6 +20,7 @@ use crate::{
     cipher::{Cipher, EncryptKey, Key, SameKey, Schedule, SizedCipher},
     inout::{InOut, InOutBlocks},
     key_name,
+    public::verdict,
     set_up::{SetUp, default_level},
 };
 
@@ -81,7 +82,7 @@ impl<C: SizedCipher> Xts<C> {
     pub fn with_level(key: &C::TwoKeys, level: AesLevel) -> Result<Self, Error> {
         let key = key.as_ref();
         let (data, tweak) = key.split_at(key.len() / 2);
-        let equal = bool::from(data.ct_eq(tweak));
+        let equal = verdict(data.ct_eq(tweak));
         Self::expand_if(key, if equal { Err(Error::EqualKeys) } else { Ok(level) })
     }
 

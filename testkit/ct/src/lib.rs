@@ -1,0 +1,5 @@
+//! The statistics of `lanelock-ct`, which is the program.
+
+mod welch;
+
+pub use welch::Welch;

@@ -1,0 +1,86 @@
+//! Checks that the engine takes the same time whatever keys, texts and tags are, by two methods:
+//!
+//! - [`taint`] runs under valgrind, which follows secrets through memory and registers and tells of each
+//!   branch and each address that depends on one;
+//! - [`stat`] measures two classes of inputs and asks whether their times differ.
+//!
+//! Each method is tried on planted leaks first, which it has to find, and on a control, where it has to find
+//! nothing. `tools/ct` builds and runs both; what they prove and what not is in docs/security.md.
+//!
+//! Prints the rows of a table, with `|` between the columns: operation, level, method, result, |t|,
+//! measurements.
+
+#![expect(clippy::print_stdout, reason = "the table is what it is for")]
+
+mod client;
+mod clock;
+mod planted;
+mod stat;
+mod taint;
+
+/// The random numbers of the test kit, without the rest of it, which would take longer to build than this.
+#[path = "../../src/rng.rs"]
+#[expect(dead_code, unreachable_pub, reason = "it is a part of another crate")]
+mod rng;
+
+use std::{env, process::ExitCode};
+
+use lanelock::AesLevel;
+
+const USAGE: &str =
+    "usage: lanelock-ct taint|stat [--short] [--measurements NUMBER] [WORD of operation]...";
+
+/// How much is to be done.
+struct Options {
+    /// Little of all, for each change.
+    short: bool,
+    /// Measurements of each row at least.
+    measurements: usize,
+    /// Operations whose names have one of these, or all.
+    words: Vec<String>,
+}
+
+impl Options {
+    fn parse(mut arguments: impl Iterator<Item = String>) -> Option<Self> {
+        let mut options = Self { short: false, measurements: 0, words: Vec::new() };
+        while let Some(argument) = arguments.next() {
+            match argument.as_str() {
+                "--short" => options.short = true,
+                "--measurements" => options.measurements = arguments.next()?.parse().ok()?,
+                word if word.starts_with('-') => return None,
+                word => options.words.push(word.to_owned()),
+            }
+        }
+        if options.measurements == 0 {
+            options.measurements = if options.short { 40_000 } else { 400_000 };
+        }
+        Some(options)
+    }
+
+    fn chosen(&self, operation: &str) -> bool {
+        self.words.is_empty() || self.words.iter().any(|word| operation.contains(word.as_str()))
+    }
+}
+
+fn main() -> ExitCode {
+    let mut arguments = env::args().skip(1);
+    let method = arguments.next().unwrap_or_default();
+    let passed = match (method.as_str(), Options::parse(arguments)) {
+        ("taint", Some(options)) => taint::run(&options),
+        ("stat", Some(options)) => stat::run(&options),
+        _ => {
+            println!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Prints a row of the table for each level that the processor, or valgrind, does not have.
+fn skip_missing_levels(method: &str, reason: &str) {
+    for level in AesLevel::FAMILY.levels() {
+        if !AesLevel::FAMILY.has(level.name) {
+            println!("all|{}|{method}|skipped: {reason}|-|-", level.name);
+        }
+    }
+}

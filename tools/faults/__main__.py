@@ -19,9 +19,11 @@ files, open files, memory, standard output that is full or without reader) and a
 
 After each run:
 
-- exit code 0 means that everything is there, byte for byte as without the fault;
-- any other one comes with one error that names what could not be read or written, and why; no panic;
-- whatever has its final name is what it was before, or complete; the folder of a stream is there whole or not at all;
+- exit code 0 means that everything is there, byte for byte as without the fault; so it ends when a call is interrupted
+  (EINTR) or does half of its work;
+- any other one comes with one error that names what could not be read or written, and why; no panic; and whatever has
+  its final name is what it was before, but for a summary (--json) that cannot be written;
+- when a signal ends the run, that is what it was before, or complete; the folder of a stream is there whole or not at all;
 - nothing else is left. Only a process that ends at once (SIGKILL; SIGABRT for want of memory) may leave temporary
   names, .lanelock-*.part: of folders, and of files where the file system has none without names, or when it was just
   about to replace another;
@@ -167,15 +169,11 @@ def limits(cases, pool, report):
 
 
 def kills(cases, number, seed, pool, report):
-    """SIGKILL at random moments of the time that a run takes, and of a bit more."""
+    """SIGKILL at random moments of the time that a run takes, until it has ended so many runs."""
     def duration(case):
         start = time.monotonic()
         shutil.rmtree(run(case, None).folder)
         return time.monotonic() - start
-
-    durations = [min(duration(case) for _ in range(3)) for case in cases]
-    generator = random.Random(seed)
-    plan = [(cases[at % len(cases)], 1.2 * generator.random() * durations[at % len(cases)]) for at in range(number)]
 
     def one(planned):
         case, moment = planned
@@ -184,7 +182,15 @@ def kills(cases, number, seed, pool, report):
         shutil.rmtree(result.folder)
         return outcome
 
-    report.row("all", "SIGKILL at random", pool.map(one, plan))
+    durations = [min(duration(case) for _ in range(3)) for case in cases]
+    moments = random.Random(seed)
+    outcomes, at = collections.Counter(), 0
+    # A run may be over before, by chance; not each time.
+    while (left := number - outcomes["killed"]) > 0 and at < 10 * number + 10:
+        plan = [(cases[i % len(cases)], moments.random() * durations[i % len(cases)]) for i in range(at, at + left)]
+        outcomes.update(pool.map(one, plan))
+        at += left
+    report.row("all", "SIGKILL at random", outcomes.elements())
 
 
 def parse():
@@ -230,9 +236,12 @@ def main():
     chosen = [case for case in cases if not options.case or any(part in case.name for part in options.case)]
     if options.short and not options.case:
         chosen = [case for case in cases if case.name in SHORT_CASES]
+    names = [*(case.name for case in cases), "limits", "kills"]
     if options.list:
-        print("\n".join([*(case.name for case in cases), "limits", "kills"]))
+        print("\n".join(names))
         return
+    if unknown := [part for part in options.case if not any(part in name for name in names)]:
+        sys.exit(f"error: there is no run {unknown[0]}; --list lists them")
     # A shell may have jobs in the background ignore it, which runs would inherit.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     shutil.rmtree(FOLDER, ignore_errors=True)
@@ -243,9 +252,9 @@ def main():
     make_inputs()
     inputs, start, report = digests(), time.monotonic(), Report()
     # Of the others, files have names because the tracer says so.
-    plain = [case for case in cases if case.unnamed]
+    plain = [case for case in chosen or cases if case.unnamed]
     with concurrent.futures.ThreadPoolExecutor(options.workers) as pool:
-        list(pool.map(lambda case: case.learn(run), cases))
+        list(pool.map(lambda case: case.learn(run), chosen or cases))
         for case in chosen:
             injected(case, options, pool, report)
         if "limits" in options.case or not options.case and not options.short:

@@ -45,7 +45,7 @@ def judge(case, fault, result):
     if not case.masked and not case.expected_stdout.startswith(result.stdout):
         broken.append("standard output is not the beginning of what it should be")
     if not is_stricter(fault, rest, case.expected):
-        broken += judge_files(case, rest, ended)
+        broken += judge_files(case, rest, ended, result)
     broken += judge_temporary(case, left, result, ended)
     return outcome, broken
 
@@ -55,6 +55,8 @@ def judge_error(case, fault, result):
     if result.code not in (1, 2, 3, 130):
         yield f"it ends with {result.code}"
         return
+    if fault.action in ("EINTR", "short"):
+        yield "it fails where it should go on"
     errors, others = said(result)
     # Two threads may speak at once when there is no memory.
     if is_memory(fault) and "memory allocation" in result.stderr:
@@ -81,13 +83,16 @@ def judge_error(case, fault, result):
         yield "the error names no file"
 
 
-def judge_files(case, rest, ended):
-    """Whatever has its final name is what it was, or complete."""
+def judge_files(case, rest, ended, result):
+    """Whatever has its final name is what it was, or complete; what it was, if the exit code says so."""
+    failed = not ended and result.code != 0 and not case.each and not is_about(result, 1)
     units, old, new = case.units(rest), case.units(case.before), case.units(case.expected)
     for name in sorted(units.keys() | old.keys() | new.keys()):
         # The folder for several outputs may be there when one of them is, or when nobody could take it away.
         if case.each and name == "out" and "out" in units and (ended or len(rest) > 1):
             continue
+        if failed and units.get(name) != old.get(name):
+            yield f"exit code {result.code}, and {name} is not what it was"
         if units.get(name) not in (old.get(name), new.get(name)):
             yield f"{name} is neither what it was nor complete: {units.get(name)}"
 

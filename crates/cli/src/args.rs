@@ -27,6 +27,8 @@ Exit codes:
   3    a file cannot be read or written; there is no output
   130  interrupted; there is no output
 Where the output is standard output, it has what was written before the error.
+If nothing but the summary of --json cannot be written, the output is there and
+the code is 3.
 Of several inputs, the others have their outputs, and the exit code is that of
 the first failure.";
 

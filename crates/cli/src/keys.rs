@@ -3,7 +3,7 @@
 
 use std::{
     fs::{self, File},
-    io::{self, Read, Write as _},
+    io::{self, Read},
     path::{Path, PathBuf},
 };
 
@@ -209,16 +209,7 @@ fn warn_if_open_to_others(path: &Path, file: &File, observer: &dyn Observer) {
     }
 }
 
-/// A new file that its owner alone may read, from its creation on.
-fn create_private(path: &Path) -> io::Result<File> {
-    let mut options = File::options();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
-}
-
-/// Writes a new file that its owner alone may read, which is complete or not there.
+/// Writes a new file that its owner alone may read, which is complete or not there, whatever ends the process.
 pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let fail = |error: io::Error| {
         let error = match error.kind() {
@@ -229,12 +220,7 @@ pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
         };
         Failure::Io { what: format!("cannot write {}", path.display()), error }
     };
-    let mut file = create_private(path).map_err(fail)?;
-    let written = file.write_all(bytes).and_then(|()| file.sync_all());
-    written.map_err(|error| {
-        let _ = fs::remove_file(path);
-        fail(error)
-    })
+    lanelock_packager::io::write_private(path, bytes).map_err(fail)
 }
 
 #[cfg(not(unix))]

@@ -48,6 +48,7 @@ use failure::Failure;
 use key_args::KeysCommand;
 
 fn main() -> ExitCode {
+    watch::survive_file_size_limits();
     let args = match Args::try_parse() {
         Ok(args) => args,
         Err(error) => return usage::report(&error),

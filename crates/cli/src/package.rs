@@ -294,7 +294,11 @@ fn print(args: &PackageArgs, output: &str, summary: &PackageSummary) -> Result<u
         let value = serde_json::to_value(summary).map_err(io::Error::from)?;
         report::json(&value, false)?;
     } else if !args.run.quiet {
-        text(args, output, summary)?;
+        let said = text(args, output, summary);
+        // The output is there: what cannot be said of it on standard error is no failure.
+        if args.dry_run {
+            said?;
+        }
     }
     Ok(0)
 }

@@ -253,7 +253,8 @@ fn run(
                 let value = serde_json::to_value(&summary).map_err(io::Error::from)?;
                 report::json(&value, job.output.is_standard())?;
             } else if !common.run.quiet {
-                report::text(operation.verb(), &job.output, &summary, common.run.verbose)?;
+                // The output is there: what cannot be said of it on standard error is no failure.
+                let _ = report::text(operation.verb(), &job.output, &summary, common.run.verbose);
             }
             Ok(0)
         }

@@ -2,7 +2,7 @@
 
 use std::{ffi::OsString, fs, io, path::Path, time::Instant};
 
-use lanelock_mp4::{ReadAt as _, top_level};
+use lanelock_mp4::{ErrorKind, ReadAt as _, top_level};
 use lanelock_packager::{
     DecryptOptions, Error, KeyReport, KeyVerdict, Observer as _, SegmentEncryptor, Summary, Times,
     decrypt, decrypt_segment,
@@ -190,7 +190,14 @@ impl FileKind {
                     moof |= header.kind == b"moof";
                     mdat |= header.kind == b"mdat";
                 }
-                Err(error) => damage = Some(error),
+                Err(error) => match error.kind() {
+                    // What it is, is not known.
+                    ErrorKind::Io(cause) => {
+                        let error = io::Error::new(cause.kind(), cause.to_string());
+                        return Err(Error::Read { name: name(), error }.into());
+                    }
+                    _ => damage = Some(error),
+                },
             }
         }
         let is_known = |source: &lanelock_mp4::Error| {

@@ -7,7 +7,7 @@ use std::{
     process::ExitCode,
 };
 
-use crate::{hide::without_keys, terminal::printable};
+use crate::{failure::Failure, hide::without_keys, terminal::printable};
 
 /// Prints help, or the error without what may be a key or what a terminal would act on, and gives the exit code.
 pub(crate) fn report(error: &clap::Error) -> ExitCode {
@@ -18,8 +18,12 @@ pub(crate) fn report(error: &clap::Error) -> ExitCode {
         // The reader of a pipe may close it early, like `head`: that is no failure.
         let failed = error.print().err().filter(|e| e.kind() != io::ErrorKind::BrokenPipe);
         return match (failed, error.use_stderr()) {
-            (Some(_), false) => ExitCode::from(3),
-            (_, false) => ExitCode::SUCCESS,
+            (Some(error), false) => {
+                let failure = Failure::Print(error);
+                failure.print(false);
+                ExitCode::from(failure.code())
+            }
+            (None, false) => ExitCode::SUCCESS,
             (_, true) => ExitCode::from(2),
         };
     }

@@ -147,11 +147,15 @@ impl Observer for Watch {
     }
 }
 
+/// Writing beyond the limit for file sizes is an error then, like a full disk, and ends no process.
+pub(crate) fn survive_file_size_limits() {
+    // No handler is a signal more that may end the process, which leaves nothing false.
+    let _ = flag::register(SIGXFSZ, Arc::default());
+}
+
 /// Lets signals set `interrupted`. A run that waits for the reader of standard output (`to_stdout`: whether
 /// errors are JSON) does not see that, and is ended a little later: it has nothing to clean up.
 fn watch_signals(interrupted: &Arc<AtomicBool>, to_stdout: Option<bool>) -> io::Result<()> {
-    // Writing beyond the limit for file sizes is an error then, like a full disk.
-    flag::register(SIGXFSZ, Arc::default())?;
     // `nohup` ignores it, and so do we then.
     let hangup = (!is_ignored(SIGHUP)).then_some(SIGHUP);
     let signals = [SIGINT, SIGTERM].into_iter().chain(hangup);

@@ -361,6 +361,32 @@ fn file_size_limit() {
     }
 }
 
+/// A limit for open files, from too few to enough: what the system says is passed on.
+#[test]
+fn few_open_files() {
+    let path = clip("avc_aac.mp4");
+    let (mut good, mut bad) = (0, 0);
+    for limit in 4..12 {
+        for verb in ["encrypt", "package"] {
+            let dir = Dir::new();
+            let mut command = under(&format!("ulimit -n {limit} && exec \"$@\""));
+            command.current_dir(dir.path()).arg(verb).arg(&path).args(["-o", "out"]);
+            let run = command.args(["--scheme", "cbcs", "--key", &pair()]).output().unwrap();
+            let text = stderr(&run);
+            if run.status.success() {
+                good += 1;
+                assert_eq!(dir.names(), ["out"]);
+                continue;
+            }
+            bad += 1;
+            assert_eq!(run.status.code(), Some(3), "{verb} with {limit}: {text}");
+            assert!(text.contains("Too many open files"), "{verb} with {limit}: {text}");
+            assert_eq!(dir.names(), [""; 0], "{verb} with {limit}");
+        }
+    }
+    assert!(good > 0 && bad > 0, "{good} and {bad}");
+}
+
 /// Threads that cannot start are workers less.
 #[test]
 fn no_threads() {

@@ -9,7 +9,7 @@ use lanelock_testkit::{demo_clip, ffmpeg};
 use serde_json::Value;
 use support::{
     Dir, KEY, KID, OTHER_KEY, OTHER_KID, SCHEMES, encrypt_with, ffmpeg_makes, lanelock, other_pair,
-    pair, segments, stderr, succeed,
+    pair, segments, stderr, succeed, under,
 };
 
 fn new_keys(args: &[&str]) -> Command {
@@ -56,6 +56,24 @@ fn new_keys_work_and_are_private() {
     assert!(code == 3 && text.contains("it is there already"), "{text}");
     assert_eq!(fs::read_to_string(&file).unwrap(), lines);
     assert_eq!(dir.names(), ["back.mp4", "keys.txt", "out.mp4"]);
+}
+
+/// A file of keys is there whole or not at all: half a key would be taken for one that is wrong.
+#[test]
+fn new_keys_that_cannot_be_written() {
+    let dir = Dir::new();
+    let (file, keys) = (dir.file("new.txt"), dir.file("keys.txt"));
+    fs::write(&keys, pair()).unwrap();
+    for args in [&["new", "2"][..], &["cpix", "--any-scheme", "--key-file", "keys.txt"]] {
+        // No byte more than none.
+        let mut command = under("ulimit -f 0 && exec \"$@\"");
+        command.current_dir(dir.path()).arg("keys").args(args).args(["-o", "new.txt"]);
+        let (code, text) = run(&mut command);
+        assert_eq!(code, 3, "{text}");
+        assert!(text.contains("new.txt") && text.contains("File too large"), "{text}");
+        assert!(!file.exists(), "{args:?}");
+        assert_eq!(dir.names(), ["keys.txt"]);
+    }
 }
 
 #[test]

@@ -437,6 +437,41 @@ fn standard_output_that_is_full() {
     let run = command.stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap();
     assert_eq!(run.status.code(), Some(3), "{}", stderr(&run));
     assert!(stderr(&run).contains("No space left"), "{}", stderr(&run));
+    let open = || File::options().write(true).open("/dev/full").unwrap();
+    for args in [&["--help"][..], &["--version"], &["man"], &["cpu", "--json"]] {
+        let mut command = lanelock();
+        let run = command.args(args).stdout(open()).stderr(Stdio::piped()).output().unwrap();
+        assert_eq!(run.status.code(), Some(3), "{args:?}: {}", stderr(&run));
+        assert!(
+            stderr(&run).contains("standard output: No space left"),
+            "{args:?}: {}",
+            stderr(&run)
+        );
+    }
+}
+
+/// What is there is there: a summary for people that nobody can read is no failure, one for programs is.
+#[test]
+fn summaries_that_cannot_be_printed() {
+    let full = || File::options().write(true).open("/dev/full");
+    if full().is_err() {
+        return skip("there is no /dev/full");
+    }
+    for (verb, output) in [("encrypt", "out.mp4"), ("package", "out")] {
+        for (more, code) in [(&[][..], 0), (&["--json"], 3)] {
+            let dir = Dir::new();
+            let mut command = lanelock();
+            command.arg(verb).arg(demo_clip()).arg("-o").arg(dir.file(output));
+            command.args(fixed("cbcs").iter().filter(|argument| *argument != "-q")).args(more);
+            let run = match code {
+                0 => command.stderr(full().unwrap()).output().unwrap(),
+                _ => command.stdout(full().unwrap()).output().unwrap(),
+            };
+            assert_eq!(run.status.code(), Some(code), "{verb}: {}", stderr(&run));
+            assert_eq!(dir.names(), [output], "{verb}");
+            assert!(code == 0 || stderr(&run).contains("standard output: No space left"));
+        }
+    }
 }
 
 /// Between two programs, as the help shows it.

@@ -15,7 +15,7 @@ use lanelock_mp4::{BoxRef, item_extents, load, top_level};
 use lanelock_packager::{
     EncryptOptions, Iv, KeyMap, Layout, Observer, Quiet, Scheme, SegmentEncryptor, Selector,
     UnclaimedPolicy, decrypt_file, encrypt_file, encrypt_segment, inspect_file,
-    io::{MemorySink, MemorySource},
+    io::{FileSource, MemorySink, MemorySource, Source as _},
 };
 use support::*;
 
@@ -400,6 +400,24 @@ fn changing_input_is_an_error() {
             assert!(!output.exists());
         }
     }
+}
+
+/// That an input cannot be looked at does not mean that it is gone.
+#[test]
+fn inputs_that_cannot_be_looked_at() {
+    let place = Place::new();
+    let folder = place.file("folder");
+    fs::create_dir(&folder).unwrap();
+    let input = folder.join("in.mp4");
+    fs::write(&input, AVC_AAC).unwrap();
+    let source = FileSource::open(&input).unwrap();
+    assert_eq!(source.change().unwrap(), None);
+    fs::rename(&folder, place.file("elsewhere")).unwrap();
+    assert!(source.change().unwrap().unwrap().contains("it was removed"));
+    // A link that leads to itself.
+    std::os::unix::fs::symlink(&folder, &folder).unwrap();
+    let error = source.change().unwrap_err();
+    assert!(error.raw_os_error().is_some(), "{error}");
 }
 
 /// Under `cbcs` the IV is in the initialization segment, which its segments must share.

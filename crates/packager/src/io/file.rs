@@ -75,7 +75,8 @@ impl Source for FileSource {
             match named {
                 Ok(named) if named == self.opened => return Ok(None),
                 Ok(_) => "another file took its place".to_owned(),
-                Err(_) => "it was removed or renamed".to_owned(),
+                Err(error) if is_gone(&error) => "it was removed or renamed".to_owned(),
+                Err(error) => return Err(error),
             }
         }))
     }
@@ -117,21 +118,32 @@ impl FileSink {
                 return Err(fail(io::Error::other(what)));
             }
             // Links of /proc lead to open files, which may have lost their names.
-            let found = fs::symlink_metadata(&path).ok();
-            if !found.is_some_and(|found| Version::of(&found).is_same_file(version)) {
+            let found = match fs::symlink_metadata(&path) {
+                Ok(found) => Some(Version::of(&found)),
+                Err(error) if is_gone(&error) => None,
+                Err(error) => return Err(fail(error)),
+            };
+            if !found.is_some_and(|found| found.is_same_file(version)) {
                 let what = "it is an open file that has no name any more";
                 return Err(fail(io::Error::other(what)));
             }
         }
         let permissions = if replaced.is_some() { sys::private_file() } else { sys::new_file() };
         let file = Unfinished::new(folder(&path), &permissions)
-            // Only the kind of the error: its text names the temporary file, which the user did not choose.
-            .map_err(|error| fail(of_folder(&path, error.kind().into())))?;
+            .map_err(|error| fail(of_folder(&path, error)))?;
         if let Some(replaced) = &replaced {
             sys::keep_permissions(file.file(), replaced).map_err(fail)?;
         }
         Ok(Self { name, path, file })
     }
+}
+
+/// Writes a new file that its owner alone may read, for keys. It is there whole, and safe from a loss of
+/// power, or not at all; one that is there already is not replaced.
+pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let file = Unfinished::new(folder(path), &sys::private_file())?;
+    sys::write_all_at(file.file(), &mut [IoSlice::new(bytes)], 0)?;
+    file.persist_new(path)
 }
 
 /// The folder of a file.
@@ -154,6 +166,11 @@ pub(super) fn of_folder(path: &Path, error: io::Error) -> io::Error {
     }
 }
 
+/// Whether an error says that there is nothing of a name.
+fn is_gone(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
 /// The error of a link whose target is gone says so.
 fn of_link(path: &Path, error: io::Error) -> io::Error {
     match fs::read_link(path) {
@@ -174,7 +191,12 @@ fn follow(path: &Path) -> io::Result<PathBuf> {
     for _ in 0..MOST_LINKS {
         match fs::read_link(&path) {
             Ok(target) => path = folder(&path).join(target),
-            Err(_) => return Ok(path),
+            // It is no link.
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput || is_gone(&error) => {
+                return Ok(path);
+            }
+            // It may be one, which must not be replaced itself.
+            Err(error) => return Err(error),
         }
     }
     Err(io::Error::other("too many symbolic links"))

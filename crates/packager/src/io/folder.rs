@@ -1,13 +1,13 @@
 //! Many objects that appear together: a folder of files, memory.
 
 use std::{
-    collections::{BTreeMap, HashSet},
+    collections::BTreeMap,
     fmt,
     fs::{self, File},
     io::{self, IoSlice},
     path::{Path, PathBuf},
     process,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use super::{Finish, MemorySink, Sink, file::of_folder, sys};
@@ -42,8 +42,16 @@ pub trait Folder: Send + Sync {
 pub struct FileFolder {
     path: PathBuf,
     temporary: PathBuf,
-    /// Folders in it that are there.
-    made: Mutex<HashSet<PathBuf>>,
+    made: Mutex<Made>,
+}
+
+/// What is in a folder, as paths below its temporary name. To take it away by them needs no open file, of
+/// which there may be none left.
+#[derive(Debug, Default)]
+struct Made {
+    /// Each behind the one that it is in.
+    folders: Vec<PathBuf>,
+    files: Vec<PathBuf>,
 }
 
 impl FileFolder {
@@ -71,9 +79,7 @@ impl FileFolder {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
         };
-        // Only the kind of the error: its text would be about a folder that the user did not choose.
-        let temporary = temporary_folder(parent)
-            .map_err(|error| fail(of_folder(&real, error.kind().into())))?;
+        let temporary = temporary_folder(parent).map_err(|error| fail(of_folder(&real, error)))?;
         let this = Self { path: real, temporary, made: Mutex::default() };
         if let Some(existing) = existing {
             fs::set_permissions(&this.temporary, existing.permissions()).map_err(fail)?;
@@ -88,21 +94,30 @@ impl FileFolder {
 
     /// Copies a file into it, as `name`.
     pub fn copy(&self, from: &Path, name: &Path) -> io::Result<()> {
-        fs::copy(from, self.temporary.join(name)).map(drop)
+        let path = self.temporary.join(name);
+        self.made().files.push(path.clone());
+        fs::copy(from, path).map(drop)
     }
 
     /// A new file in it.
     pub fn file(&self, name: &Path) -> io::Result<FolderFile> {
         let path = self.temporary.join(name);
-        if let Some(parent) = path.parent().filter(|parent| *parent != self.temporary) {
-            let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-            if !made.contains(parent) {
-                fs::create_dir_all(parent)?;
-                made.insert(parent.to_owned());
+        let mut made = self.made();
+        let mut folders: Vec<_> = path.ancestors().skip(1).collect();
+        folders.truncate(name.components().count() - 1);
+        for folder in folders.into_iter().rev() {
+            if !made.folders.iter().any(|known| known == folder) {
+                fs::create_dir(folder)?;
+                made.folders.push(folder.into());
             }
         }
-        let file = File::options().write(true).create_new(true).open(path)?;
+        let file = File::options().write(true).create_new(true).open(&path)?;
+        made.files.push(path);
         Ok(FolderFile { name: self.path.join(name).display().to_string(), file })
+    }
+
+    fn made(&self) -> MutexGuard<'_, Made> {
+        self.made.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -119,14 +134,23 @@ impl Folder for FileFolder {
         if sync {
             sync_folders(&self.temporary)?;
         }
-        fs::rename(&self.temporary, &self.path)
+        fs::rename(&self.temporary, &self.path)?;
+        *self.made() = Made::default();
+        Ok(())
     }
 }
 
 impl Drop for FileFolder {
     fn drop(&mut self) {
+        let Made { folders, files } = std::mem::take(&mut *self.made());
+        for file in files {
+            let _ = fs::remove_file(file);
+        }
+        for folder in folders.iter().rev() {
+            let _ = fs::remove_dir(folder);
+        }
         // It is there no longer when it has got its name.
-        let _ = fs::remove_dir_all(&self.temporary);
+        let _ = fs::remove_dir(&self.temporary);
     }
 }
 

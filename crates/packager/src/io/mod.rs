@@ -40,7 +40,7 @@ mod unfinished;
 pub(crate) use ahead::ReadAhead;
 pub use lanelock_mp4::ReadAt;
 
-pub use file::{FileSink, FileSource};
+pub use file::{FileSink, FileSource, write_private};
 pub use folder::{FileFolder, Folder, FolderFile, MemoryFolder};
 pub use memory::{MemorySink, MemorySource};
 pub(crate) use output::{Object, Objects, Output};

@@ -5,7 +5,7 @@ use std::{
     io::{self, IoSlice},
     os::{
         fd::{AsFd, AsRawFd},
-        unix::fs::{FileExt, MetadataExt, PermissionsExt, fchown},
+        unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown},
     },
     path::Path,
 };
@@ -64,9 +64,16 @@ pub(crate) fn keep_permissions(file: &File, replaced: &Metadata) -> io::Result<(
     if file.metadata()?.gid() != group {
         mode &= 0o707 | (mode & 0o007) << 3;
     }
-    let set = file.set_permissions(Permissions::from_mode(mode));
-    // Some file systems have the same permissions for all files, and change none.
-    if file.metadata()?.mode() & 0o777 & !mode == 0 { Ok(()) } else { set }
+    match file.set_permissions(Permissions::from_mode(mode)) {
+        // Some file systems have the same permissions for all files, and change none.
+        Err(error) if is_refused(&error) && file.metadata()?.mode() & 0o777 & !mode == 0 => Ok(()),
+        result => result,
+    }
+}
+
+/// Whether the system does not do such a thing, or not for this process.
+fn is_refused(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::Unsupported)
 }
 
 /// A file without a name, in the file system of `folder` (`O_TMPFILE`).
@@ -74,6 +81,11 @@ pub(crate) fn unnamed_file(folder: &Path, permissions: &Permissions) -> io::Resu
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
     let mode = Mode::from_raw_mode(permissions.mode());
     Ok(rustix::fs::open(folder, flags, mode)?.into())
+}
+
+/// A new file with this name.
+pub(crate) fn named_file(path: &Path, permissions: &Permissions) -> io::Result<File> {
+    File::options().read(true).write(true).create_new(true).mode(permissions.mode()).open(path)
 }
 
 /// Gives a file without a name this one, if no other file has it.

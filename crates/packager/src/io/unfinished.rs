@@ -31,7 +31,8 @@ impl Unfinished {
     }
 
     fn named(folder: &Path, permissions: &Permissions) -> io::Result<Self> {
-        let named = temporary_name().permissions(permissions.clone()).tempfile_in(folder)?;
+        // Not `tempfile_in`: its errors tell of the name, which the user did not choose, and hide the system's.
+        let named = temporary_name().make_in(folder, |name| sys::named_file(name, permissions))?;
         let (file, name) = named.into_parts();
         Ok(Self { folder: folder.into(), file, name: Some(name) })
     }
@@ -58,6 +59,20 @@ impl Unfinished {
         match temporary_name().make_in(&self.folder, |name| sys::link(&self.file, name)) {
             Ok(linked) => linked.into_temp_path().persist(path).map_err(|error| error.error),
             Err(_) => self.copy()?.persist(path, sync),
+        }
+    }
+
+    /// Gives it the name `path`, in its folder, if no other file has it. It is on the disk before.
+    pub(super) fn persist_new(self, path: &Path) -> io::Result<()> {
+        self.file.sync_all()?;
+        if let Some(name) = self.name {
+            return name.persist_noclobber(path).map_err(|error| error.error);
+        }
+        match sys::link(&self.file, path) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                self.copy()?.persist_new(path)
+            }
+            result => result,
         }
     }
 
@@ -127,6 +142,37 @@ mod tests {
             }
             drop(make(scratch.path()).map(write));
             assert_eq!(scratch.names(), ["out.mp4"], "dropped, it leaves something");
+        }
+    }
+
+    /// Where a file is, `persist_new` leaves it, and nothing else.
+    #[test]
+    fn new_files_replace_none() {
+        type Make = fn(&Path) -> io::Result<Unfinished>;
+        let named: Make = |folder| Unfinished::named(folder, &sys::private_file());
+        let any: Make = |folder| Unfinished::new(folder, &sys::private_file());
+        for (make, copy) in [(named, false), (any, false), (any, true)] {
+            let scratch = Scratch::new();
+            let path = scratch.file("keys.txt");
+            for before in [None, Some("what was there")] {
+                if let Some(before) = before {
+                    fs::write(&path, before).unwrap();
+                }
+                let mut unfinished = write(make(scratch.path()).unwrap());
+                if copy {
+                    unfinished = unfinished.copy().unwrap();
+                }
+                let result = unfinished.persist_new(&path);
+                assert_eq!(scratch.names(), ["keys.txt"]);
+                let there = fs::read(&path).unwrap();
+                match before {
+                    None => assert_eq!(there, NEW, "{result:?}"),
+                    Some(before) => {
+                        assert_eq!(there, before.as_bytes());
+                        assert_eq!(result.unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+                    }
+                }
+            }
         }
     }
 

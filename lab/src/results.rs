@@ -7,7 +7,7 @@ use lanelock_speed::clock::Sample;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    contestants::{Answer, Contestant, OURS},
+    contestants::{Answer, Contestant, NEWEST, OURS},
     machine::Machine,
     options::Options,
     rows::Entry,
@@ -49,6 +49,9 @@ struct Measured {
 struct Figure {
     /// Core cycles of a call: the median of each pass.
     cycles: Vec<f64>,
+    /// The 99th percentile of each pass.
+    #[serde(default)]
+    p99: Vec<f64>,
     /// What came out, if it can be compared.
     digest: Option<String>,
 }
@@ -130,6 +133,7 @@ impl Results {
         let figures = &mut self.rows.entry(row.to_string()).or_default().figures;
         let figure = figures.entry(contestant.name.clone()).or_default();
         figure.cycles.push(rounded(answer.cycles));
+        figure.p99.push(rounded(answer.p99));
         figure.digest.clone_from(&answer.digest);
     }
 
@@ -178,6 +182,22 @@ impl Results {
         let entries = self.contestants.iter().filter(|who| who.column == column);
         let samples = entries.filter_map(|who| Some(Sample::of(&figures.get(&who.name)?.cycles)));
         samples.min_by(|a, b| a.cycles.total_cmp(&b.cycles))
+    }
+
+    /// The 99th percentile of the figure of a column: the lowest of the passes.
+    pub fn p99(&self, row: &Row, column: &str) -> Option<f64> {
+        let figures = &self.rows.get(&row.to_string())?.figures;
+        let entries = self.contestants.iter().filter(|who| who.column == column);
+        let all = entries.filter_map(|who| figures.get(&who.name)).flat_map(|figure| &figure.p99);
+        all.copied().min_by(f64::total_cmp)
+    }
+
+    /// Whether a library is missing that may be the fastest.
+    pub fn lacks_best_peer(&self, row: &Row) -> bool {
+        NEWEST.iter().any(|(package, algorithms)| {
+            let there = |who: &Who| who.name.split('/').next() == Some(package);
+            algorithms.contains(&&row.algorithm[..]) && !self.contestants.iter().any(there)
+        })
     }
 
     /// The fastest peer.

@@ -1,6 +1,6 @@
 //! What is measured: the tables of the report, and their rows.
 
-use lanelock_lab_common::{Keys, Row};
+use lanelock_lab_common::{Keys, Lengths, Place, Row, Traffic, traffic::LONGEST_UNIT};
 
 /// A row of the run.
 pub struct Entry {
@@ -68,6 +68,9 @@ fn one(algorithm: &str, operation: &str, size: usize) -> Row {
         size,
         streams: 1,
         keys: Keys::One,
+        aad: 0,
+        traffic: Traffic::default(),
+        cores: 1,
     }
 }
 
@@ -83,6 +86,38 @@ fn each(algorithm: &str, operation: &str, size: usize, streams: usize) -> Row {
 
 fn with_key(key_bits: usize, row: Row) -> Row {
     Row { key_bits, ..row }
+}
+
+/// The same with additional data as long as that of a TLS record.
+fn with_aad(row: Row) -> Row {
+    Row { aad: 13, ..row }
+}
+
+/// Lengths from 16 to 256 bytes, other ones in each call.
+fn random(row: Row) -> Row {
+    Row { size: 256, traffic: Traffic { lengths: Lengths::Random, ..row.traffic }, ..row }
+}
+
+/// The access units of a clip.
+fn units(algorithm: &str, operation: &str, count: usize) -> Row {
+    let traffic = Traffic { lengths: Lengths::Units, ..Traffic::default() };
+    Row { traffic, ..many(algorithm, operation, LONGEST_UNIT, count) }
+}
+
+fn at(place: Place, row: Row) -> Row {
+    Row { traffic: Traffic { place, ..row.traffic }, ..row }
+}
+
+fn one_by_one(row: Row) -> Row {
+    Row { traffic: Traffic { one_by_one: true, ..row.traffic }, ..row }
+}
+
+fn cold(row: Row) -> Row {
+    Row { traffic: Traffic { cold: true, ..row.traffic }, ..row }
+}
+
+fn on_two_cores(row: Row) -> Row {
+    Row { cores: 2, ..row }
 }
 
 /// The smallest key of an algorithm.
@@ -143,6 +178,62 @@ const SIZES: [usize; 9] = [16, 64, 256, KIB, 4 * KIB, 16 * KIB, 64 * KIB, 256 * 
 
 /// The tables with a column for each library.
 pub fn tables() -> Vec<Table> {
+    [traffic(), libraries()].into_iter().flatten().collect()
+}
+
+/// Messages as programs have them.
+fn traffic() -> Vec<Table> {
+    let k16 = 16 * KIB;
+    let table = |title, unit, rows| Table { title, plot: None, unit, rows };
+    let mut packets = Vec::new();
+    for size in [64, 256, KIB, 1400, 4 * KIB, k16, 64 * KIB] {
+        packets.push(with_aad(one("gcm", "seal", size)));
+        packets.push(with_aad(one("gcm", "open", size)));
+    }
+    packets.push(with_aad(one("gcm", "reject", 1400)));
+    packets.push(cold(with_aad(one("gcm", "seal", 1400))));
+    packets.push(cold(with_aad(one("gcm", "open", 1400))));
+    packets.push(on_two_cores(with_aad(one("gcm", "seal", k16))));
+    let mut batches = Vec::new();
+    for make in [many, each] {
+        let mixed = with_aad(random(make("gcm", "seal", 256, 64)));
+        batches.extend([mixed.clone(), one_by_one(mixed)]);
+        for size in [16, 64, 100, 256] {
+            let equal = with_aad(make("gcm", "seal", size, 64));
+            batches.extend([equal.clone(), one_by_one(equal)]);
+        }
+    }
+    let mut lanes = Vec::new();
+    for algorithm in ["cbc", "cbcs"] {
+        lanes.extend([32, 132, 1000].map(|count| units(algorithm, "encrypt", count)));
+        lanes.push(one_by_one(units(algorithm, "encrypt", 132)));
+        lanes.push(one_by_one(units(algorithm, "decrypt", 132)));
+        lanes.push(on_two_cores(units(algorithm, "encrypt", 132)));
+        let chains = many(algorithm, "encrypt", k16, 32);
+        lanes.extend([at(Place::Page, chains.clone()), at(Place::Odd, chains)]);
+        lanes.push(many(algorithm, "encrypt", KIB, 32));
+        let blocks = many(algorithm, "encrypt", 16, 32);
+        lanes.extend([blocks.clone(), one_by_one(blocks)]);
+    }
+    let set_up = vec![
+        one("gcm-key", "expand", 16),
+        with_key(192, one("gcm-key", "expand", 24)),
+        with_key(256, one("gcm-key", "expand", 32)),
+    ];
+    vec![
+        table("Packets: GCM with 13 bytes of additional data", Unit::Byte, packets),
+        table(
+            "Batches of 64 GCM messages with 13 bytes of additional data",
+            Unit::Message,
+            batches,
+        ),
+        table("Access units of a clip, and chains at other places", Unit::Byte, lanes),
+        table("Setting up a key for GCM", Unit::Message, set_up),
+    ]
+}
+
+/// Messages of one length, side by side in warm caches.
+fn libraries() -> Vec<Table> {
     let over_size = |title, plot, algorithm: &str, operation: &str, streams: usize| {
         let sizes = SIZES.iter().filter(|size| **size * streams <= 1024 * KIB);
         let rows = sizes.map(|size| many(algorithm, operation, *size, streams)).collect();
@@ -349,15 +440,27 @@ pub fn chosen(patterns: &[String]) -> Vec<Entry> {
 pub fn name(row: &Row) -> String {
     let mut name = kind(row);
     if row.operation != "expand" {
-        let size = size(row.size);
-        if row.streams > 1 {
-            name += &format!(", {} x {size}", row.streams);
-        } else {
-            name += &format!(", {size}");
+        let (count, length) = (row.streams, size(row.size));
+        match row.traffic.lengths {
+            Lengths::Equal if count == 1 => name += &format!(", {length}"),
+            Lengths::Equal => name += &format!(", {count} x {length}"),
+            Lengths::Random => name += &format!(", {count} x random 16-{length}"),
+            Lengths::Units => name += &format!(", {count} access units"),
         }
     }
-    if row.keys == Keys::Each {
-        name += ", a key each";
+    let marks = [
+        (row.keys == Keys::Each, "a key each"),
+        (row.traffic.one_by_one, "one by one"),
+        (row.traffic.place == Place::Page, "at one page offset"),
+        (row.traffic.place == Place::Odd, "at odd addresses"),
+        (row.traffic.cold, "text not in the caches"),
+        (row.cores > 1, "on two cores at once"),
+    ];
+    for (_, mark) in marks.iter().filter(|(there, _)| *there) {
+        name += &format!(", {mark}");
+    }
+    if row.aad > 0 {
+        name += &format!(", AAD {} B", row.aad);
     }
     name
 }
@@ -367,6 +470,7 @@ pub fn kind(row: &Row) -> String {
     let name = match &row.algorithm[..] {
         "cbcs" => "CBCS 1:9".into(),
         "ghash" | "polyval" => row.algorithm.to_uppercase(),
+        "gcm-key" => format!("GCM key, AES-{}", row.key_bits),
         "key-expansion" => format!("key expansion, AES-{}", row.key_bits),
         "crc-64-nvme" => "CRC-64/NVMe".into(),
         "crc-64-xz" => "CRC-64/XZ".into(),
@@ -379,6 +483,7 @@ pub fn kind(row: &Row) -> String {
         name => name.to_uppercase(),
     };
     match (&row.algorithm[..], &row.operation[..]) {
+        (_, "reject") => format!("{name} open, wrong tag{}", longer(row)),
         (_, "hash" | "mac" | "expand") => name + &longer(row),
         ("ctr", _) => name + &longer(row),
         (_, operation) => format!("{name} {operation}{}", longer(row)),

@@ -41,9 +41,10 @@ pub fn goals(results: &Results) -> String {
             goal.peer.map_or("-".into(), |peer| figure(peer, goal.unit)),
             ours.map_or("-".into(), |ours| with_spread(ours, unit, goal.unit)),
             reached.into(),
-            peer.map_or("-".into(), |(name, sample)| {
-                format!("{} ({name})", figure(unit(sample.cycles), goal.unit))
-            }),
+            if results.lacks_best_peer(&goal.row) { "best peer missing; " } else { "" }.to_owned()
+                + &peer.map_or("-".into(), |(name, sample)| {
+                    format!("{} ({name})", figure(unit(sample.cycles), goal.unit))
+                }),
             match (ours, peer) {
                 (Some(ours), Some((_, peer))) => format!("{:.2}", peer.cycles / ours.cycles),
                 _ => "-".into(),
@@ -85,6 +86,10 @@ pub fn libraries(results: &Results, table: &Table) -> Option<String> {
     let limits =
         table.unit == Unit::Byte && measured.iter().any(|row| results.limit(row).is_some());
     let mut head = vec!["row", OURS];
+    let p99 = measured.iter().any(|row| results.p99(row, OURS).is_some());
+    if p99 {
+        head.push("p99");
+    }
     if limits {
         head.push("limit");
     }
@@ -93,11 +98,18 @@ pub fn libraries(results: &Results, table: &Table) -> Option<String> {
     for row in measured {
         let unit = |cycles| table.unit.of(row, cycles);
         let text = |cycles| figure(unit(cycles), table.unit);
-        let best = results.best_peer(row).map(|(name, _)| name);
-        let mut cells =
-            vec![if table.plot.is_some() { rows::size(row.size) } else { rows::name(row) }];
+        let best = results.best_peer(row).filter(|_| !results.lacks_best_peer(row));
+        let best = best.map(|(name, _)| name);
+        let mut name = if table.plot.is_some() { rows::size(row.size) } else { rows::name(row) };
+        if results.lacks_best_peer(row) {
+            name += " (best peer missing)";
+        }
+        let mut cells = vec![name];
         cells
             .push(results.ours(row).map_or("-".into(), |ours| with_spread(ours, unit, table.unit)));
+        if p99 {
+            cells.push(results.p99(row, OURS).map_or("-".into(), text));
+        }
         if limits {
             cells.push(results.limit(row).map_or("-".into(), text));
         }

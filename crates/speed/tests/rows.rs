@@ -80,7 +80,7 @@ fn lengths_are_those_that_are_named() {
 #[test]
 fn buffers_are_where_they_should_be() {
     for i in 0..40 {
-        let buffer = |place| Buffer::new(place, i, (0..100).map(|j| j));
+        let buffer = |place| Buffer::new(place, i, 0..100);
         let page = buffer(Place::Page);
         assert_eq!(page.as_ptr().align_offset(4096), 0);
         for place in [Place::Spread, Place::Page, Place::Odd] {

@@ -283,9 +283,14 @@ impl Contestant {
         }))
     }
 
-    /// Cycles of a call at the limit of the hardware, where the engine has a formula.
-    pub fn limit(&mut self, row: &Row) -> Option<f64> {
-        self.ask(&format!("limit {row}")).ok()?.strip_prefix("cycles ")?.parse().ok()
+    /// Cycles of a call at the limits of the hardware, units and mix, where the engine has formulas.
+    pub fn limits(&mut self, row: &Row) -> [Option<f64>; 2] {
+        let answer = self.ask(&format!("limits {row}")).unwrap_or_default();
+        let fields: Vec<&str> = answer.split(' ').collect();
+        match fields[..] {
+            ["units", units, "mix", mix] => [units.parse().ok(), mix.parse().ok()],
+            _ => [None, None],
+        }
     }
 
     /// Starts the worker anew when it is next needed: it measures limits once.

@@ -39,8 +39,11 @@ pub struct Who {
 
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 struct Measured {
-    /// Cycles of a call that the hardware would take, by level.
+    /// Cycles of a call that the busiest units of the hardware would take, by level.
     limits: BTreeMap<String, f64>,
+    /// The same of the whole mix of instructions.
+    #[serde(default)]
+    mixes: BTreeMap<String, f64>,
     /// By the contestant's name.
     figures: BTreeMap<String, Figure>,
 }
@@ -102,9 +105,10 @@ impl Results {
         let rows = self.rows.iter().map(|(row, measured)| {
             let figure = |(name, figure)| format!("   {}: {}", to_json(name), to_json(figure));
             format!(
-                "  {}: {{\n   \"limits\": {},\n   \"figures\": {{\n{}\n   }}\n  }}",
+                "  {}: {{\n   \"limits\": {},\n   \"mixes\": {},\n   \"figures\": {{\n{}\n   }}\n  }}",
                 to_json(row),
                 to_json(&measured.limits),
+                to_json(&measured.mixes),
                 lines(measured.figures.iter().map(figure).collect())
             )
         });
@@ -118,12 +122,15 @@ impl Results {
 
     /// Takes up a row with its limits; the lowest of those that were measured counts.
     pub fn add(&mut self, entry: &Entry, contestants: &mut [Contestant]) {
-        let limits = &mut self.rows.entry(entry.row.to_string()).or_default().limits;
+        let row = self.rows.entry(entry.row.to_string()).or_default();
         for ours in contestants.iter_mut().filter(|c| c.best() || (c.ours() && entry.levels)) {
-            if let Some(cycles) = ours.limit(&entry.row) {
-                let level = ours.level().expect("ours").to_owned();
-                let lowest = limits.entry(level).or_insert(f64::INFINITY);
-                *lowest = lowest.min(rounded(cycles));
+            let level = ours.level().expect("ours").to_owned();
+            let [units, mix] = ours.limits(&entry.row);
+            for (limits, cycles) in [(&mut row.limits, units), (&mut row.mixes, mix)] {
+                if let Some(cycles) = cycles {
+                    let lowest = limits.entry(level.clone()).or_insert(f64::INFINITY);
+                    *lowest = lowest.min(rounded(cycles));
+                }
             }
         }
     }
@@ -207,9 +214,41 @@ impl Results {
         figures.min_by(|a, b| a.1.cycles.total_cmp(&b.1.cycles))
     }
 
-    /// Cycles of a call that the hardware would take, at the engine's best level.
+    /// Cycles of a call that the busiest units would take, at the engine's best level.
     pub fn limit(&self, row: &Row) -> Option<f64> {
         self.limit_at(row, self.levels().next()?)
+    }
+
+    /// Cycles of a call that the whole mix of instructions would take.
+    pub fn mix(&self, row: &Row) -> Option<f64> {
+        self.mix_at(row, self.levels().next()?)
+    }
+
+    pub fn mix_at(&self, row: &Row, level: &str) -> Option<f64> {
+        self.rows.get(&row.to_string())?.mixes.get(level).copied()
+    }
+
+    /// Rows that are faster than a limit, by more than chance: the limit is wrong then.
+    pub fn beyond_limits(&self) -> Vec<String> {
+        let mut texts = Vec::new();
+        for (row, measured) in &self.rows {
+            for who in &self.contestants {
+                let Some(level) = &who.level else { continue };
+                let figure = measured.figures.get(&who.name);
+                let Some(cycles) = figure.map(|figure| Sample::of(&figure.cycles).cycles) else {
+                    continue;
+                };
+                for (name, limits) in [("units", &measured.limits), ("mix", &measured.mixes)] {
+                    if let Some(limit) = limits.get(level).filter(|limit| cycles < **limit * 0.98) {
+                        let share = 100.0 * limit / cycles;
+                        texts.push(format!(
+                            "{row} at {level}: {share:.0} % of the limit of the {name}"
+                        ));
+                    }
+                }
+            }
+        }
+        texts
     }
 
     pub fn limit_at(&self, row: &Row, level: &str) -> Option<f64> {

@@ -44,17 +44,26 @@ impl Unit {
     }
 }
 
-/// A goal: what is within reach on a Zen 4, by the limits and the peers measured there.
+/// A goal: a row takes at most so many times what a yardstick of the same run says.
 pub struct Goal {
     pub row: Row,
     pub unit: Unit,
-    /// At most so much on a Zen 4.
     pub reach: f64,
-    /// The best peer there.
-    pub peer: Option<f64>,
-    /// The limit there, of the units alone: a 512-bit AES round takes a cycle, a carry-less product
-    /// two, and an AES slot besides.
-    pub limit: Option<f64>,
+    pub of: Yardstick,
+}
+
+/// What a goal is a multiple of, so that it holds on any processor.
+pub enum Yardstick {
+    /// The fastest peer, at its newest release.
+    Peer,
+    /// The limit of the busiest units; for chains that of the schedule.
+    Units,
+    /// The limit of the whole mix of instructions.
+    Mix,
+    /// The same messages, each by a call of its own.
+    OneByOne,
+    /// So many cycles: where there is no measure yet.
+    Cycles(f64),
 }
 
 const KIB: usize = 1024;
@@ -129,48 +138,105 @@ fn key_bits(algorithm: &str) -> usize {
     }
 }
 
-/// The goals, in the order of the issue that set them.
+/// The goals.
 pub fn goals() -> Vec<Goal> {
-    let byte = |row, reach, peer, limit| {
-        let limit = Some(limit);
-        Goal { row, unit: Unit::Byte, reach, peer, limit }
-    };
-    let message = |row, reach, peer| Goal { row, unit: Unit::Message, reach, peer, limit: None };
     let k16 = 16 * KIB;
-    let mut goals = vec![
-        byte(one("ctr", "encrypt", k16), 0.170, Some(0.163), 0.156),
-        byte(one("ocb3", "seal", k16), 0.170, Some(0.361), 0.156),
-        byte(one("xts", "encrypt", k16), 0.170, Some(0.201), 0.156),
-        byte(one("cbc", "decrypt", k16), 0.170, Some(0.157), 0.156),
-        byte(many("cbc", "encrypt", k16, 32), 0.185, Some(0.263), 0.156),
-        byte(many("cmac", "mac", k16, 32), 0.185, Some(0.208), 0.156),
-        byte(many("cbcs", "encrypt", k16, 32), 0.033, Some(0.070), 0.0156),
-        byte(one("gcm", "seal", k16), 0.255, Some(0.290), 0.203),
-        byte(one("gcm", "open", k16), 0.255, Some(0.290), 0.203),
-        byte(with_key(256, one("gcm", "seal", k16)), 0.295, Some(0.341), 0.266),
-        byte(with_key(256, one("gcm", "open", k16)), 0.295, Some(0.341), 0.266),
-        byte(one("gcm-siv", "seal", k16), 0.31, Some(0.884), 0.25),
-        byte(one("gcm-siv", "open", k16), 0.28, Some(0.737), 0.203),
-        byte(many("ccm", "seal", k16, 32), 0.35, Some(0.376), 0.313),
-        byte(many("xts", "encrypt", 512, 64), 0.19, Some(0.45), 0.156),
-        byte(many("xts", "encrypt", 4 * KIB, 64), 0.19, Some(0.202), 0.156),
-        byte(one("aegis-128l", "seal", k16), 0.19, Some(0.215), 0.125),
-        byte(one("aegis-128x4", "seal", k16), 0.080, Some(0.085), 0.0625),
-    ];
-    for (size, reach, peer) in [(16, 44.0, 44.0), (64, 56.0, 56.0), (256, 105.0, 111.0)] {
-        goals.push(message(one("gcm", "seal", size), reach, Some(peer)));
+    let mut goals = Vec::new();
+    let mut add = |row: Row, unit, reach, of| goals.push(Goal { row, unit, reach, of });
+
+    // Batches of messages of any lengths.
+    let mixed =
+        |make: fn(&str, &str, usize, usize) -> Row| with_aad(random(make("gcm", "seal", 256, 64)));
+    add(mixed(many), Unit::Message, 0.85, Yardstick::Peer);
+    add(mixed(each), Unit::Message, 1.0, Yardstick::Peer);
+    add(mixed(many), Unit::Message, 1.05, Yardstick::OneByOne);
+    add(mixed(each), Unit::Message, 1.05, Yardstick::OneByOne);
+    for (size, reach) in [(16, 0.5), (64, 0.6), (100, 0.8), (256, 0.85)] {
+        let row = with_aad(many("gcm", "seal", size, 64));
+        add(row.clone(), Unit::Message, reach, Yardstick::Peer);
+        add(row, Unit::Message, 1.05, Yardstick::OneByOne);
     }
-    for (size, reach) in [(16, 18.0), (64, 28.0), (256, 75.0)] {
-        goals.push(message(many("gcm", "seal", size, 64), reach, None));
+    for (size, reach) in [(16, 0.8), (64, 0.9), (256, 1.0)] {
+        let row = with_aad(each("gcm", "seal", size, 64));
+        add(row.clone(), Unit::Message, reach, Yardstick::Peer);
+        add(row, Unit::Message, 1.05, Yardstick::OneByOne);
     }
-    for (size, reach) in [(16, 28.0), (64, 40.0), (256, 85.0)] {
-        goals.push(message(each("gcm", "seal", size, 64), reach, None));
+
+    // One message.
+    for size in [16, 64, 256] {
+        add(one("gcm", "seal", size), Unit::Message, 1.0, Yardstick::Peer);
     }
-    goals.push(message(one("ctr", "encrypt", 16), 59.0, Some(59.0)));
-    goals.push(message(one("cmac", "mac", 16), 84.0, Some(84.0)));
-    goals.push(byte(one("crc-32c", "hash", k16), 0.06, None, 0.0625));
-    goals.push(byte(one("crc-32", "hash", k16), 0.06, None, 0.0625));
+    for size in [64, 256, KIB, 1400] {
+        for operation in ["seal", "open"] {
+            add(with_aad(one("gcm", operation, size)), Unit::Byte, 0.97, Yardstick::Peer);
+        }
+    }
+    for operation in ["seal", "open"] {
+        add(one("gcm", operation, k16), Unit::Byte, 1.17, Yardstick::Mix);
+    }
+    for (algorithm, operation) in [
+        ("kw", "encrypt"),
+        ("kw", "decrypt"),
+        ("xts", "encrypt"),
+        ("gcm-siv", "seal"),
+        ("aegis-128l", "seal"),
+        ("ccm", "seal"),
+    ] {
+        add(one(algorithm, operation, 16), Unit::Message, 1.0, Yardstick::Peer);
+    }
+
+    // Chains.
+    for algorithm in ["cbcs", "cbc"] {
+        for count in [32, 132, 1000] {
+            let row = units(algorithm, "encrypt", count);
+            add(row.clone(), Unit::Byte, 1.25, Yardstick::Units);
+            add(row, Unit::Byte, 0.85, Yardstick::Peer);
+        }
+        let chains = at(Place::Page, many(algorithm, "encrypt", k16, 32));
+        add(chains, Unit::Byte, 1.03, Yardstick::Peer);
+        add(many(algorithm, "encrypt", 16, 32), Unit::Message, 1.0, Yardstick::OneByOne);
+    }
+    add(many("cbcs", "encrypt", k16, 32), Unit::Byte, 1.2, Yardstick::Mix);
+    for (algorithm, operation) in [("cbc", "encrypt"), ("cmac", "mac"), ("ccm", "seal")] {
+        add(each(algorithm, operation, k16, 32), Unit::Byte, 0.9, Yardstick::Peer);
+    }
+    add(many("ccm", "seal", KIB, 32), Unit::Byte, 0.5, Yardstick::Peer);
+
+    // Keys.
+    for bits in [128, 192, 256] {
+        let row = with_key(bits, one("key-expansion", "expand", bits / 8));
+        add(row, Unit::Message, 1.4, Yardstick::Peer);
+    }
+    add(one("gcm-key", "expand", 16), Unit::Message, 1.0, Yardstick::Cycles(320.0));
+
+    // Long messages.
+    for (row, reach) in [
+        (one("ctr", "encrypt", k16), 1.09),
+        (one("ocb3", "seal", k16), 1.09),
+        (one("xts", "encrypt", k16), 1.09),
+        (one("cbc", "decrypt", k16), 1.09),
+        (many("cbc", "encrypt", k16, 32), 1.19),
+        (many("cmac", "mac", k16, 32), 1.19),
+        (with_key(256, one("gcm", "seal", k16)), 1.11),
+        (with_key(256, one("gcm", "open", k16)), 1.11),
+        (one("gcm-siv", "seal", k16), 1.24),
+        (one("gcm-siv", "open", k16), 1.38),
+        (many("ccm", "seal", k16, 32), 1.12),
+        (many("xts", "encrypt", 512, 64), 1.22),
+        (many("xts", "encrypt", 4 * KIB, 64), 1.22),
+        (one("aegis-128l", "seal", k16), 1.3),
+        (one("aegis-128x4", "seal", k16), 1.3),
+        (one("crc-32c", "hash", k16), 0.96),
+        (one("crc-32", "hash", k16), 0.96),
+    ] {
+        add(row, Unit::Byte, reach, Yardstick::Units);
+    }
     goals
+}
+
+/// The row with the same messages, each by a call of its own.
+pub fn alone(row: &Row) -> Row {
+    one_by_one(row.clone())
 }
 
 /// The sizes of the plots.
@@ -414,6 +480,9 @@ pub fn all() -> Vec<Entry> {
         add(row, true);
     }
     for goal in goals() {
+        if matches!(goal.of, Yardstick::OneByOne) {
+            add(alone(&goal.row), false);
+        }
         add(goal.row, false);
     }
     for row in tables().into_iter().flat_map(|table| table.rows) {

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `version` | a line of text |
 //! | `measure WINDOWS ROW` | `cycles C p99 P digest D`: cycles a call, and what came out |
-//! | `limit ROW` | `cycles C`: what the hardware would take |
+//! | `limits ROW` | `units C mix C`: cycles that the hardware would take, or `-` |
 //! | `clock` | `gigahertz F` |
 //!
 //! or by `unsupported`, or by `error` and a text. It sleeps between requests, so that all workers can
@@ -37,9 +37,10 @@ pub trait Library {
         false
     }
 
-    /// Cycles of one call of `row` that the hardware would take.
-    fn limit(&self, _row: &Row) -> Option<f64> {
-        None
+    /// Cycles of one call of `row` that the hardware would take: its busiest units, and the whole mix of
+    /// instructions.
+    fn limits(&self, _row: &Row) -> [Option<f64>; 2] {
+        [None, None]
     }
 
     /// Cycles of one call of `row`, for a library that has its own buffers.
@@ -79,10 +80,11 @@ fn answer(library: &dyn Library, line: &str) -> Result<String, String> {
     match request {
         "version" => Ok(library.version()),
         "clock" => Ok(format!("gigahertz {}", clock::gigahertz())),
-        "limit" => Ok(match library.limit(&rest.parse()?) {
-            Some(cycles) => format!("cycles {cycles}"),
-            None => "unsupported".into(),
-        }),
+        "limits" => {
+            let text = |cycles: Option<f64>| cycles.map_or("-".into(), |cycles| cycles.to_string());
+            let [units, mix] = library.limits(&rest.parse()?).map(text);
+            Ok(format!("units {units} mix {mix}"))
+        }
         "measure" => {
             let (windows, row) = rest.split_once(' ').ok_or("measure WINDOWS ROW")?;
             let windows = windows.parse().map_err(|_| "measure WINDOWS ROW")?;

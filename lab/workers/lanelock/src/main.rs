@@ -30,10 +30,15 @@ impl Library for Engine {
         true
     }
 
-    fn limit(&self, row: &Row) -> Option<f64> {
+    fn limits(&self, row: &Row) -> [Option<f64>; 2] {
+        // Cores share units, and cold caches have no formula.
+        let Some(workload) = workload(row).filter(|_| row.cores == 1 && !row.traffic.cold) else {
+            return [None, None];
+        };
         let limits = self.limits.get_or_init(|| Limits::measure(self.level));
-        let cycles_per_byte = limits.cycles_per_byte(&workload(row)?)?;
-        Some(cycles_per_byte * row.bytes() as f64)
+        let units = limits.cycles_per_byte(&workload);
+        [units, limits.mix_cycles_per_byte(&workload)]
+            .map(|limit| Some(limit? * row.bytes() as f64))
     }
 
     fn measure(&self, row: &Row, windows: usize) -> Option<clock::Cycles> {

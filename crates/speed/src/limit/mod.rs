@@ -57,7 +57,7 @@ use mixes::Mix;
 
 /// A shorter chain is not bound by its latency: the processor begins the next message before this one
 /// has ended.
-const LONG_CHAIN: usize = 2 * OVERLAP;
+const LONG_CHAIN: usize = 256;
 
 /// So many blocks of the next message at most are begun before a chain has ended: the processors of
 /// today hold some 500 instructions that wait, and a block has ten or more.
@@ -183,7 +183,7 @@ impl Limits {
         let longest = lengths.now().iter().map(|length| blocks(*length)).max()?;
         let busy = 16.0 * units * float(all);
         let one_block = self.cycles(Quantity::Chain(rounds));
-        if longest < LONG_CHAIN && one_block * float(longest) > busy {
+        if longest < 2 * OVERLAP && one_block * float(longest) > busy {
             return None;
         }
         let waiting = one_block * float(longest.saturating_sub(OVERLAP));

@@ -17,16 +17,17 @@ struct LibraryEntry {
     package: &'static str,
     /// Its second argument.
     variant: Option<&'static str>,
-    /// The column of the tables; the better of entries with the same column counts. Empty: its version.
+    /// The column of the tables; the better of entries with the same column counts.
     column: &'static str,
     /// Whether to build for the processor at hand.
     native: bool,
-    /// The variable that has to name a folder.
-    needs: Option<&'static str>,
+    /// The variable that names the folder of a library which is no crate, and its name for `lab/peers`,
+    /// which fetches it otherwise.
+    folder: Option<(&'static str, &'static str)>,
 }
 
 const fn entry(package: &'static str, column: &'static str) -> LibraryEntry {
-    LibraryEntry { package, variant: None, column, native: false, needs: None }
+    LibraryEntry { package, variant: None, column, native: false, folder: None }
 }
 
 const fn variant(
@@ -37,8 +38,9 @@ const fn variant(
     LibraryEntry { variant: Some(variant), ..entry(package, column) }
 }
 
-const fn from_folder(variable: &'static str, other: LibraryEntry) -> LibraryEntry {
-    LibraryEntry { needs: Some(variable), ..other }
+const fn ipsec_mb(variant: &'static str) -> LibraryEntry {
+    let folder = Some(("LANELOCK_IPSEC_MB", "ipsec-mb"));
+    LibraryEntry { variant: Some(variant), folder, ..entry("ipsec-mb-newer", "ipsec-mb") }
 }
 
 const PEERS: [LibraryEntry; 17] = [
@@ -50,19 +52,44 @@ const PEERS: [LibraryEntry; 17] = [
     entry("rustcrypto", "RustCrypto"),
     LibraryEntry { native: true, ..entry("rustcrypto", "RustCrypto") },
     entry("aegis", "libaegis"),
-    variant("ipsec-mb", "jobs", "ipsec-mb"),
-    variant("ipsec-mb", "burst", "ipsec-mb"),
-    variant("ipsec-mb", "direct", "ipsec-mb"),
-    from_folder("LANELOCK_IPSEC_MB", variant("ipsec-mb-newer", "jobs", "")),
-    from_folder("LANELOCK_IPSEC_MB", variant("ipsec-mb-newer", "burst", "")),
-    from_folder("LANELOCK_IPSEC_MB", variant("ipsec-mb-newer", "direct", "")),
-    from_folder("LANELOCK_ISAL_CRYPTO", entry("isa-l-crypto", "isa-l_crypto")),
+    ipsec_mb("jobs"),
+    ipsec_mb("burst"),
+    ipsec_mb("direct"),
+    variant("ipsec-mb", "jobs", "ipsec-mb 1.3"),
+    variant("ipsec-mb", "burst", "ipsec-mb 1.3"),
+    variant("ipsec-mb", "direct", "ipsec-mb 1.3"),
+    LibraryEntry {
+        folder: Some(("LANELOCK_ISAL_CRYPTO", "isa-l_crypto")),
+        ..entry("isa-l-crypto", "isa-l_crypto")
+    },
     variant("crc", "crc32fast", "crc32fast"),
     variant("crc", "crc-fast", "crc-fast"),
 ];
 
 /// Libraries of which only checksums are of interest come last.
 const CHECKSUMS: [LibraryEntry; 1] = [entry("isa-l", "ISA-L")];
+
+/// Libraries that may be missing and are often the fastest, with what they have. Without them a comparison
+/// says nothing about the best peer.
+pub const NEWEST: [(&str, &[&str]); 2] = [
+    (
+        "ipsec-mb-newer",
+        &[
+            "ctr",
+            "ecb",
+            "cbc",
+            "cbcs",
+            "cmac",
+            "gmac",
+            "ghash",
+            "gcm",
+            "ccm",
+            "gcm-key",
+            "key-expansion",
+        ],
+    ),
+    ("isa-l-crypto", &["xts", "cbc", "gcm", "key-expansion"]),
+];
 
 /// The name of our column, and of the package.
 pub const OURS: &str = "Lanelock";
@@ -76,8 +103,10 @@ pub struct Contestant {
     level: Option<Level>,
     program: PathBuf,
     variant: Option<String>,
-    processor: usize,
+    processors: Processors,
     worker: Option<Worker>,
+    /// On the other processor, for rows of two cores.
+    beside: Option<Worker>,
 }
 
 /// A level of ours.
@@ -88,24 +117,45 @@ struct Level {
 
 /// What a worker measured.
 pub struct Answer {
+    /// Cycles of a call: the median of the windows.
     pub cycles: f64,
+    /// All windows but one in a hundred take no more.
+    pub p99: f64,
     /// What came out, if it can be compared.
     pub digest: Option<String>,
 }
 
+impl Answer {
+    fn read(answer: &str) -> Option<Self> {
+        let fields: Vec<&str> = answer.split(' ').collect();
+        let ["cycles", cycles, "p99", p99, "digest", digest] = fields[..] else { return None };
+        Some(Self {
+            cycles: cycles.parse().ok()?,
+            p99: p99.parse().ok()?,
+            digest: (digest != "-").then(|| digest.to_owned()),
+        })
+    }
+}
+
+/// The processor that the workers share, and the one that this process stays on.
+type Processors = (usize, usize);
+
 impl Contestant {
     /// Builds and starts all that are wanted: ours, the best level first, then the peers; and the names of
     /// those that could not be built, with the reason.
-    pub fn all(options: &Options, processor: usize) -> Result<(Vec<Self>, Vec<String>), String> {
+    pub fn all(
+        options: &Options,
+        processors: Processors,
+    ) -> Result<(Vec<Self>, Vec<String>), String> {
         let wanted = &options.peers;
         let mut contestants = Vec::new();
-        let program = build("lanelock", false, options.build)?;
+        let program = build("lanelock", false, None, options.build)?;
         let mut levels: Vec<_> = ["portable", "neon", "neon-sha3", "aesni", "vaes256", "vaes512"]
             .into_iter()
             .rev()
             .collect();
         levels.retain(|level| {
-            Worker::start(&program, processor, Some(level))
+            Worker::start(&program, processors.0, Some(level))
                 .and_then(|mut worker| worker.ask("version"))
                 .is_ok()
         });
@@ -118,8 +168,9 @@ impl Contestant {
                 level: Some(level),
                 program: program.clone(),
                 variant: Some((*name).into()),
-                processor,
+                processors,
                 worker: None,
+                beside: None,
             };
             ours.start()?;
             contestants.push(ours);
@@ -134,16 +185,16 @@ impl Contestant {
             if !wanted.is_empty() && !wanted.iter().any(|name| name == entry.package) {
                 continue;
             }
-            let program = match entry.needs {
-                Some(variable) if env::var_os(variable).is_none() => {
-                    Err(format!("{variable} names no folder"))
-                }
-                _ => programs
-                    .entry((entry.package, entry.native))
-                    .or_insert_with(|| build(entry.package, entry.native, options.build))
-                    .clone(),
-            };
-            match program.and_then(|program| Self::peer(entry, program, processor)) {
+            let program = programs.entry((entry.package, entry.native)).or_insert_with(|| {
+                let folder = match entry.folder {
+                    Some((variable, name)) if options.build => {
+                        Some((variable, folder(variable, name)?))
+                    }
+                    _ => None,
+                };
+                build(entry.package, entry.native, folder, options.build)
+            });
+            match program.clone().and_then(|program| Self::peer(entry, program, processors)) {
                 Ok(peer) => contestants.push(peer),
                 Err(reason) => {
                     let text = format!("{} ({reason})", entry.package);
@@ -157,7 +208,11 @@ impl Contestant {
         Ok((contestants, missing))
     }
 
-    fn peer(entry: &LibraryEntry, program: PathBuf, processor: usize) -> Result<Self, String> {
+    fn peer(
+        entry: &LibraryEntry,
+        program: PathBuf,
+        processors: Processors,
+    ) -> Result<Self, String> {
         let name = match (entry.variant, entry.native) {
             (Some(variant), _) => format!("{}/{variant}", entry.package),
             (None, true) => format!("{}/native", entry.package),
@@ -170,18 +225,16 @@ impl Contestant {
             level: None,
             program,
             variant: entry.variant.map(str::to_owned),
-            processor,
+            processors,
             worker: None,
+            beside: None,
         };
         peer.start()?;
-        if peer.column.is_empty() {
-            peer.column.clone_from(&peer.version);
-        }
         Ok(peer)
     }
 
     fn start(&mut self) -> Result<(), String> {
-        let mut worker = Worker::start(&self.program, self.processor, self.variant.as_deref())?;
+        let mut worker = Worker::start(&self.program, self.processors.0, self.variant.as_deref())?;
         self.version = worker.ask("version")?;
         self.worker = Some(worker);
         Ok(())
@@ -204,21 +257,46 @@ impl Contestant {
 
     /// Measures a row; `None` if the library does not have it.
     pub fn measure(&mut self, row: &Row, windows: usize) -> Result<Option<Answer>, String> {
-        let answer = self.ask(&format!("measure {windows} {row}"))?;
-        let fields: Vec<&str> = answer.split(' ').collect();
-        let ["cycles", cycles, "digest", digest] = fields[..] else { return Ok(None) };
-        let digest = (digest != "-").then(|| digest.to_owned());
-        Ok(cycles.parse().ok().map(|cycles| Answer { cycles, digest }))
+        let request = format!("measure {windows} {row}");
+        if row.cores == 1 {
+            return Ok(Answer::read(&self.ask(&request)?));
+        }
+        // The other half of the contest waits for its turn on the processor that this process sleeps on.
+        let (one, other) = self.processors;
+        if one == other {
+            return Ok(None);
+        }
+        let start = |on| Worker::start(&self.program, on, self.variant.as_deref());
+        let mut beside = self.beside.take().map_or_else(|| start(other), Ok)?;
+        beside.send(&request)?;
+        let first = self.ask(&request);
+        let second = beside.receive(&request)?;
+        self.beside = Some(beside);
+        let (Some(first), Some(second)) = (Answer::read(&first?), Answer::read(&second)) else {
+            return Ok(None);
+        };
+        let mean = |a: f64, b: f64| 2.0 / (a.recip() + b.recip());
+        Ok(Some(Answer {
+            cycles: mean(first.cycles, second.cycles),
+            p99: mean(first.p99, second.p99),
+            digest: first.digest,
+        }))
     }
 
-    /// Cycles of a call at the limit of the hardware, where the engine has a formula.
-    pub fn limit(&mut self, row: &Row) -> Option<f64> {
-        self.ask(&format!("limit {row}")).ok()?.strip_prefix("cycles ")?.parse().ok()
+    /// Cycles of a call at the limits of the hardware, units and mix, where the engine has formulas.
+    pub fn limits(&mut self, row: &Row) -> [Option<f64>; 2] {
+        let answer = self.ask(&format!("limits {row}")).unwrap_or_default();
+        let fields: Vec<&str> = answer.split(' ').collect();
+        match fields[..] {
+            ["units", units, "mix", mix] => [units.parse().ok(), mix.parse().ok()],
+            _ => [None, None],
+        }
     }
 
     /// Starts the worker anew when it is next needed: it measures limits once.
     pub fn forget(&mut self) {
         self.worker = None;
+        self.beside = None;
     }
 
     /// The core clock.
@@ -239,8 +317,34 @@ impl Contestant {
     }
 }
 
+/// Where a library is that is no crate: the folder that a variable names, or one that `lab/peers` makes.
+fn folder(variable: &str, name: &str) -> Result<PathBuf, String> {
+    if let Some(folder) = env::var_os(variable) {
+        return Ok(folder.into());
+    }
+    let output = Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/peers"))
+        .arg(name)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("lab/peers: {error}"))?;
+    let last = |bytes: &[u8]| {
+        let text = String::from_utf8_lossy(bytes);
+        text.trim_end().lines().last().unwrap_or_default().to_owned()
+    };
+    if output.status.success() {
+        Ok(last(&output.stdout).into())
+    } else {
+        Err(format!("{variable} names no folder, and {}", last(&output.stderr)))
+    }
+}
+
 /// Builds the worker of a package; gives its program.
-fn build(package: &str, native: bool, anew: bool) -> Result<PathBuf, String> {
+fn build(
+    package: &str,
+    native: bool,
+    folder: Option<(&str, PathBuf)>,
+    anew: bool,
+) -> Result<PathBuf, String> {
     let own = env::current_exe().map_err(|error| error.to_string())?;
     // target/release/lanelock-lab
     let mut target = own.ancestors().nth(2).ok_or("no target folder")?.to_path_buf();
@@ -248,6 +352,9 @@ fn build(package: &str, native: bool, anew: bool) -> Result<PathBuf, String> {
     if native {
         target.push("native");
         command.env("RUSTFLAGS", "-C target-cpu=native");
+    }
+    if let Some((variable, folder)) = folder {
+        command.env(variable, folder);
     }
     let package = format!("lanelock-lab-{package}");
     if !anew {

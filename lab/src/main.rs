@@ -51,9 +51,9 @@ fn measure(options: &Options) -> Result<Results, String> {
     if rows.is_empty() {
         return Err("no such rows: see --list".into());
     }
-    let (processor, own) = machine::processors();
-    worker::pin(own);
-    let (mut contestants, missing) = Contestant::all(options, processor)?;
+    let processors = machine::processors();
+    worker::pin(processors.1);
+    let (mut contestants, missing) = Contestant::all(options, processors)?;
     let gigahertz = contestants[0].gigahertz();
     let mut results = Results::new(machine::describe(gigahertz), options, &contestants, missing);
     let start = std::time::Instant::now();

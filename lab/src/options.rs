@@ -38,8 +38,9 @@ Measures Lanelock beside its peers and the limit of the hardware, and writes a r
     --from FILE          make the report from results of before, measure nothing
     --list               print the rows, measure nothing
 
-LANELOCK_ISAL_CRYPTO and LANELOCK_IPSEC_MB name folders where isa-l_crypto (2.25 or newer) and another
-version of ipsec-mb were built or installed; they take part then.";
+LANELOCK_IPSEC_MB and LANELOCK_ISAL_CRYPTO name folders where the newest ipsec-mb and isa-l_crypto (2.25 or
+newer) were built or installed. Without them lab/peers fetches and builds the releases that are pinned there;
+where that fails, rows say \"best peer missing\".";
 
 /// The options, or none if there is nothing more to do.
 pub fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Option<Options>, String> {

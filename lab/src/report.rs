@@ -85,7 +85,8 @@ fn circumstances(results: &Results) -> String {
         text,
         "\nThe results of all libraries were compared, byte by byte; with ours in {compared} of {all} rows."
     );
-    for trouble in results.failures.iter().chain(&results.disagreements()) {
+    let wrong = [results.disagreements(), results.beyond_limits()].concat();
+    for trouble in results.failures.iter().chain(&wrong) {
         let _ = writeln!(text, "\n**{trouble}.**");
     }
     let rows = rows::all();
@@ -102,20 +103,20 @@ fn circumstances(results: &Results) -> String {
 }
 
 const GOALS: &str = "\
-*Reach* is what the instructions of a Zen 4 allow, and *best peer there* was measured on such a
-processor; cycles per byte, or per message for short ones. A Zen 4 starts one 512-bit AES round a cycle,
-a Zen 5 two, and both one carry-less product in two cycles. So the last two columns compare what
-depends less on the processor: the figure as a multiple of the limit, there and here. The limit is what
-the units would take for the AES rounds and products alone, without loads, shuffles and additions
-(`lanelock_speed::limit`).";
+Each goal is a multiple of a yardstick that the same run measured, so that it holds on any processor: the
+fastest peer at its newest release (where that is missing, nothing is won); the limit of the busiest *units*,
+for chains with the schedule in which the longest one never waits; the *mix* of all instructions; or the
+same messages one by one. Cycles per byte, or per message for short ones. `lanelock_speed::limit` has the
+formulas. Only processors of AMD were measured, never one of Intel.";
 
 const LEVELS: &str = "\
-Cycles per byte at each level of this machine, in brackets the share of the level's own limit.";
+Cycles per byte at each level of this machine, in brackets the shares of the level's own limits: units, mix.";
 
 const PEERS: &str = "\
 Where a library has several ways to the same result (ipsec-mb: jobs, bursts, direct calls; RustCrypto:
 built as usual, and for the processor at hand) the best one counts. The fastest peer is set in italics.
-A figure of ours is followed by the distance to the worst of its medians.";
+A figure of ours is followed by the distance to the worst of its medians; *p99* is what 99 of 100 windows of
+40 us take at most. *Units* and *mix* are the limits. Without its newest peers a row says \"best peer missing\".";
 
 const LANES: &str = "\
 Cycles per byte over the number of streams of 8 KiB, with one key: what the kernels of `lanelock::lanes`

@@ -7,7 +7,7 @@ use lanelock_speed::clock::Sample;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    contestants::{Answer, Contestant, OURS},
+    contestants::{Answer, Contestant, NEWEST, OURS},
     machine::Machine,
     options::Options,
     rows::Entry,
@@ -39,8 +39,11 @@ pub struct Who {
 
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 struct Measured {
-    /// Cycles of a call that the hardware would take, by level.
+    /// Cycles of a call that the busiest units of the hardware would take, by level.
     limits: BTreeMap<String, f64>,
+    /// The same of the whole mix of instructions.
+    #[serde(default)]
+    mixes: BTreeMap<String, f64>,
     /// By the contestant's name.
     figures: BTreeMap<String, Figure>,
 }
@@ -49,6 +52,9 @@ struct Measured {
 struct Figure {
     /// Core cycles of a call: the median of each pass.
     cycles: Vec<f64>,
+    /// The 99th percentile of each pass.
+    #[serde(default)]
+    p99: Vec<f64>,
     /// What came out, if it can be compared.
     digest: Option<String>,
 }
@@ -99,9 +105,10 @@ impl Results {
         let rows = self.rows.iter().map(|(row, measured)| {
             let figure = |(name, figure)| format!("   {}: {}", to_json(name), to_json(figure));
             format!(
-                "  {}: {{\n   \"limits\": {},\n   \"figures\": {{\n{}\n   }}\n  }}",
+                "  {}: {{\n   \"limits\": {},\n   \"mixes\": {},\n   \"figures\": {{\n{}\n   }}\n  }}",
                 to_json(row),
                 to_json(&measured.limits),
+                to_json(&measured.mixes),
                 lines(measured.figures.iter().map(figure).collect())
             )
         });
@@ -115,12 +122,15 @@ impl Results {
 
     /// Takes up a row with its limits; the lowest of those that were measured counts.
     pub fn add(&mut self, entry: &Entry, contestants: &mut [Contestant]) {
-        let limits = &mut self.rows.entry(entry.row.to_string()).or_default().limits;
+        let row = self.rows.entry(entry.row.to_string()).or_default();
         for ours in contestants.iter_mut().filter(|c| c.best() || (c.ours() && entry.levels)) {
-            if let Some(cycles) = ours.limit(&entry.row) {
-                let level = ours.level().expect("ours").to_owned();
-                let lowest = limits.entry(level).or_insert(f64::INFINITY);
-                *lowest = lowest.min(rounded(cycles));
+            let level = ours.level().expect("ours").to_owned();
+            let [units, mix] = ours.limits(&entry.row);
+            for (limits, cycles) in [(&mut row.limits, units), (&mut row.mixes, mix)] {
+                if let Some(cycles) = cycles {
+                    let lowest = limits.entry(level.clone()).or_insert(f64::INFINITY);
+                    *lowest = lowest.min(rounded(cycles));
+                }
             }
         }
     }
@@ -130,6 +140,7 @@ impl Results {
         let figures = &mut self.rows.entry(row.to_string()).or_default().figures;
         let figure = figures.entry(contestant.name.clone()).or_default();
         figure.cycles.push(rounded(answer.cycles));
+        figure.p99.push(rounded(answer.p99));
         figure.digest.clone_from(&answer.digest);
     }
 
@@ -180,6 +191,22 @@ impl Results {
         samples.min_by(|a, b| a.cycles.total_cmp(&b.cycles))
     }
 
+    /// The 99th percentile of the figure of a column: the lowest of the passes.
+    pub fn p99(&self, row: &Row, column: &str) -> Option<f64> {
+        let figures = &self.rows.get(&row.to_string())?.figures;
+        let entries = self.contestants.iter().filter(|who| who.column == column);
+        let all = entries.filter_map(|who| figures.get(&who.name)).flat_map(|figure| &figure.p99);
+        all.copied().min_by(f64::total_cmp)
+    }
+
+    /// Whether a library is missing that may be the fastest.
+    pub fn lacks_best_peer(&self, row: &Row) -> bool {
+        NEWEST.iter().any(|(package, algorithms)| {
+            let there = |who: &Who| who.name.split('/').next() == Some(package);
+            algorithms.contains(&&row.algorithm[..]) && !self.contestants.iter().any(there)
+        })
+    }
+
     /// The fastest peer.
     pub fn best_peer(&self, row: &Row) -> Option<(&str, Sample)> {
         let peers = self.peers().into_iter();
@@ -187,9 +214,41 @@ impl Results {
         figures.min_by(|a, b| a.1.cycles.total_cmp(&b.1.cycles))
     }
 
-    /// Cycles of a call that the hardware would take, at the engine's best level.
+    /// Cycles of a call that the busiest units would take, at the engine's best level.
     pub fn limit(&self, row: &Row) -> Option<f64> {
         self.limit_at(row, self.levels().next()?)
+    }
+
+    /// Cycles of a call that the whole mix of instructions would take.
+    pub fn mix(&self, row: &Row) -> Option<f64> {
+        self.mix_at(row, self.levels().next()?)
+    }
+
+    pub fn mix_at(&self, row: &Row, level: &str) -> Option<f64> {
+        self.rows.get(&row.to_string())?.mixes.get(level).copied()
+    }
+
+    /// Rows that are faster than a limit, by more than chance: the limit is wrong then.
+    pub fn beyond_limits(&self) -> Vec<String> {
+        let mut texts = Vec::new();
+        for (row, measured) in &self.rows {
+            for who in &self.contestants {
+                let Some(level) = &who.level else { continue };
+                let figure = measured.figures.get(&who.name);
+                let Some(cycles) = figure.map(|figure| Sample::of(&figure.cycles).cycles) else {
+                    continue;
+                };
+                for (name, limits) in [("units", &measured.limits), ("mix", &measured.mixes)] {
+                    if let Some(limit) = limits.get(level).filter(|limit| cycles < **limit * 0.98) {
+                        let share = 100.0 * limit / cycles;
+                        texts.push(format!(
+                            "{row} at {level}: {share:.0} % of the limit of the {name}"
+                        ));
+                    }
+                }
+            }
+        }
+        texts
     }
 
     pub fn limit_at(&self, row: &Row, level: &str) -> Option<f64> {

@@ -1,6 +1,6 @@
 //! What is measured: the tables of the report, and their rows.
 
-use lanelock_lab_common::{Keys, Row};
+use lanelock_lab_common::{Keys, Lengths, Place, Row, Traffic, traffic::LONGEST_UNIT};
 
 /// A row of the run.
 pub struct Entry {
@@ -44,17 +44,26 @@ impl Unit {
     }
 }
 
-/// A goal: what is within reach on a Zen 4, by the limits and the peers measured there.
+/// A goal: a row takes at most so many times what a yardstick of the same run says.
 pub struct Goal {
     pub row: Row,
     pub unit: Unit,
-    /// At most so much on a Zen 4.
     pub reach: f64,
-    /// The best peer there.
-    pub peer: Option<f64>,
-    /// The limit there, of the units alone: a 512-bit AES round takes a cycle, a carry-less product
-    /// two, and an AES slot besides.
-    pub limit: Option<f64>,
+    pub of: Yardstick,
+}
+
+/// What a goal is a multiple of, so that it holds on any processor.
+pub enum Yardstick {
+    /// The fastest peer, at its newest release.
+    Peer,
+    /// The limit of the busiest units; for chains that of the schedule.
+    Units,
+    /// The limit of the whole mix of instructions.
+    Mix,
+    /// The same messages, each by a call of its own.
+    OneByOne,
+    /// So many cycles: where there is no measure yet.
+    Cycles(f64),
 }
 
 const KIB: usize = 1024;
@@ -68,6 +77,9 @@ fn one(algorithm: &str, operation: &str, size: usize) -> Row {
         size,
         streams: 1,
         keys: Keys::One,
+        aad: 0,
+        traffic: Traffic::default(),
+        cores: 1,
     }
 }
 
@@ -85,6 +97,38 @@ fn with_key(key_bits: usize, row: Row) -> Row {
     Row { key_bits, ..row }
 }
 
+/// The same with additional data as long as that of a TLS record.
+fn with_aad(row: Row) -> Row {
+    Row { aad: 13, ..row }
+}
+
+/// Lengths from 16 to 256 bytes, other ones in each call.
+fn random(row: Row) -> Row {
+    Row { size: 256, traffic: Traffic { lengths: Lengths::Random, ..row.traffic }, ..row }
+}
+
+/// The access units of a clip.
+fn units(algorithm: &str, operation: &str, count: usize) -> Row {
+    let traffic = Traffic { lengths: Lengths::Units, ..Traffic::default() };
+    Row { traffic, ..many(algorithm, operation, LONGEST_UNIT, count) }
+}
+
+fn at(place: Place, row: Row) -> Row {
+    Row { traffic: Traffic { place, ..row.traffic }, ..row }
+}
+
+fn one_by_one(row: Row) -> Row {
+    Row { traffic: Traffic { one_by_one: true, ..row.traffic }, ..row }
+}
+
+fn cold(row: Row) -> Row {
+    Row { traffic: Traffic { cold: true, ..row.traffic }, ..row }
+}
+
+fn on_two_cores(row: Row) -> Row {
+    Row { cores: 2, ..row }
+}
+
 /// The smallest key of an algorithm.
 fn key_bits(algorithm: &str) -> usize {
     match algorithm {
@@ -94,48 +138,105 @@ fn key_bits(algorithm: &str) -> usize {
     }
 }
 
-/// The goals, in the order of the issue that set them.
+/// The goals.
 pub fn goals() -> Vec<Goal> {
-    let byte = |row, reach, peer, limit| {
-        let limit = Some(limit);
-        Goal { row, unit: Unit::Byte, reach, peer, limit }
-    };
-    let message = |row, reach, peer| Goal { row, unit: Unit::Message, reach, peer, limit: None };
     let k16 = 16 * KIB;
-    let mut goals = vec![
-        byte(one("ctr", "encrypt", k16), 0.170, Some(0.163), 0.156),
-        byte(one("ocb3", "seal", k16), 0.170, Some(0.361), 0.156),
-        byte(one("xts", "encrypt", k16), 0.170, Some(0.201), 0.156),
-        byte(one("cbc", "decrypt", k16), 0.170, Some(0.157), 0.156),
-        byte(many("cbc", "encrypt", k16, 32), 0.185, Some(0.263), 0.156),
-        byte(many("cmac", "mac", k16, 32), 0.185, Some(0.208), 0.156),
-        byte(many("cbcs", "encrypt", k16, 32), 0.033, Some(0.070), 0.0156),
-        byte(one("gcm", "seal", k16), 0.255, Some(0.290), 0.203),
-        byte(one("gcm", "open", k16), 0.255, Some(0.290), 0.203),
-        byte(with_key(256, one("gcm", "seal", k16)), 0.295, Some(0.341), 0.266),
-        byte(with_key(256, one("gcm", "open", k16)), 0.295, Some(0.341), 0.266),
-        byte(one("gcm-siv", "seal", k16), 0.31, Some(0.884), 0.25),
-        byte(one("gcm-siv", "open", k16), 0.28, Some(0.737), 0.203),
-        byte(many("ccm", "seal", k16, 32), 0.35, Some(0.376), 0.313),
-        byte(many("xts", "encrypt", 512, 64), 0.19, Some(0.45), 0.156),
-        byte(many("xts", "encrypt", 4 * KIB, 64), 0.19, Some(0.202), 0.156),
-        byte(one("aegis-128l", "seal", k16), 0.19, Some(0.215), 0.125),
-        byte(one("aegis-128x4", "seal", k16), 0.080, Some(0.085), 0.0625),
-    ];
-    for (size, reach, peer) in [(16, 44.0, 44.0), (64, 56.0, 56.0), (256, 105.0, 111.0)] {
-        goals.push(message(one("gcm", "seal", size), reach, Some(peer)));
+    let mut goals = Vec::new();
+    let mut add = |row: Row, unit, reach, of| goals.push(Goal { row, unit, reach, of });
+
+    // Batches of messages of any lengths.
+    let mixed =
+        |make: fn(&str, &str, usize, usize) -> Row| with_aad(random(make("gcm", "seal", 256, 64)));
+    add(mixed(many), Unit::Message, 0.85, Yardstick::Peer);
+    add(mixed(each), Unit::Message, 1.0, Yardstick::Peer);
+    add(mixed(many), Unit::Message, 1.05, Yardstick::OneByOne);
+    add(mixed(each), Unit::Message, 1.05, Yardstick::OneByOne);
+    for (size, reach) in [(16, 0.5), (64, 0.6), (100, 0.8), (256, 0.85)] {
+        let row = with_aad(many("gcm", "seal", size, 64));
+        add(row.clone(), Unit::Message, reach, Yardstick::Peer);
+        add(row, Unit::Message, 1.05, Yardstick::OneByOne);
     }
-    for (size, reach) in [(16, 18.0), (64, 28.0), (256, 75.0)] {
-        goals.push(message(many("gcm", "seal", size, 64), reach, None));
+    for (size, reach) in [(16, 0.8), (64, 0.9), (256, 1.0)] {
+        let row = with_aad(each("gcm", "seal", size, 64));
+        add(row.clone(), Unit::Message, reach, Yardstick::Peer);
+        add(row, Unit::Message, 1.05, Yardstick::OneByOne);
     }
-    for (size, reach) in [(16, 28.0), (64, 40.0), (256, 85.0)] {
-        goals.push(message(each("gcm", "seal", size, 64), reach, None));
+
+    // One message.
+    for size in [16, 64, 256] {
+        add(one("gcm", "seal", size), Unit::Message, 1.0, Yardstick::Peer);
     }
-    goals.push(message(one("ctr", "encrypt", 16), 59.0, Some(59.0)));
-    goals.push(message(one("cmac", "mac", 16), 84.0, Some(84.0)));
-    goals.push(byte(one("crc-32c", "hash", k16), 0.06, None, 0.0625));
-    goals.push(byte(one("crc-32", "hash", k16), 0.06, None, 0.0625));
+    for size in [64, 256, KIB, 1400] {
+        for operation in ["seal", "open"] {
+            add(with_aad(one("gcm", operation, size)), Unit::Byte, 0.97, Yardstick::Peer);
+        }
+    }
+    for operation in ["seal", "open"] {
+        add(one("gcm", operation, k16), Unit::Byte, 1.17, Yardstick::Mix);
+    }
+    for (algorithm, operation) in [
+        ("kw", "encrypt"),
+        ("kw", "decrypt"),
+        ("xts", "encrypt"),
+        ("gcm-siv", "seal"),
+        ("aegis-128l", "seal"),
+        ("ccm", "seal"),
+    ] {
+        add(one(algorithm, operation, 16), Unit::Message, 1.0, Yardstick::Peer);
+    }
+
+    // Chains.
+    for algorithm in ["cbcs", "cbc"] {
+        for count in [32, 132, 1000] {
+            let row = units(algorithm, "encrypt", count);
+            add(row.clone(), Unit::Byte, 1.25, Yardstick::Units);
+            add(row, Unit::Byte, 0.85, Yardstick::Peer);
+        }
+        let chains = at(Place::Page, many(algorithm, "encrypt", k16, 32));
+        add(chains, Unit::Byte, 1.03, Yardstick::Peer);
+        add(many(algorithm, "encrypt", 16, 32), Unit::Message, 1.0, Yardstick::OneByOne);
+    }
+    add(many("cbcs", "encrypt", k16, 32), Unit::Byte, 1.2, Yardstick::Mix);
+    for (algorithm, operation) in [("cbc", "encrypt"), ("cmac", "mac"), ("ccm", "seal")] {
+        add(each(algorithm, operation, k16, 32), Unit::Byte, 0.9, Yardstick::Peer);
+    }
+    add(many("ccm", "seal", KIB, 32), Unit::Byte, 0.5, Yardstick::Peer);
+
+    // Keys.
+    for bits in [128, 192, 256] {
+        let row = with_key(bits, one("key-expansion", "expand", bits / 8));
+        add(row, Unit::Message, 1.4, Yardstick::Peer);
+    }
+    add(one("gcm-key", "expand", 16), Unit::Message, 1.0, Yardstick::Cycles(320.0));
+
+    // Long messages.
+    for (row, reach) in [
+        (one("ctr", "encrypt", k16), 1.09),
+        (one("ocb3", "seal", k16), 1.09),
+        (one("xts", "encrypt", k16), 1.09),
+        (one("cbc", "decrypt", k16), 1.09),
+        (many("cbc", "encrypt", k16, 32), 1.19),
+        (many("cmac", "mac", k16, 32), 1.19),
+        (with_key(256, one("gcm", "seal", k16)), 1.11),
+        (with_key(256, one("gcm", "open", k16)), 1.11),
+        (one("gcm-siv", "seal", k16), 1.24),
+        (one("gcm-siv", "open", k16), 1.38),
+        (many("ccm", "seal", k16, 32), 1.12),
+        (many("xts", "encrypt", 512, 64), 1.22),
+        (many("xts", "encrypt", 4 * KIB, 64), 1.22),
+        (one("aegis-128l", "seal", k16), 1.3),
+        (one("aegis-128x4", "seal", k16), 1.3),
+        (one("crc-32c", "hash", k16), 0.96),
+        (one("crc-32", "hash", k16), 0.96),
+    ] {
+        add(row, Unit::Byte, reach, Yardstick::Units);
+    }
     goals
+}
+
+/// The row with the same messages, each by a call of its own.
+pub fn alone(row: &Row) -> Row {
+    one_by_one(row.clone())
 }
 
 /// The sizes of the plots.
@@ -143,6 +244,62 @@ const SIZES: [usize; 9] = [16, 64, 256, KIB, 4 * KIB, 16 * KIB, 64 * KIB, 256 * 
 
 /// The tables with a column for each library.
 pub fn tables() -> Vec<Table> {
+    [traffic(), libraries()].into_iter().flatten().collect()
+}
+
+/// Messages as programs have them.
+fn traffic() -> Vec<Table> {
+    let k16 = 16 * KIB;
+    let table = |title, unit, rows| Table { title, plot: None, unit, rows };
+    let mut packets = Vec::new();
+    for size in [64, 256, KIB, 1400, 4 * KIB, k16, 64 * KIB] {
+        packets.push(with_aad(one("gcm", "seal", size)));
+        packets.push(with_aad(one("gcm", "open", size)));
+    }
+    packets.push(with_aad(one("gcm", "reject", 1400)));
+    packets.push(cold(with_aad(one("gcm", "seal", 1400))));
+    packets.push(cold(with_aad(one("gcm", "open", 1400))));
+    packets.push(on_two_cores(with_aad(one("gcm", "seal", k16))));
+    let mut batches = Vec::new();
+    for make in [many, each] {
+        let mixed = with_aad(random(make("gcm", "seal", 256, 64)));
+        batches.extend([mixed.clone(), one_by_one(mixed)]);
+        for size in [16, 64, 100, 256] {
+            let equal = with_aad(make("gcm", "seal", size, 64));
+            batches.extend([equal.clone(), one_by_one(equal)]);
+        }
+    }
+    let mut lanes = Vec::new();
+    for algorithm in ["cbc", "cbcs"] {
+        lanes.extend([32, 132, 1000].map(|count| units(algorithm, "encrypt", count)));
+        lanes.push(one_by_one(units(algorithm, "encrypt", 132)));
+        lanes.push(one_by_one(units(algorithm, "decrypt", 132)));
+        lanes.push(on_two_cores(units(algorithm, "encrypt", 132)));
+        let chains = many(algorithm, "encrypt", k16, 32);
+        lanes.extend([at(Place::Page, chains.clone()), at(Place::Odd, chains)]);
+        lanes.push(many(algorithm, "encrypt", KIB, 32));
+        let blocks = many(algorithm, "encrypt", 16, 32);
+        lanes.extend([blocks.clone(), one_by_one(blocks)]);
+    }
+    let set_up = vec![
+        one("gcm-key", "expand", 16),
+        with_key(192, one("gcm-key", "expand", 24)),
+        with_key(256, one("gcm-key", "expand", 32)),
+    ];
+    vec![
+        table("Packets: GCM with 13 bytes of additional data", Unit::Byte, packets),
+        table(
+            "Batches of 64 GCM messages with 13 bytes of additional data",
+            Unit::Message,
+            batches,
+        ),
+        table("Access units of a clip, and chains at other places", Unit::Byte, lanes),
+        table("Setting up a key for GCM", Unit::Message, set_up),
+    ]
+}
+
+/// Messages of one length, side by side in warm caches.
+fn libraries() -> Vec<Table> {
     let over_size = |title, plot, algorithm: &str, operation: &str, streams: usize| {
         let sizes = SIZES.iter().filter(|size| **size * streams <= 1024 * KIB);
         let rows = sizes.map(|size| many(algorithm, operation, *size, streams)).collect();
@@ -323,6 +480,9 @@ pub fn all() -> Vec<Entry> {
         add(row, true);
     }
     for goal in goals() {
+        if matches!(goal.of, Yardstick::OneByOne) {
+            add(alone(&goal.row), false);
+        }
         add(goal.row, false);
     }
     for row in tables().into_iter().flat_map(|table| table.rows) {
@@ -349,15 +509,27 @@ pub fn chosen(patterns: &[String]) -> Vec<Entry> {
 pub fn name(row: &Row) -> String {
     let mut name = kind(row);
     if row.operation != "expand" {
-        let size = size(row.size);
-        if row.streams > 1 {
-            name += &format!(", {} x {size}", row.streams);
-        } else {
-            name += &format!(", {size}");
+        let (count, length) = (row.streams, size(row.size));
+        match row.traffic.lengths {
+            Lengths::Equal if count == 1 => name += &format!(", {length}"),
+            Lengths::Equal => name += &format!(", {count} x {length}"),
+            Lengths::Random => name += &format!(", {count} x random 16-{length}"),
+            Lengths::Units => name += &format!(", {count} access units"),
         }
     }
-    if row.keys == Keys::Each {
-        name += ", a key each";
+    let marks = [
+        (row.keys == Keys::Each, "a key each"),
+        (row.traffic.one_by_one, "one by one"),
+        (row.traffic.place == Place::Page, "at one page offset"),
+        (row.traffic.place == Place::Odd, "at odd addresses"),
+        (row.traffic.cold, "text not in the caches"),
+        (row.cores > 1, "on two cores at once"),
+    ];
+    for (_, mark) in marks.iter().filter(|(there, _)| *there) {
+        name += &format!(", {mark}");
+    }
+    if row.aad > 0 {
+        name += &format!(", AAD {} B", row.aad);
     }
     name
 }
@@ -367,6 +539,7 @@ pub fn kind(row: &Row) -> String {
     let name = match &row.algorithm[..] {
         "cbcs" => "CBCS 1:9".into(),
         "ghash" | "polyval" => row.algorithm.to_uppercase(),
+        "gcm-key" => format!("GCM key, AES-{}", row.key_bits),
         "key-expansion" => format!("key expansion, AES-{}", row.key_bits),
         "crc-64-nvme" => "CRC-64/NVMe".into(),
         "crc-64-xz" => "CRC-64/XZ".into(),
@@ -379,6 +552,7 @@ pub fn kind(row: &Row) -> String {
         name => name.to_uppercase(),
     };
     match (&row.algorithm[..], &row.operation[..]) {
+        (_, "reject") => format!("{name} open, wrong tag{}", longer(row)),
         (_, "hash" | "mac" | "expand") => name + &longer(row),
         ("ctr", _) => name + &longer(row),
         (_, operation) => format!("{name} {operation}{}", longer(row)),

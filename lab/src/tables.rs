@@ -7,64 +7,59 @@ use lanelock_speed::{clock::Sample, plot::value};
 use crate::{
     contestants::OURS,
     results::Results,
-    rows::{self, Goal, STREAMS, Table, Unit},
+    rows::{self, Goal, STREAMS, Table, Unit, Yardstick},
 };
 
-/// The goals: what was within reach on a Zen 4, and what is here.
+/// The goals: multiples of what the same run measured.
 pub fn goals(results: &Results) -> String {
     let goals: Vec<Goal> = rows::goals().into_iter().filter(|g| results.has(&g.row)).collect();
     let mut rows = Vec::new();
     let (mut met, mut missing) = (0, 0);
     for goal in &goals {
-        let unit = |cycles| goal.unit.of(&goal.row, cycles);
+        let cell = |cycles| figure(goal.unit.of(&goal.row, cycles), goal.unit);
         let ours = results.ours(&goal.row);
-        let limit = results.limit(&goal.row).map(unit).filter(|_| goal.unit == Unit::Byte);
-        let peer = results.best_peer(&goal.row);
-        let reached = match ours {
+        let (of, measure) = match &goal.of {
+            Yardstick::Peer if results.lacks_best_peer(&goal.row) => {
+                ("best peer missing".into(), None)
+            }
+            Yardstick::Peer => match results.best_peer(&goal.row) {
+                Some((name, sample)) => (name.to_owned(), Some(sample.cycles)),
+                None => ("no peer".into(), None),
+            },
+            Yardstick::Units => ("units".into(), results.limit(&goal.row)),
+            Yardstick::Mix => ("mix".into(), results.mix(&goal.row)),
+            Yardstick::OneByOne => {
+                let alone = results.ours(&rows::alone(&goal.row));
+                ("one by one".into(), alone.map(|sample| sample.cycles))
+            }
+            Yardstick::Cycles(cycles) => ("cycles".into(), Some(*cycles)),
+        };
+        let times = ours.zip(measure).map(|(ours, measure)| ours.cycles / measure);
+        let reached = match times {
             None => {
                 missing += 1;
                 "missing"
             }
-            Some(ours) if unit(ours.cycles) <= goal.reach => {
+            // Two digits are compared, since two are shown.
+            Some(times) if times < goal.reach + 0.005 => {
                 met += 1;
                 "yes"
             }
             Some(_) => "**no**",
         };
-        let times = |figure: f64, limit: Option<f64>| match limit {
-            Some(limit) => format!("{:.2}", figure / limit),
-            None => "-".into(),
-        };
         rows.push(vec![
             rows::name(&goal.row),
-            figure(goal.reach, goal.unit),
-            goal.peer.map_or("-".into(), |peer| figure(peer, goal.unit)),
-            ours.map_or("-".into(), |ours| with_spread(ours, unit, goal.unit)),
-            reached.into(),
-            peer.map_or("-".into(), |(name, sample)| {
-                format!("{} ({name})", figure(unit(sample.cycles), goal.unit))
+            ours.map_or("-".into(), |ours| {
+                with_spread(ours, |cycles| goal.unit.of(&goal.row, cycles), goal.unit)
             }),
-            match (ours, peer) {
-                (Some(ours), Some((_, peer))) => format!("{:.2}", peer.cycles / ours.cycles),
-                _ => "-".into(),
-            },
-            limit.map_or("-".into(), |limit| figure(limit, goal.unit)),
-            times(goal.reach, goal.limit),
-            ours.map_or("-".into(), |ours| times(unit(ours.cycles), limit)),
+            of,
+            measure.map_or("-".into(), cell),
+            times.map_or("-".into(), |times| format!("{times:.2}")),
+            format!("{:.2}", goal.reach),
+            reached.into(),
         ]);
     }
-    let head = [
-        "row",
-        "reach",
-        "best peer there",
-        "Lanelock here",
-        "reached",
-        "best peer here",
-        "times as fast",
-        "limit here",
-        "reach / limit there",
-        "Lanelock / limit here",
-    ];
+    let head = ["row", "Lanelock", "yardstick", "its figure", "times", "goal", "reached"];
     let count = format!("{met} of {} reached", goals.len());
     let lacking = if missing > 0 { format!(", {missing} missing") } else { String::new() };
     format!("{count}{lacking}.\n\n{}", markdown(&head, &rows))
@@ -85,21 +80,33 @@ pub fn libraries(results: &Results, table: &Table) -> Option<String> {
     let limits =
         table.unit == Unit::Byte && measured.iter().any(|row| results.limit(row).is_some());
     let mut head = vec!["row", OURS];
+    let p99 = measured.iter().any(|row| results.p99(row, OURS).is_some());
+    if p99 {
+        head.push("p99");
+    }
     if limits {
-        head.push("limit");
+        head.extend(["units", "mix"]);
     }
     head.extend(&peers);
     let mut rows = Vec::new();
     for row in measured {
         let unit = |cycles| table.unit.of(row, cycles);
         let text = |cycles| figure(unit(cycles), table.unit);
-        let best = results.best_peer(row).map(|(name, _)| name);
-        let mut cells =
-            vec![if table.plot.is_some() { rows::size(row.size) } else { rows::name(row) }];
+        let best = results.best_peer(row).filter(|_| !results.lacks_best_peer(row));
+        let best = best.map(|(name, _)| name);
+        let mut name = if table.plot.is_some() { rows::size(row.size) } else { rows::name(row) };
+        if results.lacks_best_peer(row) {
+            name += " (best peer missing)";
+        }
+        let mut cells = vec![name];
         cells
             .push(results.ours(row).map_or("-".into(), |ours| with_spread(ours, unit, table.unit)));
+        if p99 {
+            cells.push(results.p99(row, OURS).map_or("-".into(), text));
+        }
         if limits {
             cells.push(results.limit(row).map_or("-".into(), text));
+            cells.push(results.mix(row).map_or("-".into(), text));
         }
         for peer in &peers {
             cells.push(match results.figure(row, peer) {
@@ -115,7 +122,7 @@ pub fn libraries(results: &Results, table: &Table) -> Option<String> {
     Some(format!("#### {title}\n\n{unit}.\n\n{}", markdown(&head, &rows)))
 }
 
-/// A column for each level: cycles per byte, and the share of the level's own limit.
+/// A column for each level: cycles per byte, and the shares of the level's own limits, units and mix.
 pub fn levels(results: &Results) -> String {
     let levels: Vec<&str> = results.levels().collect();
     let mut head = vec!["row"];
@@ -124,12 +131,17 @@ pub fn levels(results: &Results) -> String {
     for row in rows::levels().iter().filter(|row| results.has(row)) {
         let mut cells = vec![rows::name(row)];
         for level in levels.iter().rev() {
-            let limit = results.limit_at(row, level);
             cells.push(match results.at(row, level) {
                 Some(ours) => {
-                    let share =
-                        limit.map(|limit| format!(" ({:.0} %)", 100.0 * limit / ours.cycles));
-                    figure(Unit::Byte.of(row, ours.cycles), Unit::Byte) + &share.unwrap_or_default()
+                    let share = |limit: Option<f64>| {
+                        limit.map_or("-".into(), |limit| {
+                            format!("{:.0} %", 100.0 * limit / ours.cycles)
+                        })
+                    };
+                    let units = share(results.limit_at(row, level));
+                    let mix = share(results.mix_at(row, level));
+                    figure(Unit::Byte.of(row, ours.cycles), Unit::Byte)
+                        + &format!(" ({units}, {mix})")
                 }
                 None => "-".into(),
             });
@@ -139,13 +151,12 @@ pub fn levels(results: &Results) -> String {
     markdown(&head, &rows)
 }
 
-/// Whether the narrower levels come within a tenth of their own limits.
+/// Whether the narrower levels come within a tenth of their own mix of instructions.
 pub fn narrow_levels(results: &Results) -> String {
     let mut text = String::new();
     for level in ["aesni", "vaes256"] {
         for row in rows::levels_with_goal() {
-            let (Some(ours), Some(limit)) =
-                (results.at(&row, level), results.limit_at(&row, level))
+            let (Some(ours), Some(limit)) = (results.at(&row, level), results.mix_at(&row, level))
             else {
                 let _ = writeln!(text, "- `{level}`, {}: missing", rows::name(&row));
                 continue;
@@ -154,7 +165,7 @@ pub fn narrow_levels(results: &Results) -> String {
             let reached = if ours.cycles <= 1.1 * limit { "yes" } else { "**no**" };
             let _ = writeln!(
                 text,
-                "- `{level}`, {}: {share:.0} % of the limit; within 10 %: {reached}",
+                "- `{level}`, {}: {share:.0} % of the mix; within 10 %: {reached}",
                 rows::name(&row)
             );
         }

@@ -30,12 +30,22 @@ impl Worker {
 
     /// The answer to a request, or what went wrong.
     pub fn ask(&mut self, request: &str) -> Result<String, String> {
+        self.send(request)?;
+        self.receive(request)
+    }
+
+    /// Sends a request, for [`receive`](Self::receive).
+    pub fn send(&mut self, request: &str) -> Result<(), String> {
         let requests = self.requests.as_mut().expect("a pipe until the worker is dropped");
+        writeln!(requests, "{request}")
+            .and_then(|()| requests.flush())
+            .map_err(|error| format!("{request}: {error}"))
+    }
+
+    /// The answer to the request that was sent.
+    pub fn receive(&mut self, request: &str) -> Result<String, String> {
         let mut answer = String::new();
-        let asked = writeln!(requests, "{request}").and_then(|()| requests.flush());
-        asked
-            .and_then(|()| self.answers.read_line(&mut answer))
-            .map_err(|error| format!("{request}: {error}"))?;
+        self.answers.read_line(&mut answer).map_err(|error| format!("{request}: {error}"))?;
         match answer.trim_end() {
             "" => Err(format!("{request}: the worker died")),
             answer => match answer.strip_prefix("error ") {

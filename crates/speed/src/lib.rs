@@ -11,7 +11,7 @@
 //!
 //! ```no_run
 //! use lanelock::AesLevel;
-//! use lanelock_speed::{limit::Limits, row::MeasuredRow, workload::{Keys, Workload}};
+//! use lanelock_speed::{limit::Limits, row::MeasuredRow, workload::{Keys, Traffic, Workload}};
 //!
 //! # fn main() -> Result<(), lanelock::LevelError> {
 //! let level = AesLevel::best()?;
@@ -23,6 +23,7 @@
 //!     streams: 1,
 //!     keys: Keys::One,
 //!     aad: 0,
+//!     traffic: Traffic::default(),
 //! };
 //! let limits = Limits::measure(level);
 //! if let Some(row) = MeasuredRow::measure(workload, level, &limits, 3, 1) {

@@ -9,7 +9,7 @@
 //! assert!(workloads(32).iter().all(|workload| workload.exists())); // streams of the fifth column
 //! ```
 
-use crate::workload::{Keys, Workload};
+use crate::workload::{Keys, Traffic, Workload};
 
 /// The columns.
 pub const COLUMNS: [&str; 6] =
@@ -34,6 +34,7 @@ pub fn workloads(streams: usize) -> [Workload; 6] {
         streams,
         keys: Keys::One,
         aad: 0,
+        traffic: Traffic::default(),
     };
     [
         row("ctr", "encrypt", 1),

@@ -10,7 +10,9 @@ use lanelock_speed::{
     plot::{Bar, BarChart, Group, Line, LineChart},
     row::MeasuredRow,
     table1,
-    workload::{KINDS, Keys, Streams, Workload},
+    workload::{
+        Buffer, KINDS, Keys, LONGEST_UNIT, Lengths, Place, Streams, Traffic, UNITS, Workload,
+    },
 };
 
 /// Some workloads of every kind.
@@ -23,10 +25,68 @@ fn workloads() -> Vec<Workload> {
             for (streams, keys) in [(1, Keys::One), (5, Keys::One), (5, Keys::Each)] {
                 let workload = |size| kind.workload(key_bits, size, streams, keys);
                 workloads.extend(sizes.map(workload).into_iter().filter(Workload::exists));
+                workloads.extend(
+                    traffic()
+                        .into_iter()
+                        .map(|(size, traffic)| {
+                            let aad = if kind.takes_aad() { 13 } else { 0 };
+                            Workload { aad, traffic, ..workload(size) }
+                        })
+                        .filter(Workload::exists),
+                );
             }
         }
     }
     workloads
+}
+
+/// Sizes, and how messages of that size can differ from equal ones.
+fn traffic() -> Vec<(usize, Traffic)> {
+    let plain = Traffic::default();
+    let units = Traffic { lengths: Lengths::Units, ..plain };
+    let random = Traffic { lengths: Lengths::Random, ..plain };
+    vec![
+        (LONGEST_UNIT, units),
+        (LONGEST_UNIT, Traffic { one_by_one: true, ..units }),
+        (256, random),
+        (256, Traffic { one_by_one: true, ..random }),
+        (64, Traffic { place: Place::Page, ..plain }),
+        (64, Traffic { place: Place::Odd, one_by_one: true, ..plain }),
+        (1400, Traffic { cold: true, ..plain }),
+    ]
+}
+
+#[test]
+fn lengths_are_those_that_are_named() {
+    let units = Lengths::Units.of_calls(LONGEST_UNIT, 130);
+    let whole = |unit: u16| usize::from(unit) / 16 * 16;
+    assert_eq!(units.now()[..125], UNITS.map(whole));
+    assert_eq!(units.now()[125..], UNITS.map(whole)[..5]);
+    assert_eq!(units.now().iter().max(), Some(&LONGEST_UNIT));
+    assert_eq!(units.bytes(), units.now().iter().sum::<usize>());
+
+    let mut random = Lengths::Random.of_calls(256, 64);
+    let first = random.now().to_vec();
+    let mut seen = [false; 257];
+    for _ in 0..200 {
+        random.advance();
+        assert_ne!(random.now(), first);
+        random.now().iter().for_each(|length| seen[*length] = true);
+    }
+    assert!(!seen[..16].contains(&true) && !seen[16..].contains(&false));
+    assert!((64 * 130..64 * 142).contains(&random.bytes()), "{}", random.bytes());
+}
+
+#[test]
+fn buffers_are_where_they_should_be() {
+    for i in 0..40 {
+        let buffer = |place| Buffer::new(place, i, 0..100);
+        let page = buffer(Place::Page);
+        assert_eq!(page.as_ptr().align_offset(4096), 0);
+        for place in [Place::Spread, Place::Page, Place::Odd] {
+            assert!(buffer(place).iter().copied().eq(0..100));
+        }
+    }
 }
 
 #[test]
@@ -46,7 +106,8 @@ fn every_row_runs() {
             |w: &&Workload| (w.algorithm, w.operation) == (kind.algorithm, kind.operation);
         let streams: Vec<_> = workloads.iter().filter(of_kind).map(|w| w.streams).collect();
         assert!(streams.contains(&1), "{kind:?}");
-        assert_eq!(streams.contains(&5), kind.streams != Streams::One, "{kind:?}");
+        let many = kind.streams != Streams::One || kind.lengths.is_some();
+        assert_eq!(streams.contains(&5), many, "{kind:?}");
     }
 }
 
@@ -94,6 +155,7 @@ fn what_does_not_exist_has_no_runner() {
         streams: 2,
         keys: Keys::One,
         aad: 0,
+        traffic: Traffic::default(),
     };
     assert!(row.runner(level).is_some());
     for wrong in [

@@ -12,9 +12,18 @@ const WINDOW: u64 = 100_000;
 /// Ticks after which a pass ends, where single calls are long.
 const PASS: u64 = 150_000_000;
 
-/// Core cycles that one call of `f` takes: the median of `windows` windows, each bracketed by two
+/// Core cycles of a call.
+#[derive(Clone, Copy, Debug)]
+pub struct Cycles {
+    /// Of half of the windows at most.
+    pub median: f64,
+    /// Of all windows but one in a hundred at most.
+    pub p99: f64,
+}
+
+/// Core cycles that one call of `f` takes in `windows` windows, each bracketed by two
 /// chains. Windows in which the clock changed or the thread was interrupted are dropped.
-pub fn cycles(windows: usize, mut f: impl FnMut()) -> f64 {
+pub fn cycles(windows: usize, mut f: impl FnMut()) -> Cycles {
     f();
     let once = duration(&mut f).min(duration(&mut f)).max(1);
     let calls = (WINDOW / once).max(1);
@@ -43,7 +52,9 @@ pub fn cycles(windows: usize, mut f: impl FnMut()) -> f64 {
         }
     }
     steady.sort_by(f64::total_cmp);
-    steady.get(steady.len() / 2).copied().unwrap_or(steadiest.1)
+    let at = |part: usize| steady.get((steady.len() * part).saturating_sub(1) / 100);
+    let at = |part: usize| at(part).copied().unwrap_or(steadiest.1);
+    Cycles { median: at(50), p99: at(99) }
 }
 
 /// The core clock in GHz, by the wall clock.

@@ -2,7 +2,10 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
-use crate::row::{Keys, Row};
+use crate::{
+    row::{Keys, Row},
+    traffic::{Buffer, Lengths, LengthsOfCalls, Place, next_copy},
+};
 
 /// What a call works on. Ciphers, `seal` and key wrapping of one message work in place in `output`
 /// where the library can; `open` reads `input` and writes `output`, because it could not be
@@ -12,9 +15,17 @@ pub struct Data {
     pub keys: Vec<Vec<u8>>,
     /// Of message `i`; a cipher takes as many of its bytes as it has in an IV or nonce.
     pub nonces: Vec<[u8; 32]>,
-    pub input: Vec<Vec<u8>>,
-    pub output: Vec<Vec<u8>>,
+    /// Additional authenticated data of every message.
+    pub aad: Vec<u8>,
+    /// As long as the longest message; see [`length`](Self::length).
+    pub input: Vec<Buffer>,
+    pub output: Vec<Buffer>,
     pub tags: Vec<[u8; 16]>,
+    lengths: LengthsOfCalls,
+    place: Place,
+    /// Other buffers of the message, of which each call takes the next.
+    copies: Vec<[Buffer; 2]>,
+    copy: usize,
 }
 
 impl Data {
@@ -29,10 +40,42 @@ impl Data {
                 .map(|i| (0..key_bytes).map(|j| byte(7 * i + 11 * j + 3)).collect())
                 .collect(),
             nonces: messages.clone().map(|i| nonce(row, i)).collect(),
+            aad: (0..row.aad).map(|j| byte(5 * j + 1)).collect(),
             input: buffers(row, 0),
             output: buffers(row, more),
             tags: vec![[0; 16]; row.streams],
+            lengths: row.traffic.lengths.of_calls(row.size, row.streams),
+            place: row.traffic.place,
+            copies: Vec::new(),
+            copy: 0,
         }
+    }
+
+    /// The lengths of the messages of this call.
+    pub fn lengths(&self) -> &[usize] {
+        self.lengths.now()
+    }
+
+    /// The length of message `i`: less than the buffer's, where calls have random lengths.
+    pub fn length(&self, i: usize) -> usize {
+        self.lengths.now()[i]
+    }
+
+    /// Goes on to the lengths and the copy of the next call.
+    pub fn advance(&mut self) {
+        self.lengths.advance();
+        if !self.copies.is_empty() {
+            self.copy = next_copy(self.copy, self.copies.len());
+            let [input, output] = &mut self.copies[self.copy];
+            std::mem::swap(&mut self.input[0], input);
+            std::mem::swap(&mut self.output[0], output);
+        }
+    }
+
+    /// From now on each call finds the message in one of so many other places.
+    pub fn cool(&mut self, copies: usize) {
+        let copy = |bytes: &Buffer| Buffer::new(self.place, 0, bytes.to_vec().into_iter());
+        self.copies = (0..copies).map(|_| [copy(&self.input[0]), copy(&self.output[0])]).collect();
     }
 
     /// The key of message `i`.
@@ -48,7 +91,10 @@ impl Data {
     /// Makes what `seal` or wrapping left behind the input of the opposite operation.
     pub fn turn(&mut self) {
         self.input = std::mem::take(&mut self.output);
-        self.output = self.input.iter().map(|bytes| vec![0; bytes.len()]).collect();
+        let zeros = |(i, bytes): (usize, &Buffer)| {
+            Buffer::new(self.place, i, std::iter::repeat_n(0, bytes.len()))
+        };
+        self.output = self.input.iter().enumerate().map(zeros).collect();
     }
 
     /// A number by which results are compared: FNV-1a over outputs and tags.
@@ -60,9 +106,10 @@ impl Data {
             }
         };
         let written = !matches!(&row.operation[..], "mac" | "hash" | "expand");
-        for (output, tag) in self.output.iter().zip(&self.tags) {
+        for (i, (output, tag)) in self.output.iter().zip(&self.tags).enumerate() {
             if written {
-                add(output);
+                let random = row.traffic.lengths == Lengths::Random;
+                add(if random { &output[..self.length(i)] } else { output });
             }
             add(tag);
         }
@@ -84,17 +131,17 @@ fn nonce(row: &Row, i: usize) -> [u8; 32] {
     nonce
 }
 
-/// A buffer for each message, apart from one another by odd distances as in a program: buffers
-/// whose distance is a multiple of 4096 bytes share the same sets of the cache and evict one another.
-fn buffers(row: &Row, more: usize) -> Vec<Vec<u8>> {
-    let buffer = |i: usize| {
-        let mut buffer = Vec::with_capacity(row.size + more + i * 7 % 13 * 192);
+/// A buffer for each message.
+fn buffers(row: &Row, more: usize) -> Vec<Buffer> {
+    let units = row.traffic.lengths == Lengths::Units;
+    let lengths = row.traffic.lengths.of_calls(row.size, row.streams);
+    let longest = lengths.now().iter().map(|length| if units { *length } else { row.size });
+    let buffer = |(i, length): (usize, usize)| {
         // Period 251, so that exchanged blocks show.
-        buffer.extend((0..row.size).map(|j| byte((i + j) % 251)));
-        buffer.resize(row.size + more, 0);
-        buffer
+        let text = move |j| if j < length { byte((i + j) % 251) } else { 0 };
+        Buffer::new(row.traffic.place, i, (0..length + more).map(text))
     };
-    (0..row.streams).map(buffer).collect()
+    longest.enumerate().map(buffer).collect()
 }
 
 fn byte(number: usize) -> u8 {

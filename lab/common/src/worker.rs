@@ -6,8 +6,8 @@
 //! | request | answer |
 //! |---|---|
 //! | `version` | a line of text |
-//! | `measure WINDOWS ROW` | `cycles C digest D`: cycles a call, and what came out |
-//! | `limit ROW` | `cycles C`: what the hardware would take |
+//! | `measure WINDOWS ROW` | `cycles C p99 P digest D`: cycles a call, and what came out |
+//! | `limits ROW` | `units C mix C`: cycles that the hardware would take, or `-` |
 //! | `clock` | `gigahertz F` |
 //!
 //! or by `unsupported`, or by `error` and a text. It sleeps between requests, so that all workers can
@@ -15,7 +15,12 @@
 
 use std::io::{BufRead, Write};
 
-use crate::{clock, data::Data, row::Row};
+use crate::{
+    clock::{self, Cycles},
+    data::Data,
+    row::Row,
+    traffic::{Lengths, copies},
+};
 
 /// A library.
 pub trait Library {
@@ -26,13 +31,20 @@ pub trait Library {
     /// documentation recommends. `None` if the library does not have it.
     fn prepare(&self, row: &Row, data: &Data) -> Prepared;
 
-    /// Cycles of one call of `row` that the hardware would take.
-    fn limit(&self, _row: &Row) -> Option<f64> {
-        None
+    /// Whether [`prepare`](Self::prepare) heeds additional data, lengths that change from call to call
+    /// ([`Data::length`]), and tags that are wrong.
+    fn takes_any_traffic(&self) -> bool {
+        false
+    }
+
+    /// Cycles of one call of `row` that the hardware would take: its busiest units, and the whole mix of
+    /// instructions.
+    fn limits(&self, _row: &Row) -> [Option<f64>; 2] {
+        [None, None]
     }
 
     /// Cycles of one call of `row`, for a library that has its own buffers.
-    fn measure(&self, _row: &Row, _windows: usize) -> Option<f64> {
+    fn measure(&self, _row: &Row, _windows: usize) -> Option<Cycles> {
         None
     }
 }
@@ -68,10 +80,11 @@ fn answer(library: &dyn Library, line: &str) -> Result<String, String> {
     match request {
         "version" => Ok(library.version()),
         "clock" => Ok(format!("gigahertz {}", clock::gigahertz())),
-        "limit" => Ok(match library.limit(&rest.parse()?) {
-            Some(cycles) => format!("cycles {cycles}"),
-            None => "unsupported".into(),
-        }),
+        "limits" => {
+            let text = |cycles: Option<f64>| cycles.map_or("-".into(), |cycles| cycles.to_string());
+            let [units, mix] = library.limits(&rest.parse()?).map(text);
+            Ok(format!("units {units} mix {mix}"))
+        }
         "measure" => {
             let (windows, row) = rest.split_once(' ').ok_or("measure WINDOWS ROW")?;
             let windows = windows.parse().map_err(|_| "measure WINDOWS ROW")?;
@@ -86,28 +99,53 @@ fn measure(library: &dyn Library, row: &Row, windows: usize) -> String {
         call(&mut data);
         (data.digest(row), data, call)
     });
-    match (library.measure(row, windows), digest) {
-        (Some(cycles), Some((digest, ..))) => format!("cycles {cycles} digest {digest:016x}"),
-        (Some(cycles), None) => format!("cycles {cycles} digest -"),
-        (None, Some((digest, mut data, mut call))) => {
-            let cycles = clock::cycles(windows, || call(&mut data));
-            format!("cycles {cycles} digest {digest:016x}")
+    let (cycles, digest) = match (library.measure(row, windows), digest) {
+        (Some(cycles), digest) => {
+            (cycles, digest.map_or("-".into(), |(digest, ..)| format!("{digest:016x}")))
         }
-        (None, None) => "unsupported".into(),
+        (None, Some((digest, data, call))) => {
+            (measure_call(row, windows, data, call), format!("{digest:016x}"))
+        }
+        (None, None) => return "unsupported".into(),
+    };
+    format!("cycles {} p99 {} digest {digest}", cycles.median, cycles.p99)
+}
+
+fn measure_call(row: &Row, windows: usize, mut data: Data, mut call: Call) -> Cycles {
+    if row.traffic.cold {
+        data.cool(copies(row.bytes()));
     }
+    clock::cycles(windows, || {
+        data.advance();
+        call(&mut data);
+    })
 }
 
 /// The call and its data; what is to be opened is sealed first.
 fn prepared(library: &dyn Library, row: &Row) -> Option<(Data, Call)> {
+    let special =
+        row.aad > 0 || row.traffic.lengths == Lengths::Random || row.operation == "reject";
+    // Cold texts are those of one message.
+    if row.traffic.cold && row.streams > 1 {
+        return None;
+    }
+    if special && !library.takes_any_traffic() {
+        return None;
+    }
     let mut data = Data::new(row);
     let forward = match (&row.algorithm[..], &row.operation[..]) {
-        (_, "open") => Some("seal"),
+        (_, "open" | "reject") => Some("seal"),
         ("kw" | "kwp", "decrypt") => Some("encrypt"),
         _ => None,
     };
     if let Some(operation) = forward {
         library.prepare(&row.with_operation(operation), &data)?(&mut data);
         data.turn();
+    }
+    if row.operation == "reject" {
+        for tag in &mut data.tags {
+            tag[0] ^= 1;
+        }
     }
     let call = library.prepare(row, &data)?;
     Some((data, call))

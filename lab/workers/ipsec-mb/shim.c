@@ -15,14 +15,16 @@ struct key {
 
 /* As in main.rs. */
 enum mode { ECB_ENCRYPT, ECB_DECRYPT, CTR, CBC_ENCRYPT, CBC_DECRYPT, CBCS_ENCRYPT, CBCS_DECRYPT,
-            CMAC, GMAC, GHASH, GCM_SEAL, GCM_OPEN, CCM_SEAL, CCM_OPEN, CRC_32 };
+            CMAC, GMAC, GHASH, GCM_SEAL, GCM_OPEN, GCM_REJECT, CCM_SEAL, CCM_OPEN, CRC_32 };
 enum path { JOBS, BURST, DIRECT };
 
 struct request {
     enum mode mode;
     enum path path;
     const struct key *keys;
-    size_t keys_count, key_bytes, messages, length;
+    size_t keys_count, key_bytes, messages, aad_length;
+    const size_t *lengths;
+    const uint8_t *aad;
     uint8_t *const *input, *const *output;
     const uint8_t (*nonces)[32];
     uint8_t (*tags)[16];
@@ -51,6 +53,16 @@ void lab_expand(const uint8_t *bytes, size_t count) {
     expand(&key, bytes, count);
 }
 
+/* One set-up of a key for GCM, expansion included. */
+void lab_gcm_key(const uint8_t *bytes, size_t count) {
+    static struct key key;
+    switch (count) {
+    case 16: IMB_AES128_GCM_PRE(manager, bytes, &key.gcm); break;
+    case 24: IMB_AES192_GCM_PRE(manager, bytes, &key.gcm); break;
+    default: IMB_AES256_GCM_PRE(manager, bytes, &key.gcm); break;
+    }
+}
+
 /* Everything that can be computed from a key beforehand; never freed. */
 const struct key *lab_keys(const uint8_t *const *bytes, size_t keys, size_t count) {
     struct key *all = aligned_alloc(64, keys * sizeof *all);
@@ -72,7 +84,7 @@ const struct key *lab_keys(const uint8_t *const *bytes, size_t keys, size_t coun
     return all;
 }
 
-static uint8_t opened[256][16]; /* tags that opening computed */
+static uint8_t opened[1024][16]; /* tags that opening computed */
 
 static inline const struct key *key_of(const struct request *r, size_t i) {
     return &r->keys[r->keys_count == 1 ? 0 : i];
@@ -84,7 +96,7 @@ static inline void fill(IMB_JOB *job, const struct request *r, size_t i, int ope
     static const IMB_CIPHER_MODE ciphers[] = {
         IMB_CIPHER_ECB, IMB_CIPHER_ECB, IMB_CIPHER_CNTR, IMB_CIPHER_CBC, IMB_CIPHER_CBC,
         IMB_CIPHER_CBCS_1_9, IMB_CIPHER_CBCS_1_9, IMB_CIPHER_NULL, IMB_CIPHER_NULL, IMB_CIPHER_NULL,
-        IMB_CIPHER_GCM, IMB_CIPHER_GCM, IMB_CIPHER_CCM, IMB_CIPHER_CCM };
+        IMB_CIPHER_GCM, IMB_CIPHER_GCM, IMB_CIPHER_GCM, IMB_CIPHER_CCM, IMB_CIPHER_CCM };
     const struct key *key = key_of(r, i);
     int decrypts = opens || r->mode == ECB_DECRYPT || r->mode == CBC_DECRYPT || r->mode == CBCS_DECRYPT;
     job->cipher_mode = ciphers[r->mode];
@@ -97,7 +109,7 @@ static inline void fill(IMB_JOB *job, const struct request *r, size_t i, int ope
     job->src = r->output[i];
     job->dst = r->output[i];
     job->cipher_start_src_offset_in_bytes = 0;
-    job->msg_len_to_cipher_in_bytes = r->length;
+    job->msg_len_to_cipher_in_bytes = r->lengths[i];
     job->iv = r->nonces[i];
     job->iv_len_in_bytes = 16;
     switch (r->mode) {
@@ -108,7 +120,7 @@ static inline void fill(IMB_JOB *job, const struct request *r, size_t i, int ope
     }
     job->src = r->input[i];
     job->hash_start_src_offset_in_bytes = 0;
-    job->msg_len_to_hash_in_bytes = r->length;
+    job->msg_len_to_hash_in_bytes = r->lengths[i];
     job->auth_tag_output = opens ? opened[i] : r->tags[i];
     job->auth_tag_output_len_in_bytes = 16;
     switch (r->mode) {
@@ -131,22 +143,22 @@ static inline void fill(IMB_JOB *job, const struct request *r, size_t i, int ope
         job->u.GHASH._key = &key->ghash;
         job->u.GHASH._init_tag = zero;
         break;
-    case GCM_SEAL: case GCM_OPEN:
+    case GCM_SEAL: case GCM_OPEN: case GCM_REJECT:
         if (!opens) job->src = r->output[i];
         job->hash_alg = IMB_AUTH_AES_GMAC;
         job->chain_order = opens ? IMB_ORDER_HASH_CIPHER : IMB_ORDER_CIPHER_HASH;
         job->enc_keys = job->dec_keys = &key->gcm;
         job->iv_len_in_bytes = 12;
-        job->u.GCM.aad = NULL;
-        job->u.GCM.aad_len_in_bytes = 0;
+        job->u.GCM.aad = r->aad;
+        job->u.GCM.aad_len_in_bytes = r->aad_length;
         break;
     case CCM_SEAL: case CCM_OPEN:
         if (!opens) job->src = r->output[i];
         job->hash_alg = IMB_AUTH_AES_CCM;
         job->chain_order = opens ? IMB_ORDER_CIPHER_HASH : IMB_ORDER_HASH_CIPHER;
         job->iv_len_in_bytes = 13;
-        job->u.CCM.aad = NULL;
-        job->u.CCM.aad_len_in_bytes = 0;
+        job->u.CCM.aad = r->aad;
+        job->u.CCM.aad_len_in_bytes = r->aad_length;
         break;
     default: break;
     }
@@ -190,12 +202,12 @@ static size_t run_burst(const struct request *r, int opens, int check) {
 
 #define EACH(CALL) do { for (size_t i = 0; i < r->messages; i++) { CALL; } return r->messages; } while (0)
 #define GCM_EACH(FUNCTION, SOURCE, TAGS) \
-    EACH(FUNCTION(manager, &key_of(r, i)->gcm, &context, r->output[i], SOURCE[i], r->length, r->nonces[i], NULL, 0, TAGS[i], 16))
+    EACH(FUNCTION(manager, &key_of(r, i)->gcm, &context, r->output[i], SOURCE[i], r->lengths[i], r->nonces[i], r->aad, r->aad_length, TAGS[i], 16))
 
 static size_t run_direct(const struct request *r, int opens) {
     static struct gcm_context_data context;
     switch (r->mode) {
-    case GCM_SEAL: case GCM_OPEN:
+    case GCM_SEAL: case GCM_OPEN: case GCM_REJECT:
         if (opens) {
             if (r->key_bytes == 16) GCM_EACH(IMB_AES128_GCM_DEC, r->input, opened);
             if (r->key_bytes == 24) GCM_EACH(IMB_AES192_GCM_DEC, r->input, opened);
@@ -206,20 +218,29 @@ static size_t run_direct(const struct request *r, int opens) {
         GCM_EACH(IMB_AES256_GCM_ENC, r->output, r->tags);
     case GHASH:
         EACH(memset(r->tags[i], 0, 16);
-             IMB_GHASH(manager, &key_of(r, i)->ghash, r->input[i], r->length, r->tags[i], 16));
+             IMB_GHASH(manager, &key_of(r, i)->ghash, r->input[i], r->lengths[i], r->tags[i], 16));
     case CRC_32:
-        EACH(uint32_t crc = IMB_CRC32_ETHERNET_FCS(manager, r->input[i], r->length); memcpy(r->tags[i], &crc, 4));
+        EACH(uint32_t crc = IMB_CRC32_ETHERNET_FCS(manager, r->input[i], r->lengths[i]); memcpy(r->tags[i], &crc, 4));
     default: return 0;
     }
 }
 
 /* Processes all messages; gives how many were. With `check`, by the functions that check their arguments. */
 size_t lab_run(const struct request *r, int check) {
-    int opens = r->mode == GCM_OPEN || r->mode == CCM_OPEN;
+    int opens = r->mode == GCM_OPEN || r->mode == GCM_REJECT || r->mode == CCM_OPEN;
+    if (opens && r->messages > sizeof opened / sizeof opened[0]) return 0;
     size_t done = r->path == JOBS && r->mode < CRC_32 ? run_jobs(r, opens, check)
                   : r->path == BURST                  ? run_burst(r, opens, check)
                   : r->path == DIRECT                 ? run_direct(r, opens)
                                                       : 0;
-    if (opens && memcmp(opened, r->tags, done * 16) != 0) return 0;
+    if (r->mode == GCM_REJECT) {
+        /* What was not authentic is not for the caller: Lanelock wipes it as well. */
+        for (size_t i = 0; i < done; i++) {
+            if (memcmp(opened[i], r->tags[i], 16) == 0) return 0;
+            memset(r->output[i], 0, r->lengths[i]);
+        }
+    } else if (opens && memcmp(opened, r->tags, done * 16) != 0) {
+        return 0;
+    }
     return done;
 }

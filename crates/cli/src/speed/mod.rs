@@ -295,7 +295,7 @@ fn line(row: &MeasuredRow) -> String {
 }
 
 fn object(row: &MeasuredRow) -> Value {
-    let Workload { algorithm, operation, key_bits, size, streams, keys, aad } = row.workload;
+    let Workload { algorithm, operation, key_bits, size, streams, keys, aad, .. } = row.workload;
     json!({
         "algorithm": algorithm,
         "operation": operation,

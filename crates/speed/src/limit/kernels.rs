@@ -98,8 +98,8 @@ impl<const N: usize> Kernel for Products<N> {
     }
 }
 
-/// Both: rounds on each of `N` vectors and between them products, one on each of `M` vectors after
-/// `EVERY` rounds.
+/// Both: rounds on each of `N` vectors and between them `M` products after `EVERY` rounds, on few vectors,
+/// since there may be few registers.
 pub(super) struct Both<const N: usize, const M: usize, const EVERY: usize>(pub(super) Block);
 
 impl<const N: usize, const M: usize, const EVERY: usize> Kernel for Both<N, M, EVERY> {
@@ -109,13 +109,13 @@ impl<const N: usize, const M: usize, const EVERY: usize> Kernel for Both<N, M, E
     fn run<S: AesClmul>(self, s: S) -> Block {
         let key = s.splat(&black_box([0x5a; 16]));
         let mut v = [s.load(&[self.0; 4]); N];
-        let mut w = [v[0]; M];
+        let mut w = [v[0]; 6];
         for _ in 0..TURNS / EVERY {
             for _ in 0..EVERY {
                 v = s.rounds::<N>(v, [key; N]);
             }
             for i in 0..M {
-                w[i] = s.clmul_low(w[i], key);
+                w[i % 6] = s.clmul_low(w[i % 6], key);
             }
         }
         black_box(sum(s, w));

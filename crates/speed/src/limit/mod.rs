@@ -1,19 +1,21 @@
-//! What the hardware could do at most, measured in the same run: how fast the units of a level take
-//! AES rounds and carry-less products from registers, what a chain of rounds waits for, and how fast
-//! memory is read and written. No loads, shuffles or additions of an algorithm are counted here.
+//! What the hardware could do at most, measured in the same run, by two measures.
+//!
+//! **The busiest units** ([`Limits::cycles_per_byte`]): how fast the units of a level take AES rounds and
+//! carry-less products from registers, what a chain of rounds waits for, and how fast memory is read and
+//! written. No loads, shuffles or additions of an algorithm are counted here.
 //!
 //! With *A* = cycles per byte of AES with all rounds of the key size, *L* = cycles of one block alone
 //! over 16, *C* = cycles per byte of one product for each vector, *M*(a, c) = cycles per byte of *a*
-//! rounds and *c* products for each vector, mixed, and *s* = streams:
+//! rounds and *c* products for each vector, mixed:
 //!
 //! | row | limit |
 //! |---|---|
 //! | ECB, CTR, CBC decryption, XTS, OCB3 | *A* |
-//! | CBC encryption, CMAC | max(*A*, *L*/*s*): a chain waits for each block |
-//! | CBCS 1:9 | a tenth of CBC: one block in ten; and reading and writing one block in ten |
-//! | CCM | max(2*A*, *L*/*s*): two encryptions a block, one of them in a chain |
+//! | CBC encryption, CMAC | max(*A* x blocks of all chains, *L* x blocks of the longest): a chain waits for each block |
+//! | CBCS 1:9 | the same of one block in ten; and reading and writing one block in ten |
+//! | CCM | two encryptions a block, one of them in a chain |
 //! | GHASH, POLYVAL, GMAC | 3*C*: Karatsuba; reductions are few |
-//! | GCM, opening GCM-SIV | *M*(rounds, 3) |
+//! | GCM, opening GCM-SIV | *M*(rounds, 3 1/4): with a reduction, of two products, for each eight vectors |
 //! | sealing GCM-SIV | *A* + 3*C*: the tag is needed before the first counter block |
 //! | AEGIS-128 | max(8 rounds, latency of a round) for each 32 bytes of a lane |
 //! | AEGIS-256 | max(6 rounds, latency of a round) for each 16 bytes of a lane |
@@ -21,10 +23,18 @@
 //! | KW, KWP | 12*L*: six steps for each 8 bytes, all in a chain |
 //!
 //! Whatever does not fit into the caches is held to the speed of memory as well. The processor begins the
-//! next message before a chain has ended, by so many blocks as it can hold: these are taken off *L*.
-//! Short chains have no limit for that reason, and neither have key expansions: see [`Limits::cycles_per_byte`]. The [crate] has an example.
+//! next message before a chain has ended, by so many blocks as it can hold: these are taken off the longest
+//! chain. A single short chain has no limit for that reason, and neither have key expansions.
+//!
+//! **The whole mix of instructions** ([`Limits::mix_cycles_per_byte`]): the loads, stores, counters, shuffles and
+//! additions of a mode with its rounds and products, in an order in which nothing waits. For chains *A* is
+//! replaced by that of the mix. It is known for keys of 128 and 256 bits and the modes that are bound by
+//! throughput.
+//!
+//! A figure that is better than a limit says that the limit is wrong. The [crate] has an example.
 
 mod kernels;
+mod mixes;
 
 use std::{
     cell::{Cell, RefCell},
@@ -43,6 +53,7 @@ use kernels::{
     Both, Change, ChangeTenth, KernelPair, ManyCiphers, Narrow, Products, Read, Rounds, TURNS,
     Width,
 };
+use mixes::Mix;
 
 /// A shorter chain is not bound by its latency: the processor begins the next message before this one
 /// has ended.
@@ -76,8 +87,10 @@ enum Quantity {
     Aes(usize),
     /// The same for one block alone, which the next one waits for.
     Chain(usize),
-    /// AES with so many rounds and three carry-less products, a vector.
+    /// AES with so many rounds and 3 1/4 carry-less products, a vector.
     Mix(usize),
+    /// The whole mix of a mode with so many rounds, a block.
+    Instructions(u8, usize),
     /// A carry-less product, a vector.
     Product,
     /// A round, a vector of so many blocks.
@@ -104,7 +117,7 @@ impl Limits {
 
     /// The fewest cycles per byte that `workload` can take at the level, where a formula is known.
     pub fn cycles_per_byte(&self, workload: &Workload) -> Option<f64> {
-        let Workload { algorithm, operation, key_bits, size, streams, .. } = *workload;
+        let Workload { algorithm, operation, key_bits, size, .. } = *workload;
         let rounds = match key_bits {
             192 => 12,
             256 => 14,
@@ -115,29 +128,20 @@ impl Limits {
         let mix = || per_byte(Quantity::Mix(rounds));
         let product = || per_byte(Quantity::Product);
         let chain = || self.cycles(Quantity::Chain(rounds)) / 16.0;
-        // Chains side by side, one for each stream, that encrypt so many blocks.
-        let chains = |blocks: usize| {
-            let (aes, latency) = (aes(), chain() / float(streams));
-            if latency <= aes {
-                return Some(aes);
-            }
-            let waiting = float(blocks.saturating_sub(OVERLAP)) / float(blocks);
-            (blocks >= LONG_CHAIN).then(|| aes.max(latency * waiting))
-        };
-        let blocks = size / 16;
+        let chains = |stride| self.chains(workload, rounds, stride, aes());
         let mut walk = Walk::Change;
         let units = match (algorithm, operation) {
             ("ecb" | "ctr" | "xts" | "ocb3", _) | ("cbc", "decrypt") => aes(),
-            ("cbc", _) => chains(blocks)?,
+            ("cbc", _) => chains(1)?,
             ("cbcs", _) => {
                 walk = Walk::ChangeTenth;
-                if operation == "decrypt" { aes() / 10.0 } else { chains(blocks / 10)? / 10.0 }
+                if operation == "decrypt" { aes() / 10.0 } else { chains(10)? }
             }
             ("cmac", _) => {
                 walk = Walk::Read;
-                chains(blocks)?
+                chains(1)?
             }
-            ("ccm", _) => chains(blocks)?.max(2.0 * aes()),
+            ("ccm", _) => chains(1)?.max(2.0 * aes()),
             ("ghash" | "polyval" | "gmac", _) => {
                 walk = Walk::Read;
                 3.0 * product()
@@ -167,6 +171,55 @@ impl Limits {
         // The call itself must not count.
         let bytes = workload.bytes().max(SHORTEST_WALK);
         Some(units.max(self.cycles(Quantity::Walk(walk, bytes)) / float(bytes)))
+    }
+
+    /// Cycles per byte of a schedule that does everything in time: chains side by side, of which one block in
+    /// `stride` is encrypted, at `units` cycles per encrypted byte where all lanes are busy. The longest chain
+    /// waits for each of its blocks, but for those that the processor begins before the call.
+    fn chains(&self, workload: &Workload, rounds: usize, stride: usize, units: f64) -> Option<f64> {
+        let lengths = workload.lengths();
+        let blocks = |length: usize| (length / 16).div_ceil(stride);
+        let all: usize = lengths.now().iter().map(|length| blocks(*length)).sum();
+        let longest = lengths.now().iter().map(|length| blocks(*length)).max()?;
+        let busy = 16.0 * units * float(all);
+        let one_block = self.cycles(Quantity::Chain(rounds));
+        if longest < 2 * OVERLAP && one_block * float(longest) > busy {
+            return None;
+        }
+        let waiting = one_block * float(longest.saturating_sub(OVERLAP));
+        Some(busy.max(waiting) / float(workload.bytes()))
+    }
+
+    /// The fewest cycles per byte that `workload` can take at the level with all the instructions that it needs,
+    /// where they are known.
+    pub fn mix_cycles_per_byte(&self, workload: &Workload) -> Option<f64> {
+        let Workload { algorithm, operation, key_bits, .. } = *workload;
+        let rounds = match key_bits {
+            128 => 10,
+            256 => 14,
+            _ => return None,
+        };
+        let mix = |mode| self.cycles(Quantity::Instructions(mode, rounds)) / 16.0;
+        let chains = |stride, mode| self.chains(workload, rounds, stride, mix(mode));
+        let cycles = match (algorithm, operation) {
+            ("ctr", _) => mix(mixes::CTR),
+            ("cbc", "decrypt") => mix(mixes::CBC_DECRYPT),
+            ("cbc", _) => chains(1, mixes::LANES)?,
+            ("cbcs", "decrypt") => mix(mixes::TENTH) / 10.0,
+            ("cbcs", _) => chains(10, mixes::TENTH)?,
+            ("xts", _) => mix(mixes::XTS),
+            ("ocb3", _) => mix(mixes::OCB),
+            ("gcm", _) | ("gcm-siv", "open") => mix(mixes::GCM),
+            ("gcm-siv", _) => mix(mixes::CTR) + mix(mixes::HASH),
+            ("ghash" | "polyval" | "gmac", _) => mix(mixes::HASH),
+            ("cmac", _) => chains(1, mixes::LANES_MAC)?,
+            ("ccm", _) => {
+                let mac = chains(1, mixes::LANES_MAC)?;
+                mac.max(mix(mixes::LANES_MAC) + mix(mixes::CTR))
+            }
+            _ => return None,
+        };
+        Some(cycles.max(self.cycles_per_byte(workload)?))
     }
 
     /// Cycles per byte of AEGIS with so many lanes: a step is `rounds` rounds in each of them, all at
@@ -210,24 +263,13 @@ impl Limits {
             Quantity::Chain(_) => chain(latency(level, |b| Narrow(ManyCiphers::<1, 15>(b)))),
             // One set of units for both.
             Quantity::Mix(rounds) if level.name() == "portable" => {
-                self.cycles(Quantity::Aes(rounds)) + 3.0 * self.cycles(Quantity::Product)
+                self.cycles(Quantity::Aes(rounds)) + 3.25 * self.cycles(Quantity::Product)
             }
-            // So many vectors that there are three products to all rounds. With few registers fewer
-            // vectors can be better, or more products than are needed.
-            Quantity::Mix(10) => {
-                let one = cycles(level, Both::<10, 3, 1>);
-                one.min(cycles(level, Both::<10, 6, 2>)) / float(TURNS)
-            }
-            Quantity::Mix(12) => {
-                let one = cycles(level, Both::<12, 3, 1>);
-                let one = one.min(1.5 * cycles(level, Both::<8, 2, 1>)) / float(TURNS);
-                one.min(1.2 * self.cycles(Quantity::Mix(10)))
-            }
-            Quantity::Mix(_) => {
-                let one = cycles(level, Both::<14, 3, 1>);
-                let one = one.min(2.0 * cycles(level, Both::<7, 3, 2>)) / float(TURNS);
-                one.min(14.0 / 12.0 * self.cycles(Quantity::Mix(12)))
-            }
+            // Thirteen products to half of the rounds of eight vectors.
+            Quantity::Mix(10) => cycles(level, Both::<8, 13, 5>) / float(8 * (TURNS / 5)) * 2.0,
+            Quantity::Mix(12) => cycles(level, Both::<8, 13, 6>) / float(8 * (TURNS / 6)) * 2.0,
+            Quantity::Mix(_) => cycles(level, Both::<8, 13, 7>) / float(8 * (TURNS / 7)) * 2.0,
+            Quantity::Instructions(mode, rounds) => self.instructions(mode, rounds),
             Quantity::Product => rounds(cycles(level, Products::<12>)),
             Quantity::Round(1) => rounds(cycles(level, |b| Narrow(Rounds::<12>(b)))),
             Quantity::Round(2) => rounds(cycles(level, |b| KernelPair(Rounds::<12>(b)))),
@@ -246,6 +288,46 @@ impl Limits {
                 clock::measure(31, passes(level), &mut step).cycles
             }
         }
+    }
+}
+
+/// Cycles a block of a walk.
+macro_rules! walk {
+    ($limits:expr, $mode:expr, $vectors:literal, $keys:literal) => {{
+        let mut blocks = vec![[0x5a; 16]; mixes::BLOCKS];
+        let level = $limits.level;
+        let walk = || {
+            black_box(level.run(Mix::<{ $mode }, $vectors, $keys>(black_box(&mut blocks[..]))));
+        };
+        let cycles = clock::measure(31, passes(level), walk).cycles;
+        cycles / float(mixes::processed($mode, $vectors, $limits.width))
+    }};
+}
+
+impl Limits {
+    /// Cycles a block of the mix of a mode: of groups of eight vectors, or of four where masks and products
+    /// take many registers and a level may have few.
+    fn instructions(&self, mode: u8, rounds: usize) -> f64 {
+        macro_rules! modes {
+            ($($mode:ident)*; $($either:ident)*) => {
+                match (mode, rounds) {
+                    $(
+                        (mixes::$mode, 10) => walk!(self, mixes::$mode, 8, 11),
+                        (mixes::$mode, _) => walk!(self, mixes::$mode, 8, 15),
+                    )*
+                    $(
+                        (mixes::$either, 10) => {
+                            walk!(self, mixes::$either, 4, 11).min(walk!(self, mixes::$either, 8, 11))
+                        }
+                        (mixes::$either, _) => {
+                            walk!(self, mixes::$either, 4, 15).min(walk!(self, mixes::$either, 8, 15))
+                        }
+                    )*
+                    _ => f64::NAN,
+                }
+            };
+        }
+        modes!(CTR CBC_DECRYPT HASH LANES LANES_MAC TENTH; XTS OCB GCM)
     }
 }
 

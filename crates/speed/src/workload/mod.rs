@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use lanelock::AesLevel;
-//! use lanelock_speed::workload::{KINDS, Keys, Workload};
+//! use lanelock_speed::workload::{KINDS, Keys, Traffic, Workload};
 //!
 //! assert!(KINDS.iter().any(|kind| (kind.algorithm, kind.operation) == ("ctr", "encrypt")));
 //! let workload = Workload {
@@ -13,12 +13,14 @@
 //!     streams: 1,
 //!     keys: Keys::One,
 //!     aad: 0,
+//!     traffic: Traffic::default(),
 //! };
 //! let mut runner = workload.runner(AesLevel::fastest()).expect("the engine has such a call");
 //! runner.run(); // one call
 //! ```
 
 mod runners;
+mod traffic;
 
 use std::{
     sync::{
@@ -30,6 +32,10 @@ use std::{
 
 use lanelock::AesLevel;
 
+pub use traffic::{
+    Buffer, LONGEST_UNIT, Lengths, LengthsOfCalls, Place, Traffic, UNITS, copies, next_copy,
+};
+
 use crate::clock::{self, Sample, float};
 
 /// What is measured: one call of the engine.
@@ -37,11 +43,11 @@ use crate::clock::{self, Sample, float};
 pub struct Workload {
     /// Its name, as `gcm`: see [`KINDS`].
     pub algorithm: &'static str,
-    /// `encrypt`, `decrypt`, `seal`, `open`, `mac`, `hash` or `expand`.
+    /// `encrypt`, `decrypt`, `seal`, `open`, `reject` (opening with a wrong tag), `mac`, `hash` or `expand`.
     pub operation: &'static str,
     /// 128, 192 or 256; 0 where there is no key.
     pub key_bits: u16,
-    /// Bytes of each message.
+    /// Bytes of each message, or of the longest: see [`Lengths`].
     pub size: usize,
     /// Messages in one call: 1 is the call for one message, more are lanes or a batch.
     pub streams: usize,
@@ -49,6 +55,8 @@ pub struct Workload {
     pub keys: Keys,
     /// Bytes of additional authenticated data of each message; 0 where an algorithm takes none.
     pub aad: usize,
+    /// Lengths, addresses, and more in which messages can differ.
+    pub traffic: Traffic,
 }
 
 /// The keys of the streams.
@@ -76,6 +84,9 @@ pub struct Kind {
     pub unit: usize,
     /// The shortest message.
     pub least: usize,
+    /// The lengths that messages may have beside equal ones; a message may be anywhere then, and many may be
+    /// processed one by one.
+    pub lengths: Option<Lengths>,
     /// Whether it is in an overview: not if a row beside it tells as much.
     pub overview: bool,
     make: fn(&Workload, AesLevel) -> Runner,
@@ -129,12 +140,23 @@ impl Workload {
     /// Whether the engine has such a call.
     pub fn exists(&self) -> bool {
         self.kind().is_some_and(|kind| {
+            let Traffic { lengths, place, one_by_one, cold } = self.traffic;
+            let traffic = match lengths {
+                Lengths::Equal => {
+                    kind.lengths.is_some() || (place == Place::default() && !one_by_one)
+                }
+                Lengths::Random => kind.lengths == Some(lengths) && self.size >= 16,
+                Lengths::Units => kind.lengths == Some(lengths) && self.size == LONGEST_UNIT,
+            };
+            let traffic = traffic && (!cold || (kind.takes_aad() && self.streams == 1));
             let streams = match kind.streams {
+                _ if one_by_one => self.streams > 0,
                 Streams::One => self.streams == 1,
                 Streams::ManyOneKey => self.streams > 0 && self.keys == Keys::One,
                 Streams::Many => self.streams > 0,
             };
-            streams
+            traffic
+                && streams
                 && kind.key_bits.contains(&self.key_bits)
                 && self.size >= kind.least
                 && self.size.is_multiple_of(kind.unit)
@@ -143,21 +165,27 @@ impl Workload {
         })
     }
 
-    /// Bytes of all messages of one call.
-    pub fn bytes(&self) -> usize {
-        self.size * self.streams
+    /// The lengths of the messages of each call.
+    pub fn lengths(&self) -> LengthsOfCalls {
+        self.traffic.lengths.of_calls(self.size, self.streams)
     }
 
-    /// A buffer for each stream, apart from one another by odd distances as in a program: buffers
-    /// whose distance is a multiple of 4096 bytes share the same sets of the cache and evict one
-    /// another.
-    pub fn buffers(&self) -> Vec<Vec<u8>> {
-        let buffer = |i: usize| {
-            let mut buffer = Vec::with_capacity(self.size + i * 7 % 13 * 192);
-            buffer.resize(self.size, 0x5a);
-            buffer
-        };
-        (0..self.streams).map(buffer).collect()
+    /// Bytes of all messages of one call; the mean, where calls differ.
+    pub fn bytes(&self) -> usize {
+        match self.traffic.lengths {
+            Lengths::Equal => self.size * self.streams,
+            _ => self.lengths().bytes(),
+        }
+    }
+
+    /// A buffer for each stream, which the longest of its messages fills.
+    pub fn buffers(&self) -> Vec<Buffer> {
+        let Traffic { lengths, place, .. } = self.traffic;
+        let units = lengths == Lengths::Units;
+        let lengths =
+            if units { self.lengths().now().to_vec() } else { vec![self.size; self.streams] };
+        let buffer = |(i, length)| Buffer::new(place, i, core::iter::repeat_n(0x5a, length));
+        lengths.into_iter().enumerate().map(buffer).collect()
     }
 
     /// Core cycles of one call at `level`, the lowest median of `passes`; with several threads, each
@@ -202,10 +230,10 @@ pub const KINDS: &[Kind] = &[
     Kind::one("ecb", "encrypt", ALL, 16, runners::ecb),
     Kind::one("ecb", "decrypt", ALL, 16, runners::ecb).detail(),
     Kind::one("ctr", "encrypt", ALL, 1, runners::ctr),
-    Kind::many("cbc", "encrypt", ALL, 16, runners::cbc_encrypt),
-    Kind::one("cbc", "decrypt", ALL, 16, runners::cbc_decrypt),
-    Kind::many("cbcs", "encrypt", ALL, 16, runners::cbc_encrypt),
-    Kind::one("cbcs", "decrypt", ALL, 16, runners::cbc_decrypt),
+    Kind::many("cbc", "encrypt", ALL, 16, runners::cbc_encrypt).with(Lengths::Units),
+    Kind::one("cbc", "decrypt", ALL, 16, runners::cbc_decrypt).with(Lengths::Units),
+    Kind::many("cbcs", "encrypt", ALL, 16, runners::cbc_encrypt).with(Lengths::Units),
+    Kind::one("cbcs", "decrypt", ALL, 16, runners::cbc_decrypt).with(Lengths::Units),
     Kind::sectors("xts", "encrypt", ALL, 1, runners::xts).from(16),
     Kind::sectors("xts", "decrypt", ALL, 1, runners::xts).from(16).detail(),
     Kind::many("cmac", "mac", ALL, 1, runners::cmac),
@@ -214,13 +242,14 @@ pub const KINDS: &[Kind] = &[
     Kind::one("kwp", "encrypt", ALL, 1, runners::kwp).detail(),
     Kind::one("kwp", "decrypt", ALL, 1, runners::kwp).detail(),
     Kind::one("gmac", "mac", ALL, 1, runners::gmac),
-    Kind::many("gcm", "seal", ALL, 1, runners::gcm),
+    Kind::many("gcm", "seal", ALL, 1, runners::gcm).with(Lengths::Random),
     Kind::many("gcm", "open", ALL, 1, runners::gcm),
-    Kind::many("gcm-siv", "seal", &[128, 256], 1, runners::gcm_siv),
+    Kind::one("gcm", "reject", ALL, 1, runners::gcm).detail(),
+    Kind::many("gcm-siv", "seal", &[128, 256], 1, runners::gcm_siv).with(Lengths::Random),
     Kind::many("gcm-siv", "open", &[128, 256], 1, runners::gcm_siv).detail(),
-    Kind::many("ccm", "seal", ALL, 1, runners::ccm),
+    Kind::many("ccm", "seal", ALL, 1, runners::ccm).with(Lengths::Random),
     Kind::many("ccm", "open", ALL, 1, runners::ccm).detail(),
-    Kind::many("ocb3", "seal", ALL, 1, runners::ocb3),
+    Kind::many("ocb3", "seal", ALL, 1, runners::ocb3).with(Lengths::Random),
     Kind::many("ocb3", "open", ALL, 1, runners::ocb3).detail(),
     Kind::one("aegis-128l", "seal", &[128], 1, runners::aegis),
     Kind::one("aegis-128l", "open", &[128], 1, runners::aegis).detail(),
@@ -241,6 +270,7 @@ pub const KINDS: &[Kind] = &[
     Kind::one("crc-64-nvme", "hash", NONE, 1, runners::crc),
     Kind::one("crc-64-xz", "hash", NONE, 1, runners::crc).detail(),
     Kind::one("key-expansion", "expand", ALL, 1, runners::expansion),
+    Kind::one("gcm-key", "expand", ALL, 1, runners::gcm_key).detail(),
 ];
 
 /// What algorithms belong to, as headings, in the order of a table.
@@ -250,20 +280,29 @@ impl Kind {
     /// A workload of this kind.
     pub fn workload(&self, key_bits: u16, size: usize, streams: usize, keys: Keys) -> Workload {
         let Self { algorithm, operation, .. } = *self;
-        Workload { algorithm, operation, key_bits, size, streams, keys, aad: 0 }
+        Workload {
+            algorithm,
+            operation,
+            key_bits,
+            size,
+            streams,
+            keys,
+            aad: 0,
+            traffic: Traffic::default(),
+        }
     }
 
     /// Whether messages have additional authenticated data.
     pub fn takes_aad(&self) -> bool {
-        matches!(self.operation, "seal" | "open")
+        matches!(self.operation, "seal" | "open" | "reject")
     }
 
     /// What it belongs to: one of [`FAMILIES`].
     pub fn family(&self) -> &'static str {
         let [modes, aeads, hashes, keys] = FAMILIES;
         match (self.algorithm, self.operation) {
-            ("kw" | "kwp" | "key-expansion", _) => keys,
-            (_, "seal" | "open") => aeads,
+            ("kw" | "kwp", _) | (_, "expand") => keys,
+            (_, "seal" | "open" | "reject") => aeads,
             (_, "mac" | "hash") => hashes,
             _ => modes,
         }
@@ -283,6 +322,7 @@ impl Kind {
             streams: Streams::One,
             unit,
             least: unit,
+            lengths: None,
             overview: true,
             make,
         }
@@ -296,6 +336,11 @@ impl Kind {
     /// The same with a shortest message.
     const fn from(self, least: usize) -> Self {
         Self { least, ..self }
+    }
+
+    /// The same, also with messages of such lengths.
+    const fn with(self, lengths: Lengths) -> Self {
+        Self { lengths: Some(lengths), ..self }
     }
 
     const fn sectors(

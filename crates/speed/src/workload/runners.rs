@@ -18,7 +18,7 @@ use lanelock::{
     lanes::{self, Job, KeyRef, MacJob},
 };
 
-use super::{Keys, Runner, Workload};
+use super::{Buffer, Keys, Lengths, Runner, Workload, traffic};
 
 /// Why a call that was set up here cannot fail.
 const FITS: &str = "nonce, tag and message have lengths that the algorithm takes";
@@ -53,16 +53,30 @@ macro_rules! by_key {
 /// Sealing or opening with `cipher`.
 fn aead(workload: &Workload, nonce: usize, cipher: impl Aead + 'static) -> Runner {
     let (nonce, aad) = (vec![0x24; nonce], vec![0x3c; workload.aad]);
-    let mut data = vec![0x5a; workload.size];
+    let copies = if workload.traffic.cold { traffic::copies(workload.size) } else { 1 };
+    let mut i = 0;
+    let mut next = move || {
+        i = if copies == 1 { 0 } else { traffic::next_copy(i, copies) };
+        i
+    };
+    let mut texts: Vec<Buffer> = (0..copies).flat_map(|_| workload.buffers()).collect();
     let mut tag = vec![0; cipher.tag_length()];
     if workload.operation == "seal" {
         return Runner::new(move || {
-            cipher.seal(black_box(&nonce), &aad, &mut data, &mut tag).expect(FITS);
+            let text = &mut texts[next()];
+            cipher.seal(black_box(&nonce), &aad, text, &mut tag).expect(FITS);
         });
     }
-    let sealed = cipher.seal_vec(&nonce, &aad, &data).expect(FITS);
+    let mut sealed = cipher.seal_vec(&nonce, &aad, &texts[0]).expect(FITS);
+    let good = workload.operation == "open";
+    if !good {
+        sealed[workload.size] ^= 1;
+    }
+    let sealed = vec![sealed; copies];
     Runner::new(move || {
-        cipher.open_to(black_box(&nonce), &aad, &sealed, &mut data).expect("the right tag");
+        let i = next();
+        let opened = cipher.open_to(black_box(&nonce), &aad, &sealed[i], &mut texts[i]);
+        assert_eq!(opened.is_ok(), good);
     })
 }
 
@@ -79,6 +93,9 @@ fn many<A: Batch + 'static>(
     if workload.streams == 1 {
         return aead(workload, nonce, cipher(0));
     }
+    if workload.traffic.lengths == Lengths::Random || workload.traffic.one_by_one {
+        return varied(workload, nonce, cipher);
+    }
     let keys = if workload.keys == Keys::Each { workload.streams } else { 1 };
     // Leaked on purpose: the messages borrow keys and nonces, and stay from call to call.
     let keys: &'static [A] = Vec::leak((0..keys).map(cipher).collect());
@@ -92,7 +109,8 @@ fn many<A: Batch + 'static>(
         .zip(nonces)
         .zip(keys.iter().cycle())
         .map(|((text, nonce), key)| {
-            Message::new(key, nonce, aad, Vec::leak(text), Vec::leak(vec![0; key.tag_length()]))
+            let text: &'static mut Buffer = Box::leak(Box::new(text));
+            Message::new(key, nonce, aad, text, Vec::leak(vec![0; key.tag_length()]))
         })
         .collect();
     let set_nonces = move |messages: &mut [Message<'static, A>]| {
@@ -138,6 +156,40 @@ fn many<A: Batch + 'static>(
     })
 }
 
+/// Sealing messages, of other lengths in each call, in one batch or one by one.
+fn varied<A: Batch + 'static>(
+    workload: &Workload,
+    nonce: usize,
+    cipher: impl Fn(usize) -> A,
+) -> Runner {
+    let own_keys = usize::from(workload.keys == Keys::Each);
+    let keys: Vec<A> = (0..=own_keys * (workload.streams - 1)).map(cipher).collect();
+    let nonces: Vec<_> = (0..workload.streams).map(|i| [i.to_le_bytes()[0]; 16]).collect();
+    let aad = vec![0x3c; workload.aad];
+    let mut buffers = workload.buffers();
+    let mut tags = vec![[0; 16]; workload.streams];
+    let (mut lengths, one_by_one) = (workload.lengths(), workload.traffic.one_by_one);
+    Runner::new(move || {
+        lengths.advance();
+        let texts =
+            buffers.iter_mut().zip(lengths.now()).map(|(text, length)| &mut text[..*length]);
+        let nonces = black_box(&nonces).iter().map(|bytes| &bytes[..nonce]);
+        let parts = texts.zip(nonces).zip(&mut tags).enumerate();
+        if one_by_one {
+            for (i, ((text, nonce), tag)) in parts {
+                keys[i * own_keys].seal(nonce, &aad, text, tag).expect(FITS);
+            }
+        } else {
+            let mut messages: Vec<_> = parts
+                .map(|(i, ((text, nonce), tag))| {
+                    Message::new(&keys[i * own_keys], nonce, &aad, text, tag)
+                })
+                .collect();
+            batch::seal(&mut messages).expect(FITS);
+        }
+    })
+}
+
 pub(super) fn ecb(workload: &Workload, level: AesLevel) -> Runner {
     let mut data = vec![0x5a; workload.size];
     let encrypt = workload.operation == "encrypt";
@@ -163,17 +215,22 @@ pub(super) fn ctr(workload: &Workload, level: AesLevel) -> Runner {
 
 pub(super) fn cbc_encrypt(workload: &Workload, level: AesLevel) -> Runner {
     let mut buffers = workload.buffers();
-    let pattern = pattern(workload);
+    let (pattern, one_by_one) = (pattern(workload), workload.traffic.one_by_one);
     let keys = if workload.keys == Keys::Each { workload.streams } else { 1 };
     by_key!(workload, Aes = Aes128, Aes192, Aes256 => {
         let keys: Vec<_> = (0..keys).map(|i| Aes::with_level(&key(i), level)).collect();
         Runner::new(move || match &mut buffers[..] {
             [data] => keys[0].cbcs_encrypt(&mut [0; 16], pattern, data),
+            many if one_by_one => {
+                for (data, key) in many.iter_mut().zip(keys.iter().cycle()) {
+                    key.cbcs_encrypt(&mut [0; 16], pattern, data);
+                }
+            }
             many => {
                 let keys = keys.iter().cycle();
                 let job = |(data, key)| Job::new(KeyRef::from(key), [0; 16], pattern, data);
                 let mut jobs: Vec<_> =
-                    many.iter_mut().map(Vec::as_mut_slice).zip(keys).map(job).collect();
+                    many.iter_mut().map(|data| &mut data[..]).zip(keys).map(job).collect();
                 lanes::encrypt(&mut jobs);
             }
         })
@@ -181,11 +238,15 @@ pub(super) fn cbc_encrypt(workload: &Workload, level: AesLevel) -> Runner {
 }
 
 pub(super) fn cbc_decrypt(workload: &Workload, level: AesLevel) -> Runner {
-    let mut data = vec![0x5a; workload.size];
+    let mut buffers = workload.buffers();
     let pattern = pattern(workload);
     by_key!(workload, Aes = Aes128, Aes192, Aes256 => {
         let key = Aes::with_level(&key(0), level);
-        Runner::new(move || key.cbcs_decrypt(&mut [0; 16], pattern, &mut data))
+        Runner::new(move || {
+            for data in &mut buffers {
+                key.cbcs_decrypt(&mut [0; 16], pattern, data);
+            }
+        })
     })
 }
 
@@ -242,6 +303,15 @@ pub(super) fn expansion(workload: &Workload, level: AesLevel) -> Runner {
         let bytes = key(0);
         Runner::new(move || {
             black_box(Aes::with_level(black_box(&bytes), level));
+        })
+    })
+}
+
+pub(super) fn gcm_key(workload: &Workload, level: AesLevel) -> Runner {
+    by_key!(workload, Gcm = Aes128Gcm, Aes192Gcm, Aes256Gcm => {
+        let bytes = key(0);
+        Runner::new(move || {
+            black_box(Gcm::with_level(black_box(&bytes), level));
         })
     })
 }

@@ -16,7 +16,9 @@ struct Request {
     keys_count: usize,
     key_bytes: usize,
     messages: usize,
-    length: usize,
+    aad_length: usize,
+    lengths: *const usize,
+    aad: *const u8,
     input: *const *mut u8,
     output: *const *mut u8,
     nonces: *const [u8; 32],
@@ -26,6 +28,7 @@ struct Request {
 unsafe extern "C" {
     fn lab_start() -> *const c_char;
     fn lab_expand(bytes: *const u8, count: usize);
+    fn lab_gcm_key(bytes: *const u8, count: usize);
     fn lab_keys(bytes: *const *const u8, keys: usize, count: usize) -> *const Key;
     fn lab_run(request: *const Request, check: c_int) -> usize;
 }
@@ -47,9 +50,15 @@ impl Library for IpsecMb {
         format!("ipsec-mb {}", self.version)
     }
 
+    fn takes_any_traffic(&self) -> bool {
+        true
+    }
+
     fn prepare(&self, row: &Row, data: &Data) -> Prepared {
-        if row.algorithm == "key-expansion" {
-            return self.expansion();
+        match &row.algorithm[..] {
+            "key-expansion" => return self.set_up(lab_expand),
+            "gcm-key" => return self.set_up(lab_gcm_key),
+            _ => {}
         }
         let mode =
             MODES.iter().position(|mode| *mode == (&row.algorithm[..], &row.operation[..]))?;
@@ -74,14 +83,16 @@ impl Library for IpsecMb {
             keys_count: data.keys.len(),
             key_bytes: bytes,
             messages: row.streams,
-            length: row.size,
+            aad_length: row.aad,
+            lengths: std::ptr::null(),
+            aad: std::ptr::null(),
             input: std::ptr::null(),
             output: std::ptr::null(),
             nonces: std::ptr::null(),
             tags: std::ptr::null_mut(),
         };
         let mut pointers = Pointers::default();
-        if row.operation != "open" {
+        if !matches!(&row.operation[..], "open" | "reject") {
             // Whether it is there, by the functions that check, on other data.
             let mut other = Data::new(row);
             pointers.set(&mut request, &mut other);
@@ -92,11 +103,12 @@ impl Library for IpsecMb {
         }
         let mut known = std::ptr::null();
         call(move |data| {
-            // Once for all calls: the buffers stay where they are.
-            if data.output.as_ptr() != known {
-                known = data.output.as_ptr();
+            // Once for all calls, if the buffers stay where they are.
+            if data.output[0].as_ptr() != known {
+                known = data.output[0].as_ptr();
                 pointers.set(&mut request, data);
             }
+            request.lengths = data.lengths().as_ptr();
             // SAFETY: buffers and tags for all messages.
             let done = unsafe { lab_run(&request, 0) };
             assert_eq!(done, request.messages);
@@ -105,14 +117,14 @@ impl Library for IpsecMb {
 }
 
 impl IpsecMb {
-    fn expansion(&self) -> Prepared {
+    fn set_up(&self, expand: unsafe extern "C" fn(*const u8, usize)) -> Prepared {
         if self.path != Path::Direct {
             return None;
         }
-        call(|data| {
+        call(move |data| {
             let key = std::hint::black_box(&data.keys[0]);
             // SAFETY: a key of that size.
-            unsafe { lab_expand(key.as_ptr(), key.len()) };
+            unsafe { expand(key.as_ptr(), key.len()) };
         })
     }
 }
@@ -126,8 +138,12 @@ struct Pointers {
 
 impl Pointers {
     fn set(&mut self, request: &mut Request, data: &mut Data) {
-        self.input = data.input.iter_mut().map(|bytes| bytes.as_mut_ptr()).collect();
-        self.output = data.output.iter_mut().map(|bytes| bytes.as_mut_ptr()).collect();
+        self.input.clear();
+        self.input.extend(data.input.iter_mut().map(|bytes| bytes.as_mut_ptr()));
+        self.output.clear();
+        self.output.extend(data.output.iter_mut().map(|bytes| bytes.as_mut_ptr()));
+        request.lengths = data.lengths().as_ptr();
+        request.aad = data.aad.as_ptr();
         request.input = self.input.as_ptr();
         request.output = self.output.as_ptr();
         request.nonces = data.nonces.as_ptr();
@@ -150,7 +166,7 @@ fn main() {
 }
 
 /// In the order of `shim.c`.
-const MODES: [(&str, &str); 15] = [
+const MODES: [(&str, &str); 16] = [
     ("ecb", "encrypt"),
     ("ecb", "decrypt"),
     ("ctr", "encrypt"),
@@ -163,6 +179,7 @@ const MODES: [(&str, &str); 15] = [
     ("ghash", "hash"),
     ("gcm", "seal"),
     ("gcm", "open"),
+    ("gcm", "reject"),
     ("ccm", "seal"),
     ("ccm", "open"),
     ("crc-32", "hash"),

@@ -1,6 +1,6 @@
 //! isa-l_crypto 2.25 or newer: XTS with expanded keys, GCM in one call, CBC of one chain.
 
-use std::{ffi::c_int, ptr::null};
+use std::ffi::c_int;
 
 use lanelock_lab_common::{Data, Library, Prepared, Row, call, serve};
 
@@ -72,6 +72,10 @@ impl Library for IsaLCrypto {
         // SAFETY: a static C string.
         let version = unsafe { std::ffi::CStr::from_ptr(isal_crypto_get_version_str()) };
         format!("isa-l_crypto {}", version.to_string_lossy())
+    }
+
+    fn takes_any_traffic(&self) -> bool {
+        true
     }
 
     fn prepare(&self, row: &Row, data: &Data) -> Prepared {
@@ -169,11 +173,12 @@ fn seal(data: &Data, precompute: Precompute, function: Gcm) -> Prepared {
     call(move |data| {
         for i in 0..data.output.len() {
             let key = &*keys[data.key_index(i)];
-            let (length, buffer) = (data.output[i].len() as u64, data.output[i].as_mut_ptr());
+            let (length, buffer) = (data.length(i) as u64, data.output[i].as_mut_ptr());
+            let (aad, aad_length) = (data.aad.as_ptr(), data.aad.len() as u64);
             let (nonce, tag) = (data.nonces[i].as_ptr(), data.tags[i].as_mut_ptr());
             // SAFETY: in place in a buffer of that length, with room for the tag.
             let status = unsafe {
-                function(key, &mut context, buffer, buffer, length, nonce, null(), 0, tag, 16)
+                function(key, &mut context, buffer, buffer, length, nonce, aad, aad_length, tag, 16)
             };
             assert_eq!(status, 0);
         }
@@ -188,12 +193,13 @@ fn open(data: &Data, precompute: Precompute, function: Gcm) -> Prepared {
         for i in 0..data.output.len() {
             let key = &*keys[data.key_index(i)];
             let (from, to) = (data.input[i].as_ptr(), data.output[i].as_mut_ptr());
-            let (length, nonce) = (data.output[i].len() as u64, data.nonces[i].as_ptr());
+            let (length, nonce) = (data.length(i) as u64, data.nonces[i].as_ptr());
+            let (aad, aad_length) = (data.aad.as_ptr(), data.aad.len() as u64);
             let mut tag = [0; 16];
             // SAFETY: two buffers of that length, and room for the tag.
             let status = unsafe {
                 let tag = tag.as_mut_ptr();
-                function(key, &mut context, to, from, length, nonce, null(), 0, tag, 16)
+                function(key, &mut context, to, from, length, nonce, aad, aad_length, tag, 16)
             };
             assert!(status == 0 && tag == data.tags[i]);
         }

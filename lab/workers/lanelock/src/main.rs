@@ -6,7 +6,7 @@ mod reference;
 use std::cell::OnceCell;
 
 use lanelock::AesLevel;
-use lanelock_lab_common::{Data, Keys, Library, Prepared, Row, clock, serve};
+use lanelock_lab_common::{Data, Keys, Lengths, Library, Place, Prepared, Row, clock, serve};
 use lanelock_speed::{
     limit::Limits,
     workload::{self, KINDS, Workload},
@@ -26,13 +26,22 @@ impl Library for Engine {
         workload(row)?.exists().then(|| reference::prepare(row, data, self.level)).flatten()
     }
 
-    fn limit(&self, row: &Row) -> Option<f64> {
-        let limits = self.limits.get_or_init(|| Limits::measure(self.level));
-        let cycles_per_byte = limits.cycles_per_byte(&workload(row)?)?;
-        Some(cycles_per_byte * row.bytes() as f64)
+    fn takes_any_traffic(&self) -> bool {
+        true
     }
 
-    fn measure(&self, row: &Row, windows: usize) -> Option<f64> {
+    fn limits(&self, row: &Row) -> [Option<f64>; 2] {
+        // Cores share units, and cold caches have no formula.
+        let Some(workload) = workload(row).filter(|_| row.cores == 1 && !row.traffic.cold) else {
+            return [None, None];
+        };
+        let limits = self.limits.get_or_init(|| Limits::measure(self.level));
+        let units = limits.cycles_per_byte(&workload);
+        [units, limits.mix_cycles_per_byte(&workload)]
+            .map(|limit| Some(limit? * row.bytes() as f64))
+    }
+
+    fn measure(&self, row: &Row, windows: usize) -> Option<clock::Cycles> {
         let mut runner = workload(row)?.runner(self.level)?;
         Some(clock::cycles(windows, || runner.run()))
     }
@@ -42,7 +51,22 @@ fn workload(row: &Row) -> Option<Workload> {
     let kind =
         KINDS.iter().find(|k| k.algorithm == row.algorithm && k.operation == row.operation)?;
     let keys = if row.keys == Keys::One { workload::Keys::One } else { workload::Keys::Each };
-    Some(kind.workload(u16::try_from(row.key_bits).ok()?, row.size, row.streams, keys))
+    let plain = kind.workload(u16::try_from(row.key_bits).ok()?, row.size, row.streams, keys);
+    let traffic = workload::Traffic {
+        lengths: match row.traffic.lengths {
+            Lengths::Equal => workload::Lengths::Equal,
+            Lengths::Random => workload::Lengths::Random,
+            Lengths::Units => workload::Lengths::Units,
+        },
+        place: match row.traffic.place {
+            Place::Spread => workload::Place::Spread,
+            Place::Page => workload::Place::Page,
+            Place::Odd => workload::Place::Odd,
+        },
+        one_by_one: row.traffic.one_by_one,
+        cold: row.traffic.cold,
+    };
+    Some(Workload { aad: row.aad, traffic, ..plain })
 }
 
 fn main() {

@@ -169,17 +169,21 @@ calls!(aes_192, Aes192, Aes192Gcm, Aes192Ocb3, Aes192Ccm, Aes192Xts, Aes192Cmac,
 calls!(aes_256, Aes256, Aes256Gcm, Aes256Ocb3, Aes256Ccm, Aes256Xts, Aes256Cmac, Aes256KeyWrap);
 
 fn aead<A: Aead + 'static>(keys: Vec<A>, row: &Row, nonce: usize) -> Prepared {
-    if row.operation == "seal" {
-        each(keys, move |key, data, i| {
-            let nonce = &data.nonces[i][..nonce];
-            key.seal(nonce, &[], &mut data.output[i], &mut data.tags[i]).expect("a short message");
-        })
-    } else {
-        each(keys, move |key, data, i| {
-            let nonce = &data.nonces[i][..nonce];
-            let buffer = InOut::new(&data.input[i], &mut data.output[i]).expect("one length");
-            key.open_inout(nonce, &[], buffer, &data.tags[i]).expect("a good tag");
-        })
+    match &row.operation[..] {
+        "seal" => each(keys, move |key, data, i| {
+            let (nonce, length) = (&data.nonces[i][..nonce], data.length(i));
+            let text = &mut data.output[i][..length];
+            key.seal(nonce, &data.aad, text, &mut data.tags[i]).expect("a short message");
+        }),
+        operation => {
+            let good = operation == "open";
+            each(keys, move |key, data, i| {
+                let nonce = &data.nonces[i][..nonce];
+                let buffer = InOut::new(&data.input[i], &mut data.output[i]).expect("one length");
+                let opened = key.open_inout(nonce, &data.aad, buffer, &data.tags[i]);
+                assert_eq!(opened.is_ok(), good);
+            })
+        }
     }
 }
 

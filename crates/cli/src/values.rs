@@ -397,11 +397,8 @@ mod tests {
             if let Ok(bytes) = mebibytes(&text) {
                 assert!((1 << 20..=1 << 40).contains(&bytes), "{text:?}");
             }
-            if let Ok(origin) = self::origin(&text) {
-                assert!(
-                    !origin.contains(|c: char| c.is_whitespace() || c.is_control()),
-                    "{text:?}"
-                );
+            if let Ok(value) = origin(&text) {
+                assert!(!value.contains(|c: char| c.is_whitespace() || c.is_control()), "{text:?}");
             }
             let _ = (seconds(&text), workers(&text), selector(&text));
         }

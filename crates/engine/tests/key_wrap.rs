@@ -101,7 +101,7 @@ fn lengths_and_paddings() {
         let (cipher, wrapper) =
             (Aes128::with_level(&key, level), Aes128KeyWrap::with_level(&key, level));
         for halves in 1..=3_usize {
-            let lengths = (0..=8 * halves as u32 + 9).chain([1 << 31, u32::MAX]);
+            let lengths = (0..=8 * u32::try_from(halves).unwrap() + 9).chain([1 << 31, u32::MAX]);
             for (length, other) in lengths.flat_map(|n| (0..=8 * halves).map(move |o| (n, o))) {
                 // Zeros but for one byte, which is the key's or not; beyond the last there is none.
                 let mut state = vec![0; 8 + 8 * halves];

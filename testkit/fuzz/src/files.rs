@@ -122,13 +122,16 @@ fn written(run: impl FnOnce(MemorySink) -> Result<(), Error>) -> Result<Vec<u8>,
     })
 }
 
+/// The ID of a track, and the bytes of its samples.
+type TrackSamples<'a> = (u32, Vec<&'a [u8]>);
+
 /// The bytes of all samples, by track; nothing if the file cannot be read to its end.
-fn samples(file: &[u8]) -> Option<Vec<(u32, Vec<&[u8]>)>> {
+fn samples(file: &[u8]) -> Option<Vec<TrackSamples<'_>>> {
     let slice = |offset: u64, size: u32| {
         let start = usize::try_from(offset).ok()?;
         file.get(start..start.checked_add(size as usize)?)
     };
-    let (mut movie, mut tracks) = (None, Vec::<(u32, Vec<&[u8]>)>::new());
+    let (mut movie, mut tracks) = (None, Vec::<TrackSamples<'_>>::new());
     for header in top_level(file) {
         let header = header.ok()?;
         match (&header.kind.0, &movie) {

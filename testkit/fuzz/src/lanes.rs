@@ -112,7 +112,7 @@ impl Chain {
             if choice & 3 == 3 {
                 key = u.int_in_range(0..=3)?;
             }
-            if choice & 12 == 12 {
+            if choice & 0x0c == 0x0c {
                 pattern = runs(u)?;
             }
             if choice & 0x10 != 0 {
@@ -168,7 +168,7 @@ fn batch(u: &mut Unstructured<'_>) -> Result<()> {
 /// CMAC, all at once.
 fn macs(u: &mut Unstructured<'_>) -> Result<()> {
     let keys = MacKeys::new(u)?;
-    let messages = keys.messages(u, 120)?;
+    let messages = MacKeys::messages(u, 120)?;
     let mut jobs: Vec<_> =
         messages.iter().map(|(key, message)| MacJob::new(keys.get(*key), message)).collect();
     lanes::mac(&mut jobs);
@@ -208,7 +208,8 @@ impl MacKeys {
         oracle::Aes::new(&self.bytes[which][..[16, 16, 32][which]]).cmac(message)
     }
 
-    fn messages(&self, u: &mut Unstructured<'_>, most: usize) -> Result<Vec<(usize, Vec<u8>)>> {
+    /// Messages, each with the number of its key.
+    fn messages(u: &mut Unstructured<'_>, most: usize) -> Result<Vec<(usize, Vec<u8>)>> {
         let (mut messages, mut room) = (Vec::new(), ROOM);
         for _ in 0..u.int_in_range(0..=most)? {
             let length = length(u, 700)?;
@@ -408,7 +409,7 @@ fn scheduled(u: &mut Unstructured<'_>, behaviour: Behaviour) -> Result<()> {
 /// CMAC by the scheduler.
 fn scheduled_macs(u: &mut Unstructured<'_>) -> Result<()> {
     let keys = MacKeys::new(u)?;
-    let messages = keys.messages(u, 200)?;
+    let messages = MacKeys::messages(u, 200)?;
     let jobs = messages.iter().enumerate();
     let jobs = jobs.map(|(at, (key, message))| OwnedMacJob::new(keys.get(*key), &message[..], at));
     let mut account = Account::new(u)?;
@@ -589,7 +590,8 @@ fn units(u: &mut Unstructured<'_>) -> Result<()> {
         at = start + length;
         let cipher = u.choose_index(ciphers.len())?;
         // `cbc1` has whole blocks in every subsample.
-        let partial = subsamples[first..].iter().any(|s: &Subsample| s.protected % 16 != 0);
+        let partial =
+            subsamples[first..].iter().any(|s: &Subsample| !s.protected.is_multiple_of(16));
         good &= ciphers[cipher].scheme() != Scheme::Cbc1 || !partial;
         let (range, subsamples) = (start..at, first..subsamples.len());
         units.push(AccessUnit { range, subsamples, iv: array(u)?, cipher });
@@ -626,13 +628,11 @@ fn units(u: &mut Unstructured<'_>) -> Result<()> {
             match scheme {
                 Scheme::Cenc => key.ctr(bits, unit.iv, stream, range),
                 Scheme::Cens => {
-                    let number = u128::from_be_bytes(unit.iv);
-                    let low = (number as u64).wrapping_add((stream / 16) as u64);
-                    let counter = number >> 64 << 64 | u128::from(low);
-                    key.ctr_runs(bits, counter.to_be_bytes(), *runs, range);
+                    let counter = oracle::add(bits, unit.iv, stream / 16);
+                    key.ctr_runs(bits, counter, *runs, range);
                 }
                 Scheme::Cbc1 => key.cbc(&mut iv, *runs, range),
-                _ => key.cbc(&mut unit.iv.clone(), *runs, range),
+                Scheme::Cbcs => key.cbc(&mut unit.iv.clone(), *runs, range),
             }
             stream += match scheme {
                 Scheme::Cens => 16 * runs.selected(length / 16).len() as u128,

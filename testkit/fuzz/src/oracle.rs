@@ -174,7 +174,7 @@ fn xor(a: &Block, b: &Block) -> Block {
 }
 
 /// The counter block that many blocks later: the low bits alone count.
-fn add(bits: CounterBits, counter: Block, blocks: u128) -> Block {
+pub(crate) fn add(bits: CounterBits, counter: Block, blocks: u128) -> Block {
     let number = u128::from_be_bytes(counter);
     let low = match bits {
         CounterBits::Bits32 => u32::MAX.into(),

@@ -51,7 +51,7 @@ pub(crate) fn files() -> Vec<Vec<u8>> {
             let layout = if number % 2 == 0 { Layout::Keep } else { Layout::Fragmented };
             let sealed = Way::of(how).encrypt(&source, layout).unwrap_or_default();
             seeds.extend([clip.clone(), sealed].map(|mut file| {
-                file.push(how | 4 * (u8::try_from(number % 4).expect("below 4")));
+                file.push(how | u8::try_from(number % 4).expect("below 4") << 2);
                 file
             }));
         }

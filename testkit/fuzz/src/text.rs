@@ -129,16 +129,13 @@ fn read_level(text: &str) -> Option<Vec<(&'static str, &'static str, Why)>> {
     for family in families() {
         let here = || family.levels().iter().filter(|level| family.has(level.name));
         let named = entries.iter().position(|(name, _)| *name == family.name());
-        choices.push(match named.map(|at| entries.remove(at).1) {
-            Some(name) => {
-                let level = here().find(|level| level.name == name && level.bits <= max)?;
-                (family.name(), level.name, Why::Override)
-            }
-            None => {
-                let level = here().rfind(|level| level.bits <= max).expect("one without vectors");
-                let why = if here().all(|l| l.bits <= max) { Why::Fastest } else { Why::Policy };
-                (family.name(), level.name, why)
-            }
+        choices.push(if let Some(name) = named.map(|at| entries.remove(at).1) {
+            let level = here().find(|level| level.name == name && level.bits <= max)?;
+            (family.name(), level.name, Why::Override)
+        } else {
+            let level = here().rfind(|level| level.bits <= max).expect("one without vectors");
+            let all = here().all(|level| level.bits <= max);
+            (family.name(), level.name, if all { Why::Fastest } else { Why::Policy })
         });
     }
     entries.is_empty().then_some(choices)
@@ -209,7 +206,7 @@ fn manifest(data: &[u8]) -> Result<()> {
         for (name, playlist) in files {
             assert!(playlist.starts_with("#EXTM3U\n") && playlist.ends_with('\n'), "{name}");
             for line in playlist.lines() {
-                let control = line.chars().any(|c| c.is_control());
+                let control = line.chars().any(char::is_control);
                 assert!(!line.is_empty() && !control, "{name}: {line:?} in {playlist}");
                 assert_eq!(line.matches('"').count() % 2, 0, "{name}: {line}");
             }

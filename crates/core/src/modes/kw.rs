@@ -166,6 +166,7 @@ impl<C: SizedCipher> KeyWrap<C> {
         });
         let right = state[..4].ct_eq(&CHECK_PADDED) & padding.ct_lt(&8) & not_zero.ct_eq(&0);
         if verdict(right) {
+            #[expect(clippy::cast_possible_truncation, reason = "no longer than the wrapped key")]
             let length = public::length(length as usize);
             Ok(Zeroizing::new(state[8..][..length].to_vec()))
         } else {

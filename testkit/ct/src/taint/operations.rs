@@ -177,20 +177,20 @@ pub(super) const OPERATIONS: &[(&str, Run)] = &[
         );
     }),
     ("batches of GCM", |level, extent| {
-        messages(array::from_fn(|_| Aes128Gcm::with_level(&secret(), level)), extent);
-        messages(array::from_fn(|_| Aes256Gcm::with_level(&secret(), level)), extent);
+        messages(&array::from_fn(|_| Aes128Gcm::with_level(&secret(), level)), extent);
+        messages(&array::from_fn(|_| Aes256Gcm::with_level(&secret(), level)), extent);
     }),
     ("batches of GCM-SIV", |level, extent| {
-        messages(array::from_fn(|_| Aes128GcmSiv::with_level(&secret(), level)), extent);
-        messages(array::from_fn(|_| Aes256GcmSiv::with_level(&secret(), level)), extent);
+        messages(&array::from_fn(|_| Aes128GcmSiv::with_level(&secret(), level)), extent);
+        messages(&array::from_fn(|_| Aes256GcmSiv::with_level(&secret(), level)), extent);
     }),
     ("batches of CCM", |level, extent| {
-        messages(array::from_fn(|_| Aes128Ccm::with_level(&secret(), level)), extent);
-        messages(array::from_fn(|_| Aes256Ccm::with_level(&secret(), level)), extent);
+        messages(&array::from_fn(|_| Aes128Ccm::with_level(&secret(), level)), extent);
+        messages(&array::from_fn(|_| Aes256Ccm::with_level(&secret(), level)), extent);
     }),
     ("batches of OCB3", |level, extent| {
-        messages(array::from_fn(|_| Aes128Ocb3::with_level(&secret(), level)), extent);
-        messages(array::from_fn(|_| Aes256Ocb3::with_level(&secret(), level)), extent);
+        messages(&array::from_fn(|_| Aes128Ocb3::with_level(&secret(), level)), extent);
+        messages(&array::from_fn(|_| Aes256Ocb3::with_level(&secret(), level)), extent);
     }),
     ("lanes of CBC", |level, _| chains(level, Pattern::ALL)),
     ("lanes of CBCS", |level, _| chains(level, Pattern::new(1, 9))),
@@ -482,7 +482,7 @@ fn in_pieces<S: Stream, O: Stream>(
 }
 
 /// Messages side by side, with one key and with three by turns; then one of them has a wrong tag.
-fn messages<A: Batch>(keys: [A; 3], extent: Extent) {
+fn messages<A: Batch>(keys: &[A; 3], extent: Extent) {
     for different_keys in [1, 3] {
         for length in [&[0; MANY], &[32; MANY], &array::from_fn::<_, MANY, _>(|at| at * 5)] {
             let aads: [_; MANY] = array::from_fn(|at| secret_text(at % 3 * 8));
@@ -500,11 +500,15 @@ fn messages<A: Batch>(keys: [A; 3], extent: Extent) {
                 (result, messages.iter().filter(|message| message.result.is_err()).count())
             };
             assert_eq!(run(&mut texts, &mut tags, true), (Ok(()), 0));
-            texts.iter_mut().for_each(|text| carried(text));
+            for text in &mut texts {
+                carried(text);
+            }
             carried(tags.as_flattened_mut());
             let sealed = texts.clone();
             assert_eq!(run(&mut texts, &mut tags, false), (Ok(()), 0));
-            texts.iter_mut().for_each(|text| carried(text));
+            for text in &mut texts {
+                carried(text);
+            }
             for message in [0, 1, MANY / 2, MANY - 1] {
                 for place in extent.places(16) {
                     let (mut texts, mut tags) = (sealed.clone(), tags);
@@ -529,7 +533,9 @@ fn chains(level: AesLevel, pattern: Pattern) {
             _ => Job::new(&small[at % different_keys], IV, pattern, text),
         });
         lanes::encrypt(&mut jobs.collect::<Vec<_>>());
-        texts.iter_mut().for_each(|text| carried(text));
+        for text in &mut texts {
+            carried(text);
+        }
     }
 }
 
@@ -544,7 +550,9 @@ fn mac_lanes(level: AesLevel, _: Extent) {
         });
         let mut jobs: Vec<_> = jobs.collect();
         lanes::mac(&mut jobs);
-        jobs.iter_mut().for_each(|job| carried(&mut job.mac));
+        for job in &mut jobs {
+            carried(&mut job.mac);
+        }
     }
 }
 

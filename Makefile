@@ -32,7 +32,7 @@ fuzz: ## coverage-guided fuzzing (half an hour a target; ARGS="--seconds 60 boxe
 
 faults: ## system calls and allocations that fail, kills at any moment (half an hour; ARGS="--short")
 	@tools/setup faults
-	@tools/faults $(ARGS)
+	@python3 tools/faults $(ARGS)
 
 mutants: ## would the tests notice a change of the code? (hours; ARGS="--short")
 	@tools/setup mutants

@@ -1,12 +1,14 @@
 """What the command does when the system fails it, and when it is killed.
 
-    python3 tools/faults [--short] [--seed N] [--kills N] [--memory N] [--workers N] [--command PATH] [CASE...]
+    python3 tools/faults [--short] [--seed N] [--kills N] [--memory N] [--faults KIND,...] [--workers N] [--command PATH]
+                         [CASE...]
     python3 tools/faults --list
 
-    --short      some calls of three runs, and 20 kills: within a minute, for each change
+    --short      some calls of four runs, and 20 kills: within a minute, for each change
     --seed N     of the moments of the kills (1)
     --kills N    how many at random moments (1000; 20 with --short)
     --memory N   how many allocations of a run fail, each in a run of its own, evenly spread (all; 25 with --short)
+    --faults K   kinds of faults to choose, as in the table: write,memory
     --workers N  how many runs at once (the number of processors)
     --command P  the command to test (that of a release build, which is made)
     CASE         runs to choose, by parts of their names, "limits" or "kills"; --list lists them
@@ -55,8 +57,11 @@ from places import BROKEN, COMMAND, FOLDER, HERE, INPUTS, ROOT, RUNS, SHIM, TARG
 from rules import judge  # noqa: E402
 
 # What --short does: runs, and kinds of calls with errors.
-SHORT_CASES = ("encrypt-over-file-cbcs", "package", "keys-new")
-SHORT_FAULTS = {"write": ("ENOSPC", "short+"), "name": ("EIO",), "open": ("EMFILE",), "folder": ("ENOSPC",), "length": ("EIO",)}
+SHORT_CASES = ("encrypt-over-file-cbcs", "encrypt-pipes", "package", "keys-new")
+SHORT_FAULTS = {
+    "write": ("ENOSPC", "EINTR", "short+"), "read": ("short+",), "name": ("EIO",), "open": ("EMFILE",), "folder": ("ENOSPC",),
+    "length": ("EIO",), "thread": ("EAGAIN+",),
+}
 
 
 class Report:
@@ -133,18 +138,21 @@ def every(case, kind, action, calls, pool, report, most=None):
 
 
 def injected(case, options, pool, report):
+    def row(what, make):
+        if not options.faults or what in options.faults:
+            report.row(case.name, what, make())
+
     for kind, (calls, actions) in CALLS.items():
         if options.short:
             actions = SHORT_FAULTS.get(kind, ())
-        outcomes = [outcome for action in actions for outcome in every(case, kind, action, calls, pool, report)]
-        report.row(case.name, kind, outcomes)
-    report.row(case.name, "memory", every(case, "memory", "none", (), pool, report, options.memory))
+        row(kind, lambda: [outcome for action in actions for outcome in every(case, kind, action, calls, pool, report)])
+    row("memory", lambda: every(case, "memory", "none", (), pool, report, options.memory))
     if options.short:
-        report.row(case.name, "SIGKILL", every(case, "signal", "kill", ALL_CALLS, pool, report, 25))
+        row("SIGKILL", lambda: every(case, "signal", "kill", ALL_CALLS, pool, report, 25))
         return
-    report.row(case.name, "memory from then on", every(case, "memory", "none+", (), pool, report, 40))
+    row("memory from then on", lambda: every(case, "memory", "none+", (), pool, report, 40))
     for action in ("kill", "int", "term"):
-        report.row(case.name, f"SIG{action.upper()}", every(case, "signal", action, ALL_CALLS, pool, report))
+        row(f"SIG{action.upper()}", lambda: every(case, "signal", action, ALL_CALLS, pool, report))
 
 
 def limits(cases, pool, report):
@@ -159,6 +167,9 @@ def limits(cases, pool, report):
         shutil.rmtree(result.folder)
         return outcome
 
+    if not shutil.which("prlimit"):
+        print("SKIPPED: limits: there is no prlimit (util-linux)")
+        return
     for name, runs in LIMITS.items():
         for case in cases:
             try:
@@ -200,6 +211,7 @@ def parse():
     parser.add_argument("--seed", type=int, default=1, help=argparse.SUPPRESS)
     parser.add_argument("--kills", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--memory", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--faults", type=lambda text: text.split(","), help=argparse.SUPPRESS)
     parser.add_argument("--workers", type=int, default=os.cpu_count(), help=argparse.SUPPRESS)
     parser.add_argument("--command", type=pathlib.Path, help=argparse.SUPPRESS)
     parser.add_argument("--list", action="store_true", help=argparse.SUPPRESS)
@@ -257,9 +269,9 @@ def main():
         list(pool.map(lambda case: case.learn(run), chosen or cases))
         for case in chosen:
             injected(case, options, pool, report)
-        if "limits" in options.case or not options.case and not options.short:
+        if "limits" in options.case or not (options.case or options.short or options.faults):
             limits(plain, pool, report)
-        if "kills" in options.case or not options.case:
+        if "kills" in options.case or not (options.case or options.faults):
             kills(plain, options.kills, options.seed, pool, report)
     if digests() != inputs:
         report.broken.append(f"an input has changed: {INPUTS}")

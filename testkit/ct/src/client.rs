@@ -2,6 +2,9 @@
 //!
 //! A request is a sequence of instructions that changes nothing on a processor, and which valgrind knows.
 //! No header and no library is needed, and outside of valgrind a request does nothing.
+//!
+//! Addresses are exposed, not only taken: else the compiler could keep bytes in registers during a request
+//! about them, which would then say nothing about what is used afterwards.
 
 /// `VG_USERREQ__RUNNING_ON_VALGRIND`
 const RUNNING: usize = 0x1001;
@@ -30,14 +33,16 @@ pub(crate) fn errors() -> usize {
 
 /// Makes `bytes` secret: memcheck takes them for undefined.
 pub(crate) fn hide(bytes: &mut [u8]) {
+    let start = bytes.as_mut_ptr().expose_provenance();
     // SAFETY: the bytes stay as they are; memcheck notes something about them.
-    unsafe { request(MAKE_UNDEFINED, [bytes.as_mut_ptr().addr(), bytes.len(), 0]) };
+    unsafe { request(MAKE_UNDEFINED, [start, bytes.len(), 0]) };
 }
 
 /// Makes `bytes` public.
 pub(crate) fn reveal(bytes: &mut [u8]) {
+    let start = bytes.as_mut_ptr().expose_provenance();
     // SAFETY: the bytes stay as they are; memcheck notes something about them.
-    unsafe { request(MAKE_DEFINED, [bytes.as_mut_ptr().addr(), bytes.len(), 0]) };
+    unsafe { request(MAKE_DEFINED, [start, bytes.len(), 0]) };
 }
 
 /// How many of `bytes` are secret, in part at least.

@@ -8,7 +8,7 @@
     --seed N     of the moments of the kills (1)
     --kills N    how many at random moments (1000; 20 with --short)
     --memory N   how many allocations of a run fail, each in a run of its own, evenly spread (all; 25 with --short)
-    --faults K   kinds of faults to choose, as in the table: write,memory
+    --faults K   kinds of faults to choose, as in the table: write,memory,"limit: disk"
     --workers N  how many runs at once (the number of processors)
     --command P  the command to test (that of a release build, which is made)
     CASE         runs to choose, by parts of their names, "limits" or "kills"; --list lists them
@@ -155,7 +155,7 @@ def injected(case, options, pool, report):
         row(f"SIG{action.upper()}", lambda: every(case, "signal", action, ALL_CALLS, pool, report))
 
 
-def limits(cases, pool, report):
+def limits(cases, options, pool, report):
     def one(make):
         made = make()
         if made is None:
@@ -171,6 +171,8 @@ def limits(cases, pool, report):
         print("SKIPPED: limits: there is no prlimit (util-linux)")
         return
     for name, runs in LIMITS.items():
+        if options.faults and f"limit: {name}" not in options.faults:
+            continue
         for case in cases:
             try:
                 report.row(case.name, f"limit: {name}", pool.map(one, list(runs(case))))
@@ -269,8 +271,8 @@ def main():
         list(pool.map(lambda case: case.learn(run), chosen or cases))
         for case in chosen:
             injected(case, options, pool, report)
-        if "limits" in options.case or not (options.case or options.short or options.faults):
-            limits(plain, pool, report)
+        if "limits" in options.case or not (options.case or options.short):
+            limits(plain, options, pool, report)
         if "kills" in options.case or not (options.case or options.faults):
             kills(plain, options.kills, options.seed, pool, report)
     if digests() != inputs:

@@ -147,13 +147,13 @@ mod tests {
     #[test]
     fn tells_means_apart() {
         assert!(test_of(&classes(0)).t() < 4.5);
-        assert!(test_of(&classes(5)).t() > 10.0);
+        assert!(test_of(&classes(10)).t() > 10.0);
     }
 
     #[test]
     fn looks_below_the_noise() {
         // A rare interruption hides a small difference from the test on all times.
-        let mut classes = classes(5);
+        let mut classes = classes(10);
         for times in &mut classes {
             times
                 .iter_mut()

@@ -181,6 +181,9 @@ impl Limits {
         let blocks = |length: usize| (length / 16).div_ceil(stride);
         let all: usize = lengths.now().iter().map(|length| blocks(*length)).sum();
         let longest = lengths.now().iter().map(|length| blocks(*length)).max()?;
+        if all == 0 {
+            return None;
+        }
         let busy = 16.0 * units * float(all);
         let one_block = self.cycles(Quantity::Chain(rounds));
         if longest < 2 * OVERLAP && one_block * float(longest) > busy {

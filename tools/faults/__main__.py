@@ -4,7 +4,7 @@
                          [CASE...]
     python3 tools/faults --list
 
-    --short      some calls of four runs, and 20 kills: within a minute, for each change
+    --short      some calls of five runs, and 20 kills: within a minute, for each change
     --seed N     of the moments of the kills (1)
     --kills N    how many at random moments (1000; 20 with --short)
     --memory N   how many allocations of a run fail, each in a run of its own, evenly spread (all; 25 with --short)
@@ -57,7 +57,7 @@ from places import BROKEN, COMMAND, FOLDER, HERE, INPUTS, ROOT, RUNS, SHIM, TARG
 from rules import judge  # noqa: E402
 
 # What --short does: runs, and kinds of calls with errors.
-SHORT_CASES = ("encrypt-over-file-cbcs", "encrypt-pipes", "package", "keys-new")
+SHORT_CASES = ("encrypt-over-file-cbcs", "encrypt-pipes", "package", "inspect", "keys-new")
 SHORT_FAULTS = {
     "write": ("ENOSPC", "EINTR", "short+"), "read": ("short+",), "name": ("EIO",), "open": ("EMFILE",), "folder": ("ENOSPC",),
     "length": ("EIO",), "thread": ("EAGAIN+",),

@@ -55,7 +55,8 @@ def judge_error(case, fault, result):
     if result.code not in (1, 2, 3, 130):
         yield f"it ends with {result.code}"
         return
-    if fault.action in ("EINTR", "short"):
+    # libc's opendir does not try again.
+    if fault.action in ("EINTR", "short") and not is_of_folder(result):
         yield "it fails where it should go on"
     errors, others = said(result)
     # Two threads may speak at once when there is no memory.
@@ -113,6 +114,12 @@ def is_memory(fault):
 def is_about(result, descriptor):
     """Whether the fault met standard output (1) or standard error (2)."""
     return bool(re.match(rf"write(v)? {descriptor} ", result.fault or ""))
+
+
+def is_of_folder(result):
+    """Whether the fault met the opening of a folder."""
+    call, _, where = (result.fault or "").partition(" ")
+    return call in ("open", "openat") and (result.folder / where).is_dir()
 
 
 def is_stricter(fault, rest, expected):

@@ -64,7 +64,8 @@ pub(crate) fn inspect(args: &InspectArgs) -> Result<(), Failure> {
     };
     let keys = if with_keys { check(args, init, &*source, &watch)? } else { Vec::new() };
     let name = source.name();
-    let mut out = io::BufWriter::new(terminal::stdout());
+    // Not through another buffer: an interrupted write of this one, made anew, would repeat what went before.
+    let mut out = terminal::stdout();
     if args.json {
         let mut report = serde_json::to_value(&report).map_err(io::Error::from)?;
         if args.keys.is_given() {

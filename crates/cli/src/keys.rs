@@ -159,7 +159,9 @@ pub(crate) fn read_file(
 ) -> Result<(String, Zeroizing<String>), Failure> {
     let fail = |error| Failure::Io { what: format!("cannot read {}", path.display()), error };
     let (name, bytes) = if path == Path::new("-") {
-        ("stdin".to_owned(), read_all(&mut io::stdin().lock(), most).map_err(fail)?)
+        let read = read_all(&mut io::stdin().lock(), most);
+        let fail = |error| Failure::Io { what: "cannot read standard input".into(), error };
+        ("stdin".to_owned(), read.map_err(fail)?)
     } else {
         let mut file = File::open(path).map_err(fail)?;
         warn_if_open_to_others(path, &file, observer);

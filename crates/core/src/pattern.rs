@@ -21,8 +21,8 @@
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pattern {
-    run: usize,
-    period: usize,
+    run: u16,
+    period: u16,
     truncated: bool,
 }
 
@@ -35,8 +35,8 @@ impl Pattern {
         if crypt == 0 || skip == 0 {
             return Self::ALL;
         }
-        let run = crypt as usize;
-        Self { run, period: run + skip as usize, truncated: false }
+        let run = crypt as u16;
+        Self { run, period: run + skip as u16, truncated: false }
     }
 
     /// Encrypts the whole blocks of a last run that is shorter than `crypt`.
@@ -48,23 +48,31 @@ impl Pattern {
     /// How many of the first `blocks` whole blocks of a range are encrypted.
     #[must_use]
     pub fn encrypted_blocks(self, blocks: usize) -> usize {
-        self.runs(blocks) * self.run + self.truncated_run(blocks).1
+        self.runs(blocks) * self.run() + self.truncated_run(blocks).1
     }
 
     /// Blocks encrypted in a row.
     pub(crate) fn run(self) -> usize {
-        self.run
+        self.run.into()
     }
 
     /// Blocks from the start of one run to the start of the next.
     pub(crate) fn period(self) -> usize {
-        self.period
+        self.period.into()
     }
 
     /// Complete runs in `blocks` whole blocks.
     pub(crate) fn runs(self, blocks: usize) -> usize {
+        if self.period == 1 {
+            return blocks;
+        }
         // A last run is complete even if the clear blocks behind it are cut short.
-        (blocks + (self.period - self.run)) / self.period
+        let runs = blocks + usize::from(self.period - self.run);
+        match u32::try_from(runs) {
+            // The shorter division takes half the time.
+            Ok(runs) => (runs / u32::from(self.period)) as usize,
+            Err(_) => runs / self.period(),
+        }
     }
 
     /// The blocks of the truncated run at the end of `blocks` whole blocks that this pattern
@@ -73,7 +81,7 @@ impl Pattern {
         if !self.truncated {
             return (blocks, 0); // before a division, which costs as much as ten AES rounds
         }
-        let first = (self.runs(blocks) * self.period).min(blocks);
+        let first = (self.runs(blocks) * self.period()).min(blocks);
         (first, blocks - first)
     }
 }

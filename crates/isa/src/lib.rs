@@ -103,8 +103,8 @@ pub use family::{
 pub use policy::Policy;
 pub use portable::Portable;
 pub use vectors::{
-    AesClmul, AesRounds, Begun, Beside, Blocks, Clmul, Kernel, LAST, MOST_LANES, RoundKeys, Row,
-    RowMut, STEPS, SharedWindow, WIDEST, Window, Windows, double_constant,
+    AesClmul, AesRounds, Begun, Beside, Blocks, Clmul, Kernel, LAST, LaneBuffers, MOST_LANES,
+    RoundKeys, Row, RowMut, STEPS, WIDEST, Window, Windows, double_constant,
 };
 pub use wipe::{wipe, wipe_stack};
 #[cfg(target_arch = "aarch64")]

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "tests")]
 
 use lanelock_isa::{
-    AesClmul, AesLevel, AesRounds, Block, Blocks as _, Kernel, LAST, RoundKeys, Window,
+    AesClmul, AesLevel, AesRounds, Block, Blocks as _, Kernel, LAST, LaneBuffers, RoundKeys,
 };
 
 /// A key of its own for every lane of one vector.
@@ -237,10 +237,12 @@ impl Squares<'_> {
     /// With `N` vectors, the last of which need not be full.
     #[inline(always)]
     fn on<S: AesClmul, const N: usize>(self, s: S) {
-        let mut lanes: Vec<&mut [Block]> =
-            self.lanes.iter_mut().map(|lane| &mut lane[..]).collect();
-        let blocks = lanes[0].len();
-        let mut window = Window::<N>::new(S::WIDTH, blocks, &mut lanes);
+        let (used, blocks) = (self.lanes.len(), self.lanes[0].len());
+        let mut lanes = LaneBuffers::<&mut [Block]>::default();
+        for (lane, buffer) in self.lanes.iter_mut().enumerate() {
+            lanes.seat(lane, buffer);
+        }
+        let mut window = lanes.window::<N>(S::WIDTH, blocks, used);
         let in_last = window.in_last();
         for i in 0..N {
             let mut square = s.gather_square(window.rows(self.at, S::WIDTH), i);

@@ -5,7 +5,7 @@
 //! tags. Each kind is done for all messages together, so that they fill vectors too.
 
 use alloc::vec::Vec;
-use core::{array, cmp::Reverse};
+use core::array;
 
 use lanelock_isa::{Block, wipe};
 
@@ -14,7 +14,7 @@ use crate::batch::Message;
 use lanelock_core::{
     AesLevel, Error,
     cipher::{Cipher, EncryptKey, Schedule, SizedCipher},
-    lanes::{ChainWork, CmacBlocks, Flight, encrypt_each},
+    lanes::{ChainWork, CmacBlocks, Flight, encrypt_each, longest_first},
     parts::{authenticate_beside, xor},
 };
 
@@ -31,8 +31,6 @@ struct CcmWork<'m, 'k, C: Cipher> {
     key: &'k EncryptKey<C>,
     /// The MAC, and the counter block of the next whole block of text.
     state: [Block; 2],
-    /// Whole blocks of text that are left.
-    runs: usize,
     blocks: &'m mut [Block],
     /// The text behind the whole blocks.
     last: &'m mut [u8],
@@ -66,7 +64,6 @@ impl<'m, 'k, C: Cipher> CcmWork<'m, 'k, C> {
         Some(Self {
             key: &key.key,
             state: [start.first_block(aad.len() as u64), start.counter(1)],
-            runs,
             blocks,
             last,
             stream: start.counter(1 + runs as u64),
@@ -116,8 +113,6 @@ fn run<C: SizedCipher, const OPEN: bool>(messages: &mut [Message<'_, Ccm<C>>]) {
     let Some(first) = works.first() else { return };
     let key = first.key;
     let same = works.iter().all(|work| core::ptr::eq(work.key, key)).then(|| key.keys());
-    // Long ones first, so that the last chains in the lanes are short ones and end close together.
-    works.sort_unstable_by_key(|work| Reverse(work.runs));
     let works = &mut works[..];
 
     // E(K, A_0) for the tags, then E(K, B_0), where the MACs begin.
@@ -126,11 +121,14 @@ fn run<C: SizedCipher, const OPEN: bool>(messages: &mut [Message<'_, Ccm<C>>]) {
     add_aad(level, same, works);
 
     // Whole blocks of text: MAC and key stream in one step of a chain.
-    let chains = works.iter_mut().filter(|work| work.runs > 0).map(|work| {
-        let CcmWork { key, state, runs, blocks, .. } = work;
-        ChainWork { state, runs, data: &mut blocks[..], keys: key.keys() }
+    longest_first(works, |work| work.blocks.len(), |extent, works| {
+        let chains = works.map(|work| {
+            let CcmWork { key, state, blocks, .. } = work;
+            let (data, keys) = (&mut blocks[..], key.keys());
+            ChainWork { state, runs: data.len(), left: None, data, keys }
+        });
+        Flight::whole(level, extent).run::<CcmText<OPEN>, 2, _>(same, chains);
     });
-    Flight::whole(level).run::<CcmText<OPEN>, 2, _>(same, chains);
 
     // Partial blocks: their key stream, exclusive or with the text, and a last step of the MAC with
     // zeros behind the text.
@@ -160,13 +158,14 @@ fn add_aad<C: Cipher>(
     if works.iter().all(|work| rest(work).is_empty()) {
         return;
     }
-    let mut runs: Vec<usize> = works.iter().map(|work| rest(work).len() / 16).collect();
-    let chains = works.iter_mut().zip(&mut runs).filter(|(_, runs)| **runs > 0);
-    let chains = chains.map(|(work, runs)| {
-        let (data, _) = rest(work).as_chunks();
-        ChainWork { state: array::from_mut(&mut work.state[0]), runs, data, keys: work.key.keys() }
+    longest_first(works, |work| rest(work).len() / 16, |extent, works| {
+        let chains = works.map(|work| {
+            let ((data, _), keys) = (rest(work).as_chunks(), work.key.keys());
+            let state = array::from_mut(&mut work.state[0]);
+            ChainWork { state, runs: data.len(), left: None, data, keys }
+        });
+        Flight::whole(level, extent).run::<CmacBlocks, 1, _>(same, chains);
     });
-    Flight::whole(level).run::<CmacBlocks, 1, _>(same, chains);
     for work in &mut *works {
         let (_, last) = rest(work).as_chunks::<16>();
         for (mac, byte) in work.state[0].iter_mut().zip(last) {

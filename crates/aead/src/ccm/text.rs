@@ -17,6 +17,10 @@ pub(super) struct CcmText<const OPEN: bool>;
 impl<const OPEN: bool> ChainKind<2> for CcmText<OPEN> {
     type Data<'d> = &'d mut [Block];
 
+    fn reborrow<'s>(data: &'s mut Self::Data<'_>) -> Self::Data<'s> {
+        data
+    }
+
     #[inline(always)]
     fn enter<S: AesClmul, const N: usize>(s: S, mut state: [[S::V; N]; 2]) -> [[S::V; N]; 2] {
         for i in 0..N {

@@ -13,7 +13,7 @@
 
 use core::array;
 
-use lanelock_isa::{AesClmul, AesLevel, Block, Kernel, Window, wipe};
+use lanelock_isa::{AesClmul, AesLevel, Block, Kernel, LaneBuffers, Window, wipe};
 
 use super::{Gcm, GcmKey};
 use crate::batch::{
@@ -215,7 +215,12 @@ impl<S: AesClmul, const N: usize, const SEAL: bool> GcmVectors<S, N, SEAL> {
         let round_keys = keys.rounds::<S, C, N>(s, at, |parts| parts.key.keys());
         let whole = text / 16;
         let last = text.div_ceil(16);
-        let mut window = Window::<N>::new(S::WIDTH, whole, lanes);
+        let mut buffers = LaneBuffers::<&mut [Block]>::default();
+        let used = lanes.len();
+        for (lane, blocks) in lanes.iter_mut().enumerate() {
+            buffers.seat(lane, blocks);
+        }
+        let mut window = buffers.window::<N>(S::WIDTH, whole, used);
         let mut h = [factor(s, keys, at); N];
         let mut y = [s.zero(); N];
         let mut nonce = [s.load(&rows.nonces[at..]); N];
@@ -269,7 +274,7 @@ impl<S: AesClmul, const N: usize, const SEAL: bool> GcmVectors<S, N, SEAL> {
     #[inline(always)]
     fn text(
         &self,
-        window: &mut Window<'_, N>,
+        window: &mut Window<'_, &mut [Block], N>,
         rows: &mut GcmRows,
         row: usize,
         stream: [S::V; N],

@@ -1,6 +1,5 @@
 //! CBC and CBCS encryption of a slice of jobs: all are there at the call, all are done on return.
 
-use alloc::vec::Vec;
 use core::{array, fmt};
 
 use lanelock_isa::{Block, MOST_LANES};
@@ -9,7 +8,7 @@ use super::{
     key::KeyRef,
     kind::Cbc,
     one::run_one,
-    work::{Work, run_all},
+    work::{Chain, LaneKey, Work, run_all},
 };
 use crate::{
     Pattern,
@@ -17,6 +16,9 @@ use crate::{
     inout::InOutBlocks,
     length::Length,
 };
+
+/// Shorter chains, in blocks, are encrypted one by one.
+const SHORT: usize = 3;
 
 /// One chain to encrypt: CBC over the blocks of `data` that `pattern` selects. Bytes that it does not
 /// select, and bytes after the last whole block, stay as they are.
@@ -63,28 +65,45 @@ pub fn encrypt(jobs: &mut [Job<'_>]) {
 /// Encrypts all jobs in at most `most` lanes: for the benchmark that finds the best number.
 #[doc(hidden)]
 pub fn encrypt_in_lanes(jobs: &mut [Job<'_>], most: usize) {
-    if let [job] = jobs {
-        let (key, (data, _)) = (job.key.key(), job.data.as_chunks_mut());
-        let (first, count) = job.pattern.truncated_run(data.len());
-        let runs = job.pattern.runs(data.len());
-        key.run_one(&mut job.iv, job.pattern, runs, &mut data[..first]);
-        if count > 0 {
-            key.run_one(&mut job.iv, Pattern::ALL, count, &mut data[first..]);
-        }
-        return;
+    // The processor begins with the next of short chains by itself.
+    if jobs.len() == 1 || jobs.iter().all(|job| job.data.len() < 16 * SHORT) {
+        return jobs.iter_mut().for_each(alone);
     }
-    let mut works: Vec<_> = jobs.iter_mut().map(work).collect();
-    run_all(&mut works, most);
+    run_all(jobs, most);
     for job in jobs {
         finish(job);
     }
 }
 
-/// The complete runs of a job.
-fn work<'w>(job: &'w mut Job<'_>) -> Work<'w, 'w, Cbc, 1> {
-    let (data, _) = job.data.as_chunks_mut();
+/// Encrypts a job without lanes.
+fn alone(job: &mut Job<'_>) {
+    let (key, (data, _)) = (job.key.key(), job.data.as_chunks_mut());
+    let (first, count) = job.pattern.truncated_run(data.len());
     let runs = job.pattern.runs(data.len());
-    Work::new(job.key.key(), job.pattern, array::from_mut(&mut job.iv), runs, data)
+    key.run_one(&mut job.iv, job.pattern, runs, &mut data[..first]);
+    if count > 0 {
+        key.run_one(&mut job.iv, Pattern::ALL, count, &mut data[first..]);
+    }
+}
+
+impl<'k> Chain<'k, Cbc, 1> for Job<'k> {
+    fn key(&self) -> &'k (dyn LaneKey<Cbc, 1> + 'static) {
+        self.key.key()
+    }
+
+    fn pattern(&self) -> Pattern {
+        self.pattern
+    }
+
+    fn runs(&self) -> usize {
+        self.pattern.runs(self.data.len() / 16)
+    }
+
+    fn work(&mut self) -> Work<'_, 'k, Cbc, 1> {
+        let (key, pattern, runs) = (self.key.key(), self.pattern, self.runs());
+        let (data, _) = self.data.as_chunks_mut();
+        Work { key, pattern, state: array::from_mut(&mut self.iv), runs, left: None, data }
+    }
 }
 
 /// Encrypts the truncated run behind the complete ones, if the pattern includes it. Such runs are

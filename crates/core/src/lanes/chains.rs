@@ -2,11 +2,12 @@
 
 use core::marker::PhantomData;
 
-use lanelock_isa::{AesClmul, AesLevel, Block, Kernel, MOST_LANES, wipe};
+use lanelock_isa::{AesClmul, AesLevel, Block, Kernel, LaneBuffers, MOST_LANES, wipe};
 
 use super::{
     crew::{Crew, fly},
     kind::{ChainKind, Lane},
+    plan::{Extent, lanes_for},
     walk::{MOST_VECTORS, Squares, Steps, walk},
 };
 use crate::{
@@ -18,8 +19,10 @@ use crate::{
 pub struct ChainWork<'s, 'k, D, const P: usize, C: Cipher> {
     /// The state before; in the end the state after.
     pub state: &'s mut [Block; P],
-    /// Complete runs to take; in the end those that are left.
-    pub runs: &'s mut usize,
+    /// Complete runs to take.
+    pub runs: usize,
+    /// Where to say how many of them are left in the end.
+    pub left: Option<&'s mut usize>,
     /// At least `(runs - 1) * period + run` blocks.
     pub data: D,
     /// The schedule of its key.
@@ -33,7 +36,9 @@ pub struct Flight {
     pub level: AesLevel,
     /// All chains have the same pattern.
     pub pattern: Pattern,
-    /// Lanes to fill at most; `MOST_LANES` leaves it to the level.
+    /// How much there is to do.
+    pub extent: Extent,
+    /// Lanes to fill at most; `MOST_LANES` leaves it to the level and the extent.
     pub most: usize,
     /// Whether to stop once a lane has no successor, with the others half done, rather than run on
     /// with fewer and fewer lanes.
@@ -42,8 +47,8 @@ pub struct Flight {
 
 impl Flight {
     /// All blocks of all chains.
-    pub fn whole(level: AesLevel) -> Self {
-        Self { level, pattern: Pattern::ALL, most: MOST_LANES, stop_early: false }
+    pub fn whole(level: AesLevel, extent: Extent) -> Self {
+        Self { level, pattern: Pattern::ALL, extent, most: MOST_LANES, stop_early: false }
     }
 
     /// Runs `chains` through the lanes; `same_key` if they all have that one.
@@ -161,11 +166,18 @@ impl<C: Cipher> Drop for KeyTable<C> {
 
 /// What sits in the lanes: the chains, without their keys.
 struct ChainLanes<'s, 'd, S: AesClmul, K: ChainKind<P>, const P: usize> {
-    data: [K::Data<'d>; MOST_LANES],
-    state: [[Block; MOST_LANES]; P],
-    runs: [usize; MOST_LANES],
-    /// The fields of the job to which state and runs are written back.
-    home: [Option<(&'s mut [Block; P], &'s mut usize)>; MOST_LANES],
+    data: LaneBuffers<K::Data<'d>>,
+    /// Vectors in memory too: the processor hands on what a vector has stored to a load of the same vector, and
+    /// not to one that needs a second store.
+    state: [[S::V; MOST_VECTORS]; P],
+    /// Runs that have been taken.
+    now: usize,
+    /// The value of `now` at which each chain has ended.
+    end: [usize; MOST_LANES],
+    /// Where to write the state and how many runs are left.
+    home: [Option<(&'s mut [Block; P], Option<&'s mut usize>)>; MOST_LANES],
+    /// Lanes in use.
+    seated: usize,
     squares: Squares<S::V>,
 }
 
@@ -182,26 +194,27 @@ impl<S: AesClmul, K: ChainKind<P>, const P: usize> ChainLanes<'_, '_, S, K, P> {
         let mut state = [[s.zero(); N]; P];
         for p in 0..P {
             for i in 0..N {
-                state[p][i] = s.load(&self.state[p][i * S::WIDTH..]);
+                state[p][i] = self.state[p][i];
             }
         }
         let mut state = K::enter(s, state);
         // Lanes without a chain repeat lane 0 when read, and are never written (`Window`).
         let full = used == N * S::WIDTH;
         {
-            let mut window = Lane::window::<N>(S::WIDTH, steps.blocks(), &mut self.data[..used]);
+            let mut window = self.data.window::<N>(S::WIDTH, steps.blocks(), used);
             let squares = &mut self.squares;
-            walk::<S, K, _, N, P, C>(s, &mut state, keys, &mut window, squares, steps, full);
+            walk::<S, K, N, P, C>(s, &mut state, keys, &mut window, squares, steps, full);
         }
         let state = K::leave(s, state);
         for p in 0..P {
             for i in 0..N {
-                s.store(state[p][i], &mut self.state[p][i * S::WIDTH..]);
+                self.state[p][i] = state[p][i];
             }
         }
-        for lane in 0..used {
-            self.data[lane].skip(steps.runs * steps.period);
-            self.runs[lane] -= steps.runs;
+        self.data.advance(used, self.seated, steps.runs * steps.period);
+        self.now += steps.runs;
+        for lane in used..self.seated {
+            self.end[lane] += steps.runs;
         }
     }
 }
@@ -236,17 +249,19 @@ where
     fn seat(&mut self, lane: usize, chain: Self::Chain) {
         self.keys.set(lane, chain.keys);
         let lanes = &mut *self.lanes;
-        lanes.data[lane] = chain.data;
+        chain.data.seat(&mut lanes.data, lane);
         for p in 0..P {
-            lanes.state[p][lane] = chain.state[p];
+            let state = &mut lanes.state[p][lane / S::WIDTH];
+            *state = self.s.with_lane(*state, lane % S::WIDTH, &chain.state[p]);
         }
-        lanes.runs[lane] = *chain.runs;
-        lanes.home[lane] = Some((chain.state, chain.runs));
+        lanes.end[lane] = lanes.now + chain.runs;
+        lanes.home[lane] = Some((chain.state, chain.left));
+        lanes.seated += 1;
     }
 
     #[inline(always)]
     fn left(&self, lane: usize) -> usize {
-        self.lanes.runs[lane]
+        self.lanes.end[lane] - self.lanes.now
     }
 
     /// Up to four vectors the latency of one chain decides (the rounds of four vectors start in half of
@@ -282,11 +297,14 @@ where
     #[inline(always)]
     fn land(&mut self, lane: usize) {
         let lanes = &mut *self.lanes;
-        if let Some((state, runs)) = lanes.home[lane].take() {
+        if let Some((state, left)) = lanes.home[lane].take() {
             for p in 0..P {
-                state[p] = lanes.state[p][lane];
+                state[p] = self.s.lane(lanes.state[p][lane / S::WIDTH], lane % S::WIDTH);
             }
-            *runs = lanes.runs[lane];
+            if let Some(left) = left {
+                *left = lanes.end[lane] - lanes.now;
+            }
+            lanes.seated -= 1;
         }
     }
 
@@ -295,11 +313,13 @@ where
         self.keys.copy(from, to);
         let lanes = &mut *self.lanes;
         for p in 0..P {
-            lanes.state[p][to] = lanes.state[p][from];
+            let moved = self.s.lane(lanes.state[p][from / S::WIDTH], from % S::WIDTH);
+            let state = &mut lanes.state[p][to / S::WIDTH];
+            *state = self.s.with_lane(*state, to % S::WIDTH, &moved);
         }
-        lanes.runs[to] = lanes.runs[from];
-        lanes.data.swap(from, to);
-        lanes.home.swap(from, to);
+        lanes.end[to] = lanes.end[from];
+        lanes.data.move_lane(from, to);
+        lanes.home[to] = lanes.home[from].take();
     }
 }
 
@@ -321,18 +341,21 @@ where
 
     #[inline(always)]
     fn run<S: AesClmul>(self, s: S) {
-        let Self { chains, mut keys, flight: Flight { pattern, most, stop_early, .. }, .. } = self;
+        let Self { chains, mut keys, flight, .. } = self;
+        let Flight { pattern, extent, most, stop_early, .. } = flight;
         // Both are kibibytes: they stay where they are.
         let keys = &mut keys;
         let lanes = &mut ChainLanes {
-            data: core::array::from_fn(|_| K::Data::default()),
-            state: [[[0; 16]; MOST_LANES]; P],
-            runs: [0; MOST_LANES],
+            data: LaneBuffers::default(),
+            state: [[s.zero(); MOST_VECTORS]; P],
+            now: 0,
+            end: [0; MOST_LANES],
             home: [const { None }; MOST_LANES],
+            seated: 0,
             squares: [[[s.zero(); MOST_VECTORS]; 4]; 2],
         };
         let (run, period, cipher) = (pattern.run(), pattern.period(), PhantomData);
         let mut crew = ChainCrew::<_, K, Q, C, P> { s, lanes, keys, run, period, cipher };
-        fly(&mut crew, chains, most, stop_early);
+        fly(&mut crew, chains, most.min(lanes_for(extent, S::WIDTH, S::VECTORS)), stop_early);
     }
 }

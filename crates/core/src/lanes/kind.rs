@@ -4,9 +4,7 @@
 //! states, 11 keys, and the 8 blocks that were gathered for the next step: 27 of 32. Where each lane
 //! has its own key, keys are operands in memory.
 
-use core::ops::Deref;
-
-use lanelock_isa::{AesClmul, Block, Row, SharedWindow, Window};
+use lanelock_isa::{AesClmul, Block, LaneBuffers, Window};
 
 use crate::cipher::{Cipher, CipherKeys};
 
@@ -17,6 +15,9 @@ pub trait ChainKind<const P: usize>: 'static {
     type Data<'d>: Lane;
     /// Whether chains of this kind may leave out blocks: see [`Pattern`](crate::Pattern).
     const PATTERNS: bool = false;
+
+    /// The same blocks, borrowed for a shorter time.
+    fn reborrow<'s>(data: &'s mut Self::Data<'_>) -> Self::Data<'s>;
 
     /// The state in the form that the steps use, from the blocks of the lanes.
     #[inline(always)]
@@ -46,6 +47,10 @@ impl ChainKind<1> for Cbc {
     type Data<'d> = &'d mut [Block];
     const PATTERNS: bool = true;
 
+    fn reborrow<'s>(data: &'s mut Self::Data<'_>) -> Self::Data<'s> {
+        data
+    }
+
     #[inline(always)]
     fn step<S: AesClmul, const N: usize, C: Cipher>(
         s: S,
@@ -65,6 +70,10 @@ pub struct CmacBlocks;
 impl ChainKind<1> for CmacBlocks {
     type Data<'d> = &'d [Block];
 
+    fn reborrow<'s>(data: &'s mut Self::Data<'_>) -> Self::Data<'s> {
+        data
+    }
+
     #[inline(always)]
     fn step<S: AesClmul, const N: usize, C: Cipher>(
         s: S,
@@ -77,90 +86,49 @@ impl ChainKind<1> for CmacBlocks {
 }
 
 /// The blocks of a chain, borrowed to be overwritten or only to be read.
-pub trait Lane: Default + Deref<Target = [Block]> {
-    /// A window on lanes of this sort.
-    type Window<'w, const N: usize>: LaneWindow<N>
-    where
-        Self: 'w;
-
-    /// A window on the first `blocks` blocks of each of `lanes`, for vectors of `width` lanes.
-    fn window<const N: usize>(
-        width: usize,
-        blocks: usize,
-        lanes: &mut [Self],
-    ) -> Self::Window<'_, N>;
-
-    /// Leaves the first `blocks` blocks behind, or all if there are not so many.
-    fn skip(&mut self, blocks: usize);
-}
-
-impl Lane for &mut [Block] {
-    type Window<'w, const N: usize>
-        = Window<'w, N>
-    where
-        Self: 'w;
-
-    #[inline(always)]
-    fn window<const N: usize>(width: usize, blocks: usize, lanes: &mut [Self]) -> Window<'_, N> {
-        Window::new(width, blocks, lanes)
-    }
-
-    #[inline(always)]
-    fn skip(&mut self, blocks: usize) {
-        let blocks = blocks.min(self.len());
-        *self = &mut core::mem::take(self)[blocks..];
-    }
-}
-
-impl Lane for &[Block] {
-    type Window<'w, const N: usize>
-        = SharedWindow<'w, N>
-    where
-        Self: 'w;
-
-    #[inline(always)]
-    fn window<const N: usize>(
-        width: usize,
-        blocks: usize,
-        lanes: &mut [Self],
-    ) -> SharedWindow<'_, N> {
-        SharedWindow::new(width, blocks, lanes)
-    }
-
-    #[inline(always)]
-    fn skip(&mut self, blocks: usize) {
-        *self = &self[blocks.min(self.len())..];
-    }
-}
-
-/// A window on lanes, whether they can be written or not.
-pub trait LaneWindow<const N: usize> {
-    /// Whether writing does anything.
+pub trait Lane: Sized {
+    /// Whether the blocks are overwritten.
     const WRITES: bool;
 
-    /// Blocks `at` to `at + count - 1` of every lane.
-    fn rows(&self, at: usize, count: usize) -> Row<'_, '_, N>;
+    /// They take a lane.
+    fn seat(self, buffers: &mut LaneBuffers<Self>, lane: usize);
 
-    /// Block `at` of every lane = `v`; `FULL` if the last vector has all its lanes.
-    fn write_row<S: AesClmul, const FULL: bool>(&mut self, s: S, at: usize, v: [S::V; N]);
+    /// Block `at` of every lane = `v`, if lanes are written; `FULL` if the last vector has all its lanes.
+    fn write_row<S: AesClmul, const N: usize, const FULL: bool>(
+        s: S,
+        window: &mut Window<'_, Self, N>,
+        at: usize,
+        v: [S::V; N],
+    );
 
     /// Blocks `at` to `at + S::WIDTH - 1` of the lanes of vector number `vector`, as
     /// [`scatter_square`](lanelock_isa::Windows::scatter_square) takes them: one vector for each row.
-    fn write_square<S: AesClmul>(&mut self, s: S, at: usize, vector: usize, square: [S::V; 4]);
+    fn write_square<S: AesClmul, const N: usize>(
+        s: S,
+        window: &mut Window<'_, Self, N>,
+        at: usize,
+        vector: usize,
+        square: [S::V; 4],
+    );
 }
 
-impl<const N: usize> LaneWindow<N> for Window<'_, N> {
+impl Lane for &mut [Block] {
     const WRITES: bool = true;
 
     #[inline(always)]
-    fn rows(&self, at: usize, count: usize) -> Row<'_, '_, N> {
-        self.rows(at, count)
+    fn seat(self, buffers: &mut LaneBuffers<Self>, lane: usize) {
+        buffers.seat(lane, self);
     }
 
     #[inline(always)]
-    fn write_row<S: AesClmul, const FULL: bool>(&mut self, s: S, at: usize, v: [S::V; N]) {
-        let in_last = self.in_last();
-        let mut row = self.row_mut(S::WIDTH, at);
+    fn write_row<S: AesClmul, const N: usize, const FULL: bool>(
+        s: S,
+        window: &mut Window<'_, Self, N>,
+        at: usize,
+        v: [S::V; N],
+    ) {
+        let in_last = window.in_last();
+        let mut row = window.row_mut(S::WIDTH, at);
         for i in 0..N - 1 {
             s.scatter(v[i], &mut row, i);
         }
@@ -172,9 +140,15 @@ impl<const N: usize> LaneWindow<N> for Window<'_, N> {
     }
 
     #[inline(always)]
-    fn write_square<S: AesClmul>(&mut self, s: S, at: usize, vector: usize, square: [S::V; 4]) {
-        let in_last = self.in_last();
-        let mut rows = self.rows_mut(S::WIDTH, at, S::WIDTH);
+    fn write_square<S: AesClmul, const N: usize>(
+        s: S,
+        window: &mut Window<'_, Self, N>,
+        at: usize,
+        vector: usize,
+        square: [S::V; 4],
+    ) {
+        let in_last = window.in_last();
+        let mut rows = window.rows_mut(S::WIDTH, at, S::WIDTH);
         if vector + 1 < N || in_last == S::WIDTH {
             s.scatter_square(square, &mut rows, vector);
         } else {
@@ -183,17 +157,30 @@ impl<const N: usize> LaneWindow<N> for Window<'_, N> {
     }
 }
 
-impl<const N: usize> LaneWindow<N> for SharedWindow<'_, N> {
+impl Lane for &[Block] {
     const WRITES: bool = false;
 
     #[inline(always)]
-    fn rows(&self, at: usize, count: usize) -> Row<'_, '_, N> {
-        self.rows(at, count)
+    fn seat(self, buffers: &mut LaneBuffers<Self>, lane: usize) {
+        buffers.seat(lane, self);
     }
 
     #[inline(always)]
-    fn write_row<S: AesClmul, const FULL: bool>(&mut self, _: S, _: usize, _: [S::V; N]) {}
+    fn write_row<S: AesClmul, const N: usize, const FULL: bool>(
+        _: S,
+        _: &mut Window<'_, Self, N>,
+        _: usize,
+        _: [S::V; N],
+    ) {
+    }
 
     #[inline(always)]
-    fn write_square<S: AesClmul>(&mut self, _: S, _: usize, _: usize, _: [S::V; 4]) {}
+    fn write_square<S: AesClmul, const N: usize>(
+        _: S,
+        _: &mut Window<'_, Self, N>,
+        _: usize,
+        _: usize,
+        _: [S::V; 4],
+    ) {
+    }
 }

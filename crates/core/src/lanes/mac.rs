@@ -3,7 +3,6 @@
 //! The blocks before the last one of each message are chains in the lanes. The last blocks, with
 //! their subkeys added, are one encryption each: those of all messages are done side by side.
 
-use alloc::vec::Vec;
 use core::{any::Any, array, fmt, ptr::addr_eq};
 
 use lanelock_isa::{AesLevel, Block, MOST_LANES};
@@ -11,9 +10,10 @@ use lanelock_isa::{AesLevel, Block, MOST_LANES};
 use super::{
     each::encrypt_each,
     kind::CmacBlocks,
-    work::{KernelId, LaneCipher, LaneKey, Work, run_all},
+    work::{Chain, KernelId, LaneCipher, LaneKey, Work, run_all},
 };
 use crate::{
+    Pattern,
     cipher::SizedCipher,
     length::Length,
     modes::cmac::{Cmac, CmacKey, split_last, xor},
@@ -147,8 +147,7 @@ pub fn mac(jobs: &mut [MacJob<'_>]) {
 
 /// Computes the MACs of jobs whose first blocks have been taken already: their states stand in `mac`.
 pub(super) fn go_on(jobs: &mut [MacJob<'_>]) {
-    let mut works: Vec<_> = jobs.iter_mut().filter_map(work).collect();
-    run_all(&mut works, MOST_LANES);
+    run_all(jobs, MOST_LANES);
     // Ciphers and levels seldom change from job to job.
     let mut rest = jobs;
     while let [first, ..] = &*rest {
@@ -162,11 +161,23 @@ pub(super) fn go_on(jobs: &mut [MacJob<'_>]) {
     }
 }
 
-/// The blocks of a job before the last one, if there are any.
-fn work<'w>(job: &'w mut MacJob<'_>) -> Option<Work<'w, 'w, CmacBlocks, 1>> {
-    let (blocks, _) = split_last(job.message);
-    if blocks.is_empty() {
-        return None;
+/// The blocks before the last one.
+impl<'k> Chain<'k, CmacBlocks, 1> for MacJob<'k> {
+    fn key(&self) -> &'k (dyn LaneKey<CmacBlocks, 1> + 'static) {
+        self.key.key()
     }
-    Some(Work::whole(job.key.key(), array::from_mut(&mut job.mac), blocks))
+
+    fn pattern(&self) -> Pattern {
+        Pattern::ALL
+    }
+
+    fn runs(&self) -> usize {
+        split_last(self.message).0.len()
+    }
+
+    fn work(&mut self) -> Work<'_, 'k, CmacBlocks, 1> {
+        let (key, pattern, data) = (self.key.key(), Pattern::ALL, split_last(self.message).0);
+        let state = array::from_mut(&mut self.mac);
+        Work { key, pattern, state, runs: data.len(), left: None, data }
+    }
 }

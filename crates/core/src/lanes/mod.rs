@@ -44,6 +44,7 @@ mod kind;
 mod mac;
 mod one;
 mod owned;
+mod plan;
 mod scheduler;
 mod walk;
 mod work;
@@ -57,10 +58,12 @@ pub use crew::{Crew, fly};
 pub use each::encrypt_each;
 pub use key::KeyRef;
 #[doc(hidden)]
-pub use kind::{ChainKind, CmacBlocks, Lane, LaneWindow};
+pub use kind::{ChainKind, CmacBlocks, Lane};
 pub use lanelock_isa::MOST_LANES;
 pub use mac::{CmacRef, MacJob, mac};
 pub use owned::{Completed, MacCompleted, OwnedJob, OwnedMacJob};
+#[doc(hidden)]
+pub use plan::{Extent, Turns, longest_first};
 #[doc(hidden)]
 pub use owned::{RunningJob, RunningMac};
 #[doc(hidden)]

@@ -87,7 +87,8 @@ impl<'k, B: AsMut<[u8]>, T> RunningJob<'k, B, T> {
         let (data, truncated) = data.split_at_mut(first);
         let start = (self.done * pattern.period()).min(data.len());
         let (state, runs) = (array::from_mut(iv), self.runs - self.done);
-        let work = Work::new(key.key(), *pattern, state, runs, &mut data[start..]);
+        let data = &mut data[start..];
+        let work = Work { key: key.key(), pattern: *pattern, state, runs, left: None, data };
         Ok((work, truncated))
     }
 
@@ -210,8 +211,9 @@ impl<'k, B: AsRef<[u8]>, T> RunningMac<'k, B, T> {
         self.length.check(message.len())?;
         let (blocks, _) = split_last(message);
         self.blocks = blocks.len();
+        let (key, pattern, data) = (self.job.key.key(), Pattern::ALL, &blocks[self.done..]);
         let state = array::from_mut(&mut *self.state);
-        Ok(Work::whole(self.job.key.key(), state, &blocks[self.done..]))
+        Ok(Work { key, pattern, state, runs: data.len(), left: None, data })
     }
 
     fn rest(&mut self) -> Result<MacJob<'_>, Error> {

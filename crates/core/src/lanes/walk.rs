@@ -12,9 +12,9 @@
 //! Both move the next blocks in, and the last ones out, while the current ones are encrypted: what is
 //! loaded does not depend on the rounds, and shuffles, loads and stores use other units than they do.
 
-use lanelock_isa::AesClmul;
+use lanelock_isa::{AesClmul, Window};
 
-use super::kind::{ChainKind, LaneWindow};
+use super::kind::{ChainKind, Lane};
 use crate::cipher::{Cipher, CipherKeys};
 
 /// The most vectors in flight: `MOST_LANES` at four lanes a vector. The numbers of vectors that have a
@@ -47,27 +47,26 @@ pub(super) type Squares<V> = [[[V; MOST_VECTORS]; 4]; 2];
 
 /// Takes the steps of a window. `full` if the lanes fill all `N` vectors.
 #[inline(always)]
-pub(super) fn walk<S, K, W, const N: usize, const P: usize, C: Cipher>(
+pub(super) fn walk<S, K, const N: usize, const P: usize, C: Cipher>(
     s: S,
     state: &mut [[S::V; N]; P],
     keys: impl CipherKeys<S, C>,
-    window: &mut W,
+    window: &mut Window<'_, K::Data<'_>, N>,
     squares: &mut Squares<S::V>,
     steps: Steps,
     full: bool,
 ) where
     S: AesClmul,
     K: ChainKind<P>,
-    W: LaneWindow<N>,
 {
     // The common cases first: single blocks in a row of full vectors.
     if K::PATTERNS && steps.run < steps.period {
         if steps.run > 1 {
-            by_rows::<S, K, W, N, P, C, false, false>(s, state, keys, window, 0, steps);
+            by_rows::<S, K, N, P, C, false, false>(s, state, keys, window, 0, steps);
         } else if full {
-            by_rows::<S, K, W, N, P, C, true, true>(s, state, keys, window, 0, steps);
+            by_rows::<S, K, N, P, C, true, true>(s, state, keys, window, 0, steps);
         } else {
-            by_rows::<S, K, W, N, P, C, true, false>(s, state, keys, window, 0, steps);
+            by_rows::<S, K, N, P, C, true, false>(s, state, keys, window, 0, steps);
         }
     } else {
         let blocks = steps.blocks();
@@ -75,12 +74,12 @@ pub(super) fn walk<S, K, W, const N: usize, const P: usize, C: Cipher>(
         if S::WIDTH > 1 && blocks >= FEW_SQUARES * S::WIDTH {
             // Squares as far as they go, then single rows.
             let turns = blocks / S::WIDTH;
-            by_squares::<S, K, W, N, P, C>(s, state, keys, window, squares, turns);
+            by_squares::<S, K, N, P, C>(s, state, keys, window, squares, turns);
             done = turns * S::WIDTH;
         }
         if done < blocks {
             let steps = Steps { runs: blocks - done, run: 1, period: 1 };
-            by_rows::<S, K, W, N, P, C, true, false>(s, state, keys, window, done, steps);
+            by_rows::<S, K, N, P, C, true, false>(s, state, keys, window, done, steps);
         }
     }
 }
@@ -94,7 +93,6 @@ pub(super) fn walk<S, K, W, const N: usize, const P: usize, C: Cipher>(
 fn by_rows<
     S,
     K,
-    W,
     const N: usize,
     const P: usize,
     C: Cipher,
@@ -104,16 +102,15 @@ fn by_rows<
     s: S,
     state: &mut [[S::V; N]; P],
     keys: impl CipherKeys<S, C>,
-    window: &mut W,
+    window: &mut Window<'_, K::Data<'_>, N>,
     start: usize,
     steps: Steps,
 ) where
     S: AesClmul,
     K: ChainKind<P>,
-    W: LaneWindow<N>,
 {
     let last = start + steps.blocks() - 1;
-    let mut data = gather::<S, W, N>(s, window, start);
+    let mut data = gather(s, window, start);
     let (mut at, mut number) = (start, 0);
     for _ in 0..steps.runs * steps.run {
         let next = if SINGLE || number + 1 == steps.run {
@@ -125,16 +122,16 @@ fn by_rows<
         };
         // The last step has no next one. Its last block is gathered again, and not used: that is
         // inside the window, and cheaper than a branch.
-        let next_data = gather::<S, W, N>(s, window, next.min(last));
+        let next_data = gather(s, window, next.min(last));
         let output = K::step::<S, N, C>(s, data, state, keys);
-        window.write_row::<S, FULL>(s, at, output);
+        Lane::write_row::<S, N, FULL>(s, window, at, output);
         (at, data) = (next, next_data);
     }
 }
 
 /// Block `at` of each lane.
 #[inline(always)]
-fn gather<S: AesClmul, W: LaneWindow<N>, const N: usize>(s: S, window: &W, at: usize) -> [S::V; N] {
+fn gather<S: AesClmul, D, const N: usize>(s: S, window: &Window<'_, D, N>, at: usize) -> [S::V; N] {
     let row = window.rows(at, 1);
     let mut data = [s.gather(row, 0); N];
     for i in 1..N {
@@ -152,17 +149,16 @@ fn gather<S: AesClmul, W: LaneWindow<N>, const N: usize>(s: S, window: &W, at: u
     clippy::manual_memcpy,
     reason = "a call that stays one would take vectors from the registers"
 )]
-fn by_squares<S, K, W, const N: usize, const P: usize, C: Cipher>(
+fn by_squares<S, K, const N: usize, const P: usize, C: Cipher>(
     s: S,
     state: &mut [[S::V; N]; P],
     keys: impl CipherKeys<S, C>,
-    window: &mut W,
+    window: &mut Window<'_, K::Data<'_>, N>,
     squares: &mut Squares<S::V>,
     turns: usize,
 ) where
     S: AesClmul,
     K: ChainKind<P>,
-    W: LaneWindow<N>,
 {
     // In `S::WIDTH` steps all `N` squares of the other half have to be exchanged: so many at each
     // step.
@@ -180,7 +176,7 @@ fn by_squares<S, K, W, const N: usize, const P: usize, C: Cipher>(
                 data[i] = now[j][i];
             }
             let output = K::step::<S, N, C>(s, data, state, keys);
-            if W::WRITES {
+            if K::Data::WRITES {
                 for i in 0..N {
                     now[j][i] = output[i];
                 }
@@ -207,9 +203,9 @@ fn by_squares<S, K, W, const N: usize, const P: usize, C: Cipher>(
 
 /// Reads square number `turn` of vector `i`.
 #[inline(always)]
-fn take<S: AesClmul, W: LaneWindow<N>, const N: usize>(
+fn take<S: AesClmul, D, const N: usize>(
     s: S,
-    window: &W,
+    window: &Window<'_, D, N>,
     squares: &mut [[S::V; MOST_VECTORS]; 4],
     turn: usize,
     i: usize,
@@ -222,18 +218,18 @@ fn take<S: AesClmul, W: LaneWindow<N>, const N: usize>(
 
 /// Writes square number `turn` of vector `i`.
 #[inline(always)]
-fn put<S: AesClmul, W: LaneWindow<N>, const N: usize>(
+fn put<S: AesClmul, D: Lane, const N: usize>(
     s: S,
-    window: &mut W,
+    window: &mut Window<'_, D, N>,
     squares: &[[S::V; MOST_VECTORS]; 4],
     turn: usize,
     i: usize,
 ) {
-    if W::WRITES {
+    if D::WRITES {
         let mut square = [squares[0][i]; 4];
         for j in 1..S::WIDTH {
             square[j] = squares[j][i];
         }
-        window.write_square(s, turn * S::WIDTH, i, square);
+        D::write_square(s, window, turn * S::WIDTH, i, square);
     }
 }

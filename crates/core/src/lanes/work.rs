@@ -3,7 +3,6 @@
 use alloc::vec::Vec;
 use core::{
     any::{Any, TypeId},
-    cmp::Reverse,
     ptr::addr_eq,
 };
 
@@ -13,6 +12,7 @@ use super::{
     chains::{ChainWork, Flight},
     kind::{Cbc, ChainKind},
     one::run_one,
+    plan::{Extent, longest_first},
 };
 use crate::{
     Pattern,
@@ -31,8 +31,8 @@ pub trait LaneCipher: Cipher<Rounds<Block>: Send + Sync> {}
 pub(super) trait LaneKey<K: ChainKind<P>, const P: usize>: Any + Send + Sync {
     fn id(&self) -> KernelId;
     fn name(&self) -> &'static str;
-    /// Runs the complete runs of one group, whose first key this is; `most` and `stop_early` as in [`Flight`].
-    fn run_group(&self, group: &mut [Work<'_, '_, K, P>], most: usize, stop_early: bool);
+    /// Runs chains whose keys share a kernel with this one; `one_key` if they all have this one.
+    fn run(&self, flight: Flight, one_key: bool, chains: &mut dyn Iterator<Item = Work<'_, '_, K, P>>);
 }
 
 /// A key that also encrypts one chain by itself.
@@ -64,16 +64,13 @@ impl<C: LaneCipher, K: ChainKind<P>, const P: usize> LaneKey<K, P> for EncryptKe
         self.name()
     }
 
-    fn run_group(&self, group: &mut [Work<'_, '_, K, P>], most: usize, stop_early: bool) {
-        let Some(pattern) = group.first().map(|work| work.pattern) else { return };
-        // The same key is recognised by its address: comparing key bytes would cost time for each job.
-        let same = group.iter().all(|work| addr_eq(work.key, self)).then(|| self.keys());
-        let chains = group.iter_mut().filter(|work| work.runs > 0).map(|work| {
-            let keys = same.unwrap_or_else(|| known::<K, P, C>(work.key).keys());
-            let data = core::mem::take(&mut work.data);
-            ChainWork { state: &mut *work.state, runs: &mut work.runs, data, keys }
+    fn run(&self, flight: Flight, one_key: bool, chains: &mut dyn Iterator<Item = Work<'_, '_, K, P>>) {
+        let one_key = one_key.then(|| self.keys());
+        let chains = chains.map(|Work { key, state, runs, left, data, .. }| {
+            let keys = one_key.unwrap_or_else(|| known::<K, P, C>(key).keys());
+            ChainWork { state, runs, left, data, keys }
         });
-        Flight { level: self.level(), pattern, most, stop_early }.run::<K, P, C>(same, chains);
+        flight.run::<K, P, C>(one_key, chains);
     }
 }
 
@@ -95,37 +92,62 @@ fn known<'k, K: ChainKind<P>, const P: usize, C: Cipher>(
 
 /// What is left to do of a job.
 pub(super) struct Work<'d, 'k, K: ChainKind<P>, const P: usize> {
-    key: &'k (dyn LaneKey<K, P> + 'static),
-    pattern: Pattern,
-    /// Set by [`run_all`].
-    group: u64,
+    pub(super) key: &'k (dyn LaneKey<K, P> + 'static),
+    pub(super) pattern: Pattern,
     pub(super) state: &'d mut [Block; P],
-    /// Complete runs that are left.
+    /// Complete runs.
     pub(super) runs: usize,
+    /// Where to say how many of them are left in the end.
+    pub(super) left: Option<&'d mut usize>,
     /// The data from the first block that is left.
     pub(super) data: K::Data<'d>,
 }
 
-impl<'d, 'k, K: ChainKind<P>, const P: usize> Work<'d, 'k, K, P> {
-    pub(super) fn new(
-        key: &'k (dyn LaneKey<K, P> + 'static),
-        pattern: Pattern,
-        state: &'d mut [Block; P],
-        runs: usize,
-        data: K::Data<'d>,
-    ) -> Self {
-        Self { key, pattern, group: 0, state, runs, data }
+/// A job as the lanes see it.
+pub(super) trait Chain<'k, K: ChainKind<P>, const P: usize> {
+    fn key(&self) -> &'k (dyn LaneKey<K, P> + 'static);
+    fn pattern(&self) -> Pattern;
+    /// Complete runs that are left.
+    fn runs(&self) -> usize;
+    fn work(&mut self) -> Work<'_, 'k, K, P>;
+}
+
+impl<'k, K: ChainKind<P>, const P: usize> Chain<'k, K, P> for Work<'_, 'k, K, P> {
+    fn key(&self) -> &'k (dyn LaneKey<K, P> + 'static) {
+        self.key
+    }
+
+    fn pattern(&self) -> Pattern {
+        self.pattern
+    }
+
+    fn runs(&self) -> usize {
+        self.runs
+    }
+
+    fn work(&mut self) -> Work<'_, 'k, K, P> {
+        let Self { key, pattern, state, runs, data, .. } = self;
+        let (key, pattern, data) = (*key, *pattern, K::reborrow(data));
+        Work { key, pattern, state, runs: *runs, left: Some(runs), data }
     }
 }
 
-impl<'d, 'k, K: ChainKind<P, Data<'d> = &'d [Block]>, const P: usize> Work<'d, 'k, K, P> {
-    /// All of `blocks`.
-    pub(super) fn whole(
-        key: &'k (dyn LaneKey<K, P> + 'static),
-        state: &'d mut [Block; P],
-        blocks: &'d [Block],
-    ) -> Self {
-        Self::new(key, Pattern::ALL, state, blocks.len(), blocks)
+/// A job with a number that it has in common with those that share a kernel with it.
+impl<'k, K: ChainKind<P>, J: Chain<'k, K, P>, const P: usize> Chain<'k, K, P> for (u64, &mut J) {
+    fn key(&self) -> &'k (dyn LaneKey<K, P> + 'static) {
+        self.1.key()
+    }
+
+    fn pattern(&self) -> Pattern {
+        self.1.pattern()
+    }
+
+    fn runs(&self) -> usize {
+        self.1.runs()
+    }
+
+    fn work(&mut self) -> Work<'_, 'k, K, P> {
+        self.1.work()
     }
 }
 
@@ -140,46 +162,56 @@ pub(super) fn group<K: ChainKind<P>, const P: usize>(
 }
 
 /// Runs all complete runs.
-pub(super) fn run_all<K: ChainKind<P>, const P: usize>(
-    works: &mut [Work<'_, '_, K, P>],
+pub(super) fn run_all<'k, K: ChainKind<P>, J: Chain<'k, K, P>, const P: usize>(
+    jobs: &mut [J],
     most: usize,
 ) {
-    // Works with the same number can share a kernel: cipher, level and pattern, as one number so that
-    // sorting is cheap. A pattern has at most 255 + 255 blocks. There are few ciphers in a batch, which
-    // have their numbers in the order of appearance.
-    let Some(first) = works.first().map(|work| work.key) else { return };
-    let id = first.id();
-    let mut others = Vec::new(); // nearly always empty, and then no memory is asked for
-    for work in &mut *works {
-        // One key, one cipher: most jobs need no call to find that out.
-        let KernelId { cipher, level } = if addr_eq(work.key, first) { id } else { work.key.id() };
-        let place = if cipher == id.cipher {
-            0
-        } else {
-            let known = others.iter().position(|known| *known == cipher);
-            1 + known.unwrap_or_else(|| {
-                others.push(cipher);
-                others.len() - 1
-            })
-        };
-        let (run, period) = (work.pattern.run() as u64, work.pattern.period() as u64);
-        work.group = ((place as u64) << 8 | level.rank() as u64) << 20 | run << 10 | period;
+    let Some(first) = jobs.first() else { return };
+    let (key, pattern) = (first.key(), first.pattern());
+    if jobs.iter().all(|job| addr_eq(job.key(), key) && job.pattern() == pattern) {
+        return run_group(jobs, most, false);
     }
-    // Works that can share a kernel stand together; among them long ones first, so that the last
-    // chains in the lanes are short ones and end close together.
-    works.sort_unstable_by_key(|work| (work.group, Reverse(work.runs)));
-    for group in works.chunk_by_mut(|a, b| a.group == b.group) {
+    // Jobs with the same number can share a kernel: cipher, level and pattern, as one number so that sorting is
+    // cheap. A pattern has at most 255 + 255 blocks. There are few ciphers in a batch, which have their numbers
+    // in the order of appearance.
+    let mut ciphers = Vec::new();
+    let mut number = |job: &J| {
+        let KernelId { cipher, level } = job.key().id();
+        let place = ciphers.iter().position(|known| *known == cipher).unwrap_or_else(|| {
+            ciphers.push(cipher);
+            ciphers.len() - 1
+        });
+        let (run, period) = (job.pattern().run() as u64, job.pattern().period() as u64);
+        ((place as u64) << 8 | level.rank() as u64) << 20 | run << 10 | period
+    };
+    let mut jobs: Vec<_> = jobs.iter_mut().map(|job| (number(job), job)).collect();
+    if jobs.iter().any(|(number, _)| *number != jobs[0].0) {
+        jobs.sort_unstable_by_key(|(number, _)| *number);
+    }
+    for group in jobs.chunk_by_mut(|(a, _), (b, _)| a == b) {
         run_group(group, most, false);
     }
 }
 
-/// Runs the complete runs of one group: see [`LaneKey::run_group`].
-pub(super) fn run_group<K: ChainKind<P>, const P: usize>(
-    group: &mut [Work<'_, '_, K, P>],
+/// Runs the complete runs of jobs that share a kernel, in at most `most` lanes. With `stop_early` jobs take their
+/// lanes as they came, and it ends as [`Flight`] says.
+pub(super) fn run_group<'k, K: ChainKind<P>, J: Chain<'k, K, P>, const P: usize>(
+    jobs: &mut [J],
     most: usize,
     stop_early: bool,
 ) {
-    if let Some(first) = group.first() {
-        first.key.run_group(group, most, stop_early);
+    let Some(first) = jobs.first() else { return };
+    let (key, pattern) = (first.key(), first.pattern());
+    // The same key is recognised by its address: comparing key bytes would cost time for each job.
+    let one_key = jobs.iter().all(|job| addr_eq(job.key(), key));
+    let flight = |extent| Flight { level: key.id().level, pattern, extent, most, stop_early };
+    if stop_early {
+        let extent = Extent::of(jobs.iter().map(Chain::runs));
+        let jobs = jobs.iter_mut().filter(|job| job.runs() > 0);
+        key.run(flight(extent), one_key, &mut jobs.map(|job| job.work()));
+    } else {
+        longest_first(jobs, Chain::runs, |extent, jobs| {
+            key.run(flight(extent), one_key, &mut jobs.map(|job| job.work()));
+        });
     }
 }

@@ -9,7 +9,7 @@ mod window;
 
 pub use aes::{AesRounds, Begun, Beside, LAST, RoundKeys, STEPS, double_constant};
 pub use clmul::Clmul;
-pub use window::{MOST_LANES, Row, RowMut, SharedWindow, Window, Windows};
+pub use window::{LaneBuffers, MOST_LANES, Row, RowMut, Window, Windows};
 
 use crate::Block;
 
@@ -165,12 +165,28 @@ pub trait Blocks: Copy + sealed::Sealed {
         // In every lane: `shift_in` reads the last one only, and a broadcast is one load.
         self.splat(block)
     }
+    /// Lane `lane`, by way of memory.
+    #[inline(always)]
+    fn lane(self, v: Self::V, lane: usize) -> Block {
+        let mut blocks = [[0; 16]; WIDEST];
+        self.store(v, &mut blocks);
+        blocks[lane]
+    }
+    /// `v` with `block` in lane `lane`, which is less than `WIDTH`.
+    #[inline(always)]
+    fn with_lane(self, v: Self::V, lane: usize, block: &Block) -> Self::V {
+        if Self::WIDTH == 1 {
+            return self.load(core::slice::from_ref(block));
+        }
+        let mut blocks = [[0; 16]; WIDEST];
+        self.store(v, &mut blocks);
+        blocks[lane] = *block;
+        self.load(&blocks)
+    }
     /// The last lane.
     #[inline(always)]
     fn last_lane(self, v: Self::V) -> Block {
-        let mut blocks = [[0; 16]; WIDEST];
-        self.store(v, &mut blocks);
-        blocks[Self::WIDTH - 1]
+        self.lane(v, Self::WIDTH - 1)
     }
 
     /// Running counters: lane *i* stands for the big-endian number `first` + *i*. Only the low 64

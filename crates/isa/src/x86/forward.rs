@@ -63,6 +63,7 @@ macro_rules! traits {
                 fn store_part(v: Self::V, dst: &mut [u8]);
                 fn keep(v: Self::V, bytes: usize) -> Self::V;
                 fn zero() -> Self::V;
+                fn with_lane(v: Self::V, lane: usize, block: &Block) -> Self::V;
                 fn splat(block: &Block) -> Self::V;
                 fn splat_halves(low: u64, high: u64) -> Self::V;
                 fn splat_narrow(v: __m128i) -> Self::V;

@@ -55,6 +55,12 @@ pub(super) fn splat(block: &Block) -> __m128i {
 
 #[inline]
 #[target_feature(enable = "sse4.1")]
+pub(super) fn with_lane(_: __m128i, _: usize, block: &Block) -> __m128i {
+    splat(block)
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1")]
 pub(super) fn xor(a: __m128i, b: __m128i) -> __m128i {
     _mm_xor_si128(a, b)
 }

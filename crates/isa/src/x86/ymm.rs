@@ -67,6 +67,16 @@ pub(super) fn splat(block: &Block) -> __m256i {
 
 #[inline]
 #[target_feature(enable = "avx2")]
+pub(super) fn with_lane(v: __m256i, lane: usize, block: &Block) -> __m256i {
+    if lane == 0 {
+        _mm256_inserti128_si256::<0>(v, one(block))
+    } else {
+        _mm256_inserti128_si256::<1>(v, one(block))
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
 pub(super) fn xor(a: __m256i, b: __m256i) -> __m256i {
     _mm256_xor_si256(a, b)
 }

@@ -14,7 +14,7 @@ use crate::batch::Message;
 use lanelock_core::{
     AesLevel, Error,
     cipher::{Cipher, EncryptKey, Schedule, SizedCipher},
-    lanes::{ChainWork, CmacBlocks, Flight, encrypt_each, longest_first},
+    lanes::{ChainWork, CmacBlocks, Flight, Turns, encrypt_each, longest_first},
     parts::{authenticate_beside, xor},
 };
 
@@ -121,14 +121,15 @@ fn run<C: SizedCipher, const OPEN: bool>(messages: &mut [Message<'_, Ccm<C>>]) {
     add_aad(level, same, works);
 
     // Whole blocks of text: MAC and key stream in one step of a chain.
-    longest_first(works, |work| work.blocks.len(), |extent, works| {
+    let run = |extent, works: Turns<'_, '_, CcmWork<'_, '_, C::Cipher>>| {
         let chains = works.map(|work| {
             let CcmWork { key, state, blocks, .. } = work;
             let (data, keys) = (&mut blocks[..], key.keys());
             ChainWork { state, runs: data.len(), left: None, data, keys }
         });
         Flight::whole(level, extent).run::<CcmText<OPEN>, 2, _>(same, chains);
-    });
+    };
+    longest_first(works, |work| work.blocks.len(), |work| work.blocks.as_ptr().addr(), run);
 
     // Partial blocks: their key stream, exclusive or with the text, and a last step of the MAC with
     // zeros behind the text.
@@ -158,14 +159,19 @@ fn add_aad<C: Cipher>(
     if works.iter().all(|work| rest(work).is_empty()) {
         return;
     }
-    longest_first(works, |work| rest(work).len() / 16, |extent, works| {
-        let chains = works.map(|work| {
-            let ((data, _), keys) = (rest(work).as_chunks(), work.key.keys());
-            let state = array::from_mut(&mut work.state[0]);
-            ChainWork { state, runs: data.len(), left: None, data, keys }
-        });
-        Flight::whole(level, extent).run::<CmacBlocks, 1, _>(same, chains);
-    });
+    longest_first(
+        works,
+        |work| rest(work).len() / 16,
+        |work| rest(work).as_ptr().addr(),
+        |extent, works| {
+            let chains = works.map(|work| {
+                let ((data, _), keys) = (rest(work).as_chunks(), work.key.keys());
+                let state = array::from_mut(&mut work.state[0]);
+                ChainWork { state, runs: data.len(), left: None, data, keys }
+            });
+            Flight::whole(level, extent).run::<CmacBlocks, 1, _>(same, chains);
+        },
+    );
     for work in &mut *works {
         let (_, last) = rest(work).as_chunks::<16>();
         for (mac, byte) in work.state[0].iter_mut().zip(last) {

@@ -99,10 +99,14 @@ impl<'k> Chain<'k, Cbc, 1> for Job<'k> {
         self.pattern.runs(self.data.len() / 16)
     }
 
+    fn address(&self) -> usize {
+        self.data.as_ptr().addr()
+    }
+
     fn work(&mut self) -> Work<'_, 'k, Cbc, 1> {
-        let (key, pattern, runs) = (self.key.key(), self.pattern, self.runs());
+        let (key, runs) = (self.key.key(), self.runs());
         let (data, _) = self.data.as_chunks_mut();
-        Work { key, pattern, state: array::from_mut(&mut self.iv), runs, left: None, data }
+        Work { key, state: array::from_mut(&mut self.iv), runs, left: None, data }
     }
 }
 

@@ -5,15 +5,18 @@ use core::marker::PhantomData;
 use lanelock_isa::{AesClmul, AesLevel, Block, Kernel, LaneBuffers, MOST_LANES, wipe};
 
 use super::{
-    crew::{Crew, fly},
+    crew::{ABREAST, Crew, fly},
     kind::{ChainKind, Lane},
-    plan::{Extent, lanes_for},
+    plan::{Extent, head_start, lanes_for},
     walk::{MOST_VECTORS, Squares, Steps, walk},
 };
 use crate::{
     Pattern,
     cipher::{Cipher, CipherKeys, LaneKeys, SameKey, Schedule},
 };
+
+/// Chains that are so many times as long as a head start are worth one: what it costs is some of it, twice.
+const WORTHWHILE: usize = 16;
 
 /// A chain to run: the blocks from the first that it takes on, and where its state lives.
 pub struct ChainWork<'s, 'k, D, const P: usize, C: Cipher> {
@@ -176,8 +179,8 @@ struct ChainLanes<'s, 'd, S: AesClmul, K: ChainKind<P>, const P: usize> {
     end: [usize; MOST_LANES],
     /// Where to write the state and how many runs are left.
     home: [Option<(&'s mut [Block; P], Option<&'s mut usize>)>; MOST_LANES],
-    /// Lanes in use.
-    seated: usize,
+    /// Lanes from here on are free.
+    top: usize,
     squares: Squares<S::V>,
 }
 
@@ -211,9 +214,9 @@ impl<S: AesClmul, K: ChainKind<P>, const P: usize> ChainLanes<'_, '_, S, K, P> {
                 self.state[p][i] = state[p][i];
             }
         }
-        self.data.advance(used, self.seated, steps.runs * steps.period);
+        self.data.advance(used, self.top, steps.runs * steps.period);
         self.now += steps.runs;
-        for lane in used..self.seated {
+        for lane in used..self.top {
             self.end[lane] += steps.runs;
         }
     }
@@ -228,6 +231,8 @@ struct ChainCrew<'c, 's, 'd, 'k, S: AesClmul, K: ChainKind<P>, Q, C, const P: us
     run: usize,
     /// The blocks from the start of a run to the next.
     period: usize,
+    /// See [`Crew::head_start`].
+    head_start: usize,
     cipher: PhantomData<&'k C>,
 }
 
@@ -256,7 +261,7 @@ where
         }
         lanes.end[lane] = lanes.now + chain.runs;
         lanes.home[lane] = Some((chain.state, chain.left));
-        lanes.seated += 1;
+        lanes.top = lanes.top.max(lane + 1);
     }
 
     #[inline(always)]
@@ -274,6 +279,11 @@ where
             4..=7 => 4 * S::WIDTH,
             _ => 8 * S::WIDTH,
         }
+    }
+
+    #[inline(always)]
+    fn head_start(&self) -> usize {
+        self.head_start
     }
 
     #[inline(always)]
@@ -304,7 +314,6 @@ where
             if let Some(left) = left {
                 *left = lanes.end[lane] - lanes.now;
             }
-            lanes.seated -= 1;
         }
     }
 
@@ -320,6 +329,7 @@ where
         lanes.end[to] = lanes.end[from];
         lanes.data.move_lane(from, to);
         lanes.home[to] = lanes.home[from].take();
+        lanes.top = if from + 1 == lanes.top { from } else { lanes.top }.max(to + 1);
     }
 }
 
@@ -351,11 +361,24 @@ where
             now: 0,
             end: [0; MOST_LANES],
             home: [const { None }; MOST_LANES],
-            seated: 0,
+            top: 0,
             squares: [[[s.zero(); MOST_VECTORS]; 4]; 2],
         };
         let (run, period, cipher) = (pattern.run(), pattern.period(), PhantomData);
-        let mut crew = ChainCrew::<_, K, Q, C, P> { s, lanes, keys, run, period, cipher };
-        fly(&mut crew, chains, most.min(lanes_for(extent, S::WIDTH, S::VECTORS)), stop_early);
+        let most = most.min(lanes_for(extent, S::WIDTH, S::VECTORS));
+        let head_start = match head_start(period) {
+            ahead
+                if extent.aligned
+                    && extent.chains >= most
+                    && most.is_multiple_of(ABREAST)
+                    && extent.longest > WORTHWHILE * ahead =>
+            {
+                ahead
+            }
+            _ => 0,
+        };
+        let mut crew =
+            ChainCrew::<_, K, Q, C, P> { s, lanes, keys, run, period, head_start, cipher };
+        fly(&mut crew, chains, most, stop_early);
     }
 }

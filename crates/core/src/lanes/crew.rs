@@ -75,6 +75,13 @@ pub trait Crew {
         active
     }
 
+    /// How many steps each [`ABREAST`] lanes are to be ahead of the next when the lanes are filled for the first
+    /// time. Where it is not zero, there are chains for all lanes, whose number is a multiple of that.
+    #[inline(always)]
+    fn head_start(&self) -> usize {
+        0
+    }
+
     /// Takes `steps` steps, which is at least one, in lanes 0 to `used` - 1. Each has so many left.
     fn advance(&mut self, used: usize, steps: usize);
 
@@ -84,6 +91,9 @@ pub trait Crew {
     /// Moves what sits in lane `from` to lane `to`, which is free: another one.
     fn move_lane(&mut self, from: usize, to: usize);
 }
+
+/// So many lanes side by side have room in the first cache, whatever their addresses are.
+pub const ABREAST: usize = 8;
 
 /// Runs chains through the lanes of a crew, in at most `most` of them. A lane is taken by the next chain as
 /// soon as it is free.
@@ -102,10 +112,27 @@ pub fn fly<W: Crew>(
 ) {
     let most = most.clamp(1, crew.lanes());
     let mut active = 0;
-    while active < most
-        && let Some(chain) = chains.next()
-    {
-        crew.seat(active, chain);
+    let ahead = crew.head_start();
+    if ahead > 0 {
+        // The first of them have the highest lanes, and go furthest.
+        for group in (1..most / ABREAST).rev() {
+            let mut steps = ahead * group;
+            for lane in 0..ABREAST {
+                if let Some(chain) = chains.next() {
+                    crew.seat(lane, chain);
+                    steps = steps.min(crew.left(lane));
+                }
+            }
+            crew.advance(ABREAST, steps);
+            for lane in 0..ABREAST {
+                crew.move_lane(lane, group * ABREAST + lane);
+            }
+            active += ABREAST;
+        }
+    }
+    for lane in 0..most - active {
+        let Some(chain) = chains.next() else { break };
+        crew.seat(lane, chain);
         active += 1;
     }
     while active == most || active > 0 && !stop_early {

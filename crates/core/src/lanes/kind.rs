@@ -4,6 +4,8 @@
 //! states, 11 keys, and the 8 blocks that were gathered for the next step: 27 of 32. Where each lane
 //! has its own key, keys are operands in memory.
 
+use core::ops::Deref;
+
 use lanelock_isa::{AesClmul, Block, LaneBuffers, Window};
 
 use crate::cipher::{Cipher, CipherKeys};
@@ -86,7 +88,7 @@ impl ChainKind<1> for CmacBlocks {
 }
 
 /// The blocks of a chain, borrowed to be overwritten or only to be read.
-pub trait Lane: Sized {
+pub trait Lane: Deref<Target = [Block]> + Sized {
     /// Whether the blocks are overwritten.
     const WRITES: bool;
 

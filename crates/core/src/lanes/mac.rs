@@ -175,9 +175,13 @@ impl<'k> Chain<'k, CmacBlocks, 1> for MacJob<'k> {
         split_last(self.message).0.len()
     }
 
+    fn address(&self) -> usize {
+        self.message.as_ptr().addr()
+    }
+
     fn work(&mut self) -> Work<'_, 'k, CmacBlocks, 1> {
-        let (key, pattern, data) = (self.key.key(), Pattern::ALL, split_last(self.message).0);
+        let (key, data) = (self.key.key(), split_last(self.message).0);
         let state = array::from_mut(&mut self.mac);
-        Work { key, pattern, state, runs: data.len(), left: None, data }
+        Work { key, state, runs: data.len(), left: None, data }
     }
 }

@@ -53,7 +53,7 @@ pub(crate) use batch::encrypt_one;
 pub use batch::{Job, encrypt, encrypt_in_lanes};
 #[doc(hidden)]
 pub use chains::{ChainWork, Flight};
-pub use crew::{Crew, fly};
+pub use crew::{ABREAST, Crew, fly};
 #[doc(hidden)]
 pub use each::encrypt_each;
 pub use key::KeyRef;
@@ -63,9 +63,9 @@ pub use lanelock_isa::MOST_LANES;
 pub use mac::{CmacRef, MacJob, mac};
 pub use owned::{Completed, MacCompleted, OwnedJob, OwnedMacJob};
 #[doc(hidden)]
-pub use plan::{Extent, Turns, longest_first};
-#[doc(hidden)]
 pub use owned::{RunningJob, RunningMac};
+#[doc(hidden)]
+pub use plan::{Extent, Turns, longest_first};
 #[doc(hidden)]
 pub use scheduler::RunJobs;
 pub use scheduler::{Order, Scheduler, Submit};

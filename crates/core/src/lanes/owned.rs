@@ -66,6 +66,9 @@ impl JobLength {
     }
 }
 
+/// What is left of the complete runs of a job.
+type Part<'d, 'k, K> = (Pattern, Work<'d, 'k, K, 1>);
+
 /// An [`OwnedJob`] of which `done` of `runs` complete runs are done; `runs` counts once the length is
 /// known.
 pub struct RunningJob<'k, B, T> {
@@ -77,7 +80,7 @@ pub struct RunningJob<'k, B, T> {
 
 impl<'k, B: AsMut<[u8]>, T> RunningJob<'k, B, T> {
     /// The complete runs that are left, and the truncated run behind them.
-    fn work(&mut self) -> Result<(Work<'_, 'k, Cbc, 1>, &mut [Block]), Error> {
+    fn work(&mut self) -> Result<(Part<'_, 'k, Cbc>, &mut [Block]), Error> {
         let OwnedJob { key, iv, pattern, data, .. } = &mut self.job;
         let data = data.as_mut();
         self.length.check(data.len())?;
@@ -88,8 +91,8 @@ impl<'k, B: AsMut<[u8]>, T> RunningJob<'k, B, T> {
         let start = (self.done * pattern.period()).min(data.len());
         let (state, runs) = (array::from_mut(iv), self.runs - self.done);
         let data = &mut data[start..];
-        let work = Work { key: key.key(), pattern: *pattern, state, runs, left: None, data };
-        Ok((work, truncated))
+        let work = Work { key: key.key(), state, runs, left: None, data };
+        Ok(((*pattern, work), truncated))
     }
 
     /// What is left as a job of its own: patterns repeat from the start of every run.
@@ -128,13 +131,13 @@ impl<'k, B: AsMut<[u8]>, T> RunJobs for OwnedJob<'k, B, T> {
         }
         run_group(&mut works, MOST_LANES, true);
         // While the bytes are here: a buffer is not asked again for so few of them.
-        for ((work, run), key) in works.iter_mut().zip(truncated).zip(keys) {
+        for (((_, work), run), key) in works.iter_mut().zip(truncated).zip(keys) {
             if work.runs == 0 {
                 let [iv] = &mut *work.state;
                 finish_run(key, iv, run);
             }
         }
-        let left: Vec<_> = works.iter().map(|work| work.runs).collect();
+        let left: Vec<_> = works.iter().map(|(_, work)| work.runs).collect();
         for (job, left) in jobs.iter_mut().zip(left) {
             job.done = job.runs - left;
         }
@@ -206,14 +209,14 @@ pub struct RunningMac<'k, B, T> {
 }
 
 impl<'k, B: AsRef<[u8]>, T> RunningMac<'k, B, T> {
-    fn work(&mut self) -> Result<Work<'_, 'k, CmacBlocks, 1>, Error> {
+    fn work(&mut self) -> Result<Part<'_, 'k, CmacBlocks>, Error> {
         let message = self.job.message.as_ref();
         self.length.check(message.len())?;
         let (blocks, _) = split_last(message);
         self.blocks = blocks.len();
-        let (key, pattern, data) = (self.job.key.key(), Pattern::ALL, &blocks[self.done..]);
+        let (key, data) = (self.job.key.key(), &blocks[self.done..]);
         let state = array::from_mut(&mut *self.state);
-        Ok(Work { key, pattern, state, runs: data.len(), left: None, data })
+        Ok((Pattern::ALL, Work { key, state, runs: data.len(), left: None, data }))
     }
 
     fn rest(&mut self) -> Result<MacJob<'_>, Error> {
@@ -244,7 +247,7 @@ impl<'k, B: AsRef<[u8]>, T> RunJobs for OwnedMacJob<'k, B, T> {
     fn advance(jobs: &mut [&mut Self::Running]) -> Result<(), Error> {
         let mut works = jobs.iter_mut().map(|job| job.work()).collect::<Result<Vec<_>, Error>>()?;
         run_group(&mut works, MOST_LANES, true);
-        let left: Vec<_> = works.iter().map(|work| work.runs).collect();
+        let left: Vec<_> = works.iter().map(|(_, work)| work.runs).collect();
         for (job, left) in jobs.iter_mut().zip(left) {
             job.done = job.blocks - left;
         }

@@ -3,6 +3,10 @@
 use alloc::vec::Vec;
 use core::slice;
 
+use lanelock_isa::MOST_LANES;
+
+use super::crew::ABREAST;
+
 /// What has to be done, in runs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Extent {
@@ -10,6 +14,10 @@ pub struct Extent {
     pub longest: usize,
     /// Of all chains.
     pub sum: usize,
+    /// How many there are.
+    pub chains: usize,
+    /// Many of those that go first begin at the same place of a page.
+    pub aligned: bool,
 }
 
 impl Extent {
@@ -23,7 +31,29 @@ impl Extent {
     fn add(&mut self, runs: usize) {
         self.longest = self.longest.max(runs);
         self.sum += runs;
+        self.chains += usize::from(runs > 0);
     }
+}
+
+/// The first chains, of which it is asked whether they begin at the same place of a page.
+const FIRST: usize = MOST_LANES;
+
+/// Whether more of these addresses than the first cache has lines for agree in the bits that choose one of its
+/// 64 sets. Processors have 8 to 12 lines in a set.
+fn are_aligned(addresses: impl Iterator<Item = usize>) -> bool {
+    let mut sets = [0_u8; 64];
+    for address in addresses.take(FIRST) {
+        sets[address / 64 % 64] += 1;
+    }
+    sets.iter().any(|lanes| usize::from(*lanes) > ABREAST)
+}
+
+/// How many runs of `period` blocks each [`ABREAST`] lanes have to be ahead of the next, to use other sets of the
+/// first cache: so far that a block of each is stored before the next come, and that the processor itself, which
+/// loads lines ahead, does not take their place.
+pub(super) fn head_start(period: usize) -> usize {
+    const BYTES: usize = 512;
+    BYTES.div_ceil(16 * period)
 }
 
 /// A quarter of an octave each, from one run to 2^32.
@@ -32,14 +62,18 @@ const BUCKETS: usize = 4 * 32;
 /// So many chains are put into their order without asking for memory, which takes as long as a short chain.
 const IN_PLACE: usize = 64;
 
+/// Shorter chains have no time to stand in each other's way.
+const LONG: usize = 64;
+
 /// Hands chains to `run` as they are to take their lanes, long ones first, so that those that are last in the
-/// lanes are short and end close together. Chains without runs are left out.
+/// lanes are short and end close together. Chains without runs are left out. `address` is where one begins.
 ///
 /// Lengths that differ by less than a quarter may change places: that costs little, and sorting them would cost
 /// more than encrypting the shortest.
 pub fn longest_first<W>(
     works: &mut [W],
     runs: impl Fn(&W) -> usize,
+    address: impl Fn(&W) -> usize,
     run: impl FnOnce(Extent, Turns<'_, '_, W>),
 ) {
     let mut extent = Extent::default();
@@ -56,6 +90,7 @@ pub fn longest_first<W>(
     }
     let even = places[bucket(extent.longest)] as usize == works.len();
     if even {
+        extent.aligned = extent.longest >= LONG && are_aligned(works.iter().map(address));
         return run(extent, Turns::AsTheyCame(works.iter_mut()));
     }
     let mut before = 0;
@@ -79,10 +114,13 @@ pub fn longest_first<W>(
             *place += 1;
         }
     }
+    extent.aligned =
+        extent.longest >= LONG && are_aligned(order.iter().flatten().map(|work| address(work)));
     run(extent, Turns::Ordered(order.iter_mut()));
 }
 
 /// Chains in the order in which they take their lanes.
+#[expect(missing_docs, reason = "which of the two it is makes no difference to an iterator")]
 pub enum Turns<'o, 'w, W> {
     AsTheyCame(slice::IterMut<'w, W>),
     Ordered(slice::IterMut<'o, Option<&'w mut W>>),
@@ -128,9 +166,14 @@ mod tests {
 
     fn order(runs: &mut [usize]) -> (Extent, Vec<usize>) {
         let mut result = (Extent::default(), Vec::new());
-        longest_first(runs, |runs| *runs, |extent, chains| {
-            result = (extent, chains.map(|runs| *runs).collect());
-        });
+        longest_first(
+            runs,
+            |runs| *runs,
+            |_| 0,
+            |extent, chains| {
+                result = (extent, chains.map(|runs| *runs).collect());
+            },
+        );
         result
     }
 
@@ -151,6 +194,13 @@ mod tests {
     }
 
     #[test]
+    fn nine_in_a_set_are_too_many() {
+        let lines = |lines: usize| (0..lines).map(|lane| (lane << 12) + 64 * 5 + lane);
+        assert!(!are_aligned(lines(8)) && are_aligned(lines(9)));
+        assert!(!are_aligned((0..500).map(|lane| 208 * lane)));
+    }
+
+    #[test]
     fn huge_chains_have_a_place() {
         let (_, order) = order(&mut [1, usize::MAX / 16, 2, u32::MAX as usize, 3, 4, 5, 6, 7, 8]);
         assert_eq!(order.last(), Some(&1));
@@ -159,10 +209,10 @@ mod tests {
 
     #[test]
     fn one_long_chain_needs_few_lanes() {
-        let lanes = |longest, sum| lanes_for(Extent { longest, sum }, 4, 8);
+        let lanes = |longest, sum| lanes_for(Extent { longest, sum, ..Extent::default() }, 4, 8);
         assert_eq!([lanes(10, 10), lanes(10, 80), lanes(10, 81)], [8, 8, 16]);
         assert_eq!([lanes(10, 280), lanes(10, 281), lanes(10, 320)], [16, 32, 32]);
-        assert_eq!(lanes_for(Extent { longest: 1, sum: 100 }, 1, 1), 1);
+        assert_eq!(lanes_for(Extent { longest: 1, sum: 100, ..Extent::default() }, 1, 1), 1);
         assert_eq!(lanes_for(Extent::default(), 4, 8), 8);
     }
 }

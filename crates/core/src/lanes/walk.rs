@@ -90,15 +90,7 @@ pub(super) fn walk<S, K, const N: usize, const P: usize, C: Cipher>(
 /// The blocks of the next step are gathered before the current one is encrypted: loads and inserts
 /// overlap with the rounds.
 #[inline(always)]
-fn by_rows<
-    S,
-    K,
-    const N: usize,
-    const P: usize,
-    C: Cipher,
-    const SINGLE: bool,
-    const FULL: bool,
->(
+fn by_rows<S, K, const N: usize, const P: usize, C: Cipher, const SINGLE: bool, const FULL: bool>(
     s: S,
     state: &mut [[S::V; N]; P],
     keys: impl CipherKeys<S, C>,

@@ -32,7 +32,12 @@ pub(super) trait LaneKey<K: ChainKind<P>, const P: usize>: Any + Send + Sync {
     fn id(&self) -> KernelId;
     fn name(&self) -> &'static str;
     /// Runs chains whose keys share a kernel with this one; `one_key` if they all have this one.
-    fn run(&self, flight: Flight, one_key: bool, chains: &mut dyn Iterator<Item = Work<'_, '_, K, P>>);
+    fn run(
+        &self,
+        flight: Flight,
+        one_key: bool,
+        chains: &mut dyn Iterator<Item = Work<'_, '_, K, P>>,
+    );
 }
 
 /// A key that also encrypts one chain by itself.
@@ -64,9 +69,14 @@ impl<C: LaneCipher, K: ChainKind<P>, const P: usize> LaneKey<K, P> for EncryptKe
         self.name()
     }
 
-    fn run(&self, flight: Flight, one_key: bool, chains: &mut dyn Iterator<Item = Work<'_, '_, K, P>>) {
+    fn run(
+        &self,
+        flight: Flight,
+        one_key: bool,
+        chains: &mut dyn Iterator<Item = Work<'_, '_, K, P>>,
+    ) {
         let one_key = one_key.then(|| self.keys());
-        let chains = chains.map(|Work { key, state, runs, left, data, .. }| {
+        let chains = chains.map(|Work { key, state, runs, left, data }| {
             let keys = one_key.unwrap_or_else(|| known::<K, P, C>(key).keys());
             ChainWork { state, runs, left, data, keys }
         });
@@ -93,7 +103,6 @@ fn known<'k, K: ChainKind<P>, const P: usize, C: Cipher>(
 /// What is left to do of a job.
 pub(super) struct Work<'d, 'k, K: ChainKind<P>, const P: usize> {
     pub(super) key: &'k (dyn LaneKey<K, P> + 'static),
-    pub(super) pattern: Pattern,
     pub(super) state: &'d mut [Block; P],
     /// Complete runs.
     pub(super) runs: usize,
@@ -109,26 +118,33 @@ pub(super) trait Chain<'k, K: ChainKind<P>, const P: usize> {
     fn pattern(&self) -> Pattern;
     /// Complete runs that are left.
     fn runs(&self) -> usize;
+    /// Of the first block.
+    fn address(&self) -> usize;
     fn work(&mut self) -> Work<'_, 'k, K, P>;
 }
 
-impl<'k, K: ChainKind<P>, const P: usize> Chain<'k, K, P> for Work<'_, 'k, K, P> {
+/// Part of a job, which is told how many runs are left of it.
+impl<'k, K: ChainKind<P>, const P: usize> Chain<'k, K, P> for (Pattern, Work<'_, 'k, K, P>) {
     fn key(&self) -> &'k (dyn LaneKey<K, P> + 'static) {
-        self.key
+        self.1.key
     }
 
     fn pattern(&self) -> Pattern {
-        self.pattern
+        self.0
     }
 
     fn runs(&self) -> usize {
-        self.runs
+        self.1.runs
+    }
+
+    fn address(&self) -> usize {
+        self.1.data.as_ptr().addr()
     }
 
     fn work(&mut self) -> Work<'_, 'k, K, P> {
-        let Self { key, pattern, state, runs, data, .. } = self;
-        let (key, pattern, data) = (*key, *pattern, K::reborrow(data));
-        Work { key, pattern, state, runs: *runs, left: Some(runs), data }
+        let Work { key, state, runs, data, .. } = &mut self.1;
+        let (key, data) = (*key, K::reborrow(data));
+        Work { key, state, runs: *runs, left: Some(runs), data }
     }
 }
 
@@ -144,6 +160,10 @@ impl<'k, K: ChainKind<P>, J: Chain<'k, K, P>, const P: usize> Chain<'k, K, P> fo
 
     fn runs(&self) -> usize {
         self.1.runs()
+    }
+
+    fn address(&self) -> usize {
+        self.1.address()
     }
 
     fn work(&mut self) -> Work<'_, 'k, K, P> {
@@ -210,7 +230,7 @@ pub(super) fn run_group<'k, K: ChainKind<P>, J: Chain<'k, K, P>, const P: usize>
         let jobs = jobs.iter_mut().filter(|job| job.runs() > 0);
         key.run(flight(extent), one_key, &mut jobs.map(|job| job.work()));
     } else {
-        longest_first(jobs, Chain::runs, |extent, jobs| {
+        longest_first(jobs, Chain::runs, Chain::address, |extent, jobs| {
             key.run(flight(extent), one_key, &mut jobs.map(|job| job.work()));
         });
     }

@@ -10,11 +10,12 @@ use core::arch::x86_64::{
     _mm512_bslli_epi128, _mm512_bsrli_epi128, _mm512_castsi128_si512, _mm512_castsi512_si128,
     _mm512_castsi512_si256, _mm512_clmulepi64_epi128, _mm512_extracti64x2_epi64,
     _mm512_extracti64x4_epi64, _mm512_gf2p8affine_epi64_epi8, _mm512_inserti64x2,
-    _mm512_loadu_si512, _mm512_mask_broadcast_i32x4, _mm512_mask_storeu_epi8, _mm512_maskz_loadu_epi8, _mm512_maskz_mov_epi8,
-    _mm512_set_epi32, _mm512_set_epi64, _mm512_set1_epi32, _mm512_setzero_si512,
-    _mm512_shuffle_epi8, _mm512_shuffle_epi32, _mm512_shuffle_i64x2, _mm512_slli_epi64,
-    _mm512_sllv_epi64, _mm512_srai_epi32, _mm512_srli_epi64, _mm512_srlv_epi64,
-    _mm512_storeu_si512, _mm512_xor_si512, _mm512_zextsi128_si512, _mm512_zextsi256_si512,
+    _mm512_loadu_si512, _mm512_mask_broadcast_i32x4, _mm512_mask_storeu_epi8,
+    _mm512_maskz_loadu_epi8, _mm512_maskz_mov_epi8, _mm512_set_epi32, _mm512_set_epi64,
+    _mm512_set1_epi32, _mm512_setzero_si512, _mm512_shuffle_epi8, _mm512_shuffle_epi32,
+    _mm512_shuffle_i64x2, _mm512_slli_epi64, _mm512_sllv_epi64, _mm512_srai_epi32,
+    _mm512_srli_epi64, _mm512_srlv_epi64, _mm512_storeu_si512, _mm512_xor_si512,
+    _mm512_zextsi128_si512, _mm512_zextsi256_si512,
 };
 
 use crate::Block;

@@ -7,8 +7,8 @@ mod support;
 use lanelock::{
     AesLevel, Error,
     aead::{
-        Aes128Ccm, Aes128Gcm, Aes128GcmSiv, Aes128Ocb3, Aes192Gcm, Aes192Ocb3, Aes256Gcm,
-        Aes256GcmSiv, Aes256Ocb3,
+        Aead as _, Aes128Ccm, Aes128Gcm, Aes128GcmSiv, Aes128Ocb3, Aes192Gcm, Aes192Ocb3,
+        Aes256Gcm, Aes256GcmSiv, Aes256Ocb3,
         batch::{self, Batch, Message},
     },
 };
@@ -123,6 +123,87 @@ fn ocb3() {
             |rng: &mut Rng| Aes256Ocb3::with_level(&rng.array(), level).with_tag_length(8).unwrap();
         check(rng, short, &nonces);
     });
+}
+
+/// A message, the place of its key, and what sealing it alone gives.
+type Sealed = (usize, [u8; 12], Vec<u8>, Vec<u8>);
+
+/// Every length of text from 0 to 300 beside every other, with one key and with several, in pairs and all
+/// together; then one wrong tag among them.
+#[test]
+fn gcm_of_every_pair_of_lengths() {
+    const LONGEST: usize = 300;
+    at_every_level("gcm_of_every_pair_of_lengths", |rng, level| {
+        let keys: [Aes128Gcm; 3] =
+            core::array::from_fn(|_| Aes128Gcm::with_level(&rng.array(), level));
+        let text = rng.bytes(LONGEST);
+        // The portable level takes a hundred times as long.
+        let step = if level.name() == "portable" { 37 } else { 1 };
+        for several in [false, true] {
+            let sealed: Vec<Sealed> = (0..=LONGEST)
+                .map(|length| {
+                    let (nonce, key) = (rng.array(), if several { length % 3 } else { 0 });
+                    let aad = rng.bytes(length % 21);
+                    let sealed = keys[key].seal_vec(&nonce, &aad, &text[..length]).unwrap();
+                    (key, nonce, aad, sealed)
+                })
+                .collect();
+            for a in (0..=LONGEST).step_by(step) {
+                for b in (0..=LONGEST).step_by(step) {
+                    sealed_together(&keys, &text, &[&sealed[a], &sealed[b]]);
+                }
+            }
+            let mut all: Vec<&Sealed> = sealed.iter().collect();
+            for _ in 0..3 {
+                for i in (1..all.len()).rev() {
+                    all.swap(i, rng.below(i + 1));
+                }
+                sealed_together(&keys, &text, &all);
+                opened_together(&keys, &text, &all, rng.below(all.len()));
+            }
+        }
+    });
+}
+
+fn sealed_together(keys: &[Aes128Gcm], text: &[u8], sealed: &[&Sealed]) {
+    let mut data: Vec<Vec<u8>> =
+        sealed.iter().map(|(.., sealed)| text[..sealed.len() - 16].to_vec()).collect();
+    let mut tags = vec![[0; 16]; sealed.len()];
+    let messages = sealed.iter().zip(data.iter_mut().zip(&mut tags));
+    let mut messages: Vec<_> = messages
+        .map(|((key, nonce, aad, _), (data, tag))| Message::new(&keys[*key], nonce, aad, data, tag))
+        .collect();
+    batch::seal(&mut messages).unwrap();
+    for ((.., sealed), (data, tag)) in sealed.iter().zip(data.iter().zip(&tags)) {
+        assert!([data, &tag[..]].concat() == *sealed, "{} bytes", data.len());
+    }
+}
+
+/// With a wrong tag at the place `wrong`.
+fn opened_together(keys: &[Aes128Gcm], text: &[u8], sealed: &[&Sealed], wrong: usize) {
+    let mut parts: Vec<(Vec<u8>, Vec<u8>)> = sealed
+        .iter()
+        .map(|(.., sealed)| {
+            let (data, tag) = sealed.split_at(sealed.len() - 16);
+            (data.to_vec(), tag.to_vec())
+        })
+        .collect();
+    parts[wrong].1[wrong % 16] ^= 1;
+    let messages = sealed.iter().zip(&mut parts);
+    let mut messages: Vec<_> = messages
+        .map(|((key, nonce, aad, _), (data, tag))| Message::new(&keys[*key], nonce, aad, data, tag))
+        .collect();
+    assert_eq!(batch::open(&mut messages), Err(Error::Authentication));
+    for (i, message) in messages.iter().enumerate() {
+        let length = message.data.len();
+        if i == wrong {
+            assert_eq!(message.result, Err(Error::Authentication));
+            assert!(message.data.iter().all(|byte| *byte == 0), "plaintext left");
+        } else {
+            assert_eq!(message.result, Ok(()), "{length} bytes");
+            assert!(*message.data == text[..length], "{length} bytes");
+        }
+    }
 }
 
 /// Keys of different levels may meet in a batch.

@@ -73,6 +73,44 @@ fn random_pattern(rng: &mut Rng) -> Pattern {
     if rng.one_in(3) { pattern.encrypt_truncated_runs() } else { pattern }
 }
 
+/// Chains that begin at the same place of a page, which are started one group after the other: about as many as
+/// there are lanes, alike and not, long and not.
+#[test]
+fn chains_at_one_place_of_a_page() {
+    const PAGE: usize = 4096;
+    let mut rng = Rng::from_env("chains_at_one_place_of_a_page");
+    for level in AesLevel::available() {
+        let lengths = match level.name() {
+            "portable" => vec![2000],
+            _ => vec![900, 1023, 1024, 8192, 8192 + 320, 20_000],
+        };
+        let keys = Keys::new(&mut rng, level);
+        for (most, mixed) in lengths.into_iter().flat_map(|most| [(most, false), (most, true)]) {
+            let pattern = random_pattern(&mut rng);
+            let count = *rng.pick(&[15, 16, 17, 32, 33, 40, 64, 65, 97]);
+            let place = rng.below(PAGE);
+            let mut memory = vec![0; count * (most / PAGE + 1) * PAGE + 2 * PAGE];
+            let start = memory.as_ptr().align_offset(PAGE) + place;
+            let mut jobs = Vec::new();
+            let mut expected = Vec::new();
+            let chunks = memory[start..].chunks_exact_mut((most / PAGE + 1) * PAGE);
+            for chunk in chunks.take(count) {
+                let length = if mixed && rng.one_in(2) { rng.below(most) } else { most };
+                let (key, iv) = (keys.pick(&mut rng, mixed), rng.array());
+                chunk[..length].copy_from_slice(&rng.bytes(length));
+                expected.push(serial(key, iv, pattern, &chunk[..length]));
+                jobs.push(Job::new(key, iv, pattern, &mut chunk[..length]));
+            }
+            assert_eq!(jobs.len(), count);
+            lanes::encrypt(&mut jobs);
+            for (number, (job, (data, iv))) in jobs.iter().zip(&expected).enumerate() {
+                let what = format!("{level}, {pattern:?}, job {number} of {count}");
+                assert!(job.data == data && job.iv == *iv, "{what}");
+            }
+        }
+    }
+}
+
 #[test]
 fn batches_give_the_serial_answer() {
     let mut rng = Rng::from_env("batches_give_the_serial_answer");

@@ -302,6 +302,7 @@ const PLAIN: &[&str] = &[
     "CompletedMessage",
     "CounterBits",
     "Error",
+    "Extent",
     "InOut",
     "Job",
     "KeyRef",
@@ -319,6 +320,7 @@ const PLAIN: &[&str] = &[
     "Pattern",
     "SameKey",
     "Scheduler",
+    "Turns",
 ];
 
 /// The types that the engine makes public: a new one is in the list above, or in `PLAIN`, or its name is

@@ -55,7 +55,7 @@ pub(crate) struct Lengths {
 
 impl Lengths {
     #[inline(always)]
-    fn of<A>(Message { nonce, aad, data, tag, .. }: &Message<'_, A>) -> Self {
+    pub(crate) fn of<A>(Message { nonce, aad, data, tag, .. }: &Message<'_, A>) -> Self {
         Self { nonce: nonce.len(), aad: aad.len(), text: data.len(), tag: tag.len() }
     }
 }

@@ -162,7 +162,7 @@ pub fn open<A: Batch>(messages: &mut [Message<'_, A>]) -> Result<(), Error> {
     let result = messages.iter().try_for_each(|message| message.result);
     if result.is_err() {
         // The tags that would have been right.
-        wipe_stack::<{ 16 << 10 }>();
+        wipe_stack::<{ 24 << 10 }>();
     }
     result
 }

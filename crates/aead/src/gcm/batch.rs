@@ -15,14 +15,20 @@ use core::array;
 
 use lanelock_isa::{AesClmul, AesLevel, Block, Kernel, LaneBuffers, Window, wipe};
 
-use super::{Gcm, GcmKey};
+use super::{
+    Gcm, GcmKey,
+    short::{Short, Size},
+};
 use crate::batch::{
     Batch, Message,
     group::{LANES, LaneBlocks, Lengths, MessageGroup, SideBySide, run_all},
     keys::{BatchKeys, KeyEach, OneKey},
     nonce_block, padded,
 };
-use lanelock_core::cipher::{Cipher, SizedCipher};
+use lanelock_core::{
+    InOut,
+    cipher::{Cipher, SizedCipher},
+};
 use lanelock_hash::field::{Factor, multiply};
 
 /// The most blocks of text: with more, a message fills the vectors well enough alone.
@@ -40,11 +46,81 @@ const VECTORS: usize = 4;
 
 impl<C: SizedCipher> Batch for Gcm<C> {
     fn seal_each(messages: &mut [Message<'_, Self>]) {
-        run_all::<Self, true>(messages);
+        each::<C, true>(messages);
     }
 
     fn open_each(messages: &mut [Message<'_, Self>]) {
-        run_all::<Self, false>(messages);
+        each::<C, false>(messages);
+    }
+}
+
+/// Messages of one length go side by side, others one behind another.
+fn each<C: SizedCipher, const SEAL: bool>(messages: &mut [Message<'_, Gcm<C>>]) {
+    let Some(first) = messages.first() else { return };
+    let (level, lengths) = (first.key.level(), Lengths::of(first));
+    if messages.iter().all(|message| Lengths::of(message) == lengths) {
+        return run_all::<_, SEAL>(messages);
+    }
+    for messages in messages.chunks_mut(CHUNK) {
+        level.run(Mixed::<C, SEAL> { level, messages });
+    }
+}
+
+/// The most messages of [`Mixed`].
+const CHUNK: usize = 64;
+
+/// Messages of any lengths. Short ones of the level are sorted by their numbers of vectors, so that no branch
+/// depends on a length that the processor could not foresee, and the next begins before one has ended.
+struct Mixed<'g, 'a, C: SizedCipher, const SEAL: bool> {
+    level: AesLevel,
+    messages: &'g mut [Message<'a, Gcm<C>>],
+}
+
+impl<C: SizedCipher, const SEAL: bool> Kernel for Mixed<'_, '_, C, SEAL> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<S: AesClmul>(mut self, s: S) {
+        let mut sizes = [[0_u8; CHUNK]; Size::COUNT];
+        let mut counts = [0; Size::COUNT];
+        for (i, message) in self.messages.iter_mut().enumerate() {
+            let Message { key, nonce, aad, data, tag, .. } = message;
+            let fits =
+                nonce.len() == 12 && tag.len() == key.tag_length && key.level() == self.level;
+            if let Some(size) = Size::of(S::WIDTH, aad.len(), data.len())
+                && fits
+            {
+                #[expect(clippy::cast_possible_truncation, reason = "below 64")]
+                let number = i as u8;
+                sizes[size as usize][counts[size as usize] % CHUNK] = number;
+                counts[size as usize] += 1;
+            } else {
+                message.alone::<SEAL>();
+            }
+        }
+        let list = |size: Size| &sizes[size as usize][..counts[size as usize].min(CHUNK)];
+        self.all::<S, 1, 1>(s, list(Size::Part));
+        self.all::<S, 1, 2>(s, list(Size::One));
+        self.all::<S, 2, 3>(s, list(Size::Two));
+        self.all::<S, 3, 4>(s, list(Size::Three));
+        self.all::<S, 4, 5>(s, list(Size::Four));
+    }
+}
+
+impl<C: SizedCipher, const SEAL: bool> Mixed<'_, '_, C, SEAL> {
+    /// The messages of a list, all of one size: see [`Short::vectors`].
+    #[inline(always)]
+    fn all<S: AesClmul, const N: usize, const M: usize>(&mut self, s: S, list: &[u8]) {
+        for i in list {
+            let Some(message) = self.messages.get_mut(usize::from(*i)) else { continue };
+            let Message { key, nonce, aad, data, .. } = message;
+            let Ok(nonce) = (*nonce).try_into() else { continue };
+            let data = &mut InOut::from(&mut **data);
+            let (gcm, size) = (&key.key, Size::Part);
+            let short = Short::<_, SEAL> { gcm, size, nonce, aad, data };
+            let mut full = short.vectors::<S, N, M>(s);
+            message.finish::<SEAL>(&mut full);
+        }
     }
 }
 

@@ -20,7 +20,7 @@ use super::{
     Aead, Opener, Sealer, Stream,
     stitch::{Hashed, StitchedText},
 };
-use short::{MOST_SHORT, Short};
+use short::{Short, Size};
 
 use lanelock_core::{
     Error, InOut,
@@ -167,11 +167,8 @@ impl<C: SizedCipher> Gcm<C> {
     #[inline]
     fn run<const SEAL: bool>(&self, nonce: &[u8], aad: &[u8], data: &mut InOut<'_, '_>) -> Block {
         let (gcm, level) = (&self.key, self.level());
-        let vector = 16 * level.width();
-        match nonce.try_into() {
-            Ok(nonce) if data.len() <= MOST_SHORT * vector && aad.len() <= vector => {
-                level.run(Short::<_, SEAL> { gcm, nonce, aad, data })
-            }
+        match (nonce.try_into(), Size::of(level.width(), aad.len(), data.len())) {
+            (Ok(nonce), Some(size)) => level.run(Short::<_, SEAL> { gcm, size, nonce, aad, data }),
             _ => level.run(GcmOneShot::<_, SEAL> { gcm, nonce, aad, data }),
         }
     }

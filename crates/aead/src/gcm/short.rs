@@ -14,11 +14,41 @@ use lanelock_core::{
 use lanelock_hash::field::Sum;
 
 /// The most vectors of text.
-pub(super) const MOST_SHORT: usize = 4;
+const MOST: usize = 4;
 
-/// A message of at most [`MOST_SHORT`] vectors, with AAD of at most one. Returns the tag in full.
+/// How many vectors the text of a short message takes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Size {
+    /// A part of one, of which a lane is left over.
+    Part,
+    One,
+    Two,
+    Three,
+    Four,
+}
+
+impl Size {
+    /// So many there are.
+    pub(super) const COUNT: usize = 5;
+
+    /// That of a message with so many bytes, at a level with vectors of `width` blocks; `None` if it is not short.
+    #[inline(always)]
+    pub(super) fn of(width: usize, aad: usize, text: usize) -> Option<Self> {
+        const WHOLE: [Size; MOST + 1] = [Size::Part, Size::One, Size::Two, Size::Three, Size::Four];
+        if aad > 16 * width || text > 16 * width * MOST {
+            None
+        } else if text <= 16 * (width - 1) {
+            Some(Self::Part)
+        } else {
+            Some(WHOLE[text.div_ceil(16 * width)])
+        }
+    }
+}
+
+/// A message that has a [`Size`]. Returns the tag in full.
 pub(super) struct Short<'a, 'i, 'o, C: Cipher, const SEAL: bool> {
     pub(super) gcm: &'a GcmKey<C>,
+    pub(super) size: Size,
     pub(super) nonce: &'a [u8; 12],
     pub(super) aad: &'a [u8],
     pub(super) data: &'a mut InOut<'i, 'o>,
@@ -29,20 +59,21 @@ impl<C: Cipher, const SEAL: bool> Kernel for Short<'_, '_, '_, C, SEAL> {
 
     #[inline(always)]
     fn run<S: AesClmul>(self, s: S) -> Block {
-        match self.data.len().div_ceil(16 * S::WIDTH) {
-            0 | 1 => self.vectors::<S, 1, 2>(s),
-            2 => self.vectors::<S, 2, 3>(s),
-            3 => self.vectors::<S, 3, 4>(s),
-            _ => self.vectors::<S, 4, 5>(s),
+        match self.size {
+            Size::Part => self.vectors::<S, 1, 1>(s),
+            Size::One => self.vectors::<S, 1, 2>(s),
+            Size::Two => self.vectors::<S, 2, 3>(s),
+            Size::Three => self.vectors::<S, 3, 4>(s),
+            Size::Four => self.vectors::<S, 4, 5>(s),
         }
     }
 }
 
 impl<C: Cipher, const SEAL: bool> Short<'_, '_, '_, C, SEAL> {
-    /// A message of `N` vectors, of which the last may be a part. `M` is `N` and one.
+    /// A message of `N` vectors, of which the last may be a part. `M` is `N` and one, if no lane is left over.
     #[inline(always)]
-    fn vectors<S: AesClmul, const N: usize, const M: usize>(self, s: S) -> Block {
-        let Self { gcm: GcmKey { key, powers }, nonce, aad, data } = self;
+    pub(super) fn vectors<S: AesClmul, const N: usize, const M: usize>(self, s: S) -> Block {
+        let Self { gcm: GcmKey { key, powers }, nonce, aad, data, .. } = self;
         let n = s.narrow();
         let bytes = data.len();
         let blocks = bytes.div_ceil(16);
@@ -63,7 +94,7 @@ impl<C: Cipher, const SEAL: bool> Short<'_, '_, '_, C, SEAL> {
         let keys = SameKey::new(s, key.keys());
         let mut stream = [nonce; N];
         let mask;
-        if N == 1 && blocks < S::WIDTH {
+        if M == N {
             // A lane is left over: the last one encrypts J0 (counter 1), the others counters 2 on.
             let v = s.xor(nonce, s.load(&BESIDE[S::WIDTH - 1]));
             [stream[0]] = C::encrypt::<_, 1>(s, [v], keys);
@@ -105,8 +136,8 @@ impl<C: Cipher, const SEAL: bool> Short<'_, '_, '_, C, SEAL> {
 }
 
 /// The counters 1, 2, ... behind an empty nonce.
-const NUMBERS: [Block; 1 + 4 * MOST_SHORT] = {
-    let mut numbers = [[0; 16]; 1 + 4 * MOST_SHORT];
+const NUMBERS: [Block; 1 + 4 * MOST] = {
+    let mut numbers = [[0; 16]; 1 + 4 * MOST];
     let mut i = 0;
     while i < numbers.len() {
         #[expect(clippy::cast_possible_truncation, reason = "17 at most")]

@@ -58,22 +58,63 @@ impl<C: SizedCipher> Batch for Gcm<C> {
 fn each<C: SizedCipher, const SEAL: bool>(messages: &mut [Message<'_, Gcm<C>>]) {
     let Some(first) = messages.first() else { return };
     let (level, lengths) = (first.key.level(), Lengths::of(first));
-    if messages.iter().all(|message| Lengths::of(message) == lengths) {
+    let one_key = messages.get(1).is_none_or(|second| core::ptr::eq(second.key, first.key));
+    if first.key.shape(lengths, one_key).is_some()
+        && messages.iter().all(|message| Lengths::of(message) == lengths)
+    {
         return run_all::<_, SEAL>(messages);
     }
+    let mut sizes = Sizes::default();
     for messages in messages.chunks_mut(CHUNK) {
-        level.run(Mixed::<C, SEAL> { level, messages });
+        sizes.counts = Default::default();
+        for (i, message) in messages.iter_mut().enumerate() {
+            let Message { key, nonce, aad, data, tag, .. } = message;
+            let fits = nonce.len() == 12 && tag.len() == key.tag_length && key.level() == level;
+            match Size::of(level.width(), aad.len(), data.len()) {
+                Some(size) if fits => sizes.add(size, i),
+                _ => message.alone::<SEAL>(),
+            }
+        }
+        level.run(Mixed::<C, SEAL> { messages, sizes: &sizes });
     }
 }
 
-/// The most messages of [`Mixed`].
+/// Messages looked at together.
 const CHUNK: usize = 64;
 
-/// Messages of any lengths. Short ones of the level are sorted by their numbers of vectors, so that no branch
-/// depends on a length that the processor could not foresee, and the next begins before one has ended.
+/// The places of messages, by size.
+struct Sizes {
+    places: [[u8; CHUNK]; Size::COUNT],
+    counts: [usize; Size::COUNT],
+}
+
+impl Default for Sizes {
+    fn default() -> Self {
+        Self { places: [[0; CHUNK]; Size::COUNT], counts: [0; Size::COUNT] }
+    }
+}
+
+impl Sizes {
+    #[inline(always)]
+    fn add(&mut self, size: Size, place: usize) {
+        let count = &mut self.counts[size as usize];
+        #[expect(clippy::cast_possible_truncation, reason = "below 64")]
+        let place = place as u8;
+        self.places[size as usize][*count % CHUNK] = place;
+        *count += 1;
+    }
+
+    #[inline(always)]
+    fn of(&self, size: Size) -> &[u8] {
+        &self.places[size as usize][..self.counts[size as usize].min(CHUNK)]
+    }
+}
+
+/// Short messages of any lengths, sorted by their numbers of vectors: so no branch depends on a length, which the
+/// processor could not foresee, and it begins with the next message before one has ended.
 struct Mixed<'g, 'a, C: SizedCipher, const SEAL: bool> {
-    level: AesLevel,
     messages: &'g mut [Message<'a, Gcm<C>>],
+    sizes: &'g Sizes,
 }
 
 impl<C: SizedCipher, const SEAL: bool> Kernel for Mixed<'_, '_, C, SEAL> {
@@ -81,42 +122,24 @@ impl<C: SizedCipher, const SEAL: bool> Kernel for Mixed<'_, '_, C, SEAL> {
 
     #[inline(always)]
     fn run<S: AesClmul>(mut self, s: S) {
-        let mut sizes = [[0_u8; CHUNK]; Size::COUNT];
-        let mut counts = [0; Size::COUNT];
-        for (i, message) in self.messages.iter_mut().enumerate() {
-            let Message { key, nonce, aad, data, tag, .. } = message;
-            let fits =
-                nonce.len() == 12 && tag.len() == key.tag_length && key.level() == self.level;
-            if let Some(size) = Size::of(S::WIDTH, aad.len(), data.len())
-                && fits
-            {
-                #[expect(clippy::cast_possible_truncation, reason = "below 64")]
-                let number = i as u8;
-                sizes[size as usize][counts[size as usize] % CHUNK] = number;
-                counts[size as usize] += 1;
-            } else {
-                message.alone::<SEAL>();
-            }
-        }
-        let list = |size: Size| &sizes[size as usize][..counts[size as usize].min(CHUNK)];
-        self.all::<S, 1, 1>(s, list(Size::Part));
-        self.all::<S, 1, 2>(s, list(Size::One));
-        self.all::<S, 2, 3>(s, list(Size::Two));
-        self.all::<S, 3, 4>(s, list(Size::Three));
-        self.all::<S, 4, 5>(s, list(Size::Four));
+        self.all::<S, 1, 1>(s, Size::Part);
+        self.all::<S, 1, 2>(s, Size::One);
+        self.all::<S, 2, 3>(s, Size::Two);
+        self.all::<S, 3, 4>(s, Size::Three);
+        self.all::<S, 4, 5>(s, Size::Four);
     }
 }
 
 impl<C: SizedCipher, const SEAL: bool> Mixed<'_, '_, C, SEAL> {
-    /// The messages of a list, all of one size: see [`Short::vectors`].
+    /// The messages of a size: see [`Short::vectors`].
     #[inline(always)]
-    fn all<S: AesClmul, const N: usize, const M: usize>(&mut self, s: S, list: &[u8]) {
-        for i in list {
+    fn all<S: AesClmul, const N: usize, const M: usize>(&mut self, s: S, size: Size) {
+        for i in self.sizes.of(size) {
             let Some(message) = self.messages.get_mut(usize::from(*i)) else { continue };
             let Message { key, nonce, aad, data, .. } = message;
             let Ok(nonce) = (*nonce).try_into() else { continue };
             let data = &mut InOut::from(&mut **data);
-            let (gcm, size) = (&key.key, Size::Part);
+            let gcm = &key.key;
             let short = Short::<_, SEAL> { gcm, size, nonce, aad, data };
             let mut full = short.vectors::<S, N, M>(s);
             message.finish::<SEAL>(&mut full);

@@ -51,6 +51,7 @@ fn are_aligned(addresses: impl Iterator<Item = usize>) -> bool {
 /// How many runs of `period` blocks each [`ABREAST`] lanes have to be ahead of the next, to use other sets of the
 /// first cache: so far that a block of each is stored before the next come, and that the processor itself, which
 /// loads lines ahead, does not take their place.
+#[inline(always)]
 pub(super) fn head_start(period: usize) -> usize {
     const BYTES: usize = 512;
     BYTES.div_ceil(16 * period)
@@ -150,6 +151,7 @@ fn bucket(runs: usize) -> usize {
 /// Up to four vectors a step takes little more than the latency of one block; with eight it takes nearly twice
 /// that. So where the longest chain takes longer than all others together would in fewer lanes, more are no gain,
 /// and make each of its blocks wait.
+#[inline(always)]
 pub(super) fn lanes_for(extent: Extent, width: usize, vectors: usize) -> usize {
     let needed = extent.sum.div_ceil(width * extent.longest.max(1));
     match needed {

@@ -22,7 +22,7 @@ pub(crate) const LANES: usize = 4 * WIDEST;
 pub(crate) type LaneBlocks = [Block; LANES];
 
 /// Messages looked at together.
-const CHUNK: usize = PLACES as usize;
+pub(crate) const CHUNK: usize = PLACES as usize;
 const PLACES: u32 = 128;
 
 /// Shapes are numbers of so many bits.
@@ -87,47 +87,74 @@ impl<'m, 'a, A: Aead> MessageGroup<'_, 'm, 'a, A> {
     }
 }
 
+/// With fewer messages lanes are no gain: those that no message has cost as much as others. The binary `mixes`
+/// of the lab's worker says where that is.
+pub(crate) fn few(level: AesLevel) -> usize {
+    if level.width() == WIDEST { 8 } else { 4 }
+}
+
 /// Seals or opens all messages, side by side where that pays.
 #[inline]
 pub(crate) fn run_all<A: SideBySide, const SEAL: bool>(messages: &mut [Message<'_, A>]) {
-    let mut rows = A::rows();
+    let Some(first) = messages.first() else { return };
+    let few = few(first.key.level());
     for messages in messages.chunks_mut(CHUNK) {
-        let (mut kinds, mut found) = ([0; CHUNK], [const { None }; CHUNK]);
-        let (count, one_kind, one_key) = find::<A, SEAL>(messages, &mut kinds, &mut found);
-        let (kinds, mut found) = (&mut kinds[..count], &mut found[..count]);
-        let mut sorted;
-        if !one_kind && !kinds.is_sorted() {
-            kinds.sort_unstable();
-            sorted = [const { None }; CHUNK];
-            for (message, kind) in sorted.iter_mut().zip(&*kinds) {
-                *message = found[*kind as usize % CHUNK].take();
-            }
-            found = &mut sorted[..count];
+        if lengths_in(messages) * few > messages.len() {
+            messages.iter_mut().for_each(Message::alone::<SEAL>);
+        } else {
+            run_chunk::<A, SEAL>(messages, few);
         }
-        let mut kinds = &*kinds;
-        while let (Some(first), Some(last)) = (kinds.first(), kinds.last()) {
-            let kind = first / PLACES;
-            // In most batches all are alike.
-            let alike = if last / PLACES == kind {
-                kinds.len()
-            } else {
-                kinds.partition_point(|other| other / PLACES == kind)
-            };
-            let (now, later) = found.split_at_mut(alike);
-            (kinds, found) = (&kinds[alike..], later);
-            for messages in now.chunks_mut(LANES) {
-                let [Some(first), others @ ..] = messages else { continue };
-                if others.is_empty() {
-                    // A lane alone would compute the others for nothing.
-                    first.alone::<SEAL>();
-                    continue;
-                }
-                let first = first.key;
-                let one_key =
-                    one_key || others.iter().flatten().all(|message| ptr::eq(message.key, first));
-                let shape = kind as usize % (1 << SHAPE_BITS);
-                A::run::<SEAL>(MessageGroup { messages, shape, first, one_key }, &mut rows);
+    }
+}
+
+/// How many lengths of text there are, or fewer. Where there are nearly as many as messages, looking for groups
+/// would take longer than they save.
+#[inline(always)]
+fn lengths_in<A>(messages: &[Message<'_, A>]) -> usize {
+    let seen = messages.iter().fold(0_u128, |seen, message| seen | 1 << (message.data.len() % 128));
+    seen.count_ones() as usize
+}
+
+/// At most [`CHUNK`] messages. Groups of fewer than `few` are processed one by one.
+pub(crate) fn run_chunk<A: SideBySide, const SEAL: bool>(
+    messages: &mut [Message<'_, A>],
+    few: usize,
+) {
+    let mut rows = A::rows();
+    let (mut kinds, mut found) = ([0; CHUNK], [const { None }; CHUNK]);
+    let (count, one_kind, one_key) = find::<A, SEAL>(messages, &mut kinds, &mut found);
+    let (kinds, mut found) = (&mut kinds[..count], &mut found[..count]);
+    let mut sorted;
+    if !one_kind && !kinds.is_sorted() {
+        kinds.sort_unstable();
+        sorted = [const { None }; CHUNK];
+        for (message, kind) in sorted.iter_mut().zip(&*kinds) {
+            *message = found[*kind as usize % CHUNK].take();
+        }
+        found = &mut sorted[..count];
+    }
+    let mut kinds = &*kinds;
+    while let (Some(first), Some(last)) = (kinds.first(), kinds.last()) {
+        let kind = first / PLACES;
+        // In most batches all are alike.
+        let alike = if last / PLACES == kind {
+            kinds.len()
+        } else {
+            kinds.partition_point(|other| other / PLACES == kind)
+        };
+        let (now, later) = found.split_at_mut(alike);
+        (kinds, found) = (&kinds[alike..], later);
+        for messages in now.chunks_mut(LANES) {
+            if messages.len() < few {
+                messages.iter_mut().flatten().for_each(|message| message.alone::<SEAL>());
+                continue;
             }
+            let [Some(first), others @ ..] = messages else { continue };
+            let first = first.key;
+            let one_key =
+                one_key || others.iter().flatten().all(|message| ptr::eq(message.key, first));
+            let shape = kind as usize % (1 << SHAPE_BITS);
+            A::run::<SEAL>(MessageGroup { messages, shape, first, one_key }, &mut rows);
         }
     }
 }

@@ -4,9 +4,9 @@
 //! blocks of *different* messages share a vector. Keys, nonces, AAD and lengths may differ; one bad
 //! message does not disturb the others.
 //!
-//! Messages of equal length gain most: they need not be neighbours, but are looked for among the next
-//! 128 messages only. Sort messages of mixed lengths by length where their order is free. A GCM message
-//! above 256 bytes (32, where keys differ) fills the vectors by itself.
+//! Messages of equal length gain most; they need not be neighbours. GCM messages of mixed lengths gain too: there
+//! the order in which they are processed is chosen by their lengths. Where lanes would be no gain, a batch takes
+//! as long as its messages one by one: there is nothing to sort, and no number of messages to avoid.
 //!
 //! ```
 //! use lanelock::aead::{Aes128Gcm, batch::{self, Message}};

@@ -18,6 +18,18 @@ use lanelock_core::{
     parts::{authenticate_beside, xor},
 };
 
+/// Setting up lanes takes about as long as so many blocks of one chain.
+const SET_UP: usize = 90;
+
+/// Whether messages take less time one by one than lanes would save.
+pub(super) fn is_small<A>(messages: &[Message<'_, A>]) -> bool {
+    let Some(others) = messages.len().checked_sub(1) else { return true };
+    // B_0, A_0 and AAD are three blocks or more.
+    let blocks: usize =
+        messages.iter().map(|message| 3 + (message.data.len() + message.aad.len()) / 16).sum();
+    blocks / messages.len() * others < SET_UP
+}
+
 /// Seals or opens all messages.
 pub(super) fn run_all<C: SizedCipher, const OPEN: bool>(messages: &mut [Message<'_, Ccm<C>>]) {
     // Keys of several levels are rare.

@@ -111,16 +111,16 @@ impl<C: SizedCipher> Aead for Ccm<C> {
 
 impl<C: SizedCipher> Batch for Ccm<C> {
     fn seal_each(messages: &mut [Message<'_, Self>]) {
-        if let [message] = messages {
-            message.alone::<true>();
+        if batch::is_small(messages) {
+            messages.iter_mut().for_each(Message::alone::<true>);
         } else {
             batch::run_all::<C, false>(messages);
         }
     }
 
     fn open_each(messages: &mut [Message<'_, Self>]) {
-        if let [message] = messages {
-            message.alone::<false>();
+        if batch::is_small(messages) {
+            messages.iter_mut().for_each(Message::alone::<false>);
         } else {
             batch::run_all::<C, true>(messages);
         }

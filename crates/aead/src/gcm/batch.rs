@@ -21,7 +21,7 @@ use super::{
 };
 use crate::batch::{
     Batch, Message,
-    group::{LANES, LaneBlocks, Lengths, MessageGroup, SideBySide, run_all},
+    group::{self, LANES, LaneBlocks, Lengths, MessageGroup, SideBySide, few, run_chunk},
     keys::{BatchKeys, KeyEach, OneKey},
     nonce_block, padded,
 };
@@ -37,9 +37,6 @@ const MOST_TEXT: usize = 16;
 /// The same where every message has a key of its own. Keys of 16 lanes do not fit in registers: they
 /// are gathered anew for every two rows of blocks, which with more rows costs more than it saves.
 const MOST_TEXT_KEY_EACH: usize = 2;
-
-/// With fewer messages four lanes are no gain.
-const FEW: usize = 8;
 
 /// Vectors side by side. Two rows of them are encrypted at once: 8 states, which cover the latency.
 const VECTORS: usize = 4;
@@ -58,11 +55,17 @@ impl<C: SizedCipher> Batch for Gcm<C> {
 fn each<C: SizedCipher, const SEAL: bool>(messages: &mut [Message<'_, Gcm<C>>]) {
     let Some(first) = messages.first() else { return };
     let (level, lengths) = (first.key.level(), Lengths::of(first));
+    let few = few(level);
+    if messages.len() < few {
+        return messages.iter_mut().for_each(Message::alone::<SEAL>);
+    }
     let one_key = messages.get(1).is_none_or(|second| core::ptr::eq(second.key, first.key));
     if first.key.shape(lengths, one_key).is_some()
         && messages.iter().all(|message| Lengths::of(message) == lengths)
     {
-        return run_all::<_, SEAL>(messages);
+        return messages
+            .chunks_mut(group::CHUNK)
+            .for_each(|messages| run_chunk::<_, SEAL>(messages, few));
     }
     let mut sizes = Sizes::default();
     for messages in messages.chunks_mut(CHUNK) {
@@ -79,7 +82,7 @@ fn each<C: SizedCipher, const SEAL: bool>(messages: &mut [Message<'_, Gcm<C>>]) 
     }
 }
 
-/// Messages looked at together.
+/// Messages of any lengths looked at together.
 const CHUNK: usize = 64;
 
 /// The places of messages, by size.
@@ -174,9 +177,7 @@ impl<C: SizedCipher> SideBySide for Gcm<C> {
         let shape = GcmShape { aad: group.shape >> 9, text: group.shape % (1 << 9) };
         let used = group.used();
         let (first, one_key) = (&group.first.key, group.one_key);
-        // Lanes that no message has cost as much as others.
-        let few = first.key.level().width() == 4 && used < FEW;
-        if few || !one_key && shape.text > 16 * MOST_TEXT_KEY_EACH {
+        if !one_key && shape.text > 16 * MOST_TEXT_KEY_EACH {
             return group.messages().for_each(Message::alone::<SEAL>);
         }
         // Nonces before all else: the kernel begins with them, and a vector of blocks that were just stored

@@ -2,8 +2,8 @@
 //! time?", 2017).
 //!
 //! An operation gets inputs of two classes, which a random number chooses for each measurement anew, so that
-//! whatever disturbs the machine disturbs both. All inputs are made before they are measured and have the same
-//! place in their cache lines. Then a t-test asks whether the two classes take the same time.
+//! whatever disturbs the machine disturbs both. All inputs are made before they are measured, and copied to one
+//! place one by one. Then a t-test asks whether the two classes take the same time.
 
 mod operations;
 
@@ -173,9 +173,10 @@ impl Subject {
 
     /// The largest |t| of so many measurements.
     fn measure(&mut self, count: usize, rng: &mut Rng) -> f64 {
-        // Inputs at multiples of cache lines, the first wherever the allocator puts it.
-        let stride = self.bytes.next_multiple_of(64);
-        let mut inputs = vec![0; CHUNK * stride];
+        let mut inputs = vec![0; CHUNK * self.bytes];
+        // Each is copied to one place before it is measured: what has been written twice, as those of one class,
+        // is nearer in the caches than what was only zeroed.
+        let mut place = vec![0; self.bytes];
         let mut classes = vec![0; CHUNK];
         let mut times = vec![0; CHUNK];
         let others = vec![1_u8; COLD_BYTES];
@@ -184,16 +185,17 @@ impl Subject {
         let mut left = count;
         for chunk in 0.. {
             inputs.fill(0);
-            for (class, input) in classes.iter_mut().zip(inputs.chunks_exact_mut(stride)) {
+            for (class, input) in classes.iter_mut().zip(inputs.chunks_exact_mut(self.bytes)) {
                 *class = rng.below(2);
-                (self.fill)(*class, rng, &mut input[..self.bytes]);
+                (self.fill)(*class, rng, input);
             }
-            for (time, input) in times.iter_mut().zip(inputs.chunks_exact_mut(stride)) {
+            for (time, input) in times.iter_mut().zip(inputs.chunks_exact(self.bytes)) {
+                place.copy_from_slice(input);
                 if self.cold {
                     black_box(others.iter().step_by(64).fold(0, |sum, byte| sum ^ byte));
                 }
                 let start = ticks();
-                (self.work)(&mut input[..self.bytes]);
+                (self.work)(&mut place);
                 *time = ticks().wrapping_sub(start);
             }
             match (&mut test, chunk) {

@@ -152,6 +152,9 @@ impl<D> LaneBuffers<D> {
     }
 
     /// Lanes 0 to `used` - 1 leave their next blocks behind. Those from there to `lanes` - 1 stay where they are.
+    ///
+    /// # Panics
+    /// If there are more blocks than can be numbered.
     #[inline(always)]
     pub fn advance(&mut self, used: usize, lanes: usize, blocks: usize) {
         self.now = self.now.checked_add(blocks).expect(MANY);
@@ -165,7 +168,8 @@ impl<D> LaneBuffers<D> {
     /// behind these that the last vector has lose their buffers.
     ///
     /// # Panics
-    /// If a lane has not so many left, or the lanes do not need exactly `N` vectors.
+    /// If a lane has not so many left, or the lanes do not need exactly `N` vectors; and if there are more blocks
+    /// than can be numbered.
     #[inline(always)]
     pub fn window<const N: usize>(
         &mut self,

@@ -122,7 +122,13 @@ struct SegmentFolder {
 impl SegmentFolder {
     fn names(path: &Path) -> Result<Vec<OsString>, Failure> {
         let fail = |error| Failure::Io { what: format!("cannot read {}", path.display()), error };
-        let entries = fs::read_dir(path).map_err(fail)?;
+        let entries = loop {
+            match fs::read_dir(path) {
+                // It does not go on by itself.
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                result => break result.map_err(fail)?,
+            }
+        };
         let names = entries.map(|entry| entry.map(|entry| entry.file_name()));
         let mut names = names.collect::<Result<Vec<_>, _>>().map_err(fail)?;
         names.sort_by_cached_key(|name| (natural(&name.to_string_lossy()), name.clone()));

@@ -6,7 +6,9 @@ mod io_support;
 
 use io_support::{Fault, TestSink, Verb, cases, clip, decrypt_options, encrypt_options};
 use lanelock_mp4::top_level;
-use lanelock_packager::io::{FileSink, Finish, MemorySink, MemorySource, Sink, Source, WriteOrder};
+use lanelock_packager::io::{
+    FileFolder, FileSink, Finish, MemorySink, MemorySource, Sink, Source, WriteOrder,
+};
 use lanelock_packager::{
     Error, Layout, Observer, Quiet, Scheme, decrypt_file, decrypt_segment, encrypt_file,
     encrypt_segment,
@@ -226,6 +228,17 @@ fn initialization_segments_that_change_meanwhile() {
             assert_eq!(said.as_ref().map(fits), expected.map(|_| true), "{said:?}");
         }
     }
+}
+
+/// What cannot be looked at is not taken for a place that is free.
+#[test]
+fn a_folder_that_cannot_be_looked_at() {
+    let scratch = Scratch::new();
+    let circle = scratch.file("circle");
+    symlink(&circle, &circle).unwrap();
+    let error = FileFolder::create(&circle).unwrap_err().to_string();
+    assert!(error.contains("circle") && error.contains("symbolic links"), "{error}");
+    assert_eq!(scratch.names(), ["circle"]);
 }
 
 /// How many descriptors of this process are of files below a folder, with or without names.

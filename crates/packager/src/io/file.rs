@@ -167,7 +167,7 @@ pub(super) fn of_folder(path: &Path, error: io::Error) -> io::Error {
 }
 
 /// Whether an error says that there is nothing of a name.
-fn is_gone(error: &io::Error) -> bool {
+pub(super) fn is_gone(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 

@@ -30,7 +30,10 @@ After each run:
   names, .lanelock-*.part: of folders, and of files where the file system has none without names, or when it was just
   about to replace another;
 - the inputs are as they were;
+- what the command refuses (an output in the place of an input or of keys) it refuses whatever fails, and changes nothing;
 - after a kill, the same run in the same place makes the same bytes.
+
+Before that, planted.py breaks each of these rules in turn, and has to be caught.
 
 What breaks a rule is kept in target/faults/broken, with a word on how it was made. Needs Linux on x86-64, glibc and cc.
 """
@@ -38,10 +41,12 @@ What breaks a rule is kept in target/faults/broken, with a word on how it was ma
 import argparse
 import collections
 import concurrent.futures
+import itertools
 import os
 import pathlib
 import platform
 import random
+import resource
 import shutil
 import signal
 import subprocess
@@ -50,11 +55,12 @@ import time
 
 sys.dont_write_bytecode = True
 
-from cases import all_cases, digests, make_inputs, parted  # noqa: E402
-from inject import ALL_CALLS, CALLS, Fault, run  # noqa: E402
+from cases import Case, all_cases, digests, make_inputs, parted  # noqa: E402
+from inject import ALL_CALLS, CALLS, TIMEOUT, Fault, run  # noqa: E402
 from limits import LIMITS  # noqa: E402
 from places import BROKEN, COMMAND, FOLDER, HERE, INPUTS, ROOT, RUNS, SHIM, TARGET, TRACER  # noqa: E402
-from rules import judge  # noqa: E402
+from planted import FLAWS  # noqa: E402
+from rules import judge, judge_again  # noqa: E402
 
 # What --short does: runs, and kinds of calls with errors.
 SHORT_CASES = ("encrypt-over-file-cbcs", "encrypt-pipes", "package", "inspect", "keys-new")
@@ -68,12 +74,13 @@ class Report:
     """The table, and what breaks a rule."""
 
     def __init__(self):
-        self.runs, self.broken, self.after_kills = 0, [], collections.Counter()
+        self.runs, self.broken, self.after_kills, self.faults = 0, [], collections.Counter(), collections.Counter()
         print(f"{'run':26} {'what fails':26} {'faults':>6}  outcomes", flush=True)
 
     def row(self, name, what, outcomes):
         outcomes = collections.Counter(outcome for outcome in outcomes if outcome)
         if outcomes:
+            self.faults[group(what)] += outcomes.total()
             text = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
             print(f"{name:26} {what:26} {outcomes.total():6}  {text}", flush=True)
 
@@ -88,17 +95,12 @@ class Report:
         return outcome
 
     def again(self, case, fault, result):
-        """After a kill: the same run in the same place, if there is anything left to do."""
-        left, rest = parted(case.state(result.folder))
-        self.after_kills["temporary names" if left else "nothing"] += 1
-        if rest == case.expected and not case.again:
-            return "killed"
-        second = run(case, None, result.folder)
-        _, rest = parted(case.state(result.folder))
-        if second.code == 0 and rest == case.expected and case.mask(second.stdout) == case.expected_stdout:
-            return "killed"
-        self.keep(case, fault, second, ["the run after a kill does not make what it should"])
-        return "BROKEN"
+        self.after_kills["temporary names" if parted(case.state(result.folder))[0] else "nothing"] += 1
+        second, broken = judge_again(case, result)
+        if broken:
+            self.keep(case, fault, second, broken)
+            return "BROKEN"
+        return "killed"
 
     def keep(self, case, fault, result, broken):
         BROKEN.mkdir(exist_ok=True)
@@ -110,6 +112,15 @@ class Report:
         rules = "; ".join(broken)
         kept.with_suffix(".txt").write_text(f"{what}\n{rules}\nexit code {result.code}\n\n{command}\n\n{result.stderr}")
         self.broken.append(f"{what}: {rules}\n    {result.stderr.strip()[:300]!r}\n    {kept}")
+
+
+def group(what):
+    """What a row of the table counts."""
+    if what.startswith("memory"):
+        return "allocations"
+    if what.startswith("limit"):
+        return "limits"
+    return what if what.startswith("SIG") else "system calls"
 
 
 def faulted(case, fault, report):
@@ -124,7 +135,7 @@ def every(case, kind, action, calls, pool, report, most=None):
     """The outcomes of runs with the fault at each n, or at `most` of them."""
     watched = run(case, Fault(kind, "EIO" if calls else "none", 0, calls))
     shutil.rmtree(watched.folder)
-    if watched.code != 0 or watched.count is None:
+    if watched.code != case.code or watched.count is None:
         sys.exit(f"error: {case.name} fails when it is only watched: {watched.code} {watched.stderr}")
     numbers = range(1, watched.count + 1)
     if most and most < watched.count:
@@ -206,6 +217,44 @@ def kills(cases, number, seed, pool, report):
     report.row("all", "SIGKILL at random", outcomes.elements())
 
 
+def self_test():
+    """Whether each rule that is broken is seen, and none that is kept."""
+    for flaw, (rule, actions) in FLAWS.items():
+        case = planted(flaw)
+        case.learn(run)
+        timeout = 1 if flaw == "hangs" else TIMEOUT
+        seen = [broken for action in actions.split() for broken in broken_by(case, action, timeout)]
+        if not any(broken.startswith(rule) for broken in seen) if rule else seen:
+            sys.exit(f"error: self-test: the planted program with the flaw {flaw!r} breaks {rule or 'no rule'!r}, not {seen}")
+    (INPUTS / "planted").write_text("an input")
+    inputs = digests()
+    shutil.rmtree(run(planted("writes to its input"), None).folder)
+    if digests() == inputs:
+        sys.exit("error: self-test: inputs change, and nobody notices")
+    (INPUTS / "planted").unlink()
+
+
+def planted(flaw):
+    """The planted program, where files need names."""
+    arguments = ["-I", "-S", str(HERE / "planted.py"), flaw, "out.mp4", "{in}/planted"]
+    name, code = f"planted-{flaw.replace(' ', '-')}", 1 if flaw == "does what it refuses" else 0
+    return Case(name, arguments, unnamed=flaw == "needs a name", code=code, program=sys.executable)
+
+
+def broken_by(case, action, timeout):
+    """The rules that it breaks with the fault at each of its writes."""
+    for number in itertools.count(1):
+        fault = Fault("write", action, number, CALLS["write"][0])
+        result = run(case, fault, timeout=timeout)
+        if result.fault is None:
+            break
+        yield from judge(case, fault, result)[1]
+        if action == "kill":
+            yield from judge_again(case, result)[1]
+        shutil.rmtree(result.folder)
+    shutil.rmtree(result.folder)
+
+
 def parse():
     parser = argparse.ArgumentParser(prog="tools/faults", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
                                      usage=argparse.SUPPRESS)
@@ -258,12 +307,15 @@ def main():
         sys.exit(f"error: there is no run {unknown[0]}; --list lists them")
     # A shell may have jobs in the background ignore it, which runs would inherit.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    # Thousands of runs abort.
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     shutil.rmtree(FOLDER, ignore_errors=True)
     RUNS.mkdir(parents=True)
     if missing := build(options.command):
         print(f"SKIPPED: faults: {missing}")
         return
     make_inputs()
+    self_test()
     inputs, start, report = digests(), time.monotonic(), Report()
     # Of the others, files have names because the tracer says so.
     plain = [case for case in chosen or cases if case.unnamed]
@@ -279,7 +331,8 @@ def main():
         report.broken.append(f"an input has changed: {INPUTS}")
     shutil.rmtree(RUNS)
     left = ", ".join(f"{what} {count} times" for what, count in sorted(report.after_kills.items()))
-    print(f"\n{report.runs} runs in {time.monotonic() - start:.0f} s, seed {options.seed}; kills left {left or 'nothing'}")
+    print("\n" + ", ".join(f"{what}: {count}" for what, count in report.faults.items()))
+    print(f"{report.runs} runs in {time.monotonic() - start:.0f} s, seed {options.seed}; kills left {left or 'nothing'}")
     for broken in report.broken:
         print(f"BROKEN: {broken}")
     if report.broken:

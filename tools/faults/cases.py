@@ -22,15 +22,18 @@ TEMPORARY = re.compile(r"(?:.*/)?\.lanelock-[^/]*\.part(?=/|$)")
 
 
 class Case:
-    """A run. {in} in its arguments is the folder of inputs; other paths are in the folder of the run."""
+    """A run. {in} in its arguments, a list or a text, is the folder of inputs; other paths are in the folder of the run."""
 
-    def __init__(self, name, arguments, *, over=None, folder=None, link=None, stdin=None, each=False, again=True, unnamed=True,
-                 random=None, masked=None):
-        self.name = name
-        self.arguments = [argument.replace("{in}", str(INPUTS)) for argument in arguments.split()]
-        # What is there before: a file, an empty folder, a link to the file.
-        self.over, self.folder, self.link = over, folder, link
+    def __init__(self, name, arguments, *, over=None, folder=None, link=None, copies=(), stdin=None, each=False, again=True,
+                 unnamed=True, random=None, masked=None, code=0, program=COMMAND):
+        self.name, self.program = name, program
+        arguments = arguments.split() if isinstance(arguments, str) else arguments
+        self.arguments = [argument.replace("{in}", str(INPUTS)) for argument in arguments]
+        # What is there before: a file, an empty folder, a link to out.mp4, copies of inputs.
+        self.over, self.folder, self.link, self.copies = over, folder, link, copies
         self.stdin = stdin
+        # How it ends: what the command refuses has another exit code than 0, and changes nothing.
+        self.code = code
         # Whether several outputs come one by one into a folder.
         self.each = each
         # Whether the same run succeeds when its output is there.
@@ -43,7 +46,7 @@ class Case:
         self.before, self.expected, self.expected_stdout = None, None, None
 
     def command(self):
-        return [str(COMMAND), *self.arguments]
+        return [str(self.program), *self.arguments]
 
     def names(self):
         """What an error may name: paths of the run, and what is none."""
@@ -53,11 +56,15 @@ class Case:
     def prepare(self, folder):
         if self.folder:
             (folder / self.folder).mkdir()
+            (folder / self.folder).chmod(0o750)
         if self.over:
             (folder / self.over).write_bytes(BEFORE)
             (folder / self.over).chmod(0o640)
         if self.link:
-            (folder / self.link).symlink_to(self.over)
+            (folder / self.link).symlink_to("out.mp4")
+        for name in self.copies:
+            copy = shutil.copytree if (INPUTS / name).is_dir() else shutil.copy
+            copy(INPUTS / name, folder / name)
 
     def learn(self, run):
         """Remembers what `run` makes, twice the same."""
@@ -68,7 +75,7 @@ class Case:
         for _ in range(2):
             result = run(self, None)
             learned = (self.state(result.folder), self.mask(result.stdout))
-            if result.code != 0 or self.expected is not None and learned != (self.expected, self.expected_stdout):
+            if result.code != self.code or self.expected is not None and learned != (self.expected, self.expected_stdout):
                 raise SystemExit(f"error: {self.name} does not make the same twice ({result.folder}): {result.code} {result.stderr}")
             self.expected, self.expected_stdout = learned
             shutil.rmtree(result.folder)
@@ -81,12 +88,13 @@ class Case:
         def what(path):
             if path.is_symlink():
                 return f"link to {os.readlink(path)}"
+            mode = f"{path.stat().st_mode & 0o777:o}"
             if path.is_dir():
-                return "folder"
+                return f"folder, {mode}"
             data = path.read_bytes()
             if self.random:
                 data = self.random.sub(b"", data)
-            return f"{len(data)} bytes, {hashlib.sha256(data).hexdigest()[:16]}, {path.stat().st_mode & 0o777:o}"
+            return f"{len(data)} bytes, {hashlib.sha256(data).hexdigest()[:16]}, {mode}"
 
         return {str(path.relative_to(folder)): what(path) for path in sorted(folder.rglob("*"))}
 
@@ -122,6 +130,7 @@ def all_cases():
         Case("encrypt-keep-cens-sync", f"encrypt {small} {out} {encrypt('cens')} --layout keep --sync", over=out),
         Case("encrypt-long-3-workers", f"encrypt {long} {out} {encrypt('cbcs')} --workers 3", over=out),
         Case("encrypt-over-link", f"encrypt {small} link.mp4 {encrypt('cbcs')}", over=out, link="link.mp4"),
+        Case("encrypt-over-dangling-link", f"encrypt {small} link.mp4 {encrypt('cbcs')}", link="link.mp4"),
         Case("encrypt-named", f"encrypt {demo} {out} {encrypt('cbcs')}", unnamed=False),
         Case("encrypt-named-over-file", f"encrypt {small} {out} {encrypt('cbcs')} --sync", over=out, unnamed=False),
         Case("encrypt-json", f"encrypt {small} {out} {encrypt('cbcs', '--json')}", masked=times),
@@ -133,6 +142,8 @@ def all_cases():
         Case("encrypt-cpix", f"encrypt {small} {out} -q --scheme cbcs --iv {IVS['cbcs']} --cpix {{in}}/keys.xml"),
         Case("encrypt-segments", f"encrypt {segments} out {encrypt('cbcs')}", again=False),
         Case("encrypt-lone-segment", f"encrypt {segments}/2.m4s out.m4s --init {segments}/init.mp4 {encrypt('cbcs')}"),
+        Case("decrypt-segments", "decrypt {in}/sealed out -q --key-file {in}/keys", again=False),
+        Case("decrypt-lone-segment", "decrypt {in}/sealed/2.m4s out.m4s --init {in}/sealed/init.mp4 -q --key-file {in}/keys"),
         Case("encrypt-several", f"encrypt {small} {demo} {long} -o out {encrypt('cbcs')}", each=True),
         Case("encrypt-several-json", f"encrypt {small} {demo} -o out {encrypt('cbcs', '--json')}", each=True, masked=times),
         Case("decrypt-fragmented", f"decrypt {{in}}/cbcs.mp4 {out} -q --key-file {{in}}/keys", over=out),
@@ -152,11 +163,22 @@ def all_cases():
         Case("keys-new-named", "keys new video audio -o new.txt", again=False, random=hexadecimal, unnamed=False),
         Case("keys-to-stdout", "keys new 3", masked=hexadecimal),
         Case("keys-cpix", "keys cpix --key-file {in}/keys --scheme cbcs --drm widevine -o new.xml", again=False),
+        Case("keys-cpix-named", "keys cpix --key-file {in}/keys --scheme cbcs -o new.xml", again=False, unnamed=False),
         Case("keys-pssh", "keys pssh --key-file {in}/keys --scheme cbcs --drm playready"),
         Case("cpu", "cpu --json"),
         Case("help", "help encrypt"),
         Case("man", "man encrypt"),
         Case("completions", "completions bash"),
+        # What is refused stays refused, whatever fails.
+        Case("refuse-over-input", f"encrypt avc_aac.mp4 avc_aac.mp4 {encrypt('cbcs')}", copies=["avc_aac.mp4"], code=2),
+        Case("refuse-over-input-in-folder", f"encrypt avc_aac.mp4 {demo} -o . {encrypt('cbcs')}", copies=["avc_aac.mp4"], code=2),
+        Case("refuse-over-keys", f"encrypt {small} keys {encrypt('cbcs').replace('{in}/', '')}", copies=["keys"], code=2),
+        Case("refuse-over-keys-of-cpix", f"encrypt {small} keys.xml -q --scheme cbcs --cpix keys.xml", copies=["keys.xml"], code=2),
+        Case("refuse-over-key-file", "keys new 3 -o new.txt", over="new.txt", code=3),
+        Case("refuse-over-key-file-named", "keys new 3 -o new.txt", over="new.txt", code=3, unnamed=False),
+        Case("refuse-segments-inside", f"encrypt ./segments ./segments/out {encrypt('cbcs')}", copies=["segments"], code=2),
+        Case("refuse-package-over-files", f"package {demo} -o ./segments {encrypt('cbcs')}", copies=["segments"], code=3),
+        Case("refuse-other-keys", f"decrypt {{in}}/cbcs.mp4 {out} -q --key-file {{in}}/new-keys", over=out, code=1),
     ]
 
 
@@ -183,6 +205,7 @@ def make_inputs():
 
     for scheme, source, layout in (("cbcs", "demo", "fragmented"), ("cenc", "demo", "fragmented"), ("cens", "avc_aac", "keep")):
         lanelock("encrypt", INPUTS / f"{source}.mp4", INPUTS / f"{scheme}.mp4", "--scheme", scheme, "--iv", IVS[scheme], "--layout", layout)
+    lanelock("encrypt", INPUTS / "segments", INPUTS / "sealed", "--scheme", "cbcs", "--iv", IVS["cbcs"])
     lanelock("keys", "cpix", "--scheme", "cbcs", "-o", INPUTS / "keys.xml")
 
 

@@ -84,7 +84,7 @@ def new_folder(case):
     return folder
 
 
-def run(case, fault, folder=None, prefix=(), kill_after=None, stdout=subprocess.PIPE, stderr=subprocess.PIPE):
+def run(case, fault, folder=None, prefix=(), kill_after=None, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=TIMEOUT):
     """Makes a run in a folder of its own, or in the one given."""
     if folder is None:
         folder = new_folder(case)
@@ -100,7 +100,7 @@ def run(case, fault, folder=None, prefix=(), kill_after=None, stdout=subprocess.
     if kill_after is not None:
         threading.Timer(kill_after, process.kill).start()
     try:
-        stdout, stderr = process.communicate(stdin, timeout=TIMEOUT)
+        stdout, stderr = process.communicate(stdin, timeout=timeout)
         code = process.returncode
     except subprocess.TimeoutExpired:
         process.kill()

@@ -26,8 +26,9 @@ def file_size(case):
 
 
 def memory(case):
-    """Address space, from the least that the program starts with."""
-    for size in range(least_memory(), least_memory() + (24 << 20), 1 << 18):
+    """Address space, from the least that the program starts with: at first in small steps."""
+    least = least_memory()
+    for size in (*range(least, least + (1 << 20), 1 << 14), *range(least + (1 << 20), least + (24 << 20), 1 << 18)):
         yield lambda size=size: limited(case, "memory", "ENOMEM", size, prefix=["prlimit", f"--as={size}", "--"])
 
 
@@ -35,7 +36,7 @@ def least_memory():
     if not hasattr(least_memory, "size"):
         def starts(size):
             return subprocess.run(["prlimit", f"--as={size}", "--", COMMAND, "--version"], capture_output=True).returncode == 0
-        least_memory.size = next(size for size in range(2 << 20, 64 << 20, 1 << 17) if starts(size))
+        least_memory.size = next(size for size in range(2 << 20, 64 << 20, 1 << 15) if starts(size))
     return least_memory.size
 
 

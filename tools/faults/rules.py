@@ -5,6 +5,7 @@ import re
 import signal
 
 from cases import TEMPORARY, parted
+from inject import run
 
 # What the command says of an error.
 CAUSES = {
@@ -26,16 +27,21 @@ def judge(case, fault, result):
         outcome = ended
         if not allowed[ended]:
             broken.append(f"a signal ends it: {result.code}")
-    elif result.code == 0:
+    elif result.code == case.code:
         outcome = "same"
+        if case.code and not said(result)[0] and not is_about(result, 2):
+            broken.append("no error is printed")
         if rest != case.expected and not is_stricter(fault, rest, case.expected):
-            broken.append("exit code 0, and the output is not as it should be")
+            broken.append(f"exit code {case.code}, and the output is not as it should be")
         if case.mask(result.stdout) != case.expected_stdout:
             # Whoever closes a pipe early knows.
             if fault.action == "EPIPE" and is_about(result, 1):
                 outcome = "cut"
             else:
-                broken.append("exit code 0, and standard output is not as it should be")
+                broken.append(f"exit code {case.code}, and standard output is not as it should be")
+    elif result.code == 0:
+        outcome = "exit 0"
+        broken.append("exit code 0, and it should be refused")
     else:
         outcome = f"exit {result.code}"
         broken += judge_error(case, fault, result)
@@ -50,13 +56,24 @@ def judge(case, fault, result):
     return outcome, broken
 
 
+def judge_again(case, result):
+    """After a kill: the same run in the same place, if there is anything left to do. Its result, and which rules it breaks."""
+    _, rest = parted(case.state(result.folder))
+    if rest == case.expected and not case.again:
+        return result, []
+    second = run(case, None, result.folder)
+    _, rest = parted(case.state(result.folder))
+    if second.code == case.code and rest == case.expected and case.mask(second.stdout) == case.expected_stdout:
+        return second, []
+    return second, ["the run after a kill does not make what it should"]
+
+
 def judge_error(case, fault, result):
     """What is said of a run that fails, and how it ends."""
     if result.code not in (1, 2, 3, 130):
         yield f"it ends with {result.code}"
         return
-    # libc's opendir does not try again.
-    if fault.action in ("EINTR", "short") and not is_of_folder(result):
+    if fault.action in ("EINTR", "short"):
         yield "it fails where it should go on"
     errors, others = said(result)
     # Two threads may speak at once when there is no memory.
@@ -114,12 +131,6 @@ def is_memory(fault):
 def is_about(result, descriptor):
     """Whether the fault met standard output (1) or standard error (2)."""
     return bool(re.match(rf"write(v)? {descriptor} ", result.fault or ""))
-
-
-def is_of_folder(result):
-    """Whether the fault met the opening of a folder."""
-    call, _, where = (result.fault or "").partition(" ")
-    return call in ("open", "openat") and (result.folder / where).is_dir()
 
 
 def is_stricter(fault, rest, expected):

@@ -14,6 +14,7 @@ use crate::{
     failure::Failure,
     key_args::{KeyArgs, ToKeyArgs},
     values::Secret,
+    watch::delay_signals,
 };
 
 /// The keys by tracks, for encryption.
@@ -222,7 +223,9 @@ pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
         };
         Failure::Io { what: format!("cannot write {}", path.display()), error }
     };
-    lanelock_packager::io::write_private(path, bytes).map_err(fail)
+    delay_signals(|| lanelock_packager::io::write_private(path, bytes))
+        .map_err(|error| Failure::Io { what: "cannot watch for signals".into(), error })?
+        .map_err(fail)
 }
 
 #[cfg(not(unix))]

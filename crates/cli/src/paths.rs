@@ -220,19 +220,17 @@ impl Paths {
             let what = format!("{} is not a folder, which several inputs need", folder.display());
             return Err(Failure::usage(what, "name a folder with -o"));
         }
-        let canonical = |path: &Path| fs::canonicalize(path).ok();
-        let read: HashSet<PathBuf> = inputs.iter().filter_map(|path| canonical(path)).collect();
-        let into = canonical(folder);
-        if let Some(input) = inputs.iter().find(|input| {
-            input.is_dir()
-                && canonical(input)
-                    .zip(into.as_ref())
-                    .is_some_and(|(input, into)| into.starts_with(input))
-        }) {
-            return Err(Failure::usage(
-                format!("{} is in the input folder {}", folder.display(), input.display()),
-                "name a folder elsewhere with -o: what is written would be taken for segments",
-            ));
+        let into = real_path(folder)?;
+        let mut read = HashSet::new();
+        for input in inputs {
+            let Some(real) = real_path(input)? else { continue };
+            if real.is_dir() && into.as_ref().is_some_and(|into| into.starts_with(&real)) {
+                return Err(Failure::usage(
+                    format!("{} is in the input folder {}", folder.display(), input.display()),
+                    "name a folder elsewhere with -o: what is written would be taken for segments",
+                ));
+            }
+            read.insert(real);
         }
         let mut names = HashSet::new();
         let mut jobs = Vec::with_capacity(inputs.len());
@@ -246,7 +244,7 @@ impl Paths {
                     "give each a folder of its own, in a call of its own",
                 ));
             }
-            if canonical(&output).is_some_and(|output| read.contains(&output)) {
+            if real_path(&output)?.is_some_and(|output| read.contains(&output)) {
                 return Err(Error::SameFile { name: output.display().to_string() }.into());
             }
             jobs.push(PathJob { input, output: OutputPath::Path(output) });
@@ -292,11 +290,12 @@ impl Paths {
 
     /// Refuses outputs that would replace a file of keys: without it, nobody could decrypt them.
     fn spare(&self, key_files: &[PathBuf]) -> Result<(), Failure> {
-        let canonical = |path: &PathBuf| fs::canonicalize(path).ok();
-        let keys: HashSet<PathBuf> = key_files.iter().filter_map(canonical).collect();
+        let keys =
+            key_files.iter().map(|path| real_path(path)).collect::<Result<HashSet<_>, _>>()?;
         for job in self.jobs() {
             let OutputPath::Path(output) = &job.output else { continue };
-            if canonical(output).is_some_and(|output| keys.contains(&output)) {
+            let output_path = real_path(output)?;
+            if output_path.is_some() && keys.contains(&output_path) {
                 return Err(Failure::usage(
                     format!("the output {} is the file of keys", output.display()),
                     "give the output another name",
@@ -343,6 +342,24 @@ pub(crate) fn check_stdin(uses: usize) -> Result<(), Failure> {
     ))
 }
 
+/// A path without links; none if nothing is there. Where that cannot be found out, the run ends: an output might
+/// take the place of what is to stay.
+pub(crate) fn real_path(path: &Path) -> Result<Option<PathBuf>, Failure> {
+    canonical(path)
+        .map_err(|error| Failure::Io { what: format!("cannot read {}", path.display()), error })
+}
+
+/// [`real_path`], with the error of the system.
+pub(crate) fn canonical(path: &Path) -> io::Result<Option<PathBuf>> {
+    match fs::canonicalize(path) {
+        Ok(path) => Ok(Some(path)),
+        Err(error) => match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Ok(None),
+            _ => Err(error),
+        },
+    }
+}
+
 /// Why a folder cannot be made, in words that name what is in the way.
 pub(crate) fn why_no_folder(folder: &Path, error: io::Error) -> io::Error {
     let kind = error.kind();
@@ -369,3 +386,29 @@ fn ends_in_slash(path: &Path) -> bool {
 }
 
 const FORM: &str = "give INPUT and OUTPUT, or INPUT... and -o OUTPUT";
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use lanelock_testkit::Scratch;
+
+    use super::*;
+
+    #[test]
+    fn a_path_that_is_not_known_is_no_path_to_nothing() {
+        let scratch = Scratch::new();
+        let [file, link, nothing, circle] =
+            ["file", "link", "nothing", "circle"].map(|name| scratch.file(name));
+        fs::write(&file, "").unwrap();
+        symlink(&file, &link).unwrap();
+        symlink(&circle, &circle).unwrap();
+        let real = fs::canonicalize(&file).unwrap();
+        assert_eq!(real_path(&link).ok(), Some(Some(real)));
+        assert_eq!(real_path(&nothing).ok(), Some(None));
+        assert_eq!(real_path(&file.join("below")).ok(), Some(None));
+        assert!(
+            matches!(real_path(&circle), Err(Failure::Io { what, .. }) if what.contains("circle"))
+        );
+    }
+}

@@ -9,7 +9,12 @@ use lanelock_packager::{
     io::{FileFolder, FileSource, Folder as _, Sink},
 };
 
-use crate::{failure::Failure, operation::Operation, paths::OutputPath, watch::Watch};
+use crate::{
+    failure::Failure,
+    operation::Operation,
+    paths::{OutputPath, canonical, real_path},
+    watch::Watch,
+};
 
 /// Encrypts or decrypts all segments of the folder `input` into the folder `output`, which appears when
 /// all of them are there, or not at all.
@@ -122,7 +127,13 @@ struct SegmentFolder {
 impl SegmentFolder {
     fn names(path: &Path) -> Result<Vec<OsString>, Failure> {
         let fail = |error| Failure::Io { what: format!("cannot read {}", path.display()), error };
-        let entries = fs::read_dir(path).map_err(fail)?;
+        let entries = loop {
+            match fs::read_dir(path) {
+                // It does not go on by itself.
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                result => break result.map_err(fail)?,
+            }
+        };
         let names = entries.map(|entry| entry.map(|entry| entry.file_name()));
         let mut names = names.collect::<Result<Vec<_>, _>>().map_err(fail)?;
         names.sort_by_cached_key(|name| (natural(&name.to_string_lossy()), name.clone()));
@@ -242,16 +253,18 @@ fn natural(text: &str) -> Vec<(bool, usize, String)> {
 
 /// Makes the folder `output`, which is not inside of `input`.
 fn new_folder(output: &Path, input: &Path) -> Result<FileFolder, Failure> {
-    let folder = FileFolder::create(output)?;
-    let parent = folder.path().parent().and_then(|parent| fs::canonicalize(parent).ok());
-    let inside = parent.zip(fs::canonicalize(input).ok());
-    if inside.is_some_and(|(parent, input)| parent.starts_with(input)) {
+    let fail = |error| Failure::Io { what: format!("cannot write {}", output.display()), error };
+    let place = canonical(output).map_err(fail)?;
+    let place = place.unwrap_or_else(|| Path::new(".").join(output));
+    let parent = place.parent().map(canonical).transpose().map_err(fail)?.flatten();
+    // Before it is made: what is left of it there would be taken for a segment.
+    if parent.zip(real_path(input)?).is_some_and(|(parent, input)| parent.starts_with(input)) {
         return Err(Failure::usage(
             format!("{} is inside of the folder that is read", output.display()),
             "name a folder beside it",
         ));
     }
-    Ok(folder)
+    Ok(FileFolder::create(output)?)
 }
 
 /// A new file in the folder.

@@ -7,7 +7,7 @@ use std::{
     process,
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     thread,
     time::Duration,
@@ -19,6 +19,7 @@ use signal_hook::{
     consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ},
     flag,
     iterator::Signals,
+    low_level::emulate_default_handler,
 };
 
 use crate::{
@@ -156,9 +157,7 @@ pub(crate) fn survive_file_size_limits() {
 /// Lets signals set `interrupted`. A run that waits for the reader of standard output (`to_stdout`: whether
 /// errors are JSON) does not see that, and is ended a little later: it has nothing to clean up.
 fn watch_signals(interrupted: &Arc<AtomicBool>, to_stdout: Option<bool>) -> io::Result<()> {
-    // `nohup` ignores it, and so do we then.
-    let hangup = (!is_ignored(SIGHUP)).then_some(SIGHUP);
-    let signals = [SIGINT, SIGTERM].into_iter().chain(hangup);
+    let signals = ending_signals();
     for signal in signals.clone() {
         flag::register(signal, interrupted.clone())?;
     }
@@ -177,10 +176,71 @@ fn watch_signals(interrupted: &Arc<AtomicBool>, to_stdout: Option<bool>) -> io::
     Ok(())
 }
 
+/// Calls `write` to its end: cut short it would leave a temporary file, and there may be keys in it. A signal that
+/// ends the process does so then.
+pub(crate) fn delay_signals<T>(write: impl FnOnce() -> T) -> io::Result<T> {
+    let (pending, over) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
+    let mut signals = ending_signals();
+    for signal in signals.clone() {
+        flag::register_conditional_default(signal, over.clone())?;
+        flag::register_usize(signal, pending.clone(), number(signal))?;
+    }
+    let result = write();
+    over.store(true, Ordering::SeqCst);
+    let pending = pending.load(Ordering::SeqCst);
+    if let Some(signal) = signals.find(|signal| number(*signal) == pending) {
+        // There is no error: it does not come back.
+        let _ = emulate_default_handler(signal);
+    }
+    Ok(result)
+}
+
+fn number(signal: i32) -> usize {
+    signal.unsigned_abs() as usize
+}
+
+/// The signals that end the command.
+fn ending_signals() -> impl Iterator<Item = i32> + Clone {
+    // `nohup` ignores it, and so do we then.
+    let hangup = (!is_ignored(SIGHUP)).then_some(SIGHUP);
+    [SIGINT, SIGTERM].into_iter().chain(hangup)
+}
+
 /// Whether a signal is ignored: what started the command wanted it so.
 fn is_ignored(signal: i32) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
     mask >> (signal - 1) & 1 == 1
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{env, os::unix::process::ExitStatusExt as _, process::Command};
+
+    use lanelock_testkit::Scratch;
+
+    use super::*;
+
+    /// Set in the process that gets a signal.
+    const MARK: &str = "LANELOCK_TEST_SIGNALLED";
+
+    /// A signal that comes while something is written ends the process behind it.
+    #[test]
+    fn signals_wait_for_what_is_written() {
+        if let Some(mark) = env::var_os(MARK) {
+            let result = delay_signals(|| {
+                signal_hook::low_level::raise(SIGTERM).unwrap();
+                fs::write(&mark, "whole").unwrap();
+            });
+            panic!("it goes on: {result:?}");
+        }
+        let scratch = Scratch::new();
+        let mark = scratch.file("mark");
+        let mut again = Command::new(env::current_exe().unwrap());
+        again.args(["--exact", "watch::tests::signals_wait_for_what_is_written"]);
+        let ended = again.env(MARK, &mark).output().unwrap();
+        assert_eq!(ended.status.signal(), Some(SIGTERM), "{ended:?}");
+        assert_eq!(fs::read_to_string(mark).unwrap(), "whole");
+    }
 }

@@ -293,6 +293,11 @@ fn folders_that_are_refused() {
     refused(&clear, &output, &[], 1, &["inner", "take it out"]);
     fs::remove_dir(clear.join("inner")).unwrap();
     refused(&clear, &clear.join("inner"), &[], 2, &["inside"]);
+    let mut command = lanelock();
+    command.args(["encrypt", "--scheme", "cbcs", ".", "inner"]).current_dir(&clear);
+    let run = command.env("LANELOCK_KEYS", pair()).output().unwrap();
+    assert!(run.status.code() == Some(2) && stderr(&run).contains("inside"), "{}", stderr(&run));
+    assert!(!clear.join("inner").exists());
     refused(&clear, &clear, &[], 3, &["with files in it"]);
     let file = clear.join("init.mp4");
     refused(&clear, &file, &[], 3, &["not a folder"]);

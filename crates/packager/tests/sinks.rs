@@ -4,9 +4,15 @@
 
 mod io_support;
 
-use io_support::{Fault, TestSink, cases, clip, decrypt_options, encrypt_options};
-use lanelock_packager::io::{FileSink, Finish, MemorySource, Sink, Source, WriteOrder};
-use lanelock_packager::{Error, Layout, Observer, Scheme, decrypt_file, encrypt_file};
+use io_support::{Fault, TestSink, Verb, cases, clip, decrypt_options, encrypt_options};
+use lanelock_mp4::top_level;
+use lanelock_packager::io::{
+    FileFolder, FileSink, Finish, MemorySink, MemorySource, Sink, Source, WriteOrder,
+};
+use lanelock_packager::{
+    Error, Layout, Observer, Quiet, Scheme, decrypt_file, decrypt_segment, encrypt_file,
+    encrypt_segment,
+};
 use lanelock_testkit::{Scratch, Watchdog, is_long, skip};
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, IoSlice, Write};
@@ -161,6 +167,80 @@ fn sources_that_change_while_they_are_read() {
     }
 }
 
+/// An initialization segment that has another version at the end, or of which that is not known.
+struct Unsteady {
+    init: MemorySource,
+    change: Change,
+}
+
+type Change = fn() -> io::Result<Option<String>>;
+
+impl lanelock_mp4::ReadAt for Unsteady {
+    fn len(&self) -> u64 {
+        self.init.len()
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        self.init.read_exact_at(buf, offset)
+    }
+}
+
+impl Source for Unsteady {
+    fn name(&self) -> String {
+        self.init.name()
+    }
+
+    fn change(&self) -> io::Result<Option<String>> {
+        (self.change)()
+    }
+}
+
+/// The segment is not finished then.
+#[test]
+fn initialization_segments_that_change_meanwhile() {
+    let options = encrypt_options(Scheme::Cbcs, Layout::Keep, 1);
+    let clear = clip("avc_aac.frag");
+    let sealed = Verb::Encrypt(Scheme::Cbcs, Layout::Keep).in_memory(clear, 1).unwrap();
+    let changes: [(Change, Option<&str>); 3] = [
+        (|| Ok(None), None),
+        (|| Ok(Some("it was written to".into())), Some("it was written to")),
+        (|| Err(io::Error::other("no answer")), Some("no answer")),
+    ];
+    for (file, is_clear) in [(clear, true), (&sealed, false)] {
+        let header = |kind| top_level(file).map(Result::unwrap).find(|header| header.kind == kind);
+        let at = |offset| usize::try_from(offset).unwrap();
+        let start = at(header(b"moof").unwrap().offset);
+        let end = at(header(b"mdat").unwrap().end());
+        let segment = MemorySource::new("1.m4s", &file[start..end]);
+        for (change, expected) in changes {
+            let init = Unsteady { init: MemorySource::new("init.mp4", &file[..start]), change };
+            let sink = MemorySink::new();
+            let boxed = Box::new(sink.clone());
+            let result = if is_clear {
+                encrypt_segment(&init, &segment, boxed, &options, &Quiet)
+            } else {
+                decrypt_segment(&init, &segment, boxed, &decrypt_options(1), &Quiet)
+            };
+            assert_eq!(sink.into_bytes().is_some(), expected.is_none(), "{result:?}");
+            let said = result.err().map(|error| error.to_string());
+            let fits =
+                |said: &String| said.contains("init.mp4") && said.contains(expected.unwrap());
+            assert_eq!(said.as_ref().map(fits), expected.map(|_| true), "{said:?}");
+        }
+    }
+}
+
+/// What cannot be looked at is not taken for a place that is free.
+#[test]
+fn a_folder_that_cannot_be_looked_at() {
+    let scratch = Scratch::new();
+    let circle = scratch.file("circle");
+    symlink(&circle, &circle).unwrap();
+    let error = FileFolder::create(&circle).unwrap_err().to_string();
+    assert!(error.contains("circle") && error.contains("symbolic links"), "{error}");
+    assert_eq!(scratch.names(), ["circle"]);
+}
+
 /// How many descriptors of this process are of files below a folder, with or without names.
 fn open_below(folder: &Path) -> Option<usize> {
     let open = fs::read_dir("/proc/self/fd").ok()?;
@@ -195,7 +275,7 @@ fn a_thousand_runs_leave_nothing() {
     for run in 0..1000 {
         watchdog.begins(format!("run {run}"));
         let options = encrypt_options(Scheme::ALL[run / 8 % 4], Layout::Keep, 1 + run / 8 % 3);
-        let quiet = &lanelock_packager::Quiet;
+        let quiet = &Quiet;
         let good = match run % 8 {
             0 | 1 => encrypt_file(&input, &output, &options, quiet).is_ok(),
             2 => encrypt_file(&damaged, &output, &options, quiet).is_ok(),

@@ -51,7 +51,7 @@ pub fn decrypt(
     let start = Instant::now();
     let input = Input::new(source);
     let run = DecryptRun::new(&input, Skeleton::read(&input)?, options, observer)?;
-    run.to_sink(sink, start)
+    run.to_sink(sink, start, || Ok(()))
 }
 
 /// Decrypts a media segment that stands alone, and whose `moov` is in the initialization segment
@@ -66,9 +66,8 @@ pub fn decrypt_segment(
     let start = Instant::now();
     let (init, input) = (Input::new(init), Input::new(segment));
     let skeleton = Skeleton::of_segment(&init, &input)?;
-    let summary = DecryptRun::new(&input, skeleton, options, observer)?.to_sink(sink, start)?;
-    init.check_unchanged()?;
-    Ok(summary)
+    let run = DecryptRun::new(&input, skeleton, options, observer)?;
+    run.to_sink(sink, start, || init.check_unchanged())
 }
 
 /// Says of each track and KID of `source` whether the key fits, as far as that can be seen in what it
@@ -154,7 +153,13 @@ impl<'a> DecryptRun<'a> {
         })
     }
 
-    fn to_sink(&self, sink: Box<dyn Sink>, start: Instant) -> Result<Summary, Error> {
+    /// Decrypts to `sink`, which is finished if `accept` has no objection.
+    fn to_sink(
+        &self,
+        sink: Box<dyn Sink>,
+        start: Instant,
+        accept: impl FnOnce() -> Result<(), Error>,
+    ) -> Result<Summary, Error> {
         let Self { input, options, observer, .. } = *self;
         let output = Output::new(sink, options.writes);
         output.expect(input.expected_output());
@@ -165,6 +170,7 @@ impl<'a> DecryptRun<'a> {
         for warning in done.keys.iter().filter_map(KeyReport::warning) {
             observer.warn(&warning);
         }
+        accept()?;
         input.check_unchanged()?;
         output.finish(done.placement.end(), options.sync)?;
         Ok(Summary {

@@ -61,7 +61,7 @@ impl<'a> SegmentEncryptor<'a> {
     /// Encrypts the initialization segment.
     pub fn init(&mut self, sink: Box<dyn Sink>, observer: &dyn Observer) -> Result<Summary, Error> {
         let input = Input::new(self.init);
-        self.run(&input, &Skeleton::of_init(&input)?, sink, observer)
+        self.run(&input, &Skeleton::of_init(&input)?, sink, observer, || Ok(()))
     }
 
     /// Encrypts the next media segment.
@@ -72,9 +72,8 @@ impl<'a> SegmentEncryptor<'a> {
         observer: &dyn Observer,
     ) -> Result<Summary, Error> {
         let (init, input) = (Input::new(self.init), Input::new(segment));
-        let summary = self.run(&input, &Skeleton::of_segment(&init, &input)?, sink, observer)?;
-        init.check_unchanged()?;
-        Ok(summary)
+        let skeleton = Skeleton::of_segment(&init, &input)?;
+        self.run(&input, &skeleton, sink, observer, || init.check_unchanged())
     }
 
     /// Refuses segments of which none has an access unit of a track to encrypt: nothing was protected.
@@ -86,12 +85,14 @@ impl<'a> SegmentEncryptor<'a> {
         Ok(())
     }
 
+    /// The output is finished if `accept` has no objection.
     fn run(
         &mut self,
         input: &Input<'_>,
         skeleton: &Skeleton,
         sink: Box<dyn Sink>,
         observer: &dyn Observer,
+        accept: impl FnOnce() -> Result<(), Error>,
     ) -> Result<Summary, Error> {
         let job = Job {
             input,
@@ -102,7 +103,7 @@ impl<'a> SegmentEncryptor<'a> {
             observer,
             start: Instant::now(),
         };
-        let (summary, done) = job.to_sink(self.protector.again(), sink, |_| Ok(()))?;
+        let (summary, done) = job.to_sink(self.protector.again(), sink, |_| accept())?;
         self.protector = done;
         self.access_units += summary.access_units;
         Ok(summary)

@@ -141,6 +141,10 @@ impl FileSink {
 /// Writes a new file that its owner alone may read, for keys. It is there whole, and safe from a loss of
 /// power, or not at all; one that is there already is not replaced.
 pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    // Where there is one, keys are not even written to a temporary file.
+    if fs::symlink_metadata(path).is_ok() {
+        return Err(io::ErrorKind::AlreadyExists.into());
+    }
     let file = Unfinished::new(folder(path), &sys::private_file())?;
     sys::write_all_at(file.file(), &mut [IoSlice::new(bytes)], 0)?;
     file.persist_new(path)
@@ -167,7 +171,7 @@ pub(super) fn of_folder(path: &Path, error: io::Error) -> io::Error {
 }
 
 /// Whether an error says that there is nothing of a name.
-fn is_gone(error: &io::Error) -> bool {
+pub(super) fn is_gone(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 

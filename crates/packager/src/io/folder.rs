@@ -10,7 +10,11 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use super::{Finish, MemorySink, Sink, file::of_folder, sys};
+use super::{
+    Finish, MemorySink, Sink,
+    file::{is_gone, of_folder},
+    sys,
+};
 use crate::Error;
 
 /// Objects with names, which appear together when [`Folder::finish`] has returned; one that is dropped
@@ -60,13 +64,19 @@ impl FileFolder {
     pub fn create(path: &Path) -> Result<Self, Error> {
         let fail = |error| Error::Write { name: path.display().to_string(), error };
         // A link to a folder stays one.
-        let real = fs::canonicalize(path).unwrap_or_else(|_| path.into());
-        let existing = fs::metadata(&real).ok();
+        let (real, existing) = match fs::canonicalize(path) {
+            Ok(real) => {
+                let existing = fs::metadata(&real).map_err(fail)?;
+                (real, Some(existing))
+            }
+            Err(error) if is_gone(&error) => (path.into(), None),
+            Err(error) => return Err(fail(error)),
+        };
         if let Some(existing) = &existing {
             if !existing.is_dir() {
                 return Err(fail(io::Error::other("it is there, and is not a folder")));
             }
-            if fs::read_dir(&real).map_err(fail)?.next().is_some() {
+            if sys::read_dir(&real).map_err(fail)?.next().transpose().map_err(fail)?.is_some() {
                 let what = "it is a folder with files in it; name a new or an empty one";
                 return Err(fail(io::Error::other(what)));
             }
@@ -191,8 +201,12 @@ fn refuse_fixed(folder: &Path) -> io::Result<()> {
         )))
     };
     // The shell would be left in a folder that is there no longer.
-    if fs::canonicalize(".").is_ok_and(|current| current == folder) {
-        return refuse("it is the current folder");
+    match fs::canonicalize(".") {
+        Ok(current) if current == folder => return refuse("it is the current folder"),
+        Ok(_) => {}
+        // The current folder has no name any more.
+        Err(error) if is_gone(&error) => {}
+        Err(error) => return Err(error),
     }
     let is_mounted = match folder.parent() {
         Some(parent) => sys::device(folder)? != sys::device(parent)?,
@@ -218,7 +232,7 @@ fn temporary_folder(parent: &Path) -> io::Result<PathBuf> {
 
 /// Makes the entries of a folder, and of those in it, safe from a loss of power.
 fn sync_folders(folder: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
+    for entry in sys::read_dir(folder)? {
         let entry = entry?;
         if entry.file_type()?.is_dir() {
             sync_folders(&entry.path())?;

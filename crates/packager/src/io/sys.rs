@@ -1,7 +1,7 @@
 //! What the operating system gives: the only module that names one.
 
 use std::{
-    fs::{self, File, Metadata, Permissions},
+    fs::{self, File, Metadata, Permissions, ReadDir},
     io::{self, IoSlice},
     os::{
         fd::{AsFd, AsRawFd},
@@ -15,6 +15,16 @@ use rustix::fs::{AtFlags, CWD, FallocateFlags, Mode, OFlags, fallocate, linkat};
 /// The file system that a file is on.
 pub(crate) fn device(path: &Path) -> io::Result<u64> {
     Ok(fs::metadata(path)?.dev())
+}
+
+/// The entries of a folder. Other than [`fs::read_dir`], it goes on when it is interrupted.
+pub(crate) fn read_dir(folder: &Path) -> io::Result<ReadDir> {
+    loop {
+        match fs::read_dir(folder) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            result => return result,
+        }
+    }
 }
 
 /// What changes when a file is written to, or replaced by another one.

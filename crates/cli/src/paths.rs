@@ -290,8 +290,8 @@ impl Paths {
 
     /// Refuses outputs that would replace a file of keys: without it, nobody could decrypt them.
     fn spare(&self, key_files: &[PathBuf]) -> Result<(), Failure> {
-        let keys =
-            key_files.iter().map(|path| real_path(path)).collect::<Result<HashSet<_>, _>>()?;
+        let files = key_files.iter().filter(|path| *path != Path::new("-"));
+        let keys = files.map(|path| real_path(path)).collect::<Result<HashSet<_>, _>>()?;
         for job in self.jobs() {
             let OutputPath::Path(output) = &job.output else { continue };
             let output_path = real_path(output)?;

@@ -255,8 +255,11 @@ fn natural(text: &str) -> Vec<(bool, usize, String)> {
 fn new_folder(output: &Path, input: &Path) -> Result<FileFolder, Failure> {
     let fail = |error| Failure::Io { what: format!("cannot write {}", output.display()), error };
     let place = canonical(output).map_err(fail)?;
+    // A file is refused as what it is.
+    let is_file = place.as_ref().is_some_and(|place| !place.is_dir());
     let place = place.unwrap_or_else(|| Path::new(".").join(output));
     let parent = place.parent().map(canonical).transpose().map_err(fail)?.flatten();
+    let parent = parent.filter(|_| !is_file);
     // Before it is made: what is left of it there would be taken for a segment.
     if parent.zip(real_path(input)?).is_some_and(|(parent, input)| parent.starts_with(input)) {
         return Err(Failure::usage(

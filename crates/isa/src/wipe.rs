@@ -1,5 +1,7 @@
 //! Erasing secrets.
 
+use core::mem::MaybeUninit;
+
 use crate::Block;
 
 /// Overwrites `bytes` with zeros in a way that no compiler leaves out, even if they are never read
@@ -10,10 +12,10 @@ pub fn wipe(bytes: &mut [u8]) {
     // longer. With one barrier for both, the optimiser would call it for both.
     if let Ok(block) = <&mut Block>::try_from(&mut *bytes) {
         *block = [0; 16];
-        barrier(block);
+        barrier(block.as_mut_ptr());
     } else {
         bytes.fill(0);
-        barrier(bytes);
+        barrier(bytes.as_mut_ptr());
     }
 }
 
@@ -22,20 +24,30 @@ pub fn wipe(bytes: &mut [u8]) {
 /// longer than `BYTES`, or further down, keeps the rest.
 #[inline(never)]
 pub fn wipe_stack<const BYTES: usize>() {
-    let mut bytes = [0; BYTES];
-    barrier(&mut bytes);
+    /// What is longer is left to an instruction of the processor that nothing else runs beside (`rep stosb`).
+    const PART: usize = 1 << 10;
+    let mut bytes = MaybeUninit::<[u8; BYTES]>::uninit();
+    let start = bytes.as_mut_ptr().cast::<u8>();
+    let mut at = 0;
+    while at < BYTES {
+        let (part, length) = (start.wrapping_add(at), PART.min(BYTES - at));
+        // SAFETY: these are `length` bytes of the array, from byte `at` on.
+        unsafe { part.write_bytes(0, length) };
+        barrier(part);
+        at += length;
+    }
 }
 
 /// A read of `bytes`, as far as the optimiser can tell: the stores before it are not dead then.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]
-fn barrier(bytes: &mut [u8]) {
+fn barrier(bytes: *mut u8) {
     // No `nomem`: the optimiser has to assume that the block reads memory through the pointer.
     // SAFETY: the assembly has no instruction, so nothing is read or written.
     unsafe {
         core::arch::asm!(
             "/* {0} */",
-            in(reg) bytes.as_mut_ptr(),
+            in(reg) bytes,
             options(nostack, preserves_flags)
         );
     }
@@ -44,6 +56,6 @@ fn barrier(bytes: &mut [u8]) {
 /// The same without assembly. The language promises less for `black_box`: it is a hint.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 #[inline(always)]
-fn barrier(bytes: &mut [u8]) {
+fn barrier(bytes: *mut u8) {
     core::hint::black_box(bytes);
 }

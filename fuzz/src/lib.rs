@@ -3,26 +3,34 @@
 
 #![forbid(unsafe_code)]
 
-use lanelock_fuzz_targets::{aead, modes, mutate_boxes};
+use lanelock_fuzz_targets::{Shape, aead, modes};
 use openssl::{
     cipher::{Cipher, CipherRef},
     cipher_ctx::CipherCtx,
     error::ErrorStack,
 };
 
-/// Changes the first `size` bytes of `data`, of which all but the last `tail` are boxes; gives the new size.
-/// Half of the changes are libFuzzer's own.
-pub fn mutate(data: &mut [u8], size: usize, most: usize, seed: u32, tail: usize) -> usize {
+/// Changes the first `size` bytes of `data`; gives the new size. Half of the changes are libFuzzer's own; the
+/// others keep what an input of that shape says of its lengths, and change by libFuzzer what is within.
+pub fn mutate(data: &mut [u8], size: usize, most: usize, seed: u32, shape: Shape) -> usize {
     if seed % 2 == 0 {
         return libfuzzer_sys::fuzzer_mutate(data, size, most);
     }
-    let new = mutate_boxes(&data[..size], tail, seed);
+    let new = lanelock_fuzz_targets::mutate(&data[..size], shape, seed, &mut |part| {
+        let old = part.len();
+        part.resize(old + ROOM, 0);
+        let new = libfuzzer_sys::fuzzer_mutate(part, old, old + ROOM);
+        part.truncate(new);
+    });
     if new.len() > most {
         return libfuzzer_sys::fuzzer_mutate(data, size, most);
     }
     data[..new.len()].copy_from_slice(&new);
     new.len()
 }
+
+/// The bytes by which a change may make a part longer.
+const ROOM: usize = 64;
 
 /// Seals by OpenSSL: GCM, CCM and OCB3.
 pub fn sealed(question: &aead::Question<'_>) -> Option<Vec<u8>> {

@@ -1,3 +1,9 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| lanelock_fuzz_targets::maps(data));
+use lanelock_fuzz_targets::Shape;
+use libfuzzer_sys::{fuzz_mutator, fuzz_target};
+
+fuzz_target!(|data: &[u8]| lanelock_fuzz_targets::maps(data));
+fuzz_mutator!(|data: &mut [u8], size: usize, most: usize, seed: u32| {
+    lanelock_fuzz::mutate(data, size, most, seed, Shape::Units)
+});

@@ -25,7 +25,7 @@ pub use boxes::boxes;
 pub use files::files;
 pub use lanes::lanes;
 pub use maps::maps;
-pub use mutate::mutate_boxes;
+pub use mutate::{Change, Shape, mutate};
 pub use text::text;
 
 /// A target.
@@ -37,27 +37,27 @@ pub struct Target {
     pub run: fn(&[u8]),
     /// Inputs to begin with.
     pub seeds: fn() -> Vec<Vec<u8>>,
-    /// The bytes at the end of an input that are no boxes, if the others are.
-    pub boxes_before: Option<usize>,
+    /// What its inputs are made of.
+    pub shape: Shape,
 }
 
 /// All targets. Those that ask another implementation do so in the fuzzer alone, which may link it.
 pub const TARGETS: [Target; 7] = [
-    Target { name: "boxes", run: boxes, seeds: seeds::boxes, boxes_before: Some(0) },
-    Target { name: "files", run: files, seeds: seeds::files, boxes_before: Some(1) },
-    Target { name: "maps", run: maps, seeds: seeds::maps, boxes_before: None },
-    Target { name: "text", run: text, seeds: seeds::text, boxes_before: None },
+    Target { name: "boxes", run: boxes, seeds: seeds::boxes, shape: Shape::Boxes { tail: 0 } },
+    Target { name: "files", run: files, seeds: seeds::files, shape: Shape::Boxes { tail: 1 } },
+    Target { name: "maps", run: maps, seeds: seeds::maps, shape: Shape::Units },
+    Target { name: "text", run: text, seeds: seeds::text, shape: Shape::Bytes },
     Target {
         name: "aead",
         run: |data| aead::aead(data, |_| None),
         seeds: seeds::noise,
-        boxes_before: None,
+        shape: Shape::Bytes,
     },
-    Target { name: "lanes", run: lanes, seeds: seeds::noise, boxes_before: None },
+    Target { name: "lanes", run: lanes, seeds: seeds::noise, shape: Shape::Bytes },
     Target {
         name: "modes",
         run: |data| modes::modes(data, |_| None),
         seeds: seeds::noise,
-        boxes_before: None,
+        shape: Shape::Bytes,
     },
 ];

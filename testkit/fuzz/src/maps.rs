@@ -8,6 +8,9 @@ use lanelock_cenc::{
     AccessUnit, Cipher, Scheme, decrypt, encrypt,
     map::{Alignment, Codec, MapError, Subsample, UnitBytes, max_entries},
 };
+use lanelock_testkit::Rng;
+
+use crate::mutate::Change;
 
 /// The target: a byte each for codec and alignment, then a configuration and access units, each behind its
 /// length in two bytes. One that is longer than what is left is what is left.
@@ -208,4 +211,154 @@ pub(crate) fn input(codec: Codec, how: u8, configuration: &[u8], units: &[Vec<u8
         input.extend(&part[..part.len().min(u16::MAX.into())]);
     }
     input
+}
+
+/// A changed copy of an input: another codec or other choices, other parts, or a part that is changed while the
+/// lengths of what it has inside follow.
+pub(crate) fn mutate(data: &[u8], rng: &mut Rng, change: &mut Change<'_>) -> Vec<u8> {
+    let &[codec, mut how, ref rest @ ..] = data else { return data.to_vec() };
+    let mut codec = CODECS[usize::from(codec) % CODECS.len()];
+    let mut parts: Vec<_> = Parts(rest).map(<[u8]>::to_vec).collect();
+    if parts.len() < 2 {
+        parts.resize(2, vec![0; 4]);
+    }
+    for _ in 0..=rng.below(3) {
+        // The first part is the configuration.
+        let at = 1 + rng.below(parts.len() - 1);
+        match rng.below(16) {
+            0 if rng.one_in(8) => codec = *rng.pick(&CODECS),
+            0 | 1 => how ^= 1 << rng.below(8),
+            2 => change(&mut parts[0]),
+            3 if parts.len() > 2 => drop(parts.remove(at)),
+            4 => {
+                let unit = parts[at].clone();
+                parts.insert(1 + rng.below(parts.len()), unit);
+            }
+            5 => {
+                let other = 1 + rng.below(parts.len() - 1);
+                parts.swap(at, other);
+            }
+            6 => change(&mut parts[at]),
+            _ => {
+                let framing = Framing::of(codec, &parts[0]);
+                parts[at] = framing.mutate(&parts[at], rng, change);
+            }
+        }
+    }
+    let (configuration, units) = parts.split_first().expect("two at least");
+    input(codec, how, configuration, units)
+}
+
+/// How the units of an access unit say where they end.
+#[derive(Clone, Copy)]
+enum Framing {
+    /// By a length of so many bytes.
+    Lengths(usize),
+    /// By the size field behind the header of an OBU.
+    Obus,
+    /// There are none.
+    Whole,
+}
+
+impl Framing {
+    fn of(codec: Codec, configuration: &[u8]) -> Self {
+        match (codec, length_size(codec, configuration)) {
+            (_, Some(lengths)) => Self::Lengths(lengths),
+            (Codec::Av1, _) => Self::Obus,
+            _ => Self::Whole,
+        }
+    }
+
+    fn mutate(self, unit: &[u8], rng: &mut Rng, change: &mut Change<'_>) -> Vec<u8> {
+        let mut parts = self.split(unit);
+        if !parts.is_empty() {
+            let at = rng.below(parts.len());
+            match rng.below(8) {
+                0 => drop(parts.remove(at)),
+                1 => parts.insert(rng.below(parts.len() + 1), parts[at].clone()),
+                2 => {
+                    let other = rng.below(parts.len());
+                    parts.swap(at, other);
+                }
+                // Headers are at the front.
+                3 | 4 => {
+                    let mut front = parts[at].clone();
+                    let rest = front.split_off(front.len().min(1 + rng.below(24)));
+                    change(&mut front);
+                    front.extend(rest);
+                    parts[at] = front;
+                }
+                _ => change(&mut parts[at]),
+            }
+        }
+        self.join(&parts)
+    }
+
+    fn split(self, mut unit: &[u8]) -> Vec<Vec<u8>> {
+        let mut parts = Vec::new();
+        while !unit.is_empty() {
+            let (part, rest) = self.first(unit).unwrap_or((unit.to_vec(), &[]));
+            parts.push(part);
+            unit = rest;
+        }
+        parts
+    }
+
+    /// The first part, without the field that says its length.
+    fn first(self, unit: &[u8]) -> Option<(Vec<u8>, &[u8])> {
+        match self {
+            Self::Lengths(size) => {
+                let (length, rest) = unit.split_at_checked(size)?;
+                let length = length.iter().fold(0, |sum, byte| sum << 8 | usize::from(*byte));
+                let (part, rest) = rest.split_at_checked(length)?;
+                Some((part.to_vec(), rest))
+            }
+            Self::Obus => {
+                // Bit 2 says that a byte of extension follows, bit 1 that there is a size.
+                let header = if unit[0] & 4 == 0 { 1 } else { 2 };
+                let (header, mut rest) = unit.split_at_checked(header)?;
+                let mut length = rest.len();
+                if unit[0] & 2 != 0 {
+                    length = 0;
+                    for shift in (0..56).step_by(7) {
+                        let (&byte, behind) = rest.split_first()?;
+                        length |= usize::from(byte & 0x7f) << shift;
+                        rest = behind;
+                        if byte & 0x80 == 0 {
+                            break;
+                        }
+                    }
+                }
+                let (payload, rest) = rest.split_at_checked(length)?;
+                Some(([header, payload].concat(), rest))
+            }
+            Self::Whole => None,
+        }
+    }
+
+    fn join(self, parts: &[Vec<u8>]) -> Vec<u8> {
+        let mut unit = Vec::new();
+        for part in parts {
+            match (self, part.first()) {
+                (Self::Lengths(size), _) => {
+                    unit.extend(&part.len().to_be_bytes()[size_of::<usize>() - size..]);
+                    unit.extend(part);
+                }
+                (Self::Obus, Some(first)) if first & 2 != 0 => {
+                    let header = if first & 4 == 0 { 1 } else { 2 };
+                    let (header, payload) = part.split_at(part.len().min(header));
+                    unit.extend(header);
+                    let mut length = payload.len();
+                    while length >= 0x80 {
+                        unit.push(length.to_le_bytes()[0] | 0x80);
+                        length >>= 7;
+                    }
+                    unit.push(length.to_le_bytes()[0]);
+                    unit.extend(payload);
+                }
+                _ => unit.extend(part),
+            }
+        }
+        unit
+    }
 }

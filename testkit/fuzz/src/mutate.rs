@@ -1,11 +1,45 @@
-//! Changes of boxes that leave their sizes right, so that what is behind the first check is reached.
+//! Changes that leave lengths right, so that what is behind the first check is reached.
 
 use std::ops::Range;
 
 use lanelock_testkit::{Mutator, Rng};
 
+use crate::maps;
+
+/// What inputs are made of.
+#[derive(Clone, Copy, Debug)]
+pub enum Shape {
+    /// Any bytes.
+    Bytes,
+    /// Boxes, and so many bytes behind them.
+    Boxes {
+        /// The bytes behind them.
+        tail: usize,
+    },
+    /// A configuration and access units, as the target `maps` has them.
+    Units,
+}
+
+/// Changes bytes in some way, which may be that of libFuzzer.
+pub type Change<'a> = dyn FnMut(&mut Vec<u8>) + 'a;
+
+/// A changed copy of an input of such a shape; `change` is for those of its parts that have no parts.
+#[must_use]
+pub fn mutate(data: &[u8], shape: Shape, seed: u32, change: &mut Change<'_>) -> Vec<u8> {
+    let mut rng = Rng::new(seed.into());
+    match shape {
+        Shape::Boxes { tail } => boxes(data, tail, &mut rng, change),
+        Shape::Units => maps::mutate(data, &mut rng, change),
+        Shape::Bytes => {
+            let mut data = data.to_vec();
+            change(&mut data);
+            data
+        }
+    }
+}
+
 /// Boxes with boxes inside, and the bytes of fields before these.
-const CONTAINERS: [(&[u8; 4], usize); 22] = [
+const CONTAINERS: [(&[u8; 4], usize); 30] = [
     (b"moov", 0),
     (b"trak", 0),
     (b"mdia", 0),
@@ -21,21 +55,26 @@ const CONTAINERS: [(&[u8; 4], usize); 22] = [
     (b"schi", 0),
     (b"udta", 0),
     (b"meta", 4),
+    (b"dref", 8),
     (b"stsd", 8),
     (b"avc1", 78),
     (b"hvc1", 78),
+    (b"vvc1", 78),
     (b"av01", 78),
+    (b"vp09", 78),
     (b"encv", 78),
     (b"mp4a", 28),
+    (b"ac-3", 28),
+    (b"ec-3", 28),
+    (b"ac-4", 28),
+    (b"Opus", 28),
+    (b"fLaC", 28),
     (b"enca", 28),
 ];
 
-/// A changed copy of a file whose first `data.len() - tail` bytes are boxes. Sometimes it is changed as
-/// [`Mutator`] does it, else a box is taken out, doubled, moved, put in the place of another, or its payload is
-/// changed, and the sizes of all that are around it follow.
-#[must_use]
-pub fn mutate_boxes(data: &[u8], tail: usize, seed: u32) -> Vec<u8> {
-    let mut rng = Rng::new(seed.into());
+/// Sometimes the file is changed as [`Mutator`] does it, else a box is taken out, doubled, moved, put in the
+/// place of another, or its payload is changed, and the sizes of all that are around it follow.
+fn boxes(data: &[u8], tail: usize, rng: &mut Rng, change: &mut Change<'_>) -> Vec<u8> {
     let (boxes, tail) = data.split_at(data.len().saturating_sub(tail));
     let mut file = boxes.to_vec();
     for _ in 0..=rng.below(3) {
@@ -46,7 +85,7 @@ pub fn mutate_boxes(data: &[u8], tail: usize, seed: u32) -> Vec<u8> {
         let place = rng.pick(&all).clone();
         let other = rng.pick(&all).range.clone();
         let (range, other) = (place.range.clone(), file[other].to_vec());
-        match rng.below(8) {
+        match rng.below(12) {
             0 => splice(&mut file, &place, range, &[]),
             1 => splice(&mut file, &place, range.end..range.end, &other),
             2 => splice(&mut file, &place, range.start..range.start, &other),
@@ -60,6 +99,11 @@ pub fn mutate_boxes(data: &[u8], tail: usize, seed: u32) -> Vec<u8> {
                 let at = place.payload + rng.below(range.end - place.payload + 1);
                 let end = range.end.min(at + rng.below(20));
                 splice(&mut file, &place.inner(), at..end, &[]);
+            }
+            6..=9 => {
+                let mut payload = file[place.payload..range.end].to_vec();
+                change(&mut payload);
+                splice(&mut file, &place.inner(), place.payload..range.end, &payload);
             }
             // A field of the payload: near a limit, or near what it was.
             _ if range.end - place.payload >= 4 => {
@@ -85,7 +129,7 @@ pub fn mutate_boxes(data: &[u8], tail: usize, seed: u32) -> Vec<u8> {
             .windows(8)
             .any(|head| [b"moov", b"moof", b"sidx"].iter().any(|kind| head.ends_with(*kind)))
     {
-        file = Mutator::of_boxes(&file).mutant(&mut rng);
+        file = Mutator::of_boxes(&file).mutant(rng);
     }
     if file.len() < 4 {
         file = boxes.to_vec();

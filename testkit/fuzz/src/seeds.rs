@@ -45,16 +45,22 @@ pub(crate) fn boxes() -> Vec<Vec<u8>> {
 
 pub(crate) fn files() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
+    let mut add = |clip: &[u8], how: u8, layout| {
+        let source = MemorySource::new("clip", clip);
+        let sealed = Way::of(how).encrypt(&source, layout).unwrap_or_default();
+        seeds.extend([clip, &sealed].map(|file| [file, &[how]].concat()));
+    };
     for (number, clip) in short_clips().into_iter().enumerate() {
-        let source = MemorySource::new("clip", clip.clone());
+        let layout = if number % 2 == 0 { Layout::Keep } else { Layout::Fragmented };
         for how in 0..4_u8 {
-            let layout = if number % 2 == 0 { Layout::Keep } else { Layout::Fragmented };
-            let sealed = Way::of(how).encrypt(&source, layout).unwrap_or_default();
-            seeds.extend([clip.clone(), sealed].map(|mut file| {
-                file.push(how | u8::try_from(number % 4).expect("below 4") << 2);
-                file
-            }));
+            add(&clip, how | u8::try_from(number % 4).expect("below 4") << 2, layout);
         }
+    }
+    // The other codecs, each in two ways.
+    let clips = CLIPS.iter().chain(&EXPERIMENTAL_CLIPS).map(|name| small_clip(name).read());
+    for (number, clip) in (0_u8..).zip(clips.filter(|clip| clip.len() <= 5000)) {
+        add(&clip, number % 4, Layout::Keep);
+        add(&clip, (number + 3) % 4, Layout::Fragmented);
     }
     seeds
 }
@@ -152,7 +158,8 @@ pub(crate) fn noise() -> Vec<Vec<u8>> {
     (0..=33_u8)
         .map(|first| {
             let mut rng = rng.fork(first.into());
-            let length = 40 + rng.below(300);
+            let most = if first % 2 == 0 { 300 } else { 1900 };
+            let length = 40 + rng.below(most);
             let mut seed = rng.bytes(length);
             seed[0] = first;
             seed

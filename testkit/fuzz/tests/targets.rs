@@ -5,7 +5,7 @@
 
 use std::{fs, path::PathBuf};
 
-use lanelock_fuzz_targets::{TARGETS, Target, mutate_boxes};
+use lanelock_fuzz_targets::{TARGETS, Target, mutate};
 use lanelock_testkit::{Mutator, Rng, Watchdog, mutants, repository};
 
 /// The inputs that were findings once.
@@ -19,10 +19,10 @@ fn regressions(target: &Target) -> Vec<(PathBuf, Vec<u8>)> {
 }
 
 fn mutant(target: &Target, seed: &[u8], rng: &mut Rng) -> Vec<u8> {
-    match target.boxes_before {
-        Some(tail) => mutate_boxes(seed, tail, u32::from_le_bytes(rng.array())),
-        None => Mutator::of_head(seed, usize::MAX).mutant(rng),
-    }
+    let (number, mut inner) = (u32::from_le_bytes(rng.array()), rng.fork(1));
+    mutate(seed, target.shape, number, &mut |part| {
+        *part = Mutator::of_head(part, usize::MAX).mutant(&mut inner);
+    })
 }
 
 fn run(name: &str, count: usize) {

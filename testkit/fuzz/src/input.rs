@@ -5,6 +5,9 @@ use arbitrary::{Result, Unstructured};
 use lanelock::AesLevel;
 use lanelock_testkit::{Rng, pattern};
 
+/// Changes bytes in some way, which may be that of libFuzzer.
+pub type Change<'a> = dyn FnMut(&mut Vec<u8>) + 'a;
+
 /// A length up to `most`. Half of them are near a multiple of 16, where blocks and vectors begin and end.
 pub(crate) fn length(u: &mut Unstructured<'_>, most: usize) -> Result<usize> {
     let length = u.int_in_range(0..=most)?;

@@ -23,9 +23,10 @@ mod text;
 
 pub use boxes::boxes;
 pub use files::files;
+pub use input::Change;
 pub use lanes::lanes;
 pub use maps::maps;
-pub use mutate::{Change, Shape, mutate};
+pub use mutate::{Shape, mutate};
 pub use text::text;
 
 /// A target.

@@ -10,7 +10,7 @@ use lanelock_cenc::{
 };
 use lanelock_testkit::Rng;
 
-use crate::mutate::Change;
+use crate::input::Change;
 
 /// The target: a byte each for codec and alignment, then a configuration and access units, each behind its
 /// length in two bytes. One that is longer than what is left is what is left.

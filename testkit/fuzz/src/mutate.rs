@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use lanelock_testkit::{Mutator, Rng};
 
-use crate::maps;
+use crate::{input::Change, maps};
 
 /// What inputs are made of.
 #[derive(Clone, Copy, Debug)]
@@ -19,9 +19,6 @@ pub enum Shape {
     /// A configuration and access units, as the target `maps` has them.
     Units,
 }
-
-/// Changes bytes in some way, which may be that of libFuzzer.
-pub type Change<'a> = dyn FnMut(&mut Vec<u8>) + 'a;
 
 /// A changed copy of an input of such a shape; `change` is for those of its parts that have no parts.
 #[must_use]

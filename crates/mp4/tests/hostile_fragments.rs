@@ -193,6 +193,12 @@ fn senc_subsample_sums() {
 }
 
 #[test]
+fn no_subsamples_are_a_whole_sample() {
+    let senc = mk(b"senc", &[&words(&[2, 2]), &[0; 2 + 2]]);
+    assert_eq!(protected(&[&senc]).unwrap(), [None, None]);
+}
+
+#[test]
 fn senc_subsample_count_beyond_the_box() {
     let senc = mk(b"senc", &[&words(&[2, 2]), &[0xff, 0xff, 0, 0, 0, 0]]);
     let result = protected(&[&senc]);
@@ -209,6 +215,8 @@ fn piff_senc() {
     let uuid = mk(b"uuid", &[&piff, &words(&[2, 2]), &one, &one]);
     let result = protected(&[&uuid]);
     assert_eq!(result.unwrap(), [Some(1), Some(1)]);
+    let other = mk(b"uuid", &[&[7; 16], &words(&[2, 2]), &one, &one]);
+    assert_eq!(protected(&[&other]).unwrap(), [None, None], "a `uuid` box of someone else");
     // Parameters of its own: algorithm and IV size.
     let over = |algorithm, iv_size| {
         let fields = [&[0, 0, algorithm, iv_size][..], &[7; 16]].concat();
@@ -234,6 +242,13 @@ fn saiz_counts() {
 }
 
 #[test]
+fn samples_behind_the_last_in_saiz_have_no_information() {
+    let saiz = mk(b"saiz", &[&words(&[0]), &[2], &words(&[1])]);
+    let result = protected(&[&saiz, &full(b"saio", &[0, 1, 1500])]);
+    assert_eq!(result.unwrap(), [None, None]);
+}
+
+#[test]
 fn saio_past_the_end_or_empty() {
     let saiz = mk(b"saiz", &[&words(&[0]), &[8], &words(&[2])]);
     for offset in [3000, u32::MAX] {
@@ -254,7 +269,8 @@ fn saio_past_the_end_or_empty() {
 fn saio_of_version_1_and_one_entry_per_run() {
     let init = init();
     let one = [0, 1, 0, 10, 0, 0, 0, 90];
-    let saiz = mk(b"saiz", &[&words(&[0]), &[8], &words(&[2])]);
+    let two = [0, 2, 0, 10, 0, 0, 0, 30, 0, 20, 0, 0, 0, 40];
+    let saiz = mk(b"saiz", &[&words(&[0]), &[0], &words(&[2]), &[8, 14]]);
     let runs = [full(b"trun", &[1, 1, 500]), full(b"trun", &[1, 1, 900])].concat();
     // Two runs, the information of each at its own place.
     for saio in [full(b"saio", &[0, 2, 1500, 1600]), full(b"saio", &[1 << 24, 2, 0, 1500, 0, 1600])]
@@ -262,15 +278,16 @@ fn saio_of_version_1_and_one_entry_per_run() {
         let moof = mk(b"moof", &[&full(b"mfhd", &[0, 1]), &traf(&[&runs, &saiz, &saio])]);
         let mut file = vec![0; 4000];
         file[2500..2508].copy_from_slice(&one);
-        file[2600..2608].copy_from_slice(&one);
+        file[2600..2614].copy_from_slice(&two);
         let fragment = Fragment::parse(&moof, 1000, &init, 4000).unwrap();
         let aux = fragment.tracks[0].aux_info(&file).unwrap();
         let mut cursor = aux.cursor();
-        for sample in fragment.tracks[0].samples() {
-            assert_eq!(cursor.next_sample(0, sample.size).unwrap().subsamples.unwrap().len(), 1);
+        for (sample, count) in fragment.tracks[0].samples().zip(1..) {
+            let aux = cursor.next_sample(0, sample.size).unwrap();
+            assert_eq!(aux.subsamples.unwrap().len(), count);
         }
         cursor.finish().unwrap();
-        assert_eq!(fragment.tracks[0].aux_ranges(4000).unwrap(), [2500..2508, 2600..2608]);
+        assert_eq!(fragment.tracks[0].aux_ranges(4000).unwrap(), [2500..2508, 2600..2614]);
     }
     // Information of another type has sizes of its own, and without them no place.
     for (kind, file_len, found) in

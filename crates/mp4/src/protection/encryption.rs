@@ -230,4 +230,39 @@ mod tests {
         assert_eq!(block, [9, 9, 9, 9, 9, 9, 9, 9, 0, 0, 0, 0, 0, 0, 0, 0]);
         assert_eq!(StoredIv::new(&[1; 12]), None);
     }
+
+    #[test]
+    fn iv_is_shown_in_hexadecimal() {
+        let iv = StoredIv::new(&[0x0a, 1, 2, 3, 4, 5, 6, 0xff]).unwrap();
+        assert_eq!(format!("{iv:?}"), "0a010203040506ff");
+    }
+
+    #[test]
+    fn version_0_has_no_pattern() {
+        let bytes = TrackEncryption::per_sample([7; 16], 8).with_pattern(1, 9).to_tenc(0);
+        assert_eq!(bytes[8..16], [0, 0, 0, 0, 0, 0, 1, 8]);
+        let mut stored = cbcs().to_tenc(1);
+        stored[8] = 0;
+        let read = TrackEncryption::from_box(&BoxRef::root(&stored, 0).unwrap()).unwrap();
+        assert_eq!((read.crypt_blocks, read.skip_blocks), (0, 0));
+    }
+
+    #[test]
+    fn consistent_fields() {
+        let clear = TrackEncryption::default();
+        let cenc = TrackEncryption::per_sample([7; 16], 8);
+        assert!(clear.is_consistent() && cenc.is_consistent() && cbcs().is_consistent());
+        assert!(cbcs().with_pattern(15, 15).is_consistent());
+        for fields in [
+            cbcs().with_pattern(16, 9),
+            cbcs().with_pattern(1, 16),
+            TrackEncryption { constant_iv: None, ..cbcs() },
+            TrackEncryption { iv_size: 8, ..cbcs() },
+            TrackEncryption { iv_size: 12, ..cenc },
+            TrackEncryption { is_protected: false, ..cbcs() },
+            TrackEncryption { is_protected: false, ..cenc },
+        ] {
+            assert!(!fields.is_consistent(), "{fields:?}");
+        }
+    }
 }

@@ -155,14 +155,47 @@ mod tests {
 
     #[test]
     fn round_trip() {
-        let encryption = TrackEncryption { is_protected: true, iv_size: 8, ..Default::default() };
-        let mut bytes = Vec::new();
-        put_sinf(&mut bytes, FourCc::new(b"avc1"), FourCc::new(b"cenc"), &encryption);
-        assert_eq!(bytes.len(), 80);
-        let (original, read) = Protection::from_box(&BoxRef::root(&bytes, 0).unwrap()).unwrap();
-        assert_eq!(original, FourCc::new(b"avc1"));
-        assert_eq!(read.scheme_type, FourCc::new(b"cenc"));
-        assert_eq!(read.scheme_version, 0x0001_0000);
-        assert_eq!(read.encryption, Some(encryption));
+        for (scheme, version) in [(b"cenc", 0), (b"cens", 1), (b"cbc1", 0), (b"cbcs", 1)] {
+            let blocks = if version == 1 { (1, 9) } else { (0, 0) };
+            let encryption =
+                TrackEncryption::per_sample([7; 16], 8).with_pattern(blocks.0, blocks.1);
+            let mut bytes = Vec::new();
+            put_sinf(&mut bytes, FourCc::new(b"avc1"), FourCc::new(scheme), &encryption);
+            assert_eq!((bytes.len(), bytes[56]), (80, version), "{scheme:?}");
+            let (original, read) = Protection::from_box(&BoxRef::root(&bytes, 0).unwrap()).unwrap();
+            assert_eq!(original, FourCc::new(b"avc1"));
+            assert_eq!(read.scheme_type, FourCc::new(scheme));
+            assert_eq!(read.scheme_version, 0x0001_0000);
+            assert_eq!(read.encryption, Some(encryption));
+        }
+    }
+
+    /// The formats of `sinf` boxes with these schemes and KIDs, and which of them is chosen.
+    fn chosen(sinfs: &[(&[u8; 4], u8)]) -> Result<usize> {
+        let boxes: Vec<_> = sinfs
+            .iter()
+            .zip(0_u8..)
+            .map(|((scheme, kid), number)| {
+                let mut bytes = Vec::new();
+                let encryption = TrackEncryption::per_sample([*kid; 16], 8);
+                let format = FourCc([number; 4]);
+                put_sinf(&mut bytes, format, FourCc::new(scheme), &encryption);
+                bytes
+            })
+            .collect();
+        let boxes: Vec<_> = boxes.iter().map(|bytes| BoxRef::root(bytes, 0).unwrap()).collect();
+        let (format, _) = Protection::from_boxes(&boxes)?.unwrap();
+        Ok(format.0[0].into())
+    }
+
+    #[test]
+    fn the_first_known_scheme_is_chosen() {
+        assert_eq!(chosen(&[(b"abcd", 1), (b"efgh", 2)]).unwrap(), 0);
+        assert_eq!(chosen(&[(b"abcd", 1), (b"cenc", 2), (b"efgh", 3)]).unwrap(), 1);
+        assert_eq!(chosen(&[(b"cenc", 1), (b"cenc", 1), (b"abcd", 2)]).unwrap(), 0);
+        for contradiction in [[(b"cenc", 1), (b"cenc", 2)], [(b"cenc", 1), (b"cbc1", 1)]] {
+            let error = chosen(&contradiction).unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::Invalid(_)), "{error}");
+        }
     }
 }

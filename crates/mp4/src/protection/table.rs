@@ -245,4 +245,15 @@ mod tests {
             assert_eq!((senc.len(), saiz.len()), (table.senc_len(), table.saiz_len()));
         }
     }
+
+    /// A default of 0 means that the sizes follow: also those that are all 0.
+    #[test]
+    fn samples_without_information_have_their_sizes() {
+        let mut table = SampleAuxTable::new(0, SubsampleMode::Absent);
+        (0..3).for_each(|_| table.push(&[], &[]).unwrap());
+        let mut saiz = Vec::new();
+        table.put_saiz(&mut saiz);
+        assert_eq!(saiz.len(), table.saiz_len());
+        assert_eq!(saiz[12..], [0, 0, 0, 0, 3, 0, 0, 0]);
+    }
 }

@@ -6,7 +6,7 @@
 //!
 //! Messages of equal length gain most; they need not be neighbours. GCM messages of mixed lengths gain too: there
 //! the order in which they are processed is chosen by their lengths. Where lanes would be no gain, a batch takes
-//! as long as its messages one by one: there is nothing to sort, and no number of messages to avoid.
+//! about as long as its messages one by one: there is nothing to sort, and no number of messages to avoid.
 //!
 //! ```
 //! use lanelock::aead::{Aes128Gcm, batch::{self, Message}};

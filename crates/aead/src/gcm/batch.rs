@@ -1,4 +1,5 @@
-//! Short GCM messages side by side, a lane for each, read and written where they are.
+//! Short GCM messages of equal lengths side by side, a lane for each, read and written where they are; those of
+//! mixed lengths one behind another (`Mixed`).
 //!
 //! Lane i computes what GCM defines for message i (see `gcm`): E(K, J0 + j) for row j of its blocks,
 //! and Y = (Y ^ X) H after each block X, since every lane has a hash of its own.

@@ -96,22 +96,27 @@ pub trait Lane: Deref<Target = [Block]> + Sized {
     fn seat(self, buffers: &mut LaneBuffers<Self>, lane: usize);
 
     /// Block `at` of every lane = `v`, if lanes are written; `FULL` if the last vector has all its lanes.
+    #[inline(always)]
     fn write_row<S: AesClmul, const N: usize, const FULL: bool>(
-        s: S,
-        window: &mut Window<'_, Self, N>,
-        at: usize,
-        v: [S::V; N],
-    );
+        _: S,
+        _: &mut Window<'_, Self, N>,
+        _: usize,
+        _: [S::V; N],
+    ) {
+    }
 
     /// Blocks `at` to `at + S::WIDTH - 1` of the lanes of vector number `vector`, as
-    /// [`scatter_square`](lanelock_isa::Windows::scatter_square) takes them: one vector for each row.
+    /// [`scatter_square`](lanelock_isa::Windows::scatter_square) takes them: one vector for each row. Nothing, if
+    /// lanes are not written.
+    #[inline(always)]
     fn write_square<S: AesClmul, const N: usize>(
-        s: S,
-        window: &mut Window<'_, Self, N>,
-        at: usize,
-        vector: usize,
-        square: [S::V; 4],
-    );
+        _: S,
+        _: &mut Window<'_, Self, N>,
+        _: usize,
+        _: usize,
+        _: [S::V; 4],
+    ) {
+    }
 }
 
 impl Lane for &mut [Block] {
@@ -165,24 +170,5 @@ impl Lane for &[Block] {
     #[inline(always)]
     fn seat(self, buffers: &mut LaneBuffers<Self>, lane: usize) {
         buffers.seat(lane, self);
-    }
-
-    #[inline(always)]
-    fn write_row<S: AesClmul, const N: usize, const FULL: bool>(
-        _: S,
-        _: &mut Window<'_, Self, N>,
-        _: usize,
-        _: [S::V; N],
-    ) {
-    }
-
-    #[inline(always)]
-    fn write_square<S: AesClmul, const N: usize>(
-        _: S,
-        _: &mut Window<'_, Self, N>,
-        _: usize,
-        _: usize,
-        _: [S::V; 4],
-    ) {
     }
 }

@@ -98,13 +98,12 @@ pub fn longest_first<W>(
     for place in &mut places {
         (*place, before) = (before, before + *place);
     }
-    let before = before as usize;
     let mut few = [const { None }; IN_PLACE];
     let mut many = Vec::new();
-    let order = if let Some(few) = few.get_mut(..before) {
+    let order = if let Some(few) = few.get_mut(..extent.chains) {
         few
     } else {
-        many.resize_with(before, || None);
+        many.resize_with(extent.chains, || None);
         &mut many[..]
     };
     for work in works {

@@ -55,11 +55,16 @@ pub fn boxes(data: &[u8]) {
                 }
             }
             b"meta" => {
-                let root = BoxRef::root(&bytes, at);
-                let extents = root.and_then(|root| item_extents(&root));
+                let extents =
+                    |bytes: &[u8]| BoxRef::root(bytes, at).and_then(|root| item_extents(&root));
                 if let Ok(same) = relocate_meta(&bytes, at, Some) {
                     assert!(same == bytes, "nothing has moved");
-                    assert!(extents.is_ok(), "items that can be moved have places");
+                    assert!(extents(&bytes).is_ok(), "items that can be moved have places");
+                }
+                if let Ok(moved) = relocate_meta(&bytes, at, |at| at.checked_add(1000)) {
+                    let new = extents(&moved).expect("places that were moved").into_iter();
+                    let old = extents(&bytes).expect("places to move").into_iter();
+                    assert!(new.eq(old.map(|old| old.start + 1000..old.end + 1000)), "moved items");
                 }
             }
             b"pssh" => pssh(&bytes),
@@ -182,6 +187,13 @@ fn edit_movie(movie: &Movie, file: &[u8]) {
             assert!(back == movie.bytes(), "protected, then not");
         }
     }
+    let plans: Vec<_> = plans.into_iter().map(ProtectTrack::with_clear_entries).collect();
+    if let Ok(bytes) = protect_movie(movie, &plans, &[]) {
+        let new = Movie::parse(bytes, offset).expect("an edited movie is a movie");
+        for (new, old) in new.tracks.iter().zip(&movie.tracks) {
+            assert_eq!(new.entries.len(), 2 * old.entries.len(), "protected ones and clear ones");
+        }
+    }
 }
 
 fn edit_fragment(fragment: &Fragment<'_>, movie: &Movie, file: &[u8]) {
@@ -232,6 +244,12 @@ fn edit_fragment(fragment: &Fragment<'_>, movie: &Movie, file: &[u8]) {
             let explicit = edit.with_run_offsets(RunOffsets::Explicit).finish(0);
             assert!(back == explicit.expect("as when it was protected"), "protected, then not");
         }
+    }
+    // As where samples are clear.
+    let clear = (0..fragment.tracks.len())
+        .map(|index| Protect::new(index, WriteAux::EmptySenc).with_description_index(1));
+    if let Ok(bytes) = edit.protect(&clear.collect::<Vec<_>>()).finish(0) {
+        parsed(&bytes);
     }
     for moved in [0, -1000, 1 << 40, i64::MAX, i64::MIN] {
         let explicit = edit.with_run_offsets(RunOffsets::Explicit).finish(moved);

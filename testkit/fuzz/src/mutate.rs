@@ -181,6 +181,16 @@ fn places(file: &[u8]) -> Vec<Place> {
     all
 }
 
+/// The file with another box in the place of the first one of that type.
+pub(crate) fn replaced(file: &[u8], kind: &[u8; 4], new: &[u8]) -> Vec<u8> {
+    let mut out = file.to_vec();
+    let all = places(file);
+    let place = all.iter().find(|place| file[place.range.start + 4..place.payload] == *kind);
+    let place = place.expect("a box of that type");
+    splice(&mut out, place, place.range.clone(), new);
+    out
+}
+
 fn splice(file: &mut Vec<u8>, place: &Place, range: Range<usize>, new: &[u8]) {
     if file.len() + new.len() > 1 << 16 {
         return;

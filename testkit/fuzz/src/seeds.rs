@@ -9,11 +9,16 @@ use lanelock_mp4::{
     load, top_level,
 };
 use lanelock_packager::{Layout, io::MemorySource};
-use lanelock_testkit::{CLIPS, EXPERIMENTAL_CLIPS, Rng, protected_clips, repository, small_clip};
+use lanelock_testkit::{
+    CLIPS, EXPERIMENTAL_CLIPS, Rng,
+    boxes::{boxed, find, word, words},
+    protected_clips, repository, small_clip,
+};
 
 use crate::{
     files::Way,
     maps::input,
+    mutate::replaced,
     text::{CPIX, KEY, KEYS, LEVEL, MANIFEST, SMALL},
 };
 
@@ -35,12 +40,70 @@ pub(crate) fn boxes() -> Vec<Vec<u8>> {
     seeds.extend(CLIPS.iter().chain(&EXPERIMENTAL_CLIPS).map(|name| small_clip(name).read()));
     seeds.extend(protected_clips().iter().map(|protected| protected.clip.read()));
     seeds.retain(|seed| seed.len() <= 8000);
+    seeds.extend(protected());
+    seeds.extend(descriptions());
+    seeds.extend(items());
     seeds.push(Pssh::common(&[[1; 16], [2; 16]]).raw);
     let references = [SidxReference::new(70_000, 90_000).with_sap(1); 3];
     seeds.push(sidx(1, 90_000, 0, 0, &references).expect("small numbers"));
     seeds.push(mfra(&[MfraTrack::new(1, &[(0, 1000), (10, 2000)])]).expect("small numbers"));
     seeds.push([&[0xff], &Rng::new(1).bytes(300)[..]].concat());
     seeds
+}
+
+/// Short clips that were encrypted here, with auxiliary information in all its boxes.
+fn protected() -> impl Iterator<Item = Vec<u8>> {
+    short_clips()
+        .into_iter()
+        .filter_map(|clip| Way::of(0).encrypt(&MemorySource::new("clip", clip), Layout::Keep).ok())
+}
+
+/// A short clip with sample entries and tables that no clip has.
+fn descriptions() -> Vec<Vec<u8>> {
+    let clip = small_clip("aac.mp4").read();
+    let stsd = |entry: &[u8]| replaced(&clip, b"stsd", &boxed(b"stsd", &[&words(&[0, 1]), entry]));
+    let common = [0, 0, 0, 0, 0, 0, 0, 1];
+    let ttml = b"http://www.w3.org/ns/ttml\0\0image/png\0";
+    let mime = boxed(b"mime", &[&[0; 4], b"application/ttml+xml;codecs=im2t\0"]);
+    let sound = [&common[..], &[0; 8], &[0, 2, 0, 16, 0, 0, 0, 0, 0xbb, 0x80, 0, 0]].concat();
+    // Bit stream version 2 with two presentations, of 48 kHz.
+    let dac4 = [
+        0x20, 0xa0, 0x01, 0x00, 0, 0, 0, 0, 0, 0, 0, 0, 1, 8, 0xfd, 0, 0, 2, 0x10, 0, 0, 0x40, 1,
+        8, 0xfb, 0, 0, 2, 0x40, 0, 0x11, 0xc0,
+    ];
+    // QuickTime's second version: rate, channels, bits.
+    let rate = 48_000_f64.to_bits().to_be_bytes();
+    let fields = [&words(&[72])[..], &rate, &words(&[6, 0x7f00_0000, 0, 0, 0, 1024])].concat();
+    let quicktime =
+        [&common[..], &[0, 2, 0, 1], b"appl", &[0, 3, 0, 16, 0xff, 0xfe, 0, 0, 0, 1, 0, 0]];
+    let esds = boxed(b"esds", &[&[0; 4], b"a configuration"]);
+    let wave = boxed(b"wave", &[&boxed(b"frma", &[b"mp4a"]), &esds, &[0, 0, 0, 8, 0, 0, 0, 0]]);
+    let count = word(&clip, find(&clip, b"stsz") + 16);
+    vec![
+        stsd(&boxed(b"stpp", &[&common, ttml, &mime])),
+        stsd(&boxed(b"wvtt", &[&common, &boxed(b"vttC", &[b"WEBVTT"])])),
+        stsd(&boxed(b"ac-4", &[&sound, &boxed(b"dac4", &[&dac4])])),
+        stsd(&boxed(b"mp4a", &[&quicktime.concat(), &fields, &wave])),
+        replaced(
+            &clip,
+            b"stsz",
+            &boxed(b"stz2", &[&words(&[0, 8, count]), &vec![9; count as usize]]),
+        ),
+    ]
+}
+
+/// Items of a `meta`: with offsets, with a base for all, in the box itself.
+fn items() -> [Vec<u8>; 3] {
+    let meta = |version: u32, sizes: u16, item: &[u8]| {
+        let iloc =
+            [&words(&[version << 24])[..], &sizes.to_be_bytes(), &[0, 1, 0, 7], item].concat();
+        boxed(b"meta", &[&[0; 4], &boxed(b"iloc", &[&iloc])])
+    };
+    [
+        meta(0, 0x4400, &[0, 0, 0, 2, 0, 0, 1, 0, 0, 0, 0, 9, 0, 0, 2, 0, 0, 0, 0, 5]),
+        meta(1, 0x0440, &[0, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 9]),
+        meta(1, 0x4400, &[0, 1, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 9]),
+    ]
 }
 
 pub(crate) fn files() -> Vec<Vec<u8>> {
@@ -98,7 +161,7 @@ pub(crate) fn maps() -> Vec<Vec<u8>> {
 }
 
 pub(crate) fn text() -> Vec<Vec<u8>> {
-    const EXAMPLES: [(u8, &str); 26] = [
+    const EXAMPLES: [(u8, &str); 28] = [
         (KEY, "00112233445566778899aabbccddeeff:0f1e2d3c4b5a69788796a5b4c3d2e1f0"),
         (KEY, "video@3={00112233-4455-6677-8899-aabbccddeeff}:0x0f1e2d3c4b5a69788796a5b4c3d2e1f0"),
         (
@@ -142,6 +205,14 @@ pub(crate) fn text() -> Vec<Vec<u8>> {
         (
             CPIX,
             r#"<CPIX xmlns="urn:dashif:org:cpix"><ContentKeyList><ContentKey kid="00112233-4455-6677-8899-aabbccddeeff"/></ContentKeyList><ContentKeyUsageRuleList><ContentKeyUsageRule kid="00112233-4455-6677-8899-aabbccddeeff"><AudioFilter minChannels="1" maxChannels="8"/><BitrateFilter minBitrate="1" maxBitrate="900"/><LabelFilter label="x"/></ContentKeyUsageRule></ContentKeyUsageRuleList></CPIX>"#,
+        ),
+        (
+            CPIX,
+            r#"<CPIX xmlns="urn:dashif:org:cpix"><ContentKeyList><ContentKey kid="00112233-4455-6677-8899-aabbccddeeff"/></ContentKeyList><DRMSystemList><DRMSystem kid="00112233-4455-6677-8899-aabbccddeeff" systemId="1077efec-c0b2-4d02-ace3-3c1e52e2fb4b"><PSSH>AAAANHBzc2gBAAAAEHfv7MCyTQKs4zweUuL7SwAAAAEAESIzRFVmd4iZqrvM3e7/AAAAAA==</PSSH></DRMSystem></DRMSystemList></CPIX>"#,
+        ),
+        (
+            CPIX,
+            r#"<CPIX xmlns="urn:dashif:org:cpix"><ContentKeyList><ContentKey kid="00112233-4455-6677-8899-aabbccddeeff"/></ContentKeyList><ContentKeyPeriodList><ContentKeyPeriod start="2026-01-31T23:59:59Z" duration="P1DT2H3M4.5S"/><ContentKeyPeriod startOffset="PT0S" endOffset="PT30M"/></ContentKeyPeriodList></CPIX>"#,
         ),
     ];
     let mut seeds: Vec<_> =

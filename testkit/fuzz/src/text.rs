@@ -5,8 +5,9 @@ use arbitrary::{Result, Unstructured};
 use lanelock_cpix::{Document, ReadOptions, WallClock};
 use lanelock_isa::{Choice, Family, Policy, Why, choices_of, families};
 use lanelock_manifest::{
-    Accessibility, Audio, DashOptions, Files, HlsOptions, Media, Presentation, Protection,
-    ProtectionSystem, Role, Segment, SwitchingSet, Template, Text, Track, UsedBy, Video, dash, hls,
+    Accessibility, Audio, DashOptions, Files, HlsOptions, KeyLines, Media, Presentation,
+    Protection, ProtectionSystem, Role, Segment, SwitchingSet, Template, Text, Track, UsedBy,
+    Video, dash, hls,
 };
 use lanelock_packager::{FourCc, Key, KeyLine, KeyMap, Selector, drm::System};
 use lanelock_testkit::dash_rules;
@@ -277,13 +278,23 @@ fn switching_set(u: &mut Unstructured<'_>, number: usize) -> Result<SwitchingSet
 
 fn protection(u: &mut Unstructured<'_>) -> Result<Protection> {
     let system = *u.choose(&System::ALL)?;
+    let mut line = |tag: &str| -> Result<Vec<String>> {
+        Ok(match u.arbitrary::<u8>()? % 4 {
+            0 => vec![u.arbitrary()?],
+            1 => vec![format!("{tag}METHOD=SAMPLE-AES,URI=\"{}", u.arbitrary::<&str>()?)],
+            2 => vec![format!("{tag}{}", u.arbitrary::<&str>()?)],
+            _ => vec![],
+        })
+    };
+    let (media, multivariant) = (line("#EXT-X-KEY:")?, line("#EXT-X-SESSION-KEY:")?);
+    let given = !media.is_empty() || !multivariant.is_empty();
     let system = ProtectionSystem {
         id: system.id(),
         pssh: u.arbitrary()?,
         playready_object: u.arbitrary()?,
         license_url: u.arbitrary()?,
         key_uri: u.arbitrary()?,
-        key_lines: None,
+        key_lines: given.then_some(KeyLines { media, multivariant }),
     };
     let scheme = *u.choose(&[*b"cenc", *b"cbcs"])?;
     Ok(Protection { scheme: FourCc(scheme), kid: u.arbitrary()?, systems: vec![system] })

@@ -13,6 +13,7 @@ use lanelock_mp4::{
     },
     item_extents, load, top_level,
 };
+use lanelock_packager::drm;
 
 /// The most top-level boxes and samples that are looked at: a loop over more says nothing new.
 const MOST: usize = 4000;
@@ -299,6 +300,7 @@ fn index(bytes: &[u8], offset: u64) {
 fn pssh(bytes: &[u8]) {
     let Ok(read) = Pssh::parse(bytes) else { return };
     assert_eq!(read.raw, bytes);
+    let _ = drm::contents(&read);
     let made = Pssh::new(read.system_id, &read.kids, &read.data);
     let back = Pssh::parse(&made.raw).expect("a new one");
     assert_eq!(back, made);

@@ -1,10 +1,15 @@
 //! Whole files, from memory to memory: what is encrypted decrypts to the samples that there were, what is
 //! encrypted anew decrypts to what the file itself decrypts to, and none of it panics, whatever the file says.
 
+use std::time::Duration;
+
 use lanelock_mp4::{Fragment, Movie, load, top_level};
 use lanelock_packager::{
-    DecryptOptions, EncryptOptions, Error, IndexPolicy, Iv, Key, KeyMap, Layout, Quiet, Scheme,
-    Selector, UnclaimedPolicy, decrypt, encrypt, inspect,
+    ClearLead, DecryptOptions, EncryptOptions, Error, IndexPolicy, Iv, Key, KeyLine, KeyMap,
+    KeyPeriods, Layout, Quiet, Scheme, SegmentEncryptor, Selector, UnclaimedPolicy, check_keys,
+    decrypt, decrypt_segment,
+    drm::System,
+    encrypt, inspect,
     io::{MemorySink, MemorySource, Source},
     rewrap,
 };
@@ -30,6 +35,11 @@ pub fn files(data: &[u8]) {
             assert!(before == after, "{way:?}: fragmented and decrypted: other samples");
         }
     }
+    if way.more {
+        // What keys are is guessed: of damaged media, right ones may be called wrong.
+        let _ = check_keys(&source, &way.decrypt_options(&keys(false)), &Quiet);
+        way.in_segments(file);
+    }
     let anew = way.rewrap(&source);
     if let Ok(anew) = anew {
         let back = way.decrypt(&memory(&anew), &keys(true)).expect("it was encrypted here");
@@ -46,6 +56,10 @@ pub(crate) struct Way {
     pub(crate) scheme: Scheme,
     index: IndexPolicy,
     unclaimed: UnclaimedPolicy,
+    /// Also checks keys, takes segments one by one, and has boxes for protection systems.
+    more: bool,
+    /// With a clear lead and several key periods.
+    scheduled: bool,
     workers: usize,
 }
 
@@ -60,16 +74,39 @@ impl Way {
             } else {
                 UnclaimedPolicy::Keep
             },
+            more: how & 0x20 != 0,
+            scheduled: how & 0x40 != 0,
             workers: 1 + usize::from(how >> 7),
         }
     }
 
-    fn encrypt_options(&self, keys: [Key; 2], layout: Layout) -> EncryptOptions {
-        let [video, audio] = keys;
+    fn encrypt_options(&self, keys: &[Key], layout: Layout) -> EncryptOptions {
         let mut map = KeyMap::new();
-        map.insert(Selector::Video, video).expect("the first key");
-        map.insert(Selector::Audio, audio).expect("another key");
-        EncryptOptions::new(self.scheme, map)
+        for (keys, selector) in
+            keys.chunks(PERIODS.len() + 1).zip([Selector::Video, Selector::Audio])
+        {
+            if !self.scheduled {
+                map.insert(selector, keys[0].clone()).expect("other keys than before");
+                continue;
+            }
+            for (period, key) in (0..).zip(keys) {
+                let (selector, period, key) = (selector.clone(), Some(period), key.clone());
+                map.add(KeyLine { selector, period, key }).expect("other keys than before");
+            }
+        }
+        let mut options = EncryptOptions::new(self.scheme, map);
+        if self.scheduled {
+            let forms = [ClearLead::SampleEntry, ClearLead::SampleGroup];
+            options = options
+                .with_key_periods(KeyPeriods::From(PERIODS.to_vec()))
+                .with_clear_lead(PERIODS[0])
+                .with_clear_lead_form(forms[usize::from(self.more)])
+                .with_fragment_duration(PERIODS[0]);
+        }
+        if self.more && matches!(self.scheme, Scheme::Cenc | Scheme::Cbcs) {
+            options = options.with_drm(vec![System::Common, System::Widevine, System::PlayReady]);
+        }
+        options
             .with_iv(Iv::Given(vec![0x33; 16]))
             .with_layout(layout)
             .with_index(self.index)
@@ -77,7 +114,7 @@ impl Way {
             .with_workers(self.workers)
     }
 
-    fn decrypt_options(&self, keys: &[Key; 2]) -> DecryptOptions {
+    fn decrypt_options(&self, keys: &[Key]) -> DecryptOptions {
         DecryptOptions::new(keys.to_vec())
             .with_check_keys(false) // media that are none are taken for a wrong key
             .with_unclaimed(self.unclaimed)
@@ -85,26 +122,58 @@ impl Way {
     }
 
     pub(crate) fn encrypt(&self, source: &dyn Source, layout: Layout) -> Result<Vec<u8>, Error> {
-        let options = self.encrypt_options(keys(false), layout);
+        let options = self.encrypt_options(&keys(false), layout);
         written(|sink| encrypt(source, Box::new(sink), &options, &Quiet).map(drop))
     }
 
-    fn decrypt(&self, source: &dyn Source, keys: &[Key; 2]) -> Result<Vec<u8>, Error> {
+    fn decrypt(&self, source: &dyn Source, keys: &[Key]) -> Result<Vec<u8>, Error> {
         let options = self.decrypt_options(keys);
         written(|sink| decrypt(source, Box::new(sink), &options, &Quiet).map(drop))
     }
 
     fn rewrap(&self, source: &dyn Source) -> Result<Vec<u8>, Error> {
         let (from, to) =
-            (self.decrypt_options(&keys(false)), self.encrypt_options(keys(true), Layout::Keep));
+            (self.decrypt_options(&keys(false)), self.encrypt_options(&keys(true), Layout::Keep));
         written(|sink| rewrap(source, Box::new(sink), &from, &to, &Quiet).map(drop))
+    }
+
+    /// The boxes up to the first fragment, and the others, as segments: encrypted and decrypted they are what
+    /// they were.
+    fn in_segments(&self, file: &[u8]) {
+        let fragments = [b"moof", b"styp", b"sidx"];
+        let mut boxes = top_level(file).map_while(Result::ok);
+        let Some(first) = boxes.find(|header| fragments.contains(&&header.kind.0)) else { return };
+        let at = usize::try_from(first.offset).expect("a short file");
+        let (init, segment) = (memory(&file[..at]), memory(&file[at..]));
+        let options = self.encrypt_options(&keys(false), Layout::Keep);
+        let Ok(mut encryptor) = SegmentEncryptor::new(&init, options) else { return };
+        let new_init = written(|sink| encryptor.init(Box::new(sink), &Quiet).map(drop));
+        let sealed = written(|sink| encryptor.segment(&segment, Box::new(sink), &Quiet).map(drop));
+        let (Ok(new_init), Ok(sealed)) = (new_init, sealed) else { return };
+        let (new_init, sealed) = (memory(&new_init), memory(&sealed));
+        let options = self.decrypt_options(&keys(false));
+        let mut back = self.decrypt(&new_init, &keys(false)).expect("it was encrypted here");
+        back.extend(
+            written(|sink| {
+                decrypt_segment(&new_init, &sealed, Box::new(sink), &options, &Quiet).map(drop)
+            })
+            .expect("it was encrypted here"),
+        );
+        if let (Some(before), Some(after)) = (samples(file), samples(&back)) {
+            assert!(before == after, "{self:?}: in segments: other samples");
+        }
     }
 }
 
-/// The keys of video and audio.
-fn keys(anew: bool) -> [Key; 2] {
-    let anew = u8::from(anew);
-    [0x10, 0x20].map(|track| Key::new([track | anew; 16], [0x80 | track | anew; 16]))
+/// When the second key period begins, and the third. The clear lead ends with the first.
+const PERIODS: [Duration; 2] = [Duration::from_millis(70), Duration::from_millis(150)];
+
+/// The keys of video and audio, of each period.
+fn keys(anew: bool) -> Vec<Key> {
+    let key = |number: u8| Key::new([number; 16], [0x80 | number; 16]);
+    let periods = 0..=u8::try_from(PERIODS.len()).expect("a few");
+    let of_track = |track: u8| periods.clone().map(move |period| track | period << 1);
+    [0x10, 0x20].into_iter().flat_map(of_track).map(|number| key(number | u8::from(anew))).collect()
 }
 
 fn memory(bytes: &[u8]) -> MemorySource {

@@ -8,7 +8,11 @@ use lanelock_mp4::{
     compose::{MfraTrack, SidxReference, mfra, sidx},
     load, top_level,
 };
-use lanelock_packager::{Layout, io::MemorySource};
+use lanelock_packager::{
+    Key, Layout, Scheme,
+    drm::{self, System},
+    io::MemorySource,
+};
 use lanelock_testkit::{
     CLIPS, EXPERIMENTAL_CLIPS, Rng,
     boxes::{boxed, find, word, words},
@@ -43,6 +47,10 @@ pub(crate) fn boxes() -> Vec<Vec<u8>> {
     seeds.extend(protected());
     seeds.extend(descriptions());
     seeds.extend(items());
+    for (system, scheme) in [(System::Widevine, Scheme::Cenc), (System::PlayReady, Scheme::Cbcs)] {
+        let keys = [1, 2].map(|number| Key::new([number; 16], [9; 16]));
+        seeds.push(drm::pssh(system, scheme, &keys).expect("a system that has a box").raw);
+    }
     seeds.push(Pssh::common(&[[1; 16], [2; 16]]).raw);
     let references = [SidxReference::new(70_000, 90_000).with_sap(1); 3];
     seeds.push(sidx(1, 90_000, 0, 0, &references).expect("small numbers"));
@@ -116,7 +124,8 @@ pub(crate) fn files() -> Vec<Vec<u8>> {
     for (number, clip) in short_clips().into_iter().enumerate() {
         let layout = if number % 2 == 0 { Layout::Keep } else { Layout::Fragmented };
         for how in 0..4_u8 {
-            add(&clip, how | u8::try_from(number % 4).expect("below 4") << 2, layout);
+            let index = u8::try_from(number % 4).expect("below 4");
+            add(&clip, how | index << 2 | how << 5 & 0x60, layout);
         }
     }
     // The other codecs, each in two ways.

@@ -182,10 +182,10 @@ fn places(file: &[u8]) -> Vec<Place> {
 }
 
 /// The file with another box in the place of the first one of that type.
-pub(crate) fn replaced(file: &[u8], kind: &[u8; 4], new: &[u8]) -> Vec<u8> {
+pub(crate) fn replaced(file: &[u8], kind: [u8; 4], new: &[u8]) -> Vec<u8> {
     let mut out = file.to_vec();
     let all = places(file);
-    let place = all.iter().find(|place| file[place.range.start + 4..place.payload] == *kind);
+    let place = all.iter().find(|place| file[place.range.start + 4..place.payload] == kind);
     let place = place.expect("a box of that type");
     splice(&mut out, place, place.range.clone(), new);
     out

@@ -69,7 +69,7 @@ fn protected() -> impl Iterator<Item = Vec<u8>> {
 /// A short clip with sample entries and tables that no clip has.
 fn descriptions() -> Vec<Vec<u8>> {
     let clip = small_clip("aac.mp4").read();
-    let stsd = |entry: &[u8]| replaced(&clip, b"stsd", &boxed(b"stsd", &[&words(&[0, 1]), entry]));
+    let stsd = |entry: &[u8]| replaced(&clip, *b"stsd", &boxed(b"stsd", &[&words(&[0, 1]), entry]));
     let common = [0, 0, 0, 0, 0, 0, 0, 1];
     let ttml = b"http://www.w3.org/ns/ttml\0\0image/png\0";
     let mime = boxed(b"mime", &[&[0; 4], b"application/ttml+xml;codecs=im2t\0"]);
@@ -94,7 +94,7 @@ fn descriptions() -> Vec<Vec<u8>> {
         stsd(&boxed(b"mp4a", &[&quicktime.concat(), &fields, &wave])),
         replaced(
             &clip,
-            b"stsz",
+            *b"stsz",
             &boxed(b"stz2", &[&words(&[0, 8, count]), &vec![9; count as usize]]),
         ),
     ]

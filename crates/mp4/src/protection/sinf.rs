@@ -170,11 +170,11 @@ mod tests {
         }
     }
 
-    /// The formats of `sinf` boxes with these schemes and KIDs, and which of them is chosen.
+    /// Which of `sinf` boxes with these schemes and KIDs is chosen.
     fn chosen(sinfs: &[(&[u8; 4], u8)]) -> Result<usize> {
         let boxes: Vec<_> = sinfs
             .iter()
-            .zip(0_u8..)
+            .zip(0..)
             .map(|((scheme, kid), number)| {
                 let mut bytes = Vec::new();
                 let encryption = TrackEncryption::per_sample([*kid; 16], 8);

@@ -116,7 +116,7 @@ impl AvcSets {
                 Ok(1 + reader.bytes())
             }
             SPS => {
-                let (id, sps) = AvcSps::read(&mut reader)?;
+                let (id, sps) = AvcSps::read(&mut reader, head.len() == len)?;
                 self.sps[usize::from(id)] = Some(sps);
                 Ok(len)
             }

@@ -31,7 +31,8 @@ pub(super) enum PictureOrder {
 }
 
 impl AvcSps {
-    pub(super) fn read(r: &mut BitReader<'_>) -> Result<(u8, Self), Fault> {
+    /// `whole` if there is no more of the NAL unit than `r` has.
+    pub(super) fn read(r: &mut BitReader<'_>, whole: bool) -> Result<(u8, Self), Fault> {
         let profile = r.bits(8)?;
         r.skip(16)?; // constraint flags, level
         let id = r.ue_byte(31, "seq_parameter_set_id")?;
@@ -59,7 +60,10 @@ impl AvcSps {
         let height = 1 + r.ue_max(MAX_SIDE, "pic_height_in_map_units_minus1")?;
         let frames_only = r.flag()?;
         // No slice header depends on what is left, so it may be broken.
-        let transfer = read_transfer(r, frames_only).unwrap_or(None);
+        let transfer = match read_transfer(r, frames_only) {
+            Err(Fault::Truncated) if !whole => return Err(Fault::Truncated),
+            transfer => transfer.unwrap_or(None),
+        };
         Ok((
             id,
             Self {

@@ -99,6 +99,11 @@ impl fmt::Display for Selector {
             Self::Audio => f.write_str("audio"),
             Self::Text => f.write_str("text"),
             Self::Picture(class) => f.write_str(class.name()),
+            // A code that reads as something else begins with an escape.
+            Self::Codec(code) if code.to_string().parse().as_ref() != Ok(self) => {
+                let [first, rest @ ..] = code.0;
+                write!(f, "\\x{first:02x}{}", rest.escape_ascii())
+            }
             Self::Codec(code) => write!(f, "{code}"),
             Self::Filter(filter) => f.write_str(filter.name()),
             Self::Track(id) => write!(f, "{id}"),
@@ -196,6 +201,10 @@ mod tests {
             "hd", "uhd", "uhd1", "uhd2",
         ] {
             assert_eq!(text.parse::<Selector>().unwrap().to_string(), text);
+        }
+        for code in [*b"0034", *b"+034", *b"UHD1", *b"text"] {
+            let selector = Selector::Codec(FourCc(code));
+            assert_eq!(selector.to_string().parse(), Ok(selector), "{code:?}");
         }
         assert_eq!("VIDEO".parse(), Ok(Selector::Video));
         assert_eq!("1234".parse(), Ok(Selector::Track(1234)));

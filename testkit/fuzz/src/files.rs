@@ -43,8 +43,14 @@ pub fn files(data: &[u8]) {
     let anew = way.rewrap(&source);
     if let Ok(anew) = anew {
         let back = way.decrypt(&memory(&anew), &keys(true)).expect("it was encrypted here");
-        let clear = clear.expect("what can be encrypted anew can be decrypted");
-        if let (Some(before), Some(after)) = (samples(&clear), samples(&back)) {
+        // A broken index that is left out or built anew is no error, but it is for decryption, which keeps it.
+        assert!(
+            clear.is_ok() || way.index != IndexPolicy::Keep,
+            "what can be encrypted anew: {clear:?}"
+        );
+        if let (Some(before), Some(after)) =
+            (clear.ok().as_deref().and_then(samples), samples(&back))
+        {
             assert!(before == after, "{way:?}: encrypted anew and decrypted: other samples");
         }
     }

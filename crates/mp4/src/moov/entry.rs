@@ -103,8 +103,9 @@ impl SampleEntry {
             }
         }
         if let Some((original, protection)) = Protection::from_boxes(&sinfs)? {
-            // Without its `sinf` such an entry could not be read again.
-            if is_protected_format(original) {
+            // Without its `sinf` such an entry could not be read again: `uuid` would take the first of its fields
+            // for a user type.
+            if is_protected_format(original) || original == b"uuid" {
                 let (what, value) = ("original format", u32::from_be_bytes(original.0).into());
                 return Err(sinfs[0].error(ErrorKind::InvalidValue { what, value }));
             }

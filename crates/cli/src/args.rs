@@ -13,6 +13,7 @@ use crate::{
     play_args::PlayArgs,
     run_args::RunArgs,
     speed::SpeedArgs,
+    sum_args::SumArgs,
     values::{
         ClearLeadArg, IvArg, LayoutArg, Length, OneScheme, PictureLimitsArg, SchemeArg, SidxArg,
         TruncatedRuns, iv, pattern, seconds, selector,
@@ -50,6 +51,7 @@ pub(crate) enum Command {
     Package(PackageArgs),
     Play(PlayArgs),
     Keys(KeysArgs),
+    Sum(SumArgs),
     Cpu(CpuArgs),
     #[command(name = "selftest")]
     SelfTest(SelfTestArgs),

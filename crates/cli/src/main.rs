@@ -31,6 +31,8 @@ mod run_args;
 mod segments;
 mod self_test;
 mod speed;
+mod sum;
+mod sum_args;
 mod terminal;
 mod track_arg;
 mod units;
@@ -68,6 +70,7 @@ fn main() -> ExitCode {
             };
             (args.json(), result.map(|()| 0))
         }
+        Command::Sum(args) => (args.json, sum::sum(args)),
         Command::Cpu(args) => (args.json, cpu::cpu(args).map(|()| 0)),
         Command::SelfTest(args) => (args.json, self_test::self_test(args).map(|()| 0)),
         Command::Speed(args) => (args.json(), speed::speed(args).map(|()| 0)),

@@ -54,22 +54,7 @@ impl Watch {
         let interrupted = Arc::new(AtomicBool::new(false));
         watch_signals(&interrupted, to_stdout.then_some(json))
             .map_err(|error| Failure::Io { what: "cannot watch for signals".into(), error })?;
-        let bar = if quiet || no_progress || !io::stderr().is_terminal() {
-            ProgressBar::hidden()
-        } else {
-            let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr_with_hz(10));
-            let template = if total.is_some() {
-                "{bar:20} {percent:>3} %  {decimal_bytes} of {decimal_total_bytes}  {decimal_bytes_per_sec}  {eta} left"
-            } else {
-                "{decimal_bytes}  {decimal_bytes_per_sec}"
-            };
-            if let Ok(style) = ProgressStyle::with_template(template) {
-                bar.set_style(style);
-            }
-            bar.enable_steady_tick(Duration::from_millis(200));
-            bar
-        };
-        Ok(Self::of(bar, quiet, json, interrupted))
+        Ok(Self::of(bar(quiet || no_progress, total), quiet, json, interrupted))
     }
 
     /// Shows no bar, and leaves signals to their default (ending the process): for what has no
@@ -108,6 +93,24 @@ impl Watch {
     pub(crate) fn end(&self) {
         self.bar.finish_and_clear();
     }
+}
+
+/// A bar for `total` bytes, if standard error is a terminal and it is not to be hidden.
+pub(crate) fn bar(hidden: bool, total: Option<u64>) -> ProgressBar {
+    if hidden || !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr_with_hz(10));
+    let template = if total.is_some() {
+        "{bar:20} {percent:>3} %  {decimal_bytes} of {decimal_total_bytes}  {decimal_bytes_per_sec}  {eta} left"
+    } else {
+        "{decimal_bytes}  {decimal_bytes_per_sec}"
+    };
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
 }
 
 impl Drop for Watch {

@@ -13,6 +13,10 @@
 //! | jobs that come one by one | | [`lanes::Scheduler`] |
 //! | sectors of a disk | [`Aes128Xts`], [`Aes256Xts`] | `encrypt_sectors` |
 //! | wrap keys | [`Aes128KeyWrap`] and others | |
+//! | SHA-1, SHA-2, SHA-3, SM3, BLAKE2 | [`hash`]: [`Sha256`](hash::Sha256) and others | [`hash::hash_all`] |
+//! | HMAC, KMAC | [`hash::HmacKey`], [`hash::Kmac256`] | [`hash::hmac_all`] |
+//! | keys from secrets, from passwords | [`hash::Hkdf`] | [`hash::pbkdf2_all`] |
+//! | a large file | [`hash::Kt128`]: a tree, whose leaves take lanes | |
 //! | CRC, GHASH, POLYVAL | [`hash`] | |
 //! | the traits of the RustCrypto family | `traits` (features) | |
 //!
@@ -59,8 +63,12 @@ pub use lanelock_core::{
     CounterBits, CtrStream, Error, InOut, Key, KeyWrap, LevelError, Pattern, SizedCipher, Xts,
     Zeroizing, cipher, lanes, last_level_run,
 };
-pub use lanelock_hash as hash;
 
+/// Hashes, universal hashes and checksums, and what is made of them.
+pub mod hash {
+    pub use lanelock_digest::*;
+    pub use lanelock_hash::*;
+}
 pub mod self_test;
 #[cfg(any(feature = "aead", feature = "cipher", feature = "universal-hash"))]
 pub mod traits;

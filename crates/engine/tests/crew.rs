@@ -169,7 +169,7 @@ fn states(messages: &[Vec<[u8; 64]>], most: usize, stop_early: bool) -> Vec<([u3
         blocks,
         left,
     });
-    fly(&mut Hashes::new(), &mut chains, most, stop_early);
+    fly(&mut Hashes::new(), &mut chains, most, if stop_early { usize::MAX } else { 1 });
     ends
 }
 

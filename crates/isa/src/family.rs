@@ -12,13 +12,15 @@ use core::{fmt, str::FromStr};
 use crate::choice::{Choice, Family, LevelError, LevelInfo, Overrides};
 use crate::policy::Policy;
 #[cfg(target_arch = "x86_64")]
-use crate::{AesNi, Avx2Words, Avx512Words, Vaes256, Vaes512};
-use crate::{Blocks, Kernel, Portable, PortableWords, WordKernel, Words, wipe_stack};
+use crate::{AesNi, Avx2Words, Avx512Words, ShaNi, Vaes256, Vaes512};
+use crate::{
+    Blocks, Kernel, Portable, PortableSha, PortableWords, ShaKernel, WordKernel, wipe_stack,
+};
 #[cfg(target_arch = "aarch64")]
-use crate::{Neon, NeonSha3, NeonWords};
+use crate::{Neon, NeonSha2, NeonSha3, NeonWords};
 
 /// The families of this build. A name alone in `LANELOCK_LEVEL` is a level of the first.
-static FAMILIES: &[&Family] = &[AesLevel::FAMILY, HashLevel::FAMILY];
+static FAMILIES: &[&Family] = &[AesLevel::FAMILY, HashLevel::FAMILY, ShaLevel::FAMILY];
 
 /// The families of this build, each with its levels.
 ///
@@ -310,10 +312,11 @@ family! {
 }
 
 family! {
-    /// An instruction-set level for hashes of many messages side by side, on words of 32 bits.
+    /// An instruction-set level for hashes and stream ciphers of many messages side by side, on words of 32 and
+    /// 64 bits.
     ///
     /// A value can only be had from detection, so holding one proves that the processor has it.
-    HashLevel "hash", runs WordKernel, width LANES of "Words",
+    HashLevel "hash", runs WordKernel, width LANES of "Words of 32 bits",
     /// Four words, for any processor.
     portable PortableWords, stack 4 << 10, // the words of some vectors, function in function
     /// AVX2: eight words an instruction.
@@ -322,6 +325,19 @@ family! {
     "x86_64" Avx512(Avx512Words) "avx512" 512;
     /// Advanced SIMD: four words an instruction.
     "aarch64" Neon(NeonWords) "neon" 128;
+}
+
+family! {
+    /// An instruction-set level for hashes of one message, by instructions for rounds of a hash.
+    ///
+    /// A value can only be had from detection, so holding one proves that the processor has it.
+    ShaLevel "sha", runs ShaKernel, width MESSAGES of "Messages",
+    /// No such instructions: hashes are made of those on words.
+    portable PortableSha, stack 4 << 10, // the words of a message, function in function
+    /// SHA-NI: SHA-1 and SHA-256.
+    "x86_64" ShaNi(ShaNi) "shani" 128;
+    /// The SHA2 extension: SHA-1 and SHA-256.
+    "aarch64" NeonSha2(NeonSha2) "neon-sha2" 128;
 }
 
 /// The level of the last AES kernel that this thread ran: see [`AesLevel::last_run`].
@@ -376,13 +392,17 @@ mod tests {
         for level in HashLevel::available() {
             assert_eq!(HashLevel::known()[level.rank()].0, level.name());
         }
+        for level in ShaLevel::available() {
+            assert_eq!(ShaLevel::known()[level.rank()].0, level.name());
+            assert_eq!(level.name().parse(), Ok(level));
+        }
     }
 
     /// What override and policy rest on: names that tell families apart, levels from slow to fast.
     #[test]
     fn families_are_in_order() {
         let names: Vec<_> = families().iter().map(|family| family.name()).collect();
-        assert_eq!(names, ["aes", "hash"]);
+        assert_eq!(names, ["aes", "hash", "sha"]);
         for family in families() {
             assert_eq!(family.levels()[0].bits, 0);
             assert!(family.has("portable"));

@@ -12,7 +12,8 @@
 //!   [`AesRounds`], [`Clmul`] (carry-less products) and [`Windows`] (blocks of many buffers), together
 //!   [`AesClmul`], in a crate that forbids `unsafe`. [`AesLevel::run`] compiles it for every level.
 //! - A *family* ([`families()`]) is what kernels of one sort need: the levels of AES with products
-//!   ([`AesLevel`]), those of hashes on 32-bit words ([`HashLevel`], over [`Words`]).
+//!   ([`AesLevel`]), those of hashes on words of 32 and 64 bits ([`HashLevel`], over [`Words`]), those of
+//!   hashes of one message ([`ShaLevel`], over [`ShaRounds`]).
 //! - What a processor *can* do and what a host *should* use are two questions: detection answers the
 //!   first, [`Policy`] the second.
 //!
@@ -83,6 +84,7 @@ mod family;
 mod matrix;
 mod policy;
 mod portable;
+mod sha;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod slices;
 mod vectors;
@@ -98,10 +100,15 @@ pub use choice::{Choice, Family, LevelError, LevelInfo, Why};
 #[doc(hidden)]
 pub use family::choices_of;
 pub use family::{
-    AesLevel, HashLevel, StackDepth, families, last_level_run, matrices_are_fast, policy,
+    AesLevel, HashLevel, ShaLevel, StackDepth, families, last_level_run, matrices_are_fast, policy,
 };
 pub use policy::Policy;
 pub use portable::Portable;
+#[cfg(target_arch = "aarch64")]
+pub use sha::NeonSha2;
+#[cfg(target_arch = "x86_64")]
+pub use sha::ShaNi;
+pub use sha::{PortableSha, ShaKernel, ShaRounds};
 pub use vectors::{
     AesClmul, AesRounds, Begun, Beside, Blocks, Clmul, Kernel, LAST, LaneBuffers, MOST_LANES,
     RoundKeys, Row, RowMut, STEPS, WIDEST, Window, Windows, double_constant,
@@ -111,6 +118,6 @@ pub use wipe::{wipe, wipe_stack};
 pub use words::NeonWords;
 #[cfg(target_arch = "x86_64")]
 pub use words::{Avx2Words, Avx512Words};
-pub use words::{PortableWords, WordKernel, Words};
+pub use words::{MOST_WORDS, Pair, PortableWords, Word, WordKernel, Words};
 #[cfg(target_arch = "x86_64")]
 pub use x86::{AesNi, Vaes256, Vaes512};

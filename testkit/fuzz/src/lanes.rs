@@ -526,7 +526,7 @@ fn crew(u: &mut Unstructured<'_>) -> Result<()> {
     }
     let mut crew = Steps { lanes, fewer, sits: vec![None; lanes], landed: vec![None; count] };
     let mut chains = steps.iter().copied().enumerate();
-    fly(&mut crew, &mut chains, most, stop_early);
+    fly(&mut crew, &mut chains, most, if stop_early { usize::MAX } else { 1 });
     let begun = count - chains.len();
     let landed = crew.landed[..begun].iter().map(|left| left.expect("what has begun has landed"));
     let unfinished = landed.zip(&steps).filter(|(left, all)| {

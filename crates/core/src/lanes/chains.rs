@@ -379,6 +379,6 @@ where
         };
         let mut crew =
             ChainCrew::<_, K, Q, C, P> { s, lanes, keys, run, period, head_start, cipher };
-        fly(&mut crew, chains, most, stop_early);
+        fly(&mut crew, chains, most, if stop_early { usize::MAX } else { 1 });
     }
 }

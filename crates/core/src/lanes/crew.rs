@@ -49,7 +49,7 @@
 ///
 /// let mut counts = [0; 6];
 /// let chains = [7, 0, 1 << 20, 1, 255, 3];
-/// fly(&mut Halvings::default(), &mut chains.into_iter().zip(&mut counts), 4, false);
+/// fly(&mut Halvings::default(), &mut chains.into_iter().zip(&mut counts), 4, 1);
 /// assert_eq!(counts, [3, 0, 21, 1, 8, 2]);
 /// ```
 ///
@@ -98,8 +98,8 @@ pub const ABREAST: usize = 8;
 /// Runs chains through the lanes of a crew, in at most `most` of them. A lane is taken by the next chain as
 /// soon as it is free.
 ///
-/// With `stop_early` it ends once a lane has no successor, with the others half done, rather than run on with
-/// fewer and fewer lanes. What is half done lands as it is.
+/// It goes on with fewer and fewer lanes when there are no more chains, as long as `fewest` are in use: 1 to the
+/// end, [`usize::MAX`] only as long as all of them are. What is half done then lands as it is.
 ///
 /// The source of chains is a `dyn Iterator`, so that one crew is compiled for all sources: it is asked once
 /// for a chain, not for a step.
@@ -108,9 +108,10 @@ pub fn fly<W: Crew>(
     crew: &mut W,
     chains: &mut dyn Iterator<Item = W::Chain>,
     most: usize,
-    stop_early: bool,
+    fewest: usize,
 ) {
     let most = most.clamp(1, crew.lanes());
+    let fewest = fewest.clamp(1, most);
     let mut active = 0;
     let ahead = crew.head_start();
     if ahead > 0 {
@@ -135,7 +136,7 @@ pub fn fly<W: Crew>(
         crew.seat(lane, chain);
         active += 1;
     }
-    while active == most || active > 0 && !stop_early {
+    while active >= fewest {
         // All lanes go as far as the one with the fewest steps left: one loop without conditions. Then
         // the lanes that have ended are refilled.
         let used = crew.lanes_to_advance(active);

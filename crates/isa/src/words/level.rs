@@ -1,12 +1,13 @@
 //! A level of words in terms of its leaves.
 
-/// Makes a token: its detection, its entry and its [`Words`], all from one feature list. `frame` names what
-/// prepares the frame of the entry.
+/// Makes a token: its detection, its entry and its [`Words`] of both sizes, all from one feature list. `frame`
+/// names what prepares the frame of the entry.
 macro_rules! words {
     (
         $(#[$doc:meta])*
-        $token:ident, lanes $lanes:literal, $vector:ty, leaves $leaf:ident, $(frame $frame:ident,)?
-        enable $enable:literal, detect [$($feature:tt),+]
+        $token:ident, bytes $bytes:literal,
+        $(frame $frame:ident,)? enable $enable:literal, detect [$($feature:tt),+],
+        $(words $word:ident as $v:ty, lanes $lanes:literal, leaves $leaf:ident;)+
     ) => {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -15,6 +16,8 @@ macro_rules! words {
         impl $token {
             /// The CPU features that this level requires.
             pub const REQUIRES: &str = $enable;
+            /// Words of 32 bits in a vector.
+            pub(crate) const LANES: usize = $bytes / 4;
 
             pub(crate) fn detect() -> Option<Self> {
                 (has_features!($($feature),+)).then_some(Self(()))
@@ -25,7 +28,7 @@ macro_rules! words {
                 #[target_feature(enable = $enable)]
                 fn entry<K: WordKernel>(token: $token, kernel: K) -> K::Out {
                     $($frame();)?
-                    kernel.run(token)
+                    <K::Word as Word>::enter(token, kernel)
                 }
                 // SAFETY: a token exists only where `detect` found every feature enabled here.
                 unsafe { entry(self, kernel) }
@@ -34,91 +37,125 @@ macro_rules! words {
 
         impl Sealed for $token {}
 
-        impl Words for $token {
-            type V = $vector;
-            const LANES: usize = $lanes;
+        $(
+            impl Words<$word> for $token {
+                type V = $v;
+                const LANES: usize = $lanes;
+                const MANY_REGISTERS: bool = $bytes != 32;
 
-            #[inline(always)]
-            fn splat(self, word: u32) -> $vector {
-                // SAFETY: the token proves the features.
-                unsafe { $leaf::splat(word) }
-            }
-
-            #[inline(always)]
-            fn load(self, src: &[u32]) -> $vector {
-                let Some(words) = src.first_chunk() else { too_few() };
-                // SAFETY: the token proves the features.
-                unsafe { $leaf::load(words) }
-            }
-
-            #[inline(always)]
-            fn store(self, v: $vector, dst: &mut [u32]) {
-                let Some(words) = dst.first_chunk_mut() else { too_few() };
-                // SAFETY: the token proves the features.
-                unsafe { $leaf::store(v, words) }
-            }
-
-            #[inline(always)]
-            fn gather_words_le(self, blocks: &[&[u8; 64]], at: usize) -> $vector {
-                let Some(blocks) = blocks.first_chunk::<$lanes>() else { too_few() };
-                let mut words = [0; $lanes];
-                for lane in 0..$lanes {
-                    words[lane] = u32::from_le_bytes(blocks[lane].as_chunks().0[at]);
+                #[inline(always)]
+                fn splat(self, word: $word) -> $v {
+                    // SAFETY: the token proves the features.
+                    unsafe { $leaf::splat(word) }
                 }
-                // SAFETY: the token proves the features.
-                unsafe { $leaf::load(&words) }
-            }
 
-            #[inline(always)]
-            fn gather_words_be(self, blocks: &[&[u8; 64]], at: usize) -> $vector {
-                let words = self.gather_words_le(blocks, at);
-                // SAFETY: the token proves the features.
-                unsafe { $leaf::swap_bytes(words) }
-            }
+                #[inline(always)]
+                fn load(self, src: &[$word]) -> $v {
+                    let Some(words) = src.first_chunk::<$lanes>() else { too_few() };
+                    // SAFETY: the token proves the features.
+                    unsafe { $leaf::load(words) }
+                }
 
-            #[inline(always)]
-            fn add(self, a: $vector, b: $vector) -> $vector {
-                // SAFETY: the token proves the features.
-                unsafe { $leaf::add(a, b) }
-            }
+                #[inline(always)]
+                fn store(self, v: $v, dst: &mut [$word]) {
+                    let Some(words) = dst.first_chunk_mut::<$lanes>() else { too_few() };
+                    // SAFETY: the token proves the features.
+                    unsafe { $leaf::store(v, words) }
+                }
 
-            #[inline(always)]
-            fn xor(self, a: $vector, b: $vector) -> $vector {
-                // SAFETY: the token proves the features.
-                unsafe { $leaf::xor(a, b) }
-            }
+                #[inline(always)]
+                fn gather(self, rows: &[&[u8]], mut at: usize, words: &mut [$v]) {
+                    let Some(rows) = rows.first_chunk::<$lanes>() else { too_few() };
+                    // As many words as there are rows are a square, which is turned in registers.
+                    let (squares, rest) = words.as_chunks_mut::<$lanes>();
+                    for square in squares {
+                        let mut chunks = [&[0; $bytes]; $lanes];
+                        for lane in 0..$lanes {
+                            let Some(chunk) = rows[lane][at..].first_chunk() else { too_few() };
+                            chunks[lane] = chunk;
+                        }
+                        // SAFETY: the token proves the features.
+                        *square = unsafe { $leaf::gather_square(chunks) };
+                        at += $bytes;
+                    }
+                    for words in rest {
+                        let mut lanes = [0; $lanes];
+                        for lane in 0..$lanes {
+                            lanes[lane] = <$word as Word>::read_le(&rows[lane][at..]);
+                        }
+                        *words = Words::<$word>::load(self, &lanes);
+                        at += size_of::<$word>();
+                    }
+                }
 
-            #[inline(always)]
-            fn and(self, a: $vector, b: $vector) -> $vector {
-                // SAFETY: the token proves the features.
-                unsafe { $leaf::and(a, b) }
-            }
+                #[inline(always)]
+                fn swap_bytes(self, v: $v) -> $v {
+                    // SAFETY: the token proves the features.
+                    unsafe { $leaf::swap_bytes(v) }
+                }
 
-            #[inline(always)]
-            fn and_not(self, a: $vector, b: $vector) -> $vector {
-                // SAFETY: the token proves the features.
-                unsafe { $leaf::and_not(a, b) }
-            }
+                #[inline(always)]
+                fn add(self, a: $v, b: $v) -> $v {
+                    // SAFETY: the token proves the features.
+                    unsafe { $leaf::add(a, b) }
+                }
 
-            #[inline(always)]
-            fn rotate_left<const N: u32>(self, v: $vector) -> $vector {
-                const { assert!(N < 32) }
-                // SAFETY: the token proves the features.
-                unsafe { $leaf::rotate_left::<N>(v) }
-            }
+                #[inline(always)]
+                fn xor(self, a: $v, b: $v) -> $v {
+                    // SAFETY: the token proves the features.
+                    unsafe { $leaf::xor(a, b) }
+                }
 
-            #[inline(always)]
-            fn shift_right<const N: u32>(self, v: $vector) -> $vector {
-                const { assert!(N < 32) }
-                // SAFETY: the token proves the features.
-                unsafe { $leaf::shift_right::<N>(v) }
+                #[inline(always)]
+                fn and(self, a: $v, b: $v) -> $v {
+                    // SAFETY: the token proves the features.
+                    unsafe { $leaf::and(a, b) }
+                }
+
+                #[inline(always)]
+                fn and_not(self, a: $v, b: $v) -> $v {
+                    // SAFETY: the token proves the features.
+                    unsafe { $leaf::and_not(a, b) }
+                }
+
+                #[inline(always)]
+                fn rotate_left<const N: u32>(self, v: $v) -> $v {
+                    const { assert!(N < $word::BITS) }
+                    // SAFETY: the token proves the features.
+                    unsafe { $leaf::rotate_left::<N>(v) }
+                }
+
+                #[inline(always)]
+                fn shift_right<const N: u32>(self, v: $v) -> $v {
+                    const { assert!(N < $word::BITS) }
+                    // SAFETY: the token proves the features.
+                    unsafe { $leaf::shift_right::<N>(v) }
+                }
+
+                #[inline(always)]
+                fn xor3(self, a: $v, b: $v, c: $v) -> $v {
+                    // SAFETY: the token proves the features.
+                    unsafe { $leaf::xor3(a, b, c) }
+                }
+
+                #[inline(always)]
+                fn choose(self, mask: $v, a: $v, b: $v) -> $v {
+                    // SAFETY: the token proves the features.
+                    unsafe { $leaf::choose(mask, a, b) }
+                }
+
+                #[inline(always)]
+                fn majority(self, a: $v, b: $v, c: $v) -> $v {
+                    // SAFETY: the token proves the features.
+                    unsafe { $leaf::majority(a, b, c) }
+                }
+
+                #[inline(always)]
+                fn xor_and_not(self, a: $v, b: $v, c: $v) -> $v {
+                    // SAFETY: the token proves the features.
+                    unsafe { $leaf::xor_and_not(a, b, c) }
+                }
             }
-        }
+        )+
     };
-}
-
-#[cold]
-#[inline(never)]
-pub(super) fn too_few() -> ! {
-    panic!("fewer words or blocks than a vector has lanes")
 }

@@ -1,4 +1,4 @@
-//! The vector trait for hashes of many messages side by side: one word of 32 bits a lane, one message
+//! The vector trait for hashes and stream ciphers of many messages side by side: one word a lane, one message
 //! a lane.
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -7,16 +7,18 @@ mod level;
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
+mod pair;
 mod portable;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+use core::ops::{BitAnd, BitXor, Not, Shr};
+
 use crate::vectors::sealed::Sealed;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-use level::too_few;
 
 #[cfg(target_arch = "aarch64")]
 pub use aarch64::NeonWords;
+pub use pair::Pair;
 pub use portable::PortableWords;
 #[cfg(target_arch = "x86_64")]
 pub use x86::{Avx2Words, Avx512Words};
@@ -26,13 +28,15 @@ pub use x86::{Avx2Words, Avx512Words};
 ///
 /// `run` must be `#[inline(always)]`; see the crate documentation.
 pub trait WordKernel {
+    /// The words that it works on.
+    type Word: Word;
     /// What the algorithm returns.
     type Out;
     /// The body.
-    fn run<S: Words>(self, s: S) -> Self::Out;
+    fn run<S: Words<Self::Word>>(self, s: S) -> Self::Out;
 }
 
-/// Vectors of 32-bit words at one level: what the rounds of SHA-256 and its like need.
+/// Vectors of words `W` at one level: what the rounds of SHA-2, Keccak, ChaCha20 and their like need.
 ///
 /// ```
 /// use lanelock_isa::{HashLevel, WordKernel, Words};
@@ -41,13 +45,14 @@ pub trait WordKernel {
 /// struct Choose([u32; 3]);
 ///
 /// impl WordKernel for Choose {
+///     type Word = u32;
 ///     type Out = u32;
 ///
 ///     #[inline(always)]
-///     fn run<S: Words>(self, s: S) -> u32 {
+///     fn run<S: Words<u32>>(self, s: S) -> u32 {
 ///         let (x, y, z) = (s.splat(self.0[0]), s.splat(self.0[1]), s.splat(self.0[2]));
 ///         let mut words = [0; 16]; // a vector has 4, 8 or 16 lanes
-///         s.store(s.xor(s.and(x, y), s.and_not(x, z)), &mut words);
+///         s.store(s.choose(x, y, z), &mut words);
 ///         words[S::LANES - 1]
 ///     }
 /// }
@@ -56,25 +61,27 @@ pub trait WordKernel {
 ///     assert_eq!(level.run(Choose([0xffff_0000, 0x1234_5678, 0x9abc_def0])), 0x1234_def0, "{level}");
 /// }
 /// ```
-pub trait Words: Sealed + Copy {
+pub trait Words<W: Word>: Sealed + Copy {
     /// A word of each lane.
     type V: Copy;
-    /// Words in a vector, at most 16.
+    /// Words in a vector, at most [`MOST_WORDS`].
     const LANES: usize;
+    /// Whether there are registers for two messages a lane: 32.
+    const MANY_REGISTERS: bool = false;
 
     /// The word in every lane.
-    fn splat(self, word: u32) -> Self::V;
+    fn splat(self, word: W) -> Self::V;
     /// The first [`LANES`](Words::LANES) words of `src`. Panics if there are fewer.
-    fn load(self, src: &[u32]) -> Self::V;
+    fn load(self, src: &[W]) -> Self::V;
     /// The first [`LANES`](Words::LANES) words of `dst` = `v`. Panics if there are fewer.
-    fn store(self, v: Self::V, dst: &mut [u32]);
-    /// Lane *i* = word `at` (0 to 15) of `blocks[i]`, little-endian. Panics if there are fewer blocks
-    /// than lanes, or words than `at`.
-    fn gather_words_le(self, blocks: &[&[u8; 64]], at: usize) -> Self::V;
-    /// The same, big-endian.
-    fn gather_words_be(self, blocks: &[&[u8; 64]], at: usize) -> Self::V;
+    fn store(self, v: Self::V, dst: &mut [W]);
+    /// Lane *i* of `words[j]` = word *j* of `rows[i][at..]`, little-endian. Panics if there are fewer rows than
+    /// lanes, or fewer bytes in one of them.
+    fn gather(self, rows: &[&[u8]], at: usize, words: &mut [Self::V]);
 
-    /// `a` + `b` modulo 2^32
+    /// The bytes of each word in reverse order.
+    fn swap_bytes(self, v: Self::V) -> Self::V;
+    /// `a` + `b`, modulo 2 to the power of the bits of a word
     fn add(self, a: Self::V, b: Self::V) -> Self::V;
     /// `a` ^ `b`
     fn xor(self, a: Self::V, b: Self::V) -> Self::V;
@@ -82,8 +89,130 @@ pub trait Words: Sealed + Copy {
     fn and(self, a: Self::V, b: Self::V) -> Self::V;
     /// !`a` & `b`
     fn and_not(self, a: Self::V, b: Self::V) -> Self::V;
-    /// Rotates to the left by `N` bits, 0 to 31.
+    /// Rotates to the left by `N` bits, fewer than a word has.
     fn rotate_left<const N: u32>(self, v: Self::V) -> Self::V;
-    /// Shifts to the right by `N` bits, 0 to 31, and zeros in.
+    /// Shifts to the right by `N` bits, fewer than a word has, and zeros in.
     fn shift_right<const N: u32>(self, v: Self::V) -> Self::V;
+
+    // What some levels have in one instruction.
+
+    /// `a` ^ `b` ^ `c`
+    #[inline(always)]
+    fn xor3(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V {
+        self.xor(self.xor(a, b), c)
+    }
+
+    /// The bits of `a` where `mask` has ones, those of `b` elsewhere: Ch of FIPS 180-4.
+    #[inline(always)]
+    fn choose(self, mask: Self::V, a: Self::V, b: Self::V) -> Self::V {
+        self.xor(self.and(mask, self.xor(a, b)), b)
+    }
+
+    /// The bits that most of the three have: Maj of FIPS 180-4.
+    #[inline(always)]
+    fn majority(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V {
+        self.xor(self.and(self.xor(a, b), self.xor(b, c)), b)
+    }
+
+    /// `a` ^ (!`b` & `c`): a word of the step χ of Keccak.
+    #[inline(always)]
+    fn xor_and_not(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V {
+        self.xor(a, self.and_not(b, c))
+    }
+}
+
+/// The most words in a vector of any level, or in a [`Pair`] of them.
+pub const MOST_WORDS: usize = 32;
+
+/// A word that hashes work on: `u32` or `u64`.
+pub trait Word:
+    Copy
+    + Default
+    + Eq
+    + Not<Output = Self>
+    + BitAnd<Output = Self>
+    + BitXor<Output = Self>
+    + Shr<u32, Output = Self>
+    + Send
+    + Sync
+    + Sealed
+    + 'static
+{
+    /// Bits in a word.
+    const BITS: u32;
+    /// Bytes in a word.
+    const BYTES: usize;
+
+    /// The first bytes of `bytes`, little-endian. Panics if there are fewer than a word has.
+    fn read_le(bytes: &[u8]) -> Self;
+    /// Puts as many of its bytes into `bytes` as these are, little-endian.
+    fn write_le(self, bytes: &mut [u8]);
+    /// The bytes in reverse order.
+    #[must_use]
+    fn swap_bytes(self) -> Self;
+    /// The sum, modulo 2 to the power of the bits of a word.
+    #[must_use]
+    fn wrapping_add(self, other: Self) -> Self;
+    /// Rotated to the left.
+    #[must_use]
+    fn rotate_left(self, bits: u32) -> Self;
+
+    /// Runs a kernel on these words: what tokens call, which have them all.
+    #[doc(hidden)]
+    fn enter<S: Words<u32> + Words<u64>, K: WordKernel<Word = Self>>(s: S, kernel: K) -> K::Out;
+}
+
+macro_rules! word {
+    ($word:ident) => {
+        impl Sealed for $word {}
+
+        impl Word for $word {
+            const BITS: u32 = $word::BITS;
+            const BYTES: usize = size_of::<$word>();
+
+            #[inline(always)]
+            fn read_le(bytes: &[u8]) -> $word {
+                let Some(bytes) = bytes.first_chunk() else { too_few() };
+                $word::from_le_bytes(*bytes)
+            }
+
+            #[inline(always)]
+            fn write_le(self, bytes: &mut [u8]) {
+                let own = self.to_le_bytes();
+                bytes.copy_from_slice(&own[..bytes.len()]);
+            }
+
+            #[inline(always)]
+            fn swap_bytes(self) -> $word {
+                self.swap_bytes()
+            }
+
+            #[inline(always)]
+            fn wrapping_add(self, other: $word) -> $word {
+                self.wrapping_add(other)
+            }
+
+            #[inline(always)]
+            fn rotate_left(self, bits: u32) -> $word {
+                self.rotate_left(bits)
+            }
+
+            #[inline(always)]
+            fn enter<S: Words<u32> + Words<u64>, K: WordKernel<Word = $word>>(
+                s: S,
+                kernel: K,
+            ) -> K::Out {
+                kernel.run(s)
+            }
+        }
+    };
+}
+
+word!(u32);
+word!(u64);
+
+#[cold]
+#[inline(never)]
+fn too_few() -> ! {
+    panic!("fewer words or bytes than a vector has lanes")
 }

@@ -1,85 +1,100 @@
-//! Words without an instruction set: arrays of four, which compilers turn into vectors of 128 bits where
-//! the target has them.
+//! Words without an instruction set: arrays, which compilers turn into vectors where the target has them.
 
-use super::{WordKernel, Words};
+use core::array::from_fn;
+
+use super::{Word, WordKernel, Words, too_few};
 use crate::vectors::sealed::Sealed;
 
-/// The token of the portable level of [`HashLevel`](crate::HashLevel). Needs no instruction set.
+/// The token of the portable level of [`HashLevel`](crate::HashLevel), with `N` words in a vector. Needs no
+/// instruction set. With one word it is code for one message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct PortableWords(());
+pub struct PortableWords<const N: usize = 4>(());
 
-impl PortableWords {
-    pub(crate) const fn new() -> Self {
+impl<const N: usize> PortableWords<N> {
+    /// Words in a vector.
+    pub(crate) const LANES: usize = N;
+
+    /// The token.
+    pub const fn new() -> Self {
         Self(())
     }
 
     /// Runs `kernel`; never inlined, so that its frame is not that of the other levels.
     #[inline(never)]
     pub(crate) fn run<K: WordKernel>(self, kernel: K) -> K::Out {
-        kernel.run(self)
+        K::Word::enter(self, kernel)
     }
 }
 
-impl Sealed for PortableWords {}
+impl<const N: usize> Default for PortableWords<N> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
-impl Words for PortableWords {
-    type V = [u32; 4];
-    const LANES: usize = 4;
+impl<const N: usize> Sealed for PortableWords<N> {}
+
+impl<W: Word, const N: usize> Words<W> for PortableWords<N> {
+    type V = [W; N];
+    const LANES: usize = N;
 
     #[inline(always)]
-    fn splat(self, word: u32) -> [u32; 4] {
-        [word; 4]
+    fn splat(self, word: W) -> [W; N] {
+        [word; N]
     }
 
     #[inline(always)]
-    fn load(self, src: &[u32]) -> [u32; 4] {
-        core::array::from_fn(|lane| src[lane])
+    fn load(self, src: &[W]) -> [W; N] {
+        let Some(words) = src.first_chunk() else { too_few() };
+        *words
     }
 
     #[inline(always)]
-    fn store(self, v: [u32; 4], dst: &mut [u32]) {
-        dst[..4].copy_from_slice(&v);
+    fn store(self, v: [W; N], dst: &mut [W]) {
+        dst[..N].copy_from_slice(&v);
     }
 
     #[inline(always)]
-    fn gather_words_le(self, blocks: &[&[u8; 64]], at: usize) -> [u32; 4] {
-        core::array::from_fn(|lane| u32::from_le_bytes(blocks[lane].as_chunks().0[at]))
+    fn gather(self, rows: &[&[u8]], at: usize, words: &mut [[W; N]]) {
+        for (number, word) in words.iter_mut().enumerate() {
+            *word = from_fn(|lane| W::read_le(&rows[lane][at + W::BYTES * number..]));
+        }
     }
 
     #[inline(always)]
-    fn gather_words_be(self, blocks: &[&[u8; 64]], at: usize) -> [u32; 4] {
-        core::array::from_fn(|lane| u32::from_be_bytes(blocks[lane].as_chunks().0[at]))
+    fn swap_bytes(self, v: [W; N]) -> [W; N] {
+        v.map(W::swap_bytes)
     }
 
     #[inline(always)]
-    fn add(self, a: [u32; 4], b: [u32; 4]) -> [u32; 4] {
-        core::array::from_fn(|lane| a[lane].wrapping_add(b[lane]))
+    fn add(self, a: [W; N], b: [W; N]) -> [W; N] {
+        from_fn(|lane| a[lane].wrapping_add(b[lane]))
     }
 
     #[inline(always)]
-    fn xor(self, a: [u32; 4], b: [u32; 4]) -> [u32; 4] {
-        core::array::from_fn(|lane| a[lane] ^ b[lane])
+    fn xor(self, a: [W; N], b: [W; N]) -> [W; N] {
+        from_fn(|lane| a[lane] ^ b[lane])
     }
 
     #[inline(always)]
-    fn and(self, a: [u32; 4], b: [u32; 4]) -> [u32; 4] {
-        core::array::from_fn(|lane| a[lane] & b[lane])
+    fn and(self, a: [W; N], b: [W; N]) -> [W; N] {
+        from_fn(|lane| a[lane] & b[lane])
     }
 
     #[inline(always)]
-    fn and_not(self, a: [u32; 4], b: [u32; 4]) -> [u32; 4] {
-        core::array::from_fn(|lane| !a[lane] & b[lane])
+    fn and_not(self, a: [W; N], b: [W; N]) -> [W; N] {
+        from_fn(|lane| !a[lane] & b[lane])
     }
 
     #[inline(always)]
-    fn rotate_left<const N: u32>(self, v: [u32; 4]) -> [u32; 4] {
-        const { assert!(N < 32) }
-        v.map(|word| word.rotate_left(N))
+    fn rotate_left<const BITS: u32>(self, v: [W; N]) -> [W; N] {
+        const { assert!(BITS < W::BITS) }
+        v.map(|word| word.rotate_left(BITS))
     }
 
     #[inline(always)]
-    fn shift_right<const N: u32>(self, v: [u32; 4]) -> [u32; 4] {
-        const { assert!(N < 32) }
-        v.map(|word| word >> N)
+    fn shift_right<const BITS: u32>(self, v: [W; N]) -> [W; N] {
+        const { assert!(BITS < W::BITS) }
+        v.map(|word| word >> BITS)
     }
 }

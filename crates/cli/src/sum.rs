@@ -1,0 +1,348 @@
+//! `lanelock sum`: digests of files, many of them side by side.
+
+use std::{
+    fs::File,
+    io::{self, BufRead, BufReader, ErrorKind, Read, Write},
+    path::Path,
+};
+
+use indicatif::ProgressBar;
+use lanelock::hash::{
+    Hash, Kt128, Levels,
+    algorithm::{self, Algorithm},
+    update_all,
+};
+use serde_json::json;
+
+use crate::{
+    failure::Failure,
+    sum_args::{SumAlgorithm, SumArgs},
+    terminal::{self, Label},
+    watch::bar,
+};
+
+/// Files that are read side by side: as many as there are lanes.
+const AT_ONCE: usize = 32;
+/// Bytes that are read of each in turn.
+const PIECE: usize = 128 << 10;
+/// Bytes that are read of a file whose hash is a tree: many leaves.
+const TREE_PIECE: usize = 1 << 20;
+
+/// The exit code.
+pub(crate) fn sum(args: &SumArgs) -> Result<u8, Failure> {
+    let levels = Levels::best().map_err(lanelock_packager::Error::from)?;
+    if args.check { check(args, levels) } else { print(args, levels) }
+}
+
+/// Prints digests.
+fn print(args: &SumArgs, levels: Levels) -> Result<u8, Failure> {
+    let (mut objects, mut code) = (Vec::new(), 0);
+    let mut out = io::stdout().lock();
+    let names: Vec<&str> = args.files.iter().map(String::as_str).collect();
+    digests(args, levels, &names, |name, digest| {
+        match digest {
+            Ok(digest) if args.json => objects.push(json!({ "path": name, "digest": digest })),
+            Ok(digest) => {
+                let (mark, name) = escaped(name);
+                writeln!(out, "{mark}{digest}  {name}")?;
+            }
+            Err(error) => {
+                code = 3;
+                objects.push(json!({ "path": name, "error": error.to_string() }));
+                complain(args, &format!("cannot read {name}: {error}"));
+            }
+        }
+        Ok(())
+    })?;
+    if args.json {
+        let all = json!({ "algorithm": args.algorithm().name(), "files": objects });
+        serde_json::to_writer_pretty(&mut out, &all).map_err(io::Error::from)?;
+        writeln!(out)?;
+    }
+    out.flush()?;
+    Ok(code)
+}
+
+/// Compares digests with those in lists.
+fn check(args: &SumArgs, levels: Levels) -> Result<u8, Failure> {
+    let mut lines = Vec::new();
+    for list in &args.files {
+        let read = |error| Failure::Io { what: format!("cannot read {list}"), error };
+        let before = lines.len();
+        for line in BufReader::new(open(list).map_err(read)?).lines() {
+            let line = line.map_err(read)?;
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let line = Line::read(&line, args.algorithm()).ok_or_else(|| {
+                let hint = "a line is a digest in hexadecimal digits, two spaces, and a name; other hashes have \
+                            their options";
+                Failure::usage(format!("{list}: not a line of {}: {line}", args.algorithm().name()), hint)
+            })?;
+            lines.push(line);
+        }
+        if lines.len() == before {
+            return Err(Failure::unsuitable(list, "there is no digest in it"));
+        }
+    }
+    let (mut objects, mut wrong, mut missing) = (Vec::new(), 0, 0);
+    let mut out = io::stdout().lock();
+    let names: Vec<&str> = lines.iter().map(|line| line.name.as_str()).collect();
+    let mut expected = lines.iter();
+    digests(args, levels, &names, |name, digest| {
+        let Some(line) = expected.next() else { return Ok(()) };
+        let verdict = match &digest {
+            Ok(digest) if *digest == line.digest => "OK",
+            Ok(_) => "FAILED",
+            Err(_) => "FAILED open or read",
+        };
+        if let Err(error) = digest {
+            missing += 1;
+            complain(args, &format!("cannot read {name}: {error}"));
+        } else if verdict == "FAILED" {
+            wrong += 1;
+        }
+        if args.json {
+            objects.push(json!({ "path": name, "ok": verdict == "OK" }));
+        } else if verdict != "OK" || !args.quiet {
+            // As GNU has it: the lines of a list escape backslashes too.
+            let (mark, name) =
+                if name.contains(['\n', '\r']) { escaped(name) } else { ("", name.to_owned()) };
+            writeln!(out, "{mark}{name}: {verdict}")?;
+        }
+        Ok(())
+    })?;
+    if args.json {
+        let all = json!({ "algorithm": args.algorithm().name(), "files": objects });
+        serde_json::to_writer_pretty(&mut out, &all).map_err(io::Error::from)?;
+        writeln!(out)?;
+    }
+    out.flush()?;
+    for (count, what) in [(wrong, "digests do not match"), (missing, "files cannot be read")] {
+        if count > 0 {
+            complain(args, &format!("{count} of {} {what}", names.len()));
+        }
+    }
+    Ok(if wrong > 0 {
+        1
+    } else if missing > 0 {
+        3
+    } else {
+        0
+    })
+}
+
+/// A line of a list.
+struct Line {
+    digest: String,
+    name: String,
+}
+
+impl Line {
+    /// As this command and those of GNU and BSD write them.
+    fn read(line: &str, algorithm: SumAlgorithm) -> Option<Self> {
+        let (escaped, line) = match line.strip_prefix('\\') {
+            Some(line) => (true, line),
+            None => (false, line),
+        };
+        let (digest, name) = if let Some(line) = line.strip_prefix(algorithm.name()) {
+            let (name, digest) = line.trim_start().strip_prefix('(')?.rsplit_once(") = ")?;
+            (digest, name)
+        } else {
+            let (digest, name) = line.split_once(' ')?;
+            // A space for text or an asterisk for binary, which is the same here.
+            (digest, name.strip_prefix([' ', '*'])?)
+        };
+        let digest = digest.to_ascii_lowercase();
+        let is_digest = digest.len() == 2 * algorithm.bytes()
+            && digest.bytes().all(|digit| digit.is_ascii_hexdigit());
+        let name = if escaped { unescaped(name)? } else { name.to_owned() };
+        (is_digest && !name.is_empty()).then_some(Self { digest, name })
+    }
+}
+
+/// A name as a line holds it, and the mark in front of a line whose name is not as it is.
+fn escaped(name: &str) -> (&'static str, String) {
+    if !name.contains(['\\', '\n', '\r']) {
+        return ("", name.to_owned());
+    }
+    ("\\", name.replace('\\', "\\\\").replace('\n', "\\n").replace('\r', "\\r"))
+}
+
+fn unescaped(name: &str) -> Option<String> {
+    let (mut text, mut chars) = (String::new(), name.chars());
+    while let Some(c) = chars.next() {
+        text.push(match c {
+            '\\' => match chars.next()? {
+                '\\' => '\\',
+                'n' => '\n',
+                'r' => '\r',
+                _ => return None,
+            },
+            c => c,
+        });
+    }
+    Some(text)
+}
+
+fn complain(args: &SumArgs, what: &str) {
+    // What cannot be printed there is in the exit code.
+    if !args.json {
+        let _ = Label::Warning.write(&mut terminal::stderr(), what);
+    }
+}
+
+/// Standard input, or a file.
+fn open(name: &str) -> io::Result<Box<dyn Read>> {
+    if name == "-" {
+        return Ok(Box::new(io::stdin()));
+    }
+    if Path::new(name).is_dir() {
+        return Err(io::Error::new(ErrorKind::IsADirectory, "it is a folder"));
+    }
+    Ok(Box::new(File::open(name)?))
+}
+
+/// What becomes of a file: its name, and its digest or why there is none.
+type Take<'t> = dyn FnMut(&str, io::Result<String>) -> Result<(), Failure> + 't;
+
+/// The digests of files, in their order.
+fn digests(
+    args: &SumArgs,
+    levels: Levels,
+    names: &[&str],
+    mut take: impl FnMut(&str, io::Result<String>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let length = |name: &&str| std::fs::metadata(name).map_or(0, |file| file.len());
+    let bar = bar(args.quiet || args.json, Some(names.iter().map(length).sum()));
+    let mut take = |name: &str, digest: io::Result<String>| bar.suspend(|| take(name, digest));
+    let run = Run { levels, names, bar: &bar, take: &mut take };
+    match args.algorithm() {
+        SumAlgorithm::Sha1 => run.side_by_side::<algorithm::Sha1>(),
+        SumAlgorithm::Sha224 => run.side_by_side::<algorithm::Sha224>(),
+        SumAlgorithm::Sha256 => run.side_by_side::<algorithm::Sha256>(),
+        SumAlgorithm::Sha384 => run.side_by_side::<algorithm::Sha384>(),
+        SumAlgorithm::Sha512 => run.side_by_side::<algorithm::Sha512>(),
+        SumAlgorithm::Sha3_256 => run.side_by_side::<algorithm::Sha3_256>(),
+        SumAlgorithm::Sha3_512 => run.side_by_side::<algorithm::Sha3_512>(),
+        SumAlgorithm::Sm3 => run.side_by_side::<algorithm::Sm3>(),
+        SumAlgorithm::Blake2b => run.side_by_side::<algorithm::Blake2b>(),
+        SumAlgorithm::K12 => run.trees(),
+    }?;
+    bar.finish_and_clear();
+    Ok(())
+}
+
+struct Run<'r> {
+    levels: Levels,
+    names: &'r [&'r str],
+    bar: &'r ProgressBar,
+    take: &'r mut Take<'r>,
+}
+
+/// A file that is being read.
+struct Stream<A: Algorithm> {
+    number: usize,
+    file: Box<dyn Read>,
+    hash: Hash<A>,
+    piece: Vec<u8>,
+}
+
+impl Run<'_> {
+    /// A piece of each of some files in turn, in lanes. Another file takes the place of one that has ended.
+    fn side_by_side<A: Algorithm>(self) -> Result<(), Failure> {
+        let mut waiting = self.names.iter().enumerate();
+        let mut streams: Vec<Stream<A>> = Vec::new();
+        let mut done: Vec<Option<io::Result<String>>> = Vec::new();
+        done.resize_with(self.names.len(), || None);
+        let mut printed = 0;
+        loop {
+            while streams.len() < AT_ONCE
+                && let Some((number, name)) = waiting.next()
+            {
+                match open(name) {
+                    Ok(file) => {
+                        let hash = Hash::with_level(self.levels.one);
+                        streams.push(Stream {
+                            number,
+                            file,
+                            hash,
+                            piece: Vec::with_capacity(PIECE),
+                        });
+                    }
+                    Err(error) => done[number] = Some(Err(error)),
+                }
+            }
+            for stream in &mut streams {
+                stream.piece.clear();
+                match stream.file.by_ref().take(PIECE as u64).read_to_end(&mut stream.piece) {
+                    Ok(bytes) => self.bar.inc(bytes as u64),
+                    Err(error) => done[stream.number] = Some(Err(error)),
+                }
+            }
+            let mut pieces: Vec<_> =
+                streams.iter_mut().map(|stream| (&mut stream.hash, &stream.piece[..])).collect();
+            update_all(self.levels, &mut pieces);
+            for at in (0..streams.len()).rev() {
+                let number = streams[at].number;
+                if streams[at].piece.len() < PIECE || done[number].is_some() {
+                    let digest = streams.swap_remove(at).hash.finish();
+                    done[number]
+                        .get_or_insert_with(|| Ok(base16ct::lower::encode_string(digest.as_ref())));
+                }
+            }
+            while let Some(digest) = done.get_mut(printed).and_then(Option::take) {
+                (self.take)(self.names[printed], digest)?;
+                printed += 1;
+            }
+            if printed == self.names.len() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// One file after the other, each as a tree.
+    fn trees(self) -> Result<(), Failure> {
+        let mut piece = Vec::with_capacity(TREE_PIECE);
+        for name in self.names {
+            let digest = open(name).and_then(|mut file| {
+                let mut hash = Kt128::with_levels(self.levels);
+                loop {
+                    piece.clear();
+                    let bytes = file.by_ref().take(TREE_PIECE as u64).read_to_end(&mut piece)?;
+                    self.bar.inc(bytes as u64);
+                    hash.update(&piece);
+                    if bytes < TREE_PIECE {
+                        let mut digest = [0; 32];
+                        hash.finish(b"").read(&mut digest);
+                        return Ok(base16ct::lower::encode_string(&digest));
+                    }
+                }
+            });
+            (self.take)(name, digest)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_read_as_they_are_written() {
+        let digest = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+        for name in ["a", "a b", " a", "*a", "a\nb", "a\\nb", "\\", "a\rb", "(a) = b"] {
+            let (mark, shown) = escaped(name);
+            assert!(!shown.contains(['\n', '\r']), "{shown:?}");
+            let line =
+                Line::read(&format!("{mark}{digest}  {shown}"), SumAlgorithm::Sha256).unwrap();
+            assert_eq!((line.digest.as_str(), line.name.as_str()), (digest, name));
+        }
+        let tagged = Line::read(&format!("SHA256 (a) = {digest}"), SumAlgorithm::Sha256).unwrap();
+        assert_eq!((tagged.digest.as_str(), tagged.name.as_str()), (digest, "a"));
+        for wrong in ["", digest, "abc  name", &format!("{digest} name"), &format!("{digest}  ")] {
+            assert!(Line::read(wrong, SumAlgorithm::Sha256).is_none(), "{wrong:?}");
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! The arguments of `lanelock sum`.
+
+const SUM_EXAMPLES: &str = "\
+Examples:
+  Digests of all segments, and later whether they are as they were:
+    lanelock sum out/*.m4s > SUMS
+    lanelock sum --check SUMS
+
+  A large file, hashed as a tree:
+    lanelock sum --k12 film.mp4
+
+Many files are hashed side by side, in the lanes of vectors. Lists are those of
+sha256sum and its like: a digest, two spaces, and a name.
+
+Exit codes:
+  0    done; with --check all digests match
+  1    a digest does not match
+  2    the command line, or a list, is wrong
+  3    a file cannot be read";
+
+/// Prints the digests of files, or compares them with a list.
+#[derive(Debug, clap::Args)]
+#[command(after_help = SUM_EXAMPLES)]
+pub(crate) struct SumArgs {
+    /// The files; - is standard input. With --check lists of digests
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<String>,
+
+    /// Compares the files that the lists name with their digests there
+    #[arg(long, short)]
+    pub(crate) check: bool,
+
+    #[command(flatten)]
+    algorithm: AlgorithmArgs,
+
+    /// Prints nothing of what is as it should be, and no progress
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+
+    /// Prints one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Which hash.
+#[derive(Debug, clap::Args)]
+#[group(multiple = false)]
+#[expect(clippy::struct_excessive_bools, reason = "one option each, of which one is given")]
+struct AlgorithmArgs {
+    /// SHA-256, which is the default
+    #[arg(long)]
+    sha256: bool,
+    /// KangarooTwelve (RFC 9861) with 256 bits of output: the fastest for large files, each of which is a tree
+    #[arg(long)]
+    k12: bool,
+    /// SHA-512
+    #[arg(long)]
+    sha512: bool,
+    /// SHA-384
+    #[arg(long)]
+    sha384: bool,
+    /// SHA-224
+    #[arg(long)]
+    sha224: bool,
+    /// SHA3-256
+    #[arg(long)]
+    sha3_256: bool,
+    /// SHA3-512
+    #[arg(long)]
+    sha3_512: bool,
+    /// BLAKE2b with 512 bits
+    #[arg(long)]
+    blake2b: bool,
+    /// SM3
+    #[arg(long)]
+    sm3: bool,
+    /// SHA-1, of which collisions are known
+    #[arg(long)]
+    sha1: bool,
+}
+
+/// A hash by its option.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum SumAlgorithm {
+    Sha1,
+    Sha224,
+    Sha256,
+    Sha384,
+    Sha512,
+    Sha3_256,
+    Sha3_512,
+    Sm3,
+    Blake2b,
+    K12,
+}
+
+impl SumAlgorithm {
+    /// As lists of the BSDs name it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Sha1 => "SHA1",
+            Self::Sha224 => "SHA224",
+            Self::Sha256 => "SHA256",
+            Self::Sha384 => "SHA384",
+            Self::Sha512 => "SHA512",
+            Self::Sha3_256 => "SHA3-256",
+            Self::Sha3_512 => "SHA3-512",
+            Self::Sm3 => "SM3",
+            Self::Blake2b => "BLAKE2b",
+            Self::K12 => "KT128",
+        }
+    }
+
+    /// Bytes of a digest.
+    pub(crate) fn bytes(self) -> usize {
+        match self {
+            Self::Sha1 => 20,
+            Self::Sha224 => 28,
+            Self::Sha256 | Self::Sha3_256 | Self::Sm3 | Self::K12 => 32,
+            Self::Sha384 => 48,
+            Self::Sha512 | Self::Sha3_512 | Self::Blake2b => 64,
+        }
+    }
+}
+
+impl SumArgs {
+    /// The hash that was asked for.
+    pub(crate) fn algorithm(&self) -> SumAlgorithm {
+        let AlgorithmArgs {
+            sha256: _,
+            k12,
+            sha512,
+            sha384,
+            sha224,
+            sha3_256,
+            sha3_512,
+            blake2b,
+            sm3,
+            sha1,
+        } = self.algorithm;
+        let options = [
+            (k12, SumAlgorithm::K12),
+            (sha512, SumAlgorithm::Sha512),
+            (sha384, SumAlgorithm::Sha384),
+            (sha224, SumAlgorithm::Sha224),
+            (sha3_256, SumAlgorithm::Sha3_256),
+            (sha3_512, SumAlgorithm::Sha3_512),
+            (blake2b, SumAlgorithm::Blake2b),
+            (sm3, SumAlgorithm::Sm3),
+            (sha1, SumAlgorithm::Sha1),
+        ];
+        let chosen = options.into_iter().find(|(given, _)| *given);
+        chosen.map_or(SumAlgorithm::Sha256, |(_, algorithm)| algorithm)
+    }
+}

@@ -1,0 +1,118 @@
+//! What takes a block of a message into the state of a hash.
+
+use lanelock_isa::{PortableWords, ShaKernel, ShaLevel, ShaRounds, Word, Words};
+
+use crate::levels::Levels;
+pub use crate::{blake2::Blake2, keccak::Sponge, sha1::Sha1Blocks, sha2::Sha2, sm3::Sm3Blocks};
+
+/// `$body` once for each of these values of `$name`, which is a constant there. An array whose indices are
+/// constants stays in registers; compilers do not unroll loops as long as those of hashes by themselves.
+macro_rules! unrolled {
+    ($name:ident in [$($value:literal)+] $body:block) => {
+        $({
+            const $name: usize = $value;
+            $body
+        })+
+    };
+}
+pub(crate) use unrolled;
+
+/// The inner function of a hash: the state after one more block.
+///
+/// It is written once, for one message of every lane; one message alone is the case of one lane.
+pub trait Compression: Copy + Send + Sync + 'static {
+    /// What the state consists of.
+    type Word: Word;
+    /// A value for each word of the state.
+    type State<T: Copy>: Copy + AsRef<[T]> + AsMut<[T]>;
+    /// A value for each word of a block.
+    type Words<T: Copy>: Copy + AsRef<[T]> + AsMut<[T]>;
+    /// Bytes in a block.
+    const BLOCK: usize;
+    /// Whether the first byte of a word is its highest.
+    const BIG_ENDIAN: bool = true;
+
+    /// The same value for each word of the state.
+    fn state<T: Copy>(value: T) -> Self::State<T>;
+
+    /// The same value for each word of a block.
+    fn words<T: Copy>(value: T) -> Self::Words<T>;
+
+    /// Takes the words of a block of each lane.
+    fn take<S: Words<Self::Word>>(s: S, state: &mut Self::State<S::V>, words: Self::Words<S::V>);
+
+    /// Takes one block of each lane: that at byte `at` of its row.
+    #[inline(always)]
+    fn step<S: Words<Self::Word>>(s: S, state: &mut Self::State<S::V>, rows: &[&[u8]], at: usize) {
+        let mut words = Self::words(s.splat(Self::Word::default()));
+        let block = &mut words.as_mut()[..Self::BLOCK / Self::Word::BYTES];
+        s.gather(rows, at, block);
+        if Self::BIG_ENDIAN {
+            for word in block {
+                *word = s.swap_bytes(*word);
+            }
+        }
+        Self::take(s, state, words);
+    }
+
+    /// Whether two vectors at once are faster than one after the other, where there are registers for both.
+    const PAIRED: bool;
+
+    /// How many lanes have to be in use to be faster than one message after the other.
+    fn fewest_lanes(levels: Levels) -> usize {
+        if levels.lanes.width() < 8 { usize::MAX } else { 2 }
+    }
+
+    /// Takes blocks of one message by instructions for this hash. False where there are none, with nothing done.
+    #[inline(always)]
+    fn by_instructions<S: ShaRounds>(
+        _s: S,
+        _state: &mut Self::State<Self::Word>,
+        _blocks: &[u8],
+    ) -> bool {
+        false
+    }
+}
+
+/// Takes whole blocks of one message.
+pub(crate) fn compress<C: Compression>(
+    level: ShaLevel,
+    state: &mut C::State<C::Word>,
+    blocks: &[u8],
+) {
+    debug_assert!(blocks.len().is_multiple_of(C::BLOCK));
+    if !blocks.is_empty() {
+        level.run(One::<C> { state, blocks });
+    }
+}
+
+struct One<'a, C: Compression> {
+    state: &'a mut C::State<C::Word>,
+    blocks: &'a [u8],
+}
+
+impl<C: Compression> ShaKernel for One<'_, C> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<S: ShaRounds>(self, s: S) {
+        if !C::by_instructions(s, self.state, self.blocks) {
+            on_words::<C>(self.state, self.blocks);
+        }
+    }
+}
+
+/// Takes blocks with a vector of one word.
+#[inline(never)]
+fn on_words<C: Compression>(state: &mut C::State<C::Word>, blocks: &[u8]) {
+    let mut words = C::state([C::Word::default()]);
+    for (word, value) in words.as_mut().iter_mut().zip(state.as_ref()) {
+        *word = [*value];
+    }
+    for block in blocks.chunks_exact(C::BLOCK) {
+        C::step(PortableWords::<1>::new(), &mut words, &[block], 0);
+    }
+    for (value, [word]) in state.as_mut().iter_mut().zip(words.as_ref()) {
+        *value = *word;
+    }
+}

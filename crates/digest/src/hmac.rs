@@ -1,0 +1,197 @@
+//! HMAC (RFC 2104, FIPS 198-1) with any of the hashes.
+
+use core::fmt;
+
+use lanelock_core::{Error, parts::authenticate_wiping};
+use lanelock_isa::{LevelError, StackDepth, wipe};
+use zeroize::Zeroize;
+
+use crate::{
+    algorithm::{Algorithm, Bytes, Compress, State},
+    compression::{Compression, compress},
+    hash::Hash,
+    lanes::{Chain, Goal, Task, run_all},
+    levels::Levels,
+};
+
+/// A key of HMAC: the states of both hashes behind the key. Zeroised on drop.
+#[derive(Clone)]
+pub struct HmacKey<A: Algorithm> {
+    inner: State<A>,
+    outer: State<A>,
+    levels: Levels,
+}
+
+impl<A: Algorithm> HmacKey<A> {
+    /// A key of any length; one that is longer than a block is hashed first. A key has as many bytes as the digest
+    /// or more to be worth it (RFC 2104, 3).
+    ///
+    /// # Errors
+    /// [`LevelError`] if the environment variable `LANELOCK_LEVEL` has a mistake.
+    pub fn new(key: &[u8]) -> Result<Self, LevelError> {
+        Ok(Self::with_levels(Levels::best()?, key))
+    }
+
+    /// The same at these levels.
+    pub fn with_levels(levels: Levels, key: &[u8]) -> Self {
+        let block = Compress::<A>::BLOCK;
+        let mut padded = A::Tail::ZERO;
+        let bytes = &mut padded.as_mut()[..block];
+        if let Some(bytes) = bytes.get_mut(..key.len()) {
+            bytes.copy_from_slice(key);
+        } else {
+            let mut hash = Hash::<A>::with_level(levels.one);
+            hash.update(key);
+            let mut digest = hash.finish();
+            bytes[..digest.as_ref().len()].copy_from_slice(digest.as_ref());
+            digest.zeroize();
+        }
+        let mut made = Self { inner: A::initial(), outer: A::initial(), levels };
+        xor(bytes, 0x36);
+        compress::<Compress<A>>(levels.one, &mut made.inner, bytes);
+        xor(bytes, 0x36 ^ 0x5c);
+        compress::<Compress<A>>(levels.one, &mut made.outer, bytes);
+        wipe(bytes);
+        levels.one.wipe_stack(StackDepth::KiB2);
+        made
+    }
+
+    /// The levels that it runs on.
+    pub fn levels(&self) -> Levels {
+        self.levels
+    }
+
+    /// The states behind the key.
+    pub(crate) fn states(&self) -> (&State<A>, &State<A>) {
+        (&self.inner, &self.outer)
+    }
+
+    /// The tag of a message.
+    pub fn tag(&self, message: &[u8]) -> A::Digest {
+        let mut hmac = self.start();
+        hmac.update(message);
+        hmac.finish()
+    }
+
+    /// Compares the tag of a message in constant time.
+    ///
+    /// # Errors
+    /// [`Error::Authentication`] if it is another one, or shorter.
+    pub fn verify(&self, message: &[u8], tag: &[u8]) -> Result<(), Error> {
+        let mut expected = self.tag(message);
+        authenticate_wiping(expected.as_mut(), tag, &mut [])
+    }
+
+    /// The tag of a message that comes in pieces.
+    pub fn start(&self) -> Hmac<A> {
+        let length = Compress::<A>::BLOCK as u64;
+        Hmac {
+            inner: Hash::from_state(self.inner, length, self.levels.one),
+            outer: Hash::from_state(self.outer, length, self.levels.one),
+        }
+    }
+}
+
+impl<A: Algorithm> Drop for HmacKey<A> {
+    fn drop(&mut self) {
+        self.inner.as_mut().zeroize();
+        self.outer.as_mut().zeroize();
+    }
+}
+
+impl<A: Algorithm> fmt::Debug for HmacKey<A> {
+    /// Says which hash it is, never the key.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "HmacKey({})", A::NAME)
+    }
+}
+
+fn xor(bytes: &mut [u8], with: u8) {
+    for byte in bytes {
+        *byte ^= with;
+    }
+}
+
+/// The tag of a message that comes in pieces.
+#[derive(Clone, Debug)]
+pub struct Hmac<A: Algorithm> {
+    inner: Hash<A>,
+    outer: Hash<A>,
+}
+
+impl<A: Algorithm> Hmac<A> {
+    /// Takes the next bytes of the message.
+    pub fn update(&mut self, data: &[u8]) {
+        self.inner.update(data);
+    }
+
+    /// The tag of all that was taken.
+    pub fn finish(self) -> A::Digest {
+        let Self { inner, mut outer } = self;
+        let mut digest = inner.finish();
+        outer.update(digest.as_ref());
+        digest.zeroize();
+        outer.finish()
+    }
+
+    /// Compares the tag in constant time.
+    ///
+    /// # Errors
+    /// [`Error::Authentication`] if it is another one, or shorter.
+    pub fn verify(self, tag: &[u8]) -> Result<(), Error> {
+        let mut expected = self.finish();
+        authenticate_wiping(expected.as_mut(), tag, &mut [])
+    }
+}
+
+/// A message, its key and its tag.
+#[derive(Clone, Copy)]
+#[non_exhaustive]
+pub struct HmacJob<'a, A: Algorithm> {
+    /// The key.
+    pub key: &'a HmacKey<A>,
+    /// The message.
+    pub message: &'a [u8],
+    /// After the run the tag. Whatever is there before is overwritten.
+    pub tag: A::Digest,
+}
+
+impl<'a, A: Algorithm> HmacJob<'a, A> {
+    /// A job.
+    pub fn new(key: &'a HmacKey<A>, message: &'a [u8]) -> Self {
+        Self { key, message, tag: A::Digest::ZERO }
+    }
+}
+
+impl<A: Algorithm> fmt::Debug for HmacJob<'_, A> {
+    /// The length of the message, never its bytes, nor the tag, which might be a secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HmacJob")
+            .field("key", &self.key)
+            .field("bytes", &self.message.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<A: Algorithm> Chain<A> for HmacJob<'_, A> {
+    fn blocks(&self) -> usize {
+        self.message.len() / Compress::<A>::BLOCK + 2
+    }
+
+    fn address(&self) -> usize {
+        self.message.as_ptr().addr()
+    }
+
+    fn task(&mut self) -> Task<'_, A> {
+        let goal = Goal::Digest { then: Some(&self.key.outer), digest: self.tag.as_mut() };
+        Task { message: self.message, from: Some(&self.key.inner), goal }
+    }
+}
+
+/// Computes the tags of all jobs, side by side in lanes where that is faster than one by one, at the levels of the
+/// first key. Keys may differ.
+pub fn hmac_all<A: Algorithm>(jobs: &mut [HmacJob<'_, A>]) {
+    if let Some(first) = jobs.first() {
+        run_all(first.key.levels, jobs);
+    }
+}

@@ -1,0 +1,490 @@
+//! Many messages side by side: hashes as a crew in the lanes.
+
+use core::{fmt, marker::PhantomData, mem};
+
+use lanelock_core::lanes::{Crew, Turns, fly, longest_first};
+use lanelock_isa::{MOST_WORDS, Pair, ShaLevel, WordKernel, Words, wipe};
+use zeroize::Zeroize;
+
+use crate::{
+    algorithm::{Algorithm, Bytes, Compress, State, WordOf, body},
+    compression::{Compression, compress},
+    hash::Hash,
+    levels::Levels,
+};
+
+/// A message, and its digest.
+#[derive(Clone, Copy)]
+#[non_exhaustive]
+pub struct HashJob<'m, A: Algorithm> {
+    /// The message.
+    pub message: &'m [u8],
+    /// After the run the digest. Whatever is there before is overwritten.
+    pub digest: A::Digest,
+}
+
+impl<'m, A: Algorithm> HashJob<'m, A> {
+    /// A job.
+    pub fn new(message: &'m [u8]) -> Self {
+        Self { message, digest: A::Digest::ZERO }
+    }
+}
+
+impl<A: Algorithm> fmt::Debug for HashJob<'_, A> {
+    /// The length of the message, never its bytes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct(A::NAME).field("bytes", &self.message.len()).finish_non_exhaustive()
+    }
+}
+
+/// What the lanes see of a job.
+pub(crate) trait Chain<A: Algorithm> {
+    /// The blocks that are to be taken, about; none if there is nothing to do.
+    fn blocks(&self) -> usize;
+    /// Where the message is.
+    fn address(&self) -> usize;
+    /// What is to be done.
+    fn task(&mut self) -> Task<'_, A>;
+}
+
+impl<A: Algorithm> Chain<A> for HashJob<'_, A> {
+    fn blocks(&self) -> usize {
+        self.message.len() / Compress::<A>::BLOCK + 1
+    }
+
+    fn address(&self) -> usize {
+        self.message.as_ptr().addr()
+    }
+
+    fn task(&mut self) -> Task<'_, A> {
+        let goal = Goal::Digest { then: None, digest: self.digest.as_mut() };
+        Task { message: self.message, from: None, goal }
+    }
+}
+
+/// A hash, and whole blocks for it.
+impl<A: Algorithm> Chain<A> for (&mut Hash<A>, &[u8]) {
+    fn blocks(&self) -> usize {
+        self.1.len() / Compress::<A>::BLOCK
+    }
+
+    fn address(&self) -> usize {
+        self.1.as_ptr().addr()
+    }
+
+    fn task(&mut self) -> Task<'_, A> {
+        Task { message: self.1, from: None, goal: Goal::State(self.0.state_mut()) }
+    }
+}
+
+/// A message on its way.
+pub(crate) struct Task<'a, A: Algorithm> {
+    pub(crate) message: &'a [u8],
+    /// Where a digest begins, if not at the beginning: a state, after one block.
+    pub(crate) from: Option<&'a State<A>>,
+    pub(crate) goal: Goal<'a, A>,
+}
+
+/// What a message is hashed for.
+pub(crate) enum Goal<'a, A: Algorithm> {
+    /// The digest. With a state, after one block, it is hashed once more from there: the outer hash of HMAC.
+    Digest { then: Option<&'a State<A>>, digest: &'a mut [u8] },
+    /// The state after whole blocks, from what it is now.
+    State(&'a mut State<A>),
+}
+
+impl<A: Algorithm> Task<'_, A> {
+    /// Without lanes.
+    fn run(self, level: ShaLevel) {
+        let (mut state, length) = (self.begin(), self.length());
+        let (then, digest) = match self.goal {
+            Goal::Digest { then, digest } => (then, digest),
+            Goal::State(state) => return compress::<Compress<A>>(level, state, self.message),
+        };
+        let (blocks, rest) = self.message.split_at(body::<A>(self.message.len()));
+        compress::<Compress<A>>(level, &mut state, blocks);
+        let mut tail = A::Tail::ZERO;
+        let bytes = pad::<A>(tail.as_mut(), rest, length);
+        A::before_last(&mut state, length);
+        compress::<Compress<A>>(level, &mut state, &tail.as_ref()[..bytes]);
+        if let Some(outer) = then {
+            let bytes = outer_tail::<A>(tail.as_mut(), state.as_ref());
+            state = *outer;
+            compress::<Compress<A>>(level, &mut state, &tail.as_ref()[..bytes]);
+        }
+        A::output(state.as_ref(), digest);
+    }
+
+    /// The state that it begins with.
+    #[inline(always)]
+    fn begin(&self) -> State<A> {
+        match (&self.goal, self.from) {
+            (Goal::State(state), _) => **state,
+            (_, Some(state)) => *state,
+            _ => A::initial(),
+        }
+    }
+
+    /// That of all that was hashed in the end, in bytes.
+    #[inline(always)]
+    fn length(&self) -> u64 {
+        let before = if self.from.is_some() { Compress::<A>::BLOCK } else { 0 };
+        (self.message.len() + before) as u64
+    }
+}
+
+/// Pads the end of a message of `length` bytes. Gives the bytes of its padded blocks.
+#[inline(always)]
+fn pad<A: Algorithm>(tail: &mut [u8], rest: &[u8], length: u64) -> usize {
+    let (start, zeros) = tail.split_at_mut(rest.len());
+    start.copy_from_slice(rest);
+    zeros.fill(0);
+    A::pad(tail, rest.len(), length)
+}
+
+/// The last block of the outer hash of HMAC: the digest of the inner one. Gives the bytes of its padded blocks.
+#[inline(always)]
+fn outer_tail<A: Algorithm>(tail: &mut [u8], inner: &[WordOf<A>]) -> usize {
+    let mut digest = A::Digest::ZERO;
+    A::output(inner, digest.as_mut());
+    let bytes =
+        pad::<A>(tail, digest.as_ref(), (Compress::<A>::BLOCK + digest.as_ref().len()) as u64);
+    wipe(digest.as_mut());
+    bytes
+}
+
+/// Hashes all messages, side by side in lanes where that is faster than one by one.
+///
+/// Messages may have any lengths, in any order.
+pub fn hash_all<A: Algorithm>(levels: Levels, jobs: &mut [HashJob<'_, A>]) {
+    run_all(levels, jobs);
+}
+
+/// Updates many hashes, each by the bytes beside it, side by side in lanes where that is faster than one by one.
+///
+/// It is fastest with pieces of equal lengths, of some KiB or more. None of the bytes is left beside a hash then.
+///
+/// ```
+/// use lanelock::hash::{Levels, Sha256, update_all};
+///
+/// # fn main() -> Result<(), lanelock::LevelError> {
+/// let (mut one, mut other) = (Sha256::new()?, Sha256::new()?);
+/// for _ in 0..10 {
+///     let mut pieces = [(&mut one, &[1; 4096][..]), (&mut other, &[2; 4096])];
+///     update_all(Levels::best()?, &mut pieces);
+/// }
+/// assert_eq!(one.finish(), Sha256::digest(&[1; 40960])?);
+/// # Ok(())
+/// # }
+/// ```
+pub fn update_all<A: Algorithm>(levels: Levels, pieces: &mut [(&mut Hash<A>, &[u8])]) {
+    for (hash, data) in &mut *pieces {
+        *data = hash.begin_update(data);
+    }
+    run_all(levels, pieces);
+    for (_, data) in pieces {
+        *data = &[];
+    }
+}
+
+pub(crate) fn run_all<A: Algorithm, J: Chain<A>>(levels: Levels, jobs: &mut [J]) {
+    let fewest = Compress::<A>::fewest_lanes(levels);
+    if jobs.len() < fewest {
+        for job in jobs {
+            job.task().run(levels.one);
+        }
+        return;
+    }
+    longest_first(jobs, Chain::blocks, Chain::address, |_, turns| {
+        levels.lanes.run(Flight { levels, fewest, turns, of: PhantomData });
+    });
+}
+
+/// A batch at one level.
+struct Flight<'o, 'w, A, J> {
+    levels: Levels,
+    fewest: usize,
+    turns: Turns<'o, 'w, J>,
+    of: PhantomData<A>,
+}
+
+impl<A: Algorithm, J: Chain<A>> WordKernel for Flight<'_, '_, A, J> {
+    type Word = WordOf<A>;
+    type Out = ();
+
+    #[inline(always)]
+    fn run<S: Words<WordOf<A>>>(self, s: S) {
+        let mut crew = HashCrew::<S, A>::new(s, self.levels.one);
+        let mut tasks = self.turns.map(Chain::task);
+        let most = crew.lanes();
+        fly(&mut crew, &mut tasks, most, self.fewest);
+    }
+}
+
+/// Messages in lanes. Zeroised on drop.
+struct HashCrew<'a, S, A: Algorithm> {
+    s: S,
+    one: ShaLevel,
+    /// Word by word, those of all lanes.
+    state: Rows<A>,
+    seats: [Seat<'a, A>; MOST_WORDS],
+    /// What follows the whole blocks of each message: its padded end, or that of its outer hash.
+    tails: [A::Tail; MOST_WORDS],
+}
+
+/// Word by word of a state, those of all lanes.
+pub(crate) type Rows<A> = <Compress<A> as Compression>::State<[WordOf<A>; MOST_WORDS]>;
+
+/// A lane.
+struct Seat<'a, A: Algorithm> {
+    /// What is left of the message.
+    message: &'a [u8],
+    /// The bytes of whole blocks at its beginning: zero once the padded end is in the tail.
+    body: usize,
+    /// The bytes of the tail that are left, at its end.
+    tail: usize,
+    /// The bytes of the tail in all.
+    padded: usize,
+    /// The length of all that is hashed.
+    length: u64,
+    /// Blocks that are left, without those of an outer hash.
+    left: usize,
+    goal: Goal<'a, A>,
+}
+
+impl<S: Words<WordOf<A>>, A: Algorithm> HashCrew<'_, S, A> {
+    #[inline(always)]
+    fn new(s: S, one: ShaLevel) -> Self {
+        let state = Compress::<A>::state([WordOf::<A>::default(); MOST_WORDS]);
+        let seats = core::array::from_fn(|_| Seat {
+            message: &[],
+            body: 0,
+            tail: 0,
+            padded: 0,
+            length: 0,
+            left: 0,
+            goal: Goal::Digest { then: None, digest: &mut [] },
+        });
+        Self { s, one, state, seats, tails: [A::Tail::ZERO; MOST_WORDS] }
+    }
+
+    /// The state of one lane.
+    #[inline(always)]
+    fn column(&self, lane: usize) -> State<A> {
+        let mut state = Compress::<A>::state(WordOf::<A>::default());
+        for (word, row) in state.as_mut().iter_mut().zip(self.state.as_ref()) {
+            *word = row[lane];
+        }
+        state
+    }
+
+    #[inline(always)]
+    fn set_column(&mut self, lane: usize, state: &State<A>) {
+        for (row, word) in self.state.as_mut().iter_mut().zip(state.as_ref()) {
+            row[lane] = *word;
+        }
+    }
+
+    /// Goes on with the padded end of the message in a lane, whose blocks were all taken.
+    #[inline(always)]
+    fn turn_to_end(&mut self, lane: usize) {
+        if A::LAST_IS_SPECIAL {
+            let mut state = self.column(lane);
+            A::before_last(&mut state, self.seats[lane].length);
+            self.set_column(lane, &state);
+        }
+        let seat = &mut self.seats[lane];
+        let bytes = pad::<A>(self.tails[lane].as_mut(), seat.message, seat.length);
+        (seat.tail, seat.padded) = (bytes, bytes);
+    }
+
+    /// Goes on with the outer hash, if there is one: whether there is.
+    #[inline(always)]
+    fn turn_to_outer(&mut self, lane: usize) -> bool {
+        let Goal::Digest { then, .. } = &mut self.seats[lane].goal else { return false };
+        let Some(outer) = then.take() else { return false };
+        let inner = self.column(lane);
+        let bytes = outer_tail::<A>(self.tails[lane].as_mut(), inner.as_ref());
+        self.set_column(lane, outer);
+        let seat = &mut self.seats[lane];
+        (seat.tail, seat.padded, seat.left) = (bytes, bytes, bytes / Compress::<A>::BLOCK);
+        true
+    }
+
+    /// Takes `steps` blocks of lanes 0 to `used` - 1, which have so many in their messages or in their tails.
+    #[inline(always)]
+    fn take(&mut self, used: usize, steps: usize) {
+        let mut rows: [&[u8]; MOST_WORDS] = [&[]; MOST_WORDS];
+        for (lane, row) in rows.iter_mut().enumerate() {
+            // Lanes that are not in use take what the first one does.
+            let lane = if lane < used { lane } else { 0 };
+            let seat = &self.seats[lane];
+            *row = if seat.body > 0 {
+                &seat.message[..seat.body]
+            } else {
+                &self.tails[lane].as_ref()[seat.padded - seat.tail..seat.padded]
+            };
+        }
+        if used > S::LANES && lanes::<S, A>() > S::LANES {
+            take::<_, A>(Pair(self.s), &mut self.state, &rows, steps);
+        } else {
+            take::<_, A>(self.s, &mut self.state, &rows, steps);
+        }
+        let bytes = steps * Compress::<A>::BLOCK;
+        for seat in &mut self.seats[..used] {
+            seat.left -= steps;
+            if seat.body > 0 {
+                seat.message = &seat.message[bytes..];
+                seat.body -= bytes;
+            } else {
+                seat.tail -= bytes;
+            }
+        }
+    }
+
+    /// Takes what is left of the message in a lane without the others.
+    fn end_alone(&mut self, lane: usize) {
+        let level = self.one;
+        let mut state = self.column(lane);
+        let seat = &self.seats[lane];
+        compress::<Compress<A>>(level, &mut state, &seat.message[..seat.body]);
+        if seat.body > 0 {
+            let seat = &mut self.seats[lane];
+            seat.message = &seat.message[seat.body..];
+            seat.body = 0;
+            self.set_column(lane, &state);
+            if matches!(self.seats[lane].goal, Goal::State(_)) {
+                return;
+            }
+            self.turn_to_end(lane);
+            state = self.column(lane);
+        }
+        loop {
+            let seat = &self.seats[lane];
+            let tail = &self.tails[lane].as_ref()[seat.padded - seat.tail..seat.padded];
+            compress::<Compress<A>>(level, &mut state, tail);
+            self.set_column(lane, &state);
+            if !self.turn_to_outer(lane) {
+                return;
+            }
+            state = self.column(lane);
+        }
+    }
+}
+
+/// The lanes of a crew: those of one vector, or of two.
+#[inline(always)]
+pub(crate) fn lanes<S: Words<WordOf<A>>, A: Algorithm>() -> usize {
+    if Compress::<A>::PAIRED && S::MANY_REGISTERS { 2 * S::LANES } else { S::LANES }
+}
+
+/// Takes `steps` blocks of each lane of a vector.
+#[inline(always)]
+fn take<S: Words<WordOf<A>>, A: Algorithm>(
+    s: S,
+    rows_of_state: &mut Rows<A>,
+    rows: &[&[u8]; MOST_WORDS],
+    steps: usize,
+) {
+    let mut state = Compress::<A>::state(s.splat(WordOf::<A>::default()));
+    for (v, row) in state.as_mut().iter_mut().zip(rows_of_state.as_ref()) {
+        *v = s.load(row);
+    }
+    for number in 0..steps {
+        Compress::<A>::step(s, &mut state, &rows[..S::LANES], number * Compress::<A>::BLOCK);
+    }
+    for (v, row) in state.as_ref().iter().zip(rows_of_state.as_mut()) {
+        s.store(*v, row);
+    }
+}
+
+impl<S, A: Algorithm> Drop for HashCrew<'_, S, A> {
+    fn drop(&mut self) {
+        for row in self.state.as_mut() {
+            row.zeroize();
+        }
+        for tail in &mut self.tails {
+            wipe(tail.as_mut());
+        }
+    }
+}
+
+impl<'a, S: Words<WordOf<A>>, A: Algorithm> Crew for HashCrew<'a, S, A> {
+    type Chain = Task<'a, A>;
+
+    #[inline(always)]
+    fn lanes(&self) -> usize {
+        lanes::<S, A>()
+    }
+
+    #[inline(always)]
+    fn seat(&mut self, lane: usize, task: Task<'a, A>) {
+        let block = Compress::<A>::BLOCK;
+        let (length, state) = (task.length(), task.begin());
+        self.set_column(lane, &state);
+        let Task { message, goal, .. } = task;
+        let (body, padded) = match goal {
+            Goal::Digest { .. } => {
+                let body = body::<A>(message.len());
+                (body, A::padded(message.len() - body))
+            }
+            Goal::State(_) => (message.len(), 0),
+        };
+        let left = (body + padded) / block;
+        self.seats[lane] = Seat { message, body, tail: 0, padded, length, left, goal };
+        if body == 0 {
+            self.turn_to_end(lane);
+        }
+    }
+
+    #[inline(always)]
+    fn left(&self, lane: usize) -> usize {
+        self.seats[lane].left
+    }
+
+    #[inline(always)]
+    fn advance(&mut self, used: usize, steps: usize) {
+        let block = Compress::<A>::BLOCK;
+        let mut left = steps;
+        while left > 0 {
+            // As far as no lane comes to the end of what it reads.
+            let mut now = left * block;
+            for seat in &self.seats[..used] {
+                now = now.min(if seat.body > 0 { seat.body } else { seat.tail });
+            }
+            self.take(used, now / block);
+            left -= now / block;
+            for lane in 0..used {
+                let seat = &self.seats[lane];
+                if seat.body == 0 && seat.tail == 0 {
+                    if seat.left > 0 {
+                        self.turn_to_end(lane);
+                    } else {
+                        self.turn_to_outer(lane);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Ends the message if its lane was the last that was in use.
+    #[inline(always)]
+    fn land(&mut self, lane: usize) {
+        if self.seats[lane].left > 0 {
+            self.end_alone(lane);
+        }
+        let state = self.column(lane);
+        match &mut self.seats[lane].goal {
+            Goal::Digest { digest, .. } => A::output(state.as_ref(), mem::take(digest)),
+            Goal::State(goal) => **goal = state,
+        }
+    }
+
+    #[inline(always)]
+    fn move_lane(&mut self, from: usize, to: usize) {
+        let state = self.column(from);
+        self.set_column(to, &state);
+        self.tails[to] = self.tails[from];
+        self.seats.swap(from, to);
+    }
+}

@@ -1,0 +1,89 @@
+//! SHA-1 (FIPS 180-4), for protocols that still need it.
+
+use lanelock_isa::{ShaRounds, Words};
+
+use crate::{
+    compression::{Compression, unrolled},
+    levels::Levels,
+};
+
+/// The compression function of SHA-1.
+#[derive(Clone, Copy, Debug)]
+pub struct Sha1Blocks;
+
+/// FIPS 180-4, 5.3.1
+pub(crate) const INITIAL: [u32; 5] =
+    [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0];
+
+impl Compression for Sha1Blocks {
+    type Word = u32;
+    type State<T: Copy> = [T; 5];
+    type Words<T: Copy> = [T; 16];
+    const BLOCK: usize = 64;
+    const PAIRED: bool = false;
+
+    #[inline(always)]
+    fn state<T: Copy>(value: T) -> [T; 5] {
+        [value; 5]
+    }
+
+    #[inline(always)]
+    fn words<T: Copy>(value: T) -> [T; 16] {
+        [value; 16]
+    }
+
+    /// One block of each lane (FIPS 180-4, 6.1.2).
+    #[inline(always)]
+    fn take<S: Words<u32>>(s: S, state: &mut [S::V; 5], mut w: [S::V; 16]) {
+        let before = *state;
+        unrolled!(T in [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19] {
+            round::<S, T>(s, state, &mut w, 0x5a82_7999, S::choose);
+        });
+        unrolled!(T in [20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39] {
+            round::<S, T>(s, state, &mut w, 0x6ed9_eba1, S::xor3);
+        });
+        unrolled!(T in [40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59] {
+            round::<S, T>(s, state, &mut w, 0x8f1b_bcdc, S::majority);
+        });
+        unrolled!(T in [60 61 62 63 64 65 66 67 68 69 70 71 72 73 74 75 76 77 78 79] {
+            round::<S, T>(s, state, &mut w, 0xca62_c1d6, S::xor3);
+        });
+        for (word, before) in state.iter_mut().zip(before) {
+            *word = s.add(*word, before);
+        }
+    }
+
+    fn fewest_lanes(levels: Levels) -> usize {
+        // One message with instructions for this hash takes as long as a vector of so many.
+        match (levels.lanes.width(), levels.one.rank() > 0) {
+            (..8, _) => usize::MAX,
+            (_, false) => 2,
+            (8..16, true) => 5,
+            (16.., true) => 3,
+        }
+    }
+
+    #[inline(always)]
+    fn by_instructions<S: ShaRounds>(s: S, state: &mut [u32; 5], blocks: &[u8]) -> bool {
+        s.sha1(state, blocks.as_chunks().0)
+    }
+}
+
+#[inline(always)]
+fn round<S: Words<u32>, const T: usize>(
+    s: S,
+    state: &mut [S::V; 5],
+    w: &mut [S::V; 16],
+    k: u32,
+    f: impl Fn(S, S::V, S::V, S::V) -> S::V,
+) {
+    let word = w[T % 16];
+    let [a, b, c, d, e] = *state;
+    let sum = s.add(s.add(e, s.add(word, s.splat(k))), f(s, b, c, d));
+    *state = [s.add(sum, s.rotate_left::<5>(a)), a, s.rotate_left::<30>(b), c, d];
+    if T < 64 {
+        // The word 16 rounds ahead.
+        let mix = s.xor3(word, w[(T + 2) % 16], w[(T + 8) % 16]);
+        w[T % 16] = s.rotate_left::<1>(s.xor(mix, w[(T + 13) % 16]));
+    }
+}

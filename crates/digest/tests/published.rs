@@ -162,7 +162,7 @@ fn wycheproof_pbkdf2() {
 
 /// `ptn(n)` of RFC 9861, 5: the bytes 00 to FA over and over.
 fn pattern(length: usize) -> Vec<u8> {
-    (0..length).map(|at| (at % 251) as u8).collect()
+    (0..=0xfa).cycle().take(length).collect()
 }
 
 /// RFC 9861, 5: of each algorithm messages and customisations at the borders of pieces.

@@ -27,13 +27,13 @@ trait TestWord: Word + PartialEq + core::fmt::Debug {
 }
 
 impl TestWord for u32 {
-    fn random(rng: &mut Rng) -> u32 {
-        rng.next_u64() as u32
+    fn random(rng: &mut Rng) -> Self {
+        rng.next_u64() as Self
     }
 }
 
 impl TestWord for u64 {
-    fn random(rng: &mut Rng) -> u64 {
+    fn random(rng: &mut Rng) -> Self {
         rng.next_u64()
     }
 }

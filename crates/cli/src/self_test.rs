@@ -5,43 +5,75 @@ use std::{
     time::Instant,
 };
 
-use lanelock::{AesLevel, self_test};
+use lanelock::{
+    AesLevel,
+    hash::HashLevel,
+    self_test::{self, SelfTestError},
+};
+use serde_json::{Value, json};
 
 use crate::{args::SelfTestArgs, failure::Failure};
 
+/// What became of a level.
+struct Tested {
+    family: &'static str,
+    name: &'static str,
+    requires: &'static str,
+    /// How many algorithms answered as they should; none if the level is not here.
+    algorithms: Option<usize>,
+    milliseconds: f64,
+}
+
+impl Tested {
+    fn of<L>(
+        family: &'static str,
+        (name, requires): (&'static str, &'static str),
+        level: Option<L>,
+        run: impl FnOnce(L) -> Result<usize, SelfTestError>,
+    ) -> Result<Self, Failure> {
+        let start = Instant::now();
+        let algorithms = level.map(run).transpose().map_err(Failure::SelfTest)?;
+        let milliseconds = (start.elapsed().as_secs_f64() * 1e6).round() / 1e3;
+        Ok(Self { family, name, requires, algorithms, milliseconds })
+    }
+
+    fn json(&self) -> Value {
+        let Self { family, name, algorithms, milliseconds, .. } = self;
+        match algorithms {
+            Some(algorithms) => json!({
+                "family": family, "name": name, "available": true, "algorithms": algorithms,
+                "milliseconds": milliseconds,
+            }),
+            None => json!({ "family": family, "name": name, "available": false }),
+        }
+    }
+}
+
 pub(crate) fn self_test(args: &SelfTestArgs) -> Result<(), Failure> {
     let mut levels = Vec::new();
-    for (name, requires) in AesLevel::known() {
-        let start = Instant::now();
-        let level = AesLevel::available().into_iter().find(|level| level.to_string() == *name);
-        let result = level.map(self_test::run).transpose().map_err(Failure::SelfTest)?;
-        levels.push((name, requires, result, (start.elapsed().as_secs_f64() * 1e6).round() / 1e3));
+    for known in AesLevel::known() {
+        let level = known.0.parse().ok();
+        levels.push(Tested::of(AesLevel::FAMILY.name(), *known, level, self_test::run)?);
+    }
+    for known in HashLevel::known() {
+        let level = known.0.parse().ok();
+        levels.push(Tested::of(HashLevel::FAMILY.name(), *known, level, self_test::run_hashes)?);
     }
     let mut out = io::stdout().lock();
     if args.json {
-        let levels: Vec<_> = levels
-            .iter()
-            .map(|(name, _, result, milliseconds)| match result {
-                Some(algorithms) => serde_json::json!({
-                    "name": name, "available": true, "algorithms": algorithms, "milliseconds": milliseconds,
-                }),
-                None => serde_json::json!({ "name": name, "available": false }),
-            })
-            .collect();
-        serde_json::to_writer_pretty(&mut out, &serde_json::json!({ "levels": levels }))
+        let levels: Vec<_> = levels.iter().map(Tested::json).collect();
+        serde_json::to_writer_pretty(&mut out, &json!({ "levels": levels }))
             .map_err(io::Error::from)?;
         writeln!(out)?;
         return Ok(out.flush()?);
     }
-    for (name, requires, result, milliseconds) in levels {
-        match result {
-            Some(algorithms) => {
-                writeln!(
-                    out,
-                    "{name:<10} {algorithms} algorithms answer as they should ({milliseconds:.0} ms)"
-                )?;
+    for Tested { family, name, requires, algorithms, milliseconds } in levels {
+        write!(out, "{family:<4} {name:<10} ")?;
+        match algorithms {
+            Some(count) => {
+                writeln!(out, "{count} algorithms answer as they should ({milliseconds:.0} ms)")?;
             }
-            None => writeln!(out, "{name:<10} not here: requires {}", requires.replace(',', " "))?,
+            None => writeln!(out, "not here: requires {}", requires.replace(',', " "))?,
         }
     }
     Ok(out.flush()?)

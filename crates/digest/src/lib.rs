@@ -48,6 +48,7 @@ pub use hkdf::Hkdf;
 pub use hmac::{Hmac, HmacJob, HmacKey, hmac_all};
 pub use kangaroo::{KangarooTwelve, Kt128, Kt256};
 pub use kmac::{Kmac, Kmac128, Kmac256};
+pub use lanelock_isa::{HashLevel, ShaLevel};
 pub use lanes::{HashJob, hash_all, update_all};
 pub use levels::Levels;
 pub use pbkdf2::{Pbkdf2Job, pbkdf2_all};

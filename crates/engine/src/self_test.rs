@@ -4,7 +4,7 @@
 //! algorithm and every way through it (one buffer, lanes, batches, both directions) works on a fixed input of
 //! 1,024 bytes or so, long enough for the widest kernels and for what they leave over. Outputs are compared
 //! with those of other implementations: OpenSSL for AES and its modes and AEADs, libaegis for AEGIS, the
-//! check values of the CRC catalogue.
+//! check values of the CRC catalogue, Python's hashlib for hashes.
 //!
 //! A level takes about a millisecond, the portable one ten times that.
 //!
@@ -14,6 +14,8 @@
 //! # Ok(())
 //! # }
 //! ```
+
+mod hashes;
 
 use alloc::{vec, vec::Vec};
 use core::{array, error, fmt};
@@ -27,7 +29,7 @@ use crate::{
         Aes256Gcm, Aes256GcmSiv, Aes256Ocb3,
         batch::{self, Batch, Message},
     },
-    hash::{Crc32, Crc32c, Crc64Nvme, Crc64Xz, Ghash, Polyval},
+    hash::{Crc32, Crc32c, Crc64Nvme, Crc64Xz, Ghash, HashLevel, Polyval},
     lanes::{self, CmacRef, Job, KeyRef, MacJob},
 };
 
@@ -89,6 +91,8 @@ const BYTES: usize = 1037;
 /// Messages of a batch, and chains in lanes: more than any level has lanes.
 const MANY: usize = 35;
 
+pub use hashes::run_hashes;
+
 /// An algorithm gave a wrong answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SelfTestError {
@@ -96,8 +100,8 @@ pub struct SelfTestError {
     pub algorithm: &'static str,
     /// What of it: `encryption`, `decryption`, `lanes`, `batch`, ...
     pub operation: &'static str,
-    /// The level.
-    pub level: AesLevel,
+    /// The name of the level: of AES, or of hashes.
+    pub level: &'static str,
 }
 
 impl fmt::Display for SelfTestError {
@@ -109,17 +113,20 @@ impl fmt::Display for SelfTestError {
 
 impl error::Error for SelfTestError {}
 
-/// Tests all algorithms at every level that the processor has. Returns how many levels these are.
+/// Tests all algorithms at every level that the processor has. Returns how many levels these are, of AES and of
+/// hashes.
 ///
 /// # Errors
 /// The first wrong answer. Use nothing of this crate then.
 pub fn run_all() -> Result<usize, SelfTestError> {
     let levels = AesLevel::available();
     levels.iter().try_for_each(|level| run(*level).map(drop))?;
-    Ok(levels.len())
+    let hashes = HashLevel::available();
+    hashes.iter().try_for_each(|level| run_hashes(*level).map(drop))?;
+    Ok(levels.len() + hashes.len())
 }
 
-/// Tests all algorithms at one level. Returns how many these are.
+/// Tests all algorithms but hashes at one level. Returns how many these are.
 ///
 /// # Errors
 /// As [`run_all`].
@@ -152,7 +159,11 @@ impl Test<'_> {
         algorithm: &'static str,
         operation: &'static str,
     ) -> Result<(), SelfTestError> {
-        if good { Ok(()) } else { Err(SelfTestError { algorithm, operation, level: self.level }) }
+        if good {
+            Ok(())
+        } else {
+            Err(SelfTestError { algorithm, operation, level: self.level.name() })
+        }
     }
 
     /// All algorithms.
@@ -388,7 +399,7 @@ mod tests {
 
     #[test]
     fn all_levels_answer_as_others_do() {
-        assert_eq!(run_all(), Ok(AesLevel::available().len()));
+        assert_eq!(run_all(), Ok(AesLevel::available().len() + HashLevel::available().len()));
     }
 
     /// Each algorithm has an answer and is asked for it; one wrong bit anywhere is noticed.
@@ -412,7 +423,7 @@ mod tests {
                 }
             };
             let error = Test { level, see: &mut flip }.all().unwrap_err();
-            assert_eq!((error.algorithm, error.level), (*wrong, level));
+            assert_eq!((error.algorithm, error.level), (*wrong, level.name()));
         }
     }
 }

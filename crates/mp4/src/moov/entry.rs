@@ -88,6 +88,10 @@ impl SampleEntry {
         };
         let mut sinfs = Vec::new();
         let offset = entry_children_offset(format, handler, stsd_version, payload);
+        if let (Media::Audio { .. }, Some(offset)) = (media, offset) {
+            // What is added behind shorter fields would be taken for a part of them.
+            reader.bytes(offset - 28, "sound description of QuickTime")?;
+        }
         for child in offset.map(|offset| entry.children_at(offset)).into_iter().flatten() {
             let child = child?;
             match &child.kind().0 {

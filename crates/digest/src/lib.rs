@@ -42,6 +42,8 @@ mod pbkdf2;
 mod sha1;
 mod sha2;
 mod sm3;
+#[cfg(feature = "digest")]
+mod traits;
 
 pub use hash::{Hash, Output};
 pub use hkdf::Hkdf;

@@ -48,7 +48,7 @@
 //! every `new` returns. `with_level` takes a level and does not look at the environment.
 //!
 //! # Features
-//! `aead`, `cipher` and `universal-hash`, all on by default, implement the traits of the crates of
+//! `aead`, `cipher`, `digest` and `universal-hash`, all on by default, implement the traits of the crates of
 //! these names. They change nothing else.
 
 #![forbid(unsafe_code)]
@@ -70,7 +70,7 @@ pub mod hash {
     pub use lanelock_hash::*;
 }
 pub mod self_test;
-#[cfg(any(feature = "aead", feature = "cipher", feature = "universal-hash"))]
+#[cfg(any(feature = "aead", feature = "cipher", feature = "digest", feature = "universal-hash"))]
 pub mod traits;
 
 /// The examples of the README, as tests.

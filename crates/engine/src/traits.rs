@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | `cipher` | `cipher` 0.5 | [`Aes`](crate::Aes), which any mode of that family can run over, many blocks at once; [`Ctr`] |
 //! | `aead` | `aead` 0.6 | every algorithm in [`aead`](crate::aead) |
+//! | `digest` | `digest` 0.11 | the hashes of [`hash`](crate::hash), [`Hmac`](crate::hash::Hmac) |
 //! | `universal-hash` | `universal-hash` 0.6 | [`Ghash`](crate::hash::Ghash), [`Polyval`](crate::hash::Polyval) |
 //!
 //! `KeyInit` cannot fail, so the keys it makes run at the fastest level of the processor

@@ -106,3 +106,30 @@ impl<'a> Saio<'a> {
         if self.wide { be64(bytes, at) } else { u64::from(be32(bytes, at)) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::writer::{put_box, put32};
+
+    #[test]
+    fn sizes_of_ranges() {
+        for (default, table, total) in [(9, &[][..], 45), (0, &[3, 0, 5, 7, 1][..], 16)] {
+            let mut bytes = Vec::new();
+            put_box(&mut bytes, *b"saiz", |out| {
+                put32(out, 0);
+                out.push(default);
+                put32(out, 5);
+                out.extend_from_slice(table);
+            });
+            let saiz = Saiz::from_box(BoxRef::root(&bytes, 0).unwrap()).unwrap();
+            assert_eq!(saiz.total(), total);
+            for start in 0..7 {
+                for end in start..8 {
+                    let sum = (start..end).map(|sample| u64::from(saiz.size(sample))).sum::<u64>();
+                    assert_eq!(saiz.range_total(start..end), sum, "{start}..{end} of {default}");
+                }
+            }
+        }
+    }
+}

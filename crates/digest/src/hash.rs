@@ -3,7 +3,7 @@
 use core::fmt;
 
 use lanelock_isa::{LevelError, ShaLevel, wipe};
-use zeroize::Zeroize;
+use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::{
     algorithm::{Algorithm, Bytes, Compress, State, body},
@@ -179,6 +179,9 @@ impl<A: Algorithm> Drop for Hash<A> {
         wipe(self.rest.as_mut());
     }
 }
+
+impl<A: Algorithm> ZeroizeOnDrop for Hash<A> {}
+impl<const RATE: usize, const ROUNDS: usize> ZeroizeOnDrop for Output<RATE, ROUNDS> {}
 
 impl<A: Algorithm> fmt::Debug for Hash<A> {
     /// Says which algorithm it is and how much was taken, never what.

@@ -2,7 +2,7 @@
 
 use lanelock_core::Error;
 use lanelock_isa::LevelError;
-use zeroize::Zeroize;
+use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::{
     algorithm::{Algorithm, Bytes},
@@ -25,6 +25,8 @@ use crate::{
 /// ```
 #[derive(Clone, Debug)]
 pub struct Hkdf<A: Algorithm>(HmacKey<A>);
+
+impl<A: Algorithm> ZeroizeOnDrop for Hkdf<A> {}
 
 impl<A: Algorithm> Hkdf<A> {
     /// The most bytes of output keying material.

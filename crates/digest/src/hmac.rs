@@ -4,7 +4,7 @@ use core::fmt;
 
 use lanelock_core::{Error, parts::authenticate_wiping};
 use lanelock_isa::{LevelError, StackDepth, wipe};
-use zeroize::Zeroize;
+use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::{
     algorithm::{Algorithm, Bytes, Compress, State},
@@ -99,6 +99,9 @@ impl<A: Algorithm> Drop for HmacKey<A> {
     }
 }
 
+impl<A: Algorithm> ZeroizeOnDrop for HmacKey<A> {}
+impl<A: Algorithm> ZeroizeOnDrop for Hmac<A> {}
+
 impl<A: Algorithm> fmt::Debug for HmacKey<A> {
     /// Says which hash it is, never the key.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -112,7 +115,7 @@ fn xor(bytes: &mut [u8], with: u8) {
     }
 }
 
-/// The tag of a message that comes in pieces.
+/// The tag of a message that comes in pieces. Zeroised on drop.
 #[derive(Clone, Debug)]
 pub struct Hmac<A: Algorithm> {
     inner: Hash<A>,

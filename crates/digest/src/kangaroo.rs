@@ -3,6 +3,7 @@
 use core::fmt;
 
 use lanelock_isa::LevelError;
+use zeroize::ZeroizeOnDrop;
 
 use crate::{
     algorithm::Keccak,
@@ -155,6 +156,8 @@ fn length_encode(number: u64, mut take: impl FnMut(&[u8])) {
         take(&[count]);
     });
 }
+
+impl<const RATE: usize, const DIGEST: usize> ZeroizeOnDrop for KangarooTwelve<RATE, DIGEST> {}
 
 impl<const RATE: usize, const DIGEST: usize> fmt::Debug for KangarooTwelve<RATE, DIGEST> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

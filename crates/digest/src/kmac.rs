@@ -4,6 +4,7 @@ use core::fmt;
 
 use lanelock_core::{Error, parts::authenticate_wiping};
 use lanelock_isa::{LevelError, ShaLevel};
+use zeroize::ZeroizeOnDrop;
 
 use crate::{
     algorithm::Keccak,
@@ -16,7 +17,7 @@ type Custom<const RATE: usize> = Hash<Keccak<RATE, 24, 0x04, 32>>;
 
 /// KMAC (4.3) on blocks of `RATE` bytes: [`Kmac128`], [`Kmac256`].
 ///
-/// A message has one tag for each length of tags, and for each customisation.
+/// A message has one tag for each length of tags, and for each customisation. Zeroised on drop.
 ///
 /// ```
 /// use lanelock::hash::Kmac256;
@@ -89,6 +90,8 @@ impl<const RATE: usize> Kmac<RATE> {
         self.0.output()
     }
 }
+
+impl<const RATE: usize> ZeroizeOnDrop for Kmac<RATE> {}
 
 impl<const RATE: usize> fmt::Debug for Kmac<RATE> {
     /// Says which algorithm it is, never the key.

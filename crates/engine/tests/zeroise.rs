@@ -143,12 +143,12 @@ wiped! {
     kmac256: Kmac256, 0 words, Kmac256::new(&[0xa5; 32], b"").unwrap();
     kt128: Kt128, 0 words, {
         let mut hash = Kt128::new().unwrap();
-        hash.update(&[0x5a; 20_000]);
+        hash.update(&[0x5a; 12_345]);
         hash
     };
     kt256: Kt256, 0 words, {
         let mut hash = Kt256::new().unwrap();
-        hash.update(&[0x5a; 20_000]);
+        hash.update(&[0x5a; 12_345]);
         hash
     };
 

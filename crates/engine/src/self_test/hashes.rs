@@ -62,21 +62,11 @@ impl Test<'_> {
         (self.see)(algorithm, output);
         let want = ANSWERS.iter().find(|(name, _)| *name == algorithm);
         let good = want.is_some_and(|(_, want)| *want == fingerprint(output));
-        self.must(good, algorithm, "one message", self.levels.one.name())
-    }
-
-    fn must(
-        &self,
-        good: bool,
-        algorithm: &'static str,
-        operation: &'static str,
-        level: &'static str,
-    ) -> Result<(), SelfTestError> {
-        if good { Ok(()) } else { Err(SelfTestError { algorithm, operation, level }) }
+        must(good, algorithm, "one message", self.levels.one.name())
     }
 
     fn lanes(&self, good: bool, algorithm: &'static str) -> Result<(), SelfTestError> {
-        self.must(good, algorithm, "lanes", self.levels.lanes.name())
+        must(good, algorithm, "lanes", self.levels.lanes.name())
     }
 
     fn all(&mut self) -> Result<(), SelfTestError> {
@@ -138,6 +128,15 @@ impl Test<'_> {
         self.known(name, &mut one[0].clone())?;
         self.lanes(many.iter().all(|key| *key == one[0]), name)
     }
+}
+
+fn must(
+    good: bool,
+    algorithm: &'static str,
+    operation: &'static str,
+    level: &'static str,
+) -> Result<(), SelfTestError> {
+    if good { Ok(()) } else { Err(SelfTestError { algorithm, operation, level }) }
 }
 
 #[cfg(test)]

@@ -57,7 +57,7 @@ sys.dont_write_bytecode = True
 
 from cases import Case, all_cases, digests, make_inputs, parted  # noqa: E402
 from inject import ALL_CALLS, CALLS, TIMEOUT, Fault, run  # noqa: E402
-from limits import LIMITS  # noqa: E402
+from limits import LIMITS, unmount  # noqa: E402
 from places import BROKEN, COMMAND, FOLDER, HERE, INPUTS, ROOT, RUNS, SHIM, TARGET, TRACER  # noqa: E402
 from planted import FLAWS  # noqa: E402
 from rules import judge, judge_again  # noqa: E402
@@ -174,7 +174,7 @@ def limits(cases, options, pool, report):
         fault, result = made
         outcome = report.judge(case, fault, result)
         if os.path.ismount(result.folder):
-            subprocess.run(["umount", result.folder], check=True)
+            unmount(result.folder)
         shutil.rmtree(result.folder)
         return outcome
 

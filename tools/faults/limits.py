@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import time
 
 from cases import Case
 from inject import Fault, new_folder, run
@@ -61,10 +62,19 @@ def on_disk(case, option):
     try:
         case.prepare(folder)
     except OSError:
-        subprocess.run(["umount", folder], check=True)
+        unmount(folder)
         folder.rmdir()
         return None
     return limited(case, "disk", "ENOSPC", option, folder=folder)
+
+
+def unmount(folder):
+    """Takes the small file system away, which a process that is about to be gone may keep for a moment."""
+    for _ in range(50):
+        if not subprocess.run(["umount", folder], capture_output=True).returncode:
+            return
+        time.sleep(0.2)
+    subprocess.run(["umount", folder], check=True)
 
 
 def streams(case):

@@ -25,7 +25,10 @@ mod rng;
 
 use std::{env, process::ExitCode};
 
-use lanelock::AesLevel;
+use lanelock::{
+    AesLevel,
+    hash::{HashLevel, ShaLevel},
+};
 
 const USAGE: &str =
     "usage: lanelock-ct taint|stat [--short] [--measurements NUMBER] [WORD of operation]...";
@@ -78,9 +81,9 @@ fn main() -> ExitCode {
 
 /// Prints a row of the table for each level that the processor, or valgrind, does not have.
 fn skip_missing_levels(method: &str, reason: &str) {
-    for level in AesLevel::FAMILY.levels() {
-        if !AesLevel::FAMILY.has(level.name) {
-            println!("all|{}|{method}|skipped: {reason}|-|-", level.name);
+    for family in [AesLevel::FAMILY, HashLevel::FAMILY, ShaLevel::FAMILY] {
+        for level in family.levels().iter().filter(|level| !family.has(level.name)) {
+            println!("all of {}|{}|{method}|skipped: {reason}|-|-", family.name(), level.name);
         }
     }
 }

@@ -9,11 +9,11 @@ mod operations;
 
 use std::hint::black_box;
 
-use lanelock::AesLevel;
+use lanelock::{AesLevel, hash::Levels};
 use lanelock_ct::Welch;
 
 use crate::{Options, clock::ticks, planted, rng::Rng, skip_missing_levels};
-use operations::OPERATIONS;
+use operations::{HASHES, OPERATIONS};
 
 /// What is measured. The input is as long as it was asked for, and may be changed.
 type Work = Box<dyn FnMut(&mut [u8])>;
@@ -67,6 +67,16 @@ pub(crate) fn run(options: &Options) -> bool {
             }
             let outcome = judge(&mut subject(level), options.measurements, &mut rng);
             print(name, level.name(), outcome.result, &outcome);
+            passed &= outcome.result == "clean";
+        }
+    }
+    for levels in Levels::available() {
+        for (name, subject) in HASHES {
+            if !options.chosen(name) {
+                continue;
+            }
+            let outcome = judge(&mut subject(levels), options.measurements, &mut rng);
+            print(name, &format!("{} {}", levels.lanes, levels.one), outcome.result, &outcome);
             passed &= outcome.result == "clean";
         }
     }

@@ -1,6 +1,6 @@
 //! What is measured, with secrets that differ.
 
-use std::{array, hint::black_box};
+use std::{array, hint::black_box, num::NonZeroU32};
 
 use lanelock::{
     Aes128, Aes128Cmac, Aes128KeyWrap, Aes128Xts, Aes192, Aes256, Aes256Cmac, Aes256KeyWrap,
@@ -10,7 +10,11 @@ use lanelock::{
         Aes192Gcm, Aes256Ccm, Aes256Gcm, Aes256GcmSiv, Aes256Ocb3,
         batch::{self, Batch, Message},
     },
-    hash::{Ghash, Polyval},
+    hash::{
+        Ghash, HmacJob, HmacKey, Levels, Pbkdf2Job, Polyval,
+        algorithm::{Sha256, Sha512},
+        hmac_all, pbkdf2_all,
+    },
     lanes::{self, Job, MacJob},
 };
 
@@ -18,6 +22,7 @@ use super::{Subject, change, fixed_or_random, wrong_first_or_last, wrong_first_o
 use crate::rng::Rng;
 
 type Make = fn(AesLevel) -> Subject;
+type MakeHash = fn(Levels) -> Subject;
 
 /// The set-up of a key of `$bytes` bytes: zeros, or random ones.
 macro_rules! set_up {
@@ -31,6 +36,42 @@ macro_rules! set_up {
         }
     };
 }
+
+pub(super) const HASHES: &[(&str, MakeHash)] = &[
+    ("key set-up, HMAC", |levels| {
+        Subject::new(32, fixed_or_random(), move |key| {
+            black_box(HmacKey::<Sha256>::with_levels(levels, key));
+        })
+    }),
+    ("HMAC, wrong tag", |levels| {
+        let key = HmacKey::<Sha512>::with_levels(levels, &[7; 32]);
+        let tag = key.tag(&[1; 100]);
+        Subject::new(64, wrong_first_or_last(tag), move |tag| {
+            let _ = black_box(key.verify(&[1; 100], tag));
+        })
+    }),
+    ("HMAC in lanes", |levels| {
+        let key = HmacKey::<Sha256>::with_levels(levels, &[7; 32]);
+        Subject::new(32 * 64, fixed_or_random(), move |texts| {
+            let mut jobs: Vec<_> = texts.chunks(64).map(|text| HmacJob::new(&key, text)).collect();
+            hmac_all(&mut jobs);
+            black_box(jobs);
+        })
+    }),
+    ("PBKDF2", |levels| {
+        Subject::new(16 * 32, fixed_or_random(), move |passwords| {
+            let mut keys = [[0; 32]; 16];
+            let jobs = passwords.chunks(32).zip(&mut keys).map(|(password, key)| Pbkdf2Job {
+                password,
+                salt: b"a salt",
+                iterations: NonZeroU32::MIN,
+                key,
+            });
+            pbkdf2_all::<Sha256>(levels, &mut jobs.collect::<Vec<_>>());
+            black_box(keys);
+        })
+    }),
+];
 
 pub(super) const OPERATIONS: &[(&str, Make)] = &[
     ("key set-up, AES-128", set_up!(Aes128, 16)),

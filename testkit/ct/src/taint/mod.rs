@@ -5,6 +5,7 @@
 //! What may be known is declassified by the engine in one place, `lanelock_core::public`, and results here,
 //! by [`carried`].
 
+mod hashes;
 mod operations;
 
 use std::hint::black_box;
@@ -12,6 +13,7 @@ use std::hint::black_box;
 use lanelock::{
     AesLevel,
     aead::{Aead, Aes128Gcm},
+    hash::Levels,
 };
 
 use crate::{Options, client, planted, skip_missing_levels};
@@ -56,6 +58,17 @@ pub(crate) fn run(options: &Options) -> bool {
             let errors = errors_of(|| operation(level, extent));
             let result = if errors == 0 { "clean" } else { "LEAK" };
             println!("{name}|{level}|taint|{result}|-|-");
+            passed &= errors == 0;
+        }
+    }
+    for levels in Levels::available() {
+        for (name, operation) in hashes::OPERATIONS {
+            if !options.chosen(name) {
+                continue;
+            }
+            let errors = errors_of(|| operation(levels, extent));
+            let result = if errors == 0 { "clean" } else { "LEAK" };
+            println!("{name}|{} {}|taint|{result}|-|-", levels.lanes, levels.one);
             passed &= errors == 0;
         }
     }

@@ -12,7 +12,7 @@ use lanelock::hash::{
     algorithm::{self, Algorithm},
     update_all,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     failure::Failure,
@@ -54,12 +54,7 @@ fn print(args: &SumArgs, levels: Levels) -> Result<u8, Failure> {
         }
         Ok(())
     })?;
-    if args.json {
-        let all = json!({ "algorithm": args.algorithm().name(), "files": objects });
-        serde_json::to_writer_pretty(&mut out, &all).map_err(io::Error::from)?;
-        writeln!(out)?;
-    }
-    out.flush()?;
+    end(args, &mut out, &objects)?;
     Ok(code)
 }
 
@@ -112,12 +107,7 @@ fn check(args: &SumArgs, levels: Levels) -> Result<u8, Failure> {
         }
         Ok(())
     })?;
-    if args.json {
-        let all = json!({ "algorithm": args.algorithm().name(), "files": objects });
-        serde_json::to_writer_pretty(&mut out, &all).map_err(io::Error::from)?;
-        writeln!(out)?;
-    }
-    out.flush()?;
+    end(args, &mut out, &objects)?;
     for (count, what) in [(wrong, "digests do not match"), (missing, "files cannot be read")] {
         if count > 0 {
             complain(args, &format!("{count} of {} {what}", names.len()));
@@ -130,6 +120,16 @@ fn check(args: &SumArgs, levels: Levels) -> Result<u8, Failure> {
     } else {
         0
     })
+}
+
+/// Prints what is left to print: the object of --json.
+fn end(args: &SumArgs, out: &mut dyn Write, files: &[Value]) -> io::Result<()> {
+    if args.json {
+        let all = json!({ "algorithm": args.algorithm().name(), "files": files });
+        serde_json::to_writer_pretty(&mut *out, &all)?;
+        writeln!(out)?;
+    }
+    out.flush()
 }
 
 /// A line of a list.

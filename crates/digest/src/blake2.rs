@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use lanelock_isa::{Word, Words};
 
 use crate::{
-    compression::{Compression, unrolled},
+    compression::{Compression, shape, unrolled},
     sha2::initial,
 };
 
@@ -24,22 +24,9 @@ pub(crate) const LAST: usize = 10;
 macro_rules! blake2 {
     ($word:ident, $block:literal) => {
         impl Compression for Blake2<$word> {
-            type Word = $word;
-            type State<T: Copy> = [T; 11];
-            type Words<T: Copy> = [T; 16];
-            const BLOCK: usize = $block;
+            shape!($word, state 11, words 16, block $block);
             const BIG_ENDIAN: bool = false;
             const PAIRED: bool = true;
-
-            #[inline(always)]
-            fn state<T: Copy>(value: T) -> [T; 11] {
-                [value; 11]
-            }
-
-            #[inline(always)]
-            fn words<T: Copy>(value: T) -> [T; 16] {
-                [value; 16]
-            }
 
             #[inline(always)]
             fn take<S: Words<$word>>(s: S, state: &mut [S::V; 11], w: [S::V; 16]) {

@@ -17,6 +17,27 @@ macro_rules! unrolled {
 }
 pub(crate) use unrolled;
 
+/// The shape of a compression function: its words, how many the state and a block have, and the bytes of a block.
+macro_rules! shape {
+    ($word:ty, state $state:literal, words $words:literal, block $block:expr) => {
+        type Word = $word;
+        type State<T: Copy> = [T; $state];
+        type Words<T: Copy> = [T; $words];
+        const BLOCK: usize = $block;
+
+        #[inline(always)]
+        fn state<T: Copy>(value: T) -> [T; $state] {
+            [value; $state]
+        }
+
+        #[inline(always)]
+        fn words<T: Copy>(value: T) -> [T; $words] {
+            [value; $words]
+        }
+    };
+}
+pub(crate) use shape;
+
 /// The inner function of a hash: the state after one more block.
 ///
 /// It is written once, for one message of every lane; one message alone is the case of one lane.
@@ -58,9 +79,18 @@ pub trait Compression: Copy + Send + Sync + 'static {
     /// Whether two vectors at once are faster than one after the other, where there are registers for both.
     const PAIRED: bool;
 
+    /// How many lanes have to be in use, of vectors of 256 and of 512 bits, to be faster than one message after the
+    /// other where there are instructions for this hash.
+    const BESIDE_INSTRUCTIONS: [usize; 2] = [2, 2];
+
     /// How many lanes have to be in use to be faster than one message after the other.
     fn fewest_lanes(levels: Levels) -> usize {
-        if levels.lanes.width() < 8 { usize::MAX } else { 2 }
+        let [narrow, wide] = if levels.one.rank() > 0 { Self::BESIDE_INSTRUCTIONS } else { [2, 2] };
+        match levels.lanes.width() {
+            ..8 => usize::MAX,
+            8..16 => narrow,
+            16.. => wide,
+        }
     }
 
     /// Takes blocks of one message by instructions for this hash. False where there are none, with nothing done.

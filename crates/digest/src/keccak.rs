@@ -2,29 +2,16 @@
 
 use lanelock_isa::{PortableWords, Words};
 
-use crate::compression::Compression;
+use crate::compression::{Compression, shape};
 
 /// The sponge on Keccak-p[1600, `ROUNDS`] with blocks of `RATE` bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Sponge<const RATE: usize, const ROUNDS: usize = 24>;
 
 impl<const RATE: usize, const ROUNDS: usize> Compression for Sponge<RATE, ROUNDS> {
-    type Word = u64;
-    type State<T: Copy> = [T; 25];
-    type Words<T: Copy> = [T; 25];
-    const BLOCK: usize = RATE;
+    shape!(u64, state 25, words 25, block RATE);
     const BIG_ENDIAN: bool = false;
     const PAIRED: bool = false;
-
-    #[inline(always)]
-    fn state<T: Copy>(value: T) -> [T; 25] {
-        [value; 25]
-    }
-
-    #[inline(always)]
-    fn words<T: Copy>(value: T) -> [T; 25] {
-        [value; 25]
-    }
 
     #[inline(always)]
     fn take<S: Words<u64>>(s: S, state: &mut [S::V; 25], words: [S::V; 25]) {

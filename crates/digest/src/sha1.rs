@@ -2,10 +2,7 @@
 
 use lanelock_isa::{ShaRounds, Words};
 
-use crate::{
-    compression::{Compression, unrolled},
-    levels::Levels,
-};
+use crate::compression::{Compression, shape, unrolled};
 
 /// The compression function of SHA-1.
 #[derive(Clone, Copy, Debug)]
@@ -16,21 +13,9 @@ pub(crate) const INITIAL: [u32; 5] =
     [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0];
 
 impl Compression for Sha1Blocks {
-    type Word = u32;
-    type State<T: Copy> = [T; 5];
-    type Words<T: Copy> = [T; 16];
-    const BLOCK: usize = 64;
+    shape!(u32, state 5, words 16, block 64);
     const PAIRED: bool = false;
-
-    #[inline(always)]
-    fn state<T: Copy>(value: T) -> [T; 5] {
-        [value; 5]
-    }
-
-    #[inline(always)]
-    fn words<T: Copy>(value: T) -> [T; 16] {
-        [value; 16]
-    }
+    const BESIDE_INSTRUCTIONS: [usize; 2] = [5, 3];
 
     /// One block of each lane (FIPS 180-4, 6.1.2).
     #[inline(always)]
@@ -50,16 +35,6 @@ impl Compression for Sha1Blocks {
         });
         for (word, before) in state.iter_mut().zip(before) {
             *word = s.add(*word, before);
-        }
-    }
-
-    fn fewest_lanes(levels: Levels) -> usize {
-        // One message with instructions for this hash takes as long as a vector of so many.
-        match (levels.lanes.width(), levels.one.rank() > 0) {
-            (..8, _) => usize::MAX,
-            (_, false) => 2,
-            (8..16, true) => 5,
-            (16.., true) => 3,
         }
     }
 

@@ -4,44 +4,20 @@ use core::marker::PhantomData;
 
 use lanelock_isa::{ShaRounds, Word, Words};
 
-use crate::{
-    compression::{Compression, unrolled},
-    levels::Levels,
-};
+use crate::compression::{Compression, shape, unrolled};
 
 /// The compression function of SHA-2 on words `W`: of SHA-256 on `u32`, of SHA-512 on `u64`.
 #[derive(Clone, Copy, Debug)]
 pub struct Sha2<W>(PhantomData<W>);
 
 impl Compression for Sha2<u32> {
-    type Word = u32;
-    type State<T: Copy> = [T; 8];
-    type Words<T: Copy> = [T; 16];
-    const BLOCK: usize = 64;
+    shape!(u32, state 8, words 16, block 64);
     const PAIRED: bool = true;
-
-    #[inline(always)]
-    fn state<T: Copy>(value: T) -> [T; 8] {
-        [value; 8]
-    }
-
-    #[inline(always)]
-    fn words<T: Copy>(value: T) -> [T; 16] {
-        [value; 16]
-    }
+    const BESIDE_INSTRUCTIONS: [usize; 2] = [usize::MAX, 6];
 
     #[inline(always)]
     fn take<S: Words<u32>>(s: S, state: &mut [S::V; 8], w: [S::V; 16]) {
         take(s, state, w);
-    }
-
-    fn fewest_lanes(levels: Levels) -> usize {
-        // One message with instructions for this hash takes as long as a vector of so many.
-        match (levels.lanes.width(), levels.one.rank() > 0) {
-            (..8, _) | (8..16, true) => usize::MAX,
-            (_, false) => 2,
-            (16.., true) => 6,
-        }
     }
 
     #[inline(always)]
@@ -51,21 +27,8 @@ impl Compression for Sha2<u32> {
 }
 
 impl Compression for Sha2<u64> {
-    type Word = u64;
-    type State<T: Copy> = [T; 8];
-    type Words<T: Copy> = [T; 16];
-    const BLOCK: usize = 128;
+    shape!(u64, state 8, words 16, block 128);
     const PAIRED: bool = true;
-
-    #[inline(always)]
-    fn state<T: Copy>(value: T) -> [T; 8] {
-        [value; 8]
-    }
-
-    #[inline(always)]
-    fn words<T: Copy>(value: T) -> [T; 16] {
-        [value; 16]
-    }
 
     #[inline(always)]
     fn take<S: Words<u64>>(s: S, state: &mut [S::V; 8], w: [S::V; 16]) {

@@ -2,7 +2,7 @@
 
 use lanelock_isa::Words;
 
-use crate::compression::{Compression, unrolled};
+use crate::compression::{Compression, shape, unrolled};
 
 /// The compression function of SM3.
 #[derive(Clone, Copy, Debug)]
@@ -37,21 +37,8 @@ const CONSTANTS: [[u32; 16]; 4] = {
 };
 
 impl Compression for Sm3Blocks {
-    type Word = u32;
-    type State<T: Copy> = [T; 8];
-    type Words<T: Copy> = [T; 16];
-    const BLOCK: usize = 64;
+    shape!(u32, state 8, words 16, block 64);
     const PAIRED: bool = true;
-
-    #[inline(always)]
-    fn state<T: Copy>(value: T) -> [T; 8] {
-        [value; 8]
-    }
-
-    #[inline(always)]
-    fn words<T: Copy>(value: T) -> [T; 16] {
-        [value; 16]
-    }
 
     /// One block of each lane (5.3 of the standard).
     #[inline(always)]

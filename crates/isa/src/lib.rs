@@ -118,6 +118,6 @@ pub use wipe::{wipe, wipe_stack};
 pub use words::NeonWords;
 #[cfg(target_arch = "x86_64")]
 pub use words::{Avx2Words, Avx512Words};
-pub use words::{MOST_WORDS, Pair, PortableWords, Word, WordKernel, Words};
+pub use words::{MOST_WORDS, Pair, PortableWords, Products, Word, WordKernel, Words};
 #[cfg(target_arch = "x86_64")]
 pub use x86::{AesNi, Vaes256, Vaes512};

@@ -5,7 +5,7 @@
 
 use core::marker::PhantomData;
 
-use lanelock_isa::{HashLevel, MOST_WORDS, Pair, Word, WordKernel, Words};
+use lanelock_isa::{HashLevel, MOST_WORDS, Pair, Products, Word, WordKernel, Words};
 use lanelock_testkit::{Rng, skip};
 
 /// As many lanes as two of the widest vectors have.
@@ -156,6 +156,76 @@ fn every_operation_at_every_level() {
     for _ in 0..100 {
         All::<u32>::check(&mut rng, &levels);
         All::<u64>::check(&mut rng, &levels);
+    }
+}
+
+/// Sixteen words of every lane, turned; products and unzipped words, all of one vector.
+struct Moved<'a> {
+    /// Lane by lane sixteen words, little-endian.
+    lanes: &'a [u8],
+    a: &'a [u64; MOST],
+    b: &'a [u64; MOST],
+    paired: bool,
+}
+
+impl WordKernel for Moved<'_> {
+    type Word = u32;
+    type Out = (Vec<u8>, [Vec<u64>; 3]);
+
+    #[inline(always)]
+    fn run<S: Words<u32>>(self, s: S) -> Self::Out {
+        if self.paired { self.of(Pair(s)) } else { self.of(s) }
+    }
+}
+
+impl Moved<'_> {
+    #[inline(always)]
+    fn of<S: Words<u32>>(&self, s: S) -> (Vec<u8>, [Vec<u64>; 3]) {
+        let rows: Vec<&[u8]> = self.lanes.chunks(64).collect();
+        let mut words = [s.splat(0); 16];
+        s.gather(&rows, 0, &mut words);
+        let mut bytes = vec![0; 64 * S::LANES];
+        for (v, bytes) in s.turn(words).into_iter().zip(bytes.chunks_mut(4 * S::LANES)) {
+            s.store_bytes(v, bytes);
+            let again = s.load_bytes(bytes);
+            s.store_bytes(again, bytes);
+        }
+        let wide = s.wide();
+        let products = [self.a, self.b].map(|words| wide.load(words));
+        let [even, odd] = wide.unzip(products[0], products[1]);
+        let stored = |v| {
+            let mut words = [0; MOST];
+            wide.store(v, &mut words);
+            words[..lanes_of(wide)].to_vec()
+        };
+        let times = wide.times(products[0], products[1]);
+        (bytes, [stored(times), stored(even), stored(odd)])
+    }
+}
+
+#[inline(always)]
+fn lanes_of<S: Products>(_: S) -> usize {
+    S::LANES
+}
+
+#[test]
+fn words_are_turned_multiplied_and_unzipped() {
+    let mut rng = Rng::from_env("words_are_turned_multiplied_and_unzipped");
+    for level in levels() {
+        for paired in [false, true] {
+            let lanes = rng.bytes(64 * MOST);
+            let [a, b] = core::array::from_fn(|_| core::array::from_fn(|_| rng.next_u64()));
+            let (bytes, [times, even, odd]) =
+                level.run(Moved { lanes: &lanes, a: &a, b: &b, paired });
+            assert_eq!(bytes, lanes[..bytes.len()], "{level}");
+            let n = times.len();
+            let low = |word: u64| word & u64::from(u32::MAX);
+            let both: Vec<u64> = a[..n].iter().chain(&b[..n]).copied().collect();
+            for lane in 0..n {
+                assert_eq!(times[lane], low(a[lane]) * low(b[lane]), "{level}");
+                assert_eq!([even[lane], odd[lane]], [both[2 * lane], both[2 * lane + 1]], "{level}");
+            }
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use core::arch::aarch64::{uint32x4_t, uint64x2_t};
 
-use super::{Word, WordKernel, Words, too_few};
+use super::{Products, Word, WordKernel, Words, too_few};
 use crate::policy::has_features;
 use crate::vectors::sealed::Sealed;
 
@@ -11,6 +11,7 @@ words! {
     NeonWords, bytes 16, enable "neon", detect ["neon"],
     words u32 as uint32x4_t, lanes 4, leaves neon32;
     words u64 as uint64x2_t, lanes 2, leaves neon64;
+    products as uint64x2_t, leaves neon64;
 }
 
 // A negative count shifts to the right; the compiler makes forms with a constant of them.
@@ -20,8 +21,8 @@ mod neon32 {
     use core::arch::aarch64::{
         uint32x4_t, vaddq_u32, vandq_u32, vbicq_u32, vbslq_u32, vdupq_n_s32, vdupq_n_u32,
         veorq_u32, vld1q_u8, vld1q_u32, vorrq_u32, vreinterpretq_u8_u32, vreinterpretq_u32_u8,
-        vreinterpretq_u32_u64, vreinterpretq_u64_u32, vrev32q_u8, vshlq_u32, vst1q_u32, vtrn1q_u32,
-        vtrn1q_u64, vtrn2q_u32, vtrn2q_u64,
+        vreinterpretq_u32_u64, vreinterpretq_u64_u32, vrev32q_u8, vshlq_u32, vst1q_u8, vst1q_u32,
+        vtrn1q_u32, vtrn1q_u64, vtrn2q_u32, vtrn2q_u64,
     };
 
     #[inline]
@@ -46,16 +47,22 @@ mod neon32 {
 
     #[inline]
     #[target_feature(enable = "neon")]
-    fn load_bytes(src: &[u8; 16]) -> uint32x4_t {
+    pub(super) fn load_bytes(src: &[u8; 16]) -> uint32x4_t {
         // SAFETY: the reference covers the 16 bytes read.
         vreinterpretq_u32_u8(unsafe { vld1q_u8(src.as_ptr()) })
     }
 
-    /// Rows and columns exchanged: word *j* of row *i* becomes word *i* of vector *j*.
     #[inline]
     #[target_feature(enable = "neon")]
-    pub(super) fn gather_square([a, b, c, d]: [&[u8; 16]; 4]) -> [uint32x4_t; 4] {
-        let (a, b, c, d) = (load_bytes(a), load_bytes(b), load_bytes(c), load_bytes(d));
+    pub(super) fn store_bytes(v: uint32x4_t, dst: &mut [u8; 16]) {
+        // SAFETY: the reference covers the 16 bytes written.
+        unsafe { vst1q_u8(dst.as_mut_ptr(), vreinterpretq_u8_u32(v)) }
+    }
+
+    /// Rows and columns exchanged: word *j* of vector *i* becomes word *i* of vector *j*.
+    #[inline]
+    #[target_feature(enable = "neon")]
+    pub(super) fn turn([a, b, c, d]: [uint32x4_t; 4]) -> [uint32x4_t; 4] {
         let even = [vtrn1q_u32(a, b), vtrn1q_u32(c, d)].map(|v| vreinterpretq_u64_u32(v));
         let odd = [vtrn2q_u32(a, b), vtrn2q_u32(c, d)].map(|v| vreinterpretq_u64_u32(v));
         [
@@ -138,8 +145,8 @@ mod neon32 {
 mod neon64 {
     use core::arch::aarch64::{
         uint64x2_t, vaddq_u64, vandq_u64, vbicq_u64, vbslq_u64, vdupq_n_s64, vdupq_n_u64,
-        veorq_u64, vld1q_u8, vld1q_u64, vorrq_u64, vreinterpretq_u8_u64, vreinterpretq_u64_u8,
-        vrev64q_u8, vshlq_u64, vst1q_u64, vtrn1q_u64, vtrn2q_u64,
+        veorq_u64, vld1q_u8, vld1q_u64, vmovn_u64, vmull_u32, vorrq_u64, vreinterpretq_u8_u64,
+        vreinterpretq_u64_u8, vrev64q_u8, vshlq_u64, vst1q_u8, vst1q_u64, vtrn1q_u64, vtrn2q_u64,
     };
 
     #[inline]
@@ -164,16 +171,22 @@ mod neon64 {
 
     #[inline]
     #[target_feature(enable = "neon")]
-    fn load_bytes(src: &[u8; 16]) -> uint64x2_t {
+    pub(super) fn load_bytes(src: &[u8; 16]) -> uint64x2_t {
         // SAFETY: the reference covers the 16 bytes read.
         vreinterpretq_u64_u8(unsafe { vld1q_u8(src.as_ptr()) })
     }
 
-    /// Rows and columns exchanged: word *j* of row *i* becomes word *i* of vector *j*.
     #[inline]
     #[target_feature(enable = "neon")]
-    pub(super) fn gather_square([a, b]: [&[u8; 16]; 2]) -> [uint64x2_t; 2] {
-        let (a, b) = (load_bytes(a), load_bytes(b));
+    pub(super) fn store_bytes(v: uint64x2_t, dst: &mut [u8; 16]) {
+        // SAFETY: the reference covers the 16 bytes written.
+        unsafe { vst1q_u8(dst.as_mut_ptr(), vreinterpretq_u8_u64(v)) }
+    }
+
+    /// Rows and columns exchanged: word *j* of vector *i* becomes word *i* of vector *j*.
+    #[inline]
+    #[target_feature(enable = "neon")]
+    pub(super) fn turn([a, b]: [uint64x2_t; 2]) -> [uint64x2_t; 2] {
         [vtrn1q_u64(a, b), vtrn2q_u64(a, b)]
     }
 
@@ -237,6 +250,18 @@ mod neon64 {
         let n = i64::from(N);
         // All bits of the second go if N is 0.
         vorrq_u64(vshlq_u64(v, vdupq_n_s64(n)), vshlq_u64(v, vdupq_n_s64(n - 64)))
+    }
+
+    #[inline]
+    #[target_feature(enable = "neon")]
+    pub(super) fn times(a: uint64x2_t, b: uint64x2_t) -> uint64x2_t {
+        vmull_u32(vmovn_u64(a), vmovn_u64(b))
+    }
+
+    #[inline]
+    #[target_feature(enable = "neon")]
+    pub(super) fn unzip(a: uint64x2_t, b: uint64x2_t) -> [uint64x2_t; 2] {
+        turn([a, b])
     }
 
     #[inline]

@@ -8,6 +8,7 @@ macro_rules! words {
         $token:ident, bytes $bytes:literal,
         $(frame $frame:ident,)? enable $enable:literal, detect [$($feature:tt),+],
         $(words $word:ident as $v:ty, lanes $lanes:literal, leaves $leaf:ident;)+
+        products as $wide:ty, leaves $products:ident;
     ) => {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,8 +41,14 @@ macro_rules! words {
         $(
             impl Words<$word> for $token {
                 type V = $v;
+                type Wide = Self;
                 const LANES: usize = $lanes;
                 const MANY_REGISTERS: bool = $bytes != 32;
+
+                #[inline(always)]
+                fn wide(self) -> Self {
+                    self
+                }
 
                 #[inline(always)]
                 fn splat(self, word: $word) -> $v {
@@ -64,18 +71,30 @@ macro_rules! words {
                 }
 
                 #[inline(always)]
+                fn load_bytes(self, src: &[u8]) -> $v {
+                    let Some(bytes) = src.first_chunk::<$bytes>() else { too_few() };
+                    // SAFETY: the token proves the features.
+                    unsafe { $leaf::load_bytes(bytes) }
+                }
+
+                #[inline(always)]
+                fn store_bytes(self, v: $v, dst: &mut [u8]) {
+                    let Some(bytes) = dst.first_chunk_mut::<$bytes>() else { too_few() };
+                    // SAFETY: the token proves the features.
+                    unsafe { $leaf::store_bytes(v, bytes) }
+                }
+
+                #[inline(always)]
                 fn gather(self, rows: &[&[u8]], mut at: usize, words: &mut [$v]) {
                     let Some(rows) = rows.first_chunk::<$lanes>() else { too_few() };
                     // As many words as there are rows are a square, which is turned in registers.
                     let (squares, rest) = words.as_chunks_mut::<$lanes>();
                     for square in squares {
-                        let mut chunks = [&[0; $bytes]; $lanes];
                         for lane in 0..$lanes {
-                            let Some(chunk) = rows[lane][at..].first_chunk() else { too_few() };
-                            chunks[lane] = chunk;
+                            square[lane] = Words::<$word>::load_bytes(self, &rows[lane][at..]);
                         }
                         // SAFETY: the token proves the features.
-                        *square = unsafe { $leaf::gather_square(chunks) };
+                        *square = unsafe { $leaf::turn(*square) };
                         at += $bytes;
                     }
                     for words in rest {
@@ -86,6 +105,20 @@ macro_rules! words {
                         *words = Words::<$word>::load(self, &lanes);
                         at += size_of::<$word>();
                     }
+                }
+
+                #[inline(always)]
+                fn turn(self, words: [$v; 16]) -> [$v; 16] {
+                    let mut turned = words;
+                    let (squares, _) = words.as_chunks::<$lanes>();
+                    for (number, square) in squares.iter().enumerate() {
+                        // SAFETY: the token proves the features.
+                        let square = unsafe { $leaf::turn(*square) };
+                        for lane in 0..$lanes {
+                            turned[lane * (16 / $lanes) + number] = square[lane];
+                        }
+                    }
+                    turned
                 }
 
                 #[inline(always)]
@@ -157,5 +190,19 @@ macro_rules! words {
                 }
             }
         )+
+
+        impl Products for $token {
+            #[inline(always)]
+            fn times(self, a: $wide, b: $wide) -> $wide {
+                // SAFETY: the token proves the features.
+                unsafe { $products::times(a, b) }
+            }
+
+            #[inline(always)]
+            fn unzip(self, a: $wide, b: $wide) -> [$wide; 2] {
+                // SAFETY: the token proves the features.
+                unsafe { $products::unzip(a, b) }
+            }
+        }
     };
 }

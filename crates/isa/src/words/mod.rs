@@ -64,10 +64,15 @@ pub trait WordKernel {
 pub trait Words<W: Word>: Sealed + Copy {
     /// A word of each lane.
     type V: Copy;
+    /// The same level on words of 64 bits.
+    type Wide: Products;
     /// Words in a vector, at most [`MOST_WORDS`].
     const LANES: usize;
     /// Whether there are registers for two messages a lane: 32.
     const MANY_REGISTERS: bool = false;
+
+    /// The same level on words of 64 bits.
+    fn wide(self) -> Self::Wide;
 
     /// The word in every lane.
     fn splat(self, word: W) -> Self::V;
@@ -75,9 +80,16 @@ pub trait Words<W: Word>: Sealed + Copy {
     fn load(self, src: &[W]) -> Self::V;
     /// The first [`LANES`](Words::LANES) words of `dst` = `v`. Panics if there are fewer.
     fn store(self, v: Self::V, dst: &mut [W]);
+    /// The first words of `src`, little-endian. Panics if there are fewer bytes than a vector has.
+    fn load_bytes(self, src: &[u8]) -> Self::V;
+    /// The first bytes of `dst` = `v`, little-endian. Panics if there are fewer bytes than a vector has.
+    fn store_bytes(self, v: Self::V, dst: &mut [u8]);
     /// Lane *i* of `words[j]` = word *j* of `rows[i][at..]`, little-endian. Panics if there are fewer rows than
     /// lanes, or fewer bytes in one of them.
     fn gather(self, rows: &[&[u8]], at: usize, words: &mut [Self::V]);
+    /// Sixteen words of each lane, lane after lane: all words of lane 0 in order, then those of lane 1, and so on,
+    /// as many in a vector as it has.
+    fn turn(self, words: [Self::V; 16]) -> [Self::V; 16];
 
     /// The bytes of each word in reverse order.
     fn swap_bytes(self, v: Self::V) -> Self::V;
@@ -119,6 +131,14 @@ pub trait Words<W: Word>: Sealed + Copy {
     fn xor_and_not(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V {
         self.xor(a, self.and_not(b, c))
     }
+}
+
+/// Products of words: what arithmetic on large numbers needs.
+pub trait Products: Words<u64, Wide = Self> {
+    /// The product of the lower 32 bits of `a` and of `b`.
+    fn times(self, a: Self::V, b: Self::V) -> Self::V;
+    /// The words at even places of `a` and behind them of `b`, and those at odd places.
+    fn unzip(self, a: Self::V, b: Self::V) -> [Self::V; 2];
 }
 
 /// The most words in a vector of any level, or in a [`Pair`] of them.

@@ -1,6 +1,8 @@
 //! Two vectors as one.
 
-use super::{Word, Words};
+use core::array::from_fn;
+
+use super::{Products, Word, Words};
 use crate::vectors::sealed::Sealed;
 
 /// Two vectors of another token as one of twice as many lanes.
@@ -14,7 +16,13 @@ impl<S> Sealed for Pair<S> {}
 
 impl<W: Word, S: Words<W>> Words<W> for Pair<S> {
     type V = [S::V; 2];
+    type Wide = Pair<S::Wide>;
     const LANES: usize = 2 * S::LANES;
+
+    #[inline(always)]
+    fn wide(self) -> Pair<S::Wide> {
+        Pair(self.0.wide())
+    }
 
     #[inline(always)]
     fn splat(self, word: W) -> [S::V; 2] {
@@ -33,6 +41,17 @@ impl<W: Word, S: Words<W>> Words<W> for Pair<S> {
     }
 
     #[inline(always)]
+    fn load_bytes(self, src: &[u8]) -> [S::V; 2] {
+        [self.0.load_bytes(src), self.0.load_bytes(&src[S::LANES * W::BYTES..])]
+    }
+
+    #[inline(always)]
+    fn store_bytes(self, [a, b]: [S::V; 2], dst: &mut [u8]) {
+        self.0.store_bytes(a, dst);
+        self.0.store_bytes(b, &mut dst[S::LANES * W::BYTES..]);
+    }
+
+    #[inline(always)]
     fn gather(self, rows: &[&[u8]], at: usize, words: &mut [[S::V; 2]]) {
         // As many words as there are in the largest block.
         let mut half = [self.0.splat(W::default()); 25];
@@ -42,6 +61,15 @@ impl<W: Word, S: Words<W>> Words<W> for Pair<S> {
                 word[which] = half;
             }
         }
+    }
+
+    #[inline(always)]
+    fn turn(self, words: [[S::V; 2]; 16]) -> [[S::V; 2]; 16] {
+        let halves = [self.0.turn(words.map(|[a, _]| a)), self.0.turn(words.map(|[_, b]| b))];
+        from_fn(|at| {
+            let half = &halves[at / 8];
+            [half[2 * (at % 8)], half[2 * (at % 8) + 1]]
+        })
     }
 
     #[inline(always)]
@@ -97,5 +125,19 @@ impl<W: Word, S: Words<W>> Words<W> for Pair<S> {
     #[inline(always)]
     fn xor_and_not(self, a: [S::V; 2], b: [S::V; 2], c: [S::V; 2]) -> [S::V; 2] {
         [self.0.xor_and_not(a[0], b[0], c[0]), self.0.xor_and_not(a[1], b[1], c[1])]
+    }
+}
+
+impl<S: Products> Products for Pair<S> {
+    #[inline(always)]
+    fn times(self, a: [S::V; 2], b: [S::V; 2]) -> [S::V; 2] {
+        [self.0.times(a[0], b[0]), self.0.times(a[1], b[1])]
+    }
+
+    #[inline(always)]
+    fn unzip(self, a: [S::V; 2], b: [S::V; 2]) -> [[S::V; 2]; 2] {
+        let ([even_a, odd_a], [even_b, odd_b]) =
+            (self.0.unzip(a[0], a[1]), self.0.unzip(b[0], b[1]));
+        [[even_a, even_b], [odd_a, odd_b]]
     }
 }

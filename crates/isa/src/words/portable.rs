@@ -2,7 +2,7 @@
 
 use core::array::from_fn;
 
-use super::{Word, WordKernel, Words, too_few};
+use super::{Products, Word, WordKernel, Words, too_few};
 use crate::vectors::sealed::Sealed;
 
 /// The token of the portable level of [`HashLevel`](crate::HashLevel), with `N` words in a vector. Needs no
@@ -36,7 +36,13 @@ impl<const N: usize> Sealed for PortableWords<N> {}
 
 impl<W: Word, const N: usize> Words<W> for PortableWords<N> {
     type V = [W; N];
+    type Wide = Self;
     const LANES: usize = N;
+
+    #[inline(always)]
+    fn wide(self) -> Self {
+        self
+    }
 
     #[inline(always)]
     fn splat(self, word: W) -> [W; N] {
@@ -55,10 +61,28 @@ impl<W: Word, const N: usize> Words<W> for PortableWords<N> {
     }
 
     #[inline(always)]
+    fn load_bytes(self, src: &[u8]) -> [W; N] {
+        from_fn(|lane| W::read_le(&src[W::BYTES * lane..]))
+    }
+
+    #[inline(always)]
+    fn store_bytes(self, v: [W; N], dst: &mut [u8]) {
+        for (word, bytes) in v.iter().zip(dst[..W::BYTES * N].chunks_exact_mut(W::BYTES)) {
+            word.write_le(bytes);
+        }
+    }
+
+    #[inline(always)]
     fn gather(self, rows: &[&[u8]], at: usize, words: &mut [[W; N]]) {
         for (number, word) in words.iter_mut().enumerate() {
             *word = from_fn(|lane| W::read_le(&rows[lane][at + W::BYTES * number..]));
         }
+    }
+
+    #[inline(always)]
+    fn turn(self, words: [[W; N]; 16]) -> [[W; N]; 16] {
+        const { assert!(16 % N == 0) }
+        from_fn(|at| from_fn(|place| words[(N * at + place) % 16][(N * at + place) / 16]))
     }
 
     #[inline(always)]
@@ -96,5 +120,18 @@ impl<W: Word, const N: usize> Words<W> for PortableWords<N> {
     fn shift_right<const BITS: u32>(self, v: [W; N]) -> [W; N] {
         const { assert!(BITS < W::BITS) }
         v.map(|word| word >> BITS)
+    }
+}
+
+impl<const N: usize> Products for PortableWords<N> {
+    #[inline(always)]
+    fn times(self, a: [u64; N], b: [u64; N]) -> [u64; N] {
+        from_fn(|lane| (a[lane] & 0xffff_ffff) * (b[lane] & 0xffff_ffff))
+    }
+
+    #[inline(always)]
+    fn unzip(self, a: [u64; N], b: [u64; N]) -> [[u64; N]; 2] {
+        let word = |at: usize| if at < N { a[at] } else { b[at - N] };
+        [from_fn(|lane| word(2 * lane)), from_fn(|lane| word(2 * lane + 1))]
     }
 }

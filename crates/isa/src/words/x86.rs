@@ -2,7 +2,7 @@
 
 use core::arch::x86_64::{__m256i, __m512i};
 
-use super::{Word, WordKernel, Words, too_few};
+use super::{Products, Word, WordKernel, Words, too_few};
 use crate::policy::has_features;
 use crate::vectors::sealed::Sealed;
 use crate::x86::align_stack;
@@ -12,6 +12,7 @@ words! {
     Avx2Words, bytes 32, frame align_stack, enable "avx2", detect ["avx2"],
     words u32 as __m256i, lanes 8, leaves ymm32;
     words u64 as __m256i, lanes 4, leaves ymm64;
+    products as __m256i, leaves ymm64;
 }
 
 words! {
@@ -19,6 +20,7 @@ words! {
     Avx512Words, bytes 64, frame align_stack, enable "avx512f,avx512bw", detect ["avx512f", "avx512bw"],
     words u32 as __m512i, lanes 16, leaves zmm32;
     words u64 as __m512i, lanes 8, leaves zmm64;
+    products as __m512i, leaves zmm64;
 }
 
 /// 256 bits, whatever their words are.
@@ -100,7 +102,8 @@ mod ymm32 {
     };
 
     pub(super) use super::ymm::{
-        and, and_not, choose, load, majority, store, xor, xor_and_not, xor3,
+        and, and_not, choose, load, load as load_bytes, majority, store, store as store_bytes, xor,
+        xor_and_not, xor3,
     };
 
     #[inline]
@@ -109,14 +112,13 @@ mod ymm32 {
         _mm256_set1_epi32(word.cast_signed())
     }
 
-    /// Rows and columns exchanged: word *j* of row *i* becomes word *i* of vector *j*.
+    /// Rows and columns exchanged: word *j* of vector *i* becomes word *i* of vector *j*.
     #[inline]
     #[target_feature(enable = "avx2")]
-    pub(super) fn gather_square(rows: [&[u8; 32]; 8]) -> [__m256i; 8] {
+    pub(super) fn turn(rows: [__m256i; 8]) -> [__m256i; 8] {
         let mut v = [splat(0); 8];
         for half in 0..2 {
-            let row = |at: usize| load(rows[4 * half + at]);
-            let (a, b, c, d) = (row(0), row(1), row(2), row(3));
+            let [a, b, c, d] = [0, 1, 2, 3].map(|at| rows[4 * half + at]);
             let (ab, cd) = (_mm256_unpacklo_epi32(a, b), _mm256_unpacklo_epi32(c, d));
             v[4 * half] = _mm256_unpacklo_epi64(ab, cd);
             v[4 * half + 1] = _mm256_unpackhi_epi64(ab, cd);
@@ -166,13 +168,15 @@ mod ymm32 {
 /// 256 bits as four words of 64.
 mod ymm64 {
     use core::arch::x86_64::{
-        __m256i, _mm_cvtsi32_si128, _mm256_add_epi64, _mm256_or_si256, _mm256_permute2x128_si256,
-        _mm256_set1_epi64x, _mm256_setr_epi8, _mm256_shuffle_epi8, _mm256_sll_epi64,
-        _mm256_srl_epi64, _mm256_unpackhi_epi64, _mm256_unpacklo_epi64,
+        __m256i, _mm_cvtsi32_si128, _mm256_add_epi64, _mm256_mul_epu32, _mm256_or_si256,
+        _mm256_permute2x128_si256, _mm256_permute4x64_epi64, _mm256_set1_epi64x, _mm256_setr_epi8,
+        _mm256_shuffle_epi8, _mm256_sll_epi64, _mm256_srl_epi64, _mm256_unpackhi_epi64,
+        _mm256_unpacklo_epi64,
     };
 
     pub(super) use super::ymm::{
-        and, and_not, choose, load, majority, store, xor, xor_and_not, xor3,
+        and, and_not, choose, load, load as load_bytes, majority, store, store as store_bytes, xor,
+        xor_and_not, xor3,
     };
 
     #[inline]
@@ -181,12 +185,10 @@ mod ymm64 {
         _mm256_set1_epi64x(word.cast_signed())
     }
 
-    /// Rows and columns exchanged: word *j* of row *i* becomes word *i* of vector *j*.
+    /// Rows and columns exchanged: word *j* of vector *i* becomes word *i* of vector *j*.
     #[inline]
     #[target_feature(enable = "avx2")]
-    pub(super) fn gather_square(rows: [&[u8; 32]; 4]) -> [__m256i; 4] {
-        let [a, b, c, d] = rows;
-        let (a, b, c, d) = (load(a), load(b), load(c), load(d));
+    pub(super) fn turn([a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
         let (ab, cd) = (_mm256_unpacklo_epi64(a, b), _mm256_unpacklo_epi64(c, d));
         let (ab1, cd1) = (_mm256_unpackhi_epi64(a, b), _mm256_unpackhi_epi64(c, d));
         [
@@ -211,6 +213,22 @@ mod ymm64 {
     #[target_feature(enable = "avx2")]
     pub(super) fn add(a: __m256i, b: __m256i) -> __m256i {
         _mm256_add_epi64(a, b)
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(super) fn times(a: __m256i, b: __m256i) -> __m256i {
+        _mm256_mul_epu32(a, b)
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(super) fn unzip(a: __m256i, b: __m256i) -> [__m256i; 2] {
+        const MIDDLE_EXCHANGED: i32 = 0b11_01_10_00;
+        [
+            _mm256_permute4x64_epi64::<MIDDLE_EXCHANGED>(_mm256_unpacklo_epi64(a, b)),
+            _mm256_permute4x64_epi64::<MIDDLE_EXCHANGED>(_mm256_unpackhi_epi64(a, b)),
+        ]
     }
 
     #[inline]
@@ -298,7 +316,7 @@ mod zmm {
     /// Rows and columns of 16 bytes exchanged.
     #[inline]
     #[target_feature(enable = "avx512f")]
-    pub(super) fn turn([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
+    pub(super) fn turn_blocks([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
         const EVEN: i32 = 0b10_00_10_00;
         const ODD: i32 = 0b11_01_11_01;
         let (ab, cd) = (_mm512_shuffle_i32x4::<EVEN>(a, b), _mm512_shuffle_i32x4::<EVEN>(c, d));
@@ -320,9 +338,10 @@ mod zmm32 {
         _mm512_unpackhi_epi64, _mm512_unpacklo_epi32, _mm512_unpacklo_epi64,
     };
 
-    use super::zmm::turn;
+    use super::zmm::turn_blocks;
     pub(super) use super::zmm::{
-        and, and_not, choose, load, majority, store, xor, xor_and_not, xor3,
+        and, and_not, choose, load, load as load_bytes, majority, store, store as store_bytes, xor,
+        xor_and_not, xor3,
     };
 
     #[inline]
@@ -331,15 +350,14 @@ mod zmm32 {
         _mm512_set1_epi32(word.cast_signed())
     }
 
-    /// Rows and columns exchanged: word *j* of row *i* becomes word *i* of vector *j*.
+    /// Rows and columns exchanged: word *j* of vector *i* becomes word *i* of vector *j*.
     #[inline]
     #[target_feature(enable = "avx512f")]
-    pub(super) fn gather_square(rows: [&[u8; 64]; 16]) -> [__m512i; 16] {
+    pub(super) fn turn(rows: [__m512i; 16]) -> [__m512i; 16] {
         // Word j of 16 bytes of four rows each, then the 16 bytes themselves.
         let mut v = [[splat(0); 4]; 4];
         for quarter in 0..4 {
-            let row = |at: usize| load(rows[4 * quarter + at]);
-            let (a, b, c, d) = (row(0), row(1), row(2), row(3));
+            let [a, b, c, d] = [0, 1, 2, 3].map(|at| rows[4 * quarter + at]);
             let (ab, cd) = (_mm512_unpacklo_epi32(a, b), _mm512_unpacklo_epi32(c, d));
             v[0][quarter] = _mm512_unpacklo_epi64(ab, cd);
             v[1][quarter] = _mm512_unpackhi_epi64(ab, cd);
@@ -349,7 +367,7 @@ mod zmm32 {
         }
         let mut out = [splat(0); 16];
         for at in 0..4 {
-            let turned = turn(v[at]);
+            let turned = turn_blocks(v[at]);
             for part in 0..4 {
                 out[4 * part + at] = turned[part];
             }
@@ -387,14 +405,15 @@ mod zmm32 {
 /// 512 bits as eight words of 64.
 mod zmm64 {
     use core::arch::x86_64::{
-        __m512i, _mm_cvtsi32_si128, _mm512_add_epi64, _mm512_rolv_epi64, _mm512_set1_epi64,
-        _mm512_set4_epi32, _mm512_shuffle_epi8, _mm512_srl_epi64, _mm512_unpackhi_epi64,
-        _mm512_unpacklo_epi64,
+        __m512i, _mm_cvtsi32_si128, _mm512_add_epi64, _mm512_mul_epu32, _mm512_permutex2var_epi64,
+        _mm512_rolv_epi64, _mm512_set1_epi64, _mm512_set4_epi32, _mm512_setr_epi64,
+        _mm512_shuffle_epi8, _mm512_srl_epi64, _mm512_unpackhi_epi64, _mm512_unpacklo_epi64,
     };
 
-    use super::zmm::turn;
+    use super::zmm::turn_blocks;
     pub(super) use super::zmm::{
-        and, and_not, choose, load, majority, store, xor, xor_and_not, xor3,
+        and, and_not, choose, load, load as load_bytes, majority, store, store as store_bytes, xor,
+        xor_and_not, xor3,
     };
 
     #[inline]
@@ -403,19 +422,19 @@ mod zmm64 {
         _mm512_set1_epi64(word.cast_signed())
     }
 
-    /// Rows and columns exchanged: word *j* of row *i* becomes word *i* of vector *j*.
+    /// Rows and columns exchanged: word *j* of vector *i* becomes word *i* of vector *j*.
     #[inline]
     #[target_feature(enable = "avx512f")]
-    pub(super) fn gather_square(rows: [&[u8; 64]; 8]) -> [__m512i; 8] {
+    pub(super) fn turn(rows: [__m512i; 8]) -> [__m512i; 8] {
         let mut v = [[splat(0); 4]; 2];
         for pair in 0..4 {
-            let (a, b) = (load(rows[2 * pair]), load(rows[2 * pair + 1]));
+            let (a, b) = (rows[2 * pair], rows[2 * pair + 1]);
             v[0][pair] = _mm512_unpacklo_epi64(a, b);
             v[1][pair] = _mm512_unpackhi_epi64(a, b);
         }
         let mut out = [splat(0); 8];
         for at in 0..2 {
-            let turned = turn(v[at]);
+            let turned = turn_blocks(v[at]);
             for part in 0..4 {
                 out[2 * part + at] = turned[part];
             }
@@ -435,6 +454,20 @@ mod zmm64 {
     #[target_feature(enable = "avx512f")]
     pub(super) fn add(a: __m512i, b: __m512i) -> __m512i {
         _mm512_add_epi64(a, b)
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    pub(super) fn times(a: __m512i, b: __m512i) -> __m512i {
+        _mm512_mul_epu32(a, b)
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    pub(super) fn unzip(a: __m512i, b: __m512i) -> [__m512i; 2] {
+        let even = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
+        let odd = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
+        [_mm512_permutex2var_epi64(a, even, b), _mm512_permutex2var_epi64(a, odd, b)]
     }
 
     #[inline]

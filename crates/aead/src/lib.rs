@@ -16,6 +16,8 @@
 //! | [`Aes128GcmSiv`], [`Aes256GcmSiv`] | 12 | equal messages show | RFC 8452 |
 //! | [`Aes128Ccm`], [`Aes192Ccm`], [`Aes256Ccm`] | 7 to 13 | texts show | NIST SP 800-38C, RFC 3610 |
 //! | [`Aes128Ocb3`], [`Aes192Ocb3`], [`Aes256Ocb3`] | 1 to 15 | texts show, and forgeries pass | RFC 7253 |
+//! | [`ChaCha20Poly1305`] | 12 | texts show, and forgeries pass | RFC 8439 |
+//! | [`XChaCha20Poly1305`] | 24 | texts show, and forgeries pass | draft-irtf-cfrg-xchacha |
 //! | [`Aegis128L`], [`Aegis128X2`], [`Aegis128X4`] | 16 | texts show, and forgeries pass | draft-irtf-cfrg-aegis-aead |
 //! | [`Aegis256`], [`Aegis256X2`], [`Aegis256X4`] | 32 | texts show, and forgeries pass | draft-irtf-cfrg-aegis-aead |
 //!
@@ -46,6 +48,7 @@ extern crate alloc;
 mod aegis;
 pub mod batch;
 mod ccm;
+mod chacha20_poly1305;
 #[cfg(debug_assertions)]
 #[doc(hidden)]
 pub mod compiled;
@@ -64,6 +67,7 @@ pub use aegis::{
     AegisStream,
 };
 pub use ccm::{Aes128Ccm, Aes192Ccm, Aes256Ccm, Ccm, CcmStream};
+pub use chacha20_poly1305::{ChaCha20Poly1305, ChaChaPoly, ChaChaStream, XChaCha20Poly1305};
 pub use gcm::{Aes128Gcm, Aes192Gcm, Aes256Gcm, Gcm, GcmStream};
 pub use gcm_siv::{Aes128GcmSiv, Aes256GcmSiv, GcmSiv, SivCipher};
 pub use metered::Metered;

@@ -8,6 +8,7 @@
 //! | to do | for one buffer | for many |
 //! |---|---|---|
 //! | encrypt a message so that tampering shows | [`aead`]: [`Aes256Gcm`](aead::Aes256Gcm) and others | [`aead::batch`] |
+//! | ChaCha20, Poly1305 | [`ChaCha20`], [`Poly1305`] | |
 //! | ECB, CBC, CTR, CBCS | [`Aes128`], [`Aes192`], [`Aes256`] | [`lanes::encrypt`] (CBC, CBCS) |
 //! | a message authentication code | [`Aes128Cmac`] and others | [`lanes::mac`] |
 //! | jobs that come one by one | | [`lanes::Scheduler`] |
@@ -57,6 +58,7 @@
 extern crate alloc;
 
 pub use lanelock_aead::{self as aead, KeyUsage};
+pub use lanelock_chacha::{ChaCha20, Poly1305};
 pub use lanelock_core::{
     Aes, Aes128, Aes128Cmac, Aes128KeyWrap, Aes128Xts, Aes192, Aes192Cmac, Aes192KeyWrap,
     Aes192Xts, Aes256, Aes256Cmac, Aes256KeyWrap, Aes256Xts, AesLevel, Block, Cmac, CmacStream,

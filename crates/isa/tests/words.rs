@@ -223,7 +223,11 @@ fn words_are_turned_multiplied_and_unzipped() {
             let both: Vec<u64> = a[..n].iter().chain(&b[..n]).copied().collect();
             for lane in 0..n {
                 assert_eq!(times[lane], low(a[lane]) * low(b[lane]), "{level}");
-                assert_eq!([even[lane], odd[lane]], [both[2 * lane], both[2 * lane + 1]], "{level}");
+                assert_eq!(
+                    [even[lane], odd[lane]],
+                    [both[2 * lane], both[2 * lane + 1]],
+                    "{level}"
+                );
             }
         }
     }

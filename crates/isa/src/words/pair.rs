@@ -1,7 +1,5 @@
 //! Two vectors as one.
 
-use core::array::from_fn;
-
 use super::{Products, Word, Words};
 use crate::vectors::sealed::Sealed;
 
@@ -65,11 +63,18 @@ impl<W: Word, S: Words<W>> Words<W> for Pair<S> {
 
     #[inline(always)]
     fn turn(self, words: [[S::V; 2]; 16]) -> [[S::V; 2]; 16] {
-        let halves = [self.0.turn(words.map(|[a, _]| a)), self.0.turn(words.map(|[_, b]| b))];
-        from_fn(|at| {
-            let half = &halves[at / 8];
-            [half[2 * (at % 8)], half[2 * (at % 8) + 1]]
-        })
+        let mut turned = words;
+        for which in 0..2 {
+            let mut half = [words[0][which]; 16];
+            for at in 1..16 {
+                half[at] = words[at][which];
+            }
+            let half = self.0.turn(half);
+            for at in 0..8 {
+                turned[8 * which + at] = [half[2 * at], half[2 * at + 1]];
+            }
+        }
+        turned
     }
 
     #[inline(always)]

@@ -1,0 +1,93 @@
+//! A message that comes piece by piece.
+
+use core::{fmt, marker::PhantomData};
+
+use lanelock_chacha::{
+    Poly1305,
+    parts::{Cursor, State, block_of, forward},
+};
+use lanelock_core::{InOut, parts::copy_tag};
+use lanelock_isa::{HashLevel, wipe};
+use zeroize::ZeroizeOnDrop;
+
+use super::{MOST_BYTES, lengths};
+use crate::Stream;
+
+/// A message that comes piece by piece: see [`ChaChaPoly::sealer`](super::ChaChaPoly::sealer).
+pub struct ChaChaStream<'k> {
+    stream: Cursor,
+    poly: Option<Poly1305>,
+    aad: u64,
+    text: u64,
+    level: HashLevel,
+    /// The key outlives the message, as with the other algorithms.
+    key: PhantomData<&'k ()>,
+}
+
+impl ChaChaStream<'_> {
+    pub(super) fn new(mut state: State, level: HashLevel) -> Self {
+        let mut block = block_of(&state);
+        let mut key = [0; 32];
+        key.copy_from_slice(&block[..32]);
+        forward(&mut state, 1);
+        let poly = Some(Poly1305::with_level(&key, level));
+        let stream = Cursor::new(state, level);
+        wipe(&mut block);
+        wipe(&mut key);
+        wipe(&mut state);
+        Self { stream, poly, aad: 0, text: 0, level, key: PhantomData }
+    }
+
+    /// Poly1305 takes more text; before the first of it the AAD is filled up.
+    fn authenticate(&mut self, ciphertext: &[u8]) {
+        if let Some(poly) = &mut self.poly {
+            if self.text == 0 {
+                poly.pad();
+            }
+            poly.update(ciphertext);
+        }
+        self.text += ciphertext.len() as u64;
+    }
+}
+
+impl Stream for ChaChaStream<'_> {
+    fn aad(&mut self, aad: &[u8]) {
+        if let Some(poly) = &mut self.poly {
+            poly.update(aad);
+        }
+        self.aad += aad.len() as u64;
+    }
+
+    fn encrypt(&mut self, mut data: InOut<'_, '_>) {
+        self.stream.apply(data.reborrow());
+        self.authenticate(data.get_out());
+    }
+
+    fn decrypt(&mut self, data: InOut<'_, '_>) {
+        self.authenticate(data.get_in());
+        self.stream.apply(data);
+    }
+
+    fn text_left(&self) -> u64 {
+        MOST_BYTES - self.text
+    }
+
+    fn finish(&mut self, tag: &mut [u8]) {
+        if let Some(mut poly) = self.poly.take() {
+            poly.pad();
+            poly.update(&lengths(self.aad, self.text));
+            let mut full = poly.finish();
+            copy_tag(&full, tag);
+            wipe(&mut full);
+        }
+        self.stream.wipe();
+    }
+}
+
+impl ZeroizeOnDrop for ChaChaStream<'_> {}
+
+impl fmt::Debug for ChaChaStream<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ChaChaStream({})", self.level)
+    }
+}

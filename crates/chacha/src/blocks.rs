@@ -21,28 +21,31 @@ pub fn state(key: &[u8; 32], counter: u32, nonce: &[u8; 12]) -> State {
     state
 }
 
-/// Two rounds: one of columns, one of diagonals (2.3).
+/// A quarter of a round (2.1).
+#[inline(always)]
+fn quarter<S: Words<u32>>(s: S, v: &mut [S::V; 16], a: usize, b: usize, c: usize, d: usize) {
+    v[a] = s.add(v[a], v[b]);
+    v[d] = s.rotate_left::<16>(s.xor(v[d], v[a]));
+    v[c] = s.add(v[c], v[d]);
+    v[b] = s.rotate_left::<12>(s.xor(v[b], v[c]));
+    v[a] = s.add(v[a], v[b]);
+    v[d] = s.rotate_left::<8>(s.xor(v[d], v[a]));
+    v[c] = s.add(v[c], v[d]);
+    v[b] = s.rotate_left::<7>(s.xor(v[b], v[c]));
+}
+
+/// Two rounds, one of columns and one of diagonals (2.3). No loop: indices that are constants keep the words in
+/// registers.
 #[inline(always)]
 fn double_round<S: Words<u32>>(s: S, v: &mut [S::V; 16]) {
-    for [a, b, c, d] in [
-        [0, 4, 8, 12],
-        [1, 5, 9, 13],
-        [2, 6, 10, 14],
-        [3, 7, 11, 15],
-        [0, 5, 10, 15],
-        [1, 6, 11, 12],
-        [2, 7, 8, 13],
-        [3, 4, 9, 14],
-    ] {
-        v[a] = s.add(v[a], v[b]);
-        v[d] = s.rotate_left::<16>(s.xor(v[d], v[a]));
-        v[c] = s.add(v[c], v[d]);
-        v[b] = s.rotate_left::<12>(s.xor(v[b], v[c]));
-        v[a] = s.add(v[a], v[b]);
-        v[d] = s.rotate_left::<8>(s.xor(v[d], v[a]));
-        v[c] = s.add(v[c], v[d]);
-        v[b] = s.rotate_left::<7>(s.xor(v[b], v[c]));
-    }
+    quarter(s, v, 0, 4, 8, 12);
+    quarter(s, v, 1, 5, 9, 13);
+    quarter(s, v, 2, 6, 10, 14);
+    quarter(s, v, 3, 7, 11, 15);
+    quarter(s, v, 0, 5, 10, 15);
+    quarter(s, v, 1, 6, 11, 12);
+    quarter(s, v, 2, 7, 8, 13);
+    quarter(s, v, 3, 4, 9, 14);
 }
 
 /// The block of each lane, word by word.
@@ -91,6 +94,13 @@ const NUMBERS: [u32; MOST_WORDS] = {
 fn word(state: &State, at: usize) -> u32 {
     let (words, _) = state.as_chunks();
     u32::from_le_bytes(words[at])
+}
+
+/// Blocks that so many bytes need: those of a message, whose counter has 32 bits, or fewer.
+#[expect(clippy::cast_possible_truncation, reason = "see above")]
+#[inline(always)]
+const fn blocks(bytes: usize) -> u32 {
+    bytes.div_ceil(STATE) as u32
 }
 
 /// `state` for the block that is `blocks` further.
@@ -144,10 +154,9 @@ pub fn xor_stream<S: Words<u32>>(s: S, state: &mut State, mut data: InOut<'_, '_
 /// The key stream of one vector a word.
 #[inline(always)]
 fn xor_group<S: Words<u32>>(s: S, state: &mut State, data: InOut<'_, '_>) {
-    let blocks = data.len().div_ceil(STATE);
     let stream = s.turn(rounds(s, &in_lanes(s, state)));
+    forward(state, blocks(data.len()));
     apply(s, &stream, data);
-    forward(state, blocks as u32); // at most 32
 }
 
 /// The beginning of a key stream, one vector a word: block 0, which is a key for Poly1305, and those behind it.
@@ -164,7 +173,7 @@ impl<S: Words<u32>> Beginning<S> {
     #[inline(always)]
     pub fn new(s: S, state: &mut State) -> Self {
         let stream = s.turn(rounds(s, &in_lanes(s, state)));
-        forward(state, S::LANES as u32); // at most 16
+        forward(state, blocks(group::<S>()));
         Self { s, stream }
     }
 

@@ -3,7 +3,7 @@
 //! A number is in three words of 64 bits where one block after the other is taken, in five of 26 bits where lanes
 //! take them: products of these fit into 64 bits with room for sums.
 
-use core::fmt;
+use core::{fmt, hint::black_box};
 
 use lanelock_core::{Error, parts::authenticate_wiping};
 use lanelock_isa::{Block, HashLevel, LevelError, Pair, Products, WordKernel, Words, wipe};
@@ -156,11 +156,12 @@ impl Accumulator {
     /// With a key for one message.
     #[inline(always)]
     pub fn new(key: &[u8; 32]) -> Self {
-        let word =
-            |at: usize| u64::from_le_bytes([0, 1, 2, 3, 4, 5, 6, 7].map(|byte| key[8 * at + byte]));
+        let (words, _) = key.as_chunks();
+        let word = |at: usize| u64::from_le_bytes(words[at]);
         // 2.5: some bits of r are zero, so that carries stay small.
         let r = [word(0) & 0x0fff_fffc_0fff_ffff, word(1) & 0x0fff_fffc_0fff_fffc];
-        Self { h: [0; 3], r, s: [word(2), word(3)], powers: [[0; MOST_LANES]; 5], known: 0 }
+        let s = [word(2), word(3)];
+        Self { h: [0; 3], r, s, powers: [[0; MOST_LANES]; 5], known: 0 }
     }
 
     /// Takes whole blocks, one after the other.
@@ -225,7 +226,11 @@ impl Accumulator {
         let (blocks, rest) = blocks.split_at(whole);
         let mut groups = blocks.chunks_exact(D::LANES);
         let Some(group) = groups.next() else { return rest };
-        let step = Factor::new(d, self.powers.map(|power| d.splat(power[D::LANES - 1])));
+        let mut power = [[0; MOST_LANES]; 5];
+        for (lanes, limbs) in power.iter_mut().zip(&self.powers) {
+            lanes.fill(limbs[D::LANES - 1]);
+        }
+        let step = Factor::new(d, &power);
         let mut h = limbs_of(d, group);
         for (h, limb) in h.iter_mut().zip(limbs(self.h)) {
             let mut first = [0; MOST_LANES];
@@ -234,24 +239,27 @@ impl Accumulator {
         }
         for group in groups {
             let message = limbs_of(d, group);
-            h = step.times(d, h);
+            // As if it were another one each time: the optimiser would take the masks of products out of the loop,
+            // and then no longer know that they are products of halves.
+            h = black_box(&step).times(d, h);
             for at in 0..5 {
                 h[at] = d.add(h[at], message[at]);
             }
         }
         // The last block is to be multiplied by r, the one before by r^2.
-        let last = Factor::new(
-            d,
-            self.powers.map(|mut powers| {
-                powers[..D::LANES].reverse();
-                d.load(&powers)
-            }),
-        );
+        for (lanes, limbs) in power.iter_mut().zip(&self.powers) {
+            for lane in 0..D::LANES {
+                lanes[lane] = limbs[D::LANES - 1 - lane];
+            }
+        }
+        let last = Factor::new(d, &power);
         let mut sums = [0; 5];
         for (sum, h) in sums.iter_mut().zip(last.times(d, h)) {
             let mut lanes = [0; MOST_LANES];
             d.store(h, &mut lanes);
-            *sum = lanes.iter().sum();
+            for lane in lanes {
+                *sum += lane;
+            }
         }
         self.h = packed(sums);
         rest
@@ -376,57 +384,77 @@ struct Factor<D: Products> {
     r: [D::V; 5],
     /// Five times the upper four limbs: 2^130 is 5.
     five: [D::V; 4],
+    /// The bits of a limb, hidden from the optimiser. Where it knows that a factor has 32 bits, it takes away the mask
+    /// by which the compiler knows a product of halves from one of whole words.
+    limb: D::V,
 }
 
 impl<D: Products> Factor<D> {
+    /// From the limbs of each lane. Five times them is computed word by word: with vectors, the optimiser would
+    /// rather add five products.
     #[inline(always)]
-    fn new(d: D, r: [D::V; 5]) -> Self {
-        let five = [1, 2, 3, 4].map(|at| {
-            let twice = d.add(r[at], r[at]);
-            d.add(d.add(twice, twice), r[at])
-        });
-        Self { r, five }
+    fn new(d: D, limbs: &[[u64; MOST_LANES]; 5]) -> Self {
+        let (mut r, mut five) = ([d.splat(0); 5], [d.splat(0); 4]);
+        for at in 0..5 {
+            r[at] = d.load(&limbs[at]);
+            if at > 0 {
+                let mut lanes = limbs[at];
+                for lane in &mut lanes {
+                    *lane *= 5;
+                }
+                five[at - 1] = d.load(&lanes);
+            }
+        }
+        Self { r, five, limb: d.load(&black_box([LIMB; MOST_LANES])) }
     }
 
     /// The products, whose limbs have 26 bits and a little more.
     #[inline(always)]
     fn times(&self, d: D, h: [D::V; 5]) -> [D::V; 5] {
-        let mut sums = [d.splat(0); 5];
-        for at in 0..5 {
-            let mut sum = d.times(h[0], self.r[at]);
-            for limb in 1..5 {
-                let factor = if limb <= at { self.r[at - limb] } else { self.five[4 + at - limb] };
-                sum = d.add(sum, d.times(h[limb], factor));
-            }
-            sums[at] = sum;
-        }
+        let ([r0, r1, r2, r3, r4], [s1, s2, s3, s4]) = (self.r, self.five);
+        let sums = [
+            sum_of_products(d, h, [r0, s4, s3, s2, s1]),
+            sum_of_products(d, h, [r1, r0, s4, s3, s2]),
+            sum_of_products(d, h, [r2, r1, r0, s4, s3]),
+            sum_of_products(d, h, [r3, r2, r1, r0, s4]),
+            sum_of_products(d, h, [r4, r3, r2, r1, r0]),
+        ];
         self.carry(d, sums)
     }
 
-    /// Two carries at once, half of the limbs apart.
+    /// Carries what is above the bits of a limb to the next one; two of them side by side, since each waits for the
+    /// one before.
     #[inline(always)]
     fn carry(&self, d: D, mut v: [D::V; 5]) -> [D::V; 5] {
-        let limb = d.splat(LIMB);
-        let mut pass = |from: usize, to: usize| {
-            let over = d.shift_right::<26>(v[from]);
-            v[from] = d.and(v[from], limb);
-            let over = if from == 4 {
-                let twice = d.add(over, over);
-                d.add(d.add(twice, twice), over)
-            } else {
-                over
-            };
-            v[to] = d.add(v[to], over);
-        };
-        pass(0, 1);
-        pass(3, 4);
-        pass(1, 2);
-        pass(4, 0);
-        pass(2, 3);
-        pass(0, 1);
-        pass(3, 4);
+        self.one_carry(d, &mut v, 0, 1);
+        self.one_carry(d, &mut v, 3, 4);
+        self.one_carry(d, &mut v, 1, 2);
+        self.one_carry(d, &mut v, 4, 0);
+        self.one_carry(d, &mut v, 2, 3);
+        self.one_carry(d, &mut v, 0, 1);
+        self.one_carry(d, &mut v, 3, 4);
         v
     }
+
+    #[inline(always)]
+    fn one_carry(&self, d: D, v: &mut [D::V; 5], from: usize, to: usize) {
+        let over = d.shift_right::<26>(v[from]);
+        v[from] = d.and(v[from], self.limb);
+        v[to] = d.add(v[to], if from == 4 { five_times(d, over) } else { over });
+    }
+}
+
+#[inline(always)]
+fn sum_of_products<D: Products>(d: D, h: [D::V; 5], f: [D::V; 5]) -> D::V {
+    let a = d.add(d.times(h[0], f[0]), d.times(h[1], f[1]));
+    let b = d.add(d.times(h[2], f[2]), d.times(h[3], f[3]));
+    d.add(d.add(a, b), d.times(h[4], f[4]))
+}
+
+#[inline(always)]
+fn five_times<D: Products>(d: D, v: D::V) -> D::V {
+    let twice = d.add(v, v);
+    d.add(d.add(twice, twice), v)
 }
 
 #[cfg(test)]

@@ -62,7 +62,7 @@ mod neon32 {
     /// Rows and columns exchanged: word *j* of vector *i* becomes word *i* of vector *j*.
     #[inline]
     #[target_feature(enable = "neon")]
-    pub(super) fn turn([a, b, c, d]: [uint32x4_t; 4]) -> [uint32x4_t; 4] {
+    pub(super) fn turn(&[a, b, c, d]: &[uint32x4_t; 4]) -> [uint32x4_t; 4] {
         let even = [vtrn1q_u32(a, b), vtrn1q_u32(c, d)].map(|v| vreinterpretq_u64_u32(v));
         let odd = [vtrn2q_u32(a, b), vtrn2q_u32(c, d)].map(|v| vreinterpretq_u64_u32(v));
         [
@@ -186,7 +186,7 @@ mod neon64 {
     /// Rows and columns exchanged: word *j* of vector *i* becomes word *i* of vector *j*.
     #[inline]
     #[target_feature(enable = "neon")]
-    pub(super) fn turn([a, b]: [uint64x2_t; 2]) -> [uint64x2_t; 2] {
+    pub(super) fn turn(&[a, b]: &[uint64x2_t; 2]) -> [uint64x2_t; 2] {
         [vtrn1q_u64(a, b), vtrn2q_u64(a, b)]
     }
 
@@ -261,7 +261,7 @@ mod neon64 {
     #[inline]
     #[target_feature(enable = "neon")]
     pub(super) fn unzip(a: uint64x2_t, b: uint64x2_t) -> [uint64x2_t; 2] {
-        turn([a, b])
+        turn(&[a, b])
     }
 
     #[inline]

@@ -94,7 +94,7 @@ macro_rules! words {
                             square[lane] = Words::<$word>::load_bytes(self, &rows[lane][at..]);
                         }
                         // SAFETY: the token proves the features.
-                        *square = unsafe { $leaf::turn(*square) };
+                        *square = unsafe { $leaf::turn(square) };
                         at += $bytes;
                     }
                     for words in rest {
@@ -113,7 +113,7 @@ macro_rules! words {
                     let (squares, _) = words.as_chunks::<$lanes>();
                     for (number, square) in squares.iter().enumerate() {
                         // SAFETY: the token proves the features.
-                        let square = unsafe { $leaf::turn(*square) };
+                        let square = unsafe { $leaf::turn(square) };
                         for lane in 0..$lanes {
                             turned[lane * (16 / $lanes) + number] = square[lane];
                         }

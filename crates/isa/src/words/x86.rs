@@ -115,10 +115,10 @@ mod ymm32 {
     /// Rows and columns exchanged: word *j* of vector *i* becomes word *i* of vector *j*.
     #[inline]
     #[target_feature(enable = "avx2")]
-    pub(super) fn turn(rows: [__m256i; 8]) -> [__m256i; 8] {
+    pub(super) fn turn(rows: &[__m256i; 8]) -> [__m256i; 8] {
         let mut v = [splat(0); 8];
         for half in 0..2 {
-            let [a, b, c, d] = [0, 1, 2, 3].map(|at| rows[4 * half + at]);
+            let [a, b, c, d] = rows.as_chunks().0[half];
             let (ab, cd) = (_mm256_unpacklo_epi32(a, b), _mm256_unpacklo_epi32(c, d));
             v[4 * half] = _mm256_unpacklo_epi64(ab, cd);
             v[4 * half + 1] = _mm256_unpackhi_epi64(ab, cd);
@@ -188,7 +188,7 @@ mod ymm64 {
     /// Rows and columns exchanged: word *j* of vector *i* becomes word *i* of vector *j*.
     #[inline]
     #[target_feature(enable = "avx2")]
-    pub(super) fn turn([a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
+    pub(super) fn turn(&[a, b, c, d]: &[__m256i; 4]) -> [__m256i; 4] {
         let (ab, cd) = (_mm256_unpacklo_epi64(a, b), _mm256_unpacklo_epi64(c, d));
         let (ab1, cd1) = (_mm256_unpackhi_epi64(a, b), _mm256_unpackhi_epi64(c, d));
         [
@@ -353,11 +353,11 @@ mod zmm32 {
     /// Rows and columns exchanged: word *j* of vector *i* becomes word *i* of vector *j*.
     #[inline]
     #[target_feature(enable = "avx512f")]
-    pub(super) fn turn(rows: [__m512i; 16]) -> [__m512i; 16] {
+    pub(super) fn turn(rows: &[__m512i; 16]) -> [__m512i; 16] {
         // Word j of 16 bytes of four rows each, then the 16 bytes themselves.
         let mut v = [[splat(0); 4]; 4];
         for quarter in 0..4 {
-            let [a, b, c, d] = [0, 1, 2, 3].map(|at| rows[4 * quarter + at]);
+            let [a, b, c, d] = rows.as_chunks().0[quarter];
             let (ab, cd) = (_mm512_unpacklo_epi32(a, b), _mm512_unpacklo_epi32(c, d));
             v[0][quarter] = _mm512_unpacklo_epi64(ab, cd);
             v[1][quarter] = _mm512_unpackhi_epi64(ab, cd);
@@ -425,7 +425,7 @@ mod zmm64 {
     /// Rows and columns exchanged: word *j* of vector *i* becomes word *i* of vector *j*.
     #[inline]
     #[target_feature(enable = "avx512f")]
-    pub(super) fn turn(rows: [__m512i; 8]) -> [__m512i; 8] {
+    pub(super) fn turn(rows: &[__m512i; 8]) -> [__m512i; 8] {
         let mut v = [[splat(0); 4]; 2];
         for pair in 0..4 {
             let (a, b) = (rows[2 * pair], rows[2 * pair + 1]);

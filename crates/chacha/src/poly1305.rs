@@ -39,6 +39,7 @@ const WORTH_LANES: usize = 512;
 #[derive(Clone)]
 pub struct Poly1305 {
     sum: Accumulator,
+    powers: Powers,
     /// The beginning of a block.
     rest: Block,
     used: usize,
@@ -56,7 +57,7 @@ impl Poly1305 {
 
     /// The same at `level`.
     pub fn with_level(key: &[u8; 32], level: HashLevel) -> Self {
-        Self { sum: Accumulator::new(key), rest: [0; 16], used: 0, level }
+        Self { sum: Accumulator::new(key), powers: Powers::none(), rest: [0; 16], used: 0, level }
     }
 
     /// Takes the next bytes of the message.
@@ -89,7 +90,8 @@ impl Poly1305 {
         if blocks.len() < WORTH_LANES / 16 {
             self.sum.take(blocks);
         } else {
-            self.level.run(InLanes { sum: &mut self.sum, blocks });
+            let Self { sum, powers, .. } = self;
+            self.level.run(InLanes { sum, powers, blocks });
         }
     }
 
@@ -127,6 +129,7 @@ impl fmt::Debug for Poly1305 {
 
 struct InLanes<'a> {
     sum: &'a mut Accumulator,
+    powers: &'a mut Powers,
     blocks: &'a [Block],
 }
 
@@ -136,7 +139,7 @@ impl WordKernel for InLanes<'_> {
 
     #[inline(always)]
     fn run<S: Words<u64>>(self, s: S) {
-        self.sum.take_at(s.wide(), self.blocks);
+        self.sum.take_at(s.wide(), self.powers, self.blocks);
     }
 }
 
@@ -147,9 +150,45 @@ pub struct Accumulator {
     h: [u64; 3],
     r: [u64; 2],
     s: [u64; 2],
-    /// r, r^2 and so on, in limbs: as many as were needed up to now.
-    powers: [[u64; MOST_LANES]; 5],
+}
+
+/// r, r^2 and so on, in limbs: as many as were needed up to now. Zeroised on drop.
+#[derive(Clone)]
+pub struct Powers {
+    limbs: [[u64; MOST_LANES]; 5],
     known: usize,
+}
+
+impl Powers {
+    /// None yet.
+    #[inline(always)]
+    pub fn none() -> Self {
+        Self { limbs: [[0; MOST_LANES]; 5], known: 0 }
+    }
+
+    /// Computes the first `count` powers of `r`, unless that was done.
+    #[inline(always)]
+    fn set(&mut self, r: [u64; 2], count: usize) {
+        if self.known >= count {
+            return;
+        }
+        self.known = count;
+        let mut power = [r[0], r[1], 0];
+        for lane in 0..count {
+            for (lanes, limb) in self.limbs.iter_mut().zip(limbs(power)) {
+                lanes[lane] = limb;
+            }
+            power = times(power, r);
+        }
+    }
+}
+
+impl Drop for Powers {
+    fn drop(&mut self) {
+        if self.known > 0 {
+            self.limbs.zeroize();
+        }
+    }
 }
 
 impl Accumulator {
@@ -161,7 +200,7 @@ impl Accumulator {
         // 2.5: some bits of r are zero, so that carries stay small.
         let r = [word(0) & 0x0fff_fffc_0fff_ffff, word(1) & 0x0fff_fffc_0fff_fffc];
         let s = [word(2), word(3)];
-        Self { h: [0; 3], r, s, powers: [[0; MOST_LANES]; 5], known: 0 }
+        Self { h: [0; 3], r, s }
     }
 
     /// Takes whole blocks, one after the other.
@@ -186,9 +225,9 @@ impl Accumulator {
 
     /// Takes bytes, and zeros behind them to the end of a block.
     #[inline(always)]
-    pub fn take_padded<D: Products>(&mut self, d: D, bytes: &[u8]) {
+    pub fn take_padded<D: Products>(&mut self, d: D, powers: &mut Powers, bytes: &[u8]) {
         let (blocks, rest) = bytes.as_chunks();
-        self.take_at(d, blocks);
+        self.take_at(d, powers, blocks);
         self.take_filled(rest);
     }
 
@@ -204,14 +243,14 @@ impl Accumulator {
 
     /// Takes whole blocks, in lanes where there are many.
     #[inline(always)]
-    pub fn take_at<D: Products>(&mut self, d: D, blocks: &[Block]) {
+    pub fn take_at<D: Products>(&mut self, d: D, powers: &mut Powers, blocks: &[Block]) {
         let mut blocks = blocks;
         // With two lanes a block after the other is as fast.
         if D::LANES >= 4 && blocks.len() >= WORTH_LANES / 16 {
             blocks = if D::MANY_REGISTERS {
-                self.in_lanes(Pair(d), blocks)
+                self.in_lanes(Pair(d), powers, blocks)
             } else {
-                self.in_lanes(d, blocks)
+                self.in_lanes(d, powers, blocks)
             };
         }
         self.take(blocks);
@@ -220,14 +259,19 @@ impl Accumulator {
     /// Takes blocks in lanes: lane i takes block i of every group, and each lane the power of r by which its
     /// groups are apart. Gives what is left behind the last whole group.
     #[inline(always)]
-    fn in_lanes<'b, D: Products>(&mut self, d: D, blocks: &'b [Block]) -> &'b [Block] {
-        self.set_powers(D::LANES);
+    fn in_lanes<'b, D: Products>(
+        &mut self,
+        d: D,
+        powers: &mut Powers,
+        blocks: &'b [Block],
+    ) -> &'b [Block] {
+        powers.set(self.r, D::LANES);
         let whole = blocks.len() / D::LANES * D::LANES;
         let (blocks, rest) = blocks.split_at(whole);
         let mut groups = blocks.chunks_exact(D::LANES);
         let Some(group) = groups.next() else { return rest };
         let mut power = [[0; MOST_LANES]; 5];
-        for (lanes, limbs) in power.iter_mut().zip(&self.powers) {
+        for (lanes, limbs) in power.iter_mut().zip(&powers.limbs) {
             lanes.fill(limbs[D::LANES - 1]);
         }
         let step = Factor::new(d, &power);
@@ -247,7 +291,7 @@ impl Accumulator {
             }
         }
         // The last block is to be multiplied by r, the one before by r^2.
-        for (lanes, limbs) in power.iter_mut().zip(&self.powers) {
+        for (lanes, limbs) in power.iter_mut().zip(&powers.limbs) {
             for lane in 0..D::LANES {
                 lanes[lane] = limbs[D::LANES - 1 - lane];
             }
@@ -263,22 +307,6 @@ impl Accumulator {
         }
         self.h = packed(sums);
         rest
-    }
-
-    /// Computes the first powers of r, unless that was done.
-    #[inline(always)]
-    fn set_powers(&mut self, count: usize) {
-        if self.known >= count {
-            return;
-        }
-        self.known = count;
-        let mut power = [self.r[0], self.r[1], 0];
-        for lane in 0..count {
-            for (limbs, limb) in self.powers.iter_mut().zip(limbs(power)) {
-                limbs[lane] = limb;
-            }
-            power = times(power, self.r);
-        }
     }
 
     /// The tag: the value modulo p, plus s, modulo 2^128.
@@ -301,9 +329,6 @@ impl Drop for Accumulator {
         self.h.zeroize();
         self.r.zeroize();
         self.s.zeroize();
-        if self.known > 0 {
-            self.powers.zeroize();
-        }
     }
 }
 

@@ -9,7 +9,8 @@ mod stream;
 use core::fmt;
 
 use lanelock_chacha::parts::{
-    Accumulator, Beginning, STATE, State, block_of, default_level, hchacha, state, xor_stream,
+    Accumulator, Beginning, Powers, STATE, State, block_of, default_level, hchacha, state,
+    xor_stream,
 };
 use lanelock_core::{
     Error, InOut,
@@ -213,16 +214,16 @@ impl<const SEAL: bool> WordKernel for OneShot<'_, '_, '_, SEAL> {
         let lengths = lengths(aad.len() as u64, data.len() as u64);
         let beginning = Beginning::new(s, state);
         let mut key = beginning.key();
-        let mut sum = Accumulator::new(&key);
+        let (mut sum, mut powers) = (Accumulator::new(&key), Powers::none());
         wipe(&mut key);
-        sum.take_padded(d, aad);
+        sum.take_padded(d, &mut powers, aad);
 
         let count = data.len().min(Beginning::<S>::BYTES);
         let (mut piece, mut rest) = data.reborrow().split_at(count);
         let mut first = true;
         loop {
             if !SEAL {
-                sum.take_padded(d, piece.get_in());
+                sum.take_padded(d, &mut powers, piece.get_in());
             }
             if first {
                 beginning.apply(piece.reborrow());
@@ -230,7 +231,7 @@ impl<const SEAL: bool> WordKernel for OneShot<'_, '_, '_, SEAL> {
                 xor_stream(s, state, piece.reborrow());
             }
             if SEAL {
-                sum.take_padded(d, piece.get_out());
+                sum.take_padded(d, &mut powers, piece.get_out());
             }
             if rest.is_empty() {
                 break;

@@ -23,6 +23,6 @@ pub mod parts {
         blocks::{Beginning, STATE, State, block_of, forward, hchacha, run_all, state, xor_stream},
         cipher::Cursor,
         level::default_level,
-        poly1305::{Accumulator, Powers},
+        poly1305::{Accumulator, Powers, end},
     };
 }

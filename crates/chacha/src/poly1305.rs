@@ -97,10 +97,7 @@ impl Poly1305 {
 
     /// The tag of all that was taken.
     pub fn finish(mut self) -> [u8; 16] {
-        if self.used > 0 {
-            self.sum.take_last(&self.rest[..self.used]);
-        }
-        self.sum.tag()
+        end(&mut self)
     }
 
     /// Compares the tag in constant time.
@@ -113,9 +110,27 @@ impl Poly1305 {
     }
 }
 
+/// The tag of all that was taken. Wipes the authenticator: it takes no more.
+pub fn end(poly: &mut Poly1305) -> [u8; 16] {
+    if poly.used > 0 {
+        poly.sum.take_last(&poly.rest[..poly.used]);
+    }
+    let tag = poly.sum.tag();
+    poly.wipe();
+    tag
+}
+
+impl Poly1305 {
+    fn wipe(&mut self) {
+        self.sum.wipe();
+        self.powers.wipe();
+        wipe(&mut self.rest);
+    }
+}
+
 impl Drop for Poly1305 {
     fn drop(&mut self) {
-        wipe(&mut self.rest);
+        self.wipe();
     }
 }
 
@@ -181,13 +196,18 @@ impl Powers {
             power = times(power, r);
         }
     }
+
+    fn wipe(&mut self) {
+        if self.known > 0 {
+            self.limbs.zeroize();
+            self.known = 0;
+        }
+    }
 }
 
 impl Drop for Powers {
     fn drop(&mut self) {
-        if self.known > 0 {
-            self.limbs.zeroize();
-        }
+        self.wipe();
     }
 }
 
@@ -309,6 +329,12 @@ impl Accumulator {
         rest
     }
 
+    fn wipe(&mut self) {
+        self.h.zeroize();
+        self.r.zeroize();
+        self.s.zeroize();
+    }
+
     /// The tag: the value modulo p, plus s, modulo 2^128.
     #[inline(always)]
     pub fn tag(&self) -> [u8; 16] {
@@ -326,9 +352,7 @@ impl Accumulator {
 
 impl Drop for Accumulator {
     fn drop(&mut self) {
-        self.h.zeroize();
-        self.r.zeroize();
-        self.s.zeroize();
+        self.wipe();
     }
 }
 

@@ -5,9 +5,11 @@
 use std::fmt::Debug;
 
 use lanelock::{
-    Aes128, Aes128Cmac, Aes128KeyWrap, Aes128Xts, Aes192, Aes256, CounterBits, CtrStream, Pattern,
+    Aes128, Aes128Cmac, Aes128KeyWrap, Aes128Xts, Aes192, Aes256, ChaCha20, CounterBits, CtrStream,
+    Pattern, Poly1305,
     aead::{
         Aead, Aegis128L, Aegis128X4, Aegis256, Aes128Ccm, Aes128Gcm, Aes128GcmSiv, Aes128Ocb3,
+        ChaCha20Poly1305, XChaCha20Poly1305,
         batch::{Message, Operation, OwnedMessage},
     },
     hash::{Ghash, Polyval},
@@ -87,6 +89,10 @@ fn keys() {
     silent(&Aes128GcmSiv::new(&marked()).unwrap());
     silent(&Aes128Ccm::new(&marked()).unwrap());
     silent(&Aes128Ocb3::new(&marked()).unwrap());
+    silent(&ChaCha20::new(&marked()).unwrap());
+    silent(&Poly1305::new(&marked()).unwrap());
+    silent(&ChaCha20Poly1305::new(&marked()).unwrap());
+    silent(&XChaCha20Poly1305::new(&marked()).unwrap());
     silent(&Aegis128L::new(&marked()).unwrap());
     silent(&Aegis128X4::new(&marked()).unwrap());
     silent(&Aegis256::new(&marked()).unwrap());
@@ -182,6 +188,8 @@ fn streams() {
     piece_by_piece! {
         Aes128Gcm, 12;
         Aes128Ocb3, 12;
+        ChaCha20Poly1305, 12;
+        XChaCha20Poly1305, 24;
         Aes128Ccm, 12, (5, 100);
         Aegis128L, 16;
         Aegis256, 32;

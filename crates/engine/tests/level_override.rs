@@ -13,11 +13,11 @@ use std::{
 
 use lanelock::{
     Aes128, Aes128Cmac, Aes128KeyWrap, Aes128Xts, Aes192, Aes192Cmac, Aes192KeyWrap, Aes192Xts,
-    Aes256, Aes256Cmac, Aes256KeyWrap, Aes256Xts, AesLevel, Error, LevelError,
+    Aes256, Aes256Cmac, Aes256KeyWrap, Aes256Xts, AesLevel, ChaCha20, Error, LevelError, Poly1305,
     aead::{
         Aegis128L, Aegis128X2, Aegis128X4, Aegis256, Aegis256X2, Aegis256X4, Aes128Ccm, Aes128Gcm,
         Aes128GcmSiv, Aes128Ocb3, Aes192Ccm, Aes192Gcm, Aes192Ocb3, Aes256Ccm, Aes256Gcm,
-        Aes256GcmSiv, Aes256Ocb3,
+        Aes256GcmSiv, Aes256Ocb3, ChaCha20Poly1305, XChaCha20Poly1305,
     },
     hash::{Crc32, Crc32c, Crc64Nvme, Crc64Xz, Ghash, Polyval},
 };
@@ -72,7 +72,8 @@ fn every_constructor_refuses() {
         Aes128KeyWrap 16, Aes192KeyWrap 24, Aes256KeyWrap 32, Aes128Gcm 16, Aes192Gcm 24,
         Aes256Gcm 32, Aes128GcmSiv 16, Aes256GcmSiv 32, Aes128Ccm 16, Aes192Ccm 24, Aes256Ccm 32,
         Aes128Ocb3 16, Aes192Ocb3 24, Aes256Ocb3 32, Aegis128L 16, Aegis128X2 16, Aegis128X4 16,
-        Aegis256 32, Aegis256X2 32, Aegis256X4 32, Ghash 16, Polyval 16
+        Aegis256 32, Aegis256X2 32, Aegis256X4 32, Ghash 16, Polyval 16,
+        ChaCha20 32, Poly1305 32, ChaCha20Poly1305 32, XChaCha20Poly1305 32
     }
     macro_rules! sums {
         ($($name:ident),+) => {$(

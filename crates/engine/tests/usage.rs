@@ -5,7 +5,7 @@
 use lanelock::{
     Error, KeyUsage,
     aead::{
-        Aead, Aegis128L, Aes128Ccm, Aes128Gcm, Aes128GcmSiv, Aes128Ocb3,
+        Aead, Aegis128L, Aes128Ccm, Aes128Gcm, Aes128GcmSiv, Aes128Ocb3, ChaCha20Poly1305,
         batch::{self, Batch, Message, Operation, OwnedMessage},
     },
     lanes::{Order, Scheduler},
@@ -38,6 +38,7 @@ fn every_algorithm_stops_at_the_limit() {
     stops_at_the_limit(&Aes128GcmSiv::new(&[7; 16]).unwrap(), 12);
     stops_at_the_limit(&Aes128Ccm::new(&[7; 16]).unwrap(), 12);
     stops_at_the_limit(&Aes128Ocb3::new(&[7; 16]).unwrap(), 12);
+    stops_at_the_limit(&ChaCha20Poly1305::new(&[7; 32]).unwrap(), 12);
     stops_at_the_limit(&Aegis128L::new(&[7; 16]).unwrap(), 16);
 }
 
@@ -89,6 +90,7 @@ fn batches_stop_in_the_middle() {
     batches_stop_at_the_limit(Aes128GcmSiv::new(&[7; 16]).unwrap());
     batches_stop_at_the_limit(Aes128Ccm::new(&[7; 16]).unwrap());
     batches_stop_at_the_limit(Aes128Ocb3::new(&[7; 16]).unwrap());
+    batches_stop_at_the_limit(ChaCha20Poly1305::new(&[7; 32]).unwrap());
 }
 
 /// Threads share a key and its limit.

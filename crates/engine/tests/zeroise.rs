@@ -11,12 +11,13 @@ use std::{fs::File, os::unix::fs::FileExt};
 use lanelock::{Aes, cipher::AnyAes};
 use lanelock::{
     Aes128, Aes128Cmac, Aes128KeyWrap, Aes128Xts, Aes192, Aes192Cmac, Aes192KeyWrap, Aes192Xts,
-    Aes256, Aes256Cmac, Aes256KeyWrap, Aes256Xts, CmacStream, CounterBits, CtrStream, KeyUsage,
+    Aes256, Aes256Cmac, Aes256KeyWrap, Aes256Xts, ChaCha20, CmacStream, CounterBits, CtrStream,
+    KeyUsage, Poly1305,
     aead::{
         Aead, Aegis128L, Aegis128X2, Aegis128X4, Aegis256, Aegis256X2, Aegis256X4, AegisMacStream,
         AegisStream, Aes128Ccm, Aes128Gcm, Aes128GcmSiv, Aes128Ocb3, Aes192Ccm, Aes192Gcm,
-        Aes192Ocb3, Aes256Ccm, Aes256Gcm, Aes256GcmSiv, Aes256Ocb3, CcmStream, GcmStream, Metered,
-        Ocb3Stream, Opener, Sealer,
+        Aes192Ocb3, Aes256Ccm, Aes256Gcm, Aes256GcmSiv, Aes256Ocb3, CcmStream, ChaCha20Poly1305,
+        ChaChaStream, GcmStream, Metered, Ocb3Stream, Opener, Sealer, XChaCha20Poly1305,
     },
     hash::{
         Ghash, Hash, Hkdf, Hmac, HmacKey, Kmac128, Kmac256, Kt128, Kt256, Output, Polyval,
@@ -104,6 +105,20 @@ wiped! {
     ocb3_128: Aes128Ocb3, 0 words, Aes128Ocb3::new(&[0xa5; 16]).unwrap();
     ocb3_192: Aes192Ocb3, 0 words, Aes192Ocb3::new(&[0xa5; 24]).unwrap();
     ocb3_256: Aes256Ocb3, 0 words, Aes256Ocb3::new(&[0xa5; 32]).unwrap();
+    chacha20: ChaCha20, 0 words, ChaCha20::new(&[0xa5; 32]).unwrap();
+    poly1305: Poly1305, 0 words, {
+        let mut poly = Poly1305::new(&[0xa5; 32]).unwrap();
+        poly.update(&[0x5a; 1000]);
+        poly
+    };
+    chacha20_poly1305: ChaCha20Poly1305, 0 words, ChaCha20Poly1305::new(&[0xa5; 32]).unwrap();
+    xchacha20_poly1305: XChaCha20Poly1305, 0 words, XChaCha20Poly1305::new(&[0xa5; 32]).unwrap();
+    chacha20_sealer: Sealer<ChaChaStream<'static>>, 0 words, {
+        let mut sealer =
+            leak(ChaCha20Poly1305::new(&[0xa5; 32]).unwrap()).sealer(&[0; 12]).unwrap();
+        sealer.update(&mut [7; 1045]).unwrap();
+        sealer
+    };
     aegis_128l: Aegis128L, 0 words, Aegis128L::new(&[0xa5; 16]).unwrap();
     aegis_128x2: Aegis128X2, 0 words, Aegis128X2::new(&[0xa5; 16]).unwrap();
     aegis_128x4: Aegis128X4, 0 words, Aegis128X4::new(&[0xa5; 16]).unwrap();
@@ -239,6 +254,7 @@ fn finished_messages() {
     }
     let (gcm, ocb3) = (Aes256Gcm::new(&[0xa5; 32]).unwrap(), Aes192Ocb3::new(&[0xa5; 24]).unwrap());
     let ccm = Aes128Ccm::new(&[0xa5; 16]).unwrap();
+    let chacha = ChaCha20Poly1305::new(&[0xa5; 32]).unwrap();
     let (aegis, wide) =
         (Aegis256::new(&[0xa5; 32]).unwrap(), Aegis128X4::new(&[0xa5; 16]).unwrap());
     let (aegis, wide) = (aegis.with_tag_length(16).unwrap(), wide.with_tag_length(16).unwrap());
@@ -249,6 +265,8 @@ fn finished_messages() {
         "OCB3 opener", 2 words, ocb3.opener(&[0; 12]).unwrap();
         "CCM sealer", 1 words, ccm.sealer(&[0; 12], 0, 45).unwrap();
         "CCM opener", 2 words, ccm.opener(&[0; 12], 0, 45).unwrap();
+        "ChaCha20 sealer", 0 words, chacha.sealer(&[0; 12]).unwrap();
+        "ChaCha20 opener", 1 words, chacha.opener(&[0; 12]).unwrap();
         "AEGIS sealer", 0 words, wide.sealer(&[0; 16]).unwrap();
         "AEGIS opener", 1 words, aegis.opener(&[0; 32]).unwrap();
         "AEGIS MAC", 0 words, wide.mac_stream(&[0; 16]).unwrap();

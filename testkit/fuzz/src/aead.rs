@@ -13,9 +13,11 @@ use lanelock::{
     aead::{
         Aead, Aegis128L, Aegis128X2, Aegis128X4, Aegis256, Aegis256X2, Aegis256X4, Aes128Ccm,
         Aes128Gcm, Aes128GcmSiv, Aes128Ocb3, Aes192Ccm, Aes192Gcm, Aes192Ocb3, Aes256Ccm,
-        Aes256Gcm, Aes256GcmSiv, Aes256Ocb3, Opener, Sealer, Stream,
+        Aes256Gcm, Aes256GcmSiv, Aes256Ocb3, ChaCha20Poly1305, Opener, Sealer, Stream,
+        XChaCha20Poly1305,
         batch::{self, Batch, Message},
     },
+    hash::HashLevel,
 };
 
 use crate::input::{array, bytes, cuts, filled, length};
@@ -135,13 +137,41 @@ whole_subjects! {
     Aes256GcmSiv 32;
 }
 
+macro_rules! chacha_subjects {
+    ($($type:ident $name:literal;)+) => { $(
+        impl Subject for $type {
+            const NAME: &str = $name;
+            const KEY: usize = 32;
+            const TAGS: &[usize] = &[16];
+
+            /// At the level of words in the place of that of blocks.
+            fn make(key: &[u8; 32], level: AesLevel, _: usize) -> Self {
+                let levels = HashLevel::available();
+                Self::with_level(key, levels[level.rank().min(levels.len() - 1)])
+            }
+
+            fn streams(&self, nonce: &[u8], _: usize, _: usize) -> Option<Streams<'_>> {
+                Some((|| {
+                    Ok((Box::new(self.sealer(nonce)?) as _, Box::new(self.opener(nonce)?) as _))
+                })())
+            }
+        }
+    )+ };
+}
+
+chacha_subjects! {
+    ChaCha20Poly1305 "ChaCha20-Poly1305";
+    XChaCha20Poly1305 "XChaCha20-Poly1305";
+}
+
 fn run(data: &[u8], peer: Peer) -> Result<()> {
     let u = &mut Unstructured::new(data);
     let algorithm: u8 = u.arbitrary()?;
     // Mostly a nonce that the algorithm takes.
-    let usual = match algorithm % 17 {
+    let usual = match algorithm % 19 {
         11..=13 => 16,
         14..=16 => 32,
+        18 => 24,
         _ => 12,
     };
     let nonce = match u.arbitrary::<u8>()? {
@@ -156,7 +186,7 @@ fn run(data: &[u8], peer: Peer) -> Result<()> {
         text: bytes(u, LONGEST)?,
         flip: u.arbitrary()?,
     };
-    match algorithm % 17 {
+    match algorithm % 19 {
         0 => case.also_in_batches::<Aes128Gcm>(u),
         1 => case.also_in_batches::<Aes192Gcm>(u),
         2 => case.also_in_batches::<Aes256Gcm>(u),
@@ -173,7 +203,9 @@ fn run(data: &[u8], peer: Peer) -> Result<()> {
         13 => case.alone::<Aegis128X4>(u),
         14 => case.alone::<Aegis256>(u),
         15 => case.alone::<Aegis256X2>(u),
-        _ => case.alone::<Aegis256X4>(u),
+        16 => case.alone::<Aegis256X4>(u),
+        17 => case.also_in_batches::<ChaCha20Poly1305>(u),
+        _ => case.also_in_batches::<XChaCha20Poly1305>(u),
     }
 }
 
@@ -413,6 +445,9 @@ fn rustcrypto(question: &Question<'_>) -> Option<Vec<u8>> {
         let payload = Payload { msg: question.text, aad: question.aad };
         key.encrypt(nonce, payload).expect("a short message")
     }
+    if question.nonce.len() == 24 && question.algorithm == "XChaCha20-Poly1305" {
+        return Some(seal::<chacha20poly1305::XChaCha20Poly1305>(question));
+    }
     if question.nonce.len() != 12 || question.tag_length != 16 {
         return None;
     }
@@ -428,6 +463,7 @@ fn rustcrypto(question: &Question<'_>) -> Option<Vec<u8>> {
         ("OCB3", 16) => seal::<ocb3::Ocb3<aes::Aes128>>,
         ("OCB3", 24) => seal::<ocb3::Ocb3<aes::Aes192>>,
         ("OCB3", 32) => seal::<ocb3::Ocb3<aes::Aes256>>,
+        ("ChaCha20-Poly1305", _) => seal::<chacha20poly1305::ChaCha20Poly1305>,
         _ => return None,
     };
     Some(seal(question))

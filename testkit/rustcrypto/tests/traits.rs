@@ -267,6 +267,8 @@ aeads! {
     aes128_ocb3: lanelock::aead::Aes128Ocb3, Ocb3<aes::Aes128>, Ocb3<Aes128>;
     aes192_ocb3: lanelock::aead::Aes192Ocb3, Ocb3<aes::Aes192>, Ocb3<Aes192>;
     aes256_ocb3: lanelock::aead::Aes256Ocb3, Ocb3<aes::Aes256>, Ocb3<Aes256>;
+    chacha20_poly1305: lanelock::aead::ChaCha20Poly1305, chacha20poly1305::ChaCha20Poly1305;
+    xchacha20_poly1305: lanelock::aead::XChaCha20Poly1305, chacha20poly1305::XChaCha20Poly1305;
 }
 
 /// An algorithm that the family lacks: the trait against the native interface.

@@ -4,7 +4,7 @@ use core::{fmt, marker::PhantomData};
 
 use lanelock_chacha::{
     Poly1305,
-    parts::{Cursor, State, block_of, forward},
+    parts::{Cursor, State, block_of, end, forward},
 };
 use lanelock_core::{InOut, parts::copy_tag};
 use lanelock_isa::{HashLevel, wipe};
@@ -16,7 +16,7 @@ use crate::Stream;
 /// A message that comes piece by piece: see [`ChaChaPoly::sealer`](super::ChaChaPoly::sealer).
 pub struct ChaChaStream<'k> {
     stream: Cursor,
-    poly: Option<Poly1305>,
+    poly: Poly1305,
     aad: u64,
     text: u64,
     level: HashLevel,
@@ -30,7 +30,7 @@ impl ChaChaStream<'_> {
         let mut key = [0; 32];
         key.copy_from_slice(&block[..32]);
         forward(&mut state, 1);
-        let poly = Some(Poly1305::with_level(&key, level));
+        let poly = Poly1305::with_level(&key, level);
         let stream = Cursor::new(state, level);
         wipe(&mut block);
         wipe(&mut key);
@@ -40,21 +40,17 @@ impl ChaChaStream<'_> {
 
     /// Poly1305 takes more text; before the first of it the AAD is filled up.
     fn authenticate(&mut self, ciphertext: &[u8]) {
-        if let Some(poly) = &mut self.poly {
-            if self.text == 0 {
-                poly.pad();
-            }
-            poly.update(ciphertext);
+        if self.text == 0 {
+            self.poly.pad();
         }
+        self.poly.update(ciphertext);
         self.text += ciphertext.len() as u64;
     }
 }
 
 impl Stream for ChaChaStream<'_> {
     fn aad(&mut self, aad: &[u8]) {
-        if let Some(poly) = &mut self.poly {
-            poly.update(aad);
-        }
+        self.poly.update(aad);
         self.aad += aad.len() as u64;
     }
 
@@ -73,13 +69,11 @@ impl Stream for ChaChaStream<'_> {
     }
 
     fn finish(&mut self, tag: &mut [u8]) {
-        if let Some(mut poly) = self.poly.take() {
-            poly.pad();
-            poly.update(&lengths(self.aad, self.text));
-            let mut full = poly.finish();
-            copy_tag(&full, tag);
-            wipe(&mut full);
-        }
+        self.poly.pad();
+        self.poly.update(&lengths(self.aad, self.text));
+        let mut full = end(&mut self.poly);
+        copy_tag(&full, tag);
+        wipe(&mut full);
         self.stream.wipe();
     }
 }

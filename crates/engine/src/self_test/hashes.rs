@@ -3,10 +3,13 @@
 use alloc::vec::Vec;
 
 use super::{BYTES, MANY, SelfTestError, counting, fingerprint, text};
-use crate::hash::{
-    Hash, HashJob, HashLevel, HmacJob, HmacKey, Levels, Pbkdf2Job, ShaLevel,
-    algorithm::{self, Algorithm},
-    hash_all, hmac_all, pbkdf2_all,
+use crate::{
+    aead::{Aead, ChaCha20Poly1305, batch},
+    hash::{
+        Hash, HashJob, HashLevel, HmacJob, HmacKey, Levels, Pbkdf2Job, ShaLevel,
+        algorithm::{self, Algorithm},
+        hash_all, hmac_all, pbkdf2_all,
+    },
 };
 
 /// What each algorithm makes of the [text]: the [fingerprint] of its output. Made by `tools/make-self-test`.
@@ -32,6 +35,7 @@ const ANSWERS: &[(&str, u64)] = &[
     ("HMAC-SHA-512", 0x9fd5_7573_69bb_e1f1),
     ("PBKDF2-HMAC-SHA-256", 0x2e98_70c3_cf56_500b),
     ("PBKDF2-HMAC-SHA-512", 0x6e1e_20d2_d9fa_6dc0),
+    ("ChaCha20-Poly1305", 0x697c_4e1f_0e42_b081),
 ];
 
 /// Iterations of PBKDF2.
@@ -90,7 +94,32 @@ impl Test<'_> {
         self.hmac::<a::Sha256>("HMAC-SHA-256")?;
         self.hmac::<a::Sha512>("HMAC-SHA-512")?;
         self.pbkdf2::<a::Sha256>("PBKDF2-HMAC-SHA-256")?;
-        self.pbkdf2::<a::Sha512>("PBKDF2-HMAC-SHA-512")
+        self.pbkdf2::<a::Sha512>("PBKDF2-HMAC-SHA-512")?;
+        self.chacha20_poly1305("ChaCha20-Poly1305")
+    }
+
+    fn chacha20_poly1305(&mut self, name: &'static str) -> Result<(), SelfTestError> {
+        let level = self.levels.lanes;
+        let (nonce, aad) = (counting::<12>(0xa0), counting::<20>(0x40));
+        let key = ChaCha20Poly1305::with_level(&counting(0), level);
+        let mut sealed = [0; BYTES + 16];
+        let (data, tag) = sealed.split_at_mut(BYTES);
+        data.copy_from_slice(&text::<BYTES>());
+        let mut good = key.seal(&nonce, &aad, data, tag).is_ok();
+        let mut texts = [text::<BYTES>(); MANY];
+        let mut tags = [[0; 16]; MANY];
+        let mut messages: Vec<_> = texts
+            .iter_mut()
+            .zip(&mut tags)
+            .map(|(text, tag)| batch::Message::new(&key, &nonce, &aad, text, tag))
+            .collect();
+        good &= batch::seal(&mut messages).is_ok();
+        good &= texts.iter().all(|text| text[..] == sealed[..BYTES]);
+        good &= tags.iter().all(|tag| tag[..] == sealed[BYTES..]);
+        self.known(name, &mut sealed)?;
+        let (data, tag) = sealed.split_at_mut(BYTES);
+        good &= key.open(&nonce, &aad, data, tag).is_ok() && data[..] == text::<BYTES>();
+        self.lanes(good, name)
     }
 
     fn hash<A: Algorithm>(&mut self) -> Result<(), SelfTestError> {

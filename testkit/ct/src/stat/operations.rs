@@ -7,7 +7,7 @@ use lanelock::{
     Aes256Xts, AesLevel, CounterBits, InOut, Pattern,
     aead::{
         Aead, Aegis128L, Aegis128X4, Aegis256, Aes128Ccm, Aes128Gcm, Aes128GcmSiv, Aes128Ocb3,
-        Aes192Gcm, Aes256Ccm, Aes256Gcm, Aes256GcmSiv, Aes256Ocb3,
+        Aes192Gcm, Aes256Ccm, Aes256Gcm, Aes256GcmSiv, Aes256Ocb3, ChaCha20Poly1305,
         batch::{self, Batch, Message},
     },
     hash::{
@@ -57,6 +57,15 @@ pub(super) const HASHES: &[(&str, MakeHash)] = &[
             hmac_all(&mut jobs);
             black_box(jobs);
         })
+    }),
+    ("ChaCha20-Poly1305, sealing", |levels| {
+        sealing(ChaCha20Poly1305::with_level(&key(), levels.lanes), 12)
+    }),
+    ("ChaCha20-Poly1305, wrong tag", |levels| {
+        opening(ChaCha20Poly1305::with_level(&key(), levels.lanes), 12, 48)
+    }),
+    ("batch of ChaCha20-Poly1305, one wrong tag", |levels| {
+        one_wrong(ChaCha20Poly1305::with_level(&key(), levels.lanes))
     }),
     ("PBKDF2", |levels| {
         Subject::new(16 * 32, fixed_or_random(), move |passwords| {

@@ -1,9 +1,10 @@
 //! What is made of hashes, with secrets from the keys on.
 
-use std::num::NonZeroU32;
+use std::{array, num::NonZeroU32};
 
 use lanelock::{
-    Error,
+    ChaCha20, Error, Poly1305,
+    aead::{ChaCha20Poly1305, XChaCha20Poly1305},
     hash::{
         Hash, HashJob, Hkdf, HmacJob, HmacKey, Kmac, Levels, Pbkdf2Job,
         algorithm::{self, Algorithm},
@@ -11,7 +12,11 @@ use lanelock::{
     },
 };
 
-use super::{Extent, carried, secret, secret_text};
+use super::{
+    Extent, carried,
+    operations::{aead, in_pieces, messages},
+    secret, secret_text,
+};
 
 type Run = fn(Levels, Extent);
 
@@ -39,7 +44,42 @@ pub(super) const OPERATIONS: &[(&str, Run)] = &[
     ("HKDF", each_hash!(hkdf)),
     ("PBKDF2", each_hash!(pbkdf2)),
     ("KMAC", kmac),
+    ("ChaCha20, Poly1305", chacha),
+    ("ChaCha20-Poly1305", |levels, extent| {
+        aead(&ChaCha20Poly1305::with_level(&secret(), levels.lanes), &[12], extent);
+        aead(&XChaCha20Poly1305::with_level(&secret(), levels.lanes), &[24], extent);
+        let key = ChaCha20Poly1305::with_level(&secret(), levels.lanes);
+        let nonce = &[1; 12];
+        in_pieces(
+            extent,
+            1,
+            |_| key.sealer(nonce).expect("12"),
+            |_| key.opener(nonce).expect("12"),
+        );
+    }),
+    ("batches of ChaCha20-Poly1305", |levels, extent| {
+        let level = levels.lanes;
+        let keys = array::from_fn(|_| ChaCha20Poly1305::with_level(&secret(), level));
+        messages(&keys, 12, extent);
+        let keys = array::from_fn(|_| XChaCha20Poly1305::with_level(&secret(), level));
+        messages(&keys, 24, extent);
+    }),
 ];
+
+fn chacha(levels: Levels, extent: Extent) {
+    // Poly1305 takes lanes only where there is more.
+    for &length in extent.lengths().iter().chain(&[1500]) {
+        let mut text = secret_text(length);
+        let cipher = ChaCha20::with_level(&secret(), levels.lanes);
+        cipher.apply(&[1; 12], 0, &mut text).expect("a short text");
+        carried(&mut text);
+        let mut poly = Poly1305::with_level(&secret(), levels.lanes);
+        poly.update(&text);
+        let mut tag = poly.clone().finish();
+        carried(&mut tag);
+        poly.verify(&tag).expect("the tag");
+    }
+}
 
 fn hashes<A: Algorithm>(levels: Levels, extent: Extent) {
     for &length in extent.lengths() {

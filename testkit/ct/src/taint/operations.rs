@@ -177,20 +177,20 @@ pub(super) const OPERATIONS: &[(&str, Run)] = &[
         );
     }),
     ("batches of GCM", |level, extent| {
-        messages(&array::from_fn(|_| Aes128Gcm::with_level(&secret(), level)), extent);
-        messages(&array::from_fn(|_| Aes256Gcm::with_level(&secret(), level)), extent);
+        messages(&array::from_fn(|_| Aes128Gcm::with_level(&secret(), level)), 12, extent);
+        messages(&array::from_fn(|_| Aes256Gcm::with_level(&secret(), level)), 12, extent);
     }),
     ("batches of GCM-SIV", |level, extent| {
-        messages(&array::from_fn(|_| Aes128GcmSiv::with_level(&secret(), level)), extent);
-        messages(&array::from_fn(|_| Aes256GcmSiv::with_level(&secret(), level)), extent);
+        messages(&array::from_fn(|_| Aes128GcmSiv::with_level(&secret(), level)), 12, extent);
+        messages(&array::from_fn(|_| Aes256GcmSiv::with_level(&secret(), level)), 12, extent);
     }),
     ("batches of CCM", |level, extent| {
-        messages(&array::from_fn(|_| Aes128Ccm::with_level(&secret(), level)), extent);
-        messages(&array::from_fn(|_| Aes256Ccm::with_level(&secret(), level)), extent);
+        messages(&array::from_fn(|_| Aes128Ccm::with_level(&secret(), level)), 12, extent);
+        messages(&array::from_fn(|_| Aes256Ccm::with_level(&secret(), level)), 12, extent);
     }),
     ("batches of OCB3", |level, extent| {
-        messages(&array::from_fn(|_| Aes128Ocb3::with_level(&secret(), level)), extent);
-        messages(&array::from_fn(|_| Aes256Ocb3::with_level(&secret(), level)), extent);
+        messages(&array::from_fn(|_| Aes128Ocb3::with_level(&secret(), level)), 12, extent);
+        messages(&array::from_fn(|_| Aes256Ocb3::with_level(&secret(), level)), 12, extent);
     }),
     ("lanes of CBC", |level, _| chains(level, Pattern::ALL)),
     ("lanes of CBCS", |level, _| chains(level, Pattern::new(1, 9))),
@@ -419,7 +419,7 @@ fn wrong_paddings(level: AesLevel, _: Extent) {
 }
 
 /// A message goes there and back, and does not where a byte of its tag is wrong.
-fn aead<A: Aead>(key: &A, nonces: &[usize], extent: Extent) {
+pub(super) fn aead<A: Aead>(key: &A, nonces: &[usize], extent: Extent) {
     for nonce in nonces {
         let nonce = &vec![1; *nonce];
         for &length in extent.lengths() {
@@ -443,7 +443,7 @@ fn aead<A: Aead>(key: &A, nonces: &[usize], extent: Extent) {
 }
 
 /// A message in pieces, as [`aead`]. Pieces but the last are multiples of `grain` bytes.
-fn in_pieces<S: Stream, O: Stream>(
+pub(super) fn in_pieces<S: Stream, O: Stream>(
     extent: Extent,
     grain: usize,
     sealer: impl Fn(usize) -> Sealer<S>,
@@ -482,7 +482,7 @@ fn in_pieces<S: Stream, O: Stream>(
 }
 
 /// Messages side by side, with one key and with three by turns; then one of them has a wrong tag.
-fn messages<A: Batch>(keys: &[A; 3], extent: Extent) {
+pub(super) fn messages<A: Batch>(keys: &[A; 3], nonce: usize, extent: Extent) {
     for different_keys in [1, 3] {
         for length in [&[0; MANY], &[32; MANY], &array::from_fn::<_, MANY, _>(|at| at * 5)] {
             let aads: [_; MANY] = array::from_fn(|at| secret_text(at % 3 * 8));
@@ -492,7 +492,7 @@ fn messages<A: Batch>(keys: &[A; 3], extent: Extent) {
                 let parts = texts.iter_mut().zip(tags).zip(&aads).enumerate();
                 let mut messages: Vec<_> = parts
                     .map(|(at, ((text, tag), aad))| {
-                        Message::new(&keys[at % different_keys], &[1; 12], aad, text, tag)
+                        Message::new(&keys[at % different_keys], &[1; 24][..nonce], aad, text, tag)
                     })
                     .collect();
                 let result =

@@ -192,8 +192,8 @@ fn one<const NONCE: usize>(
     let (mut data, mut own, mut aad) = (expected.to_vec(), tag.to_vec(), aad.to_vec());
     let bytes = data.len() + own.len() + aad.len();
     let bit = rng.below(8 * bytes);
-    let all = data.iter_mut().chain(&mut own).chain(&mut aad);
-    *all.skip(bit / 8).next().unwrap() ^= 1 << (bit % 8);
+    let mut all = data.iter_mut().chain(&mut own).chain(&mut aad);
+    *all.nth(bit / 8).unwrap() ^= 1 << (bit % 8);
     assert_eq!(key.open(nonce, &aad, &mut data, &own), Err(Error::Authentication), "{what}");
     assert!(data.iter().all(|byte| *byte == 0), "{what}");
 }
@@ -295,7 +295,7 @@ fn batches<const NONCE: usize>(seed: &str) {
                 assert_eq!(message.result, expected[i], "{level}");
                 match message.result {
                     Err(Error::Authentication) => {
-                        assert!(message.data.iter().all(|byte| *byte == 0))
+                        assert!(message.data.iter().all(|byte| *byte == 0));
                     }
                     _ => assert_eq!(&*message.data, &texts[i][..], "{level}"),
                 }

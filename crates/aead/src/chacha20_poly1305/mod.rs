@@ -90,7 +90,7 @@ impl<const NONCE: usize> ChaChaPoly<NONCE> {
     /// # Errors
     /// [`Error::NonceLength`]
     pub fn sealer(&self, nonce: &[u8]) -> Result<Sealer<ChaChaStream<'_>>, Error> {
-        self.check(nonce, 0, 16)?;
+        Self::check(nonce, 0, 16)?;
         Ok(Sealer::new(ChaChaStream::new(self.start(nonce), self.level), 16))
     }
 
@@ -99,11 +99,11 @@ impl<const NONCE: usize> ChaChaPoly<NONCE> {
     /// # Errors
     /// [`Error::NonceLength`]
     pub fn opener(&self, nonce: &[u8]) -> Result<Opener<ChaChaStream<'_>>, Error> {
-        self.check(nonce, 0, 16)?;
+        Self::check(nonce, 0, 16)?;
         Ok(Opener::new(ChaChaStream::new(self.start(nonce), self.level), 16))
     }
 
-    fn check(&self, nonce: &[u8], text: usize, tag: usize) -> Result<(), Error> {
+    fn check(nonce: &[u8], text: usize, tag: usize) -> Result<(), Error> {
         if nonce.len() != NONCE {
             Err(Error::NonceLength)
         } else if tag != 16 {
@@ -174,7 +174,7 @@ impl<const NONCE: usize> Aead for ChaChaPoly<NONCE> {
         mut data: InOut<'_, '_>,
         tag: &mut [u8],
     ) -> Result<(), Error> {
-        self.check(nonce, data.len(), tag.len())?;
+        Self::check(nonce, data.len(), tag.len())?;
         copy_tag(&self.run::<true>(nonce, aad, &mut data), tag);
         Ok(())
     }
@@ -186,7 +186,7 @@ impl<const NONCE: usize> Aead for ChaChaPoly<NONCE> {
         mut data: InOut<'_, '_>,
         tag: &[u8],
     ) -> Result<(), Error> {
-        self.check(nonce, data.len(), tag.len())?;
+        Self::check(nonce, data.len(), tag.len())?;
         let mut full = self.run::<false>(nonce, aad, &mut data);
         let result = authenticate_beside(&mut full, tag, data.get_out());
         if result.is_err() {

@@ -45,10 +45,12 @@ impl Compression for Sm3Blocks {
     fn take<S: Words<u32>>(s: S, state: &mut [S::V; 8], mut w: [S::V; 16]) {
         let before = *state;
         let [first, later @ ..] = &CONSTANTS;
-        unrolled!(T in [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15] { round(s, state, &mut w, T, first[T], S::xor3, S::xor3) });
+        unrolled!(T in [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15] {
+            round::<_, false>(s, state, &mut w, T, first[T]);
+        });
         for constants in later {
             unrolled!(T in [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15] {
-                round(s, state, &mut w, T, constants[T], S::majority, S::choose);
+                round::<_, true>(s, state, &mut w, T, constants[T]);
             });
         }
         for (word, before) in state.iter_mut().zip(before) {
@@ -57,23 +59,28 @@ impl Compression for Sm3Blocks {
     }
 }
 
+/// Round `t`, or one that is `t` modulo 16 and `LATER` than the first 16. No functions as parameters: optimisers do
+/// not inline all of them.
 #[inline(always)]
-fn round<S: Words<u32>>(
+fn round<S: Words<u32>, const LATER: bool>(
     s: S,
     state: &mut [S::V; 8],
     w: &mut [S::V; 16],
     t: usize,
     constant: u32,
-    ff: impl Fn(S, S::V, S::V, S::V) -> S::V,
-    gg: impl Fn(S, S::V, S::V, S::V) -> S::V,
 ) {
     let (word, four_on) = (w[t % 16], w[(t + 4) % 16]);
     let [a, b, c, d, e, f, g, h] = *state;
+    let (ff, gg) = if LATER {
+        (s.majority(a, b, c), s.choose(e, f, g))
+    } else {
+        (s.xor3(a, b, c), s.xor3(e, f, g))
+    };
     let a12 = s.rotate_left::<12>(a);
     let ss1 = s.rotate_left::<7>(s.add(a12, s.add(e, s.splat(constant))));
     let ss2 = s.xor(ss1, a12);
-    let tt1 = s.add(s.add(ff(s, a, b, c), s.add(d, s.xor(word, four_on))), ss2);
-    let tt2 = s.add(s.add(gg(s, e, f, g), s.add(h, word)), ss1);
+    let tt1 = s.add(s.add(ff, s.add(d, s.xor(word, four_on))), ss2);
+    let tt2 = s.add(s.add(gg, s.add(h, word)), ss1);
     *state = [tt1, a, s.rotate_left::<9>(b), c, p0(s, tt2), e, s.rotate_left::<19>(f), g];
     // The word 16 rounds ahead.
     let mix = s.xor3(word, w[(t + 7) % 16], s.rotate_left::<15>(w[(t + 13) % 16]));

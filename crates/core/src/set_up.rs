@@ -1,13 +1,13 @@
 //! How keys are made: with nothing of them left below.
 
-use lanelock_isa::{AesLevel, LevelError};
+use lanelock_isa::{AesLevel, LevelError, StackDepth};
 
 /// A secret that is derived from a key.
 ///
 /// A value that is returned is made in a frame of its own first, and then copied to where it is to be;
-/// the compiler leaves the original where it was. So here it is a clone that is returned, and the original
-/// is dropped: that wipes it, and the stack below, where the derivation was.
-pub trait SetUp: Clone {
+/// the compiler leaves the original where it was. So it is derived in a function below the one that returns
+/// it, and then the stack from there on is wiped.
+pub trait SetUp: Sized {
     /// No key yet.
     fn none(level: AesLevel) -> Self;
 
@@ -17,33 +17,63 @@ pub trait SetUp: Clone {
     /// Sets up `key` at `level`.
     #[inline(never)]
     fn expand(key: &[u8], level: AesLevel) -> Self {
-        let mut secret = Self::none(level);
-        secret.set(key);
-        copy(&secret)
+        let _behind = WipeStack::of::<Self>(level);
+        derive(key, level)
     }
 
     /// Sets up `key`, if there is a level: see [`expand`](Self::expand). The result is made in its place too.
     #[inline(never)]
-    fn expand_if<E: Clone>(key: &[u8], level: Result<AesLevel, E>) -> Result<Self, E> {
-        let mut secret = level.map(Self::none);
-        if let Ok(secret) = &mut secret {
-            secret.set(key);
-        }
-        copy(&secret)
+    fn expand_if<E>(key: &[u8], level: Result<AesLevel, E>) -> Result<Self, E> {
+        let _behind = level.as_ref().ok().map(|level| WipeStack::of::<Self>(*level));
+        derive_if(key, level)
     }
 }
 
-/// As `copy`, as a result.
+/// A call that stays one: its frame is below that of the caller, as are those of what it calls.
 #[inline(never)]
-pub fn copy_ok<T: Clone, E>(of: &T) -> Result<T, E> {
-    Ok(of.clone())
+fn derive<T: SetUp>(key: &[u8], level: AesLevel) -> T {
+    let mut secret = T::none(level);
+    secret.set(key);
+    secret
+}
+
+/// As `derive`, as a result.
+#[inline(never)]
+fn derive_if<T: SetUp, E>(key: &[u8], level: Result<AesLevel, E>) -> Result<T, E> {
+    let mut secret = level.map(T::none);
+    if let Ok(secret) = &mut secret {
+        secret.set(key);
+    }
+    secret
+}
+
+/// Wipes the stack when it is dropped: behind what a function returns.
+struct WipeStack(AesLevel, StackDepth);
+
+impl WipeStack {
+    /// What the derivation of a `T` fills: the secret itself, and below it half a KiB or more for what does not
+    /// fit into registers.
+    fn of<T>(level: AesLevel) -> Self {
+        let depth = match size_of::<T>() {
+            ..=512 => StackDepth::KiB1,
+            ..=1024 => StackDepth::KiB2,
+            _ => StackDepth::KiB4,
+        };
+        Self(level, depth)
+    }
+}
+
+impl Drop for WipeStack {
+    fn drop(&mut self) {
+        self.0.wipe_stack(self.1);
+    }
 }
 
 /// A clone that is made where the caller returns it to. A call that stays one: what it leaves on the stack
 /// is below the frame of the caller.
 #[inline(never)]
-fn copy<T: Clone>(of: &T) -> T {
-    of.clone()
+pub fn copy_ok<T: Clone, E>(of: &T) -> Result<T, E> {
+    Ok(of.clone())
 }
 
 /// Gives an object that is set up from the key of a cipher its constructors, its level and its name.

@@ -10,7 +10,7 @@
 //! carry-less products of halves instead of four, because they are what the hardware starts least
 //! often: every second cycle at any width, where measured, with a latency of five.
 
-use lanelock_isa::{AesClmul, Block, Blocks, wipe};
+use lanelock_isa::{AesClmul, Block, Blocks, WIDEST, wipe};
 
 /// x^63 + x^62 + x^57: what bit 64 of a number becomes when the modulus is added to clear bit 0.
 const FOLD: Block = 0xc200_0000_0000_0000_u128.to_le_bytes();
@@ -130,30 +130,35 @@ impl Powers {
     /// Sets the powers of `key` up to `count`, which is at most a group and one.
     #[inline(always)]
     pub fn fill_some<S: AesClmul>(&mut self, s: S, key: Block, count: usize) {
+        // Products that wait for few others: one vector, the powers from WIDTH down to 1, in registers, since a
+        // load of what was just stored in pieces would wait for all stores before it.
         let n = s.narrow();
-        let mut power = n.load(&[key]);
-        let first = Factor::new(n, power);
-        // Powers 2 to WIDTH one behind the other, then vectors of them: H^(k + WIDTH) = H^k H^WIDTH.
-        // One vector, the powers from WIDTH down to 1.
-        n.store(power, &mut self.table[HIGHEST - 1..]);
-        for exponent in 2..=S::WIDTH {
-            power = multiply(n, power, first);
-            n.store(power, &mut self.table[HIGHEST - exponent..]);
+        let mut powers = [n.load(&[key]); WIDEST];
+        let mut vector = s.splat_narrow(powers[0]);
+        for i in 1..S::WIDTH {
+            powers[i] = multiply(n, powers[(i - 1) / 2], Factor::new(n, powers[i / 2]));
+            vector = s.shift_in(s.splat_narrow(powers[i]), vector);
         }
-        // Each further vector is WIDTH powers on.
-        let step = Factor::new(s, s.splat_narrow(power));
-        let mut vector = s.load(&self.table[HIGHEST - S::WIDTH..]);
-        let mut exponent = S::WIDTH;
-        loop {
-            let Factor(_, both) = Factor::new(s, vector);
-            s.store(both, &mut self.both[HIGHEST - exponent..]);
-            if exponent >= count {
-                break;
+        self.set(s, 0, vector);
+        // Vector i is vector i - m times H^(m WIDTH), where m is a power of two.
+        let mut step = Factor::new(s, s.splat_narrow(powers[S::WIDTH - 1]));
+        for i in 1..count.div_ceil(S::WIDTH) {
+            let m = 1 << i.ilog2();
+            if i == m && i > 1 {
+                step = Factor::new(s, s.splat(&self.table[HIGHEST - m * S::WIDTH]));
             }
-            exponent += S::WIDTH;
-            vector = multiply(s, vector, step);
-            s.store(vector, &mut self.table[HIGHEST - exponent..]);
+            let before = s.load(&self.table[HIGHEST - (i - m + 1) * S::WIDTH..]);
+            self.set(s, i, multiply(s, before, step));
         }
+    }
+
+    /// Sets vector `i`, the powers from (`i` + 1) * WIDTH down to `i` * WIDTH + 1.
+    #[inline(always)]
+    fn set<S: AesClmul>(&mut self, s: S, i: usize, powers: S::V) {
+        let at = HIGHEST - (i + 1) * S::WIDTH;
+        let Factor(_, both) = Factor::new(s, powers);
+        s.store(powers, &mut self.table[at..]);
+        s.store(both, &mut self.both[at..]);
     }
 
     /// The key, and the sum of its halves.

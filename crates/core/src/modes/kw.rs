@@ -2,18 +2,18 @@
 //!
 //! W (SP 800-38F, 6.1) keeps a check value A and the halves R_1 to R_n of the key. Six times over
 //! all i: B = E(K, A || R_i); A = t ^ the first half of B, with t = 1, 2, ... the number of the
-//! step; R_i = the second half of B. Every step needs the A of the one before: one block at a time,
-//! which for keys of a few blocks costs little.
+//! step; R_i = the second half of B. Every step needs the A of the one before: one block at a time. A stays
+//! in a register, since a block whose halves were just stored would have to wait for both.
 
 use alloc::{vec, vec::Vec};
 
-use lanelock_isa::{AesLevel, Block, wipe};
+use lanelock_isa::{AesClmul, AesLevel, Blocks as _, Kernel, wipe};
 use subtle::{ConditionallySelectable, ConstantTimeEq, ConstantTimeGreater, ConstantTimeLess};
 use zeroize::Zeroizing;
 
 use crate::{
     Error,
-    cipher::{Key, SizedCipher},
+    cipher::{Cipher, Key, SameKey, Schedule, SizedCipher},
     key_object,
     public::{self, verdict},
     set_up::SetUp,
@@ -24,9 +24,6 @@ const CHECK: [u8; 8] = [0xa6; 8];
 
 /// The start of the check value of KWP; the length follows (RFC 5649, 3).
 const CHECK_PADDED: [u8; 4] = [0xa6, 0x59, 0x59, 0xa6];
-
-/// Half a block.
-type Half = [u8; 8];
 
 /// A key that wraps keys (NIST SP 800-38F): [`Aes128KeyWrap`](crate::Aes128KeyWrap),
 /// [`Aes192KeyWrap`](crate::Aes192KeyWrap), [`Aes256KeyWrap`](crate::Aes256KeyWrap). Zeroised on drop.
@@ -176,55 +173,59 @@ impl<C: SizedCipher> KeyWrap<C> {
 
     /// The wrapping function W (SP 800-38F, 6.1) on check value and key.
     fn forwards(&self, state: &mut [u8]) {
-        let (halves, _) = state.as_chunks_mut::<8>();
-        let Some((check, key)) = halves.split_first_mut() else { return };
-        // Steps 1 to 6n.
-        let mut step = 0_u64;
-        for _ in 0..6 {
-            for half in &mut *key {
-                step += 1;
-                let mut block = join(*check, *half);
-                self.0.encrypt_block(&mut block);
-                split(&block, step, check, half);
-                wipe(&mut block);
-            }
-        }
+        let keys = self.0.encrypt_keys();
+        self.level().run(Steps::<_, true> { keys, state });
     }
 
     /// The inverse of [`forwards`](Self::forwards) (SP 800-38F, 6.1).
     fn backwards(&self, state: &mut [u8]) {
-        let (halves, _) = state.as_chunks_mut::<8>();
-        let Some((check, key)) = halves.split_first_mut() else { return };
-        let mut step = 6 * key.len() as u64;
-        for _ in 0..6 {
-            for half in key.iter_mut().rev() {
-                // A ^ t, and R_i: `split` adds the step.
-                let mut block = [0; 16];
-                split(&join(*check, *half), step, check, half);
-                block[..8].copy_from_slice(check);
-                block[8..].copy_from_slice(half);
-                self.0.decrypt_block(&mut block);
-                check.copy_from_slice(&block[..8]);
-                half.copy_from_slice(&block[8..]);
-                wipe(&mut block);
-                step -= 1;
-            }
-        }
+        let keys = self.0.decrypt_keys();
+        self.level().run(Steps::<_, false> { keys, state });
     }
 }
 
-fn join(check: Half, half: Half) -> Block {
-    let mut block = [0; 16];
-    block[..8].copy_from_slice(&check);
-    block[8..].copy_from_slice(&half);
-    block
+/// All steps of W, or of its inverse.
+struct Steps<'a, C: Cipher, const FORWARDS: bool> {
+    keys: Schedule<'a, C>,
+    state: &'a mut [u8],
 }
 
-/// The halves of `block`, with `step` added to the first.
-fn split(block: &Block, step: u64, check: &mut Half, half: &mut Half) {
-    check.copy_from_slice(&block[..8]);
-    half.copy_from_slice(&block[8..]);
-    for (check, step) in check.iter_mut().zip(step.to_be_bytes()) {
-        *check ^= step;
+impl<C: Cipher, const FORWARDS: bool> Kernel for Steps<'_, C, FORWARDS> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<S: AesClmul>(self, s: S) {
+        let s = s.narrow();
+        let keys = SameKey::new(s, self.keys);
+        let (halves, _) = self.state.as_chunks_mut::<8>();
+        let Some((check, key)) = halves.split_first_mut() else { return };
+        let mut block = [[0; 16]];
+        // A, and zeros in the other half.
+        let mut a = s.splat_halves(u64::from_le_bytes(*check), 0);
+        let last = 6 * key.len() as u64;
+        let mut done = 0;
+        for _ in 0..6 {
+            for i in 0..key.len() {
+                let i = if FORWARDS { i } else { key.len() - 1 - i };
+                let r = s.splat_halves(0, u64::from_le_bytes(key[i]));
+                let number = if FORWARDS { done + 1 } else { last - done };
+                let t = s.splat_halves(number.swap_bytes(), 0);
+                let [b] = if FORWARDS {
+                    C::encrypt::<_, 1>(s, [s.xor(a, r)], keys)
+                } else {
+                    C::decrypt::<_, 1>(s, [s.xor(a, s.xor(r, t))], keys)
+                };
+                s.store(b, &mut block);
+                key[i].copy_from_slice(&block[0][8..]);
+                a = s.bytes_down::<8>(s.bytes_up::<8>(b));
+                if FORWARDS {
+                    a = s.xor(a, t);
+                }
+                done += 1;
+            }
+        }
+        s.store(a, &mut block);
+        check.copy_from_slice(&block[0][..8]);
+        wipe(block.as_flattened_mut());
     }
 }

@@ -17,8 +17,8 @@ use crate::{
     length::Length,
 };
 
-/// Shorter chains, in blocks, are encrypted one by one.
-const SHORT: usize = 3;
+/// Chains with fewer blocks to encrypt go one by one: to take a lane costs as much as these.
+const SHORT: usize = 5;
 
 /// One chain to encrypt: CBC over the blocks of `data` that `pattern` selects. Bytes that it does not
 /// select, and bytes after the last whole block, stay as they are.
@@ -66,13 +66,18 @@ pub fn encrypt(jobs: &mut [Job<'_>]) {
 #[doc(hidden)]
 pub fn encrypt_in_lanes(jobs: &mut [Job<'_>], most: usize) {
     // The processor begins with the next of short chains by itself.
-    if jobs.len() == 1 || jobs.iter().all(|job| job.data.len() < 16 * SHORT) {
+    if jobs.len() == 1 || jobs.iter().all(is_short) {
         return jobs.iter_mut().for_each(alone);
     }
     run_all(jobs, most);
     for job in jobs {
         finish(job);
     }
+}
+
+fn is_short(job: &Job<'_>) -> bool {
+    let blocks = job.data.len() / 16;
+    blocks < SHORT || job.pattern.encrypted_blocks(blocks) < SHORT
 }
 
 /// Encrypts a job without lanes.

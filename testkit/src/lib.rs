@@ -7,7 +7,7 @@
 //! - The same for the other modes, a module each: [`gcm`], [`gcm_siv`], [`ccm`],
 //!   [`ocb3`], [`aegis`], and of [`sm4`] ([`AeadCase`]), [`xts`] ([`XtsCase`]), [`mac`]
 //!   ([`MacCase`]), [`key_wrap`] ([`WrapCase`]), [`hash`] ([`HashCase`]), [`crc`]
-//!   ([`CrcCase`]).
+//!   ([`CrcCase`]), [`digest`] ([`DigestCase`]).
 //! - Repeatable input: [`Rng`] and [`pattern`]; damaged input: [`Mutator`].
 //! - Clips, of which every checkout has small ones: [`small_clip`], [`clips`],
 //!   [`all_clips`], [`protected_clips`]; [`boxes`], to build and find them; and
@@ -61,13 +61,14 @@ pub use scratch::Scratch;
 pub use text::{hex, unhex};
 pub use vectors::aead::AeadCase;
 pub use vectors::crc::CrcCase;
+pub use vectors::digest::DigestCase;
 pub use vectors::hash::HashCase;
 pub use vectors::key_wrap::WrapCase;
 pub use vectors::mac::MacCase;
 pub use vectors::xts::XtsCase;
 pub use vectors::{
-    CipherCase, Direction, PaddedCase, aegis, cavp_cbc, cavp_ecb, cbcs_kat, ccm, crc, fips197, gcm,
-    gcm_siv, hash, key_wrap, mac, ocb3, rfc3686_ctr, sm4, sp800_38a_cbc, sp800_38a_ctr,
-    sp800_38a_ecb, wycheproof_cbc_pkcs5, xts,
+    CipherCase, Direction, PaddedCase, aegis, cavp_cbc, cavp_ecb, cbcs_kat, ccm, crc, digest,
+    fips197, gcm, gcm_siv, hash, key_wrap, mac, ocb3, rfc3686_ctr, sm4, sp800_38a_cbc,
+    sp800_38a_ctr, sp800_38a_ecb, wycheproof_cbc_pkcs5, xts,
 };
 pub use watchdog::Watchdog;

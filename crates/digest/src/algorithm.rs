@@ -159,6 +159,8 @@ with_length! {
     Sha384 "SHA-384", Sha2<u64>, 48 bytes, from initial::SHA_384;
     /// SHA-512 (FIPS 180-4).
     Sha512 "SHA-512", Sha2<u64>, 64 bytes, from initial::SHA_512;
+    /// SHA-512/224 (FIPS 180-4).
+    Sha512_224 "SHA-512/224", Sha2<u64>, 28 bytes, from initial::SHA_512_224;
     /// SHA-512/256 (FIPS 180-4).
     Sha512_256 "SHA-512/256", Sha2<u64>, 32 bytes, from initial::SHA_512_256;
     /// SM3 (GB/T 32905-2016).

@@ -65,6 +65,8 @@ pub type Sha256 = Hash<algorithm::Sha256>;
 pub type Sha384 = Hash<algorithm::Sha384>;
 /// SHA-512.
 pub type Sha512 = Hash<algorithm::Sha512>;
+/// SHA-512/224.
+pub type Sha512_224 = Hash<algorithm::Sha512_224>;
 /// SHA-512/256.
 pub type Sha512_256 = Hash<algorithm::Sha512_256>;
 /// SHA3-224.

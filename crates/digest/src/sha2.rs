@@ -252,6 +252,16 @@ pub(crate) mod initial {
 
     pub(crate) const SHA_512: [u64; 8] = half(0);
     pub(crate) const SHA_384: [u64; 8] = half(8);
+    pub(crate) const SHA_512_224: [u64; 8] = [
+        0x8c3d_37c8_1954_4da2,
+        0x73e1_9966_89dc_d4d6,
+        0x1dfa_b7ae_32ff_9c82,
+        0x679d_d514_582f_9fcf,
+        0x0f6d_2b69_7bd4_4da8,
+        0x77e3_6f73_04c4_8942,
+        0x3f9d_85a8_6a1d_36c8,
+        0x1112_e6ad_91d6_92a1,
+    ];
     pub(crate) const SHA_512_256: [u64; 8] = [
         0x2231_2194_fc2b_f72c,
         0x9f55_5fa3_c84c_64c2,

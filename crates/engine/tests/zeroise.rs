@@ -366,6 +366,7 @@ const PLAIN: &[&str] = &[
     "Extent",
     "HashJob",
     "HmacJob",
+    "ImportError",
     "InOut",
     "Job",
     "Keccak",

@@ -19,6 +19,9 @@ use crate::{
 pub struct HmacKey<A: Algorithm> {
     inner: State<A>,
     outer: State<A>,
+    /// The block of the key in the inner hash, if the last block of a message is a special one: that of an empty
+    /// message is this one.
+    block: A::Tail,
     levels: Levels,
 }
 
@@ -46,8 +49,12 @@ impl<A: Algorithm> HmacKey<A> {
             bytes[..digest.as_ref().len()].copy_from_slice(digest.as_ref());
             digest.zeroize();
         }
-        let mut made = Self { inner: A::initial(), outer: A::initial(), levels };
+        let (inner, outer) = (A::initial(), A::initial());
+        let mut made = Self { inner, outer, block: A::Tail::ZERO, levels };
         xor(bytes, 0x36);
+        if A::LAST_IS_SPECIAL {
+            made.block.as_mut()[..block].copy_from_slice(bytes);
+        }
         compress::<Compress<A>>(levels.one, &mut made.inner, bytes);
         xor(bytes, 0x36 ^ 0x5c);
         compress::<Compress<A>>(levels.one, &mut made.outer, bytes);
@@ -64,6 +71,18 @@ impl<A: Algorithm> HmacKey<A> {
     /// The states behind the key.
     pub(crate) fn states(&self) -> (&State<A>, &State<A>) {
         (&self.inner, &self.outer)
+    }
+
+    /// What the inner hash has to take for a message, and the state that it begins with, after so many bytes.
+    pub(crate) fn inner<'m>(
+        &'m self,
+        message: &'m [u8],
+    ) -> (&'m [u8], Option<(&'m State<A>, u64)>) {
+        let block = Compress::<A>::BLOCK;
+        if A::LAST_IS_SPECIAL && message.is_empty() {
+            return (&self.block.as_ref()[..block], None);
+        }
+        (message, Some((&self.inner, block as u64)))
     }
 
     /// The tag of a message.
@@ -84,11 +103,14 @@ impl<A: Algorithm> HmacKey<A> {
 
     /// The tag of a message that comes in pieces.
     pub fn start(&self) -> Hmac<A> {
-        let length = Compress::<A>::BLOCK as u64;
-        Hmac {
-            inner: Hash::from_state(self.inner, length, self.levels.one),
-            outer: Hash::from_state(self.outer, length, self.levels.one),
-        }
+        let (block, level) = (Compress::<A>::BLOCK, self.levels.one);
+        let length = block as u64;
+        let inner = if A::LAST_IS_SPECIAL {
+            Hash::from_parts(A::initial(), &self.block.as_ref()[..block], length, level)
+        } else {
+            Hash::from_state(self.inner, length, level)
+        };
+        Hmac { inner, outer: Hash::from_state(self.outer, length, level) }
     }
 }
 
@@ -96,6 +118,7 @@ impl<A: Algorithm> Drop for HmacKey<A> {
     fn drop(&mut self) {
         self.inner.as_mut().zeroize();
         self.outer.as_mut().zeroize();
+        wipe(self.block.as_mut());
     }
 }
 
@@ -186,8 +209,9 @@ impl<A: Algorithm> Chain<A> for HmacJob<'_, A> {
     }
 
     fn task(&mut self) -> Task<'_, A> {
+        let (message, from) = self.key.inner(self.message);
         let goal = Goal::Digest { then: Some(&self.key.outer), digest: self.tag.as_mut() };
-        Task { message: self.message, from: Some(&self.key.inner), goal }
+        Task { message, from, goal }
     }
 }
 

@@ -80,8 +80,8 @@ impl<A: Algorithm> Chain<A> for (&mut Hash<A>, &[u8]) {
 /// A message on its way.
 pub(crate) struct Task<'a, A: Algorithm> {
     pub(crate) message: &'a [u8],
-    /// Where a digest begins, if not at the beginning: a state, after one block.
-    pub(crate) from: Option<&'a State<A>>,
+    /// Where a digest begins, if not at the beginning: a state, after so many bytes, which are whole blocks.
+    pub(crate) from: Option<(&'a State<A>, u64)>,
     pub(crate) goal: Goal<'a, A>,
 }
 
@@ -108,8 +108,8 @@ impl<A: Algorithm> Task<'_, A> {
         A::before_last(&mut state, length);
         compress::<Compress<A>>(level, &mut state, &tail.as_ref()[..bytes]);
         if let Some(outer) = then {
-            let bytes = outer_tail::<A>(tail.as_mut(), state.as_ref());
-            state = *outer;
+            let bytes;
+            (state, bytes) = outer_end::<A>(tail.as_mut(), outer, state.as_ref());
             compress::<Compress<A>>(level, &mut state, &tail.as_ref()[..bytes]);
         }
         A::output(state.as_ref(), digest);
@@ -120,7 +120,7 @@ impl<A: Algorithm> Task<'_, A> {
     fn begin(&self) -> State<A> {
         match (&self.goal, self.from) {
             (Goal::State(state), _) => **state,
-            (_, Some(state)) => *state,
+            (_, Some((state, _))) => *state,
             _ => A::initial(),
         }
     }
@@ -128,8 +128,7 @@ impl<A: Algorithm> Task<'_, A> {
     /// That of all that was hashed in the end, in bytes.
     #[inline(always)]
     fn length(&self) -> u64 {
-        let before = if self.from.is_some() { Compress::<A>::BLOCK } else { 0 };
-        (self.message.len() + before) as u64
+        self.message.len() as u64 + self.from.map_or(0, |(_, before)| before)
     }
 }
 
@@ -142,15 +141,22 @@ fn pad<A: Algorithm>(tail: &mut [u8], rest: &[u8], length: u64) -> usize {
     A::pad(tail, rest.len(), length)
 }
 
-/// The last block of the outer hash of HMAC: the digest of the inner one. Gives the bytes of its padded blocks.
+/// The last blocks of the outer hash of HMAC, which have the digest of the inner one. Gives the state before them,
+/// and their bytes.
 #[inline(always)]
-fn outer_tail<A: Algorithm>(tail: &mut [u8], inner: &[WordOf<A>]) -> usize {
+fn outer_end<A: Algorithm>(
+    tail: &mut [u8],
+    outer: &State<A>,
+    inner: &[WordOf<A>],
+) -> (State<A>, usize) {
     let mut digest = A::Digest::ZERO;
     A::output(inner, digest.as_mut());
-    let bytes =
-        pad::<A>(tail, digest.as_ref(), (Compress::<A>::BLOCK + digest.as_ref().len()) as u64);
+    let length = (Compress::<A>::BLOCK + digest.as_ref().len()) as u64;
+    let bytes = pad::<A>(tail, digest.as_ref(), length);
     wipe(digest.as_mut());
-    bytes
+    let mut state = *outer;
+    A::before_last(&mut state, length);
+    (state, bytes)
 }
 
 /// Hashes all messages, side by side in lanes where that is faster than one by one.
@@ -304,8 +310,8 @@ impl<S: Words<WordOf<A>>, A: Algorithm> HashCrew<'_, S, A> {
         let Goal::Digest { then, .. } = &mut self.seats[lane].goal else { return false };
         let Some(outer) = then.take() else { return false };
         let inner = self.column(lane);
-        let bytes = outer_tail::<A>(self.tails[lane].as_mut(), inner.as_ref());
-        self.set_column(lane, outer);
+        let (state, bytes) = outer_end::<A>(self.tails[lane].as_mut(), outer, inner.as_ref());
+        self.set_column(lane, &state);
         let seat = &mut self.seats[lane];
         (seat.tail, seat.padded, seat.left) = (bytes, bytes, bytes / Compress::<A>::BLOCK);
         true

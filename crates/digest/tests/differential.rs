@@ -3,8 +3,11 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use digest::{Digest, ExtendableOutput, Update, XofReader};
-use lanelock_digest::{Hash, HashJob, Levels, algorithm::*, hash_all, update_all};
+use digest::{Digest, ExtendableOutput, Update, XofReader, block_api::BlockSizeUser};
+use hmac::{KeyInit, Mac, SimpleHmac};
+use lanelock_digest::{
+    Hash, HashJob, HmacJob, HmacKey, Levels, algorithm::*, hash_all, hmac_all, update_all,
+};
 use lanelock_isa::{HashLevel, ShaLevel};
 use lanelock_testkit::{Rng, skip};
 
@@ -132,6 +135,52 @@ fn many_streams<A: Algorithm>(other: Other) {
             }
         }
     }
+}
+
+/// HMAC of one message, in pieces and of many, empty ones among them, with keys of any length.
+fn macs<A: Algorithm, O: Digest + BlockSizeUser + Clone>() {
+    let mut rng = Rng::from_env("macs");
+    let other = |key: &[u8], message: &[u8]| {
+        let mut hmac = SimpleHmac::<O>::new_from_slice(key).unwrap();
+        Mac::update(&mut hmac, message);
+        hmac.finalize().into_bytes().to_vec()
+    };
+    let [key, text] = [300, 600].map(|length| rng.bytes(length));
+    let keys = [&key[..0], &key[..20], &key[..64], &key[..129], &key];
+    for levels in Levels::available() {
+        let made = keys.map(|key| HmacKey::<A>::with_levels(levels, key));
+        let messages: Vec<_> =
+            (0..150).map(|number| (number % 5, &text[..number * 7 % 600])).collect();
+        for count in [1, 20, 150] {
+            let mut jobs: Vec<_> = messages[..count]
+                .iter()
+                .map(|(key, text)| HmacJob::new(&made[*key], text))
+                .collect();
+            hmac_all(&mut jobs);
+            for ((key, message), job) in messages.iter().zip(&jobs) {
+                let what =
+                    format!("{} {levels:?}, {} bytes, one of {count}", A::NAME, message.len());
+                let expected = other(keys[*key], message);
+                assert_eq!(job.tag.as_ref(), expected, "{what}");
+                assert_eq!(made[*key].tag(message).as_ref(), expected, "{what}");
+                let mut hmac = made[*key].start();
+                for piece in message.chunks(50) {
+                    hmac.update(piece);
+                }
+                assert_eq!(hmac.finish().as_ref(), expected, "{what}");
+            }
+        }
+    }
+}
+
+/// Those of BLAKE2, whose last blocks are special ones, and one of each other kind.
+#[test]
+fn hmac() {
+    macs::<Blake2s, blake2::Blake2s256>();
+    macs::<Blake2b, blake2::Blake2b512>();
+    macs::<Sha256, sha2::Sha256>();
+    macs::<Sha512, sha2::Sha512>();
+    macs::<Sha3_256, sha3::Sha3_256>();
 }
 
 macro_rules! hashes {

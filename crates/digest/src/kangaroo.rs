@@ -7,16 +7,14 @@ use zeroize::ZeroizeOnDrop;
 
 use crate::{
     algorithm::Keccak,
+    cshake::encode,
     hash::{Hash, Output},
-    kmac::encode,
-    lanes::{HashJob, hash_all},
     levels::Levels,
+    tree::Leaves,
 };
 
 /// Bytes of a leaf.
 const LEAF: usize = 8192;
-/// Leaves that are hashed side by side.
-const AT_ONCE: usize = 64;
 
 /// KangarooTwelve on blocks of `RATE` bytes, whose leaves have digests of `DIGEST` bytes: [`Kt128`], [`Kt256`].
 ///
@@ -36,14 +34,10 @@ const AT_ONCE: usize = 64;
 /// ```
 #[derive(Clone)]
 pub struct KangarooTwelve<const RATE: usize, const DIGEST: usize> {
-    levels: Levels,
     /// The final node: the first piece, then the digests of the others.
     root: Hash<Keccak<RATE, 12, SINGLE, DIGEST>>,
-    /// The piece that is not complete, and the bytes of it. The first is in the root.
-    leaf: Hash<Keccak<RATE, 12, CHAINED, DIGEST>>,
-    filled: usize,
-    /// Pieces that are complete, or begun.
-    pieces: u64,
+    /// The pieces behind the first.
+    leaves: Leaves<Keccak<RATE, 12, CHAINED, DIGEST>>,
 }
 
 /// KT128: 128 bits of strength.
@@ -67,67 +61,23 @@ impl<const RATE: usize, const DIGEST: usize> KangarooTwelve<RATE, DIGEST> {
 
     /// The same at these levels.
     pub fn with_levels(levels: Levels) -> Self {
-        Self {
-            levels,
-            root: Hash::with_level(levels.one),
-            leaf: Hash::with_level(levels.one),
-            filled: 0,
-            pieces: 1,
-        }
+        Self { root: Hash::with_level(levels.one), leaves: Leaves::new(levels, LEAF) }
     }
 
     /// Takes the next bytes of the message.
     pub fn update(&mut self, mut data: &[u8]) {
-        while !data.is_empty() {
-            if self.filled == LEAF {
-                self.begin_leaf();
+        if self.leaves.is_empty() {
+            // Only bytes of the message are in the root.
+            let first = usize::try_from(self.root.length()).expect("a piece at most");
+            let (now, later) = data.split_at(data.len().min(LEAF - first));
+            self.root.update(now);
+            if later.is_empty() {
+                return;
             }
-            if self.filled == 0 && self.pieces > 1 && data.len() >= 2 * LEAF {
-                data = self.leaves(data);
-                continue;
-            }
-            let (now, later) = data.split_at(data.len().min(LEAF - self.filled));
-            if self.pieces == 1 {
-                self.root.update(now);
-            } else {
-                self.leaf.update(now);
-            }
-            self.filled += now.len();
+            self.root.update(&[3, 0, 0, 0, 0, 0, 0, 0]);
             data = later;
         }
-    }
-
-    /// Begins another piece, behind one that is complete.
-    fn begin_leaf(&mut self) {
-        if self.pieces == 1 {
-            self.root.update(&[3, 0, 0, 0, 0, 0, 0, 0]);
-        } else {
-            self.end_leaf();
-        }
-        self.pieces += 1;
-        self.filled = 0;
-    }
-
-    fn end_leaf(&mut self) {
-        let leaf = core::mem::replace(&mut self.leaf, Hash::with_level(self.levels.one));
-        self.root.update(&leaf.finish());
-    }
-
-    /// Takes whole pieces, where one has just begun, and gives the rest, which is not empty: the last one stays
-    /// open.
-    fn leaves<'d>(&mut self, data: &'d [u8]) -> &'d [u8] {
-        let count = ((data.len() - 1) / LEAF).min(AT_ONCE);
-        let (leaves, rest) = data.split_at(count * LEAF);
-        let mut jobs = [HashJob::<Keccak<RATE, 12, CHAINED, DIGEST>>::new(&[]); AT_ONCE];
-        for (job, leaf) in jobs.iter_mut().zip(leaves.chunks_exact(LEAF)) {
-            job.message = leaf;
-        }
-        hash_all(self.levels, &mut jobs[..count]);
-        for job in &jobs[..count] {
-            self.root.update(&job.digest);
-        }
-        self.pieces += count as u64;
-        rest
+        self.leaves.update(data, &mut self.root);
     }
 
     /// The output for all that was taken, of which as much is read as is wanted. `customization` may be empty.
@@ -135,11 +85,10 @@ impl<const RATE: usize, const DIGEST: usize> KangarooTwelve<RATE, DIGEST> {
         let length = customization.len() as u64;
         self.update(customization);
         length_encode(length, |bytes| self.update(bytes));
-        if self.pieces == 1 {
+        if self.leaves.is_empty() {
             return self.root.output();
         }
-        self.end_leaf();
-        let leaves = self.pieces - 1;
+        let leaves = self.leaves.end(&mut self.root);
         length_encode(leaves, |bytes| self.root.update(bytes));
         self.root.update(&[0xff, 0xff]);
         self.root.with_domain::<FINAL>().output()

@@ -1,4 +1,4 @@
-//! cSHAKE and KMAC (NIST SP 800-185).
+//! KMAC (NIST SP 800-185, 4).
 
 use core::fmt;
 
@@ -7,13 +7,10 @@ use lanelock_isa::{LevelError, ShaLevel};
 use zeroize::ZeroizeOnDrop;
 
 use crate::{
-    algorithm::Keccak,
-    hash::{Hash, Output},
+    cshake::{Custom, byte_pad, custom, right_encode},
+    hash::Output,
     levels::Levels,
 };
-
-/// The sponge of cSHAKE (3.3).
-type Custom<const RATE: usize> = Hash<Keccak<RATE, 24, 0x04, 32>>;
 
 /// KMAC (4.3) on blocks of `RATE` bytes: [`Kmac128`], [`Kmac256`].
 ///
@@ -50,9 +47,8 @@ impl<const RATE: usize> Kmac<RATE> {
 
     /// The same at `level`.
     pub fn with_level(level: ShaLevel, key: &[u8], customization: &[u8]) -> Self {
-        let mut hash = Custom::<RATE>::with_level(level);
-        byte_pad::<RATE>(&mut hash, &[b"KMAC", customization]);
-        byte_pad::<RATE>(&mut hash, &[key]);
+        let mut hash = custom(level, b"KMAC", customization);
+        byte_pad(&mut hash, &[key]);
         Self(hash)
     }
 
@@ -63,10 +59,7 @@ impl<const RATE: usize> Kmac<RATE> {
 
     /// The tag of all that was taken, of any length.
     pub fn finish(mut self, tag: &mut [u8]) {
-        encode(tag.len() as u64 * 8, |bytes, count| {
-            self.0.update(bytes);
-            self.0.update(&[count]);
-        });
+        right_encode(&mut self.0, tag.len() as u64 * 8);
         self.0.output().read(tag);
     }
 
@@ -86,7 +79,7 @@ impl<const RATE: usize> Kmac<RATE> {
 
     /// KMACXOF: output of any length, which does not depend on how much of it is read.
     pub fn output(mut self) -> Output<RATE, 24> {
-        self.0.update(&[0, 1]); // right_encode(0)
+        right_encode(&mut self.0, 0);
         self.0.output()
     }
 }
@@ -97,33 +90,5 @@ impl<const RATE: usize> fmt::Debug for Kmac<RATE> {
     /// Says which algorithm it is, never the key.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if RATE == 168 { "Kmac128" } else { "Kmac256" })
-    }
-}
-
-/// `bytepad` of the encodings of these strings (2.3.2, 2.3.3): whole blocks.
-fn byte_pad<const RATE: usize>(hash: &mut Custom<RATE>, strings: &[&[u8]]) {
-    let left = |hash: &mut Custom<RATE>, number| {
-        encode(number, |bytes, count| {
-            hash.update(&[count]);
-            hash.update(bytes);
-        });
-    };
-    left(hash, RATE as u64);
-    for string in strings {
-        left(hash, string.len() as u64 * 8);
-        hash.update(string);
-    }
-    while !hash.length().is_multiple_of(RATE as u64) {
-        hash.update(&[0]);
-    }
-}
-
-/// The bytes of a number without leading zeros, at least one, and how many there are (2.3.1).
-pub(crate) fn encode(number: u64, mut take: impl FnMut(&[u8], u8)) {
-    let bytes = number.to_be_bytes();
-    for (zeros, count) in (0..8).zip((1..=8).rev()) {
-        if bytes[zeros] != 0 || count == 1 {
-            return take(&bytes[zeros..], count);
-        }
     }
 }

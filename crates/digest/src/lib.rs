@@ -32,6 +32,7 @@ pub mod algorithm;
 mod blake2;
 #[doc(hidden)]
 pub mod compression;
+mod cshake;
 mod export;
 mod hash;
 mod hkdf;
@@ -41,12 +42,14 @@ mod keccak;
 mod kmac;
 mod lanes;
 mod levels;
+mod parallel;
 mod pbkdf2;
 mod sha1;
 mod sha2;
 mod sm3;
 #[cfg(feature = "digest")]
 mod traits;
+mod tree;
 
 pub use export::ImportError;
 pub use hash::{Hash, Output};
@@ -57,6 +60,7 @@ pub use kmac::{Kmac, Kmac128, Kmac256};
 pub use lanelock_isa::{HashLevel, ShaLevel};
 pub use lanes::{HashJob, hash_all, update_all};
 pub use levels::Levels;
+pub use parallel::{ParallelHash, ParallelHash128, ParallelHash256};
 pub use pbkdf2::{Pbkdf2Job, pbkdf2_all};
 
 /// SHA-1: see [`algorithm::Sha1`].

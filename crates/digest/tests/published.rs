@@ -1,9 +1,13 @@
-//! Published vectors at every level: Wycheproof for HMAC, HKDF, PBKDF2 and KMAC, RFC 9861 for KangarooTwelve.
+//! Published vectors at every level: Wycheproof for HMAC, HKDF, PBKDF2 and KMAC, RFC 9861 for KangarooTwelve,
+//! NIST's samples for ParallelHash.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use std::num::NonZeroUsize;
+
 use lanelock_digest::{
-    Hkdf, HmacJob, HmacKey, Kmac, Kt128, Kt256, Levels, Pbkdf2Job, TurboShake128, TurboShake256,
+    Hkdf, HmacJob, HmacKey, Kmac, Kt128, Kt256, Levels, ParallelHash128, ParallelHash256,
+    Pbkdf2Job, TurboShake128, TurboShake256,
     algorithm::{self, Algorithm},
     hmac_all, pbkdf2_all,
 };
@@ -234,6 +238,104 @@ fn kangaroo_of_another_implementation() {
                     "{length} bytes, {} of custom, {levels:?}",
                     custom.len()
                 );
+            }
+        }
+    }
+}
+
+/// The samples of NIST for ParallelHash and ParallelHashXOF (ParallelHash_samples.pdf, ParallelHashXOF_samples.pdf).
+#[test]
+fn nist_parallel_hash() {
+    // 00 to 07, 10 to 17, ...: runs of so many bytes, so often.
+    let message = |run: u8, runs: u8| -> Vec<u8> {
+        (0..runs).flat_map(|high| (0..run).map(move |low| high << 4 | low)).collect()
+    };
+    let (short, long) = (message(8, 3), message(12, 6));
+    let cases: [(&[u8], usize, &[u8], [&str; 4]); 3] = [
+        (
+            &short,
+            8,
+            b"",
+            [
+                "ba8dc1d1d979331d3f813603c67f72609ab5e44b94a0b8f9af46514454a2b4f5",
+                "fe47d661e49ffe5b7d999922c062356750caf552985b8e8ce6667f2727c3c8d3",
+                "bc1ef124da34495e948ead207dd9842235da432d2bbc54b4c110e64c45110553\
+                 1b7f2a3e0ce055c02805e7c2de1fb746af97a1dd01f43b824e31b87612410429",
+                "c10a052722614684144d28474850b410757e3cba87651ba167a5cbddff7f4666\
+                 75fbf84bcae7378ac444be681d729499afca667fb879348bfdda427863c82f1c",
+            ],
+        ),
+        (
+            &short,
+            8,
+            b"Parallel Data",
+            [
+                "fc484dcb3f84dceedc353438151bee58157d6efed0445a81f165e495795b7206",
+                "ea2a793140820f7a128b8eb70a9439f93257c6e6e79b4a540d291d6dae7098d7",
+                "cdf15289b54f6212b4bc270528b49526006dd9b54e2b6add1ef6900dda3963bb\
+                 33a72491f236969ca8afaea29c682d47a393c065b38e29fae651a2091c833110",
+                "538e105f1a22f44ed2f5cc1674fbd40be803d9c99bf5f8d90a2c8193f3fe6ea7\
+                 68e5c1a20987e2c9c65febed03887a51d35624ed12377594b5585541dc377efc",
+            ],
+        ),
+        (
+            &long,
+            12,
+            b"Parallel Data",
+            [
+                "f7fd5312896c6685c828af7e2adb97e393e7f8d54e3c2ea4b95e5aca3796e8fc",
+                "0127ad9772ab904691987fcc4a24888f341fa0db2145e872d4efd255376602f0",
+                "69d0fcb764ea055dd09334bc6021cb7e4b61348dff375da262671cdec3effa8d\
+                 1b4568a6cce16b1cad946ddde27f6ce2b8dee4cd1b24851ebf00eb90d43813e9",
+                "6b3e790b330c889a204c2fbc728d809f19367328d852f4002dc829f73afd6bce\
+                 fb7fe5b607b13a801c0be5c1170bdb794e339458fdb0e62a6af3d42558970249",
+            ],
+        ),
+    ];
+    for levels in Levels::available() {
+        for (message, leaf, custom, expected) in &cases {
+            let leaf = NonZeroUsize::new(*leaf).unwrap();
+            let mut small = ParallelHash128::with_levels(levels, leaf, custom);
+            let mut large = ParallelHash256::with_levels(levels, leaf, custom);
+            small.update(message);
+            large.update(message);
+            let mut found = [[0; 32]; 2];
+            small.clone().finish(&mut found[0]);
+            small.output().read(&mut found[1]);
+            let mut found_large = [[0; 64]; 2];
+            large.clone().finish(&mut found_large[0]);
+            large.output().read(&mut found_large[1]);
+            let found =
+                [hex(&found[0]), hex(&found[1]), hex(&found_large[0]), hex(&found_large[1])];
+            assert_eq!(found, *expected, "{levels:?}");
+        }
+    }
+}
+
+/// Leaves that are not complete, in lanes and one by one, however the message comes.
+#[test]
+fn parallel_hash_in_pieces() {
+    let message = pattern(40_000);
+    let digest = |levels, leaf, length: usize, piece| {
+        let leaf = NonZeroUsize::new(leaf).unwrap();
+        let mut hash = ParallelHash128::with_levels(levels, leaf, b"");
+        for piece in message[..length].chunks(piece) {
+            hash.update(piece);
+        }
+        let mut digest = [0; 32];
+        hash.finish(&mut digest);
+        digest
+    };
+    let portable = Levels { lanes: "portable".parse().unwrap(), one: "portable".parse().unwrap() };
+    for leaf in [1, 100, 168, 5000] {
+        for length in [0, 1, leaf - 1, leaf, leaf + 1, 7 * leaf, 8 * leaf - 1] {
+            // A byte at a time never fills two leaves at once.
+            let expected = digest(portable, leaf, length, 1);
+            for levels in Levels::available() {
+                for piece in [40_000, 2 * leaf + 1, 977] {
+                    let found = digest(levels, leaf, length, piece);
+                    assert_eq!(found, expected, "{length} bytes, leaves of {leaf}, {levels:?}");
+                }
             }
         }
     }

@@ -6,7 +6,7 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use std::{fs::File, os::unix::fs::FileExt};
+use std::{fs::File, num::NonZeroUsize, os::unix::fs::FileExt};
 
 use lanelock::{Aes, cipher::AnyAes};
 use lanelock::{
@@ -20,8 +20,8 @@ use lanelock::{
         ChaChaStream, GcmStream, Metered, Ocb3Stream, Opener, Sealer, XChaCha20Poly1305,
     },
     hash::{
-        Ghash, Hash, Hkdf, Hmac, HmacKey, Kmac128, Kmac256, Kt128, Kt256, Output, Polyval,
-        algorithm as hashes,
+        Ghash, Hash, Hkdf, Hmac, HmacKey, Kmac128, Kmac256, Kt128, Kt256, Output, ParallelHash128,
+        ParallelHash256, Polyval, algorithm as hashes,
     },
 };
 use zeroize::ZeroizeOnDrop;
@@ -158,6 +158,16 @@ wiped! {
     kmac256: Kmac256, 0 words, Kmac256::new(&[0xa5; 32], b"").unwrap();
     kt128: Kt128, 0 words, {
         let mut hash = Kt128::new().unwrap();
+        hash.update(&[0x5a; 12_345]);
+        hash
+    };
+    parallel_hash_128: ParallelHash128, 0 words, {
+        let mut hash = ParallelHash128::new(NonZeroUsize::MIN.saturating_add(1000), b"").unwrap();
+        hash.update(&[0x5a; 12_345]);
+        hash
+    };
+    parallel_hash_256: ParallelHash256, 0 words, {
+        let mut hash = ParallelHash256::new(NonZeroUsize::MIN.saturating_add(1000), b"").unwrap();
         hash.update(&[0x5a; 12_345]);
         hash
     };

@@ -109,6 +109,11 @@ impl<A: Algorithm> Hash<A> {
         &mut self.state
     }
 
+    /// The state after whole blocks.
+    pub(crate) fn state(&self) -> &State<A> {
+        &self.state
+    }
+
     /// The digest of all that was taken.
     pub fn finish(mut self) -> A::Digest {
         let mut digest = A::Digest::ZERO;

@@ -73,6 +73,11 @@ impl<A: Algorithm> HmacKey<A> {
         (&self.inner, &self.outer)
     }
 
+    /// The state behind the key of the outer hash.
+    pub(crate) fn outer(&self) -> &State<A> {
+        &self.outer
+    }
+
     /// What the inner hash has to take for a message, and the state that it begins with, after so many bytes.
     pub(crate) fn inner<'m>(
         &'m self,

@@ -1,8 +1,8 @@
 //! Many messages side by side: hashes as a crew in the lanes.
 
-use core::{fmt, marker::PhantomData, mem};
+use core::{fmt, mem};
 
-use lanelock_core::lanes::{Crew, Turns, fly, longest_first};
+use lanelock_core::lanes::{Crew, fly, longest_first};
 use lanelock_isa::{MOST_WORDS, Pair, ShaLevel, WordKernel, Words, wipe};
 use zeroize::Zeroize;
 
@@ -77,6 +77,28 @@ impl<A: Algorithm> Chain<A> for (&mut Hash<A>, &[u8]) {
     }
 }
 
+/// Whole blocks that are left of a message, and how many of them are.
+pub(crate) struct Part<'a, A: Algorithm> {
+    pub(crate) message: &'a [u8],
+    pub(crate) state: &'a mut State<A>,
+    pub(crate) left: usize,
+}
+
+impl<A: Algorithm> Chain<A> for Part<'_, A> {
+    fn blocks(&self) -> usize {
+        self.left
+    }
+
+    fn address(&self) -> usize {
+        self.message.as_ptr().addr()
+    }
+
+    fn task(&mut self) -> Task<'_, A> {
+        let goal = Goal::Part { state: self.state, left: &mut self.left };
+        Task { message: self.message, from: None, goal }
+    }
+}
+
 /// A message on its way.
 pub(crate) struct Task<'a, A: Algorithm> {
     pub(crate) message: &'a [u8],
@@ -91,6 +113,8 @@ pub(crate) enum Goal<'a, A: Algorithm> {
     Digest { then: Option<&'a State<A>>, digest: &'a mut [u8] },
     /// The state after whole blocks, from what it is now.
     State(&'a mut State<A>),
+    /// The same, but the lane may be left before; then so many blocks are left.
+    Part { state: &'a mut State<A>, left: &'a mut usize },
 }
 
 impl<A: Algorithm> Task<'_, A> {
@@ -100,6 +124,10 @@ impl<A: Algorithm> Task<'_, A> {
         let (then, digest) = match self.goal {
             Goal::Digest { then, digest } => (then, digest),
             Goal::State(state) => return compress::<Compress<A>>(level, state, self.message),
+            Goal::Part { state, left } => {
+                *left = 0;
+                return compress::<Compress<A>>(level, state, self.message);
+            }
         };
         let (blocks, rest) = self.message.split_at(body::<A>(self.message.len()));
         compress::<Compress<A>>(level, &mut state, blocks);
@@ -119,7 +147,7 @@ impl<A: Algorithm> Task<'_, A> {
     #[inline(always)]
     fn begin(&self) -> State<A> {
         match (&self.goal, self.from) {
-            (Goal::State(state), _) => **state,
+            (Goal::State(state) | Goal::Part { state, .. }, _) => **state,
             (_, Some((state, _))) => *state,
             _ => A::initial(),
         }
@@ -202,28 +230,37 @@ pub(crate) fn run_all<A: Algorithm, J: Chain<A>>(levels: Levels, jobs: &mut [J])
         return;
     }
     longest_first(jobs, Chain::blocks, Chain::address, |_, turns| {
-        levels.lanes.run(Flight { levels, fewest, turns, of: PhantomData });
+        let mut tasks = turns.map(Chain::task);
+        levels.lanes.run(Flight { levels, fewest, tasks: &mut tasks });
     });
 }
 
-/// A batch at one level.
-struct Flight<'o, 'w, A, J> {
-    levels: Levels,
-    fewest: usize,
-    turns: Turns<'o, 'w, J>,
-    of: PhantomData<A>,
+/// Takes blocks of the parts, in their order, as long as they fill the lanes. What is in the lanes then stays half
+/// done.
+pub(crate) fn fill_lanes<A: Algorithm>(levels: Levels, parts: &mut [Part<'_, A>]) {
+    if parts.len() < Compress::<A>::fewest_lanes(levels) {
+        return;
+    }
+    let mut tasks = parts.iter_mut().filter(|part| part.left > 0).map(Chain::task);
+    levels.lanes.run(Flight { levels, fewest: usize::MAX, tasks: &mut tasks });
 }
 
-impl<A: Algorithm, J: Chain<A>> WordKernel for Flight<'_, '_, A, J> {
+/// A batch at one level.
+struct Flight<'o, 'w, A: Algorithm> {
+    levels: Levels,
+    fewest: usize,
+    tasks: &'o mut dyn Iterator<Item = Task<'w, A>>,
+}
+
+impl<A: Algorithm> WordKernel for Flight<'_, '_, A> {
     type Word = WordOf<A>;
     type Out = ();
 
     #[inline(always)]
     fn run<S: Words<WordOf<A>>>(self, s: S) {
         let mut crew = HashCrew::<S, A>::new(s, self.levels.one);
-        let mut tasks = self.turns.map(Chain::task);
         let most = crew.lanes();
-        fly(&mut crew, &mut tasks, most, self.fewest);
+        fly(&mut crew, self.tasks, most, self.fewest);
     }
 }
 
@@ -434,7 +471,7 @@ impl<'a, S: Words<WordOf<A>>, A: Algorithm> Crew for HashCrew<'a, S, A> {
                 let body = body::<A>(message.len());
                 (body, A::padded(message.len() - body))
             }
-            Goal::State(_) => (message.len(), 0),
+            Goal::State(_) | Goal::Part { .. } => (message.len(), 0),
         };
         let left = (body + padded) / block;
         self.seats[lane] = Seat { message, body, tail: 0, padded, length, left, goal };
@@ -473,14 +510,17 @@ impl<'a, S: Words<WordOf<A>>, A: Algorithm> Crew for HashCrew<'a, S, A> {
         }
     }
 
-    /// Ends the message if its lane was the last that was in use.
+    /// Ends the message if its lane was one of the last that were in use.
     #[inline(always)]
     fn land(&mut self, lane: usize) {
-        if self.seats[lane].left > 0 {
+        let seat = &self.seats[lane];
+        if seat.left > 0 && !matches!(seat.goal, Goal::Part { .. }) {
             self.end_alone(lane);
         }
         let state = self.column(lane);
-        match &mut self.seats[lane].goal {
+        let seat = &mut self.seats[lane];
+        match &mut seat.goal {
+            Goal::Part { state: goal, left } => (**goal, **left) = (state, seat.left),
             Goal::Digest { digest, .. } => A::output(state.as_ref(), mem::take(digest)),
             Goal::State(goal) => **goal = state,
         }

@@ -42,6 +42,7 @@ mod keccak;
 mod kmac;
 mod lanes;
 mod levels;
+mod owned;
 mod parallel;
 mod pbkdf2;
 mod sha1;
@@ -60,6 +61,9 @@ pub use kmac::{Kmac, Kmac128, Kmac256};
 pub use lanelock_isa::{HashLevel, ShaLevel};
 pub use lanes::{HashJob, hash_all, update_all};
 pub use levels::Levels;
+#[doc(hidden)]
+pub use owned::RunningHash;
+pub use owned::{HashCompleted, OwnedHashJob};
 pub use parallel::{ParallelHash, ParallelHash128, ParallelHash256};
 pub use pbkdf2::{Pbkdf2Job, pbkdf2_all};
 

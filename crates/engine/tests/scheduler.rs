@@ -16,6 +16,7 @@ use lanelock::{
         Aes128Ccm, Aes128Gcm,
         batch::{Batch, Operation, OwnedMessage},
     },
+    hash::{Hash, HashCompleted, HmacKey, Levels, OwnedHashJob, algorithm::Sha256},
     lanes::{Order, OwnedJob, OwnedMacJob, Scheduler, Submit},
 };
 use lanelock_testkit::pattern;
@@ -180,6 +181,37 @@ fn macs() {
         let cut_short = run(what, order, trick, make, right);
         assert_eq!(cut_short, !matches!(trick, Trick::None | Trick::Shrink(1)), "{what}");
     });
+}
+
+#[test]
+fn hashes() {
+    for levels in Levels::available() {
+        let key = HmacKey::<Sha256>::with_levels(levels, &[7; 16]);
+        for (order, trick) in [Order::Submitted, Order::Finished]
+            .into_iter()
+            .flat_map(|order| TRICKS.map(|trick| (order, trick)))
+        {
+            let make = |message, tag| match tag % 2 {
+                0 => OwnedHashJob::new(levels, message, tag),
+                _ => OwnedHashJob::hmac(&key, message, tag),
+            };
+            let right = |job: HashCompleted<Sha256, Buffer, usize>| {
+                let message = shown(job.tag, trick);
+                let mut hash = Hash::<Sha256>::with_level(levels.one);
+                hash.update(&message);
+                let expected = if job.tag % 2 == 0 { hash.finish() } else { key.tag(&message) };
+                job.digest == expected
+            };
+            let what = format!("{levels:?}, {order:?}, {trick:?}");
+            let cut_short = run(&what, order, trick, make, right);
+            match trick {
+                Trick::None | Trick::Shrink(1) => assert!(!cut_short, "{what}"),
+                // Where there are no lanes, the long message is asked twice.
+                Trick::Panic(3) | Trick::Shrink(3) if levels.lanes.width() < 8 => {}
+                _ => assert!(cut_short, "{what}"),
+            }
+        }
+    }
 }
 
 fn messages<A: Batch>(new: impl Fn(AesLevel) -> A) {

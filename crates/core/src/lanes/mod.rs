@@ -63,7 +63,7 @@ pub use lanelock_isa::MOST_LANES;
 pub use mac::{CmacRef, MacJob, mac};
 pub use owned::{Completed, MacCompleted, OwnedJob, OwnedMacJob};
 #[doc(hidden)]
-pub use owned::{RunningJob, RunningMac};
+pub use owned::{JobLength, RunningJob, RunningMac};
 #[doc(hidden)]
 pub use plan::{Extent, Turns, longest_first};
 #[doc(hidden)]

@@ -52,16 +52,20 @@ pub struct Completed<B, T> {
 
 /// The length of a buffer that is asked for its bytes once in every run of its job. A buffer of the
 /// caller's own type may answer differently each time; a job that has begun needs the same bytes.
-#[derive(Default)]
-struct JobLength(Option<usize>);
+#[derive(Default, Debug)]
+pub struct JobLength(Option<usize>);
 
 impl JobLength {
     /// Notes the length in the first run, and compares it in the later ones.
-    fn check(&mut self, now: usize) -> Result<(), Error> {
+    ///
+    /// # Errors
+    /// [`Error::Poisoned`] if it is another one.
+    pub fn check(&mut self, now: usize) -> Result<(), Error> {
         if *self.0.get_or_insert(now) == now { Ok(()) } else { Err(Error::Poisoned) }
     }
 
-    fn is_known(&self) -> bool {
+    /// Whether there was a run.
+    pub fn is_known(&self) -> bool {
         self.0.is_some()
     }
 }

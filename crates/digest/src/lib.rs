@@ -30,6 +30,9 @@ extern crate alloc;
 
 pub mod algorithm;
 mod blake2;
+#[cfg(debug_assertions)]
+#[doc(hidden)]
+pub mod compiled;
 #[doc(hidden)]
 pub mod compression;
 mod cshake;

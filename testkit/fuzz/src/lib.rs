@@ -12,6 +12,7 @@
 pub mod aead;
 mod boxes;
 mod files;
+mod hashes;
 mod input;
 mod lanes;
 mod maps;
@@ -23,6 +24,7 @@ mod text;
 
 pub use boxes::boxes;
 pub use files::files;
+pub use hashes::hashes;
 pub use input::Change;
 pub use lanes::lanes;
 pub use maps::maps;
@@ -43,7 +45,7 @@ pub struct Target {
 }
 
 /// All targets. Those that ask another implementation do so in the fuzzer alone, which may link it.
-pub const TARGETS: [Target; 7] = [
+pub const TARGETS: [Target; 8] = [
     Target { name: "boxes", run: boxes, seeds: seeds::boxes, shape: Shape::Boxes { tail: 0 } },
     Target { name: "files", run: files, seeds: seeds::files, shape: Shape::Boxes { tail: 1 } },
     Target { name: "maps", run: maps, seeds: seeds::maps, shape: Shape::Units },
@@ -54,6 +56,7 @@ pub const TARGETS: [Target; 7] = [
         seeds: seeds::noise,
         shape: Shape::Bytes,
     },
+    Target { name: "hashes", run: hashes, seeds: seeds::hashes, shape: Shape::Bytes },
     Target { name: "lanes", run: lanes, seeds: seeds::noise, shape: Shape::Bytes },
     Target {
         name: "modes",

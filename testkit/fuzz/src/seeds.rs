@@ -21,6 +21,7 @@ use lanelock_testkit::{
 
 use crate::{
     files::Way,
+    hashes::{ALGORITHMS, WAYS},
     maps::input,
     mutate::replaced,
     text::{CPIX, KEY, KEYS, LEVEL, MANIFEST, SMALL},
@@ -230,6 +231,19 @@ pub(crate) fn text() -> Vec<Vec<u8>> {
     let documents = documents.into_iter().filter(|document| document.len() < 10_000);
     seeds.extend(documents.map(|document| [&[CPIX][..], &document].concat()));
     seeds
+}
+
+/// Any bytes, behind each algorithm and each way to use it.
+pub(crate) fn hashes() -> Vec<Vec<u8>> {
+    let rng = Rng::new(16);
+    let ways = (0..ALGORITHMS).flat_map(|algorithm| (0..WAYS).map(move |way| [algorithm, way]));
+    ways.zip(0..)
+        .map(|(way, number)| {
+            let mut rng = rng.fork(number);
+            let length = 40 + rng.below(if number % 2 == 0 { 200 } else { 1500 });
+            [&way[..], &rng.bytes(length)].concat()
+        })
+        .collect()
 }
 
 /// Any bytes, behind each value that the first one may have.

@@ -72,6 +72,11 @@ fn aead() {
 }
 
 #[test]
+fn hashes() {
+    run("hashes", 500);
+}
+
+#[test]
 fn lanes() {
     run("lanes", 300);
 }

@@ -15,6 +15,7 @@ mod job;
 mod key_args;
 mod key_boxes;
 mod keys;
+mod names;
 mod new_keys;
 mod operation;
 mod package;

@@ -1,6 +1,7 @@
 //! `lanelock sum`: digests of files, many of them side by side.
 
 use std::{
+    ffi::{OsStr, OsString},
     fs::File,
     io::{self, BufRead, BufReader, ErrorKind, Read, Write},
     path::Path,
@@ -16,6 +17,7 @@ use serde_json::{Value, json};
 
 use crate::{
     failure::Failure,
+    names::{escaped, from_bytes, unescaped},
     sum_args::{SumAlgorithm, SumArgs},
     terminal::{self, Label},
     watch::bar,
@@ -38,18 +40,21 @@ pub(crate) fn sum(args: &SumArgs) -> Result<u8, Failure> {
 fn print(args: &SumArgs, levels: Levels) -> Result<u8, Failure> {
     let (mut objects, mut code) = (Vec::new(), 0);
     let mut out = io::stdout().lock();
-    let names: Vec<&str> = args.files.iter().map(String::as_str).collect();
+    let names: Vec<&OsStr> = args.files.iter().map(OsString::as_os_str).collect();
     digests(args, levels, &names, |name, digest| {
         match digest {
-            Ok(digest) if args.json => objects.push(json!({ "path": name, "digest": digest })),
+            Ok(digest) if args.json => {
+                objects.push(json!({ "path": name.to_string_lossy(), "digest": digest }));
+            }
             Ok(digest) => {
                 let (mark, name) = escaped(name);
-                writeln!(out, "{mark}{digest}  {name}")?;
+                write_line(&mut out, [mark.as_bytes(), digest.as_bytes(), b"  ", &name])?;
             }
             Err(error) => {
                 code = 3;
-                objects.push(json!({ "path": name, "error": error.to_string() }));
-                complain(args, &format!("cannot read {name}: {error}"));
+                let path = name.to_string_lossy();
+                objects.push(json!({ "path": path, "error": error.to_string() }));
+                complain(args, &format!("cannot read {path}: {error}"));
             }
         }
         Ok(())
@@ -62,27 +67,30 @@ fn print(args: &SumArgs, levels: Levels) -> Result<u8, Failure> {
 fn check(args: &SumArgs, levels: Levels) -> Result<u8, Failure> {
     let mut lines = Vec::new();
     for list in &args.files {
-        let read = |error| Failure::Io { what: format!("cannot read {list}"), error };
+        let shown = list.to_string_lossy();
+        let read = |error| Failure::Io { what: format!("cannot read {shown}"), error };
         let before = lines.len();
-        for line in BufReader::new(open(list).map_err(read)?).lines() {
+        for line in BufReader::new(open(list).map_err(read)?).split(b'\n') {
             let line = line.map_err(read)?;
-            if line.is_empty() || line.starts_with('#') {
+            let line = line.strip_suffix(b"\r").unwrap_or(&line);
+            if line.is_empty() || line.starts_with(b"#") {
                 continue;
             }
-            let line = Line::read(&line, args.algorithm()).ok_or_else(|| {
+            let line = Line::read(line, args.algorithm()).ok_or_else(|| {
                 let hint = "a line is a digest in hexadecimal digits, two spaces, and a name; other hashes have \
                             their options";
-                Failure::usage(format!("{list}: not a line of {}: {line}", args.algorithm().name()), hint)
+                let line = String::from_utf8_lossy(line);
+                Failure::usage(format!("{shown}: not a line of {}: {line}", args.algorithm().name()), hint)
             })?;
             lines.push(line);
         }
         if lines.len() == before {
-            return Err(Failure::unsuitable(list, "there is no digest in it"));
+            return Err(Failure::unsuitable(shown, "there is no digest in it"));
         }
     }
     let (mut objects, mut wrong, mut missing) = (Vec::new(), 0, 0);
     let mut out = io::stdout().lock();
-    let names: Vec<&str> = lines.iter().map(|line| line.name.as_str()).collect();
+    let names: Vec<&OsStr> = lines.iter().map(|line| line.name.as_os_str()).collect();
     let mut expected = lines.iter();
     digests(args, levels, &names, |name, digest| {
         let Some(line) = expected.next() else { return Ok(()) };
@@ -93,17 +101,21 @@ fn check(args: &SumArgs, levels: Levels) -> Result<u8, Failure> {
         };
         if let Err(error) = digest {
             missing += 1;
-            complain(args, &format!("cannot read {name}: {error}"));
+            complain(args, &format!("cannot read {}: {error}", name.display()));
         } else if verdict == "FAILED" {
             wrong += 1;
         }
         if args.json {
-            objects.push(json!({ "path": name, "ok": verdict == "OK" }));
+            objects.push(json!({ "path": name.to_string_lossy(), "ok": verdict == "OK" }));
         } else if verdict != "OK" || !args.quiet {
             // As GNU has it: the lines of a list escape backslashes too.
-            let (mark, name) =
-                if name.contains(['\n', '\r']) { escaped(name) } else { ("", name.to_owned()) };
-            writeln!(out, "{mark}{name}: {verdict}")?;
+            let bytes = name.as_encoded_bytes();
+            let (mark, name) = if bytes.iter().any(|byte| matches!(byte, b'\n' | b'\r')) {
+                escaped(name)
+            } else {
+                ("", bytes.to_vec())
+            };
+            write_line(&mut out, [mark.as_bytes(), &name, b": ", verdict.as_bytes()])?;
         }
         Ok(())
     })?;
@@ -122,6 +134,12 @@ fn check(args: &SumArgs, levels: Levels) -> Result<u8, Failure> {
     })
 }
 
+/// Names need not be text.
+fn write_line(out: &mut dyn Write, parts: [&[u8]; 4]) -> io::Result<()> {
+    parts.iter().try_for_each(|part| out.write_all(part))?;
+    out.write_all(b"\n")
+}
+
 /// Prints what is left to print: the object of --json.
 fn end(args: &SumArgs, out: &mut dyn Write, files: &[Value]) -> io::Result<()> {
     if args.json {
@@ -135,54 +153,33 @@ fn end(args: &SumArgs, out: &mut dyn Write, files: &[Value]) -> io::Result<()> {
 /// A line of a list.
 struct Line {
     digest: String,
-    name: String,
+    name: OsString,
 }
 
 impl Line {
     /// As this command and those of GNU and BSD write them.
-    fn read(line: &str, algorithm: SumAlgorithm) -> Option<Self> {
-        let (escaped, line) = match line.strip_prefix('\\') {
+    fn read(line: &[u8], algorithm: SumAlgorithm) -> Option<Self> {
+        let (escaped, line) = match line.strip_prefix(b"\\") {
             Some(line) => (true, line),
             None => (false, line),
         };
-        let (digest, name) = if let Some(line) = line.strip_prefix(algorithm.name()) {
-            let (name, digest) = line.trim_start().strip_prefix('(')?.rsplit_once(") = ")?;
-            (digest, name)
+        let (digest, name) = if let Some(line) = line.strip_prefix(algorithm.name().as_bytes()) {
+            // The digits stand behind the last of these: a name may have others.
+            let line = line.trim_ascii_start().strip_prefix(b"(")?;
+            let end = line.windows(4).rposition(|bytes| bytes == b") = ")?;
+            (&line[end + 4..], &line[..end])
         } else {
-            let (digest, name) = line.split_once(' ')?;
-            // A space for text or an asterisk for binary, which is the same here.
-            (digest, name.strip_prefix([' ', '*'])?)
+            let (digest, name) = line.split_at(line.iter().position(|byte| *byte == b' ')?);
+            // A second space for text or an asterisk for binary, which is the same here.
+            let name = name.strip_prefix(b"  ").or_else(|| name.strip_prefix(b" *"))?;
+            (digest, name)
         };
-        let digest = digest.to_ascii_lowercase();
+        let digest = String::from_utf8(digest.to_ascii_lowercase()).ok()?;
         let is_digest = digest.len() == 2 * algorithm.bytes()
             && digest.bytes().all(|digit| digit.is_ascii_hexdigit());
-        let name = if escaped { unescaped(name)? } else { name.to_owned() };
+        let name = from_bytes(if escaped { unescaped(name)? } else { name.to_vec() })?;
         (is_digest && !name.is_empty()).then_some(Self { digest, name })
     }
-}
-
-/// A name as a line holds it, and the mark in front of a line whose name is not as it is.
-fn escaped(name: &str) -> (&'static str, String) {
-    if !name.contains(['\\', '\n', '\r']) {
-        return ("", name.to_owned());
-    }
-    ("\\", name.replace('\\', "\\\\").replace('\n', "\\n").replace('\r', "\\r"))
-}
-
-fn unescaped(name: &str) -> Option<String> {
-    let (mut text, mut chars) = (String::new(), name.chars());
-    while let Some(c) = chars.next() {
-        text.push(match c {
-            '\\' => match chars.next()? {
-                '\\' => '\\',
-                'n' => '\n',
-                'r' => '\r',
-                _ => return None,
-            },
-            c => c,
-        });
-    }
-    Some(text)
 }
 
 fn complain(args: &SumArgs, what: &str) {
@@ -193,7 +190,7 @@ fn complain(args: &SumArgs, what: &str) {
 }
 
 /// Standard input, or a file.
-fn open(name: &str) -> io::Result<Box<dyn Read>> {
+fn open(name: &OsStr) -> io::Result<Box<dyn Read>> {
     if name == "-" {
         return Ok(Box::new(io::stdin()));
     }
@@ -204,18 +201,18 @@ fn open(name: &str) -> io::Result<Box<dyn Read>> {
 }
 
 /// What becomes of a file: its name, and its digest or why there is none.
-type Take<'t> = dyn FnMut(&str, io::Result<String>) -> Result<(), Failure> + 't;
+type Take<'t> = dyn FnMut(&OsStr, io::Result<String>) -> Result<(), Failure> + 't;
 
 /// The digests of files, in their order.
 fn digests(
     args: &SumArgs,
     levels: Levels,
-    names: &[&str],
-    mut take: impl FnMut(&str, io::Result<String>) -> Result<(), Failure>,
+    names: &[&OsStr],
+    mut take: impl FnMut(&OsStr, io::Result<String>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let length = |name: &&str| std::fs::metadata(name).map_or(0, |file| file.len());
+    let length = |name: &&OsStr| std::fs::metadata(name).map_or(0, |file| file.len());
     let bar = bar(args.quiet || args.json, Some(names.iter().map(length).sum()));
-    let mut take = |name: &str, digest: io::Result<String>| bar.suspend(|| take(name, digest));
+    let mut take = |name: &OsStr, digest: io::Result<String>| bar.suspend(|| take(name, digest));
     let run = Run { levels, names, bar: &bar, take: &mut take };
     match args.algorithm() {
         SumAlgorithm::Sha1 => run.side_by_side::<algorithm::Sha1>(),
@@ -235,7 +232,7 @@ fn digests(
 
 struct Run<'r> {
     levels: Levels,
-    names: &'r [&'r str],
+    names: &'r [&'r OsStr],
     bar: &'r ProgressBar,
     take: &'r mut Take<'r>,
 }
@@ -332,17 +329,19 @@ mod tests {
     #[test]
     fn lines_are_read_as_they_are_written() {
         let digest = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
-        for name in ["a", "a b", " a", "*a", "a\nb", "a\\nb", "\\", "a\rb", "(a) = b"] {
-            let (mark, shown) = escaped(name);
-            assert!(!shown.contains(['\n', '\r']), "{shown:?}");
-            let line =
-                Line::read(&format!("{mark}{digest}  {shown}"), SumAlgorithm::Sha256).unwrap();
-            assert_eq!((line.digest.as_str(), line.name.as_str()), (digest, name));
+        let read = |line: &[u8]| Line::read(line, SumAlgorithm::Sha256);
+        let names = ["a", "a b", " a", "*a", "a\nb", "a\\nb", "\\", "a\rb", "(a) = b"];
+        let names = names.map(str::as_bytes).into_iter().chain([&b"\xff\\\n\xfe"[..]]);
+        for name in names.filter_map(|name| from_bytes(name.to_vec())) {
+            let (mark, shown) = escaped(&name);
+            assert!(!shown.contains(&b'\n') && !shown.contains(&b'\r'), "{name:?}");
+            let line = read(&[format!("{mark}{digest}  ").as_bytes(), &shown].concat()).unwrap();
+            assert_eq!((line.digest.as_str(), line.name), (digest, name));
         }
-        let tagged = Line::read(&format!("SHA256 (a) = {digest}"), SumAlgorithm::Sha256).unwrap();
-        assert_eq!((tagged.digest.as_str(), tagged.name.as_str()), (digest, "a"));
+        let tagged = read(format!("SHA256 (a) = {digest}").as_bytes()).unwrap();
+        assert_eq!((tagged.digest.as_str(), tagged.name), (digest, "a".into()));
         for wrong in ["", digest, "abc  name", &format!("{digest} name"), &format!("{digest}  ")] {
-            assert!(Line::read(wrong, SumAlgorithm::Sha256).is_none(), "{wrong:?}");
+            assert!(read(wrong.as_bytes()).is_none(), "{wrong:?}");
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The arguments of `lanelock sum`.
 
+use std::ffi::OsString;
+
 const SUM_EXAMPLES: &str = "\
 Examples:
   Digests of all segments, and later whether they are as they were:
@@ -24,7 +26,7 @@ Exit codes:
 pub(crate) struct SumArgs {
     /// The files; - is standard input. With --check lists of digests
     #[arg(required = true, value_name = "FILE")]
-    pub(crate) files: Vec<String>,
+    pub(crate) files: Vec<OsString>,
 
     /// Compares the files that the lists name with their digests there
     #[arg(long, short)]

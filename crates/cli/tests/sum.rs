@@ -21,9 +21,14 @@ fn lanelock(folder: &Scratch) -> Command {
 
 /// Exit code, standard output, standard error.
 fn run(command: &mut Command) -> (i32, String, String) {
+    let (code, out, err) = run_bytes(command);
+    (code, String::from_utf8(out).unwrap(), err)
+}
+
+/// The same, where names of files need not be text.
+fn run_bytes(command: &mut Command) -> (i32, Vec<u8>, String) {
     let output = command.output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+    (output.status.code().unwrap(), output.stdout, String::from_utf8(output.stderr).unwrap())
 }
 
 /// Files of many lengths, more than are read at once.
@@ -90,6 +95,56 @@ fn lists_are_those_of_gnu() {
         let (code, found, err) = run(lanelock(&folder).args(option).args(["-c", "tagged", "-q"]));
         assert_eq!((code, found.as_str(), err.as_str()), (0, "", ""), "{option:?}");
     }
+}
+
+/// Names in any encoding, with what a list escapes, in lists that both commands write and read.
+#[cfg(unix)]
+#[test]
+fn names_that_are_not_text() {
+    use std::{ffi::OsString, os::unix::ffi::OsStringExt};
+    let folder = Scratch::new();
+    let names: [&[u8]; 8] = [
+        b"plain",
+        b"\xff\xfe",
+        b"caf\xe9 \xa4",
+        b"\xc3\x28\\n",
+        b"two\nlines\xff",
+        b"\\\xf0\x9f",
+        b"\xe2\x82(a) = b",
+        b" *\xff ",
+    ];
+    let names = names.map(|name| OsString::from_vec(name.to_vec()));
+    for (name, length) in names.iter().zip(0..) {
+        if let Err(error) = fs::write(folder.file("").join(name), vec![7; length]) {
+            return skip(&format!("a file system of names in UTF-8 alone: {error}"));
+        }
+    }
+    let gnu = |arguments: &[&str], files: &[OsString]| {
+        let mut command = Command::new("sha256sum");
+        command.args(arguments).args(files).env("LC_ALL", "C").current_dir(folder.file(""));
+        command
+    };
+    if gnu(&["--version"], &[]).output().is_err() {
+        return skip("sha256sum is not here");
+    }
+    let (code, list, err) = run_bytes(lanelock(&folder).args(&names));
+    assert_eq!((code, err.as_str()), (0, ""));
+    let expected = run_bytes(&mut gnu(&[], &names)).1;
+    assert_eq!(list.escape_ascii().to_string(), expected.escape_ascii().to_string());
+    let tagged = run_bytes(&mut gnu(&["--tag"], &names)).1;
+    for (name, list) in [("sums", &list), ("tagged", &tagged)] {
+        fs::write(folder.file(name), list).unwrap();
+        let ours = run_bytes(lanelock(&folder).args(["--check", name]));
+        let theirs = run_bytes(&mut gnu(&["--check", name], &[]));
+        assert_eq!((ours.0, ours.2.as_str()), (0, ""), "{name}");
+        assert_eq!(ours.1.escape_ascii().to_string(), theirs.1.escape_ascii().to_string());
+    }
+    fs::write(folder.file("").join(&names[1]), "changed").unwrap();
+    let (code, out, _) = run_bytes(lanelock(&folder).args(["--check", "sums", "--quiet"]));
+    assert_eq!((code, out.as_slice()), (1, &b"\xff\xfe: FAILED\n"[..]));
+    let (code, json, _) = run(lanelock(&folder).args(["--check", "sums", "--json"]));
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((code, json["files"][1]["path"].as_str()), (1, Some("\u{fffd}\u{fffd}")));
 }
 
 /// The examples of NIST for SHA-3, and that of GB/T 32905: of "abc".

@@ -9,6 +9,8 @@ use std::{
 
 use lanelock_testkit::{Rng, Scratch, skip};
 
+const SHA256SUM: &str = "sha256sum";
+
 fn lanelock(folder: &Scratch) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lanelock"));
     command
@@ -120,12 +122,12 @@ fn names_that_are_not_text() {
         }
     }
     let gnu = |arguments: &[&str], files: &[OsString]| {
-        let mut command = Command::new("sha256sum");
+        let mut command = Command::new(SHA256SUM);
         command.args(arguments).args(files).env("LC_ALL", "C").current_dir(folder.file(""));
         command
     };
     if gnu(&["--version"], &[]).output().is_err() {
-        return skip("sha256sum is not here");
+        return skip(&format!("{SHA256SUM} is not here"));
     }
     let (code, list, err) = run_bytes(lanelock(&folder).args(&names));
     assert_eq!((code, err.as_str()), (0, ""));

@@ -20,6 +20,7 @@ const ANSWERS: &[(&str, u64)] = &[
     ("SHA-256", 0x8770_3abe_c05a_3229),
     ("SHA-384", 0x98b4_dd92_ffe6_9c2a),
     ("SHA-512", 0xbdcf_81a3_1e70_79e2),
+    ("SHA-512/224", 0xc54c_4b4f_fc64_eefa),
     ("SHA-512/256", 0xd8e6_1454_7ab0_f881),
     ("SHA3-224", 0x3c92_6f51_6287_aa1c),
     ("SHA3-256", 0xa71c_8408_45ec_07af),
@@ -80,6 +81,7 @@ impl Test<'_> {
         self.hash::<a::Sha256>()?;
         self.hash::<a::Sha384>()?;
         self.hash::<a::Sha512>()?;
+        self.hash::<a::Sha512_224>()?;
         self.hash::<a::Sha512_256>()?;
         self.hash::<a::Sha3_224>()?;
         self.hash::<a::Sha3_256>()?;

@@ -43,7 +43,7 @@ const fn ipsec_mb(variant: &'static str) -> LibraryEntry {
     LibraryEntry { variant: Some(variant), folder, ..entry("ipsec-mb-newer", "ipsec-mb") }
 }
 
-const PEERS: [LibraryEntry; 17] = [
+const PEERS: [LibraryEntry; 18] = [
     entry("openssl", "OpenSSL"),
     entry("aws-lc", "AWS-LC"),
     entry("boringssl", "BoringSSL"),
@@ -62,6 +62,7 @@ const PEERS: [LibraryEntry; 17] = [
         folder: Some(("LANELOCK_ISAL_CRYPTO", "isa-l_crypto")),
         ..entry("isa-l-crypto", "isa-l_crypto")
     },
+    entry("xkcp", "XKCP"),
     variant("crc", "crc32fast", "crc32fast"),
     variant("crc", "crc-fast", "crc-fast"),
 ];
@@ -71,7 +72,7 @@ const CHECKSUMS: [LibraryEntry; 1] = [entry("isa-l", "ISA-L")];
 
 /// Libraries that may be missing and are often the fastest, with what they have. Without them a comparison
 /// says nothing about the best peer.
-pub const NEWEST: [(&str, &[&str]); 2] = [
+pub const NEWEST: [(&str, &[&str]); 3] = [
     (
         "ipsec-mb-newer",
         &[
@@ -86,9 +87,15 @@ pub const NEWEST: [(&str, &[&str]); 2] = [
             "ccm",
             "gcm-key",
             "key-expansion",
+            "sha-1",
+            "sha-256",
+            "sha-512",
+            "sm3",
+            "hmac-sha-256",
         ],
     ),
-    ("isa-l-crypto", &["xts", "cbc", "gcm", "key-expansion"]),
+    ("isa-l-crypto", &["xts", "cbc", "gcm", "key-expansion", "sha-1", "sha-256", "sha-512", "sm3"]),
+    ("xkcp", &["kt128"]),
 ];
 
 /// The name of our column, and of the package.

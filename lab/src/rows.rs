@@ -60,6 +60,8 @@ pub enum Yardstick {
     Units,
     /// The limit of the whole mix of instructions.
     Mix,
+    /// The peer of that column.
+    Library(&'static str),
     /// The same messages, each by a call of its own.
     OneByOne,
     /// So many cycles: where there is no measure yet.
@@ -133,7 +135,9 @@ fn on_two_cores(row: Row) -> Row {
 fn key_bits(algorithm: &str) -> usize {
     match algorithm {
         "aegis-256" | "aegis-256x2" | "aegis-256x4" => 256,
-        _ if algorithm.starts_with("crc") => 0,
+        "hmac-sha-256" => 256,
+        "sm3" | "kt128" | "pbkdf2-sha-256" => 0,
+        _ if ["crc", "sha"].iter().any(|name| algorithm.starts_with(name)) => 0,
         _ => 128,
     }
 }
@@ -226,12 +230,51 @@ pub fn goals() -> Vec<Goal> {
         (many("xts", "encrypt", 4 * KIB, 64), 1.22),
         (one("aegis-128l", "seal", k16), 1.3),
         (one("aegis-128x4", "seal", k16), 1.3),
-        (one("crc-32c", "hash", k16), 0.96),
-        (one("crc-32", "hash", k16), 0.96),
     ] {
         add(row, Unit::Byte, reach, Yardstick::Units);
     }
+    for algorithm in ["crc-32c", "crc-32"] {
+        add(one(algorithm, "hash", k16), Unit::Byte, 0.96, Yardstick::Peer);
+    }
+    goals.extend(goals_of_hashes());
     goals
+}
+
+/// Messages of one call, where hashes take many.
+const HASHED: usize = 32;
+
+/// Less than a peer takes: two digits are shown and compared.
+const FASTER: f64 = 0.99;
+
+/// Those of hashes and of what is made of them.
+fn goals_of_hashes() -> Vec<Goal> {
+    let k16 = 16 * KIB;
+    let mut goals = Vec::new();
+    let mut add = |row: Row, unit, reach, of| goals.push(Goal { row, unit, reach, of });
+    for algorithm in ["sha-256", "sha-512", "sha-1"] {
+        let row = |size| many(algorithm, "hash", size, HASHED);
+        add(row(k16), Unit::Byte, 1.12, Yardstick::Mix);
+        for size in [k16, 256, KIB] {
+            add(row(size), Unit::Byte, FASTER, Yardstick::Peer);
+        }
+    }
+    for algorithm in ["sha3-256", "shake128"] {
+        add(many(algorithm, "hash", k16, HASHED), Unit::Byte, 1.25, Yardstick::Mix);
+    }
+    add(many("sm3", "hash", k16, HASHED), Unit::Byte, FASTER, Yardstick::Peer);
+    add(one("kt128", "hash", 16 * KIB * KIB), Unit::Byte, 1.0, Yardstick::Peer);
+    for algorithm in ["sha-256", "sha-1"] {
+        add(one(algorithm, "hash", k16), Unit::Byte, 1.03, Yardstick::Peer);
+    }
+    add(one("sha-256", "hash", 64), Unit::Message, 1.03, Yardstick::Peer);
+    add(passwords(), Unit::Message, 0.25, Yardstick::Library("OpenSSL"));
+    // Records (CBC with HMAC, ChaCha20-Poly1305) have their goals here.
+    goals
+}
+
+/// Sixteen passwords side by side.
+fn passwords() -> Row {
+    many("pbkdf2-sha-256", "derive", 32, 16)
 }
 
 /// The row with the same messages, each by a call of its own.
@@ -244,7 +287,31 @@ const SIZES: [usize; 9] = [16, 64, 256, KIB, 4 * KIB, 16 * KIB, 64 * KIB, 256 * 
 
 /// The tables with a column for each library.
 pub fn tables() -> Vec<Table> {
-    [traffic(), libraries()].into_iter().flatten().collect()
+    [traffic(), libraries(), hashes()].into_iter().flatten().collect()
+}
+
+/// Hashes, and what is made of them.
+fn hashes() -> Vec<Table> {
+    let k16 = 16 * KIB;
+    let table = |title, unit, rows| Table { title, plot: None, unit, rows };
+    let mut together = Vec::new();
+    for algorithm in ["sha-256", "sha-512", "sha-1", "sm3", "sha3-256", "shake128"] {
+        for size in [64, 256, KIB, k16] {
+            together.push(many(algorithm, "hash", size, HASHED));
+        }
+    }
+    together.push(many("hmac-sha-256", "mac", KIB, HASHED));
+    let mut alone = Vec::new();
+    for algorithm in ["sha-256", "sha-1", "sha-512", "sha3-256"] {
+        alone.extend([one(algorithm, "hash", 64), one(algorithm, "hash", k16)]);
+    }
+    alone.extend([1, 16].map(|mib| one("kt128", "hash", mib * KIB * KIB)));
+    vec![
+        table("Hashes of many messages", Unit::Byte, together),
+        table("Hashes of one message", Unit::Byte, alone),
+        table("Keys from passwords, 1000 iterations", Unit::Message, vec![passwords()]),
+        // Records (CBC with HMAC, ChaCha20-Poly1305) have their tables here.
+    ]
 }
 
 /// Messages as programs have them.
@@ -544,6 +611,7 @@ pub fn kind(row: &Row) -> String {
         "crc-64-nvme" => "CRC-64/NVMe".into(),
         "crc-64-xz" => "CRC-64/XZ".into(),
         "crc-32c" => "CRC-32C".into(),
+        "kt128" => "KangarooTwelve (KT128)".into(),
         "kw" | "kwp" if row.operation == "encrypt" => {
             return format!("{} wrap{}", row.algorithm.to_uppercase(), longer(row));
         }
@@ -552,6 +620,7 @@ pub fn kind(row: &Row) -> String {
         name => name.to_uppercase(),
     };
     match (&row.algorithm[..], &row.operation[..]) {
+        ("hmac-sha-256" | "pbkdf2-sha-256", _) => name,
         (_, "reject") => format!("{name} open, wrong tag{}", longer(row)),
         (_, "hash" | "mac" | "expand") => name + &longer(row),
         ("ctr", _) => name + &longer(row),

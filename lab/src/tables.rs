@@ -26,6 +26,9 @@ pub fn goals(results: &Results) -> String {
                 Some((name, sample)) => (name.to_owned(), Some(sample.cycles)),
                 None => ("no peer".into(), None),
             },
+            Yardstick::Library(name) => {
+                ((*name).into(), results.figure(&goal.row, name).map(|sample| sample.cycles))
+            }
             Yardstick::Units => ("units".into(), results.limit(&goal.row)),
             Yardstick::Mix => ("mix".into(), results.mix(&goal.row)),
             Yardstick::OneByOne => {

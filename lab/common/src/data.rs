@@ -7,6 +7,9 @@ use crate::{
     traffic::{Buffer, Lengths, LengthsOfCalls, Place, next_copy},
 };
 
+/// How often PBKDF2 iterates.
+pub const ITERATIONS: u32 = 1000;
+
 /// What a call works on. Ciphers, `seal` and key wrapping of one message work in place in `output`
 /// where the library can; `open` reads `input` and writes `output`, because it could not be
 /// repeated in place.
@@ -76,6 +79,11 @@ impl Data {
     pub fn cool(&mut self, copies: usize) {
         let copy = |bytes: &Buffer| Buffer::new(self.place, 0, bytes.to_vec().into_iter());
         self.copies = (0..copies).map(|_| [copy(&self.input[0]), copy(&self.output[0])]).collect();
+    }
+
+    /// The password of key `i`, the salt, and room for what is derived from them.
+    pub fn password(&mut self, i: usize) -> (&[u8], &[u8], &mut [u8]) {
+        (&self.nonces[i][..8], &self.nonces[0][8..24], &mut self.output[i])
     }
 
     /// The key of message `i`.

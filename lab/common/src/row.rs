@@ -9,7 +9,8 @@ use crate::traffic::{LONGEST_UNIT, Lengths, Place, Traffic};
 pub struct Row {
     /// `ctr`, `gcm`, ...
     pub algorithm: String,
-    /// `encrypt`, `decrypt`, `seal`, `open`, `reject` (opening with a wrong tag), `mac`, `hash` or `expand`.
+    /// `encrypt`, `decrypt`, `seal`, `open`, `reject` (opening with a wrong tag), `mac`, `hash`, `expand` or
+    /// `derive`.
     pub operation: String,
     /// 128, 192 or 256; 0 where there is no key.
     pub key_bits: usize,

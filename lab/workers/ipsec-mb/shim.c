@@ -11,11 +11,13 @@ struct key {
     DECLARE_ALIGNED(uint32_t subkeys[2][4], 16);
     DECLARE_ALIGNED(struct gcm_key_data gcm, 64);
     DECLARE_ALIGNED(struct gcm_key_data ghash, 64);
+    DECLARE_ALIGNED(uint8_t hmac[2][32], 16); /* the states behind the key, inner and outer */
 };
 
-/* As in main.rs. */
+/* As in main.rs. Hashes have a prefix, since older headers have macros of their names. */
 enum mode { ECB_ENCRYPT, ECB_DECRYPT, CTR, CBC_ENCRYPT, CBC_DECRYPT, CBCS_ENCRYPT, CBCS_DECRYPT,
-            CMAC, GMAC, GHASH, GCM_SEAL, GCM_OPEN, GCM_REJECT, CCM_SEAL, CCM_OPEN, CRC_32 };
+            CMAC, GMAC, GHASH, GCM_SEAL, GCM_OPEN, GCM_REJECT, CCM_SEAL, CCM_OPEN, CRC_32,
+            OF_SHA_1, OF_SHA_256, OF_SHA_512, OF_SM3, OF_HMAC_SHA_256 };
 enum path { JOBS, BURST, DIRECT };
 
 struct request {
@@ -78,6 +80,12 @@ const struct key *lab_keys(const uint8_t *const *bytes, size_t keys, size_t coun
         default:
             IMB_AES_CMAC_SUBKEY_GEN_256(manager, all[i].encrypt, all[i].subkeys[0], all[i].subkeys[1]);
             IMB_AES256_GCM_PRE(manager, bytes[i], &all[i].gcm);
+            for (int outer = 0; outer < 2; outer++) {
+                uint8_t block[64];
+                memset(block, outer ? 0x5c : 0x36, sizeof block);
+                for (size_t j = 0; j < count; j++) block[j] ^= bytes[i][j];
+                IMB_SHA256_ONE_BLOCK(manager, block, all[i].hmac[outer]);
+            }
             break;
         }
     }
@@ -85,6 +93,30 @@ const struct key *lab_keys(const uint8_t *const *bytes, size_t keys, size_t coun
 }
 
 static uint8_t opened[1024][16]; /* tags that opening computed */
+
+static uint8_t digests[1024][64];
+
+static inline int is_hash(enum mode mode) { return mode >= OF_SHA_1 && mode <= OF_SM3; }
+
+/* The digest of a message. */
+static inline void fill_hash(IMB_JOB *job, const struct request *r, size_t i) {
+    job->cipher_mode = IMB_CIPHER_NULL;
+    job->cipher_direction = IMB_DIR_ENCRYPT;
+    job->chain_order = IMB_ORDER_HASH_CIPHER;
+    job->src = r->input[i];
+    job->hash_start_src_offset_in_bytes = 0;
+    job->msg_len_to_hash_in_bytes = r->lengths[i];
+    job->auth_tag_output = digests[i];
+    job->auth_tag_output_len_in_bytes = 32;
+    switch (r->mode) {
+    case OF_SHA_1: job->hash_alg = IMB_AUTH_SHA_1; job->auth_tag_output_len_in_bytes = 20; return;
+    case OF_SHA_512: job->hash_alg = IMB_AUTH_SHA_512; job->auth_tag_output_len_in_bytes = 64; return;
+#ifdef IMB_SM3_DIGEST_SIZE
+    case OF_SM3: job->hash_alg = IMB_AUTH_SM3; return;
+#endif
+    default: job->hash_alg = IMB_AUTH_SHA_256; return;
+    }
+}
 
 static inline const struct key *key_of(const struct request *r, size_t i) {
     return &r->keys[r->keys_count == 1 ? 0 : i];
@@ -96,7 +128,12 @@ static inline void fill(IMB_JOB *job, const struct request *r, size_t i, int ope
     static const IMB_CIPHER_MODE ciphers[] = {
         IMB_CIPHER_ECB, IMB_CIPHER_ECB, IMB_CIPHER_CNTR, IMB_CIPHER_CBC, IMB_CIPHER_CBC,
         IMB_CIPHER_CBCS_1_9, IMB_CIPHER_CBCS_1_9, IMB_CIPHER_NULL, IMB_CIPHER_NULL, IMB_CIPHER_NULL,
-        IMB_CIPHER_GCM, IMB_CIPHER_GCM, IMB_CIPHER_GCM, IMB_CIPHER_CCM, IMB_CIPHER_CCM };
+        IMB_CIPHER_GCM, IMB_CIPHER_GCM, IMB_CIPHER_GCM, IMB_CIPHER_CCM, IMB_CIPHER_CCM,
+        [OF_HMAC_SHA_256] = IMB_CIPHER_NULL };
+    if (is_hash(r->mode)) {
+        fill_hash(job, r, i);
+        return;
+    }
     const struct key *key = key_of(r, i);
     int decrypts = opens || r->mode == ECB_DECRYPT || r->mode == CBC_DECRYPT || r->mode == CBCS_DECRYPT;
     job->cipher_mode = ciphers[r->mode];
@@ -129,6 +166,12 @@ static inline void fill(IMB_JOB *job, const struct request *r, size_t i, int ope
         job->u.CMAC._key_expanded = key->encrypt;
         job->u.CMAC._skey1 = key->subkeys[0];
         job->u.CMAC._skey2 = key->subkeys[1];
+        break;
+    case OF_HMAC_SHA_256:
+        job->hash_alg = IMB_AUTH_HMAC_SHA_256;
+        job->chain_order = IMB_ORDER_HASH_CIPHER;
+        job->u.HMAC._hashed_auth_key_xor_ipad = key->hmac[0];
+        job->u.HMAC._hashed_auth_key_xor_opad = key->hmac[1];
         break;
     case GMAC:
         job->hash_alg = r->key_bytes == 16   ? IMB_AUTH_AES_GMAC_128
@@ -188,7 +231,7 @@ static size_t run_burst(const struct request *r, int opens, int check) {
     case ECB_ENCRYPT: case ECB_DECRYPT: case CTR: case CBC_ENCRYPT: case CBC_DECRYPT:
         return check ? IMB_SUBMIT_CIPHER_BURST(manager, jobs, count, cipher, direction, size)
                      : IMB_SUBMIT_CIPHER_BURST_NOCHECK(manager, jobs, count, cipher, direction, size);
-    case CMAC:
+    case CMAC: case OF_SHA_1: case OF_SHA_256: case OF_SHA_512: case OF_SM3: case OF_HMAC_SHA_256:
         return check ? IMB_SUBMIT_HASH_BURST(manager, jobs, count, jobs[0].hash_alg)
                      : IMB_SUBMIT_HASH_BURST_NOCHECK(manager, jobs, count, jobs[0].hash_alg);
 #ifdef IMB_SUBMIT_AEAD_BURST
@@ -221,6 +264,9 @@ static size_t run_direct(const struct request *r, int opens) {
              IMB_GHASH(manager, &key_of(r, i)->ghash, r->input[i], r->lengths[i], r->tags[i], 16));
     case CRC_32:
         EACH(uint32_t crc = IMB_CRC32_ETHERNET_FCS(manager, r->input[i], r->lengths[i]); memcpy(r->tags[i], &crc, 4));
+    case OF_SHA_1: EACH(IMB_SHA1(manager, r->input[i], r->lengths[i], digests[i]));
+    case OF_SHA_256: EACH(IMB_SHA256(manager, r->input[i], r->lengths[i], digests[i]));
+    case OF_SHA_512: EACH(IMB_SHA512(manager, r->input[i], r->lengths[i], digests[i]));
     default: return 0;
     }
 }
@@ -228,11 +274,18 @@ static size_t run_direct(const struct request *r, int opens) {
 /* Processes all messages; gives how many were. With `check`, by the functions that check their arguments. */
 size_t lab_run(const struct request *r, int check) {
     int opens = r->mode == GCM_OPEN || r->mode == GCM_REJECT || r->mode == CCM_OPEN;
+#ifndef IMB_SM3_DIGEST_SIZE
+    if (r->mode == OF_SM3) return 0;
+#endif
+    if (is_hash(r->mode) && r->messages > sizeof digests / sizeof digests[0]) return 0;
     if (opens && r->messages > sizeof opened / sizeof opened[0]) return 0;
-    size_t done = r->path == JOBS && r->mode < CRC_32 ? run_jobs(r, opens, check)
+    size_t done = r->path == JOBS && r->mode != CRC_32 ? run_jobs(r, opens, check)
                   : r->path == BURST                  ? run_burst(r, opens, check)
                   : r->path == DIRECT                 ? run_direct(r, opens)
                                                       : 0;
+    if (is_hash(r->mode)) {
+        for (size_t i = 0; i < done; i++) memcpy(r->tags[i], digests[i], 16);
+    }
     if (r->mode == GCM_REJECT) {
         /* What was not authentic is not for the caller: Lanelock wipes it as well. */
         for (size_t i = 0; i < done; i++) {

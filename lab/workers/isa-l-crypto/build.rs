@@ -12,6 +12,14 @@ fn main() {
         .flat_map(|part| names.map(|name| folder.join(part).join(name)))
         .find(|path| path.exists())
         .expect("a library in the folder");
+    let headers = ["include", "../include"].map(|part| folder.join(part));
+    let headers = headers.iter().find(|part| part.join("isa-l_crypto.h").exists());
+    println!("cargo::rerun-if-changed=shim.c");
+    cc::Build::new()
+        .file("shim.c")
+        .include(headers.expect("headers in the folder"))
+        .opt_level(2)
+        .compile("isa_l_crypto_shim");
     println!("cargo::rustc-link-arg-bins={}", found.display());
     let place = found.parent().expect("a folder").display();
     println!("cargo::rustc-link-arg-bins=-Wl,-rpath,{place}");

@@ -188,8 +188,8 @@ fn add(
         if !wanted && (alone || !expansion) {
             continue;
         }
-        let key_size = [usize::from(key_bits) / 8];
-        let sizes = if expansion { &key_size } else { sizes };
+        let only = kind.only_size(key_bits).map(|size| [size]);
+        let sizes = only.as_ref().map_or(sizes, |only| &only[..]);
         for &streams in &streams {
             let keys = if streams > 1 { args.keys.into() } else { Keys::One };
             let aad = if kind.takes_aad() { args.aad.unwrap_or(0) } else { 0 };

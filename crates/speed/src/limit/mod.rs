@@ -20,6 +20,9 @@
 //! | AEGIS-128 | max(8 rounds, latency of a round) for each 32 bytes of a lane |
 //! | AEGIS-256 | max(6 rounds, latency of a round) for each 16 bytes of a lane |
 //! | CRC | 2*C* (one fold a vector), and reading |
+//! | CRC of 32 bits, long, where matrices over GF(2) are fast | of twelve vectors eight by four matrices each, four by 2*C* |
+//! | hashes of many messages, HMAC, PBKDF2, KangarooTwelve | the additions, rotations and functions of all rounds, a vector |
+//! | one message, where there are instructions for its hash | these in their order, from the first cache |
 //! | KW, KWP | 12*L*: six steps for each 8 bytes, all in a chain |
 //!
 //! Whatever does not fit into the caches is held to the speed of memory as well. The processor begins the
@@ -29,10 +32,12 @@
 //! **The whole mix of instructions** ([`Limits::mix_cycles_per_byte`]): the loads, stores, counters, shuffles and
 //! additions of a mode with its rounds and products, in an order in which nothing waits. For chains *A* is
 //! replaced by that of the mix. It is known for keys of 128 and 256 bits and the modes that are bound by
-//! throughput.
+//! throughput. For hashes of many messages it is the rounds with reading the blocks and changing rows of words into
+//! columns.
 //!
 //! A figure that is better than a limit says that the limit is wrong. The [crate] has an example.
 
+mod hashes;
 mod kernels;
 mod mixes;
 
@@ -40,18 +45,27 @@ use std::{
     cell::{Cell, RefCell},
     collections::HashMap,
     hint::black_box,
+    marker::PhantomData,
 };
 
-use lanelock::AesLevel;
-use lanelock_isa::{Block, Kernel};
+use lanelock::{
+    AesLevel,
+    hash::{
+        HashLevel, ShaLevel,
+        algorithm::{self, Algorithm},
+        compression::Compression,
+    },
+};
+use lanelock_isa::{Block, Kernel, matrices_are_fast};
 
 use crate::{
     clock::{self, float},
-    workload::Workload,
+    workload::{DERIVED, ITERATIONS, Workload, hash_levels},
 };
+use hashes::{BlocksOf, Instructions, OneMessage, RoundsOf, has_instructions};
 use kernels::{
-    Both, Change, ChangeTenth, KernelPair, ManyCiphers, Narrow, Products, Read, Rounds, TURNS,
-    Width,
+    Both, Change, ChangeTenth, FOLDS, Fold, KernelPair, ManyCiphers, Narrow, Products, Read,
+    Rounds, TURNS, Width,
 };
 use mixes::Mix;
 
@@ -68,6 +82,9 @@ const OVERLAP: usize = 48;
 const CACHED: usize = 256 << 10;
 
 const SHORTEST_WALK: usize = 8 << 10;
+
+/// From so many bytes on a CRC of 32 bits is computed by matrices, where they are fast.
+const LONG_CRC: usize = 3 << 10;
 
 /// What a level can do at most.
 #[derive(Clone, Debug)]
@@ -93,12 +110,42 @@ enum Quantity {
     Instructions(u8, usize),
     /// A carry-less product, a vector.
     Product,
+    /// Moving a CRC of 32 bits on by matrices and products, a vector.
+    Fold,
     /// A round, a vector of so many blocks.
     Round(usize),
     /// Until the result of a round is there.
     Latency,
+    /// The rounds of a hash for one block of each lane of a vector, without reading it or with that.
+    Hash(Inner, bool),
+    /// A block of one message by instructions for its hash.
+    OneMessage(Inner),
     /// A walk through so many bytes of memory.
     Walk(Walk, usize),
+}
+
+/// The rounds of a hash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Inner {
+    Sha1,
+    Sha256,
+    Sha512,
+    Sm3,
+    Sha3,
+    Shake128,
+    TurboShake128,
+}
+
+/// How a row hashes: so many messages with so many blocks each.
+#[derive(Clone, Copy, Debug)]
+struct Hashing {
+    inner: Inner,
+    messages: usize,
+    blocks: usize,
+    /// Whether the messages take lanes.
+    lanes: bool,
+    /// Whether there are instructions for one message.
+    instructions: bool,
 }
 
 /// A way through memory.
@@ -123,6 +170,9 @@ impl Limits {
             256 => 14,
             _ => 10,
         };
+        if let Some(hashing) = self.hashing(workload) {
+            return self.hash(workload, hashing, false);
+        }
         let per_byte = |quantity| self.cycles(quantity) / float(16 * self.width);
         let aes = || per_byte(Quantity::Aes(rounds));
         let mix = || per_byte(Quantity::Mix(rounds));
@@ -159,7 +209,12 @@ impl Limits {
                 if self.level.name() != "portable" =>
             {
                 walk = Walk::Read;
-                2.0 * product()
+                let may = matches!(algorithm, "crc-32" | "crc-32c") && size >= LONG_CRC;
+                if may && matrices_are_fast(self.level) {
+                    per_byte(Quantity::Fold)
+                } else {
+                    2.0 * product()
+                }
             }
             ("kw" | "kwp", _) if size / 8 * 6 >= LONG_CHAIN => 12.0 * chain(),
             _ => return None,
@@ -197,6 +252,9 @@ impl Limits {
     /// where they are known.
     pub fn mix_cycles_per_byte(&self, workload: &Workload) -> Option<f64> {
         let Workload { algorithm, operation, key_bits, .. } = *workload;
+        if let Some(hashing) = self.hashing(workload) {
+            return self.hash(workload, hashing, true);
+        }
         let rounds = match key_bits {
             128 => 10,
             256 => 14,
@@ -223,6 +281,69 @@ impl Limits {
             _ => return None,
         };
         Some(cycles.max(self.cycles_per_byte(workload)?))
+    }
+
+    /// How the messages of `workload` are hashed, if it is about hashes.
+    fn hashing(&self, workload: &Workload) -> Option<Hashing> {
+        let Workload { algorithm, operation, size, streams, .. } = *workload;
+        // A block ends with the length in eight bytes or 16, or with one byte at least.
+        let padded = |size: usize, end: usize, block: usize| (size + end).div_ceil(block);
+        let (inner, blocks) = match (algorithm, operation) {
+            ("sha-1", _) => (Inner::Sha1, padded(size, 9, 64)),
+            ("sha-256", _) => (Inner::Sha256, padded(size, 9, 64)),
+            ("sm3", _) => (Inner::Sm3, padded(size, 9, 64)),
+            ("sha-512", _) => (Inner::Sha512, padded(size, 17, 128)),
+            ("sha3-256", _) => (Inner::Sha3, padded(size, 1, 136)),
+            ("shake128", _) => (Inner::Shake128, padded(size, 1, 168)),
+            // The key is in the states before, and the outer hash has one block.
+            ("hmac-sha-256", _) => (Inner::Sha256, padded(size, 9, 64) + 1),
+            ("pbkdf2-sha-256", _) => {
+                (Inner::Sha256, 2 * ITERATIONS.get() as usize * size.div_ceil(DERIVED))
+            }
+            // Leaves of 49 blocks side by side, and as much more for the root as one of their digests a leaf.
+            ("kt128", _) => (Inner::TurboShake128, padded(size, 1, 168)),
+            _ => return None,
+        };
+        let levels = hash_levels(self.level);
+        let (fewest, instructions) = match inner {
+            Inner::Sha1 => shape::<algorithm::Sha1>(self.level),
+            Inner::Sha256 => shape::<algorithm::Sha256>(self.level),
+            Inner::Sha512 => shape::<algorithm::Sha512>(self.level),
+            Inner::Sm3 => shape::<algorithm::Sm3>(self.level),
+            _ => shape::<algorithm::Sha3_256>(self.level),
+        };
+        // One message that is a tree has a chain for each lane.
+        let (messages, blocks) = match inner {
+            Inner::TurboShake128 => {
+                let lanes = levels.lanes.width() / 2;
+                (lanes, blocks.div_ceil(lanes))
+            }
+            _ => (streams, blocks),
+        };
+        Some(Hashing { inner, messages, blocks, lanes: messages >= fewest, instructions })
+    }
+
+    /// Cycles per byte of messages in lanes, or one behind the other where that is faster.
+    fn hash(&self, workload: &Workload, hashing: Hashing, mix: bool) -> Option<f64> {
+        let Hashing { inner, messages, blocks, .. } = hashing;
+        if hashing.lanes {
+            let lanes = hash_levels(self.level).lanes.width();
+            let lanes = if inner.has_long_words() { lanes / 2 } else { lanes };
+            let vectors = messages.div_ceil(lanes) * blocks;
+            let one = self.cycles(Quantity::Hash(inner, false));
+            // What is hashed a thousand times is in registers.
+            let derives = workload.operation == "derive";
+            let one = if mix && !derives {
+                one.max(self.cycles(Quantity::Hash(inner, true)))
+            } else {
+                one
+            };
+            return Some(one * float(vectors) / float(workload.bytes()));
+        }
+        // Messages that are short begin before the one before has ended.
+        let long = blocks >= LONG_HASH && !mix && hashing.instructions;
+        let cycles = long.then(|| self.cycles(Quantity::OneMessage(inner)))?;
+        Some(cycles * float(messages * blocks) / float(workload.bytes()))
     }
 
     /// Cycles per byte of AEGIS with so many lanes: a step is `rounds` rounds in each of them, all at
@@ -274,10 +395,14 @@ impl Limits {
             Quantity::Mix(_) => cycles(level, Both::<8, 13, 7>) / float(8 * (TURNS / 7)) * 2.0,
             Quantity::Instructions(mode, rounds) => self.instructions(mode, rounds),
             Quantity::Product => rounds(cycles(level, Products::<12>)),
+            Quantity::Fold => cycles(level, Fold) / float(12 * FOLDS),
             Quantity::Round(1) => rounds(cycles(level, |b| Narrow(Rounds::<12>(b)))),
             Quantity::Round(2) => rounds(cycles(level, |b| KernelPair(Rounds::<12>(b)))),
             Quantity::Round(_) => rounds(cycles(level, Rounds::<12>)),
             Quantity::Latency => latency(level, |b| Narrow(Rounds::<1>(b))) / float(TURNS),
+            Quantity::Hash(inner, reads) => self.lanes_of_hash(inner, reads),
+            Quantity::OneMessage(Inner::Sha1) => one_message::<algorithm::Sha1>(level),
+            Quantity::OneMessage(_) => one_message::<algorithm::Sha256>(level),
             Quantity::Walk(walk, bytes) => {
                 let mut data = vec![[0x5a; 16]; bytes.div_ceil(16)];
                 let data = &mut data[..];
@@ -292,6 +417,66 @@ impl Limits {
             }
         }
     }
+}
+
+impl Inner {
+    /// Whether words have 64 bits.
+    fn has_long_words(self) -> bool {
+        !matches!(self, Self::Sha1 | Self::Sha256 | Self::Sm3)
+    }
+}
+
+/// Blocks of each message that are measured.
+const BLOCKS_AT_ONCE: usize = 4;
+
+/// Shorter messages overlap.
+const LONG_HASH: usize = 64;
+
+impl Limits {
+    fn lanes_of_hash(&self, inner: Inner, reads: bool) -> f64 {
+        match inner {
+            Inner::Sha1 => self.rounds_of(hashes::Sha1, reads),
+            Inner::Sha256 => self.rounds_of(hashes::Sha256, reads),
+            Inner::Sha512 => self.rounds_of(hashes::Sha512, reads),
+            Inner::Sm3 => self.rounds_of(hashes::Sm3, reads),
+            Inner::Sha3 => self.rounds_of(hashes::Sha3, reads),
+            Inner::Shake128 => self.rounds_of(hashes::Shake128, reads),
+            Inner::TurboShake128 => self.rounds_of(hashes::TurboShake128, reads),
+        }
+    }
+
+    /// Cycles of a block of each lane of a vector.
+    fn rounds_of<I: Instructions>(&self, _: I, reads: bool) -> f64 {
+        let level: HashLevel = hash_levels(self.level).lanes;
+        let rows = vec![[0x5a; 168 * BLOCKS_AT_ONCE]; lanelock_isa::MOST_WORDS];
+        let bytes = I::WORDS * size_of::<I::Word>() * BLOCKS_AT_ONCE;
+        let rows: Vec<&[u8]> = rows.iter().map(|row| &row[..bytes]).collect();
+        let call = || {
+            black_box(if reads {
+                level.run(BlocksOf::<I>(black_box(&rows), PhantomData))
+            } else {
+                level.run(RoundsOf::<I>(BLOCKS_AT_ONCE, PhantomData))
+            });
+        };
+        clock::measure(31, passes(self.level), call).cycles / float(BLOCKS_AT_ONCE)
+    }
+}
+
+/// How many messages take lanes at least, and whether there are instructions for one.
+fn shape<A: Algorithm>(level: AesLevel) -> (usize, bool) {
+    let levels = hash_levels(level);
+    (<A::Compression as Compression>::fewest_lanes(levels), has_instructions::<A>(levels.one))
+}
+
+/// Cycles of a block of one message.
+fn one_message<A: Algorithm>(level: AesLevel) -> f64 {
+    let one: ShaLevel = hash_levels(level).one;
+    let blocks = vec![0x5a; 64 * LONG_HASH];
+    let mut state = A::initial();
+    let call = || {
+        one.run(OneMessage::<A> { state: &mut state, blocks: black_box(&blocks) });
+    };
+    clock::measure(31, passes(level), call).cycles / float(LONG_HASH)
 }
 
 /// Cycles a block of a walk.
@@ -330,7 +515,7 @@ impl Limits {
                 }
             };
         }
-        modes!(CTR CBC_DECRYPT HASH LANES LANES_MAC TENTH; XTS OCB GCM)
+        modes!(CTR CBC_DECRYPT TENTH; XTS OCB GCM HASH LANES LANES_MAC)
     }
 }
 

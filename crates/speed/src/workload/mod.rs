@@ -19,6 +19,7 @@
 //! runner.run(); // one call
 //! ```
 
+mod hashes;
 mod runners;
 mod traffic;
 
@@ -32,6 +33,7 @@ use std::{
 
 use lanelock::AesLevel;
 
+pub use hashes::{DERIVED, ITERATIONS, levels as hash_levels};
 pub use traffic::{
     Buffer, LONGEST_UNIT, Lengths, LengthsOfCalls, Place, Traffic, UNITS, copies, next_copy,
 };
@@ -43,7 +45,8 @@ use crate::clock::{self, Sample, float};
 pub struct Workload {
     /// Its name, as `gcm`: see [`KINDS`].
     pub algorithm: &'static str,
-    /// `encrypt`, `decrypt`, `seal`, `open`, `reject` (opening with a wrong tag), `mac`, `hash` or `expand`.
+    /// `encrypt`, `decrypt`, `seal`, `open`, `reject` (opening with a wrong tag), `mac`, `hash`, `expand` or
+    /// `derive`.
     pub operation: &'static str,
     /// 128, 192 or 256; 0 where there is no key.
     pub key_bits: u16,
@@ -161,7 +164,7 @@ impl Workload {
                 && self.size >= kind.least
                 && self.size.is_multiple_of(kind.unit)
                 && (self.aad == 0 || kind.takes_aad())
-                && (self.operation != "expand" || self.size * 8 == usize::from(self.key_bits))
+                && kind.only_size(self.key_bits).is_none_or(|size| size == self.size)
         })
     }
 
@@ -222,6 +225,8 @@ impl Workload {
 /// Windows in each pass.
 pub const WINDOWS: usize = 51;
 
+/// What a key of 32 bytes is for HMAC.
+const HMAC: &[u16] = &[256];
 const ALL: &[u16] = &[128, 192, 256];
 const NONE: &[u16] = &[0];
 
@@ -234,8 +239,8 @@ pub const KINDS: &[Kind] = &[
     Kind::one("cbc", "decrypt", ALL, 16, runners::cbc_decrypt).with(Lengths::Units),
     Kind::many("cbcs", "encrypt", ALL, 16, runners::cbc_encrypt).with(Lengths::Units),
     Kind::one("cbcs", "decrypt", ALL, 16, runners::cbc_decrypt).with(Lengths::Units),
-    Kind::sectors("xts", "encrypt", ALL, 1, runners::xts).from(16),
-    Kind::sectors("xts", "decrypt", ALL, 1, runners::xts).from(16).detail(),
+    Kind::together("xts", "encrypt", ALL, 1, runners::xts).from(16),
+    Kind::together("xts", "decrypt", ALL, 1, runners::xts).from(16).detail(),
     Kind::many("cmac", "mac", ALL, 1, runners::cmac),
     Kind::one("kw", "encrypt", ALL, 8, runners::kw).from(16),
     Kind::one("kw", "decrypt", ALL, 8, runners::kw).from(16).detail(),
@@ -265,12 +270,21 @@ pub const KINDS: &[Kind] = &[
     Kind::one("aegis-256x4", "open", &[256], 1, runners::aegis).detail(),
     Kind::one("ghash", "hash", &[128], 1, runners::ghash),
     Kind::one("polyval", "hash", &[128], 1, runners::polyval),
+    Kind::together("sha-256", "hash", NONE, 1, hashes::hash),
+    Kind::together("sha-512", "hash", NONE, 1, hashes::hash),
+    Kind::together("sha-1", "hash", NONE, 1, hashes::hash).detail(),
+    Kind::together("sha3-256", "hash", NONE, 1, hashes::hash),
+    Kind::together("shake128", "hash", NONE, 1, hashes::hash).detail(),
+    Kind::together("sm3", "hash", NONE, 1, hashes::hash).detail(),
+    Kind::one("kt128", "hash", NONE, 1, hashes::kangaroo_twelve).detail(),
+    Kind::many("hmac-sha-256", "mac", HMAC, 1, hashes::hmac).detail(),
     Kind::one("crc-32", "hash", NONE, 1, runners::crc).detail(),
     Kind::one("crc-32c", "hash", NONE, 1, runners::crc),
     Kind::one("crc-64-nvme", "hash", NONE, 1, runners::crc),
     Kind::one("crc-64-xz", "hash", NONE, 1, runners::crc).detail(),
     Kind::one("key-expansion", "expand", ALL, 1, runners::expansion),
     Kind::one("gcm-key", "expand", ALL, 1, runners::gcm_key).detail(),
+    Kind::together("pbkdf2-sha-256", "derive", NONE, DERIVED, hashes::pbkdf2).detail(),
 ];
 
 /// What algorithms belong to, as headings, in the order of a table.
@@ -297,11 +311,20 @@ impl Kind {
         matches!(self.operation, "seal" | "open" | "reject")
     }
 
+    /// The size that there is, if there is only one: that of a key.
+    pub fn only_size(&self, key_bits: u16) -> Option<usize> {
+        match self.operation {
+            "expand" => Some(usize::from(key_bits) / 8),
+            "derive" => Some(DERIVED),
+            _ => None,
+        }
+    }
+
     /// What it belongs to: one of [`FAMILIES`].
     pub fn family(&self) -> &'static str {
         let [modes, aeads, hashes, keys] = FAMILIES;
         match (self.algorithm, self.operation) {
-            ("kw" | "kwp", _) | (_, "expand") => keys,
+            ("kw" | "kwp", _) | (_, "expand" | "derive") => keys,
             (_, "seal" | "open" | "reject") => aeads,
             (_, "mac" | "hash") => hashes,
             _ => modes,
@@ -343,7 +366,7 @@ impl Kind {
         Self { lengths: Some(lengths), ..self }
     }
 
-    const fn sectors(
+    const fn together(
         algorithm: &'static str,
         operation: &'static str,
         key_bits: &'static [u16],

@@ -4,7 +4,7 @@
 
 use std::{mem::MaybeUninit, ptr::null, ptr::null_mut};
 
-use lanelock_lab_common::{Data, Prepared, Row, call};
+use lanelock_lab_common::{Data, ITERATIONS, Prepared, Row, call};
 
 use super::sys;
 
@@ -21,6 +21,11 @@ pub fn prepare(row: &Row, data: &Data) -> Prepared {
         ("key-expansion", _) => call(|data| {
             std::hint::black_box(encrypt_key(std::hint::black_box(&data.keys[0])));
         }),
+        ("sha-1", _) => hash(sys::SHA1),
+        ("sha-256", _) => hash(sys::SHA256),
+        ("sha-512", _) => hash(sys::SHA512),
+        ("hmac-sha-256", _) => hmac(data),
+        ("pbkdf2-sha-256", _) => pbkdf2(),
         (_, "seal") => seal(row, data),
         (_, "open") => open(row, data),
         _ => None,
@@ -302,6 +307,69 @@ fn open(row: &Row, data: &Data) -> Prepared {
                     16,
                     null(),
                     0,
+                )
+            };
+            assert_eq!(done, 1);
+        }
+    })
+}
+
+/// A hash in one call.
+type Hash = unsafe extern "C" fn(*const u8, usize, *mut u8) -> *mut u8;
+
+fn hash(function: Hash) -> Prepared {
+    call(move |data| {
+        for (message, tag) in data.input.iter().zip(&mut data.tags) {
+            let mut digest = [0; 64];
+            // SAFETY: a message of that length, and room for any digest.
+            unsafe { function(message.as_ptr(), message.len(), digest.as_mut_ptr()) };
+            tag.copy_from_slice(&digest[..16]);
+        }
+    })
+}
+
+/// Contexts that keep their keys.
+fn hmac(data: &Data) -> Prepared {
+    let context = |key: &Vec<u8>| {
+        // SAFETY: a static table, a key of that length; the context lives as long as the process.
+        unsafe {
+            let context = sys::HMAC_CTX_new();
+            let (bytes, digest) = (key.as_ptr().cast(), sys::EVP_sha256());
+            assert_eq!(sys::HMAC_Init_ex(context, bytes, key.len() as _, digest, null_mut()), 1);
+            context
+        }
+    };
+    let contexts: Vec<_> = data.keys.iter().map(context).collect();
+    call(move |data| {
+        for i in 0..data.input.len() {
+            let (context, message) = (contexts[data.key_index(i)], &data.input[i]);
+            let (mut tag, mut length) = ([0; 64], 0);
+            // SAFETY: a live context, a message of that length, room for the tag.
+            unsafe {
+                sys::HMAC_Init_ex(context, null(), 0, null(), null_mut());
+                sys::HMAC_Update(context, message.as_ptr(), message.len());
+                sys::HMAC_Final(context, tag.as_mut_ptr(), &mut length);
+            }
+            data.tags[i].copy_from_slice(&tag[..16]);
+        }
+    })
+}
+
+fn pbkdf2() -> Prepared {
+    call(move |data| {
+        for i in 0..data.output.len() {
+            let (password, salt, key) = data.password(i);
+            // SAFETY: buffers of these lengths.
+            let done = unsafe {
+                sys::PKCS5_PBKDF2_HMAC(
+                    password.as_ptr().cast(),
+                    password.len() as _,
+                    salt.as_ptr(),
+                    salt.len() as _,
+                    ITERATIONS as _,
+                    sys::EVP_sha256(),
+                    key.len() as _,
+                    key.as_mut_ptr(),
                 )
             };
             assert_eq!(done, 1);

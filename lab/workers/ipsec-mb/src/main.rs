@@ -166,7 +166,7 @@ fn main() {
 }
 
 /// In the order of `shim.c`.
-const MODES: [(&str, &str); 16] = [
+const MODES: [(&str, &str); 21] = [
     ("ecb", "encrypt"),
     ("ecb", "decrypt"),
     ("ctr", "encrypt"),
@@ -183,4 +183,9 @@ const MODES: [(&str, &str); 16] = [
     ("ccm", "seal"),
     ("ccm", "open"),
     ("crc-32", "hash"),
+    ("sha-1", "hash"),
+    ("sha-256", "hash"),
+    ("sha-512", "hash"),
+    ("sm3", "hash"),
+    ("hmac-sha-256", "mac"),
 ];

@@ -1,4 +1,5 @@
-//! isa-l_crypto 2.25 or newer: XTS with expanded keys, GCM in one call, CBC of one chain.
+//! isa-l_crypto 2.25 or newer: XTS with expanded keys, GCM in one call, CBC of one chain, many hashes by its
+//! multi-buffer managers.
 
 use std::ffi::c_int;
 
@@ -37,6 +38,27 @@ unsafe extern "C" {
     fn isal_aes_keyexp_128(key: *const u8, encrypt: *mut u8, decrypt: *mut u8) -> c_int;
     fn isal_aes_keyexp_192(key: *const u8, encrypt: *mut u8, decrypt: *mut u8) -> c_int;
     fn isal_aes_keyexp_256(key: *const u8, encrypt: *mut u8, decrypt: *mut u8) -> c_int;
+}
+
+/// Of `shim.c`: messages of one length, and how many were hashed.
+type HashAll = unsafe extern "C" fn(*const *const u8, usize, usize, *mut [u8; 16]) -> usize;
+
+unsafe extern "C" {
+    fn lab_sha1(input: *const *const u8, length: usize, count: usize, tags: *mut [u8; 16])
+    -> usize;
+    fn lab_sha256(
+        input: *const *const u8,
+        length: usize,
+        count: usize,
+        tags: *mut [u8; 16],
+    ) -> usize;
+    fn lab_sha512(
+        input: *const *const u8,
+        length: usize,
+        count: usize,
+        tags: *mut [u8; 16],
+    ) -> usize;
+    fn lab_sm3(input: *const *const u8, length: usize, count: usize, tags: *mut [u8; 16]) -> usize;
 }
 
 /// Declares functions of one type.
@@ -97,6 +119,10 @@ impl Library for IsaLCrypto {
             ("key-expansion", ..) => call(|data| {
                 std::hint::black_box(schedule(std::hint::black_box(&data.keys[0])));
             }),
+            ("sha-1", "hash", _) => hash(lab_sha1),
+            ("sha-256", "hash", _) => hash(lab_sha256),
+            ("sha-512", "hash", _) => hash(lab_sha512),
+            ("sm3", "hash", _) => hash(lab_sm3),
             _ => None,
         }
     }
@@ -203,5 +229,19 @@ fn open(data: &Data, precompute: Precompute, function: Gcm) -> Prepared {
             };
             assert!(status == 0 && tag == data.tags[i]);
         }
+    })
+}
+
+/// All messages have one length.
+fn hash(function: HashAll) -> Prepared {
+    let mut pointers = Vec::new();
+    call(move |data| {
+        if pointers.is_empty() {
+            pointers.extend(data.input.iter().map(|message| message.as_ptr()));
+        }
+        let (length, tags) = (data.input[0].len(), data.tags.as_mut_ptr());
+        // SAFETY: so many messages of that length, which stay where they are, and as many tags.
+        let done = unsafe { function(pointers.as_ptr(), length, pointers.len(), tags) };
+        assert_eq!(done, pointers.len());
     })
 }

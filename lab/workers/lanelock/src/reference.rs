@@ -1,6 +1,8 @@
 //! The engine's results on the data of the lab, one message at a time: what the peers' results are
 //! compared with.
 
+use std::num::NonZeroU32;
+
 use lanelock::{
     Aes128, Aes128Cmac, Aes128KeyWrap, Aes128Xts, Aes192, Aes192Cmac, Aes192KeyWrap, Aes192Xts,
     Aes256, Aes256Cmac, Aes256KeyWrap, Aes256Xts, AesLevel, Block, CounterBits, InOut, Pattern,
@@ -9,9 +11,13 @@ use lanelock::{
         Aes128Gcm, Aes128GcmSiv, Aes128Ocb3, Aes192Ccm, Aes192Gcm, Aes192Ocb3, Aes256Ccm,
         Aes256Gcm, Aes256GcmSiv, Aes256Ocb3,
     },
-    hash::{Crc32, Crc32c, Crc64Nvme, Crc64Xz, Ghash, Polyval},
+    hash::{
+        Crc32, Crc32c, Crc64Nvme, Crc64Xz, Ghash, HmacKey, Kt128, Pbkdf2Job, Polyval, Sha1,
+        Sha3_256, Sha256, Sha512, Shake128, Sm3, algorithm, pbkdf2_all,
+    },
 };
-use lanelock_lab_common::{Data, Prepared, Row, call};
+use lanelock_lab_common::{Data, ITERATIONS, Prepared, Row, call};
+use lanelock_speed::workload::hash_levels;
 
 /// The call of `row`; `None` where there is nothing to compare.
 pub fn prepare(row: &Row, data: &Data, level: AesLevel) -> Prepared {
@@ -33,10 +39,57 @@ pub fn prepare(row: &Row, data: &Data, level: AesLevel) -> Prepared {
         256 if row.algorithm == "gcm-siv" => {
             aead(keys(data, |key| Aes256GcmSiv::with_level(key, level)), row, 12)
         }
+        256 if row.algorithm == "hmac-sha-256" => {
+            let key =
+                |key: &[u8; 32]| HmacKey::<algorithm::Sha256>::with_levels(hash_levels(level), key);
+            each(keys(data, key), |key, data, i| {
+                data.tags[i].copy_from_slice(&key.tag(&data.input[i])[..16]);
+            })
+        }
         128 => aes_128(row, data, level),
         192 => aes_192(row, data, level),
         256 => aes_256(row, data, level),
-        _ => sum(row, level),
+        _ => sum(row, level).or_else(|| hash(row, level)),
+    }
+}
+
+/// Hashes, and what is made of them; what is compared are 16 bytes.
+fn hash(row: &Row, level: AesLevel) -> Prepared {
+    let levels = hash_levels(level);
+    macro_rules! hash {
+        ($hash:ident) => {
+            call(move |data| {
+                for (message, tag) in data.input.iter().zip(&mut data.tags) {
+                    let mut hash = $hash::with_level(levels.one);
+                    hash.update(message);
+                    tag.copy_from_slice(&hash.finish()[..16]);
+                }
+            })
+        };
+    }
+    match &row.algorithm[..] {
+        "sha-1" => hash!(Sha1),
+        "sha-256" => hash!(Sha256),
+        "sha-512" => hash!(Sha512),
+        "sha3-256" => hash!(Sha3_256),
+        "shake128" => hash!(Shake128),
+        "sm3" => hash!(Sm3),
+        "kt128" => call(move |data| {
+            for (message, tag) in data.input.iter().zip(&mut data.tags) {
+                let mut hash = Kt128::with_levels(levels);
+                hash.update(message);
+                hash.finish(b"").read(tag);
+            }
+        }),
+        "pbkdf2-sha-256" => call(move |data| {
+            for i in 0..data.output.len() {
+                let (password, salt, key) = data.password(i);
+                let iterations = NonZeroU32::new(ITERATIONS).expect("more than none");
+                let mut jobs = [Pbkdf2Job { password, salt, iterations, key }];
+                pbkdf2_all::<algorithm::Sha256>(levels, &mut jobs);
+            }
+        }),
+        _ => None,
     }
 }
 

@@ -1,11 +1,13 @@
 //! What of libcrypto's C interface is used here.
 
-use std::ffi::{c_char, c_int, c_uchar, c_void};
+use std::ffi::{c_char, c_int, c_uchar, c_uint, c_void};
 
 pub enum CipherCtx {}
 pub enum Cipher {}
 pub enum Mac {}
 pub enum MacCtx {}
+pub enum Digest {}
+pub enum DigestCtx {}
 
 /// `OSSL_PARAM`.
 #[repr(C)]
@@ -77,6 +79,35 @@ unsafe extern "C" {
         out: *mut c_uchar,
         written: *mut usize,
         room: usize,
+    ) -> c_int;
+
+    pub fn EVP_MD_fetch(
+        library: *mut c_void,
+        name: *const c_char,
+        properties: *const c_char,
+    ) -> *mut Digest;
+    pub fn EVP_MD_CTX_new() -> *mut DigestCtx;
+    pub fn EVP_DigestInit_ex2(
+        context: *mut DigestCtx,
+        digest: *mut Digest,
+        parameters: *const Param,
+    ) -> c_int;
+    pub fn EVP_DigestUpdate(context: *mut DigestCtx, data: *const c_void, length: usize) -> c_int;
+    pub fn EVP_DigestFinal_ex(
+        context: *mut DigestCtx,
+        out: *mut c_uchar,
+        written: *mut c_uint,
+    ) -> c_int;
+    pub fn EVP_DigestFinalXOF(context: *mut DigestCtx, out: *mut c_uchar, length: usize) -> c_int;
+    pub fn PKCS5_PBKDF2_HMAC(
+        password: *const c_char,
+        password_length: c_int,
+        salt: *const c_uchar,
+        salt_length: c_int,
+        iterations: c_int,
+        digest: *const Digest,
+        key_length: c_int,
+        key: *mut c_uchar,
     ) -> c_int;
 
     pub fn OSSL_PARAM_construct_utf8_string(

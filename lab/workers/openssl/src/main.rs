@@ -9,7 +9,7 @@ use std::{
 };
 
 use ffi::{CipherCtx, MacCtx};
-use lanelock_lab_common::{Data, Library, Prepared, Row, call, serve, version_of};
+use lanelock_lab_common::{Data, ITERATIONS, Library, Prepared, Row, call, serve, version_of};
 
 struct OpenSsl;
 
@@ -30,6 +30,14 @@ impl Library for OpenSsl {
             "gcm" | "gcm-siv" | "ocb3" | "ccm" if encrypt => seal(row, data),
             "gcm" | "gcm-siv" | "ocb3" | "ccm" => open(row, data),
             "key-expansion" => expansion(row, data),
+            "sha-1" => hash(c"SHA1", false),
+            "sha-256" => hash(c"SHA256", false),
+            "sha-512" => hash(c"SHA512", false),
+            "sha3-256" => hash(c"SHA3-256", false),
+            "shake128" => hash(c"SHAKE128", true),
+            "sm3" => hash(c"SM3", false),
+            "hmac-sha-256" => mac(data, c"HMAC", c"digest", c"SHA256"),
+            "pbkdf2-sha-256" => pbkdf2(),
             _ => None,
         }
     }
@@ -221,14 +229,19 @@ fn wrap(row: &Row, data: &Data, encrypt: bool) -> Prepared {
 
 fn cmac(row: &Row, data: &Data) -> Prepared {
     let name = CString::new(format!("AES-{}-CBC", row.key_bits)).expect("no zero byte");
+    mac(data, c"CMAC", c"cipher", &name)
+}
+
+/// A MAC of which one parameter says what it is made of.
+fn mac(data: &Data, name: &CStr, parameter: &CStr, value: &CStr) -> Prepared {
     let context = |key: &Vec<u8>| -> *mut MacCtx {
-        // SAFETY: C strings, a key of the cipher's size; all objects live as long as the process.
+        // SAFETY: C strings, a key of its size; all objects live as long as the process.
         unsafe {
-            let mac = ffi::EVP_MAC_fetch(null_mut(), c"CMAC".as_ptr(), null());
+            let mac = ffi::EVP_MAC_fetch(null_mut(), name.as_ptr(), null());
             let context = ffi::EVP_MAC_CTX_new(mac);
-            let text = name.as_ptr().cast_mut();
+            let text = value.as_ptr().cast_mut();
             let parameters = [
-                ffi::OSSL_PARAM_construct_utf8_string(c"cipher".as_ptr(), text, 0),
+                ffi::OSSL_PARAM_construct_utf8_string(parameter.as_ptr(), text, 0),
                 ffi::OSSL_PARAM_construct_end(),
             ];
             assert_eq!(ffi::EVP_MAC_init(context, key.as_ptr(), key.len(), parameters.as_ptr()), 1);
@@ -240,12 +253,69 @@ fn cmac(row: &Row, data: &Data) -> Prepared {
         for i in 0..data.input.len() {
             let context = contexts[data.key_index(i)];
             let (message, mut length) = (&data.input[i], 0);
+            let mut tag = [0; 64];
             // SAFETY: a message of that length, and room for the tag; the key stays.
             unsafe {
                 ffi::EVP_MAC_init(context, null(), 0, null());
                 ffi::EVP_MAC_update(context, message.as_ptr(), message.len());
-                ffi::EVP_MAC_final(context, data.tags[i].as_mut_ptr(), &mut length, 16);
+                ffi::EVP_MAC_final(context, tag.as_mut_ptr(), &mut length, tag.len());
             }
+            data.tags[i].copy_from_slice(&tag[..16]);
+        }
+    })
+}
+
+fn digest(name: &CStr) -> Option<*mut ffi::Digest> {
+    // SAFETY: a C string; the object lives as long as the process.
+    let digest = unsafe { ffi::EVP_MD_fetch(null_mut(), name.as_ptr(), null()) };
+    (!digest.is_null()).then_some(digest)
+}
+
+/// A hash, whose context is kept; of one with output of any length 32 bytes.
+fn hash(name: &CStr, extendable: bool) -> Prepared {
+    let digest = digest(name)?;
+    // SAFETY: a context that lives as long as the process.
+    let context = unsafe { ffi::EVP_MD_CTX_new() };
+    // SAFETY: a live context and digest.
+    assert_eq!(unsafe { ffi::EVP_DigestInit_ex2(context, digest, null()) }, 1);
+    call(move |data| {
+        for (message, tag) in data.input.iter().zip(&mut data.tags) {
+            let (mut out, mut length) = ([0; 64], 0);
+            // SAFETY: a live context, a message of that length, room for any digest.
+            let done = unsafe {
+                ffi::EVP_DigestInit_ex2(context, null_mut(), null());
+                ffi::EVP_DigestUpdate(context, message.as_ptr().cast(), message.len());
+                if extendable {
+                    ffi::EVP_DigestFinalXOF(context, out.as_mut_ptr(), 32)
+                } else {
+                    ffi::EVP_DigestFinal_ex(context, out.as_mut_ptr(), &mut length)
+                }
+            };
+            assert_eq!(done, 1);
+            tag.copy_from_slice(&out[..16]);
+        }
+    })
+}
+
+fn pbkdf2() -> Prepared {
+    let digest = digest(c"SHA256")?;
+    call(move |data| {
+        for i in 0..data.output.len() {
+            let (password, salt, key) = data.password(i);
+            // SAFETY: buffers of these lengths.
+            let done = unsafe {
+                ffi::PKCS5_PBKDF2_HMAC(
+                    password.as_ptr().cast(),
+                    password.len() as _,
+                    salt.as_ptr(),
+                    salt.len() as _,
+                    ITERATIONS as _,
+                    digest,
+                    key.len() as _,
+                    key.as_mut_ptr(),
+                )
+            };
+            assert_eq!(done, 1);
         }
     })
 }

@@ -1,7 +1,12 @@
-//! ring: GCM with keys of 128 and 256 bits.
+//! ring: GCM with keys of 128 and 256 bits, SHA-1, SHA-2, HMAC and PBKDF2.
 
-use lanelock_lab_common::{Data, Library, Prepared, Row, call, serve, version_of};
-use ring::aead::{AES_128_GCM, AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
+use std::num::NonZeroU32;
+
+use lanelock_lab_common::{Data, ITERATIONS, Library, Prepared, Row, call, serve, version_of};
+use ring::{
+    aead::{AES_128_GCM, AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey},
+    digest, hmac, pbkdf2,
+};
 
 struct Ring;
 
@@ -14,6 +19,11 @@ impl Library for Ring {
         let algorithm = match row.kind() {
             ("gcm" | "gmac", _, 128) => &AES_128_GCM,
             ("gcm" | "gmac", _, 256) => &AES_256_GCM,
+            ("sha-1", ..) => return hash(&digest::SHA1_FOR_LEGACY_USE_ONLY),
+            ("sha-256", ..) => return hash(&digest::SHA256),
+            ("sha-512", ..) => return hash(&digest::SHA512),
+            ("hmac-sha-256", ..) => return mac(data),
+            ("pbkdf2-sha-256", ..) => return derive(),
             _ => return None,
         };
         let key = |key: &Vec<u8>| LessSafeKey::new(UnboundKey::new(algorithm, key).expect("a key"));
@@ -50,6 +60,35 @@ impl Library for Ring {
             _ => None,
         }
     }
+}
+
+fn hash(algorithm: &'static digest::Algorithm) -> Prepared {
+    call(move |data| {
+        for (message, tag) in data.input.iter().zip(&mut data.tags) {
+            tag.copy_from_slice(&digest::digest(algorithm, message).as_ref()[..16]);
+        }
+    })
+}
+
+fn mac(data: &Data) -> Prepared {
+    let key = |key: &Vec<u8>| hmac::Key::new(hmac::HMAC_SHA256, key);
+    let keys: Vec<_> = data.keys.iter().map(key).collect();
+    call(move |data| {
+        for i in 0..data.input.len() {
+            let tag = hmac::sign(&keys[data.key_index(i)], &data.input[i]);
+            data.tags[i].copy_from_slice(&tag.as_ref()[..16]);
+        }
+    })
+}
+
+fn derive() -> Prepared {
+    let iterations = NonZeroU32::new(ITERATIONS).expect("more than none");
+    call(move |data| {
+        for i in 0..data.output.len() {
+            let (password, salt, key) = data.password(i);
+            pbkdf2::derive(pbkdf2::PBKDF2_HMAC_SHA256, iterations, salt, password, key);
+        }
+    })
 }
 
 fn nonce(data: &Data, i: usize) -> Nonce {

@@ -11,7 +11,8 @@ use aes::{
 use aes_gcm::aead::AeadInOut;
 use cmac::{Cmac, Mac};
 use ctr::{CtrCore, flavors::Ctr64BE};
-use lanelock_lab_common::{Data, Library, Prepared, Row, call, serve, version_of};
+use hmac::digest::{Digest, ExtendableOutput, Update};
+use lanelock_lab_common::{Data, ITERATIONS, Library, Prepared, Row, call, serve, version_of};
 use polyval::universal_hash::UniversalHash;
 
 struct RustCrypto;
@@ -19,7 +20,8 @@ struct RustCrypto;
 impl Library for RustCrypto {
     fn version(&self) -> String {
         let crates = ["aes", "ctr", "cbc", "xts-mode", "aes-gcm", "aes-gcm-siv", "ccm", "ocb3"];
-        let more = ["cmac", "aes-kw", "ghash", "polyval"];
+        let more =
+            ["cmac", "aes-kw", "ghash", "polyval", "sha1", "sha2", "sha3", "shake", "sm3", "k12"];
         let named = crates.iter().chain(&more).map(|name| format!("{name} {}", version_of(name)));
         let native = if cfg!(target_feature = "vaes") { ", for this processor" } else { "" };
         format!("RustCrypto ({}){native}", named.collect::<Vec<_>>().join(", "))
@@ -27,6 +29,20 @@ impl Library for RustCrypto {
 
     fn prepare(&self, row: &Row, data: &Data) -> Prepared {
         match row.kind() {
+            ("sha-1", ..) => digest::<sha1::Sha1>(),
+            ("sha-256", ..) => digest::<sha2::Sha256>(),
+            ("sha-512", ..) => digest::<sha2::Sha512>(),
+            ("sha3-256", ..) => digest::<sha3::Sha3_256>(),
+            ("sm3", ..) => digest::<sm3::Sm3>(),
+            ("shake128", ..) => extendable(shake::Shake128::default),
+            ("kt128", ..) => extendable(k12::Kt128::default),
+            ("hmac-sha-256", ..) => hmac(data),
+            ("pbkdf2-sha-256", ..) => call(|data| {
+                for i in 0..data.output.len() {
+                    let (password, salt, key) = data.password(i);
+                    pbkdf2::pbkdf2_hmac::<sha2::Sha256>(password, salt, ITERATIONS, key);
+                }
+            }),
             ("ghash", _, 128) => hash::<ghash::GHash>(data),
             ("polyval", _, 128) => hash::<polyval::Polyval>(data),
             ("gcm-siv", _, 128) => aead(keys::<aes_gcm_siv::Aes128GcmSiv>(data), row),
@@ -140,6 +156,33 @@ fn aead<A: AeadInOut + 'static>(keys: Vec<A>, row: &Row) -> Prepared {
             key.decrypt_inout_detached(nonce, &[], buffer, tag).expect("a good tag");
         })
     }
+}
+
+fn digest<D: Digest>() -> Prepared {
+    call(|data| {
+        for (message, tag) in data.input.iter().zip(&mut data.tags) {
+            tag.copy_from_slice(&D::digest(&message[..])[..16]);
+        }
+    })
+}
+
+fn extendable<X: Update + ExtendableOutput>(new: impl Fn() -> X + 'static) -> Prepared {
+    call(move |data| {
+        for (message, tag) in data.input.iter().zip(&mut data.tags) {
+            let mut hash = new();
+            hash.update(message);
+            let mut digest = [0; 32];
+            hash.finalize_xof_into(&mut digest);
+            tag.copy_from_slice(&digest[..16]);
+        }
+    })
+}
+
+fn hmac(data: &Data) -> Prepared {
+    each_mut(keys::<hmac::Hmac<sha2::Sha256>>(data), |mac, data, i| {
+        Mac::update(mac, &data.input[i]);
+        data.tags[i].copy_from_slice(&mac.finalize_reset().into_bytes()[..16]);
+    })
 }
 
 fn hash<H: UniversalHash + KeyInit + Clone + 'static>(data: &Data) -> Prepared {

@@ -21,6 +21,7 @@ mod inout;
 mod keys;
 pub mod lanes;
 mod length;
+mod mask;
 mod modes;
 mod pattern;
 mod public;
@@ -47,10 +48,12 @@ pub mod parts {
         cipher::EncryptKey,
         inout::InOutBlocks,
         length::Length,
+        mask::{equal, less},
         modes::{
             cmac::{absorb, absorb_blocks, xor},
             ecb::load_group,
         },
+        public::length as public_length,
         set_up::{SetUp, copy_ok, default_level, detected_level},
         tag::{authenticate, authenticate_beside, authenticate_wiping, copy_tag},
     };

@@ -75,6 +75,9 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     fn output(state: &[WordOf<Self>], digest: &mut [u8]);
 }
 
+/// A hash of the family of MD5: behind a message come a one, zeros, and the number of its bits.
+pub trait MerkleDamgard: Algorithm {}
+
 /// The bytes of whole blocks that can be taken before the end of `length` bytes is looked at.
 #[inline(always)]
 pub(crate) fn body<A: Algorithm>(length: usize) -> usize {
@@ -126,6 +129,8 @@ macro_rules! with_length {
             $(#[$doc])*
             #[derive(Clone, Copy, Debug)]
             pub enum $algorithm {}
+
+            impl MerkleDamgard for $algorithm {}
 
             impl Algorithm for $algorithm {
                 const NAME: &'static str = $name;

@@ -81,10 +81,11 @@ impl<A: Algorithm> HmacKey<A> {
     /// What the inner hash has to take for a message, and the state that it begins with, after so many bytes.
     pub(crate) fn inner<'m>(
         &'m self,
+        head: &[u8],
         message: &'m [u8],
     ) -> (&'m [u8], Option<(&'m State<A>, u64)>) {
         let block = Compress::<A>::BLOCK;
-        if A::LAST_IS_SPECIAL && message.is_empty() {
+        if A::LAST_IS_SPECIAL && head.is_empty() && message.is_empty() {
             return (&self.block.as_ref()[..block], None);
         }
         (message, Some((&self.inner, block as u64)))
@@ -181,6 +182,8 @@ impl<A: Algorithm> Hmac<A> {
 pub struct HmacJob<'a, A: Algorithm> {
     /// The key.
     pub key: &'a HmacKey<A>,
+    /// What comes before the message: fewer bytes than a block of the hash has.
+    head: &'a [u8],
     /// The message.
     pub message: &'a [u8],
     /// After the run the tag. Whatever is there before is overwritten.
@@ -190,7 +193,17 @@ pub struct HmacJob<'a, A: Algorithm> {
 impl<'a, A: Algorithm> HmacJob<'a, A> {
     /// A job.
     pub fn new(key: &'a HmacKey<A>, message: &'a [u8]) -> Self {
-        Self { key, message, tag: A::Digest::ZERO }
+        Self { key, head: &[], message, tag: A::Digest::ZERO }
+    }
+
+    /// The same with `head` before the message: the header of a record, for instance, which lies elsewhere.
+    ///
+    /// # Panics
+    /// If `head` is as long as a block of the hash, or longer.
+    #[must_use]
+    pub fn with_head(self, head: &'a [u8]) -> Self {
+        assert!(head.len() < Compress::<A>::BLOCK, "a head is shorter than a block");
+        Self { head, ..self }
     }
 }
 
@@ -199,14 +212,14 @@ impl<A: Algorithm> fmt::Debug for HmacJob<'_, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HmacJob")
             .field("key", &self.key)
-            .field("bytes", &self.message.len())
+            .field("bytes", &(self.head.len() + self.message.len()))
             .finish_non_exhaustive()
     }
 }
 
 impl<A: Algorithm> Chain<A> for HmacJob<'_, A> {
     fn blocks(&self) -> usize {
-        self.message.len() / Compress::<A>::BLOCK + 2
+        (self.head.len() + self.message.len()) / Compress::<A>::BLOCK + 2
     }
 
     fn address(&self) -> usize {
@@ -214,9 +227,9 @@ impl<A: Algorithm> Chain<A> for HmacJob<'_, A> {
     }
 
     fn task(&mut self) -> Task<'_, A> {
-        let (message, from) = self.key.inner(self.message);
+        let (message, from) = self.key.inner(self.head, self.message);
         let goal = Goal::Digest { then: Some(&self.key.outer), digest: self.tag.as_mut() };
-        Task { message, from, goal }
+        Task { head: self.head, message, from, goal }
     }
 }
 

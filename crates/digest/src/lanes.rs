@@ -58,7 +58,7 @@ impl<A: Algorithm> Chain<A> for HashJob<'_, A> {
 
     fn task(&mut self) -> Task<'_, A> {
         let goal = Goal::Digest { then: None, digest: self.digest.as_mut() };
-        Task { message: self.message, from: None, goal }
+        Task { head: &[], message: self.message, from: None, goal }
     }
 }
 
@@ -73,7 +73,7 @@ impl<A: Algorithm> Chain<A> for (&mut Hash<A>, &[u8]) {
     }
 
     fn task(&mut self) -> Task<'_, A> {
-        Task { message: self.1, from: None, goal: Goal::State(self.0.state_mut()) }
+        Task { head: &[], message: self.1, from: None, goal: Goal::State(self.0.state_mut()) }
     }
 }
 
@@ -95,12 +95,14 @@ impl<A: Algorithm> Chain<A> for Part<'_, A> {
 
     fn task(&mut self) -> Task<'_, A> {
         let goal = Goal::Part { state: self.state, left: &mut self.left };
-        Task { message: self.message, from: None, goal }
+        Task { head: &[], message: self.message, from: None, goal }
     }
 }
 
 /// A message on its way.
 pub(crate) struct Task<'a, A: Algorithm> {
+    /// What comes before the message: less than a block.
+    pub(crate) head: &'a [u8],
     pub(crate) message: &'a [u8],
     /// Where a digest begins, if not at the beginning: a state, after so many bytes, which are whole blocks.
     pub(crate) from: Option<(&'a State<A>, u64)>,
@@ -111,7 +113,7 @@ pub(crate) struct Task<'a, A: Algorithm> {
 pub(crate) enum Goal<'a, A: Algorithm> {
     /// The digest. With a state, after one block, it is hashed once more from there: the outer hash of HMAC.
     Digest { then: Option<&'a State<A>>, digest: &'a mut [u8] },
-    /// The state after whole blocks, from what it is now.
+    /// The state after whole blocks, head and message, from what it is now.
     State(&'a mut State<A>),
     /// The same, but the lane may be left before; then so many blocks are left.
     Part { state: &'a mut State<A>, left: &'a mut usize },
@@ -119,20 +121,28 @@ pub(crate) enum Goal<'a, A: Algorithm> {
 
 impl<A: Algorithm> Task<'_, A> {
     /// Without lanes.
-    fn run(self, level: ShaLevel) {
+    fn run(mut self, level: ShaLevel) {
         let (mut state, length) = (self.begin(), self.length());
+        let mut tail = A::Tail::ZERO;
+        let bytes = self.fill_head(tail.as_mut());
+        compress::<Compress<A>>(level, &mut state, &tail.as_ref()[..bytes]);
         let (then, digest) = match self.goal {
             Goal::Digest { then, digest } => (then, digest),
-            Goal::State(state) => return compress::<Compress<A>>(level, state, self.message),
-            Goal::Part { state, left } => {
-                *left = 0;
-                return compress::<Compress<A>>(level, state, self.message);
+            Goal::State(goal) => {
+                compress::<Compress<A>>(level, &mut state, self.message);
+                *goal = state;
+                return;
+            }
+            Goal::Part { state: goal, left } => {
+                compress::<Compress<A>>(level, &mut state, self.message);
+                (*goal, *left) = (state, 0);
+                return;
             }
         };
-        let (blocks, rest) = self.message.split_at(body::<A>(self.message.len()));
+        let body = body::<A>(self.head.len() + self.message.len());
+        let (blocks, rest) = self.message.split_at(body);
         compress::<Compress<A>>(level, &mut state, blocks);
-        let mut tail = A::Tail::ZERO;
-        let bytes = pad::<A>(tail.as_mut(), rest, length);
+        let bytes = pad::<A>(tail.as_mut(), self.head, rest, length);
         A::before_last(&mut state, length);
         compress::<Compress<A>>(level, &mut state, &tail.as_ref()[..bytes]);
         if let Some(outer) = then {
@@ -156,17 +166,40 @@ impl<A: Algorithm> Task<'_, A> {
     /// That of all that was hashed in the end, in bytes.
     #[inline(always)]
     fn length(&self) -> u64 {
-        self.message.len() as u64 + self.from.map_or(0, |(_, before)| before)
+        let before = self.from.map_or(0, |(_, before)| before);
+        (self.head.len() + self.message.len()) as u64 + before
+    }
+
+    /// The block that head and message share, if it can be taken before the end is looked at: in `tail`, and no
+    /// longer in the task. Gives its bytes.
+    #[inline(always)]
+    fn fill_head(&mut self, tail: &mut [u8]) -> usize {
+        let block = Compress::<A>::BLOCK;
+        let whole = match self.goal {
+            Goal::Digest { .. } => body::<A>(self.head.len() + self.message.len()),
+            Goal::State(_) | Goal::Part { .. } => self.head.len() + self.message.len(),
+        };
+        if self.head.is_empty() || whole < block {
+            return 0;
+        }
+        let (start, rest) = tail[..block].split_at_mut(self.head.len());
+        let (first, message) = self.message.split_at(rest.len());
+        start.copy_from_slice(self.head);
+        rest.copy_from_slice(first);
+        (self.head, self.message) = (&[], message);
+        block
     }
 }
 
-/// Pads the end of a message of `length` bytes. Gives the bytes of its padded blocks.
+/// Pads the end of a message of `length` bytes, `head` and `rest`. Gives the bytes of its padded blocks.
 #[inline(always)]
-fn pad<A: Algorithm>(tail: &mut [u8], rest: &[u8], length: u64) -> usize {
-    let (start, zeros) = tail.split_at_mut(rest.len());
-    start.copy_from_slice(rest);
+fn pad<A: Algorithm>(tail: &mut [u8], head: &[u8], rest: &[u8], length: u64) -> usize {
+    let (start, zeros) = tail.split_at_mut(head.len() + rest.len());
+    let (first, second) = start.split_at_mut(head.len());
+    first.copy_from_slice(head);
+    second.copy_from_slice(rest);
     zeros.fill(0);
-    A::pad(tail, rest.len(), length)
+    A::pad(tail, head.len() + rest.len(), length)
 }
 
 /// The last blocks of the outer hash of HMAC, which have the digest of the inner one. Gives the state before them,
@@ -180,7 +213,7 @@ fn outer_end<A: Algorithm>(
     let mut digest = A::Digest::ZERO;
     A::output(inner, digest.as_mut());
     let length = (Compress::<A>::BLOCK + digest.as_ref().len()) as u64;
-    let bytes = pad::<A>(tail, digest.as_ref(), length);
+    let bytes = pad::<A>(tail, &[], digest.as_ref(), length);
     wipe(digest.as_mut());
     let mut state = *outer;
     A::before_last(&mut state, length);
@@ -271,7 +304,8 @@ struct HashCrew<'a, S, A: Algorithm> {
     /// Word by word, those of all lanes.
     state: Rows<A>,
     seats: [Seat<'a, A>; MOST_WORDS],
-    /// What follows the whole blocks of each message: its padded end, or that of its outer hash.
+    /// What is not read where the message lies: the block that begins with a head, the padded end, or that of the
+    /// outer hash.
     tails: [A::Tail; MOST_WORDS],
 }
 
@@ -280,11 +314,13 @@ pub(crate) type Rows<A> = <Compress<A> as Compression>::State<[WordOf<A>; MOST_W
 
 /// A lane.
 struct Seat<'a, A: Algorithm> {
+    /// What is left of a head that has no block of its own with the message.
+    head: &'a [u8],
     /// What is left of the message.
     message: &'a [u8],
     /// The bytes of whole blocks at its beginning: zero once the padded end is in the tail.
     body: usize,
-    /// The bytes of the tail that are left, at its end.
+    /// The bytes of the tail that are left, at its end. They come before those of the message.
     tail: usize,
     /// The bytes of the tail in all.
     padded: usize,
@@ -300,6 +336,7 @@ impl<S: Words<WordOf<A>>, A: Algorithm> HashCrew<'_, S, A> {
     fn new(s: S, one: ShaLevel) -> Self {
         let state = Compress::<A>::state([WordOf::<A>::default(); MOST_WORDS]);
         let seats = core::array::from_fn(|_| Seat {
+            head: &[],
             message: &[],
             body: 0,
             tail: 0,
@@ -337,7 +374,7 @@ impl<S: Words<WordOf<A>>, A: Algorithm> HashCrew<'_, S, A> {
             self.set_column(lane, &state);
         }
         let seat = &mut self.seats[lane];
-        let bytes = pad::<A>(self.tails[lane].as_mut(), seat.message, seat.length);
+        let bytes = pad::<A>(self.tails[lane].as_mut(), seat.head, seat.message, seat.length);
         (seat.tail, seat.padded) = (bytes, bytes);
     }
 
@@ -362,10 +399,10 @@ impl<S: Words<WordOf<A>>, A: Algorithm> HashCrew<'_, S, A> {
             // Lanes that are not in use take what the first one does.
             let lane = if lane < used { lane } else { 0 };
             let seat = &self.seats[lane];
-            *row = if seat.body > 0 {
-                &seat.message[..seat.body]
-            } else {
+            *row = if seat.tail > 0 {
                 &self.tails[lane].as_ref()[seat.padded - seat.tail..seat.padded]
+            } else {
+                &seat.message[..seat.body]
             };
         }
         if used > S::LANES && lanes::<S, A>() > S::LANES {
@@ -376,11 +413,11 @@ impl<S: Words<WordOf<A>>, A: Algorithm> HashCrew<'_, S, A> {
         let bytes = steps * Compress::<A>::BLOCK;
         for seat in &mut self.seats[..used] {
             seat.left -= steps;
-            if seat.body > 0 {
+            if seat.tail > 0 {
+                seat.tail -= bytes;
+            } else {
                 seat.message = &seat.message[bytes..];
                 seat.body -= bytes;
-            } else {
-                seat.tail -= bytes;
             }
         }
     }
@@ -388,29 +425,22 @@ impl<S: Words<WordOf<A>>, A: Algorithm> HashCrew<'_, S, A> {
     /// Takes what is left of the message in a lane without the others.
     fn end_alone(&mut self, lane: usize) {
         let level = self.one;
-        let mut state = self.column(lane);
-        let seat = &self.seats[lane];
-        compress::<Compress<A>>(level, &mut state, &seat.message[..seat.body]);
-        if seat.body > 0 {
-            let seat = &mut self.seats[lane];
-            seat.message = &seat.message[seat.body..];
-            seat.body = 0;
-            self.set_column(lane, &state);
-            if matches!(self.seats[lane].goal, Goal::State(_)) {
-                return;
-            }
-            self.turn_to_end(lane);
-            state = self.column(lane);
-        }
         loop {
-            let seat = &self.seats[lane];
+            let mut state = self.column(lane);
+            let seat = &mut self.seats[lane];
             let tail = &self.tails[lane].as_ref()[seat.padded - seat.tail..seat.padded];
+            let (body, rest) = seat.message.split_at(seat.body);
             compress::<Compress<A>>(level, &mut state, tail);
+            compress::<Compress<A>>(level, &mut state, body);
+            seat.left -= (seat.tail + seat.body) / Compress::<A>::BLOCK;
+            (seat.message, seat.body, seat.tail) = (rest, 0, 0);
+            let to_end = seat.left > 0;
             self.set_column(lane, &state);
-            if !self.turn_to_outer(lane) {
+            if to_end {
+                self.turn_to_end(lane);
+            } else if !self.turn_to_outer(lane) {
                 return;
             }
-            state = self.column(lane);
         }
     }
 }
@@ -461,21 +491,23 @@ impl<'a, S: Words<WordOf<A>>, A: Algorithm> Crew for HashCrew<'a, S, A> {
     }
 
     #[inline(always)]
-    fn seat(&mut self, lane: usize, task: Task<'a, A>) {
+    fn seat(&mut self, lane: usize, mut task: Task<'a, A>) {
         let block = Compress::<A>::BLOCK;
         let (length, state) = (task.length(), task.begin());
         self.set_column(lane, &state);
-        let Task { message, goal, .. } = task;
-        let (body, padded) = match goal {
+        let tail = task.fill_head(self.tails[lane].as_mut());
+        let Task { head, message, goal, .. } = task;
+        let bytes = head.len() + message.len();
+        let (body, end) = match goal {
             Goal::Digest { .. } => {
-                let body = body::<A>(message.len());
-                (body, A::padded(message.len() - body))
+                let body = body::<A>(bytes);
+                (body, A::padded(bytes - body))
             }
-            Goal::State(_) | Goal::Part { .. } => (message.len(), 0),
+            Goal::State(_) | Goal::Part { .. } => (bytes, 0),
         };
-        let left = (body + padded) / block;
-        self.seats[lane] = Seat { message, body, tail: 0, padded, length, left, goal };
-        if body == 0 {
+        let left = (tail + body + end) / block;
+        self.seats[lane] = Seat { head, message, body, tail, padded: tail, length, left, goal };
+        if tail == 0 && body == 0 {
             self.turn_to_end(lane);
         }
     }
@@ -493,7 +525,7 @@ impl<'a, S: Words<WordOf<A>>, A: Algorithm> Crew for HashCrew<'a, S, A> {
             // As far as no lane comes to the end of what it reads.
             let mut now = left * block;
             for seat in &self.seats[..used] {
-                now = now.min(if seat.body > 0 { seat.body } else { seat.tail });
+                now = now.min(if seat.tail > 0 { seat.tail } else { seat.body });
             }
             self.take(used, now / block);
             left -= now / block;

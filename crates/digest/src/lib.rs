@@ -48,6 +48,7 @@ mod levels;
 mod owned;
 mod parallel;
 mod pbkdf2;
+mod prefix;
 mod sha1;
 mod sha2;
 mod sm3;
@@ -69,6 +70,7 @@ pub use owned::RunningHash;
 pub use owned::{HashCompleted, OwnedHashJob};
 pub use parallel::{ParallelHash, ParallelHash128, ParallelHash256};
 pub use pbkdf2::{Pbkdf2Job, pbkdf2_all};
+pub use prefix::{PrefixJob, hmac_prefixes};
 
 /// SHA-1: see [`algorithm::Sha1`].
 pub type Sha1 = Hash<algorithm::Sha1>;

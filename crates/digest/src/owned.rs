@@ -110,7 +110,7 @@ impl<A: Algorithm, B: AsRef<[u8]>, T> RunningHash<'_, A, B, T> {
         let done = self.done as u64;
         let (message, from, then) = match self.job.key {
             Some(key) if done == 0 => {
-                let (message, from) = key.inner(message);
+                let (message, from) = key.inner(&[], message);
                 (message, from, Some(key.outer()))
             }
             Some(key) => {
@@ -144,7 +144,7 @@ impl<A: Algorithm> Chain<A> for Rest<'_, A> {
 
     fn task(&mut self) -> Task<'_, A> {
         let goal = Goal::Digest { then: self.then, digest: self.digest.as_mut() };
-        Task { message: self.message, from: self.from, goal }
+        Task { head: &[], message: self.message, from: self.from, goal }
     }
 }
 

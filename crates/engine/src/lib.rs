@@ -17,6 +17,7 @@
 //! | SHA-1, SHA-2, SHA-3, SM3, BLAKE2 | [`hash`]: [`Sha256`](hash::Sha256) and others | [`hash::hash_all`] |
 //! | HMAC, KMAC | [`hash::HmacKey`], [`hash::Kmac256`] | [`hash::hmac_all`] |
 //! | keys from secrets, from passwords | [`hash::Hkdf`] | [`hash::pbkdf2_all`] |
+//! | records of TLS | [`record`]: [`CbcHmac`](record::CbcHmac) | [`record::seal_all`] |
 //! | a large file | [`hash::Kt128`]: a tree, whose leaves take lanes | |
 //! | CRC, GHASH, POLYVAL | [`hash`] | |
 //! | the traits of the RustCrypto family | `traits` (features) | |
@@ -65,6 +66,8 @@ pub use lanelock_core::{
     CounterBits, CtrStream, Error, InOut, Key, KeyWrap, LevelError, Pattern, SizedCipher, Xts,
     Zeroizing, cipher, lanes, last_level_run,
 };
+
+pub use lanelock_record as record;
 
 /// Hashes, universal hashes and checksums, and what is made of them.
 pub mod hash {

@@ -19,7 +19,7 @@ use crate::{
     lanes::{Chain, Goal, Task, run_all},
 };
 
-/// A message that is the beginning of some data: its tag by HMAC. The state is zeroised on drop.
+/// A message that is the beginning of some data: its tag by HMAC. Zeroised on drop.
 ///
 /// Which length of `lengths` it has is a secret; the lengths themselves are not.
 ///
@@ -176,6 +176,7 @@ fn low(number: usize) -> u32 {
 impl<A: MerkleDamgard> Drop for PrefixJob<'_, A> {
     fn drop(&mut self) {
         self.state.as_mut().zeroize();
+        self.tag.zeroize();
     }
 }
 

@@ -8,7 +8,11 @@
 
 use std::{fs::File, num::NonZeroUsize, os::unix::fs::FileExt};
 
-use lanelock::{Aes, cipher::AnyAes};
+use lanelock::{
+    Aes,
+    cipher::AnyAes,
+    record::{AeadRecords, CbcHmac, MacOrder},
+};
 use lanelock::{
     Aes128, Aes128Cmac, Aes128KeyWrap, Aes128Xts, Aes192, Aes192Cmac, Aes192KeyWrap, Aes192Xts,
     Aes256, Aes256Cmac, Aes256KeyWrap, Aes256Xts, ChaCha20, CmacStream, CounterBits, CtrStream,
@@ -21,7 +25,7 @@ use lanelock::{
     },
     hash::{
         Ghash, Hash, Hkdf, Hmac, HmacKey, Kmac128, Kmac256, Kt128, Kt256, Output, ParallelHash128,
-        ParallelHash256, Polyval, algorithm as hashes,
+        ParallelHash256, Polyval, PrefixJob, algorithm as hashes,
     },
 };
 use zeroize::ZeroizeOnDrop;
@@ -153,6 +157,14 @@ wiped! {
         hmac.update(&[0x5a; 261]);
         hmac
     };
+    prefix: PrefixJob<'static, hashes::Sha256>, 1 words, {
+        let key = leak(HmacKey::new(&[0xa5; 32]).unwrap());
+        PrefixJob::new(key, &[], &[], 0..1, 0)
+    };
+    cbc_hmac: CbcHmac<Aes<128>, hashes::Sha256>, 0 words,
+        CbcHmac::new(MacOrder::MacThenEncrypt, &[0xa5; 16], &[0x5a; 32]).unwrap();
+    records: AeadRecords<Aes128Gcm>, 0 words,
+        AeadRecords::tls13(Aes128Gcm::new(&[0xa5; 16]).unwrap(), [0x5a; 12]);
     hkdf: Hkdf<hashes::Sha256>, 0 words, Hkdf::from_key(&[0xa5; 32]).unwrap();
     kmac128: Kmac128, 0 words, Kmac128::new(&[0xa5; 32], b"").unwrap();
     kmac256: Kmac256, 0 words, Kmac256::new(&[0xa5; 32], b"").unwrap();
@@ -373,11 +385,13 @@ const PLAIN: &[&str] = &[
     "Completed",
     "CompletedMessage",
     "Compress",
+    "ContentType",
     "CounterBits",
     "Error",
     "Extent",
     "HashCompleted",
     "HashJob",
+    "Header",
     "HmacJob",
     "ImportError",
     "InOut",
@@ -389,6 +403,7 @@ const PLAIN: &[&str] = &[
     "Levels",
     "MacCompleted",
     "MacJob",
+    "MacOrder",
     "Message",
     "Operation",
     "Order",
@@ -399,6 +414,7 @@ const PLAIN: &[&str] = &[
     "OwnKeys",
     "Pattern",
     "Pbkdf2Job",
+    "Record",
     "SameKey",
     "Scheduler",
     "Sha1",
@@ -415,6 +431,7 @@ const PLAIN: &[&str] = &[
     "TurboShake128",
     "TurboShake256",
     "Turns",
+    "Version",
     "WordOf",
 ];
 
@@ -425,8 +442,9 @@ fn every_public_type_is_listed() {
     let mut names = Vec::new();
     let mut generic = Vec::new();
     let crates = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let mut folders: Vec<_> =
-        ["core", "digest", "hash", "aead"].map(|name| crates.join(name).join("src")).into();
+    let mut folders: Vec<_> = ["core", "digest", "hash", "aead", "record"]
+        .map(|name| crates.join(name).join("src"))
+        .into();
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();

@@ -9,8 +9,10 @@ use lanelock_core::{
 };
 use lanelock_digest::{HmacJob, PrefixJob, algorithm::MerkleDamgard, hmac_all, hmac_prefixes};
 
+use zeroize::Zeroize;
+
 use crate::{
-    cbc_hmac::{CbcHmac, IV, Order, finish_text, pad},
+    cbc_hmac::{CbcHmac, IV, MacOrder, finish_text, pad},
     header::Header,
     padding::Unpadded,
 };
@@ -58,8 +60,8 @@ impl<'a, C: SizedCipher<Cipher: LaneCipher>, A: MerkleDamgard> Record<'a, C, A> 
     /// The part that is encrypted, and behind it the MAC where that comes last.
     fn parts(&mut self) -> (&mut [u8], &mut [u8]) {
         let end = match self.key.order {
-            Order::MacThenEncrypt => self.fragment.len(),
-            Order::EncryptThenMac => self.fragment.len() - CbcHmac::<C, A>::MAC,
+            MacOrder::MacThenEncrypt => self.fragment.len(),
+            MacOrder::EncryptThenMac => self.fragment.len() - CbcHmac::<C, A>::MAC,
         };
         self.fragment.split_at_mut(end)
     }
@@ -67,8 +69,8 @@ impl<'a, C: SizedCipher<Cipher: LaneCipher>, A: MerkleDamgard> Record<'a, C, A> 
     /// What an HMAC in lanes covers, with its header: the content, or what was sealed.
     fn authenticated(&self) -> ([u8; Header::AAD], Range<usize>) {
         let range = match self.key.order {
-            Order::MacThenEncrypt => self.content.clone(),
-            Order::EncryptThenMac => 0..self.fragment.len() - CbcHmac::<C, A>::MAC,
+            MacOrder::MacThenEncrypt => self.content.clone(),
+            MacOrder::EncryptThenMac => 0..self.fragment.len() - CbcHmac::<C, A>::MAC,
         };
         (self.header.aad(range.len()), range)
     }
@@ -97,10 +99,10 @@ impl<C: SizedCipher<Cipher: LaneCipher>, A: MerkleDamgard> fmt::Debug for Record
 ///
 /// ```
 /// use lanelock::{Aes, Error, hash::algorithm::Sha1};
-/// use lanelock::record::{CbcHmac, ContentType, Header, Order, Record, Version, open_all, seal_all};
+/// use lanelock::record::{CbcHmac, ContentType, Header, MacOrder, Record, Version, open_all, seal_all};
 ///
 /// # fn main() -> Result<(), Error> {
-/// let key = CbcHmac::<Aes<128>, Sha1>::new(Order::EncryptThenMac, &[1; 16], &[2; 20])?;
+/// let key = CbcHmac::<Aes<128>, Sha1>::new(MacOrder::EncryptThenMac, &[1; 16], &[2; 20])?;
 /// let header = |number| Header::new(number, ContentType::APPLICATION_DATA, Version::TLS_1_2);
 /// let mut fragments = vec![vec![0; key.sealed_length(1000)]; 40]; // content: 1000 bytes behind 16
 /// let ivs = (0..40).map(|number| [number; 16]); // random ones
@@ -160,8 +162,8 @@ pub fn open_all<C: SizedCipher<Cipher: LaneCipher>, A: MerkleDamgard>(
     }
     for records in records.chunks_mut(AT_ONCE) {
         let (mut inside, mut behind) = by_order(records);
-        let tags = tags(&behind);
-        for (record, tag) in behind.iter_mut().zip(tags) {
+        let mut tags = tags(&behind);
+        for (record, tag) in behind.iter_mut().zip(&mut tags) {
             let checked = record.key.check_mac(tag, record.fragment);
             let opened = checked.and_then(|()| record.key.decrypt_authentic(record.fragment));
             record.finish(opened);
@@ -188,9 +190,9 @@ fn open_inside<C: SizedCipher<Cipher: LaneCipher>, A: MerkleDamgard>(
         .map(|((record, head), found)| record.key.prefix(head, record.fragment, *found))
         .collect();
     hmac_prefixes(&mut jobs);
-    let tags: Vec<_> = jobs.iter().map(|job| job.tag).collect();
+    let mut tags: Vec<_> = jobs.iter().map(|job| job.tag).collect();
     drop(jobs);
-    for ((record, tag), found) in records.iter_mut().zip(tags).zip(found) {
+    for ((record, tag), found) in records.iter_mut().zip(&mut tags).zip(found) {
         let opened = record.key.judge(tag, found, record.fragment);
         record.finish(opened);
     }
@@ -202,7 +204,7 @@ fn by_order<'r, 'a, C: SizedCipher<Cipher: LaneCipher>, A: MerkleDamgard>(
     records: &'r mut [Record<'a, C, A>],
 ) -> (Vec<&'r mut Record<'a, C, A>>, Vec<&'r mut Record<'a, C, A>>) {
     let records = records.iter_mut().filter(|record| record.result.is_ok());
-    records.partition(|record| record.key.order == Order::MacThenEncrypt)
+    records.partition(|record| record.key.order == MacOrder::MacThenEncrypt)
 }
 
 /// The MACs of records that are to be sealed, or whose MACs are behind them.
@@ -218,7 +220,9 @@ fn tags<C: SizedCipher<Cipher: LaneCipher>, A: MerkleDamgard>(
         })
         .collect();
     hmac_all(&mut jobs);
-    jobs.iter().map(|job| job.tag).collect()
+    let tags = jobs.iter().map(|job| job.tag).collect();
+    jobs.iter_mut().for_each(|job| job.tag.zeroize());
+    tags
 }
 
 /// Encrypts records that are padded.

@@ -33,7 +33,7 @@ const MOST_FRAGMENT: usize = MOST_CONTENT + 2048;
 
 /// Which comes first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Order {
+pub enum MacOrder {
     /// The MAC, which is encrypted with the content: TLS without an extension.
     MacThenEncrypt,
     /// The encryption: TLS with the extension `encrypt_then_mac` (RFC 7366).
@@ -45,7 +45,7 @@ pub enum Order {
 /// A *fragment* is what follows the five bytes of a record's header: IV, ciphertext, and the MAC where it comes last.
 /// The [crate](crate) has an example.
 pub struct CbcHmac<C: SizedCipher<Cipher: LaneCipher>, A: MerkleDamgard> {
-    pub(crate) order: Order,
+    pub(crate) order: MacOrder,
     pub(crate) cipher: Key<C>,
     pub(crate) mac: HmacKey<A>,
 }
@@ -58,13 +58,13 @@ impl<C: SizedCipher<Cipher: LaneCipher>, A: MerkleDamgard> CbcHmac<C, A> {
     ///
     /// # Errors
     /// [`LevelError`] if the environment variable `LANELOCK_LEVEL` has a mistake.
-    pub fn new(order: Order, key: &C::KeyBytes, mac_key: &[u8]) -> Result<Self, LevelError> {
+    pub fn new(order: MacOrder, key: &C::KeyBytes, mac_key: &[u8]) -> Result<Self, LevelError> {
         Ok(Self { order, cipher: Key::new(key)?, mac: HmacKey::new(mac_key)? })
     }
 
     /// The same at these levels.
     pub fn with_levels(
-        order: Order,
+        order: MacOrder,
         (key, level): (&C::KeyBytes, AesLevel),
         (mac_key, levels): (&[u8], Levels),
     ) -> Self {
@@ -75,8 +75,8 @@ impl<C: SizedCipher<Cipher: LaneCipher>, A: MerkleDamgard> CbcHmac<C, A> {
     /// The bytes of a fragment with so many bytes of content. The padding is as short as can be.
     pub const fn sealed_length(&self, content: usize) -> usize {
         match self.order {
-            Order::MacThenEncrypt => IV + padded(content + Self::MAC),
-            Order::EncryptThenMac => IV + padded(content) + Self::MAC,
+            MacOrder::MacThenEncrypt => IV + padded(content + Self::MAC),
+            MacOrder::EncryptThenMac => IV + padded(content) + Self::MAC,
         }
     }
 
@@ -99,8 +99,10 @@ impl<C: SizedCipher<Cipher: LaneCipher>, A: MerkleDamgard> CbcHmac<C, A> {
         };
         *place = *iv;
         match self.order {
-            Order::MacThenEncrypt => self.seal_stitched(&header.aad(content), *iv, rest, content),
-            Order::EncryptThenMac => {
+            MacOrder::MacThenEncrypt => {
+                self.seal_stitched(&header.aad(content), *iv, rest, content)
+            }
+            MacOrder::EncryptThenMac => {
                 let (text, _) = rest.split_at_mut(padded(content));
                 pad(text, content);
                 self.cipher.cbc_encrypt(&mut iv.clone(), text)?;
@@ -147,19 +149,19 @@ impl<C: SizedCipher<Cipher: LaneCipher>, A: MerkleDamgard> CbcHmac<C, A> {
     pub fn open<'f>(&self, header: Header, fragment: &'f mut [u8]) -> Result<&'f mut [u8], Error> {
         self.check_opening(fragment)?;
         let length = match self.order {
-            Order::MacThenEncrypt => {
+            MacOrder::MacThenEncrypt => {
                 let found = self.decrypt(fragment)?;
                 let head = header.aad(found.length);
                 let mut jobs = [self.prefix(&head, fragment, found)];
                 hmac_prefixes(&mut jobs);
-                let tag = jobs[0].tag;
+                let mut tag = jobs[0].tag;
                 drop(jobs);
-                self.judge(tag, found, fragment)
+                self.judge(&mut tag, found, fragment)
             }
-            Order::EncryptThenMac => {
+            MacOrder::EncryptThenMac => {
                 let sealed = fragment.len() - Self::MAC;
-                let tag = self.tag(header, &fragment[..sealed]);
-                self.check_mac(tag, fragment).and_then(|()| self.decrypt_authentic(fragment))
+                let mut tag = self.tag(header, &fragment[..sealed]);
+                self.check_mac(&mut tag, fragment).and_then(|()| self.decrypt_authentic(fragment))
             }
         }?;
         Ok(&mut fragment[IV..IV + length])
@@ -189,8 +191,8 @@ impl<C: SizedCipher<Cipher: LaneCipher>, A: MerkleDamgard> CbcHmac<C, A> {
         let least = self.sealed_length(0);
         let (bytes, mac) = (fragment.len(), self.sealed_length(0) - IV - padded(0));
         let blocks = match self.order {
-            Order::MacThenEncrypt => bytes,
-            Order::EncryptThenMac => bytes.wrapping_sub(mac),
+            MacOrder::MacThenEncrypt => bytes,
+            MacOrder::EncryptThenMac => bytes.wrapping_sub(mac),
         };
         if bytes < least || bytes > MOST_FRAGMENT || !blocks.is_multiple_of(16) {
             wipe(fragment);
@@ -227,10 +229,11 @@ impl<C: SizedCipher<Cipher: LaneCipher>, A: MerkleDamgard> CbcHmac<C, A> {
         PrefixJob::new(&self.mac, head, text, lengths, found.length)
     }
 
-    /// Whether padding and MAC of a decrypted fragment are right. If so, how long the content is.
+    /// Whether padding and MAC of a decrypted fragment are right. If so, how long the content is. If not,
+    /// the tag is zeroed, which a forger could use.
     pub(crate) fn judge(
         &self,
-        mut tag: A::Digest,
+        tag: &mut A::Digest,
         found: Unpadded,
         fragment: &mut [u8],
     ) -> Result<usize, Error> {
@@ -247,7 +250,7 @@ impl<C: SizedCipher<Cipher: LaneCipher>, A: MerkleDamgard> CbcHmac<C, A> {
     }
 
     /// Whether the MAC behind a fragment is right.
-    pub(crate) fn check_mac(&self, mut tag: A::Digest, fragment: &mut [u8]) -> Result<(), Error> {
+    pub(crate) fn check_mac(&self, tag: &mut A::Digest, fragment: &mut [u8]) -> Result<(), Error> {
         let (sealed, mac) = fragment.split_at_mut(fragment.len() - Self::MAC);
         let result = authenticate_wiping(tag.as_mut(), mac, sealed);
         if result.is_err() {

@@ -9,11 +9,11 @@ use lanelock_digest::{
     hmac_prefixes,
 };
 use lanelock_record::{
-    CbcHmac, ContentType, Header, MOST_CONTENT, Order, Record, Version, open_all, seal_all,
+    CbcHmac, ContentType, Header, MOST_CONTENT, MacOrder, Record, Version, open_all, seal_all,
 };
 use lanelock_testkit::{Rng, pattern};
 
-const ORDERS: [Order; 2] = [Order::MacThenEncrypt, Order::EncryptThenMac];
+const ORDERS: [MacOrder; 2] = [MacOrder::MacThenEncrypt, MacOrder::EncryptThenMac];
 const IV: [u8; 16] = [0x3c; 16];
 
 fn header(sequence: u64) -> Header {
@@ -29,7 +29,7 @@ fn unsealed(length: usize, content: &[u8]) -> Vec<u8> {
 
 /// A record by the formulas of the RFCs, with any padding, by the parts that have their own tests.
 fn by_formula<C: SizedCipher<Cipher: LaneCipher>, A: MerkleDamgard>(
-    order: Order,
+    order: MacOrder,
     (key, mac): (&Key<C>, &HmacKey<A>),
     header: Header,
     content: &[u8],
@@ -47,13 +47,13 @@ fn by_formula<C: SizedCipher<Cipher: LaneCipher>, A: MerkleDamgard>(
         mac.tag(&message.concat()).as_ref().to_vec()
     };
     let mut text = content.to_vec();
-    if order == Order::MacThenEncrypt {
+    if order == MacOrder::MacThenEncrypt {
         text.extend(tag(content));
     }
     text.extend(vec![padding; usize::from(padding) + 1]);
     key.cbc_encrypt(&mut IV.clone(), &mut text).unwrap();
     let mut fragment = [&IV[..], &text].concat();
-    if order == Order::EncryptThenMac {
+    if order == MacOrder::EncryptThenMac {
         fragment.extend(tag(&fragment));
     }
     fragment
@@ -65,7 +65,7 @@ fn paddings_and_lengths<A: MerkleDamgard>(level: AesLevel, levels: Levels, lengt
         (&Key::<Aes<128>>::with_level(&key, level), &HmacKey::<A>::with_levels(levels, &mac_key));
     for order in ORDERS {
         let record = CbcHmac::<Aes<128>, A>::with_levels(order, (&key, level), (&mac_key, levels));
-        let mac = if order == Order::MacThenEncrypt { size_of::<A::Digest>() } else { 0 };
+        let mac = if order == MacOrder::MacThenEncrypt { size_of::<A::Digest>() } else { 0 };
         for &length in lengths {
             let content = pattern(length);
             let least = 15 - (length + mac) % 16;
@@ -172,7 +172,7 @@ fn lengths_that_no_record_has() {
         );
         // With the right MAC too.
         let content = pattern(MOST_CONTENT + 1);
-        let padding = if order == Order::MacThenEncrypt { 10 } else { 14 };
+        let padding = if order == MacOrder::MacThenEncrypt { 10 } else { 14 };
         let mut fragment = by_formula::<Aes<128>, Sha1>(order, parts, header(0), &content, padding);
         assert_eq!(key.open(header(0), &mut fragment), Err(Error::Authentication));
         assert_eq!(key.open(header(0), &mut vec![1; 1 << 16]), Err(Error::Authentication));
@@ -256,7 +256,7 @@ fn many_records_are_each_what_one_is() {
 /// Records of a batch that cannot be sealed or opened are said to be so, and the others are done.
 #[test]
 fn a_record_of_a_wrong_length_disturbs_no_other() {
-    let key = CbcHmac::<Aes<128>, Sha1>::new(Order::MacThenEncrypt, &[1; 16], &[2; 20]).unwrap();
+    let key = CbcHmac::<Aes<128>, Sha1>::new(MacOrder::MacThenEncrypt, &[1; 16], &[2; 20]).unwrap();
     let mut fragments = [vec![0; 1], vec![0; key.sealed_length(100)], vec![0; 33]];
     let mut records: Vec<_> = fragments
         .iter_mut()

@@ -7,7 +7,7 @@ use lanelock_digest::{
     Levels,
     algorithm::{MerkleDamgard, Sha1, Sha256, Sha384},
 };
-use lanelock_record::{CbcHmac, ContentType, Header, Order, Version};
+use lanelock_record::{CbcHmac, ContentType, Header, MacOrder, Version};
 use lanelock_testkit::unhex;
 
 const SESSIONS: &str = include_str!("sessions.txt");
@@ -20,7 +20,7 @@ fn lines(kind: &str) -> impl Iterator<Item = Vec<&'static str>> {
 
 /// A record of CBC and HMAC.
 struct Case {
-    order: Order,
+    order: MacOrder,
     key: Vec<u8>,
     mac_key: Vec<u8>,
     header: Header,
@@ -76,8 +76,8 @@ fn cbc_hmac() {
             panic!("{words:?}")
         };
         let order = match order {
-            "mac-then-encrypt" => Order::MacThenEncrypt,
-            "encrypt-then-mac" => Order::EncryptThenMac,
+            "mac-then-encrypt" => MacOrder::MacThenEncrypt,
+            "encrypt-then-mac" => MacOrder::EncryptThenMac,
             _ => panic!("{order}"),
         };
         let header = Header::new(

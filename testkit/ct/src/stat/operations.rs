@@ -3,7 +3,7 @@
 use std::{array, hint::black_box, num::NonZeroU32};
 
 use lanelock::{
-    Aes128, Aes128Cmac, Aes128KeyWrap, Aes128Xts, Aes192, Aes256, Aes256Cmac, Aes256KeyWrap,
+    Aes, Aes128, Aes128Cmac, Aes128KeyWrap, Aes128Xts, Aes192, Aes256, Aes256Cmac, Aes256KeyWrap,
     Aes256Xts, AesLevel, CounterBits, InOut, Pattern,
     aead::{
         Aead, Aegis128L, Aegis128X4, Aegis256, Aes128Ccm, Aes128Gcm, Aes128GcmSiv, Aes128Ocb3,
@@ -12,10 +12,11 @@ use lanelock::{
     },
     hash::{
         Ghash, HmacJob, HmacKey, Levels, Pbkdf2Job, Polyval,
-        algorithm::{Sha256, Sha512},
+        algorithm::{MerkleDamgard, Sha1, Sha256, Sha384, Sha512},
         hmac_all, pbkdf2_all,
     },
     lanes::{self, Job, MacJob},
+    record::{CbcHmac, ContentType, Header, MacOrder, Version},
 };
 
 use super::{Subject, change, fixed_or_random, wrong_first_or_last, wrong_first_or_later};
@@ -67,6 +68,9 @@ pub(super) const HASHES: &[(&str, MakeHash)] = &[
     ("batch of ChaCha20-Poly1305, one wrong tag", |levels| {
         one_wrong(ChaCha20Poly1305::with_level(&key(), levels.lanes))
     }),
+    ("CBC-HMAC-SHA-1, shortest or longest padding", padding::<Sha1>),
+    ("CBC-HMAC-SHA-256, shortest or longest padding", padding::<Sha256>),
+    ("CBC-HMAC-SHA-384, shortest or longest padding", padding::<Sha384>),
     ("PBKDF2", |levels| {
         Subject::new(16 * 32, fixed_or_random(), move |passwords| {
             let mut keys = [[0; 32]; 16];
@@ -81,6 +85,31 @@ pub(super) const HASHES: &[(&str, MakeHash)] = &[
         })
     }),
 ];
+
+/// Records with a wrong MAC: class 0 with the shortest padding, class 1 with the longest. Who tells them apart can
+/// decrypt (Lucky Thirteen).
+fn padding<A: MerkleDamgard>(levels: Levels) -> Subject {
+    const TEXT: usize = 512;
+    let cipher = Aes128::with_level(&key(), AesLevel::fastest());
+    let record = CbcHmac::<Aes<128>, A>::with_levels(
+        MacOrder::MacThenEncrypt,
+        (&key(), AesLevel::fastest()),
+        (&[7; 32], levels),
+    );
+    let fill = move |class: usize, rng: &mut Rng, fragment: &mut [u8]| {
+        rng.fill(fragment);
+        let padding = if class == 0 { 0 } else { 255_u8 };
+        let (iv, text) = fragment.split_at_mut(16);
+        let start = text.len() - usize::from(padding) - 1;
+        text[start..].fill(padding);
+        let mut iv: [u8; 16] = array::from_fn(|at| iv[at]);
+        cipher.cbc_encrypt(&mut iv, text).expect("blocks");
+    };
+    Subject::new(16 + TEXT, fill, move |fragment| {
+        let header = Header::new(1, ContentType::APPLICATION_DATA, Version::TLS_1_2);
+        let _ = black_box(record.open(header, fragment));
+    })
+}
 
 pub(super) const OPERATIONS: &[(&str, Make)] = &[
     ("key set-up, AES-128", set_up!(Aes128, 16)),

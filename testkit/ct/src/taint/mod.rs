@@ -7,6 +7,7 @@
 
 mod hashes;
 mod operations;
+mod records;
 
 use std::hint::black_box;
 
@@ -62,7 +63,7 @@ pub(crate) fn run(options: &Options) -> bool {
         }
     }
     for levels in Levels::available() {
-        for (name, operation) in hashes::OPERATIONS {
+        for (name, operation) in hashes::OPERATIONS.iter().chain(records::OPERATIONS) {
             if !options.chosen(name) {
                 continue;
             }

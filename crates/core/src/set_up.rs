@@ -56,7 +56,7 @@ impl WipeStack {
     fn of<T>(level: AesLevel) -> Self {
         let depth = match size_of::<T>() {
             ..=512 => StackDepth::KiB1,
-            ..=1024 => StackDepth::KiB2,
+            513..=1024 => StackDepth::KiB2,
             _ => StackDepth::KiB4,
         };
         Self(level, depth)

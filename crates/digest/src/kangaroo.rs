@@ -67,8 +67,8 @@ impl<const RATE: usize, const DIGEST: usize> KangarooTwelve<RATE, DIGEST> {
     /// Takes the next bytes of the message.
     pub fn update(&mut self, mut data: &[u8]) {
         if self.leaves.is_empty() {
-            // Only bytes of the message are in the root.
-            let first = usize::try_from(self.root.length()).expect("a piece at most");
+            // Only bytes of the message are in the root, a piece at most.
+            let first = usize::try_from(self.root.length()).unwrap_or(LEAF);
             let (now, later) = data.split_at(data.len().min(LEAF - first));
             self.root.update(now);
             if later.is_empty() {

@@ -246,12 +246,14 @@ fn kangaroo_of_another_implementation() {
 /// The samples of NIST for ParallelHash and ParallelHashXOF (ParallelHash_samples.pdf, ParallelHashXOF_samples.pdf).
 #[test]
 fn nist_parallel_hash() {
+    /// Message, bytes of a leaf, customisation, digests.
+    type Case<'c> = (&'c [u8], usize, &'c [u8], [&'c str; 4]);
     // 00 to 07, 10 to 17, ...: runs of so many bytes, so often.
     let message = |run: u8, runs: u8| -> Vec<u8> {
         (0..runs).flat_map(|high| (0..run).map(move |low| high << 4 | low)).collect()
     };
     let (short, long) = (message(8, 3), message(12, 6));
-    let cases: [(&[u8], usize, &[u8], [&str; 4]); 3] = [
+    let cases: [Case<'_>; 3] = [
         (
             &short,
             8,

@@ -58,8 +58,9 @@ instructions! {
     TurboShake128 of u64: 29 rotations, 0 shifts, 0 additions, 61 logic, 12 times, 21 words, false;
 }
 
-/// Vectors that are worked on in turn: as many as fit 16 registers.
-const VECTORS: usize = 12;
+/// Vectors that are worked on in turn: as many as fit 32 registers, or 16. More of them wait less.
+const MANY: usize = 24;
+const FEW: usize = 12;
 
 /// `$body` for each of these values of a constant, if it is below `$end`: compilers do not unroll loops as long
 /// as these.
@@ -74,7 +75,7 @@ macro_rules! unrolled {
 
 /// One portion.
 #[inline(always)]
-fn portion<I: Instructions, S: Words<I::Word>>(s: S, v: &mut [S::V; VECTORS]) {
+fn portion<I: Instructions, S: Words<I::Word>, const N: usize>(s: S, v: &mut [S::V; N]) {
     let (turns, plain) = (I::ROTATIONS + I::SHIFTS, I::ADDITIONS + I::LOGIC);
     // Whether so many of the plain ones are spread over all of them so that one is here.
     let here = |i: usize, many: usize, of: usize| (i + 1) * many / of != i * many / of;
@@ -82,15 +83,15 @@ fn portion<I: Instructions, S: Words<I::Word>>(s: S, v: &mut [S::V; VECTORS]) {
         0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37
         38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63
     ] below plain, {
-        let (at, next) = (I % VECTORS, (I + 1) % VECTORS);
+        let (at, next) = (I % N, (I + 1) % N);
         v[at] = if here(I, I::ADDITIONS, plain) {
             s.add(v[at], v[next])
         } else {
-            s.xor_and_not(v[at], v[next], v[(I + 2) % VECTORS])
+            s.xor_and_not(v[at], v[next], v[(I + 2) % N])
         };
         if here(I, turns, plain) {
             // Between two turns of a vector there is an instruction of another kind, so that both stay.
-            let (at, turn) = ((I + VECTORS / 2) % VECTORS, I * turns / plain);
+            let (at, turn) = ((I + N / 2) % N, I * turns / plain);
             v[at] = if here(turn, I::SHIFTS, turns) {
                 s.shift_right::<3>(v[at])
             } else {
@@ -102,9 +103,9 @@ fn portion<I: Instructions, S: Words<I::Word>>(s: S, v: &mut [S::V; VECTORS]) {
 
 /// All vectors as one word.
 #[inline(always)]
-fn sum<W: Word, S: Words<W>>(s: S, v: [S::V; VECTORS]) -> W {
+fn sum<W: Word, S: Words<W>, const N: usize>(s: S, v: [S::V; N]) -> W {
     let mut sum = v[0];
-    for i in 1..VECTORS {
+    for i in 1..N {
         sum = s.xor(sum, v[i]);
     }
     let mut words = [W::default(); lanelock_isa::MOST_WORDS];
@@ -121,12 +122,19 @@ impl<I: Instructions> WordKernel for RoundsOf<I> {
 
     #[inline(always)]
     fn run<S: Words<I::Word>>(self, s: S) -> I::Word {
-        let mut v = [s.splat(I::Word::default()); VECTORS];
-        for i in 0..VECTORS {
+        if S::MANY_REGISTERS { self.on::<S, MANY>(s) } else { self.on::<S, FEW>(s) }
+    }
+}
+
+impl<I: Instructions> RoundsOf<I> {
+    #[inline(always)]
+    fn on<S: Words<I::Word>, const N: usize>(self, s: S) -> I::Word {
+        let mut v = [s.splat(I::Word::default()); N];
+        for i in 0..N {
             v[i] = s.splat(black_box(I::Word::default()));
         }
         for _ in 0..self.0 * I::PORTIONS {
-            portion::<I, S>(s, &mut v);
+            portion::<I, S, N>(s, &mut v);
         }
         sum(s, v)
     }
@@ -141,17 +149,24 @@ impl<I: Instructions> WordKernel for BlocksOf<'_, I> {
 
     #[inline(always)]
     fn run<S: Words<I::Word>>(self, s: S) -> I::Word {
+        if S::MANY_REGISTERS { self.on::<S, MANY>(s) } else { self.on::<S, FEW>(s) }
+    }
+}
+
+impl<I: Instructions> BlocksOf<'_, I> {
+    #[inline(always)]
+    fn on<S: Words<I::Word>, const N: usize>(self, s: S) -> I::Word {
         let bytes = I::WORDS * I::Word::BYTES;
-        let mut v = [s.splat(black_box(I::Word::default())); VECTORS];
+        let mut v = [s.splat(black_box(I::Word::default())); N];
         let mut words = [v[0]; 25];
         for block in 0..self.0[0].len() / bytes {
             s.gather(self.0, block * bytes, &mut words[..I::WORDS]);
             for i in 0..I::WORDS {
                 let word = if I::BIG_ENDIAN { s.swap_bytes(words[i]) } else { words[i] };
-                v[i % VECTORS] = s.add(v[i % VECTORS], word);
+                v[i % N] = s.add(v[i % N], word);
             }
             for _ in 0..I::PORTIONS {
-                portion::<I, S>(s, &mut v);
+                portion::<I, S, N>(s, &mut v);
             }
         }
         sum(s, v)

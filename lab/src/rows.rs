@@ -268,8 +268,16 @@ fn goals_of_hashes() -> Vec<Goal> {
     }
     add(one("sha-256", "hash", 64), Unit::Message, 1.03, Yardstick::Peer);
     add(passwords(), Unit::Message, 0.25, Yardstick::Library("OpenSSL"));
-    // Records (CBC with HMAC, ChaCha20-Poly1305) have their goals here.
+    add(chacha("seal", k16, 1), Unit::Byte, FASTER, Yardstick::Peer);
+    add(chacha("seal", 64, 1), Unit::Message, FASTER, Yardstick::Peer);
+    add(chacha("seal", 64, 64), Unit::Message, 0.4, Yardstick::OneByOne);
+    // Records of CBC with HMAC have their goals here.
     goals
+}
+
+/// Messages of ChaCha20-Poly1305.
+fn chacha(operation: &str, size: usize, streams: usize) -> Row {
+    with_key(256, many("chacha20-poly1305", operation, size, streams))
 }
 
 /// Sixteen passwords side by side.
@@ -306,11 +314,16 @@ fn hashes() -> Vec<Table> {
         alone.extend([one(algorithm, "hash", 64), one(algorithm, "hash", k16)]);
     }
     alone.extend([1, 16].map(|mib| one("kt128", "hash", mib * KIB * KIB)));
+    let mut aead = Vec::new();
+    for size in [64, 256, KIB, k16] {
+        aead.extend([chacha("seal", size, 1), chacha("open", size, 1)]);
+    }
+    aead.push(chacha("seal", 64, 64));
     vec![
+        table("ChaCha20-Poly1305", Unit::Byte, aead),
         table("Hashes of many messages", Unit::Byte, together),
         table("Hashes of one message", Unit::Byte, alone),
         table("Keys from passwords, 1000 iterations", Unit::Message, vec![passwords()]),
-        // Records (CBC with HMAC, ChaCha20-Poly1305) have their tables here.
     ]
 }
 

@@ -12,12 +12,14 @@ struct key {
     DECLARE_ALIGNED(struct gcm_key_data gcm, 64);
     DECLARE_ALIGNED(struct gcm_key_data ghash, 64);
     DECLARE_ALIGNED(uint8_t hmac[2][32], 16); /* the states behind the key, inner and outer */
+    DECLARE_ALIGNED(uint8_t bytes[32], 16);
 };
 
 /* As in main.rs. Hashes have a prefix, since older headers have macros of their names. */
 enum mode { ECB_ENCRYPT, ECB_DECRYPT, CTR, CBC_ENCRYPT, CBC_DECRYPT, CBCS_ENCRYPT, CBCS_DECRYPT,
             CMAC, GMAC, GHASH, GCM_SEAL, GCM_OPEN, GCM_REJECT, CCM_SEAL, CCM_OPEN, CRC_32,
-            OF_SHA_1, OF_SHA_256, OF_SHA_512, OF_SM3, OF_HMAC_SHA_256 };
+            OF_SHA_1, OF_SHA_256, OF_SHA_512, OF_SM3, OF_HMAC_SHA_256,
+            CHACHA_SEAL, CHACHA_OPEN };
 enum path { JOBS, BURST, DIRECT };
 
 struct request {
@@ -70,6 +72,7 @@ const struct key *lab_keys(const uint8_t *const *bytes, size_t keys, size_t coun
     struct key *all = aligned_alloc(64, keys * sizeof *all);
     for (size_t i = 0; i < keys; i++) {
         expand(&all[i], bytes[i], count);
+        memcpy(all[i].bytes, bytes[i], count);
         switch (count) {
         case 16:
             IMB_AES_CMAC_SUBKEY_GEN_128(manager, all[i].encrypt, all[i].subkeys[0], all[i].subkeys[1]);
@@ -129,7 +132,8 @@ static inline void fill(IMB_JOB *job, const struct request *r, size_t i, int ope
         IMB_CIPHER_ECB, IMB_CIPHER_ECB, IMB_CIPHER_CNTR, IMB_CIPHER_CBC, IMB_CIPHER_CBC,
         IMB_CIPHER_CBCS_1_9, IMB_CIPHER_CBCS_1_9, IMB_CIPHER_NULL, IMB_CIPHER_NULL, IMB_CIPHER_NULL,
         IMB_CIPHER_GCM, IMB_CIPHER_GCM, IMB_CIPHER_GCM, IMB_CIPHER_CCM, IMB_CIPHER_CCM,
-        [OF_HMAC_SHA_256] = IMB_CIPHER_NULL };
+        [OF_HMAC_SHA_256] = IMB_CIPHER_NULL,
+        [CHACHA_SEAL] = IMB_CIPHER_CHACHA20_POLY1305, [CHACHA_OPEN] = IMB_CIPHER_CHACHA20_POLY1305 };
     if (is_hash(r->mode)) {
         fill_hash(job, r, i);
         return;
@@ -194,6 +198,15 @@ static inline void fill(IMB_JOB *job, const struct request *r, size_t i, int ope
         job->iv_len_in_bytes = 12;
         job->u.GCM.aad = r->aad;
         job->u.GCM.aad_len_in_bytes = r->aad_length;
+        break;
+    case CHACHA_SEAL: case CHACHA_OPEN:
+        if (!opens) job->src = r->output[i];
+        job->hash_alg = IMB_AUTH_CHACHA20_POLY1305;
+        job->chain_order = opens ? IMB_ORDER_HASH_CIPHER : IMB_ORDER_CIPHER_HASH;
+        job->enc_keys = job->dec_keys = key->bytes;
+        job->iv_len_in_bytes = 12;
+        job->u.CHACHA20_POLY1305.aad = r->aad;
+        job->u.CHACHA20_POLY1305.aad_len_in_bytes = r->aad_length;
         break;
     case CCM_SEAL: case CCM_OPEN:
         if (!opens) job->src = r->output[i];
@@ -273,7 +286,7 @@ static size_t run_direct(const struct request *r, int opens) {
 
 /* Processes all messages; gives how many were. With `check`, by the functions that check their arguments. */
 size_t lab_run(const struct request *r, int check) {
-    int opens = r->mode == GCM_OPEN || r->mode == GCM_REJECT || r->mode == CCM_OPEN;
+    int opens = r->mode == GCM_OPEN || r->mode == GCM_REJECT || r->mode == CCM_OPEN || r->mode == CHACHA_OPEN;
 #ifndef IMB_SM3_DIGEST_SIZE
     if (r->mode == OF_SM3) return 0;
 #endif

@@ -256,6 +256,9 @@ pub const KINDS: &[Kind] = &[
     Kind::many("ccm", "open", ALL, 1, runners::ccm).detail(),
     Kind::many("ocb3", "seal", ALL, 1, runners::ocb3).with(Lengths::Random),
     Kind::many("ocb3", "open", ALL, 1, runners::ocb3).detail(),
+    Kind::many("chacha20-poly1305", "seal", &[256], 1, runners::chacha20_poly1305)
+        .with(Lengths::Random),
+    Kind::many("chacha20-poly1305", "open", &[256], 1, runners::chacha20_poly1305).detail(),
     Kind::one("aegis-128l", "seal", &[128], 1, runners::aegis),
     Kind::one("aegis-128l", "open", &[128], 1, runners::aegis).detail(),
     Kind::one("aegis-128x2", "seal", &[128], 1, runners::aegis).detail(),

@@ -11,14 +11,14 @@ use lanelock::{
     aead::{
         Aead, Aegis128L, Aegis128X2, Aegis128X4, Aegis256, Aegis256X2, Aegis256X4, Aes128Ccm,
         Aes128Gcm, Aes128GcmSiv, Aes128Ocb3, Aes192Ccm, Aes192Gcm, Aes192Ocb3, Aes256Ccm,
-        Aes256Gcm, Aes256GcmSiv, Aes256Ocb3,
+        Aes256Gcm, Aes256GcmSiv, Aes256Ocb3, ChaCha20Poly1305,
         batch::{self, Batch, Message},
     },
     hash::{Crc32, Crc32c, Crc64Nvme, Crc64Xz, Ghash, Polyval},
     lanes::{self, Job, KeyRef, MacJob},
 };
 
-use super::{Buffer, Keys, Lengths, Runner, Workload, traffic};
+use super::{Buffer, Keys, Lengths, Runner, Workload, hash_levels, traffic};
 
 /// Why a call that was set up here cannot fail.
 const FITS: &str = "nonce, tag and message have lengths that the algorithm takes";
@@ -365,6 +365,11 @@ pub(super) fn ocb3(workload: &Workload, level: AesLevel) -> Runner {
     by_key!(workload, Ocb3 = Aes128Ocb3, Aes192Ocb3, Aes256Ocb3 => {
         many(workload, 12, |i| Ocb3::with_level(&key(i), level))
     })
+}
+
+pub(super) fn chacha20_poly1305(workload: &Workload, level: AesLevel) -> Runner {
+    let level = hash_levels(level).lanes;
+    many(workload, 12, |i| ChaCha20Poly1305::with_level(&key(i), level))
 }
 
 pub(super) fn aegis(workload: &Workload, level: AesLevel) -> Runner {

@@ -242,6 +242,7 @@ fn aeads(row: &Row, data: &Data) -> Option<(Vec<*mut sys::EVP_AEAD_CTX>, usize)>
             ("gcm" | "gmac", 256) => sys::EVP_aead_aes_256_gcm(),
             ("gcm-siv", 128) => sys::EVP_aead_aes_128_gcm_siv(),
             ("gcm-siv", 256) => sys::EVP_aead_aes_256_gcm_siv(),
+            ("chacha20-poly1305", _) => sys::EVP_aead_chacha20_poly1305(),
             // With nonces of 13 bytes and tags of 16.
             ("ccm", 128) => sys::EVP_aead_aes_128_ccm_matter(),
             _ => return None,

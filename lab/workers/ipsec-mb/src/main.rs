@@ -166,7 +166,7 @@ fn main() {
 }
 
 /// In the order of `shim.c`.
-const MODES: [(&str, &str); 21] = [
+const MODES: [(&str, &str); 23] = [
     ("ecb", "encrypt"),
     ("ecb", "decrypt"),
     ("ctr", "encrypt"),
@@ -188,4 +188,6 @@ const MODES: [(&str, &str); 21] = [
     ("sha-512", "hash"),
     ("sm3", "hash"),
     ("hmac-sha-256", "mac"),
+    ("chacha20-poly1305", "seal"),
+    ("chacha20-poly1305", "open"),
 ];

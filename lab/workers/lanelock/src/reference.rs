@@ -9,7 +9,7 @@ use lanelock::{
     aead::{
         Aead, Aegis128L, Aegis128X2, Aegis128X4, Aegis256, Aegis256X2, Aegis256X4, Aes128Ccm,
         Aes128Gcm, Aes128GcmSiv, Aes128Ocb3, Aes192Ccm, Aes192Gcm, Aes192Ocb3, Aes256Ccm,
-        Aes256Gcm, Aes256GcmSiv, Aes256Ocb3,
+        Aes256Gcm, Aes256GcmSiv, Aes256Ocb3, ChaCha20Poly1305,
     },
     hash::{
         Crc32, Crc32c, Crc64Nvme, Crc64Xz, Ghash, HmacKey, Kt128, Pbkdf2Job, Polyval, Sha1,
@@ -38,6 +38,10 @@ pub fn prepare(row: &Row, data: &Data, level: AesLevel) -> Prepared {
         }
         256 if row.algorithm == "gcm-siv" => {
             aead(keys(data, |key| Aes256GcmSiv::with_level(key, level)), row, 12)
+        }
+        256 if row.algorithm == "chacha20-poly1305" => {
+            let level = hash_levels(level).lanes;
+            aead(keys(data, |key| ChaCha20Poly1305::with_level(key, level)), row, 12)
         }
         256 if row.algorithm == "hmac-sha-256" => {
             let key =

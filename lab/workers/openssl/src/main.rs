@@ -27,8 +27,8 @@ impl Library for OpenSsl {
             "kw" | "kwp" => wrap(row, data, encrypt),
             "cmac" => cmac(row, data),
             "gmac" => gmac(row, data),
-            "gcm" | "gcm-siv" | "ocb3" | "ccm" if encrypt => seal(row, data),
-            "gcm" | "gcm-siv" | "ocb3" | "ccm" => open(row, data),
+            "gcm" | "gcm-siv" | "ocb3" | "ccm" | "chacha20-poly1305" if encrypt => seal(row, data),
+            "gcm" | "gcm-siv" | "ocb3" | "ccm" | "chacha20-poly1305" => open(row, data),
             "key-expansion" => expansion(row, data),
             "sha-1" => hash(c"SHA1", false),
             "sha-256" => hash(c"SHA256", false),
@@ -49,7 +49,11 @@ fn main() {
 
 /// Contexts with their keys, one for each key; `None` if the library lacks the cipher.
 fn contexts(row: &Row, name: &str, data: &Data, encrypt: bool) -> Option<Vec<*mut CipherCtx>> {
-    let name = CString::new(format!("AES-{}-{name}", row.key_bits)).expect("no zero byte");
+    let name = match name {
+        "ChaCha20-Poly1305" => name.to_owned(),
+        _ => format!("AES-{}-{name}", row.key_bits),
+    };
+    let name = CString::new(name).expect("no zero byte");
     // SAFETY: C strings and keys of the cipher's size; all objects live as long as the process.
     unsafe {
         let cipher = ffi::EVP_CIPHER_fetch(null_mut(), name.as_ptr(), null());
@@ -167,6 +171,7 @@ fn aead_name(row: &Row) -> &str {
         "gcm" => "GCM",
         "gcm-siv" => "GCM-SIV",
         "ocb3" => "OCB",
+        "chacha20-poly1305" => "ChaCha20-Poly1305",
         _ => "CCM",
     }
 }

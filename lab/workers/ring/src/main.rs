@@ -1,10 +1,10 @@
-//! ring: GCM with keys of 128 and 256 bits, SHA-1, SHA-2, HMAC and PBKDF2.
+//! ring: GCM with keys of 128 and 256 bits, ChaCha20-Poly1305, SHA-1, SHA-2, HMAC and PBKDF2.
 
 use std::num::NonZeroU32;
 
 use lanelock_lab_common::{Data, ITERATIONS, Library, Prepared, Row, call, serve, version_of};
 use ring::{
-    aead::{AES_128_GCM, AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey},
+    aead::{AES_128_GCM, AES_256_GCM, Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey},
     digest, hmac, pbkdf2,
 };
 
@@ -19,6 +19,7 @@ impl Library for Ring {
         let algorithm = match row.kind() {
             ("gcm" | "gmac", _, 128) => &AES_128_GCM,
             ("gcm" | "gmac", _, 256) => &AES_256_GCM,
+            ("chacha20-poly1305", ..) => &CHACHA20_POLY1305,
             ("sha-1", ..) => return hash(&digest::SHA1_FOR_LEGACY_USE_ONLY),
             ("sha-256", ..) => return hash(&digest::SHA256),
             ("sha-512", ..) => return hash(&digest::SHA512),

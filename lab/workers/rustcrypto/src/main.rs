@@ -47,6 +47,9 @@ impl Library for RustCrypto {
             ("polyval", _, 128) => hash::<polyval::Polyval>(data),
             ("gcm-siv", _, 128) => aead(keys::<aes_gcm_siv::Aes128GcmSiv>(data), row),
             ("gcm-siv", _, 256) => aead(keys::<aes_gcm_siv::Aes256GcmSiv>(data), row),
+            ("chacha20-poly1305", ..) => {
+                aead(keys::<chacha20poly1305::ChaCha20Poly1305>(data), row)
+            }
             (_, _, 128) => aes_128(row, data),
             (_, _, 192) => aes_192(row, data),
             (_, _, 256) => aes_256(row, data),
@@ -179,9 +182,10 @@ fn extendable<X: Update + ExtendableOutput>(new: impl Fn() -> X + 'static) -> Pr
 }
 
 fn hmac(data: &Data) -> Prepared {
-    each_mut(keys::<hmac::Hmac<sha2::Sha256>>(data), |mac, data, i| {
-        Mac::update(mac, &data.input[i]);
-        data.tags[i].copy_from_slice(&mac.finalize_reset().into_bytes()[..16]);
+    each(keys::<hmac::Hmac<sha2::Sha256>>(data), |key, data, i| {
+        let mut mac = key.clone();
+        Mac::update(&mut mac, &data.input[i]);
+        data.tags[i].copy_from_slice(&mac.finalize().into_bytes()[..16]);
     })
 }
 

@@ -122,7 +122,12 @@ fn main() {
             let quantile = |percent: usize| ratios[(count * percent / 100).min(count - 1)].0;
             let quantiles = [50, 90, 99, 100].map(|percent| format!("{:6.2}", quantile(percent)));
             println!("{name:10} {:8} {}", level.name(), quantiles.join(" "));
-            for (ratio, mix) in ratios.iter().rev().take_while(|(ratio, _)| *ratio > 1.05).take(if std::env::var_os("ALL").is_some() {1000} else {5}) {
+            for (ratio, mix) in ratios
+                .iter()
+                .rev()
+                .take_while(|(ratio, _)| *ratio > 1.05)
+                .take(if std::env::var_os("ALL").is_some() { 1000 } else { 5 })
+            {
                 println!("    {ratio:.2}  {}", mix.name);
             }
         };

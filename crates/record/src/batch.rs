@@ -8,7 +8,6 @@ use lanelock_core::{
     lanes::{self, Job, LaneCipher},
 };
 use lanelock_digest::{HmacJob, PrefixJob, algorithm::MerkleDamgard, hmac_all, hmac_prefixes};
-
 use zeroize::Zeroize;
 
 use crate::{
@@ -30,8 +29,8 @@ pub struct Record<'a, C: SizedCipher<Cipher: LaneCipher>, A: MerkleDamgard> {
     pub header: Header,
     /// What follows the header of the record: see [`CbcHmac`].
     pub fragment: &'a mut [u8],
-    /// Where in the fragment the content is: of a record to seal where it was put, of one that was opened where it
-    /// was found.
+    /// Where in the fragment the content is, from byte 16 on: of a record to seal what was put there, of one that was
+    /// opened what was found.
     pub content: Range<usize>,
     /// What became of the record. Whatever is there before is overwritten.
     pub result: Result<(), Error>,
@@ -69,7 +68,7 @@ impl<'a, C: SizedCipher<Cipher: LaneCipher>, A: MerkleDamgard> Record<'a, C, A> 
     /// What an HMAC in lanes covers, with its header: the content, or what was sealed.
     fn authenticated(&self) -> ([u8; Header::AAD], Range<usize>) {
         let range = match self.key.order {
-            MacOrder::MacThenEncrypt => self.content.clone(),
+            MacOrder::MacThenEncrypt => IV..IV + self.content.len(),
             MacOrder::EncryptThenMac => 0..self.fragment.len() - CbcHmac::<C, A>::MAC,
         };
         (self.header.aad(range.len()), range)
@@ -164,7 +163,7 @@ pub fn open_all<C: SizedCipher<Cipher: LaneCipher>, A: MerkleDamgard>(
         let (mut inside, mut behind) = by_order(records);
         let mut tags = tags(&behind);
         for (record, tag) in behind.iter_mut().zip(&mut tags) {
-            let checked = record.key.check_mac(tag, record.fragment);
+            let checked = CbcHmac::<C, A>::check_mac(tag, record.fragment);
             let opened = checked.and_then(|()| record.key.decrypt_authentic(record.fragment));
             record.finish(opened);
         }
@@ -193,7 +192,7 @@ fn open_inside<C: SizedCipher<Cipher: LaneCipher>, A: MerkleDamgard>(
     let mut tags: Vec<_> = jobs.iter().map(|job| job.tag).collect();
     drop(jobs);
     for ((record, tag), found) in records.iter_mut().zip(&mut tags).zip(found) {
-        let opened = record.key.judge(tag, found, record.fragment);
+        let opened = CbcHmac::<C, A>::judge(tag, found, record.fragment);
         record.finish(opened);
     }
 }
@@ -221,7 +220,9 @@ fn tags<C: SizedCipher<Cipher: LaneCipher>, A: MerkleDamgard>(
         .collect();
     hmac_all(&mut jobs);
     let tags = jobs.iter().map(|job| job.tag).collect();
-    jobs.iter_mut().for_each(|job| job.tag.zeroize());
+    for job in &mut jobs {
+        job.tag.zeroize();
+    }
     tags
 }
 

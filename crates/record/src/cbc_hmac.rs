@@ -156,12 +156,12 @@ impl<C: SizedCipher<Cipher: LaneCipher>, A: MerkleDamgard> CbcHmac<C, A> {
                 hmac_prefixes(&mut jobs);
                 let mut tag = jobs[0].tag;
                 drop(jobs);
-                self.judge(&mut tag, found, fragment)
+                Self::judge(&mut tag, found, fragment)
             }
             MacOrder::EncryptThenMac => {
                 let sealed = fragment.len() - Self::MAC;
                 let mut tag = self.tag(header, &fragment[..sealed]);
-                self.check_mac(&mut tag, fragment).and_then(|()| self.decrypt_authentic(fragment))
+                Self::check_mac(&mut tag, fragment).and_then(|()| self.decrypt_authentic(fragment))
             }
         }?;
         Ok(&mut fragment[IV..IV + length])
@@ -232,7 +232,6 @@ impl<C: SizedCipher<Cipher: LaneCipher>, A: MerkleDamgard> CbcHmac<C, A> {
     /// Whether padding and MAC of a decrypted fragment are right. If so, how long the content is. If not,
     /// the tag is zeroed, which a forger could use.
     pub(crate) fn judge(
-        &self,
         tag: &mut A::Digest,
         found: Unpadded,
         fragment: &mut [u8],
@@ -250,7 +249,7 @@ impl<C: SizedCipher<Cipher: LaneCipher>, A: MerkleDamgard> CbcHmac<C, A> {
     }
 
     /// Whether the MAC behind a fragment is right.
-    pub(crate) fn check_mac(&self, tag: &mut A::Digest, fragment: &mut [u8]) -> Result<(), Error> {
+    pub(crate) fn check_mac(tag: &mut A::Digest, fragment: &mut [u8]) -> Result<(), Error> {
         let (sealed, mac) = fragment.split_at_mut(fragment.len() - Self::MAC);
         let result = authenticate_wiping(tag.as_mut(), mac, sealed);
         if result.is_err() {

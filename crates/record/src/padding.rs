@@ -59,7 +59,7 @@ pub(crate) fn mac<D: Bytes>(text: &[u8], length: usize) -> D {
         place += low(size);
     }
     // To the left by the rotation, bit by bit of it.
-    for bit in 0..size.ilog2() + 1 {
+    for bit in 0..=size.ilog2() {
         let distance = (1 << bit) % size;
         let chosen = less(0, rotation >> bit & 1);
         let before = rotated;
@@ -93,8 +93,9 @@ mod tests {
                     if length < mac + 1 {
                         continue;
                     }
-                    let mut text: Vec<u8> =
-                        (0..length).map(|at| (at % 7) as u8 ^ 0xa0 ^ padding).collect();
+                    let mut text: Vec<u8> = (0..length)
+                        .map(|at: usize| (at % 7).to_le_bytes()[0] ^ 0xa0 ^ padding)
+                        .collect();
                     let fits = length >= mac + bytes;
                     let start = length.saturating_sub(bytes);
                     text[start..].fill(padding);
@@ -129,7 +130,7 @@ mod tests {
 
     fn macs_are_found<const N: usize>() {
         for length in (N + 1..N + 300).chain([4000]) {
-            let text: Vec<u8> = (0..length).map(|at| (at % 251) as u8).collect();
+            let text: Vec<u8> = (0..length).map(|at: usize| (at % 251).to_le_bytes()[0]).collect();
             for start in lengths(length, N) {
                 assert_eq!(
                     mac::<[u8; N]>(&text, start),

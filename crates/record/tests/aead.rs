@@ -74,7 +74,7 @@ fn rfc8448() {
 
 fn tls12<A: Aead>(make: impl Fn() -> A, words: &[&str]) {
     let [salt, number, kind, version, content, fragment] = *words else { panic!("{words:?}") };
-    let [salt, content, fragment] = [salt, content, fragment].map(unhex);
+    let [salt, mut content, fragment] = [salt, content, fragment].map(unhex);
     let length = u16::try_from(fragment.len()).unwrap().to_be_bytes();
     let version: u16 = version.parse().unwrap();
     let mut record = vec![kind.parse().unwrap()];
@@ -90,7 +90,7 @@ fn tls12<A: Aead>(make: impl Fn() -> A, words: &[&str]) {
         check(make, ContentType(record[0]), &content, &record);
     } else {
         let content_type = ContentType(record[0]);
-        assert_eq!(make().open(&mut record), Ok((content_type, &mut content.clone()[..])));
+        assert_eq!(make().open(&mut record), Ok((content_type, &mut content[..])));
     }
 }
 

@@ -33,12 +33,12 @@ impl Case {
         for level in AesLevel::available() {
             for levels in Levels::available() {
                 match self.key.len() {
-                    16 => self.check_with(CbcHmac::<Aes<128>, A>::with_levels(
+                    16 => self.check_with(&CbcHmac::<Aes<128>, A>::with_levels(
                         self.order,
                         (self.key[..].try_into().unwrap(), level),
                         (&self.mac_key, levels),
                     )),
-                    _ => self.check_with(CbcHmac::<Aes<256>, A>::with_levels(
+                    _ => self.check_with(&CbcHmac::<Aes<256>, A>::with_levels(
                         self.order,
                         (self.key[..].try_into().unwrap(), level),
                         (&self.mac_key, levels),
@@ -48,7 +48,7 @@ impl Case {
         }
     }
 
-    fn check_with<C, A>(&self, key: CbcHmac<C, A>)
+    fn check_with<C, A>(&self, key: &CbcHmac<C, A>)
     where
         C: lanelock_core::SizedCipher<Cipher: lanelock_core::lanes::LaneCipher>,
         A: MerkleDamgard,
@@ -62,7 +62,7 @@ impl Case {
         sealed[16..16 + content.len()].copy_from_slice(content);
         key.seal(*header, iv, &mut sealed, content.len()).unwrap();
         assert_eq!(sealed, *fragment, "{key:?} {}", content.len());
-        let other = Header { sequence: header.sequence + 1, ..*header };
+        let other = Header::new(header.sequence + 1, header.content_type, header.version);
         assert_eq!(key.open(other, &mut sealed), Err(Error::Authentication));
     }
 }

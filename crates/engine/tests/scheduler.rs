@@ -199,7 +199,8 @@ fn hashes() {
                 let message = shown(job.tag, trick);
                 let mut hash = Hash::<Sha256>::with_level(levels.one);
                 hash.update(&message);
-                let expected = if job.tag % 2 == 0 { hash.finish() } else { key.tag(&message) };
+                let expected =
+                    if job.tag.is_multiple_of(2) { hash.finish() } else { key.tag(&message) };
                 job.digest == expected
             };
             let what = format!("{levels:?}, {order:?}, {trick:?}");

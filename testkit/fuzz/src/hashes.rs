@@ -54,10 +54,14 @@ fn run(data: &[u8]) -> Result<()> {
     }
 }
 
+/// The HMAC of key and message by another implementation.
+type OtherHmac = fn(&[u8], &[u8]) -> Vec<u8>;
+
 /// Another implementation: a digest of so many bytes, and the HMAC of key and message.
+#[derive(Clone, Copy)]
 struct Other {
     digest: fn(&[u8], usize) -> Vec<u8>,
-    hmac: Option<fn(&[u8], &[u8]) -> Vec<u8>>,
+    hmac: Option<OtherHmac>,
 }
 
 fn fixed<D: Digest + BlockSizeUser + Clone>() -> Other {
@@ -265,7 +269,7 @@ impl<D: Fn(&[u8]) -> Vec<u8>> Case<D> {
     fn scheduled<A: Algorithm>(
         &self,
         u: &mut Unstructured<'_>,
-        hmac: Option<fn(&[u8], &[u8]) -> Vec<u8>>,
+        hmac: Option<OtherHmac>,
     ) -> Result<()> {
         let key = bytes(u, 200)?;
         let made = HmacKey::<A>::with_levels(self.levels, &key);

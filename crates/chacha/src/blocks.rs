@@ -159,7 +159,7 @@ fn xor_group<S: Words<u32>>(s: S, state: &mut State, data: InOut<'_, '_>) {
     apply(s, &stream, data);
 }
 
-/// The beginning of a key stream, one vector a word: block 0, which is a key for Poly1305, and those behind it.
+/// The beginning of a key stream, one vector (or a pair of them) a word: block 0, which is a key for Poly1305, and those behind it.
 pub struct Beginning<S: Words<u32>> {
     s: S,
     stream: [S::V; 16],
@@ -194,7 +194,18 @@ impl<S: Words<u32>> Beginning<S> {
     /// Exclusive-ors what is behind block 0 over the beginning of a message, at most [`BYTES`](Self::BYTES).
     #[inline(always)]
     pub fn apply(&self, data: InOut<'_, '_>) {
-        apply(self.s, &self.stream[16 / S::LANES..], data);
+        let bytes = 4 * S::LANES;
+        if bytes <= STATE {
+            return apply(self.s, &self.stream[STATE / bytes..], data);
+        }
+        // The first vector has more than block 0.
+        let mut blocks = [0; 4 * MOST_WORDS];
+        self.s.store_bytes(self.stream[0], &mut blocks);
+        let count = data.len().min(bytes - STATE);
+        let (mut begun, rest) = data.split_at(count);
+        begun.xor_in2out(&blocks[STATE..STATE + count]);
+        wipe(&mut blocks);
+        apply(self.s, &self.stream[1..], rest);
     }
 }
 

@@ -16,7 +16,7 @@ use lanelock_core::{
     Error, InOut,
     parts::{ZeroizeOnDrop, authenticate_beside, copy_tag},
 };
-use lanelock_isa::{Block, HashLevel, LevelError, StackDepth, WordKernel, Words, wipe};
+use lanelock_isa::{Block, HashLevel, LevelError, Pair, StackDepth, WordKernel, Words, wipe};
 
 use super::{Aead, Opener, Sealer};
 
@@ -209,16 +209,29 @@ impl<const SEAL: bool> WordKernel for OneShot<'_, '_, '_, SEAL> {
 
     #[inline(always)]
     fn run<S: Words<u32>>(self, s: S) -> Block {
+        // Two vectors a word, if the message does not end before the second.
+        if S::MANY_REGISTERS && self.data.len() > Beginning::<S>::BYTES {
+            let beginning = Beginning::<Pair<S>>::new(Pair(s), self.state);
+            self.begun(s, &beginning)
+        } else {
+            let beginning = Beginning::new(s, self.state);
+            self.begun(s, &beginning)
+        }
+    }
+}
+
+impl<const SEAL: bool> OneShot<'_, '_, '_, SEAL> {
+    #[inline(always)]
+    fn begun<S: Words<u32>, B: Words<u32>>(self, s: S, beginning: &Beginning<B>) -> Block {
         let Self { state, aad, data } = self;
         let d = s.wide();
         let lengths = lengths(aad.len() as u64, data.len() as u64);
-        let beginning = Beginning::new(s, state);
         let mut key = beginning.key();
         let (mut sum, mut powers) = (Accumulator::new(&key), Powers::none());
         wipe(&mut key);
         sum.take_padded(d, &mut powers, aad);
 
-        let count = data.len().min(Beginning::<S>::BYTES);
+        let count = data.len().min(Beginning::<B>::BYTES);
         let (mut piece, mut rest) = data.reborrow().split_at(count);
         let mut first = true;
         loop {

@@ -58,10 +58,11 @@ pub(crate) fn mac<D: Bytes>(text: &[u8], length: usize) -> D {
         }
         place += low(size);
     }
-    // To the left by the rotation, bit by bit of it.
+    // To the left by the rotation, bit by bit of it. A mask that all of a loop shares has to be hidden: a compiler that
+    // sees that it is 0 or all ones may make two loops of one, and a branch to choose between them.
     for bit in 0..=size.ilog2() {
         let distance = (1 << bit) % size;
-        let chosen = less(0, rotation >> bit & 1);
+        let chosen = black_box(less(0, rotation >> bit & 1));
         let before = rotated;
         let turned = before.as_ref()[distance..].iter().chain(&before.as_ref()[..distance]);
         for (to, turned) in rotated.as_mut().iter_mut().zip(turned) {

@@ -14,7 +14,7 @@ pub(crate) const INITIAL: [u32; 5] =
 
 impl Compression for Sha1Blocks {
     shape!(u32, state 5, words 16, block 64);
-    const PAIRED: bool = false;
+    const PAIRED: bool = true;
     const BESIDE_INSTRUCTIONS: [usize; 2] = [5, 3];
 
     /// One block of each lane (FIPS 180-4, 6.1.2).

@@ -2,7 +2,7 @@
 
 use core::{fmt, mem, num::NonZeroU32};
 
-use lanelock_core::lanes::{Crew, fly};
+use lanelock_core::lanes::{Crew, Source, fly};
 use lanelock_isa::{MOST_WORDS, Pair, Word, WordKernel, Words};
 use zeroize::Zeroize;
 
@@ -139,7 +139,7 @@ impl<A: Algorithm> Drop for Iterations<'_, A> {
 struct Flight<'c, 'k, A: Algorithm> {
     levels: Levels,
     fewest: usize,
-    chains: &'c mut dyn Iterator<Item = Iterations<'k, A>>,
+    chains: &'c mut dyn Source<Iterations<'k, A>>,
 }
 
 impl<A: Algorithm> WordKernel for Flight<'_, '_, A> {

@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use lanelock_isa::{AesClmul, AesLevel, Block, Kernel, LaneBuffers, MOST_LANES, wipe};
 
 use super::{
-    crew::{ABREAST, Crew, fly},
+    crew::{ABREAST, Crew, Source, fly},
     kind::{ChainKind, Lane},
     plan::{Extent, head_start, lanes_for},
     walk::{MOST_VECTORS, Squares, Steps, walk},
@@ -64,7 +64,7 @@ impl Flight {
     {
         let (flight, kind) = (self, PhantomData::<K>);
         // One kernel is compiled for all sources of chains: see `fly`.
-        let chains: &mut dyn Iterator<Item = _> = &mut chains;
+        let chains: &mut dyn Source<_> = &mut chains;
         if let Some(key) = same_key {
             self.level.run(RunLanes { chains, keys: SharedSchedule(key), flight, kind });
         } else {
@@ -335,7 +335,7 @@ where
 
 /// Runs the chains of a source through the lanes.
 struct RunLanes<'c, W, Q, K> {
-    chains: &'c mut dyn Iterator<Item = W>,
+    chains: &'c mut dyn Source<W>,
     keys: Q,
     flight: Flight,
     kind: PhantomData<K>,

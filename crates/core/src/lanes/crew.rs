@@ -95,21 +95,59 @@ pub trait Crew {
 /// So many lanes side by side have room in the first cache, whatever their addresses are.
 pub const ABREAST: usize = 8;
 
+/// Where chains come from: any iterator.
+pub trait Source<C> {
+    /// Fills the places, which are empty, from the first on, as far as there are chains.
+    fn fill(&mut self, places: &mut [Option<C>; AT_ONCE]);
+}
+
+impl<I: Iterator> Source<I::Item> for I {
+    fn fill(&mut self, places: &mut [Option<I::Item>; AT_ONCE]) {
+        for place in places {
+            *place = self.next();
+            if place.is_none() {
+                break;
+            }
+        }
+    }
+}
+
+/// So many chains come from a source at once. A processor that reads at once, in other pieces, what a call has just
+/// written waits for the memory, longer than for the call.
+const AT_ONCE: usize = 8;
+
+/// Chains that wait for a lane.
+struct Waiting<'s, C> {
+    source: &'s mut dyn Source<C>,
+    places: [Option<C>; AT_ONCE],
+    /// The place of the next chain. An empty one is the end.
+    first: usize,
+}
+
+impl<C> Waiting<'_, C> {
+    #[inline(always)]
+    fn next(&mut self) -> Option<C> {
+        if self.first == AT_ONCE {
+            self.source.fill(&mut self.places);
+            self.first = 0;
+        }
+        let chain = self.places[self.first].take()?;
+        self.first += 1;
+        Some(chain)
+    }
+}
+
 /// Runs chains through the lanes of a crew, in at most `most` of them. A lane is taken by the next chain as
 /// soon as it is free.
 ///
 /// It goes on with fewer and fewer lanes when there are no more chains, as long as `fewest` are in use: 1 to the
 /// end, [`usize::MAX`] only as long as all of them are. What is half done then lands as it is.
 ///
-/// The source of chains is a `dyn Iterator`, so that one crew is compiled for all sources: it is asked once
-/// for a chain, not for a step.
+/// The source of chains is `dyn`, so that one crew is compiled for all sources: it is asked once for some
+/// chains, not for a step.
 #[inline(always)]
-pub fn fly<W: Crew>(
-    crew: &mut W,
-    chains: &mut dyn Iterator<Item = W::Chain>,
-    most: usize,
-    fewest: usize,
-) {
+pub fn fly<W: Crew>(crew: &mut W, chains: &mut dyn Source<W::Chain>, most: usize, fewest: usize) {
+    let mut chains = Waiting { source: chains, places: [const { None }; AT_ONCE], first: AT_ONCE };
     let most = most.clamp(1, crew.lanes());
     let fewest = fewest.clamp(1, most);
     let mut active = 0;

@@ -53,7 +53,7 @@ pub(crate) use batch::encrypt_one;
 pub use batch::{Job, encrypt, encrypt_in_lanes};
 #[doc(hidden)]
 pub use chains::{ChainWork, Flight};
-pub use crew::{ABREAST, Crew, fly};
+pub use crew::{ABREAST, Crew, Source, fly};
 #[doc(hidden)]
 pub use each::encrypt_each;
 pub use key::KeyRef;

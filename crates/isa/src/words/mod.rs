@@ -165,7 +165,7 @@ pub trait Word:
 
     /// The first bytes of `bytes`, little-endian. Panics if there are fewer than a word has.
     fn read_le(bytes: &[u8]) -> Self;
-    /// Puts as many of its bytes into `bytes` as these are, little-endian.
+    /// Puts as many of its bytes into `bytes` as there is room for, little-endian.
     fn write_le(self, bytes: &mut [u8]);
     /// The bytes in reverse order.
     #[must_use]
@@ -199,7 +199,11 @@ macro_rules! word {
             #[inline(always)]
             fn write_le(self, bytes: &mut [u8]) {
                 let own = self.to_le_bytes();
-                bytes.copy_from_slice(&own[..bytes.len()]);
+                // Nearly always all of them: a move of a length that is known.
+                match bytes.first_chunk_mut() {
+                    Some(bytes) => *bytes = own,
+                    None => bytes.copy_from_slice(&own[..bytes.len()]),
+                }
             }
 
             #[inline(always)]

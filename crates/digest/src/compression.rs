@@ -1,6 +1,6 @@
 //! What takes a block of a message into the state of a hash.
 
-use lanelock_isa::{PortableWords, ShaKernel, ShaLevel, ShaRounds, Word, Words};
+use lanelock_isa::{BesideRounds, PortableWords, ShaKernel, ShaLevel, ShaRounds, Word, Words};
 
 use crate::levels::Levels;
 pub use crate::{blake2::Blake2, keccak::Sponge, sha1::Sha1Blocks, sha2::Sha2, sm3::Sm3Blocks};
@@ -93,23 +93,21 @@ pub trait Compression: Copy + Send + Sync + 'static {
         }
     }
 
-    /// Takes blocks of one message by instructions for this hash. False where there are none, with nothing done.
+    /// Takes blocks of one message by instructions for this hash, with other work between the rounds of each. False
+    /// where there are none, with nothing done.
     #[inline(always)]
     fn by_instructions<S: ShaRounds>(
         _s: S,
         _state: &mut Self::State<Self::Word>,
         _blocks: &[u8],
+        _beside: &mut impl BesideRounds,
     ) -> bool {
         false
     }
 }
 
 /// Takes whole blocks of one message.
-pub(crate) fn compress<C: Compression>(
-    level: ShaLevel,
-    state: &mut C::State<C::Word>,
-    blocks: &[u8],
-) {
+pub fn compress<C: Compression>(level: ShaLevel, state: &mut C::State<C::Word>, blocks: &[u8]) {
     debug_assert!(blocks.len().is_multiple_of(C::BLOCK));
     if !blocks.is_empty() {
         level.run(One::<C> { state, blocks });
@@ -126,7 +124,7 @@ impl<C: Compression> ShaKernel for One<'_, C> {
 
     #[inline(always)]
     fn run<S: ShaRounds>(self, s: S) {
-        if !C::by_instructions(s, self.state, self.blocks) {
+        if !C::by_instructions(s, self.state, self.blocks, &mut ()) {
             on_words::<C>(self.state, self.blocks);
         }
     }

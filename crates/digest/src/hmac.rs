@@ -157,6 +157,19 @@ impl<A: Algorithm> Hmac<A> {
         self.inner.update(data);
     }
 
+    /// Takes the next bytes of the message but for so many at their beginning, whole blocks, which
+    /// [`state_mut`](Self::state_mut) has to take next. What was taken before ends with a block.
+    #[doc(hidden)]
+    pub fn begin_update(&mut self, data: &[u8]) -> usize {
+        self.inner.begin_update(data).len()
+    }
+
+    /// The state of the inner hash.
+    #[doc(hidden)]
+    pub fn state_mut(&mut self) -> &mut State<A> {
+        self.inner.state_mut()
+    }
+
     /// The tag of all that was taken.
     pub fn finish(self) -> A::Digest {
         let Self { inner, mut outer } = self;

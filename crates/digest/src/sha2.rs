@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use lanelock_isa::{ShaRounds, Word, Words};
+use lanelock_isa::{BesideRounds, ShaRounds, Word, Words};
 
 use crate::compression::{Compression, shape, unrolled};
 
@@ -21,8 +21,13 @@ impl Compression for Sha2<u32> {
     }
 
     #[inline(always)]
-    fn by_instructions<S: ShaRounds>(s: S, state: &mut [u32; 8], blocks: &[u8]) -> bool {
-        s.sha256(&K32, state, blocks.as_chunks().0)
+    fn by_instructions<S: ShaRounds>(
+        s: S,
+        state: &mut [u32; 8],
+        blocks: &[u8],
+        beside: &mut impl BesideRounds,
+    ) -> bool {
+        s.sha256(&K32, state, blocks.as_chunks().0, beside)
     }
 }
 

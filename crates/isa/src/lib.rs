@@ -87,6 +87,7 @@ mod portable;
 mod sha;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod slices;
+mod stitched;
 mod vectors;
 mod wipe;
 mod words;
@@ -108,7 +109,8 @@ pub use portable::Portable;
 pub use sha::NeonSha2;
 #[cfg(target_arch = "x86_64")]
 pub use sha::ShaNi;
-pub use sha::{PortableSha, ShaKernel, ShaRounds};
+pub use sha::{BesideRounds, PortableSha, ShaKernel, ShaRounds};
+pub use stitched::{StitchedKernel, run_stitched};
 pub use vectors::{
     AesClmul, AesRounds, Begun, Beside, Blocks, Clmul, Kernel, LAST, LaneBuffers, MOST_LANES,
     RoundKeys, Row, RowMut, STEPS, WIDEST, Window, Windows, double_constant,

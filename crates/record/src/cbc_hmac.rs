@@ -24,6 +24,7 @@ use zeroize::Zeroize;
 use crate::{
     header::{Header, MOST_CONTENT},
     padding::{self, Unpadded, unpad},
+    stitch::stitch,
 };
 
 /// Bytes of the IV, which a fragment begins with.
@@ -113,8 +114,8 @@ impl<C: SizedCipher<Cipher: LaneCipher>, A: MerkleDamgard> CbcHmac<C, A> {
         }
     }
 
-    /// MAC and cipher are two chains that do not wait for each other. Alternating in short pieces, the processor has
-    /// both of them in sight. The hash goes first, since the cipher writes over what it reads.
+    /// MAC and cipher are two chains that do not wait for each other. Side by side, the processor has both of them in
+    /// sight. The hash goes first, since the cipher writes over what it reads.
     fn seal_stitched(
         &self,
         aad: &[u8; Header::AAD],
@@ -122,23 +123,22 @@ impl<C: SizedCipher<Cipher: LaneCipher>, A: MerkleDamgard> CbcHmac<C, A> {
         text: &mut [u8],
         content: usize,
     ) -> Result<(), Error> {
-        let piece = Compress::<A>::BLOCK;
         let mut hmac = self.mac.start();
         hmac.update(aad);
         // From here on the hash takes whole blocks.
-        let (mut hashed, mut encrypted) = (content.min(piece - Header::AAD), 0);
-        hmac.update(&text[..hashed]);
-        while content - hashed >= piece {
-            hmac.update(&text[hashed..hashed + piece]);
-            hashed += piece;
-            self.cipher.cbc_encrypt(&mut iv, &mut text[encrypted..encrypted + piece])?;
-            encrypted += piece;
-        }
-        hmac.update(&text[hashed..content]);
+        let begun = content.min(Compress::<A>::BLOCK - Header::AAD);
+        hmac.update(&text[..begun]);
+        let whole = hmac.begin_update(&text[begun..content]);
+        stitch::<C, A>(
+            (&self.cipher, &mut iv),
+            (self.mac.levels().one, hmac.state_mut()),
+            &mut text[..begun + whole],
+            begun,
+        )?;
         let mut tag = hmac.finish();
         finish_text(text, content, tag.as_ref());
         tag.zeroize();
-        self.cipher.cbc_encrypt(&mut iv, &mut text[encrypted..])
+        self.cipher.cbc_encrypt(&mut iv, &mut text[whole..])
     }
 
     /// Opens a record in place and gives its content, in the middle of the fragment. Any padding that TLS allows is

@@ -38,6 +38,7 @@ mod batch;
 mod cbc_hmac;
 mod header;
 mod padding;
+mod stitch;
 
 pub use aead::AeadRecords;
 pub use batch::{Record, open_all, seal_all};

@@ -6,7 +6,7 @@ use core::arch::aarch64::{
     vsha256h2q_u32, vsha256hq_u32, vsha256su0q_u32, vsha256su1q_u32, vst1q_u32,
 };
 
-use super::{Sealed, ShaKernel, ShaRounds, sha};
+use super::{BesideRounds, Sealed, ShaKernel, ShaRounds, sha};
 use crate::policy::has_features;
 
 sha! {
@@ -45,7 +45,12 @@ fn message(block: &[u8; 64]) -> [uint32x4_t; 4] {
 /// SHA-256.
 #[inline]
 #[target_feature(enable = "neon,sha2")]
-pub(super) fn sha256(k: &[[u32; 16]; 4], state: &mut [u32; 8], blocks: &[[u8; 64]]) {
+pub(super) fn sha256(
+    k: &[[u32; 16]; 4],
+    state: &mut [u32; 8],
+    blocks: &[[u8; 64]],
+    beside: &mut impl BesideRounds,
+) {
     let (halves, _) = state.as_chunks_mut::<4>();
     let (mut abcd, mut efgh) = (load(&halves[0]), load(&halves[1]));
     let (k, _) = k.as_flattened().as_chunks::<4>();
@@ -53,6 +58,7 @@ pub(super) fn sha256(k: &[[u32; 16]; 4], state: &mut [u32; 8], blocks: &[[u8; 64
         let (abcd_before, efgh_before) = (abcd, efgh);
         let mut m = message(block);
         for quarter in 0..4 {
+            beside.quarter();
             for at in 0..4 {
                 let wk = vaddq_u32(m[at], load(&k[4 * quarter + at]));
                 let before = abcd;
@@ -75,7 +81,7 @@ pub(super) fn sha256(k: &[[u32; 16]; 4], state: &mut [u32; 8], blocks: &[[u8; 64
 /// SHA-1.
 #[inline]
 #[target_feature(enable = "neon,sha2")]
-pub(super) fn sha1(state: &mut [u32; 5], blocks: &[[u8; 64]]) {
+pub(super) fn sha1(state: &mut [u32; 5], blocks: &[[u8; 64]], beside: &mut impl BesideRounds) {
     /// FIPS 180-4, 4.2.1
     const K: [u32; 4] = [0x5a82_7999, 0x6ed9_eba1, 0x8f1b_bcdc, 0xca62_c1d6];
     let [a, b, c, d, mut e] = *state;
@@ -84,6 +90,9 @@ pub(super) fn sha1(state: &mut [u32; 5], blocks: &[[u8; 64]]) {
         let (abcd_before, e_before) = (abcd, e);
         let mut m = message(block);
         for group in 0..20 {
+            if group % 5 == 0 {
+                beside.quarter();
+            }
             let at = group % 4;
             let wk = vaddq_u32(m[at], vdupq_n_u32(K[group / 5]));
             let next_e = vsha1h_u32(vgetq_lane_u32::<0>(abcd));

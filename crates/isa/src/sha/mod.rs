@@ -22,7 +22,19 @@ pub trait ShaKernel {
     fn run<S: ShaRounds>(self, s: S) -> Self::Out;
 }
 
-/// Compression functions of hashes by instructions of their own.
+/// Work that is done between the rounds of a hash: see [`ShaRounds`].
+pub trait BesideRounds {
+    /// What comes before the next quarter of the rounds. `#[inline(always)]`, like a kernel.
+    fn quarter(&mut self);
+}
+
+/// Nothing.
+impl BesideRounds for () {
+    #[inline(always)]
+    fn quarter(&mut self) {}
+}
+
+/// Compression functions of hashes by instructions of their own, and other work between their rounds for each block.
 ///
 /// Each is false, and has done nothing, where the level has no instructions for it.
 pub trait ShaRounds: Sealed + Copy {
@@ -31,13 +43,24 @@ pub trait ShaRounds: Sealed + Copy {
 
     /// Takes blocks into the state of SHA-1 (FIPS 180-4, 6.1.2).
     #[inline(always)]
-    fn sha1(self, _state: &mut [u32; 5], _blocks: &[[u8; 64]]) -> bool {
+    fn sha1(
+        self,
+        _state: &mut [u32; 5],
+        _blocks: &[[u8; 64]],
+        _beside: &mut impl BesideRounds,
+    ) -> bool {
         false
     }
 
     /// Takes blocks into the state of SHA-256 (FIPS 180-4, 6.2.2), whose constants are `k`, 16 rounds in a row.
     #[inline(always)]
-    fn sha256(self, _k: &[[u32; 16]; 4], _state: &mut [u32; 8], _blocks: &[[u8; 64]]) -> bool {
+    fn sha256(
+        self,
+        _k: &[[u32; 16]; 4],
+        _state: &mut [u32; 8],
+        _blocks: &[[u8; 64]],
+        _beside: &mut impl BesideRounds,
+    ) -> bool {
         false
     }
 }
@@ -94,16 +117,27 @@ macro_rules! sha {
 
         impl ShaRounds for $token {
             #[inline(always)]
-            fn sha1(self, state: &mut [u32; 5], blocks: &[[u8; 64]]) -> bool {
+            fn sha1(
+                self,
+                state: &mut [u32; 5],
+                blocks: &[[u8; 64]],
+                beside: &mut impl BesideRounds,
+            ) -> bool {
                 // SAFETY: the token proves the features.
-                unsafe { sha1(state, blocks) }
+                unsafe { sha1(state, blocks, beside) }
                 true
             }
 
             #[inline(always)]
-            fn sha256(self, k: &[[u32; 16]; 4], state: &mut [u32; 8], blocks: &[[u8; 64]]) -> bool {
+            fn sha256(
+                self,
+                k: &[[u32; 16]; 4],
+                state: &mut [u32; 8],
+                blocks: &[[u8; 64]],
+                beside: &mut impl BesideRounds,
+            ) -> bool {
                 // SAFETY: the token proves the features.
-                unsafe { sha256(k, state, blocks) }
+                unsafe { sha256(k, state, blocks, beside) }
                 true
             }
         }

@@ -7,7 +7,7 @@ use core::arch::x86_64::{
     _mm_shuffle_epi8, _mm_shuffle_epi32, _mm_storeu_si128, _mm_xor_si128,
 };
 
-use super::{Sealed, ShaKernel, ShaRounds, sha};
+use super::{BesideRounds, Sealed, ShaKernel, ShaRounds, sha};
 use crate::policy::has_features;
 
 sha! {
@@ -48,7 +48,12 @@ fn message(block: &[u8; 64], places: __m128i) -> [__m128i; 4] {
 /// SHA-256. The instructions want the state as A, B, E, F and C, D, G, H, the highest word first.
 #[inline]
 #[target_feature(enable = "sha,ssse3,sse4.1")]
-pub(super) fn sha256(k: &[[u32; 16]; 4], state: &mut [u32; 8], blocks: &[[u8; 64]]) {
+pub(super) fn sha256(
+    k: &[[u32; 16]; 4],
+    state: &mut [u32; 8],
+    blocks: &[[u8; 64]],
+    beside: &mut impl BesideRounds,
+) {
     let [a, b, c, d, e, f, g, h] = state.map(u32::cast_signed);
     let (mut abef, mut cdgh) = (_mm_set_epi32(a, b, e, f), _mm_set_epi32(c, d, g, h));
     let big_endian = _mm_set_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3);
@@ -57,6 +62,7 @@ pub(super) fn sha256(k: &[[u32; 16]; 4], state: &mut [u32; 8], blocks: &[[u8; 64
         let (abef_before, cdgh_before) = (abef, cdgh);
         let mut m = message(block, big_endian);
         for quarter in 0..4 {
+            beside.quarter();
             for at in 0..4 {
                 // Four rounds: two with the lower half, two with the upper.
                 let wk = _mm_add_epi32(m[at], load(&k[4 * quarter + at]));
@@ -81,7 +87,7 @@ pub(super) fn sha256(k: &[[u32; 16]; 4], state: &mut [u32; 8], blocks: &[[u8; 64
 /// SHA-1. The instructions want A, B, C, D and the words of the message with the highest first.
 #[inline]
 #[target_feature(enable = "sha,ssse3,sse4.1")]
-pub(super) fn sha1(state: &mut [u32; 5], blocks: &[[u8; 64]]) {
+pub(super) fn sha1(state: &mut [u32; 5], blocks: &[[u8; 64]], beside: &mut impl BesideRounds) {
     let [a, b, c, d, e] = state.map(u32::cast_signed);
     let mut abcd = _mm_set_epi32(a, b, c, d);
     let mut e = _mm_set_epi32(e, 0, 0, 0);
@@ -92,6 +98,9 @@ pub(super) fn sha1(state: &mut [u32; 5], blocks: &[[u8; 64]]) {
         // E of the next four rounds is A of the last four, rotated.
         let mut before = abcd;
         for group in 0..20 {
+            if group % 5 == 0 {
+                beside.quarter();
+            }
             let at = group % 4;
             let e_w = if group == 0 {
                 _mm_add_epi32(e, m[0])

@@ -184,7 +184,7 @@ impl<A: algorithm::Algorithm> ShaKernel for OneMessage<'_, A> {
 
     #[inline(always)]
     fn run<S: ShaRounds>(self, s: S) -> bool {
-        <A::Compression as Compression>::by_instructions(s, self.state, self.blocks)
+        <A::Compression as Compression>::by_instructions(s, self.state, self.blocks, &mut ())
     }
 }
 

@@ -154,4 +154,25 @@ fn misuse_is_an_error() {
     assert_eq!(key.unwrap_padded(&[0; 8]), Err(Error::MessageLength));
     assert_eq!(key.unwrap_padded(&[0; 16]), Err(Error::Authentication));
     assert_eq!(key.wrap_to(&[0; 16], &mut [0; 16]), Err(Error::OutputLength));
+    assert_eq!(key.unwrap_to(&[0; 16], &mut [0; 8]), Err(Error::MessageLength));
+    assert_eq!(key.unwrap_to(&[0; 24], &mut [0; 24]), Err(Error::OutputLength));
+}
+
+#[test]
+fn unwrapping_into_a_buffer_leaves_a_key_or_zeros() {
+    for level in levels() {
+        let key = Aes128KeyWrap::with_level(&[7; 16], level);
+        let mut wrapped = key.wrap(&[5; 32]).unwrap();
+        let mut unwrapped = [1; 32];
+        assert_eq!(key.unwrap_to(&wrapped, &mut unwrapped), Ok(()), "{level}");
+        assert_eq!(unwrapped, [5; 32], "{level}");
+        for at in 0..wrapped.len() {
+            wrapped[at] ^= 1;
+            unwrapped.fill(1);
+            let result = key.unwrap_to(&wrapped, &mut unwrapped);
+            assert_eq!(result, Err(Error::Authentication), "{level} {at}");
+            assert_eq!(unwrapped, [0; 32], "{level} {at}");
+            wrapped[at] ^= 1;
+        }
+    }
 }

@@ -95,14 +95,32 @@ impl<C: SizedCipher> KeyWrap<C> {
     /// [`Error::MessageLength`] unless `wrapped` has at least 24 bytes, a multiple of 8;
     /// [`Error::Authentication`] if it is not what this key has wrapped.
     pub fn unwrap(&self, wrapped: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error> {
+        let mut key = Zeroizing::new(vec![0; wrapped.len().saturating_sub(8)]);
+        self.unwrap_to(wrapped, &mut key)?;
+        Ok(key)
+    }
+
+    /// Unwraps a key that KW has wrapped into `key`, which the caller zeroises.
+    ///
+    /// # Errors
+    /// As [`unwrap`](Self::unwrap), and [`Error::OutputLength`] if `key` has not 8 bytes less. `key` is zero if what was
+    /// wrapped is not authentic.
+    pub fn unwrap_to(&self, wrapped: &[u8], key: &mut [u8]) -> Result<(), Error> {
         if wrapped.len() < 24 || !wrapped.len().is_multiple_of(8) {
             return Err(Error::MessageLength);
         }
-        let mut state = Zeroizing::new(wrapped.to_vec());
-        self.backwards(&mut state);
-        if verdict(state[..8].ct_eq(&CHECK)) {
-            Ok(Zeroizing::new(state[8..].to_vec()))
+        if key.len() != wrapped.len() - 8 {
+            return Err(Error::OutputLength);
+        }
+        let (first, rest) = wrapped.split_at(8);
+        let mut check = [0; 8];
+        check.copy_from_slice(first);
+        key.copy_from_slice(rest);
+        self.backwards(&mut check, key);
+        if verdict(check.ct_eq(&CHECK)) {
+            Ok(())
         } else {
+            wipe(key);
             Err(Error::Authentication)
         }
     }
@@ -152,7 +170,11 @@ impl<C: SizedCipher> KeyWrap<C> {
         let mut state = Zeroizing::new(wrapped.to_vec());
         match state.first_chunk_mut::<16>() {
             Some(block) if wrapped.len() == 16 => self.0.decrypt_block(block),
-            _ => self.backwards(&mut state),
+            _ => {
+                if let Some((check, key)) = state.split_first_chunk_mut() {
+                    self.backwards(check, key);
+                }
+            }
         }
         // Nobody is told whether check value, length or padding is wrong, not by the time either.
         let length = state[4..8].iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
@@ -174,20 +196,23 @@ impl<C: SizedCipher> KeyWrap<C> {
     /// The wrapping function W (SP 800-38F, 6.1) on check value and key.
     fn forwards(&self, state: &mut [u8]) {
         let keys = self.0.encrypt_keys();
-        self.level().run(Steps::<_, true> { keys, state });
+        if let Some((check, key)) = state.split_first_chunk_mut() {
+            self.level().run(Steps::<_, true> { keys, check, key });
+        }
     }
 
     /// The inverse of [`forwards`](Self::forwards) (SP 800-38F, 6.1).
-    fn backwards(&self, state: &mut [u8]) {
+    fn backwards(&self, check: &mut [u8; 8], key: &mut [u8]) {
         let keys = self.0.decrypt_keys();
-        self.level().run(Steps::<_, false> { keys, state });
+        self.level().run(Steps::<_, false> { keys, check, key });
     }
 }
 
 /// All steps of W, or of its inverse.
 struct Steps<'a, C: Cipher, const FORWARDS: bool> {
     keys: Schedule<'a, C>,
-    state: &'a mut [u8],
+    check: &'a mut [u8; 8],
+    key: &'a mut [u8],
 }
 
 impl<C: Cipher, const FORWARDS: bool> Kernel for Steps<'_, C, FORWARDS> {
@@ -197,8 +222,7 @@ impl<C: Cipher, const FORWARDS: bool> Kernel for Steps<'_, C, FORWARDS> {
     fn run<S: AesClmul>(self, s: S) {
         let s = s.narrow();
         let keys = SameKey::new(s, self.keys);
-        let (halves, _) = self.state.as_chunks_mut::<8>();
-        let Some((check, key)) = halves.split_first_mut() else { return };
+        let (check, (key, _)) = (self.check, self.key.as_chunks_mut::<8>());
         let mut block = [[0; 16]];
         // A, and zeros in the other half.
         let mut a = s.splat_halves(u64::from_le_bytes(*check), 0);

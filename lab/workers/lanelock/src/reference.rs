@@ -201,8 +201,9 @@ macro_rules! calls {
                     key.wrap_to(&data.input[i], &mut data.output[i]).expect("room");
                 }),
                 "kw" => each(wrap(), |key, data, i| {
-                    let bytes = key.unwrap(&data.input[i]).expect("a wrapped key");
-                    data.output[i][..bytes.len()].copy_from_slice(&bytes);
+                    let bytes = data.input[i].len() - 8;
+                    key.unwrap_to(&data.input[i], &mut data.output[i][..bytes])
+                        .expect("a wrapped key");
                 }),
                 "kwp" if encrypt => each(wrap(), |key, data, i| {
                     key.wrap_padded_to(&data.input[i], &mut data.output[i]).expect("room");

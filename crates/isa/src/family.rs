@@ -12,15 +12,17 @@ use core::{fmt, str::FromStr};
 use crate::choice::{Choice, Family, LevelError, LevelInfo, Overrides};
 use crate::policy::Policy;
 #[cfg(target_arch = "x86_64")]
-use crate::{AesNi, Avx2Words, Avx512Words, ShaNi, Vaes256, Vaes512};
+use crate::{AesNi, Avx2Words, Avx512Words, Ifma256, Ifma512, ShaNi, Vaes256, Vaes512};
 use crate::{
-    Blocks, Kernel, Portable, PortableSha, PortableWords, ShaKernel, WordKernel, wipe_stack,
+    Blocks, Kernel, LimbKernel, Portable, PortableLimbs, PortableSha, PortableWords, ShaKernel,
+    WordKernel, wipe_stack,
 };
 #[cfg(target_arch = "aarch64")]
 use crate::{Neon, NeonSha2, NeonSha3, NeonWords};
 
 /// The families of this build. A name alone in `LANELOCK_LEVEL` is a level of the first.
-static FAMILIES: &[&Family] = &[AesLevel::FAMILY, HashLevel::FAMILY, ShaLevel::FAMILY];
+static FAMILIES: &[&Family] =
+    &[AesLevel::FAMILY, HashLevel::FAMILY, ShaLevel::FAMILY, LimbLevel::FAMILY];
 
 /// The families of this build, each with its levels.
 ///
@@ -340,6 +342,19 @@ family! {
     "aarch64" NeonSha2(NeonSha2) "neon-sha2" 128;
 }
 
+family! {
+    /// An instruction-set level for big numbers side by side, in limbs that hold digits of 52 bits.
+    ///
+    /// A value can only be had from detection, so holding one proves that the processor has it.
+    LimbLevel "limb", runs LimbKernel, width LANES of "Limbs",
+    /// One number at a time, for any processor.
+    portable PortableLimbs, stack 4 << 10, // the digits of some numbers, function in function
+    /// AVX-512 IFMA in vectors of 256 bits: four numbers side by side.
+    "x86_64" Ifma256(Ifma256) "ifma256" 256;
+    /// AVX-512 IFMA: eight numbers side by side.
+    "x86_64" Ifma512(Ifma512) "ifma512" 512;
+}
+
 /// The level of the last AES kernel that this thread ran: see [`AesLevel::last_run`].
 pub fn last_level_run() -> Option<AesLevel> {
     AesLevel::last_run()
@@ -396,13 +411,17 @@ mod tests {
             assert_eq!(ShaLevel::known()[level.rank()].0, level.name());
             assert_eq!(level.name().parse(), Ok(level));
         }
+        for level in LimbLevel::available() {
+            assert_eq!(LimbLevel::known()[level.rank()].0, level.name());
+            assert_eq!(level.name().parse(), Ok(level));
+        }
     }
 
     /// What override and policy rest on: names that tell families apart, levels from slow to fast.
     #[test]
     fn families_are_in_order() {
         let names: Vec<_> = families().iter().map(|family| family.name()).collect();
-        assert_eq!(names, ["aes", "hash", "sha"]);
+        assert_eq!(names, ["aes", "hash", "sha", "limb"]);
         for family in families() {
             assert_eq!(family.levels()[0].bits, 0);
             assert!(family.has("portable"));

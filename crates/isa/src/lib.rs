@@ -13,7 +13,8 @@
 //!   [`AesClmul`], in a crate that forbids `unsafe`. [`AesLevel::run`] compiles it for every level.
 //! - A *family* ([`families()`]) is what kernels of one sort need: the levels of AES with products
 //!   ([`AesLevel`]), those of hashes on words of 32 and 64 bits ([`HashLevel`], over [`Words`]), those of
-//!   hashes of one message ([`ShaLevel`], over [`ShaRounds`]).
+//!   hashes of one message ([`ShaLevel`], over [`ShaRounds`]), those of big numbers ([`LimbLevel`], over
+//!   [`Limbs`]).
 //! - What a processor *can* do and what a host *should* use are two questions: detection answers the
 //!   first, [`Policy`] the second.
 //!
@@ -81,6 +82,7 @@ mod aarch64;
 mod block;
 mod choice;
 mod family;
+mod limbs;
 mod matrix;
 mod policy;
 mod portable;
@@ -101,8 +103,12 @@ pub use choice::{Choice, Family, LevelError, LevelInfo, Why};
 #[doc(hidden)]
 pub use family::choices_of;
 pub use family::{
-    AesLevel, HashLevel, ShaLevel, StackDepth, families, last_level_run, matrices_are_fast, policy,
+    AesLevel, HashLevel, LimbLevel, ShaLevel, StackDepth, families, last_level_run,
+    matrices_are_fast, policy,
 };
+#[cfg(target_arch = "x86_64")]
+pub use limbs::{Ifma256, Ifma512};
+pub use limbs::{LimbKernel, Limbs, MOST_LIMBS, PortableLimbs};
 pub use policy::Policy;
 pub use portable::Portable;
 #[cfg(target_arch = "aarch64")]

@@ -38,6 +38,12 @@ pub fn wipe_stack<const BYTES: usize>() {
     }
 }
 
+/// Keeps the stores to `values` that came before: they are not dead as far as the optimiser can tell.
+#[inline(always)]
+pub(crate) fn keep<T>(values: &mut [T]) {
+    barrier(values.as_mut_ptr().cast());
+}
+
 /// A read of `bytes`, as far as the optimiser can tell: the stores before it are not dead then.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]

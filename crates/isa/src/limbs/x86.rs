@@ -1,0 +1,196 @@
+//! Limbs on x86-64: AVX-512 IFMA, which multiplies digits of 52 bits, in vectors of 256 and 512 bits.
+
+use core::arch::x86_64::{__m256i, __m512i};
+
+use super::{LimbKernel, Limbs, too_few};
+use crate::policy::has_features;
+use crate::vectors::sealed::Sealed;
+use crate::x86::align_stack;
+
+/// Makes a token: its detection, its entry and its [`Limbs`].
+macro_rules! limbs {
+    (
+        $(#[$doc:meta])*
+        $token:ident, lanes $lanes:literal of $v:ty, leaves $leaf:ident,
+        enable $enable:literal, detect [$($feature:tt),+]
+    ) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub struct $token(());
+
+        impl $token {
+            /// The CPU features that this level requires.
+            pub const REQUIRES: &str = $enable;
+            /// Limbs in a vector.
+            pub(crate) const LANES: usize = $lanes;
+
+            pub(crate) fn detect() -> Option<Self> {
+                (has_features!($($feature),+)).then_some(Self(()))
+            }
+
+            /// Runs `kernel` with this level's instructions.
+            pub(crate) fn run<K: LimbKernel>(self, kernel: K) -> K::Out {
+                #[target_feature(enable = $enable)]
+                fn entry<K: LimbKernel>(token: $token, kernel: K) -> K::Out {
+                    align_stack();
+                    kernel.run(token)
+                }
+                // SAFETY: a token exists only where `detect` found every feature enabled here.
+                unsafe { entry(self, kernel) }
+            }
+        }
+
+        impl Sealed for $token {}
+
+        impl Limbs for $token {
+            type V = $v;
+            const LANES: usize = $lanes;
+
+            #[inline(always)]
+            fn load(self, src: &[u64]) -> $v {
+                let Some(limbs) = src.first_chunk::<$lanes>() else { too_few() };
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::load(limbs) }
+            }
+
+            #[inline(always)]
+            fn store(self, v: $v, dst: &mut [u64]) {
+                let Some(limbs) = dst.first_chunk_mut::<$lanes>() else { too_few() };
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::store(v, limbs) }
+            }
+
+            forward! { $leaf:
+                fn splat(word: u64) -> $v;
+                fn add(a: $v, b: $v) -> $v;
+                fn sub(a: $v, b: $v) -> $v;
+                fn and(a: $v, b: $v) -> $v;
+                fn or(a: $v, b: $v) -> $v;
+                fn xor(a: $v, b: $v) -> $v;
+                fn shift_left<const N: u32>(v: $v) -> $v;
+                fn shift_right<const N: u32>(v: $v) -> $v;
+                fn mul_low(sum: $v, a: $v, b: $v) -> $v;
+                fn mul_high(sum: $v, a: $v, b: $v) -> $v;
+                fn equal(a: $v, b: $v) -> $v;
+                fn select(mask: $v, a: $v, b: $v) -> $v;
+                fn next_lane(low: $v, high: $v) -> $v;
+            }
+        }
+    };
+}
+
+limbs! {
+    /// AVX-512 IFMA in vectors of 256 bits: four limbs an instruction.
+    Ifma256, lanes 4 of __m256i, leaves ymm,
+    enable "avx2,avx512f,avx512vl,avx512ifma",
+    detect ["avx2", "avx512f", "avx512vl", "avx512ifma"]
+}
+
+limbs! {
+    /// AVX-512 IFMA: eight limbs an instruction.
+    Ifma512, lanes 8 of __m512i, leaves zmm,
+    enable "avx512f,avx512ifma",
+    detect ["avx512f", "avx512ifma"]
+}
+
+/// The leaves of one width, by the names of the intrinsics.
+macro_rules! leaves {
+    (
+        $name:ident, $v:ty, lanes $lanes:literal, enable $enable:literal,
+        $splat:ident, $load:ident, $store:ident, $add:ident, $sub:ident, $and:ident, $or:ident, $xor:ident,
+        $shift_left:ident, $shift_right:ident, $low:ident, $high:ident, $equal:ident, $all_ones:ident,
+        $logic:ident, $align:ident
+    ) => {
+        mod $name {
+            use core::arch::x86_64::{
+                $add, $align, $all_ones, $and, $equal, $high, $load, $logic, $low, $or, $shift_left,
+                $shift_right, $splat, $store, $sub, $xor, *,
+            };
+
+            leaves! { @ $v, $enable:
+                fn add = $add(a, b);
+                fn sub = $sub(a, b);
+                fn and = $and(a, b);
+                fn or = $or(a, b);
+                fn xor = $xor(a, b);
+                fn mul_low = $low(sum, a, b);
+                fn mul_high = $high(sum, a, b);
+            }
+
+            #[inline]
+            #[target_feature(enable = $enable)]
+            pub(super) fn splat(word: u64) -> $v {
+                $splat(word.cast_signed())
+            }
+
+            #[inline]
+            #[target_feature(enable = $enable)]
+            pub(super) fn load(src: &[u64; $lanes]) -> $v {
+                // SAFETY: the reference covers the bytes read.
+                unsafe { $load(src.as_ptr().cast()) }
+            }
+
+            #[inline]
+            #[target_feature(enable = $enable)]
+            pub(super) fn store(v: $v, dst: &mut [u64; $lanes]) {
+                // SAFETY: the reference covers the bytes written.
+                unsafe { $store(dst.as_mut_ptr().cast(), v) }
+            }
+
+            #[inline]
+            #[target_feature(enable = $enable)]
+            pub(super) fn shift_left<const N: u32>(v: $v) -> $v {
+                const { assert!(N < 64) }
+                $shift_left(v, _mm_cvtsi32_si128(N.cast_signed()))
+            }
+
+            #[inline]
+            #[target_feature(enable = $enable)]
+            pub(super) fn shift_right<const N: u32>(v: $v) -> $v {
+                const { assert!(N < 64) }
+                $shift_right(v, _mm_cvtsi32_si128(N.cast_signed()))
+            }
+
+            #[inline]
+            #[target_feature(enable = $enable)]
+            pub(super) fn equal(a: $v, b: $v) -> $v {
+                $all_ones($equal(a, b), splat(u64::MAX))
+            }
+
+            #[inline]
+            #[target_feature(enable = $enable)]
+            pub(super) fn select(mask: $v, a: $v, b: $v) -> $v {
+                $logic::<0xca>(mask, a, b)
+            }
+
+            #[inline]
+            #[target_feature(enable = $enable)]
+            pub(super) fn next_lane(low: $v, high: $v) -> $v {
+                $align::<1>(high, low)
+            }
+        }
+    };
+    (@ $v:ty, $enable:literal: $(fn $name:ident = $leaf:ident($($argument:ident),+);)+) => {$(
+        #[inline]
+        #[target_feature(enable = $enable)]
+        pub(super) fn $name($($argument: $v),+) -> $v {
+            $leaf($($argument),+)
+        }
+    )+};
+}
+
+leaves! {
+    ymm, __m256i, lanes 4, enable "avx2,avx512f,avx512vl,avx512ifma",
+    _mm256_set1_epi64x, _mm256_loadu_si256, _mm256_storeu_si256, _mm256_add_epi64, _mm256_sub_epi64,
+    _mm256_and_si256, _mm256_or_si256, _mm256_xor_si256, _mm256_sll_epi64, _mm256_srl_epi64,
+    _mm256_madd52lo_epu64, _mm256_madd52hi_epu64, _mm256_cmpeq_epi64_mask, _mm256_maskz_mov_epi64,
+    _mm256_ternarylogic_epi64, _mm256_alignr_epi64
+}
+
+leaves! {
+    zmm, __m512i, lanes 8, enable "avx512f,avx512ifma",
+    _mm512_set1_epi64, _mm512_loadu_si512, _mm512_storeu_si512, _mm512_add_epi64, _mm512_sub_epi64,
+    _mm512_and_si512, _mm512_or_si512, _mm512_xor_si512, _mm512_sll_epi64, _mm512_srl_epi64,
+    _mm512_madd52lo_epu64, _mm512_madd52hi_epu64, _mm512_cmpeq_epi64_mask, _mm512_maskz_mov_epi64,
+    _mm512_ternarylogic_epi64, _mm512_alignr_epi64
+}

@@ -1,0 +1,43 @@
+//! What can go wrong.
+
+use lanelock_isa::LevelError;
+
+/// Why an operation was refused.
+///
+/// An error belongs to one operation: those beside it in a batch are not disturbed.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A key is malformed; the text says what is wrong with it.
+    #[error("invalid key: {0}")]
+    Key(&'static str),
+    /// A message, a signature or a point has a length that the operation does not take.
+    #[error("{what} has {got} bytes where {expected} are expected")]
+    Length {
+        /// What has that length.
+        what: &'static str,
+        /// Its bytes.
+        got: usize,
+        /// The bytes that the operation takes.
+        expected: usize,
+    },
+    /// A number is not below the modulus, or a message is too long for the key.
+    #[error("{0} is out of range for this key")]
+    Range(&'static str),
+    /// A signature does not belong to the message and the key.
+    #[error("the signature is not valid")]
+    Signature,
+    /// A ciphertext was not made for this key or label, or was changed.
+    #[error("decryption failed")]
+    Decryption,
+    /// The result of a private operation was wrong, by a fault of the machine, and is withheld: of a wrong RSA
+    /// signature the primes can be found.
+    #[error("a fault of the machine made the result wrong; it is withheld")]
+    Fault,
+    /// The source of random numbers failed.
+    #[error("the source of random numbers failed")]
+    Random,
+    /// `LANELOCK_LEVEL` has a mistake.
+    #[error(transparent)]
+    Level(#[from] LevelError),
+}

@@ -1,0 +1,17 @@
+//! Public key operations in lanes: RSA and elliptic curves.
+//!
+//! A server spends its handshakes on one signature and one or two key agreements each. AVX-512 IFMA multiplies
+//! eight digits of 52 bits in one instruction, and eight operations side by side, a digit of each in a lane, fill
+//! its units where one operation waits for carries.
+//!
+//! Big numbers are vectors of digits of 52 bits, one number a lane ([`lanelock_isa::Limbs`]): each algorithm is
+//! written once for eight lanes, for four, and for one on any processor. No branch and no address depends on a
+//! secret.
+
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod error;
+
+pub use error::Error;

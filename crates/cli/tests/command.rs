@@ -207,7 +207,7 @@ fn cpu_names_the_levels() {
             ("hash=sse9", "\"hash=sse9\""),
             ("aes=portable,hash=aesni", "\"hash=aesni\""),
             ("aes=portable,aes=portable", "given twice"),
-            ("sums=portable", "there are aes hash sha, and max"),
+            ("sums=portable", "there are aes hash sha limb, and max"),
             ("portable,", "entry 2 is empty"),
             ("max=300", "there are 128 256 512"),
         ] {

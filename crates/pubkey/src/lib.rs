@@ -13,5 +13,8 @@
 extern crate alloc;
 
 mod error;
+mod level;
+#[cfg_attr(not(test), expect(dead_code, reason = "RSA is what will use it"))]
+mod montgomery;
 
 pub use error::Error;

@@ -1,0 +1,11 @@
+//! The level that is chosen where none is named.
+
+use std::sync::OnceLock;
+
+use lanelock_isa::{LevelError, LimbLevel};
+
+/// [`LimbLevel::best`], found once a process.
+pub(crate) fn default_level() -> Result<LimbLevel, LevelError> {
+    static LEVEL: OnceLock<Result<LimbLevel, LevelError>> = OnceLock::new();
+    LEVEL.get_or_init(LimbLevel::best).clone()
+}

@@ -1,0 +1,934 @@
+//! Arithmetic modulo odd numbers of any size, a modulus and its operands in each lane.
+//!
+//! A number of `D` digits of 52 bits is `D` vectors: digit `j` of every lane's number is vector `j`. Products are
+//! those of Montgomery: `multiply(a, b)` is `a * b / R` modulo `m`, where `R` is 2^(52 `D`). `D` is such that
+//! `R` > 64 `m`, and results are below 2 `m`, not `m`: the comparison that others make after each product is made
+//! once, at the end (C. Walter, "Montgomery exponentiation needs no final subtractions", 1999).
+//!
+//! Products are summed in columns in memory, [`TILE`] rows at once: `TILE` digits of one factor stay in registers
+//! with the columns that they add to, while the digits of the other factor pass. So a step of 2 `TILE`
+//! multiplications loads two vectors and stores one. Where a reduction has to wait for its quotients
+//! ([`quotients`]), the next rows of the product stand beside it in program order.
+
+use alloc::{vec, vec::Vec};
+use lanelock_isa::{LimbKernel, LimbLevel, Limbs, MOST_LIMBS};
+use zeroize::Zeroizing;
+
+/// Bits of a digit.
+pub(crate) const DIGIT_BITS: usize = 52;
+/// The same for shifts.
+const DIGIT_SHIFT: u32 = 52;
+/// The bits of a digit.
+pub(crate) const DIGIT: u64 = (1 << DIGIT_BITS) - 1;
+/// Rows of a product that are added at once.
+const TILE: usize = 5;
+/// The columns that a digit times a tile adds to.
+const WINDOW: usize = TILE + 1;
+/// Bits of an exponent that cost one multiplication.
+const WINDOW_BITS: usize = 5;
+/// The powers in a table: those with exponents of [`WINDOW_BITS`].
+const POWERS: usize = 1 << WINDOW_BITS;
+
+/// Digits of a number modulo one of `bits` bits: so many that `R` > 64 `m`, in whole tiles, two
+/// or more.
+pub(crate) const fn digits_for(bits: usize) -> usize {
+    let digits = (bits + 6).div_ceil(DIGIT_BITS).next_multiple_of(TILE);
+    if digits < 2 * TILE { 2 * TILE } else { digits }
+}
+
+/// A number in digits, the lowest first; wiped when dropped.
+pub(crate) type Digits = Zeroizing<Vec<u64>>;
+
+/// The digits of a big-endian number; the rest of `digits` is zero. The number has to fit.
+pub(crate) fn digits_from_bytes(bytes: &[u8], digits: &mut [u64]) {
+    digits.fill(0);
+    for (i, &byte) in bytes.iter().rev().enumerate() {
+        let (digit, shift) = (8 * i / DIGIT_BITS, 8 * i % DIGIT_BITS);
+        if digit >= digits.len() {
+            debug_assert_eq!(byte, 0);
+            continue;
+        }
+        digits[digit] |= u64::from(byte) << shift & DIGIT;
+        if shift > DIGIT_BITS - 8 && digit + 1 < digits.len() {
+            digits[digit + 1] |= u64::from(byte) >> (DIGIT_BITS - shift);
+        }
+    }
+}
+
+/// The number as big-endian bytes, which have to have room for it.
+#[expect(clippy::cast_possible_truncation, reason = "a byte of a digit")]
+pub(crate) fn digits_to_bytes(digits: &[u64], bytes: &mut [u8]) {
+    for (i, byte) in bytes.iter_mut().rev().enumerate() {
+        let (digit, shift) = (8 * i / DIGIT_BITS, 8 * i % DIGIT_BITS);
+        let at = |digit: usize| digits.get(digit).copied().unwrap_or(0);
+        *byte = (at(digit) >> shift) as u8;
+        if shift > DIGIT_BITS - 8 {
+            *byte |= (at(digit + 1) << (DIGIT_BITS - shift)) as u8;
+        }
+    }
+}
+
+/// An odd modulus, and what products modulo it need.
+#[derive(Clone)]
+pub(crate) struct Modulus {
+    bits: usize,
+    digits: Digits,
+    /// -1/m modulo 2^52
+    k0: u64,
+    /// `R` modulo m: 1 in Montgomery's form.
+    one: Digits,
+    /// `R`^2 modulo m: brings a number into that form.
+    square: Digits,
+    /// `R`^3 modulo m: brings the upper half of a number of twice the digits into that form.
+    cube: Digits,
+}
+
+impl Modulus {
+    /// Moduli of exactly `bits` bits each, which have to be odd and above 1, as digits.
+    pub(crate) fn new_all(level: LimbLevel, bits: usize, numbers: &[Digits]) -> Vec<Self> {
+        let mut moduli: Vec<Self> = Vec::with_capacity(numbers.len());
+        for number in numbers {
+            debug_assert!(number.len() == digits_for(bits) && number[0] & 1 == 1);
+            let zero = || Zeroizing::new(vec![0; number.len()]);
+            moduli.push(Self {
+                bits,
+                digits: number.clone(),
+                k0: negative_inverse(number[0]),
+                one: zero(),
+                square: zero(),
+                cube: zero(),
+            });
+        }
+        level.run(SetUp { moduli: &mut moduli });
+        moduli
+    }
+
+    /// A modulus of exactly `bits` bits, odd and above 1.
+    pub(crate) fn new(level: LimbLevel, bits: usize, number: &Digits) -> Self {
+        let mut all = Self::new_all(level, bits, core::slice::from_ref(number));
+        all.remove(0)
+    }
+
+    /// Bits of the number.
+    pub(crate) fn bits(&self) -> usize {
+        self.bits
+    }
+
+    /// The number itself.
+    pub(crate) fn digits(&self) -> &Digits {
+        &self.digits
+    }
+
+    /// `R`^2 modulo the number: [`multiply_all`] with it brings another number into Montgomery's form.
+    pub(crate) fn square(&self) -> &Digits {
+        &self.square
+    }
+}
+
+/// -1/m modulo 2^52 of an odd m, by Newton's iteration.
+fn negative_inverse(m: u64) -> u64 {
+    // m * m = 1 modulo 8; each step doubles the bits that are right: 3, 6, 12, 24, 48, 96.
+    let mut inverse = m;
+    for _ in 0..5 {
+        inverse = inverse.wrapping_mul(2_u64.wrapping_sub(m.wrapping_mul(inverse)));
+    }
+    inverse.wrapping_neg() & DIGIT
+}
+
+/// A product to compute: `a` * `b` / `R` modulo `modulus`.
+#[derive(Clone, Copy)]
+pub(crate) struct Product<'a> {
+    pub(crate) modulus: &'a Modulus,
+    /// Below `R`, as many digits as the modulus.
+    pub(crate) a: &'a [u64],
+    /// Below 2 m, as many digits as the modulus.
+    pub(crate) b: &'a [u64],
+}
+
+/// The products, below their moduli. All moduli have as many digits.
+pub(crate) fn multiply_all(level: LimbLevel, products: &[Product<'_>]) -> Vec<Digits> {
+    let mut results = results(products.iter().map(|product| product.modulus));
+    level.run(Products { products, results: &mut results });
+    results
+}
+
+/// A power to compute, with an exponent that is secret.
+#[derive(Clone, Copy)]
+pub(crate) struct Power<'a> {
+    pub(crate) modulus: &'a Modulus,
+    /// Up to twice the digits of the modulus.
+    pub(crate) base: &'a [u64],
+    /// Words of 64 bits, the lowest first.
+    pub(crate) exponent: &'a [u64],
+}
+
+/// The powers, below their moduli, with exponents of at most `bits` bits. All moduli have as many digits.
+///
+/// Time and addresses depend on the count of the powers, of digits and of `bits` alone.
+pub(crate) fn power_all(level: LimbLevel, bits: usize, powers: &[Power<'_>]) -> Vec<Digits> {
+    let mut results = results(powers.iter().map(|power| power.modulus));
+    level.run(Powers { bits, powers, results: &mut results });
+    results
+}
+
+/// As [`power_all`], with exponents that are public: no multiplication where no lane has a bit.
+pub(crate) fn public_power_all(level: LimbLevel, powers: &[Power<'_>]) -> Vec<Digits> {
+    let mut results = results(powers.iter().map(|power| power.modulus));
+    level.run(PublicPowers { powers, results: &mut results });
+    results
+}
+
+fn results<'a>(moduli: impl Iterator<Item = &'a Modulus>) -> Vec<Digits> {
+    moduli.map(|modulus| Zeroizing::new(vec![0; modulus.digits.len()])).collect()
+}
+
+/// The moduli of the lanes, and room for a product.
+struct Lanes<S: Limbs> {
+    s: S,
+    modulus: Vec<S::V>,
+    k0: S::V,
+    /// Sums of columns.
+    sums: Vec<S::V>,
+    /// Twice a number that is squared.
+    twice: Vec<S::V>,
+}
+
+impl<S: Limbs> Lanes<S> {
+    /// Lanes of the moduli; those that are left over repeat the first.
+    #[inline(always)]
+    fn new(s: S, moduli: &[&Modulus]) -> Self {
+        let digits = moduli[0].digits.len();
+        let zero = s.splat(0);
+        let mut lanes = Self {
+            s,
+            modulus: vec![zero; digits],
+            k0: zero,
+            sums: vec![zero; 2 * digits + 1],
+            twice: vec![zero; digits],
+        };
+        let mut numbers: [&[u64]; MOST_LIMBS] = [&moduli[0].digits; MOST_LIMBS];
+        let mut k0 = [moduli[0].k0; MOST_LIMBS];
+        for (i, modulus) in moduli.iter().enumerate() {
+            numbers[i] = &modulus.digits;
+            k0[i] = modulus.k0;
+        }
+        gather(s, &numbers, &mut lanes.modulus);
+        lanes.k0 = s.load(&k0);
+        lanes
+    }
+
+    /// `result` = `a` * `b` / `R`, below 2 m if `a` * `b` < m * `R`.
+    #[inline(always)]
+    fn multiply(&mut self, result: &mut [S::V], a: &[S::V], b: &[S::V]) {
+        self.reduced::<false>(result, a, b);
+    }
+
+    /// `result` = `a`^2 / `R`, below 2 m if `a`^2 < m * `R`: three quarters of the products.
+    #[inline(always)]
+    fn square(&mut self, result: &mut [S::V], a: &[S::V]) {
+        let mut twice = core::mem::take(&mut self.twice);
+        double(self.s, &mut twice, a);
+        self.reduced::<true>(result, a, &twice);
+        self.twice = twice;
+    }
+
+    /// The product of `a` and `b`, or the square of `a` where `b` is twice `a`.
+    ///
+    /// Quotients wait for each other, and what waits longest comes first: those of the next tile as soon as the
+    /// columns that they take are whole, then the rest of this tile's reduction and rows of the product.
+    #[inline(always)]
+    fn reduced<const SQUARE: bool>(&mut self, result: &mut [S::V], a: &[S::V], b: &[S::V]) {
+        let s = self.s;
+        let digits = self.modulus.len();
+        let (m, sums) = (&self.modulus[..digits], &mut self.sums[..=2 * digits]);
+        let (a, b) = (&a[..digits], &b[..digits]);
+        sums.fill(s.splat(0));
+        rows::<S, SQUARE>(s, sums, a, b, 0);
+        rows::<S, SQUARE>(s, sums, a, b, TILE);
+        let (mut q, mut carry) = quotients(s, tile_of::<S>(sums, 0), m, self.k0);
+        for at in (TILE..=digits).step_by(TILE) {
+            let (columns, window) = reduce_first(s, &sums[at..], m, &q, carry);
+            let rest = &m[2 * TILE..];
+            if at == digits {
+                for (sum, column) in sums[at..].iter_mut().zip(columns) {
+                    *sum = column;
+                }
+                add_rows_from(s, &mut sums[at + TILE..], rest, &q, window);
+            } else {
+                let (next, next_carry) = quotients(s, columns, m, self.k0);
+                add_rows_from(s, &mut sums[at + TILE..], rest, &q, window);
+                (q, carry) = (next, next_carry);
+                if at + TILE < digits {
+                    rows::<S, SQUARE>(s, sums, a, b, at + TILE);
+                }
+            }
+        }
+        normalise(s, result, &sums[digits..]);
+    }
+
+    /// Subtracts the modulus where the number is not below it, once.
+    #[inline(always)]
+    fn subtract_once(&mut self, number: &mut [S::V]) {
+        let s = self.s;
+        let difference = &mut self.twice[..number.len()];
+        let mut borrow = s.splat(0);
+        for ((difference, &number), &m) in difference.iter_mut().zip(&*number).zip(&self.modulus) {
+            let digit = s.sub(s.sub(number, m), borrow);
+            borrow = s.shift_right::<63>(digit);
+            *difference = s.and(digit, s.splat(DIGIT));
+        }
+        let below = s.sub(s.splat(0), borrow);
+        for (number, &difference) in number.iter_mut().zip(&*difference) {
+            *number = s.select(below, *number, difference);
+        }
+    }
+
+    /// Three numbers, zero.
+    #[inline(always)]
+    fn numbers(&self) -> [Vec<S::V>; 3] {
+        let zero = vec![self.s.splat(0); self.modulus.len()];
+        [zero.clone(), zero.clone(), zero]
+    }
+
+    /// Wipes the numbers and the room for products.
+    #[inline(always)]
+    fn wipe(mut self, numbers: [Vec<S::V>; 3]) {
+        for mut number in numbers {
+            self.s.wipe(&mut number);
+        }
+        self.s.wipe(&mut self.modulus);
+        self.s.wipe(&mut self.sums);
+        self.s.wipe(&mut self.twice);
+    }
+}
+
+/// The digits of a number that a tile holds.
+#[inline(always)]
+fn tile_of<S: Limbs>(number: &[S::V], at: usize) -> [S::V; TILE] {
+    *number[at..].first_chunk().expect("whole tiles")
+}
+
+/// Adds a digit times a tile to the columns that begin with the digit's.
+#[inline(always)]
+fn add_row<S: Limbs>(s: S, window: &mut [S::V; WINDOW], x: S::V, tile: &[S::V; TILE]) {
+    for t in 0..TILE {
+        window[t] = s.mul_low(window[t], x, tile[t]);
+    }
+    for t in 0..TILE {
+        window[t + 1] = s.mul_high(window[t + 1], x, tile[t]);
+    }
+}
+
+/// The window a column further; what leaves it has been stored. (A loop that moves the columns would keep them in
+/// memory.)
+#[inline(always)]
+fn next_window<V: Copy>(window: [V; WINDOW], column: V) -> [V; WINDOW] {
+    let [_, a, b, c, d, e] = window;
+    [a, b, c, d, e, column]
+}
+
+/// Adds the digits of `x` times a tile to the columns, of which the first ones are in `window` already.
+#[inline(always)]
+fn add_rows_from<S: Limbs>(
+    s: S,
+    sums: &mut [S::V],
+    x: &[S::V],
+    tile: &[S::V; TILE],
+    mut window: [S::V; WINDOW],
+) {
+    let count = x.len();
+    let sums = &mut sums[..count + WINDOW];
+    for j in 0..count {
+        add_row(s, &mut window, x[j], tile);
+        sums[j] = window[0];
+        window = next_window(window, sums[j + WINDOW]);
+    }
+    for (sum, column) in sums[count..].iter_mut().zip(window) {
+        *sum = column;
+    }
+}
+
+/// The columns that a window begins with.
+#[inline(always)]
+fn window_at<S: Limbs>(sums: &[S::V]) -> [S::V; WINDOW] {
+    *sums.first_chunk().expect("a column more than the digits")
+}
+
+/// Adds `x` times a tile to the columns.
+#[inline(always)]
+fn add_rows<S: Limbs>(s: S, sums: &mut [S::V], x: &[S::V], tile: &[S::V; TILE]) {
+    let window = window_at::<S>(sums);
+    add_rows_from(s, sums, x, tile, window);
+}
+
+/// Adds the products of the tile at `at` with itself and, twice, with the digits above it.
+#[inline(always)]
+fn square_rows<S: Limbs>(s: S, sums: &mut [S::V], a: &[S::V], twice: &[S::V], at: usize) {
+    let tile = tile_of::<S>(a, at);
+    let mut cross = [s.splat(0); 2 * TILE];
+    for i in 0..TILE {
+        for j in i + 1..TILE {
+            cross[i + j] = s.mul_low(cross[i + j], tile[i], tile[j]);
+            cross[i + j + 1] = s.mul_high(cross[i + j + 1], tile[i], tile[j]);
+        }
+    }
+    let sums = &mut sums[2 * at..];
+    let own: &mut [S::V; 2 * TILE] = sums.first_chunk_mut().expect("two columns a digit");
+    for i in 0..TILE {
+        let low = s.add(own[2 * i], s.shift_left::<1>(cross[2 * i]));
+        let high = s.add(own[2 * i + 1], s.shift_left::<1>(cross[2 * i + 1]));
+        own[2 * i] = s.mul_low(low, tile[i], tile[i]);
+        own[2 * i + 1] = s.mul_high(high, tile[i], tile[i]);
+    }
+    // The first digit above the tile, twice, without the bit that comes from the tile.
+    let Some((&first, _)) = a[at + TILE..].split_first() else { return };
+    let first = s.and(s.shift_left::<1>(first), s.splat(DIGIT));
+    let sums = &mut sums[TILE..];
+    let mut window = window_at::<S>(sums);
+    add_row(s, &mut window, first, &tile);
+    sums[0] = window[0];
+    window = next_window(window, sums[WINDOW]);
+    add_rows_from(s, &mut sums[1..], &twice[at + TILE + 1..], &tile, window);
+}
+
+/// Adds the rows of the product, or of the square, that the tile of `a` at `at` makes.
+#[inline(always)]
+fn rows<S: Limbs, const SQUARE: bool>(s: S, sums: &mut [S::V], a: &[S::V], b: &[S::V], at: usize) {
+    if SQUARE {
+        square_rows(s, sums, a, b, at);
+    } else {
+        add_rows(s, &mut sums[at..], b, &tile_of::<S>(a, at));
+    }
+}
+
+/// The digits of the quotient that make the columns multiples of 2^52, and what they carry into the next.
+#[inline(always)]
+fn quotients<S: Limbs>(
+    s: S,
+    mut columns: [S::V; TILE],
+    m: &[S::V],
+    k0: S::V,
+) -> ([S::V; TILE], S::V) {
+    let zero = s.splat(0);
+    let m = tile_of::<S>(m, 0);
+    let mut q = [zero; TILE];
+    let mut carry = zero;
+    for t in 0..TILE {
+        let column = s.add(columns[t], carry);
+        q[t] = s.mul_low(zero, column, k0);
+        carry = s.shift_right::<DIGIT_SHIFT>(s.mul_low(column, m[0], q[t]));
+        for j in 1..TILE - t {
+            columns[t + j] = s.mul_high(columns[t + j], m[j - 1], q[t]);
+            columns[t + j] = s.mul_low(columns[t + j], m[j], q[t]);
+        }
+    }
+    (q, carry)
+}
+
+/// Adds the first digits of the modulus times the quotient's to the columns that begin with those after
+/// [`quotients`]: returns a tile of columns, which are whole then, and the window after them.
+#[inline(always)]
+fn reduce_first<S: Limbs>(
+    s: S,
+    sums: &[S::V],
+    m: &[S::V],
+    q: &[S::V; TILE],
+    carry: S::V,
+) -> ([S::V; TILE], [S::V; WINDOW]) {
+    let mut window = window_at::<S>(sums);
+    window[0] = s.add(window[0], carry);
+    let (first, second) = (tile_of::<S>(m, 0), tile_of::<S>(m, TILE));
+    for j in 0..TILE {
+        for t in 0..TILE {
+            if j + t >= TILE {
+                window[j + t - TILE] = s.mul_low(window[j + t - TILE], first[j], q[t]);
+            }
+            if j + t + 1 >= TILE {
+                window[j + t + 1 - TILE] = s.mul_high(window[j + t + 1 - TILE], first[j], q[t]);
+            }
+        }
+    }
+    let mut columns = [s.splat(0); TILE];
+    for j in 0..TILE {
+        add_row(s, &mut window, second[j], q);
+        columns[j] = window[0];
+        window = next_window(window, sums[j + WINDOW]);
+    }
+    (columns, window)
+}
+
+/// Sums of columns as digits of 52 bits. What is left over is zero where the number fits.
+#[inline(always)]
+fn normalise<S: Limbs>(s: S, digits: &mut [S::V], sums: &[S::V]) {
+    let mut carry = s.splat(0);
+    for (digit, &sum) in digits.iter_mut().zip(sums) {
+        let sum = s.add(sum, carry);
+        carry = s.shift_right::<DIGIT_SHIFT>(sum);
+        *digit = s.and(sum, s.splat(DIGIT));
+    }
+}
+
+/// Twice the number.
+#[inline(always)]
+fn double<S: Limbs>(s: S, twice: &mut [S::V], a: &[S::V]) {
+    let mut low = s.splat(0);
+    for (twice, &digit) in twice.iter_mut().zip(a) {
+        let shifted = s.and(s.shift_left::<1>(digit), s.splat(DIGIT));
+        *twice = s.or(shifted, s.shift_right::<{ DIGIT_SHIFT - 1 }>(low));
+        low = digit;
+    }
+}
+
+/// Numbers of the lanes as vectors: digit `j` of each in vector `j`, zero above their ends.
+#[inline(always)]
+fn gather<S: Limbs>(s: S, numbers: &[&[u64]; MOST_LIMBS], vectors: &mut [S::V]) {
+    for (j, vector) in vectors.iter_mut().enumerate() {
+        let mut words = [0; MOST_LIMBS];
+        for lane in 0..S::LANES {
+            words[lane] = numbers[lane].get(j).copied().unwrap_or(0);
+        }
+        *vector = s.load(&words);
+    }
+}
+
+/// The numbers of the first lanes.
+#[inline(always)]
+fn scatter<S: Limbs>(s: S, vectors: &[S::V], numbers: &mut [Digits]) {
+    let mut words = [0; MOST_LIMBS];
+    for (j, &vector) in vectors.iter().enumerate() {
+        s.store(vector, &mut words);
+        for (number, &word) in numbers.iter_mut().zip(&words) {
+            number[j] = word;
+        }
+    }
+    zeroize::Zeroize::zeroize(&mut words);
+}
+
+/// Fills in what products modulo these moduli, all of as many bits, need.
+struct SetUp<'a> {
+    moduli: &'a mut [Modulus],
+}
+
+impl LimbKernel for SetUp<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<S: Limbs>(self, s: S) {
+        for moduli in self.moduli.chunks_mut(S::LANES) {
+            set_up(s, moduli);
+        }
+    }
+}
+
+#[inline(always)]
+fn set_up<S: Limbs>(s: S, moduli: &mut [Modulus]) {
+    let all: Vec<&Modulus> = moduli.iter().collect();
+    let mut lanes = Lanes::new(s, &all);
+    let (bits, digits) = (moduli[0].bits, lanes.modulus.len());
+    let [mut number, mut other, spare] = lanes.numbers();
+
+    // R modulo m, from the power of two below m.
+    number[(bits - 1) / DIGIT_BITS] = s.splat(1 << ((bits - 1) % DIGIT_BITS));
+    for _ in bits - 1..DIGIT_BITS * digits {
+        double(s, &mut other, &number);
+        core::mem::swap(&mut number, &mut other);
+        lanes.subtract_once(&mut number);
+    }
+    let mut results: Vec<Digits> = results(moduli.iter().map(|modulus| &*modulus));
+    scatter(s, &number, &mut results);
+    for (modulus, result) in moduli.iter_mut().zip(&results) {
+        modulus.one.copy_from_slice(result);
+    }
+
+    // R times 2 to the power of R's bits: a squaring doubles the power.
+    let exponent = DIGIT_BITS * digits;
+    for bit in (0..=exponent.ilog2()).rev() {
+        lanes.square(&mut other, &number);
+        core::mem::swap(&mut number, &mut other);
+        lanes.subtract_once(&mut number);
+        if exponent >> bit & 1 == 1 {
+            double(s, &mut other, &number);
+            core::mem::swap(&mut number, &mut other);
+            lanes.subtract_once(&mut number);
+        }
+    }
+    scatter(s, &number, &mut results);
+    for (modulus, result) in moduli.iter_mut().zip(&results) {
+        modulus.square.copy_from_slice(result);
+    }
+
+    lanes.square(&mut other, &number);
+    lanes.subtract_once(&mut other);
+    scatter(s, &other, &mut results);
+    for (modulus, result) in moduli.iter_mut().zip(&results) {
+        modulus.cube.copy_from_slice(result);
+    }
+    lanes.wipe([number, other, spare]);
+}
+
+struct Products<'a> {
+    products: &'a [Product<'a>],
+    results: &'a mut [Digits],
+}
+
+impl LimbKernel for Products<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<S: Limbs>(self, s: S) {
+        for (products, results) in
+            self.products.chunks(S::LANES).zip(self.results.chunks_mut(S::LANES))
+        {
+            let moduli: Vec<&Modulus> = products.iter().map(|product| product.modulus).collect();
+            let mut lanes = Lanes::new(s, &moduli);
+            let [mut a, mut b, mut result] = lanes.numbers();
+            let (mut first, mut second) =
+                ([products[0].a; MOST_LIMBS], [products[0].b; MOST_LIMBS]);
+            for (lane, product) in products.iter().enumerate() {
+                first[lane] = product.a;
+                second[lane] = product.b;
+            }
+            gather(s, &first, &mut a);
+            gather(s, &second, &mut b);
+            lanes.multiply(&mut result, &a, &b);
+            lanes.subtract_once(&mut result);
+            scatter(s, &result, results);
+            lanes.wipe([a, b, result]);
+        }
+    }
+}
+
+struct Powers<'a> {
+    bits: usize,
+    powers: &'a [Power<'a>],
+    results: &'a mut [Digits],
+}
+
+impl LimbKernel for Powers<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<S: Limbs>(self, s: S) {
+        let mut table: Vec<S::V> = Vec::new();
+        for (powers, results) in self.powers.chunks(S::LANES).zip(self.results.chunks_mut(S::LANES))
+        {
+            let moduli: Vec<&Modulus> = powers.iter().map(|power| power.modulus).collect();
+            let mut lanes = Lanes::new(s, &moduli);
+            let digits = lanes.modulus.len();
+            let [mut base, mut factor, mut result] = lanes.numbers();
+            into_form(&mut lanes, powers, &mut base);
+
+            table.resize(POWERS * digits, s.splat(0));
+            one_of(s, powers, &mut table[..digits]);
+            table[digits..2 * digits].copy_from_slice(&base);
+            for power in (2..POWERS).step_by(2) {
+                let (low, high) = table.split_at_mut(power * digits);
+                let (even, odd) = high.split_at_mut(digits);
+                lanes.square(even, &low[power / 2 * digits..]);
+                lanes.multiply(&mut odd[..digits], even, &base);
+            }
+
+            let count = self.bits.div_ceil(WINDOW_BITS);
+            power_of(s, &mut result, &table, windows(s, powers, count - 1));
+            for window in (0..count - 1).rev() {
+                for _ in 0..WINDOW_BITS {
+                    lanes.square(&mut factor, &result);
+                    core::mem::swap(&mut factor, &mut result);
+                }
+                power_of(s, &mut factor, &table, windows(s, powers, window));
+                lanes.multiply(&mut base, &result, &factor);
+                core::mem::swap(&mut base, &mut result);
+            }
+            out_of_form(&mut lanes, &result, &mut factor);
+            scatter(s, &factor, results);
+            lanes.wipe([base, factor, result]);
+        }
+        s.wipe(&mut table);
+    }
+}
+
+struct PublicPowers<'a> {
+    powers: &'a [Power<'a>],
+    results: &'a mut [Digits],
+}
+
+impl LimbKernel for PublicPowers<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<S: Limbs>(self, s: S) {
+        for (powers, results) in self.powers.chunks(S::LANES).zip(self.results.chunks_mut(S::LANES))
+        {
+            let moduli: Vec<&Modulus> = powers.iter().map(|power| power.modulus).collect();
+            let mut lanes = Lanes::new(s, &moduli);
+            let [mut base, mut one, mut factor] = lanes.numbers();
+            let [mut result, mut other, _] = lanes.numbers();
+            into_form(&mut lanes, powers, &mut base);
+            one_of(s, powers, &mut one);
+
+            let bits = powers.iter().map(|power| bits_of(power.exponent)).max().unwrap_or(0);
+            result.copy_from_slice(&one);
+            for bit in (0..bits).rev() {
+                if bit + 1 < bits {
+                    lanes.square(&mut other, &result);
+                    core::mem::swap(&mut other, &mut result);
+                }
+                let mut masks = [0; MOST_LIMBS];
+                for (mask, power) in masks.iter_mut().zip(powers) {
+                    let word = power.exponent.get(bit / 64).copied().unwrap_or(0);
+                    *mask = (word >> (bit % 64) & 1).wrapping_neg();
+                }
+                if masks == [0; MOST_LIMBS] {
+                    continue;
+                }
+                let mask = s.load(&masks);
+                for ((factor, &base), &one) in factor.iter_mut().zip(&base).zip(&one) {
+                    *factor = s.select(mask, base, one);
+                }
+                if bit + 1 < bits {
+                    lanes.multiply(&mut other, &result, &factor);
+                    core::mem::swap(&mut other, &mut result);
+                } else {
+                    result.copy_from_slice(&factor);
+                }
+            }
+            out_of_form(&mut lanes, &result, &mut factor);
+            scatter(s, &factor, results);
+            s.wipe(&mut other);
+            lanes.wipe([base, factor, result]);
+        }
+    }
+}
+
+/// Bits of a number in words of 64 bits, the lowest first.
+pub(crate) fn bits_of(words: &[u64]) -> usize {
+    let Some(last) = words.iter().rposition(|&word| word != 0) else { return 0 };
+    64 * last + 64 - words[last].leading_zeros() as usize
+}
+
+/// Bits of the exponents, a window of each.
+#[inline(always)]
+fn windows<S: Limbs>(s: S, powers: &[Power<'_>], window: usize) -> S::V {
+    let (word, shift) = (window * WINDOW_BITS / 64, window * WINDOW_BITS % 64);
+    let mut bits = [0; MOST_LIMBS];
+    for (bits, power) in bits.iter_mut().zip(powers) {
+        let low = power.exponent.get(word).copied().unwrap_or(0);
+        let high = power.exponent.get(word + 1).copied().unwrap_or(0);
+        *bits = (low >> shift | high << 1 << (63 - shift)) & (POWERS as u64 - 1);
+    }
+    s.load(&bits)
+}
+
+/// The power of each lane from the table, which is read whole.
+#[inline(always)]
+fn power_of<S: Limbs>(s: S, power: &mut [S::V], table: &[S::V], windows: S::V) {
+    let digits = power.len();
+    let mut masks = [s.splat(0); POWERS];
+    for (mask, index) in masks.iter_mut().zip(0..) {
+        *mask = s.equal(windows, s.splat(index));
+    }
+    for (at, power) in (0..).step_by(TILE).zip(power.chunks_exact_mut(TILE)) {
+        let mut chosen = [s.splat(0); TILE];
+        for (entry, &mask) in table.chunks_exact(digits).zip(&masks) {
+            let entry: &[S::V; TILE] = entry[at..].first_chunk().expect("whole tiles");
+            for t in 0..TILE {
+                chosen[t] = s.select(mask, entry[t], chosen[t]);
+            }
+        }
+        power.copy_from_slice(&chosen);
+    }
+}
+
+/// 1 in Montgomery's form.
+#[inline(always)]
+fn one_of<S: Limbs>(s: S, powers: &[Power<'_>], one: &mut [S::V]) {
+    let mut numbers: [&[u64]; MOST_LIMBS] = [&powers[0].modulus.one; MOST_LIMBS];
+    for (number, power) in numbers.iter_mut().zip(powers) {
+        *number = &power.modulus.one;
+    }
+    gather(s, &numbers, one);
+}
+
+/// `result` = the bases in Montgomery's form, below 4 m.
+#[inline(always)]
+fn into_form<S: Limbs>(lanes: &mut Lanes<S>, powers: &[Power<'_>], result: &mut [S::V]) {
+    let s = lanes.s;
+    let digits = result.len();
+    let [mut half, mut factor, mut upper] = lanes.numbers();
+    let mut bases: [&[u64]; MOST_LIMBS] = [&[]; MOST_LIMBS];
+    let mut factors = bases;
+    let mut more = false;
+    for (lane, power) in powers.iter().enumerate() {
+        bases[lane] = power.base.get(digits..).unwrap_or(&[]);
+        factors[lane] = &power.modulus.cube;
+        more |= !bases[lane].is_empty();
+    }
+    if more {
+        gather(s, &bases, &mut half);
+        gather(s, &factors, &mut factor);
+        lanes.multiply(&mut upper, &half, &factor);
+    }
+    for (lane, power) in powers.iter().enumerate() {
+        bases[lane] = &power.base[..digits.min(power.base.len())];
+        factors[lane] = &power.modulus.square;
+    }
+    gather(s, &bases, &mut half);
+    gather(s, &factors, &mut factor);
+    lanes.multiply(result, &half, &factor);
+    for (upper, &lower) in upper.iter_mut().zip(&*result) {
+        *upper = s.add(*upper, lower);
+    }
+    normalise(s, result, &upper);
+    lanes.s.wipe(&mut half);
+    lanes.s.wipe(&mut upper);
+}
+
+/// `result` = `number` out of Montgomery's form, below m.
+#[inline(always)]
+fn out_of_form<S: Limbs>(lanes: &mut Lanes<S>, number: &[S::V], result: &mut [S::V]) {
+    let s = lanes.s;
+    let mut one = vec![s.splat(0); number.len()];
+    one[0] = s.splat(1);
+    lanes.multiply(result, number, &one);
+    lanes.subtract_once(result);
+}
+
+#[cfg(test)]
+mod tests {
+    use lanelock_isa::LimbLevel;
+    use num_bigint::BigUint;
+
+    use super::*;
+
+    /// Numbers that come again, by SplitMix64.
+    struct Numbers(u64);
+
+    impl Numbers {
+        fn word(&mut self) -> u64 {
+            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut z = self.0;
+            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            z ^ (z >> 31)
+        }
+
+        /// A number of exactly `bits` bits; one in four is all ones, one in four is a power of two and one.
+        fn number(&mut self, bits: usize) -> BigUint {
+            match self.word() % 4 {
+                0 => (BigUint::from(1_u8) << bits) - 1_u8,
+                1 => (BigUint::from(1_u8) << (bits - 1)) + 1_u8,
+                _ => {
+                    let bytes: Vec<u8> = (0..bits.div_ceil(8)).map(|_| self.word() as u8).collect();
+                    let mut number = BigUint::from_bytes_be(&bytes) >> (8 * bytes.len() - bits);
+                    number.set_bit(bits as u64 - 1, true);
+                    number.set_bit(0, true);
+                    number
+                }
+            }
+        }
+
+        /// A number below another: now and then 0, 1 and the greatest.
+        fn below(&mut self, limit: &BigUint) -> BigUint {
+            match self.word() % 8 {
+                0 => BigUint::ZERO,
+                1 => BigUint::from(1_u8),
+                2 => limit - 1_u8,
+                _ => self.number(limit.bits() as usize) % limit,
+            }
+        }
+    }
+
+    fn digits(number: &BigUint, count: usize) -> Digits {
+        let mut digits = Zeroizing::new(vec![0; count]);
+        digits_from_bytes(&number.to_bytes_be(), &mut digits);
+        digits
+    }
+
+    fn number(digits: &[u64]) -> BigUint {
+        let mut bytes = vec![0; (DIGIT_BITS * digits.len()).div_ceil(8)];
+        digits_to_bytes(digits, &mut bytes);
+        BigUint::from_bytes_be(&bytes)
+    }
+
+    /// Every level of this processor; the others are named.
+    fn levels() -> Vec<LimbLevel> {
+        for (name, requires) in LimbLevel::known() {
+            if name.parse::<LimbLevel>().is_err() {
+                eprintln!("skipped: {name} needs {requires}");
+            }
+        }
+        LimbLevel::available()
+    }
+
+    #[test]
+    fn bytes_and_digits() {
+        let mut numbers = Numbers(1);
+        for bits in 1..300 {
+            let value = numbers.number(bits);
+            let digits = digits(&value, digits_for(bits));
+            assert!(digits.iter().all(|&digit| digit <= DIGIT));
+            assert_eq!(number(&digits), value);
+        }
+    }
+
+    #[test]
+    fn against_a_library() {
+        let sizes = [8, 63, 64, 250, 255, 256, 260, 261, 511, 512, 1024, 1030, 1536, 2048];
+        for level in levels() {
+            let mut numbers = Numbers(2);
+            for bits in sizes {
+                for count in [1, 3, 8, 11] {
+                    let n = digits_for(bits);
+                    let values: Vec<BigUint> = (0..count).map(|_| numbers.number(bits)).collect();
+                    let moduli: Vec<Digits> = values.iter().map(|m| digits(m, n)).collect();
+                    let moduli = Modulus::new_all(level, bits, &moduli);
+                    let r = BigUint::from(1_u8) << (DIGIT_BITS * n);
+
+                    let operands: Vec<[BigUint; 2]> =
+                        values.iter().map(|m| [numbers.below(&r), numbers.below(m)]).collect();
+                    let as_digits: Vec<[Digits; 2]> =
+                        operands.iter().map(|[a, b]| [digits(a, n), digits(b, n)]).collect();
+                    let products: Vec<Product<'_>> = moduli
+                        .iter()
+                        .zip(&as_digits)
+                        .map(|(modulus, [a, b])| Product { modulus, a, b })
+                        .collect();
+                    for (((result, [a, b]), m), modulus) in multiply_all(level, &products)
+                        .iter()
+                        .zip(&operands)
+                        .zip(&values)
+                        .zip(&moduli)
+                    {
+                        assert_eq!(number(modulus.square()), &r * &r % m);
+                        assert_eq!(number(result) * &r % m, a * b % m, "{level}, {bits} bits");
+                        assert!(number(result) < *m);
+                    }
+
+                    // Bases up to the square of the modulus, exponents from 0 to all bits.
+                    let operands: Vec<[BigUint; 2]> = values
+                        .iter()
+                        .map(|m| [numbers.below(&(m * m)), numbers.below(m)])
+                        .collect();
+                    let as_digits: Vec<(Digits, Vec<u64>)> = operands
+                        .iter()
+                        .map(|[a, e]| (digits(a, 2 * n), e.to_u64_digits()))
+                        .collect();
+                    let powers: Vec<Power<'_>> = moduli
+                        .iter()
+                        .zip(&as_digits)
+                        .map(|(modulus, (base, exponent))| Power { modulus, base, exponent })
+                        .collect();
+                    let secret = power_all(level, bits, &powers);
+                    let public = public_power_all(level, &powers);
+                    for (((secret, public), [base, exponent]), m) in
+                        secret.iter().zip(&public).zip(&operands).zip(&values)
+                    {
+                        let expected = base.modpow(exponent, m);
+                        assert_eq!(number(secret), expected, "{level}, {bits} bits");
+                        assert_eq!(number(public), expected, "{level}, {bits} bits");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -16,5 +16,9 @@ mod error;
 mod level;
 #[cfg_attr(not(test), expect(dead_code, reason = "RSA is what will use it"))]
 mod montgomery;
+mod operation;
+mod random;
 
 pub use error::Error;
+pub use operation::Operation;
+pub use random::{Random, SystemRandom};

@@ -12,6 +12,8 @@
 
 extern crate alloc;
 
+#[cfg_attr(not(test), expect(dead_code, reason = "RSA is what will use it"))]
+mod digits;
 mod error;
 mod level;
 #[cfg_attr(not(test), expect(dead_code, reason = "RSA is what will use it"))]

@@ -15,6 +15,8 @@ extern crate alloc;
 #[cfg_attr(not(test), expect(dead_code, reason = "RSA is what will use it"))]
 mod digits;
 mod error;
+#[cfg_attr(not(test), expect(dead_code, reason = "curves are what will use it"))]
+mod field;
 mod level;
 #[cfg_attr(not(test), expect(dead_code, reason = "RSA is what will use it"))]
 mod montgomery;

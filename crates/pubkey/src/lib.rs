@@ -12,13 +12,19 @@
 
 extern crate alloc;
 
+mod batcher;
 mod error;
 mod level;
 #[cfg_attr(not(test), expect(dead_code, reason = "RSA is what will use it"))]
 mod montgomery;
 mod operation;
+mod queue;
 mod random;
+mod submitter;
 
+pub use batcher::{Batcher, Policy, Statistics};
 pub use error::Error;
 pub use operation::Operation;
+pub use queue::Ticket;
 pub use random::{Random, SystemRandom};
+pub use submitter::Submitter;

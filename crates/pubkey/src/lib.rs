@@ -20,6 +20,8 @@ mod montgomery;
 mod operation;
 mod queue;
 mod random;
+#[cfg_attr(not(test), expect(dead_code, reason = "keys are what will use it"))]
+mod secret;
 mod submitter;
 
 pub use batcher::{Batcher, Policy, Statistics};

@@ -14,6 +14,9 @@
 //! keeps account of these factors.
 
 pub(crate) mod order;
+pub(crate) mod p256;
+pub(crate) mod p384;
+pub(crate) mod p521;
 #[cfg(test)]
 mod tests;
 
@@ -53,6 +56,9 @@ pub(crate) trait Modulus<const D: usize>: Copy + 'static {
     const SQUARE: [u64; D] = power_of_two(&Self::NUMBER, 2 * DIGIT_BITS * D);
     /// `R`^3 modulo m: brings the upper `D` digits of a number of 2 `D` into that form.
     const CUBE: [u64; D] = power_of_two(&Self::NUMBER, 3 * DIGIT_BITS * D);
+    /// How many times the modulus [`Sum::trimmed`] numbers and sums of five products are below: formulas add so many
+    /// before they subtract one.
+    const TRIMMED: u64 = 8;
 
     /// Makes column `i` a multiple of 2^52 by a multiple of the modulus that begins there, and carries it into
     /// column `i` + 1. Columns below `i` have gone that way before.
@@ -70,6 +76,23 @@ pub(crate) trait Modulus<const D: usize>: Copy + 'static {
             }
             columns.set(i + j + 1, s.mul_high(columns.at(i + j + 1), s.splat(Self::NUMBER[j]), q));
         } }
+    }
+
+    /// What comes before the first column is eliminated.
+    #[inline(always)]
+    fn prepare<S: Limbs>(_s: S, _columns: &mut Columns<S::V, D>) {}
+
+    /// What comes after the last column is eliminated.
+    #[inline(always)]
+    fn finish<S: Limbs>(_s: S, columns: [S::V; D]) -> [S::V; D] {
+        columns
+    }
+
+    /// Brings a number below 16 m, to which [`Sum::plus_moduli`] has been added, below 2.1 m if `R` is only little more
+    /// than 16 m; where `R` is much more, numbers may stay as they are.
+    #[inline(always)]
+    fn trim<S: Limbs>(_s: S, columns: [S::V; D]) -> [S::V; D] {
+        columns
     }
 }
 
@@ -329,10 +352,12 @@ impl<S: Limbs, M: Modulus<D>, const D: usize> Product<S, M, D> {
     /// Divides by `R`.
     #[inline(always)]
     pub(crate) fn reduce(mut self) -> Sum<S, M, D> {
+        M::prepare(self.s, &mut self.columns);
         unrolled! { i below D {
             M::eliminate(self.s, &mut self.columns, i);
         } }
-        Sum { s: self.s, columns: self.columns.halves[1], modulus: PhantomData }
+        let columns = M::finish(self.s, self.columns.halves[1]);
+        Sum { s: self.s, columns, modulus: PhantomData }
     }
 
     /// Adds another product before the one reduction of both.
@@ -372,6 +397,13 @@ impl<S: Limbs, M: Modulus<D>, const D: usize> Sum<S, M, D> {
         Element { s, digits, modulus: PhantomData }
     }
 
+    /// The digits of a sum with [`plus_moduli`](Self::plus_moduli), reduced a little where that is needed: see
+    /// [`Modulus::trim`].
+    #[inline(always)]
+    pub(crate) fn trimmed(self) -> Element<S, M, D> {
+        Self { columns: M::trim(self.s, self.columns), ..self }.digits()
+    }
+
     /// Twice the number.
     #[inline(always)]
     pub(crate) fn double(self) -> Self {
@@ -381,13 +413,21 @@ impl<S: Limbs, M: Modulus<D>, const D: usize> Sum<S, M, D> {
     /// The number and `K` times the modulus, in columns from which up to 15 elements can be subtracted.
     #[inline(always)]
     pub(crate) fn plus_moduli<const K: u64>(self) -> Self {
-        let bias = const { &multiple(&M::NUMBER, K) };
-        let s = self.s;
-        let mut columns = self.columns;
+        self.plus_columns(const { &multiple(&M::NUMBER, K) })
+    }
+
+    /// The number and [`Modulus::TRIMMED`] times the modulus, in such columns.
+    #[inline(always)]
+    pub(crate) fn plus_trimmed(self) -> Self {
+        self.plus_columns(const { &multiple(&M::NUMBER, M::TRIMMED) })
+    }
+
+    #[inline(always)]
+    fn plus_columns(mut self, columns: &[u64; D]) -> Self {
         for j in 0..D {
-            columns[j] = s.add(columns[j], s.splat(bias[j]));
+            self.columns[j] = self.s.add(self.columns[j], self.s.splat(columns[j]));
         }
-        Self { columns, ..self }
+        self
     }
 }
 

@@ -6,10 +6,11 @@ use num_bigint::BigUint;
 
 use super::order::{OrderP256, OrderP384, OrderP521};
 use super::{Element, Modulus};
+use super::{p256::FieldP256, p384::FieldP384, p521::FieldP521};
 use crate::digits::{DIGIT_BITS, digits_from_bytes, digits_to_bytes};
 
 /// What is computed of two numbers below 4 m.
-const RESULTS: usize = 11;
+const RESULTS: usize = 12;
 
 /// Each computation of a pair of numbers, one pair a lane.
 struct Compute<'a, M, const D: usize> {
@@ -41,6 +42,7 @@ impl<M: Modulus<D>, const D: usize> LimbKernel for Compute<'_, M, D> {
                 a.out_of_form(),
                 Element::select(a.is_zero(), &b, &a),
                 below,
+                (a.sum() + b.sum().double()).plus_moduli::<3>().trimmed(),
             ];
             let first = self.results.len();
             self.results.resize(first + pairs.len(), [[0; D]; RESULTS]);
@@ -134,6 +136,10 @@ fn against_a_library<M: Modulus<D>, const D: usize>(name: &str) {
             assert_eq!(&got[8] * &r % &m, a % &m, "{case}");
             assert_eq!(got[9], if *a == BigUint::ZERO { b } else { a }.clone(), "{case}");
             assert_eq!(got[10], if *a < m { &r % &m } else { BigUint::ZERO }, "{case}");
+            assert_eq!(&got[11] % &m, (a + b * 2_u8) % &m, "{case}");
+            if M::TRIMMED < 8 {
+                assert!(&got[11] * 1000_u32 < &m * 2001_u32, "{case}");
+            }
         }
     }
 }
@@ -143,4 +149,11 @@ fn orders() {
     against_a_library::<OrderP256, 5>("order of P-256");
     against_a_library::<OrderP384, 8>("order of P-384");
     against_a_library::<OrderP521, 11>("order of P-521");
+}
+
+#[test]
+fn primes() {
+    against_a_library::<FieldP256, 5>("P-256");
+    against_a_library::<FieldP384, 8>("P-384");
+    against_a_library::<FieldP521, 11>("P-521");
 }

@@ -12,7 +12,7 @@ pub(crate) fn default_level() -> Result<LimbLevel, LevelError> {
 
 /// Every level of this processor; the others are listed as skipped.
 #[cfg(test)]
-pub(crate) fn test_levels() -> alloc::vec::Vec<LimbLevel> {
+pub(crate) fn test_levels() -> Vec<LimbLevel> {
     for (name, requires) in LimbLevel::known() {
         if name.parse::<LimbLevel>().is_err() {
             lanelock_testkit::skip(&format!("{name} needs {requires}"));

@@ -13,10 +13,12 @@
 extern crate alloc;
 
 mod batcher;
+mod curve;
 #[cfg_attr(not(test), expect(dead_code, reason = "RSA is what will use it"))]
 mod digits;
+pub mod ecdh;
+pub mod ecdsa;
 mod error;
-#[cfg_attr(not(test), expect(dead_code, reason = "curves are what will use it"))]
 mod field;
 mod level;
 #[cfg_attr(not(test), expect(dead_code, reason = "RSA is what will use it"))]
@@ -24,11 +26,11 @@ mod montgomery;
 mod operation;
 mod queue;
 mod random;
-#[cfg_attr(not(test), expect(dead_code, reason = "keys are what will use it"))]
 mod secret;
 mod submitter;
 
 pub use batcher::{Batcher, Policy, Statistics};
+pub use curve::{Curve, P256, P384, P521};
 pub use error::Error;
 pub use operation::Operation;
 pub use queue::Ticket;

@@ -37,7 +37,17 @@ pub enum Error {
     /// The source of random numbers failed.
     #[error("the source of random numbers failed")]
     Random,
+    /// Memory for a key cannot be locked: the process may lock less than it asks for, or the system cannot.
+    #[error("memory for the key cannot be locked ({0}); `ulimit -l` shows how much may be")]
+    Locked(std::io::ErrorKind),
     /// `LANELOCK_LEVEL` has a mistake.
     #[error(transparent)]
     Level(#[from] LevelError),
+}
+
+impl Error {
+    #[expect(clippy::needless_pass_by_value, reason = "for map_err")]
+    pub(crate) fn locked(error: std::io::Error) -> Self {
+        Self::Locked(error.kind())
+    }
 }

@@ -12,15 +12,26 @@
 
 extern crate alloc;
 
+mod batcher;
+#[cfg_attr(not(test), expect(dead_code, reason = "RSA is what will use it"))]
+mod digits;
 mod error;
+#[cfg_attr(not(test), expect(dead_code, reason = "curves are what will use it"))]
 mod field;
 mod level;
 #[cfg_attr(not(test), expect(dead_code, reason = "RSA is what will use it"))]
 mod montgomery;
 mod operation;
+mod queue;
 mod random;
+#[cfg_attr(not(test), expect(dead_code, reason = "keys are what will use it"))]
+mod secret;
+mod submitter;
 pub mod x25519;
 
+pub use batcher::{Batcher, Policy, Statistics};
 pub use error::Error;
 pub use operation::Operation;
+pub use queue::Ticket;
 pub use random::{Random, SystemRandom};
+pub use submitter::Submitter;

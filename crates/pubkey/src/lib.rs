@@ -28,6 +28,7 @@ mod queue;
 mod random;
 mod secret;
 mod submitter;
+pub mod x25519;
 
 pub use batcher::{Batcher, Policy, Statistics};
 pub use curve::{Curve, P256, P384, P521};

@@ -14,6 +14,7 @@
 //! keeps account of these factors.
 
 pub(crate) mod order;
+pub(crate) mod p25519;
 pub(crate) mod p256;
 pub(crate) mod p384;
 pub(crate) mod p521;

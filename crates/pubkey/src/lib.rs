@@ -14,7 +14,6 @@ extern crate alloc;
 
 mod batcher;
 mod curve;
-#[cfg_attr(not(test), expect(dead_code, reason = "RSA is what will use it"))]
 mod digits;
 pub mod ecdh;
 pub mod ecdsa;

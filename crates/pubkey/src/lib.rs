@@ -14,6 +14,7 @@ extern crate alloc;
 
 mod batcher;
 mod error;
+mod field;
 mod level;
 #[cfg_attr(not(test), expect(dead_code, reason = "RSA is what will use it"))]
 mod montgomery;
@@ -23,6 +24,7 @@ mod random;
 #[cfg_attr(not(test), expect(dead_code, reason = "keys are what will use it"))]
 mod secret;
 mod submitter;
+pub mod x25519;
 
 pub use batcher::{Batcher, Policy, Statistics};
 pub use error::Error;

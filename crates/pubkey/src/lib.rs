@@ -14,6 +14,7 @@ extern crate alloc;
 
 mod batcher;
 mod error;
+pub mod exchange;
 mod field;
 mod level;
 #[cfg_attr(not(test), expect(dead_code, reason = "RSA is what will use it"))]
@@ -28,7 +29,7 @@ pub mod x25519;
 
 pub use batcher::{Batcher, Policy, Statistics};
 pub use error::Error;
-pub use operation::Operation;
+pub use operation::{Operation, run_batch};
 pub use queue::Ticket;
 pub use random::{Random, SystemRandom};
 pub use submitter::Submitter;

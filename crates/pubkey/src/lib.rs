@@ -13,6 +13,11 @@
 extern crate alloc;
 
 mod batcher;
+mod curve;
+#[cfg_attr(not(test), expect(dead_code, reason = "RSA is what will use it"))]
+mod digits;
+pub mod ecdh;
+pub mod ecdsa;
 mod error;
 pub mod exchange;
 mod field;
@@ -22,12 +27,12 @@ mod montgomery;
 mod operation;
 mod queue;
 mod random;
-#[cfg_attr(not(test), expect(dead_code, reason = "keys are what will use it"))]
 mod secret;
 mod submitter;
 pub mod x25519;
 
 pub use batcher::{Batcher, Policy, Statistics};
+pub use curve::{Curve, P256, P384, P521};
 pub use error::Error;
 pub use operation::{Operation, run_batch};
 pub use queue::Ticket;

@@ -14,12 +14,8 @@ use alloc::{vec, vec::Vec};
 use lanelock_isa::{LimbKernel, LimbLevel, Limbs, MOST_LIMBS};
 use zeroize::Zeroizing;
 
-/// Bits of a digit.
-pub(crate) const DIGIT_BITS: usize = 52;
-/// The same for shifts.
-const DIGIT_SHIFT: u32 = 52;
-/// The bits of a digit.
-pub(crate) const DIGIT: u64 = (1 << DIGIT_BITS) - 1;
+use crate::digits::{DIGIT, DIGIT_BITS, DIGIT_SHIFT, Digits, bits_of, gather, scatter};
+
 /// Rows of a product that are added at once.
 const TILE: usize = 5;
 /// The columns that a digit times a tile adds to.
@@ -34,38 +30,6 @@ const POWERS: usize = 1 << WINDOW_BITS;
 pub(crate) const fn digits_for(bits: usize) -> usize {
     let digits = (bits + 6).div_ceil(DIGIT_BITS).next_multiple_of(TILE);
     if digits < 2 * TILE { 2 * TILE } else { digits }
-}
-
-/// A number in digits, the lowest first; wiped when dropped.
-pub(crate) type Digits = Zeroizing<Vec<u64>>;
-
-/// The digits of a big-endian number; the rest of `digits` is zero. The number has to fit.
-pub(crate) fn digits_from_bytes(bytes: &[u8], digits: &mut [u64]) {
-    digits.fill(0);
-    for (i, &byte) in bytes.iter().rev().enumerate() {
-        let (digit, shift) = (8 * i / DIGIT_BITS, 8 * i % DIGIT_BITS);
-        if digit >= digits.len() {
-            debug_assert_eq!(byte, 0);
-            continue;
-        }
-        digits[digit] |= u64::from(byte) << shift & DIGIT;
-        if shift > DIGIT_BITS - 8 && digit + 1 < digits.len() {
-            digits[digit + 1] |= u64::from(byte) >> (DIGIT_BITS - shift);
-        }
-    }
-}
-
-/// The number as big-endian bytes, which have to have room for it.
-#[expect(clippy::cast_possible_truncation, reason = "a byte of a digit")]
-pub(crate) fn digits_to_bytes(digits: &[u64], bytes: &mut [u8]) {
-    for (i, byte) in bytes.iter_mut().rev().enumerate() {
-        let (digit, shift) = (8 * i / DIGIT_BITS, 8 * i % DIGIT_BITS);
-        let at = |digit: usize| digits.get(digit).copied().unwrap_or(0);
-        *byte = (at(digit) >> shift) as u8;
-        if shift > DIGIT_BITS - 8 {
-            *byte |= (at(digit + 1) << (DIGIT_BITS - shift)) as u8;
-        }
-    }
 }
 
 /// An odd modulus, and what products modulo it need.
@@ -479,31 +443,6 @@ fn double<S: Limbs>(s: S, twice: &mut [S::V], a: &[S::V]) {
     }
 }
 
-/// Numbers of the lanes as vectors: digit `j` of each in vector `j`, zero above their ends.
-#[inline(always)]
-fn gather<S: Limbs>(s: S, numbers: &[&[u64]; MOST_LIMBS], vectors: &mut [S::V]) {
-    for (j, vector) in vectors.iter_mut().enumerate() {
-        let mut words = [0; MOST_LIMBS];
-        for lane in 0..S::LANES {
-            words[lane] = numbers[lane].get(j).copied().unwrap_or(0);
-        }
-        *vector = s.load(&words);
-    }
-}
-
-/// The numbers of the first lanes.
-#[inline(always)]
-fn scatter<S: Limbs>(s: S, vectors: &[S::V], numbers: &mut [Digits]) {
-    let mut words = [0; MOST_LIMBS];
-    for (j, &vector) in vectors.iter().enumerate() {
-        s.store(vector, &mut words);
-        for (number, &word) in numbers.iter_mut().zip(&words) {
-            number[j] = word;
-        }
-    }
-    zeroize::Zeroize::zeroize(&mut words);
-}
-
 /// Fills in what products modulo these moduli, all of as many bits, need.
 struct SetUp<'a> {
     moduli: &'a mut [Modulus],
@@ -700,12 +639,6 @@ impl LimbKernel for PublicPowers<'_> {
     }
 }
 
-/// Bits of a number in words of 64 bits, the lowest first.
-pub(crate) fn bits_of(words: &[u64]) -> usize {
-    let Some(last) = words.iter().rposition(|&word| word != 0) else { return 0 };
-    64 * last + 64 - words[last].leading_zeros() as usize
-}
-
 /// Bits of the exponents, a window of each.
 #[inline(always)]
 fn windows<S: Limbs>(s: S, powers: &[Power<'_>], window: usize) -> S::V {
@@ -799,6 +732,7 @@ mod tests {
     use num_bigint::BigUint;
 
     use super::*;
+    use crate::digits::{digits_from_bytes, digits_to_bytes};
 
     /// Numbers that come again, by SplitMix64.
     struct Numbers(u64);
@@ -858,17 +792,6 @@ mod tests {
             }
         }
         LimbLevel::available()
-    }
-
-    #[test]
-    fn bytes_and_digits() {
-        let mut numbers = Numbers(1);
-        for bits in 1..300 {
-            let value = numbers.number(bits);
-            let digits = digits(&value, digits_for(bits));
-            assert!(digits.iter().all(|&digit| digit <= DIGIT));
-            assert_eq!(number(&digits), value);
-        }
     }
 
     #[test]

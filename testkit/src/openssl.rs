@@ -138,6 +138,33 @@ impl Openssl {
         self.must("mac", algorithm, &[key, nonce, message])
     }
 
+    /// The public key of a raw secret key of `x25519` or `ed25519`.
+    pub fn public(&mut self, algorithm: &str, key: &[u8]) -> Vec<u8> {
+        self.must("public", algorithm, &[key])
+    }
+
+    /// The shared secret of a raw secret key and a raw public key of `x25519`; `None` if it is zero.
+    pub fn agree(&mut self, algorithm: &str, key: &[u8], peer: &[u8]) -> Option<Vec<u8>> {
+        self.ask(&format!("agree {algorithm} {} {}", word(key), word(peer)))
+    }
+
+    /// The signature with a raw secret key of `ed25519`.
+    pub fn sign(&mut self, algorithm: &str, key: &[u8], message: &[u8]) -> Vec<u8> {
+        self.must("sign", algorithm, &[key, message])
+    }
+
+    /// Whether a signature is valid for a raw public key of `ed25519`.
+    pub fn verify(
+        &mut self,
+        algorithm: &str,
+        key: &[u8],
+        message: &[u8],
+        signature: &[u8],
+    ) -> bool {
+        let words = [key, message, signature].map(word).join(" ");
+        self.ask(&format!("verify {algorithm} {words}")).is_some()
+    }
+
     fn must(&mut self, operation: &str, algorithm: &str, words: &[&[u8]]) -> Vec<u8> {
         let words: Vec<String> = words.iter().copied().map(word).collect();
         self.ask(&format!("{operation} {algorithm} {}", words.join(" ")))

@@ -10,6 +10,7 @@ pub(crate) mod aead;
 pub mod aegis;
 pub mod ccm;
 pub mod crc;
+pub mod curve25519;
 pub mod digest;
 mod fixture;
 pub mod gcm;

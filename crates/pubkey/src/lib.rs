@@ -15,11 +15,13 @@ extern crate alloc;
 #[cfg_attr(not(test), expect(dead_code, reason = "RSA is what will use it"))]
 mod digits;
 mod error;
+mod field;
 mod level;
 #[cfg_attr(not(test), expect(dead_code, reason = "RSA is what will use it"))]
 mod montgomery;
 mod operation;
 mod random;
+pub mod x25519;
 
 pub use error::Error;
 pub use operation::Operation;

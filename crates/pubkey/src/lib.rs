@@ -12,15 +12,14 @@
 
 extern crate alloc;
 
-#[cfg_attr(not(test), expect(dead_code, reason = "RSA is what will use it"))]
 mod digits;
 mod error;
 mod field;
 mod level;
-#[cfg_attr(not(test), expect(dead_code, reason = "RSA is what will use it"))]
 mod montgomery;
 mod operation;
 mod random;
+pub mod rsa;
 pub mod x25519;
 
 pub use error::Error;

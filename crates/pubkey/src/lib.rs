@@ -14,7 +14,6 @@ extern crate alloc;
 
 mod batcher;
 mod curve;
-#[cfg_attr(not(test), expect(dead_code, reason = "RSA is what will use it"))]
 mod digits;
 pub mod ecdh;
 pub mod ecdsa;
@@ -22,11 +21,11 @@ mod error;
 pub mod exchange;
 mod field;
 mod level;
-#[cfg_attr(not(test), expect(dead_code, reason = "RSA is what will use it"))]
 mod montgomery;
 mod operation;
 mod queue;
 mod random;
+pub mod rsa;
 mod secret;
 mod submitter;
 pub mod x25519;

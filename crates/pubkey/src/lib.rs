@@ -13,8 +13,11 @@
 extern crate alloc;
 
 mod batcher;
+mod curve;
+mod curve25519_der;
 #[cfg_attr(not(test), expect(dead_code, reason = "RSA is what will use it"))]
 mod digits;
+pub mod ed25519;
 mod error;
 #[cfg_attr(not(test), expect(dead_code, reason = "curves are what will use it"))]
 mod field;

@@ -19,6 +19,7 @@ pub mod hash;
 pub mod key_wrap;
 pub mod mac;
 pub mod ocb3;
+pub mod rsa;
 pub mod sm4;
 pub mod xts;
 

@@ -30,7 +30,7 @@ pub(crate) fn lane_groups(level: LimbLevel, count: usize) -> Vec<(LimbLevel, Ran
 
 /// Every level of this processor; the others are listed as skipped.
 #[cfg(test)]
-pub(crate) fn test_levels() -> alloc::vec::Vec<LimbLevel> {
+pub(crate) fn test_levels() -> Vec<LimbLevel> {
     for (name, requires) in LimbLevel::known() {
         if name.parse::<LimbLevel>().is_err() {
             lanelock_testkit::skip(&format!("{name} needs {requires}"));

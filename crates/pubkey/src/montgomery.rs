@@ -112,7 +112,7 @@ pub(crate) struct Product<'a> {
 /// The products, below their moduli. All moduli have as many digits.
 pub(crate) fn multiply_all(level: LimbLevel, products: &[Product<'_>]) -> Vec<Digits> {
     let mut results = results(products.iter().map(|product| product.modulus));
-    level.run(Products { products, results: &mut results });
+    level.run(Products { all: products, results: &mut results });
     results
 }
 
@@ -131,14 +131,14 @@ pub(crate) struct Power<'a> {
 /// Time and addresses depend on the count of the powers, of digits and of `bits` alone.
 pub(crate) fn power_all(level: LimbLevel, bits: usize, powers: &[Power<'_>]) -> Vec<Digits> {
     let mut results = results(powers.iter().map(|power| power.modulus));
-    level.run(Powers { bits, powers, results: &mut results });
+    level.run(Powers { bits, all: powers, results: &mut results });
     results
 }
 
 /// As [`power_all`], with exponents that are public: no multiplication where no lane has a bit.
 pub(crate) fn public_power_all(level: LimbLevel, powers: &[Power<'_>]) -> Vec<Digits> {
     let mut results = results(powers.iter().map(|power| power.modulus));
-    level.run(PublicPowers { powers, results: &mut results });
+    level.run(PublicPowers { all: powers, results: &mut results });
     results
 }
 
@@ -473,7 +473,7 @@ fn set_up<S: Limbs>(s: S, moduli: &mut [Modulus]) {
         core::mem::swap(&mut number, &mut other);
         lanes.subtract_once(&mut number);
     }
-    let mut results: Vec<Digits> = results(moduli.iter().map(|modulus| &*modulus));
+    let mut results: Vec<Digits> = results(moduli.iter());
     scatter(s, &number, &mut results);
     for (modulus, result) in moduli.iter_mut().zip(&results) {
         modulus.one.copy_from_slice(result);
@@ -506,7 +506,7 @@ fn set_up<S: Limbs>(s: S, moduli: &mut [Modulus]) {
 }
 
 struct Products<'a> {
-    products: &'a [Product<'a>],
+    all: &'a [Product<'a>],
     results: &'a mut [Digits],
 }
 
@@ -515,8 +515,7 @@ impl LimbKernel for Products<'_> {
 
     #[inline(always)]
     fn run<S: Limbs>(self, s: S) {
-        for (products, results) in
-            self.products.chunks(S::LANES).zip(self.results.chunks_mut(S::LANES))
+        for (products, results) in self.all.chunks(S::LANES).zip(self.results.chunks_mut(S::LANES))
         {
             let moduli: Vec<&Modulus> = products.iter().map(|product| product.modulus).collect();
             let mut lanes = Lanes::new(s, &moduli);
@@ -539,7 +538,7 @@ impl LimbKernel for Products<'_> {
 
 struct Powers<'a> {
     bits: usize,
-    powers: &'a [Power<'a>],
+    all: &'a [Power<'a>],
     results: &'a mut [Digits],
 }
 
@@ -549,8 +548,7 @@ impl LimbKernel for Powers<'_> {
     #[inline(always)]
     fn run<S: Limbs>(self, s: S) {
         let mut table: Vec<S::V> = Vec::new();
-        for (powers, results) in self.powers.chunks(S::LANES).zip(self.results.chunks_mut(S::LANES))
-        {
+        for (powers, results) in self.all.chunks(S::LANES).zip(self.results.chunks_mut(S::LANES)) {
             let moduli: Vec<&Modulus> = powers.iter().map(|power| power.modulus).collect();
             let mut lanes = Lanes::new(s, &moduli);
             let digits = lanes.modulus.len();
@@ -587,7 +585,7 @@ impl LimbKernel for Powers<'_> {
 }
 
 struct PublicPowers<'a> {
-    powers: &'a [Power<'a>],
+    all: &'a [Power<'a>],
     results: &'a mut [Digits],
 }
 
@@ -596,8 +594,7 @@ impl LimbKernel for PublicPowers<'_> {
 
     #[inline(always)]
     fn run<S: Limbs>(self, s: S) {
-        for (powers, results) in self.powers.chunks(S::LANES).zip(self.results.chunks_mut(S::LANES))
-        {
+        for (powers, results) in self.all.chunks(S::LANES).zip(self.results.chunks_mut(S::LANES)) {
             let moduli: Vec<&Modulus> = powers.iter().map(|power| power.modulus).collect();
             let mut lanes = Lanes::new(s, &moduli);
             let [mut base, mut one, mut factor] = lanes.numbers();
@@ -727,6 +724,7 @@ fn out_of_form<S: Limbs>(lanes: &mut Lanes<S>, number: &[S::V], result: &mut [S:
 }
 
 #[cfg(test)]
+#[expect(clippy::cast_possible_truncation, reason = "random bytes and small sizes")]
 mod tests {
     use lanelock_isa::LimbLevel;
     use num_bigint::BigUint;

@@ -24,7 +24,8 @@ mod tests;
 use core::marker::PhantomData;
 use core::ops::{Add, Sub};
 
-use lanelock_isa::Limbs;
+use lanelock_isa::{LimbPart, Limbs, MOST_LIMBS};
+use zeroize::Zeroize;
 
 use crate::digits::{DIGIT, DIGIT_BITS, DIGIT_SHIFT};
 
@@ -36,14 +37,13 @@ macro_rules! unrolled {
     (@ $i:ident, $n:ident, $body:block, $($at:literal)+) => {{
         const { assert!($n <= 11) }
         $(
-            if $at < $n {
+            if const { $at < $n } {
                 let $i: usize = $at;
                 $body
             }
         )+
     }};
 }
-pub(crate) use unrolled;
 
 /// An odd number, of which numbers of `D` digits are the residues. `R` is at least 16 times the number.
 pub(crate) trait Modulus<const D: usize>: Copy + 'static {
@@ -182,30 +182,38 @@ impl<S: Limbs, M: Modulus<D>, const D: usize> Element<S, M, D> {
         Self::splat(s, &M::ONE)
     }
 
-    /// Numbers of the lanes; lanes that are left over repeat the first.
+    /// The number that `of` gives for each of `count` lanes; lanes that are left over repeat the first.
     #[inline(always)]
-    pub(crate) fn gather(s: S, numbers: &[&[u64; D]]) -> Self {
-        let mut digits = [s.splat(0); D];
-        for (j, digit) in digits.iter_mut().enumerate() {
-            let mut words = [numbers[0][j]; lanelock_isa::MOST_LIMBS];
-            for (word, number) in words.iter_mut().zip(numbers).take(S::LANES) {
-                *word = number[j];
+    pub(crate) fn gather<'a>(s: S, count: usize, of: impl Fn(usize) -> &'a [u64; D]) -> Self {
+        let mut words = [[0; MOST_LIMBS]; D];
+        for lane in 0..S::LANES {
+            let number = of(if lane < count { lane } else { 0 });
+            for (words, &digit) in words.iter_mut().zip(number) {
+                words[lane] = digit;
             }
-            *digit = s.load(&words);
         }
+        let digits = core::array::from_fn(|j| s.load(&words[j]));
+        words.zeroize();
         Self::new(s, digits)
     }
 
     /// The numbers of the lanes.
     #[inline(always)]
     pub(crate) fn scatter(&self, mut take: impl FnMut(usize, [u64; D])) {
-        let mut words = [[0; lanelock_isa::MOST_LIMBS]; D];
+        let mut words = [[0; MOST_LIMBS]; D];
         for (words, &digit) in words.iter_mut().zip(&self.digits) {
             self.s.store(digit, words);
         }
         for lane in 0..S::LANES {
             take(lane, core::array::from_fn(|j| words[j][lane]));
         }
+        words.zeroize();
+    }
+
+    /// Overwrites the digits: see [`Limbs::wipe`].
+    #[inline(always)]
+    pub(crate) fn wipe(&mut self) {
+        self.s.wipe(&mut self.digits);
     }
 
     /// The product with another.
@@ -249,6 +257,18 @@ impl<S: Limbs, M: Modulus<D>, const D: usize> Element<S, M, D> {
         self.squared().reduce().digits()
     }
 
+    /// As [`times`](Self::times), by a call: where a few cycles are no matter.
+    #[inline(always)]
+    pub(crate) fn multiply(&self, other: &Self) -> Self {
+        self.s.call(Times(self, other))
+    }
+
+    /// The power with the exponent 2^`count`.
+    #[inline(always)]
+    pub(crate) fn square_times(&self, count: usize) -> Self {
+        self.s.call(Squares(self, count))
+    }
+
     /// The element as a sum of one.
     #[inline(always)]
     pub(crate) fn sum(self) -> Sum<S, M, D> {
@@ -264,7 +284,7 @@ impl<S: Limbs, M: Modulus<D>, const D: usize> Element<S, M, D> {
     /// Into Montgomery's form: below 2 m.
     #[inline(always)]
     pub(crate) fn into_form(self) -> Self {
-        self.times(&Self::splat(self.s, &M::SQUARE))
+        self.multiply(&Self::splat(self.s, &M::SQUARE))
     }
 
     /// Out of Montgomery's form: below m.
@@ -272,7 +292,7 @@ impl<S: Limbs, M: Modulus<D>, const D: usize> Element<S, M, D> {
     pub(crate) fn out_of_form(self) -> Self {
         let mut one = [0; D];
         one[0] = 1;
-        self.times(&Self::splat(self.s, &one)).subtract_once()
+        self.multiply(&Self::splat(self.s, &one)).subtract_once()
     }
 
     /// Subtracts the modulus where the number is not below it, once.
@@ -322,22 +342,23 @@ impl<S: Limbs, M: Modulus<D>, const D: usize> Element<S, M, D> {
     pub(crate) fn power(&self, exponent: &[u64; D]) -> Self {
         let mut powers = [Self::one(self.s); 16];
         for i in 1..16 {
-            powers[i] = powers[i - 1].times(self);
+            powers[i] = powers[i - 1].multiply(self);
         }
         let mut result = powers[0];
+        let mut squarings = 0;
         for &digit in exponent.iter().rev() {
             for window in (0..DIGIT_BITS / 4).rev() {
                 let bits = (digit >> (4 * window) & 15) as usize;
-                for _ in 0..4 {
-                    result = result.square();
-                }
+                squarings += 4;
                 if bits != 0 {
-                    result = result.times(&powers[bits]);
+                    result = result.square_times(squarings).multiply(&powers[bits]);
+                    squarings = 0;
                 }
             }
         }
+        let result = result.square_times(squarings);
         for power in &mut powers {
-            self.s.wipe(&mut power.digits);
+            power.wipe();
         }
         result
     }
@@ -366,6 +387,34 @@ impl<S: Limbs, M: Modulus<D>, const D: usize> Product<S, M, D> {
     pub(crate) fn plus_product(mut self, a: &Element<S, M, D>, b: &Element<S, M, D>) -> Self {
         add_product(self.s, &mut self.columns, &a.digits, &b.digits);
         self
+    }
+}
+
+/// A product as a function of its own.
+struct Times<'a, S: Limbs, M, const D: usize>(&'a Element<S, M, D>, &'a Element<S, M, D>);
+
+impl<S: Limbs, M: Modulus<D>, const D: usize> LimbPart<S> for Times<'_, S, M, D> {
+    type Out = Element<S, M, D>;
+
+    #[inline(always)]
+    fn run(self, _s: S) -> Element<S, M, D> {
+        self.0.times(self.1)
+    }
+}
+
+/// Squarings as a function of their own.
+struct Squares<'a, S: Limbs, M, const D: usize>(&'a Element<S, M, D>, usize);
+
+impl<S: Limbs, M: Modulus<D>, const D: usize> LimbPart<S> for Squares<'_, S, M, D> {
+    type Out = Element<S, M, D>;
+
+    #[inline(always)]
+    fn run(self, _s: S) -> Element<S, M, D> {
+        let mut result = *self.0;
+        for _ in 0..self.1 {
+            result = result.square();
+        }
+        result
     }
 }
 
@@ -411,7 +460,8 @@ impl<S: Limbs, M: Modulus<D>, const D: usize> Sum<S, M, D> {
         self + self
     }
 
-    /// The number and `K` times the modulus, in columns from which up to 15 elements can be subtracted.
+    /// The number and `K` times the modulus, in columns from which sums below 2^60 can be subtracted: a
+    /// product that has been reduced is below 2^58.
     #[inline(always)]
     pub(crate) fn plus_moduli<const K: u64>(self) -> Self {
         self.plus_columns(const { &multiple(&M::NUMBER, K) })
@@ -504,7 +554,7 @@ pub(crate) const fn shifted<const D: usize>(
     number
 }
 
-/// `k` times m, in columns that can be subtracted from: each but the last has 2^56 more, each but the first 2^4
+/// `k` times m, in columns that can be subtracted from: each but the last has 2^60 more, each but the first 2^8
 /// less.
 const fn multiple<const D: usize>(m: &[u64; D], k: u64) -> [u64; D] {
     let mut columns = [0; D];
@@ -515,12 +565,12 @@ const fn multiple<const D: usize>(m: &[u64; D], k: u64) -> [u64; D] {
         carry = digit >> DIGIT_BITS;
         columns[j] = digit & DIGIT;
         if j < D - 1 {
-            columns[j] += 1 << (DIGIT_BITS + 4);
+            columns[j] += 1 << (DIGIT_BITS + 8);
         } else {
             assert!(carry == 0);
         }
         if j > 0 {
-            columns[j] = columns[j].wrapping_sub(1 << 4);
+            columns[j] = columns[j].wrapping_sub(1 << 8);
         }
         j += 1;
     }

@@ -25,10 +25,8 @@ impl<M: Modulus<D>, const D: usize> LimbKernel for Compute<'_, M, D> {
     #[inline(always)]
     fn run<S: Limbs>(self, s: S) {
         for pairs in self.pairs.chunks(S::LANES) {
-            let a: Vec<&[u64; D]> = pairs.iter().map(|pair| &pair[0]).collect();
-            let b: Vec<&[u64; D]> = pairs.iter().map(|pair| &pair[1]).collect();
-            let a = Element::<S, M, D>::gather(s, &a);
-            let b = Element::gather(s, &b);
+            let a = Element::<S, M, D>::gather(s, pairs.len(), |lane| &pairs[lane][0]);
+            let b = Element::gather(s, pairs.len(), |lane| &pairs[lane][1]);
             let below = Element::select(a.below(&M::NUMBER), &Element::one(s), &Element::zero(s));
             let results = [
                 a.times(&b),

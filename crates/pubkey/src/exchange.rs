@@ -33,7 +33,7 @@ use core::{fmt, marker::PhantomData, ops::Deref};
 use lanelock_isa::LimbLevel;
 use zeroize::{ZeroizeOnDrop, Zeroizing};
 
-use crate::{Error, Operation, Random, level::default_level, x25519};
+use crate::{Curve, Error, Operation, Random, ecdh, level::default_level, run_batch, x25519};
 
 /// An algorithm by which two sides come to a secret.
 pub trait KeyExchange {
@@ -297,10 +297,66 @@ impl KeyExchange for X25519 {
     }
 }
 
+/// Diffie-Hellman on a curve of NIST ([`ecdh`]): P-256, P-384, P-521. Shares are points without compression (RFC 8446,
+/// 4.2.8.2).
+#[derive(Clone, Copy, Debug)]
+pub struct Ecdh<C>(PhantomData<fn() -> C>);
+
+impl<C: Curve> KeyExchange for Ecdh<C> {
+    const GROUP: u16 = C::TLS_GROUP;
+    const SHARE: usize = 1 + 2 * C::BYTES;
+    const ANSWER: usize = Self::SHARE;
+    type Secret = ecdh::SecretKey<C>;
+
+    fn level(secret: &ecdh::SecretKey<C>) -> LimbLevel {
+        secret.level()
+    }
+
+    fn start(
+        level: LimbLevel,
+        count: usize,
+        random: &mut dyn Random,
+    ) -> Vec<Result<Started<ecdh::SecretKey<C>>, Error>> {
+        run_batch(&vec![ecdh::Generate::with_level(level); count], random)
+            .into_iter()
+            .map(|secret| {
+                let secret = secret?;
+                let share = secret.public_key().to_sec1_bytes();
+                Ok(Started { secret, share })
+            })
+            .collect()
+    }
+
+    fn answer(
+        level: LimbLevel,
+        shares: &[&[u8]],
+        random: &mut dyn Random,
+    ) -> Vec<Result<Answered, Error>> {
+        answer_by_diffie_hellman::<Self>(level, shares, random)
+    }
+
+    fn finish(exchanges: &[(&ecdh::SecretKey<C>, &[u8])]) -> Vec<Result<SharedSecret, Error>> {
+        each_valid(
+            exchanges,
+            |(secret, share)| {
+                if share.len() != Self::SHARE {
+                    return Err(wrong_length(share.len(), Self::SHARE));
+                }
+                Ok(ecdh::Agree::new(*secret, ecdh::PublicKey::from_sec1_bytes(share)?))
+            },
+            ecdh::agree_batch,
+            |shared| SharedSecret(Zeroizing::new(shared.as_bytes().to_vec())),
+        )
+    }
+}
+
+fn wrong_length(got: usize, expected: usize) -> Error {
+    Error::Length { what: "the key share", got, expected }
+}
+
 /// A share of that length.
 fn fixed<const N: usize>(share: &[u8]) -> Result<&[u8; N], Error> {
-    let wrong = |_| Error::Length { what: "the key share", got: share.len(), expected: N };
-    share.try_into().map_err(wrong)
+    share.try_into().map_err(|_| wrong_length(share.len(), N))
 }
 
 /// The server's step where both steps are the same: a pair of keys of its own, and an agreement.

@@ -26,24 +26,29 @@ pub trait Curve: Arithmetic {
     const BYTES: usize;
     /// The object identifier (RFC 5480, 2.1.1.1).
     const OBJECT_IDENTIFIER: &'static str;
+    /// The named group of TLS (RFC 8422, 5.1.1).
+    const TLS_GROUP: u16;
 }
 
 impl Curve for P256 {
     const NAME: &'static str = "P-256";
     const BYTES: usize = 32;
     const OBJECT_IDENTIFIER: &'static str = "1.2.840.10045.3.1.7";
+    const TLS_GROUP: u16 = 23;
 }
 
 impl Curve for P384 {
     const NAME: &'static str = "P-384";
     const BYTES: usize = 48;
     const OBJECT_IDENTIFIER: &'static str = "1.3.132.0.34";
+    const TLS_GROUP: u16 = 24;
 }
 
 impl Curve for P521 {
     const NAME: &'static str = "P-521";
     const BYTES: usize = 66;
     const OBJECT_IDENTIFIER: &'static str = "1.3.132.0.35";
+    const TLS_GROUP: u16 = 25;
 }
 
 /// Multiplies points, as many at once as the level has lanes.

@@ -95,8 +95,8 @@ fn secret_to_der(algorithm: ObjectIdentifier, key: &[u8; 32]) -> Zeroizing<Vec<u
     Zeroizing::new(encoded(der()))
 }
 
-fn secret_to_pem(der: Zeroizing<Vec<u8>>) -> Zeroizing<String> {
-    let document = SecretDocument::try_from(der.as_slice());
+fn secret_to_pem(der: &[u8]) -> Zeroizing<String> {
+    let document = SecretDocument::try_from(der);
     encoded(
         document.and_then(|document| document.to_pem(PrivateKeyInfoRef::PEM_LABEL, LineEnding::LF)),
     )
@@ -140,7 +140,7 @@ macro_rules! forms {
 
             /// The same in PEM.
             pub fn to_pkcs8_pem(&self) -> Zeroizing<String> {
-                secret_to_pem(self.to_pkcs8_der())
+                secret_to_pem(&self.to_pkcs8_der())
             }
         }
 

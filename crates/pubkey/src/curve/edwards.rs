@@ -6,7 +6,7 @@
 
 use alloc::{vec, vec::Vec};
 
-use lanelock_isa::Limbs;
+use lanelock_isa::{LimbPart, Limbs};
 
 use super::edwards_scalar::{
     MULTIPLES, Scalar, WINDOW_BITS, WINDOWS, digit, shifted_left, windows,
@@ -198,11 +198,7 @@ impl<S: Limbs> Extended<S> {
     /// 2^`times` times the point; at least once doubled.
     #[inline(always)]
     pub(crate) fn doubled(self, s: S, times: u32) -> Self {
-        let mut point = self.projective(s);
-        for _ in 1..times {
-            point = point.doubled(s).projective(s);
-        }
-        point.doubled(s).extended(s)
+        s.call(Doubled { point: self, times })
     }
 
     /// The encoding (RFC 8032, 5.1.2) in words of 64 bits.
@@ -274,6 +270,25 @@ impl<S: Limbs> Extended<S> {
             sum = sum.plus_cached(s, Cached::chosen(s, &table, amount, negative)).extended(s);
         }
         sum
+    }
+}
+
+/// A point doubled some times: a function of its own, since more than one place has it.
+struct Doubled<S: Limbs> {
+    point: Extended<S>,
+    times: u32,
+}
+
+impl<S: Limbs> LimbPart<S> for Doubled<S> {
+    type Out = Extended<S>;
+
+    #[inline(always)]
+    fn run(self, s: S) -> Extended<S> {
+        let mut point = self.point.projective(s);
+        for _ in 1..self.times {
+            point = point.doubled(s).projective(s);
+        }
+        point.doubled(s).extended(s)
     }
 }
 

@@ -8,7 +8,7 @@
 //!
 //! So sums are taken before the carry: a sum and a difference of two products cost as many carries as the products.
 
-use lanelock_isa::{Limbs, MOST_LIMBS};
+use lanelock_isa::{LimbPart, Limbs, MOST_LIMBS};
 use zeroize::Zeroizing;
 
 /// Digits of a number.
@@ -226,8 +226,21 @@ impl<S: Limbs> Element<S> {
     /// The powers 2^250 - 1 and 11.
     #[inline(always)]
     fn power_of_250_ones(self, s: S) -> (Self, Self) {
-        let second = self.square(s);
-        let ninth = second.squared_times(s, 2).mul(s, self);
+        s.call(PowerOf250Ones(self))
+    }
+}
+
+/// The powers 2^250 - 1 and 11 of a number: a function of its own, since inversions and roots have it.
+struct PowerOf250Ones<S: Limbs>(Element<S>);
+
+impl<S: Limbs> LimbPart<S> for PowerOf250Ones<S> {
+    type Out = (Element<S>, Element<S>);
+
+    #[inline(always)]
+    fn run(self, s: S) -> Self::Out {
+        let number = self.0;
+        let second = number.square(s);
+        let ninth = second.squared_times(s, 2).mul(s, number);
         let eleventh = ninth.mul(s, second);
         let five_ones = eleventh.square(s).mul(s, ninth);
         // Each step has as many ones as the last, and those that it adds: 10, 20, 40, 50, 100, 200, 250. One loop

@@ -141,20 +141,19 @@ impl BaseTable {
 
 /// The multiple of each lane.
 #[inline(always)]
-fn chosen<S: Limbs>(s: S, multiples: &Multiples, amount: S::V) -> Affine<S> {
-    let mut chosen = Affine::neutral(s);
-    let [plus, minus, t2d] = multiples;
-    for multiple in 0..MULTIPLES {
-        let mask = s.equal(amount, s.splat(multiple as u64 + 1));
-        for (chosen, table) in
-            [(&mut chosen.plus, plus), (&mut chosen.minus, minus), (&mut chosen.t2d, t2d)]
-        {
-            for k in 0..DIGITS {
-                chosen.0[k] = s.select(mask, s.splat(table[k][multiple]), chosen.0[k]);
-            }
-        }
+fn chosen<S: Limbs>(s: S, [plus, minus, t2d]: &Multiples, amount: S::V) -> Affine<S> {
+    let none = s.equal(amount, s.splat(0));
+    let at = s.sub(amount, s.splat(1));
+    let number = |table: &[[u64; MULTIPLES]; DIGITS], neutral| {
+        let found = Element(table.each_ref().map(|digits| s.lookup(digits, at)));
+        Element::select(s, none, neutral, found)
+    };
+    let neutral = Affine::neutral(s);
+    Affine {
+        plus: number(plus, neutral.plus),
+        minus: number(minus, neutral.minus),
+        t2d: number(t2d, neutral.t2d),
     }
-    chosen
 }
 
 /// Computes [`BaseTable`], with one point in all lanes.

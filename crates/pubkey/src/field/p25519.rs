@@ -419,14 +419,15 @@ fn product<S: Limbs>(s: S, a: [S::V; DIGITS], b: [S::V; DIGITS], bias: [S::V; DI
             upper[i + j - 4] = s.mul_high(upper[i + j - 4], a[i], b[j]);
         }
     }
-    for k in 0..DIGITS - 1 {
-        upper[k] = twice(s, upper[k]);
-    }
     upper[4] = s.mul_high(s.add(upper[4], bias[4]), a[4], b[4]);
+    let mut low = [s.splat(0); DIGITS];
     for i in 1..DIGITS {
         for j in DIGITS - i..DIGITS {
-            upper[i + j - 5] = s.mul_low(upper[i + j - 5], a[i], b[j]);
+            low[i + j - 5] = s.mul_low(low[i + j - 5], a[i], b[j]);
         }
+    }
+    for k in 0..DIGITS - 1 {
+        upper[k] = s.add(twice(s, upper[k]), low[k]);
     }
     let mut sums = upper.map(|column| nine_times(s, column));
     for i in 0..DIGITS - 1 {
@@ -434,14 +435,16 @@ fn product<S: Limbs>(s: S, a: [S::V; DIGITS], b: [S::V; DIGITS], bias: [S::V; DI
             sums[i + j + 1] = s.mul_high(sums[i + j + 1], a[i], b[j]);
         }
     }
-    for k in 1..DIGITS {
-        sums[k] = s.add(twice(s, sums[k]), upper[k]);
-    }
-    sums[0] = lowest(s, upper[0], a[0], b[0]);
+    // Lower halves of products go on from the upper columns meanwhile.
+    upper[0] = lowest(s, upper[0], a[0], b[0]);
     for i in 0..DIGITS {
         for j in usize::from(i == 0)..DIGITS - i {
-            sums[i + j] = s.mul_low(sums[i + j], a[i], b[j]);
+            upper[i + j] = s.mul_low(upper[i + j], a[i], b[j]);
         }
+    }
+    sums[0] = upper[0];
+    for k in 1..DIGITS {
+        sums[k] = s.add(twice(s, sums[k]), upper[k]);
     }
     Sums(sums)
 }

@@ -3,7 +3,7 @@
 use alloc::{boxed::Box, vec, vec::Vec};
 use std::sync::OnceLock;
 
-use lanelock_isa::{LimbKernel, LimbLevel, Limbs, MOST_LIMBS, StackDepth};
+use lanelock_isa::{LimbKernel, LimbLevel, Limbs, MOST_LIMBS, PortableLimbs, StackDepth};
 use zeroize::Zeroizing;
 
 use super::edwards::{Affine, Extended};
@@ -113,7 +113,7 @@ impl BaseTable {
     /// The table, which the first call computes.
     pub(crate) fn shared() -> &'static Self {
         static TABLE: OnceLock<BaseTable> = OnceLock::new();
-        TABLE.get_or_init(|| Self(LimbLevel::available()[0].run(MakeTable)))
+        TABLE.get_or_init(|| Self(MakeTable.run(PortableLimbs::new())))
     }
 
     /// The base point times a scalar. No branch and no address depends on it.
@@ -144,16 +144,15 @@ impl BaseTable {
 fn chosen<S: Limbs>(s: S, [plus, minus, t2d]: &Multiples, amount: S::V) -> Affine<S> {
     let none = s.equal(amount, s.splat(0));
     let at = s.sub(amount, s.splat(1));
-    let number = |table: &[[u64; MULTIPLES]; DIGITS], neutral| {
-        let found = Element(table.each_ref().map(|digits| s.lookup(digits, at)));
-        Element::select(s, none, neutral, found)
-    };
-    let neutral = Affine::neutral(s);
-    Affine {
-        plus: number(plus, neutral.plus),
-        minus: number(minus, neutral.minus),
-        t2d: number(t2d, neutral.t2d),
+    let mut chosen = Affine::neutral(s);
+    for (number, table) in
+        [(&mut chosen.plus, plus), (&mut chosen.minus, minus), (&mut chosen.t2d, t2d)]
+    {
+        for k in 0..DIGITS {
+            number.0[k] = s.select(none, number.0[k], s.lookup(&table[k], at));
+        }
     }
+    chosen
 }
 
 /// Computes [`BaseTable`], with one point in all lanes.
@@ -164,8 +163,8 @@ impl LimbKernel for MakeTable {
 
     #[inline(always)]
     fn run<S: Limbs>(self, s: S) -> Self::Out {
-        let [x, y] = BASE.map(|coordinate| Element::splat(s, coordinate));
-        let mut base = Extended::affine(s, x, y);
+        let [x, y] = BASE;
+        let mut base = Extended::affine(s, Element::splat(s, x), Element::splat(s, y));
         let mut points = Vec::new();
         for _ in 0..TABLES {
             let mut multiple = base;

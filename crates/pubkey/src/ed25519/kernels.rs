@@ -126,7 +126,10 @@ impl LimbKernel for Verification<'_> {
             let encoded = sum.encoded(s);
             words.set(signatures.iter().map(|(_, [r, _])| *r));
             let r = words.load(s);
-            let differences = (0..4).fold(s.splat(0), |any, k| s.or(any, s.xor(encoded[k], r[k])));
+            let mut differences = s.splat(0);
+            for k in 0..4 {
+                differences = s.or(differences, s.xor(encoded[k], r[k]));
+            }
             let is_equal = s.equal(differences, s.splat(0));
 
             let [mut points, mut equal] = [[0; MOST_LIMBS]; 2];

@@ -37,7 +37,11 @@ impl<S: Limbs> Element<S> {
     /// The number of these digits, which have to be below 2^52, in every lane.
     #[inline(always)]
     pub(crate) fn splat(s: S, digits: [u64; DIGITS]) -> Self {
-        Self(digits.map(|digit| s.splat(digit)))
+        let mut number = [s.splat(0); DIGITS];
+        for k in 0..DIGITS {
+            number[k] = s.splat(digits[k]);
+        }
+        Self(number)
     }
 
     /// The low 255 bits of a number in words of 64 bits, the lowest first.
@@ -128,7 +132,7 @@ impl<S: Limbs> Element<S> {
     /// The product and a multiple of p that is above each column of another: [`Sums::minus`] may follow.
     #[inline(always)]
     pub(crate) fn times_biased(self, s: S, other: Self) -> Sums<S> {
-        product(s, self.0, other.0, P.map(|digit| s.splat(BIAS * digit)))
+        product(s, self.0, other.0, bias(s))
     }
 
     /// The square.
@@ -140,7 +144,7 @@ impl<S: Limbs> Element<S> {
     /// As [`times_biased`](Self::times_biased).
     #[inline(always)]
     pub(crate) fn squared_biased(self, s: S) -> Sums<S> {
-        square(s, self.0, P.map(|digit| s.splat(BIAS * digit)))
+        square(s, self.0, bias(s))
     }
 
     /// The number times one below 2^32.
@@ -148,12 +152,11 @@ impl<S: Limbs> Element<S> {
     pub(crate) fn times_small(self, s: S, factor: u32) -> Sums<S> {
         let (a, factor) = (self.0, s.splat(factor.into()));
         let zero = s.splat(0);
-        let high = a.map(|digit| s.mul_high(zero, digit, factor));
         let mut sums = [zero; DIGITS];
         for k in 1..DIGITS {
-            sums[k] = s.add(high[k - 1], high[k - 1]);
+            sums[k] = twice(s, s.mul_high(zero, a[k - 1], factor));
         }
-        sums[0] = s.mul_low(zero, high[4], s.splat(2 * FOLD));
+        sums[0] = s.mul_low(zero, s.mul_high(zero, a[4], factor), s.splat(2 * FOLD));
         for k in 0..DIGITS {
             sums[k] = s.mul_low(sums[k], a[k], factor);
         }
@@ -302,8 +305,11 @@ impl<S: Limbs> Sums<S> {
     /// lowest.
     #[inline(always)]
     pub(crate) fn carried(self, s: S) -> Element<S> {
-        let carries = self.0.map(|sum| s.shift_right::<BITS>(sum));
-        let mut digits = self.0.map(|sum| s.and(sum, s.splat(DIGIT)));
+        let (mut carries, mut digits) = (self.0, self.0);
+        for k in 0..DIGITS {
+            carries[k] = s.shift_right::<BITS>(carries[k]);
+            digits[k] = s.and(digits[k], s.splat(DIGIT));
+        }
         digits[0] = s.mul_low(digits[0], carries[4], s.splat(FOLD));
         for k in 1..DIGITS {
             digits[k] = s.add(digits[k], carries[k - 1]);
@@ -353,10 +359,10 @@ impl LaneWords {
     /// Numbers of 64 bytes as vectors of both halves, the lower first.
     #[inline(always)]
     pub(crate) fn load_wide<S: Limbs>(&mut self, s: S, numbers: &[[u8; 64]]) -> [[S::V; 4]; 2] {
-        [0, 1].map(|half| {
-            self.set(numbers.iter().map(|number| &number.as_chunks().0[half]));
-            self.load(s)
-        })
+        self.set(numbers.iter().map(|number| &number.as_chunks().0[0]));
+        let lower = self.load(s);
+        self.set(numbers.iter().map(|number| &number.as_chunks().0[1]));
+        [lower, self.load(s)]
     }
 
     /// From vectors.
@@ -386,6 +392,23 @@ fn propagated<S: Limbs>(
 /// What a column of the upper half begins with for a biased product, in units of p's digits. It counts 2 * 19 times:
 /// 608 * 2^51 is above the columns of a product.
 const BIAS: u64 = 16;
+
+/// [`BIAS`] times p.
+#[inline(always)]
+fn bias<S: Limbs>(s: S) -> [S::V; DIGITS] {
+    Element::splat(s, const { multiple_of_p(BIAS) }).0
+}
+
+/// The digits of p times a factor.
+const fn multiple_of_p(factor: u64) -> [u64; DIGITS] {
+    let mut digits = P;
+    let mut k = 0;
+    while k < DIGITS {
+        digits[k] *= factor;
+        k += 1;
+    }
+    digits
+}
 
 /// Twice the vector.
 #[inline(always)]
@@ -429,7 +452,10 @@ fn product<S: Limbs>(s: S, a: [S::V; DIGITS], b: [S::V; DIGITS], bias: [S::V; DI
     for k in 0..DIGITS - 1 {
         upper[k] = s.add(twice(s, upper[k]), low[k]);
     }
-    let mut sums = upper.map(|column| nine_times(s, column));
+    let mut sums = upper;
+    for k in 0..DIGITS {
+        sums[k] = nine_times(s, sums[k]);
+    }
     for i in 0..DIGITS - 1 {
         for j in 0..DIGITS - 1 - i {
             sums[i + j + 1] = s.mul_high(sums[i + j + 1], a[i], b[j]);

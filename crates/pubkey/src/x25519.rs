@@ -29,7 +29,10 @@ use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 use crate::{
     Error, Operation, Random, SystemRandom,
     curve::base_point::{self, Form},
-    field::p25519::{Element, LaneWords, Sums},
+    field::{
+        p25519::{Element, Sums},
+        words::LaneWords,
+    },
     level::{default_level, lane_groups},
     operation::run_batch,
 };

@@ -142,7 +142,7 @@ fn scalars_are_canonical() {
         let mut carry = 0;
         for (byte, &add) in other[32..].iter_mut().zip(&order) {
             carry += u16::from(*byte) + u16::from(add);
-            *byte = carry as u8;
+            *byte = carry.to_le_bytes()[0];
             carry >>= 8;
         }
         for lane in 0..level.width() {

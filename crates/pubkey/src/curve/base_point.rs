@@ -10,7 +10,8 @@ use super::edwards::{Affine, Extended};
 use super::edwards_scalar::{
     MULTIPLES, Scalar, WINDOW_BITS, WINDOWS, digit, reduced_wide, shifted_right, to_words, windows,
 };
-use crate::field::p25519::{DIGITS, Element, LaneWords};
+use crate::field::p25519::{DIGITS, Element};
+use crate::field::words::LaneWords;
 use crate::level::lane_groups;
 
 /// The coordinates of the base point.

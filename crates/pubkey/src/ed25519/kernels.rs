@@ -4,14 +4,14 @@ use alloc::{vec, vec::Vec};
 
 use lanelock_isa::{LimbKernel, LimbLevel, Limbs, MOST_LIMBS, StackDepth};
 
-use super::{BYTES, WIDE};
+use super::encoding::{BYTES, WIDE};
 use crate::{
     curve::{
         base_point::BaseTable,
         edwards::Extended,
         edwards_scalar::{from_words, multiply_add, reduced, reduced_wide, to_words},
     },
-    field::p25519::LaneWords,
+    field::words::LaneWords,
     level::lane_groups,
 };
 

@@ -324,3 +324,16 @@ fn nothing_secret_is_shown() {
     let shown = format!("{key:?} {:?}", Sign::new(&key, "message"));
     assert!(!shown.contains("167, 167") && !shown.contains("seed"), "{shown}");
 }
+
+/// A locked key is the same; where the system does not lock memory, that is the error.
+#[test]
+fn locked_keys() {
+    let key = SigningKey::from_bytes(&[5; 32]).unwrap();
+    match key.lock() {
+        Ok(locked) => {
+            assert_eq!(locked.as_bytes(), key.as_bytes());
+            assert_eq!(locked.sign(b"message"), key.sign(b"message"));
+        }
+        Err(error) => skip(&format!("memory cannot be locked: {error}")),
+    }
+}

@@ -5,7 +5,7 @@ use core::fmt;
 
 use lanelock_digest::Levels;
 use lanelock_isa::{LevelError, LimbLevel};
-use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 use super::encoding::{BYTES, P, WIDE, halves, hash, is_below};
 use crate::{
@@ -13,6 +13,7 @@ use crate::{
     curve::base_point::{self, Form},
     level::default_level,
     operation::run_batch,
+    secret::SecretBytes,
 };
 
 /// The levels of a key: of points, and of hashes.
@@ -31,11 +32,8 @@ impl KeyLevels {
 /// A secret key, and its public key. Wiped when dropped.
 #[derive(Clone)]
 pub struct SigningKey {
-    seed: [u8; BYTES],
-    /// The scalar, clamped.
-    pub(super) scalar: [u8; BYTES],
-    /// What nonces are derived from.
-    pub(super) prefix: [u8; BYTES],
+    /// The seed; the scalar, clamped; what nonces are derived from.
+    secrets: SecretBytes<{ 3 * BYTES }>,
     pub(super) public: VerifyingKey,
 }
 
@@ -59,6 +57,15 @@ impl SigningKey {
         Self::from_bytes(&seed)
     }
 
+    /// The same key in memory of its own that the system neither swaps out nor writes to a core dump. Its clones share
+    /// that memory.
+    ///
+    /// # Errors
+    /// [`Error::Locked`] if the system does not lock memory (for so much of it).
+    pub fn lock(&self) -> Result<Self, Error> {
+        Ok(Self { secrets: self.secrets.lock()?, public: self.public })
+    }
+
     /// The same key for another level.
     #[must_use]
     pub fn with_level(mut self, level: LimbLevel) -> Self {
@@ -73,20 +80,27 @@ impl SigningKey {
 
     /// The secret bytes.
     pub fn as_bytes(&self) -> &[u8; BYTES] {
-        &self.seed
+        self.secrets()[0]
+    }
+
+    /// The scalar, clamped.
+    pub(super) fn scalar(&self) -> &[u8; BYTES] {
+        self.secrets()[1]
+    }
+
+    /// What nonces are derived from.
+    pub(super) fn prefix(&self) -> &[u8; BYTES] {
+        self.secrets()[2]
+    }
+
+    fn secrets(&self) -> [&[u8; BYTES]; 3] {
+        let (parts, _) = self.secrets.as_chunks();
+        [&parts[0], &parts[1], &parts[2]]
     }
 
     /// The public key.
     pub fn verifying_key(&self) -> &VerifyingKey {
         &self.public
-    }
-}
-
-impl Drop for SigningKey {
-    fn drop(&mut self) {
-        self.seed.zeroize();
-        self.scalar.zeroize();
-        self.prefix.zeroize();
     }
 }
 
@@ -201,11 +215,14 @@ fn expand(levels: KeyLevels, seeds: &[&[u8; BYTES]]) -> Vec<SigningKey> {
     }
     let public = base_point::multiples(levels.points, Form::Edwards, &scalars);
     let keys = seeds.iter().zip(&*hashes).zip(&*scalars).zip(&public.points);
-    keys.map(|(((seed, hash), scalar), &public)| SigningKey {
-        seed: **seed,
-        scalar: *halves(scalar)[0],
-        prefix: *halves(hash)[1],
-        public: VerifyingKey { bytes: public, levels },
+    keys.map(|(((seed, hash), scalar), &public)| {
+        let mut secrets = Zeroizing::new([0; 3 * BYTES]);
+        let (parts, _) = secrets.as_chunks_mut();
+        parts[0] = **seed;
+        parts[1] = *halves(scalar)[0];
+        parts[2] = *halves(hash)[1];
+        let public = VerifyingKey { bytes: public, levels };
+        SigningKey { secrets: SecretBytes::new(&secrets), public }
     })
     .collect()
 }

@@ -169,7 +169,7 @@ pub fn verify_batch<K: Deref<Target = VerifyingKey>, M: AsRef<[u8]>>(
 /// RFC 8032, 5.1.6.
 fn sign_all(levels: KeyLevels, messages: &[(&SigningKey, &[u8])]) -> Vec<Signature> {
     let nonces: Zeroizing<Vec<Vec<u8>>> = Zeroizing::new(
-        messages.iter().map(|(key, message)| [&key.prefix, *message].concat()).collect(),
+        messages.iter().map(|(key, message)| [key.prefix(), *message].concat()).collect(),
     );
     let nonces = hash(levels.hashes, nonces.iter().map(Vec::as_slice));
     let nonces = base_point::multiples(levels.points, Form::Edwards, &nonces);
@@ -179,7 +179,7 @@ fn sign_all(levels: KeyLevels, messages: &[(&SigningKey, &[u8])]) -> Vec<Signatu
         .map(|((key, message), r)| [r, &key.public.bytes, *message].concat())
         .collect();
     let challenges = hash(levels.hashes, challenged.iter().map(Vec::as_slice));
-    let scalars: Vec<_> = messages.iter().map(|(key, _)| &key.scalar).collect();
+    let scalars: Vec<_> = messages.iter().map(|(key, _)| key.scalar()).collect();
     let responses = kernels::respond(levels.points, &challenges, &scalars, &nonces.scalars);
     nonces
         .points

@@ -143,17 +143,19 @@ impl Openssl {
         self.must("public", algorithm, &[key])
     }
 
-    /// The shared secret of a raw secret key and a raw public key of `x25519`; `None` if it is zero.
+    /// The shared secret of a raw secret key and a raw public key of `x25519`, or of PKCS #8 and a
+    /// `SubjectPublicKeyInfo` of `p-256`, `p-384`, `p-521`; `None` if it is zero.
     pub fn agree(&mut self, algorithm: &str, key: &[u8], peer: &[u8]) -> Option<Vec<u8>> {
         self.ask(&format!("agree {algorithm} {} {}", word(key), word(peer)))
     }
 
-    /// The signature with a raw secret key of `ed25519`.
+    /// The signature with a raw secret key of `ed25519`, or with PKCS #8 of `p-256`, `p-384`, `p-521` in DER, with
+    /// SHA-256, SHA-384, SHA-512.
     pub fn sign(&mut self, algorithm: &str, key: &[u8], message: &[u8]) -> Vec<u8> {
         self.must("sign", algorithm, &[key, message])
     }
 
-    /// Whether a signature is valid for a raw public key of `ed25519`.
+    /// Whether such a signature is valid for a raw public key of `ed25519`, or a `SubjectPublicKeyInfo` of the others.
     pub fn verify(
         &mut self,
         algorithm: &str,

@@ -1,12 +1,13 @@
 //! ECDH: Project Wycheproof at every level, batches of any size, and what must be refused.
 
-#![allow(clippy::pedantic, reason = "tests")]
+#![allow(clippy::pedantic, clippy::unwrap_used, reason = "tests")]
 
 use lanelock_isa::LimbLevel;
 use lanelock_pubkey::{Curve, P256, P384, P521, SystemRandom, ecdh};
 use lanelock_testkit::{
+    Openssl,
     curves::{self, EcdhCase},
-    skip,
+    openssl, skip,
 };
 
 fn levels() -> Vec<LimbLevel> {
@@ -25,7 +26,12 @@ fn wycheproof() {
         let mut taken = Vec::new();
         let mut pairs = Vec::new();
         for case in &cases {
-            let Ok(public) = ecdh::PublicKey::<C>::from_sec1_bytes(&case.public) else {
+            let public = if case.is_point {
+                ecdh::PublicKey::<C>::from_sec1_bytes(&case.public)
+            } else {
+                ecdh::PublicKey::from_spki_der(&case.public)
+            };
+            let Ok(public) = public else {
                 assert_ne!(case.valid, Some(true), "{}", case.name);
                 continue;
             };
@@ -51,11 +57,39 @@ fn wycheproof() {
         }
         taken.len()
     }
-    let mut cases = curves::wycheproof_ecdh();
-    cases.retain(|case| case.is_point);
+    let cases = curves::wycheproof_ecdh();
     assert!(of::<P256>(&cases) > 100);
     assert!(of::<P384>(&cases) > 100);
     assert!(of::<P521>(&cases) > 100);
+}
+
+/// OpenSSL agrees on the same secrets.
+#[test]
+fn openssl_agrees() {
+    fn of<C: Curve>(openssl: &mut Openssl) {
+        let algorithm = C::NAME.to_lowercase();
+        for level in levels() {
+            let keys: Vec<ecdh::SecretKey<C>> =
+                ecdh::generate_batch(18, &mut SystemRandom).unwrap();
+            let keys: Vec<_> = keys.into_iter().map(|key| key.with_level(level)).collect();
+            let (ours, theirs) = keys.split_at(9);
+            let agreements: Vec<_> = ours
+                .iter()
+                .zip(theirs)
+                .map(|(key, peer)| ecdh::Agree::new(key, peer.public_key()))
+                .collect();
+            let secrets = ecdh::agree_batch(&agreements);
+            for ((secret, key), peer) in secrets.into_iter().zip(ours).zip(theirs) {
+                let public = key.public_key().to_spki_der();
+                let expected = openssl.agree(&algorithm, &peer.to_pkcs8_der(), &public);
+                assert_eq!(Some(secret.unwrap().as_bytes()), expected.as_deref(), "{level}");
+            }
+        }
+    }
+    let Some(mut openssl) = openssl() else { return skip("no libcrypto 3 (or no Python 3)") };
+    of::<P256>(&mut openssl);
+    of::<P384>(&mut openssl);
+    of::<P521>(&mut openssl);
 }
 
 /// Batches of every size: both sides agree, and keys of a batch are those that they would be alone.

@@ -237,7 +237,11 @@ pub fn wycheproof_ecdh() -> Vec<EcdhCase> {
 
 /// Hexadecimal digits, of which NIST leaves out zeros in front.
 fn even(digits: &str) -> Vec<u8> {
-    if digits.len() % 2 == 0 { crate::unhex(digits) } else { crate::unhex(&format!("0{digits}")) }
+    if digits.len().is_multiple_of(2) {
+        crate::unhex(digits)
+    } else {
+        crate::unhex(&format!("0{digits}"))
+    }
 }
 
 #[cfg(test)]

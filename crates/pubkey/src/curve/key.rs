@@ -70,6 +70,7 @@ pub(crate) struct PublicPoint<C: Curve>(pub(crate) [C::Number; 2]);
 impl<C: Curve> PublicPoint<C> {
     /// The point of these bytes: SEC 1, 2.3.4, with or without compression.
     pub(crate) fn from_sec1(bytes: &[u8]) -> Result<Self, Error> {
+        const OFF: Error = Error::Key("the point is not on the curve");
         let (&tag, coordinates) = bytes.split_first().ok_or(Error::Key("no point"))?;
         let expected = match tag {
             2 | 3 => 1 + C::BYTES,
@@ -85,7 +86,6 @@ impl<C: Curve> PublicPoint<C> {
             let below = below(&coordinate, &C::PRIME);
             below.then_some(coordinate).ok_or(Error::Key("a coordinate is not below the prime"))
         };
-        const OFF: Error = Error::Key("the point is not on the curve");
         let x = coordinate(&coordinates[..C::BYTES])?;
         if tag == 4 {
             let y = coordinate(&coordinates[C::BYTES..])?;

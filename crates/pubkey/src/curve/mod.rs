@@ -5,8 +5,11 @@ pub(crate) mod der;
 pub(crate) mod edwards;
 pub(crate) mod edwards_scalar;
 pub(crate) mod key;
+#[expect(unnameable_types, reason = "only curves of this crate multiply")]
 mod multiply;
+#[expect(unnameable_types, reason = "curves are those of this crate")]
 mod nist;
+#[expect(unnameable_types, reason = "only curves of this crate multiply")]
 mod scalars;
 mod table;
 mod weierstrass;
@@ -15,6 +18,8 @@ pub(crate) use multiply::{Job, Work};
 pub(crate) use nist::Arithmetic;
 pub use nist::{P256, P384, P521};
 pub(crate) use scalars::{Scalars, Side};
+
+use std::sync::OnceLock;
 
 use lanelock_isa::LimbLevel;
 
@@ -53,12 +58,32 @@ impl Curve for P521 {
 
 /// Multiplies points, as many at once as the level has lanes.
 pub(crate) fn run<C: Curve>(level: LimbLevel, work: Work, jobs: &mut [Job<C::Number>]) {
-    C::multiply(level, work, jobs);
+    in_lanes(level, jobs, |level, jobs| C::multiply(level, work, jobs));
 }
 
 /// Computes with scalars, likewise.
 pub(crate) fn divide<C: Curve>(level: LimbLevel, side: Side, jobs: &mut [Scalars<C::Number>]) {
-    C::divide(level, side, jobs);
+    in_lanes(level, jobs, |level, jobs| C::divide(level, side, jobs));
+}
+
+/// Runs all jobs at the level, but for a few at the end that fit vectors half as long: these take half the time where
+/// a processor has twice as many units for them, and no longer where not.
+fn in_lanes<T>(level: LimbLevel, jobs: &mut [T], run: impl Fn(LimbLevel, &mut [T])) {
+    static HALF: OnceLock<Option<LimbLevel>> = OnceLock::new();
+    let mut jobs = jobs;
+    if level.name() == "ifma512"
+        && let Some(half) = *HALF.get_or_init(|| "ifma256".parse().ok())
+    {
+        let rest = jobs.len() % level.width();
+        if (1..=half.width()).contains(&rest) {
+            let few;
+            (jobs, few) = jobs.split_at_mut(jobs.len() - rest);
+            run(half, few);
+        }
+    }
+    if !jobs.is_empty() {
+        run(level, jobs);
+    }
 }
 
 #[cfg(test)]

@@ -1,16 +1,17 @@
 //! Multiples of points: of the base point by a table that is made once, of any point by a table a lane, and their sum.
 
 use alloc::{vec, vec::Vec};
+use core::marker::PhantomData;
 use lanelock_isa::{LimbKernel, Limbs, MOST_LIMBS};
 use zeroize::Zeroize;
 
 use super::weierstrass::{MULTIPLES, Point, WINDOW, Weierstrass, windows};
-use crate::digits::{DIGIT_BITS, DIGIT_SHIFT};
+use crate::digits::DIGIT_BITS;
 use crate::field::{Element, Modulus};
 
 /// What is multiplied.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Work {
+pub enum Work {
     /// The base point: gives a point.
     Base,
     /// A point: gives a point.
@@ -21,7 +22,7 @@ pub(crate) enum Work {
 
 /// Scalars, below the order, and a point.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Job<N> {
+pub struct Job<N> {
     /// What the base point is multiplied with; not 0, but for [`Work::Both`].
     pub(crate) base: N,
     /// What the point is multiplied with; not 0.
@@ -46,7 +47,7 @@ impl<N: Zeroize> Zeroize for Job<N> {
 
 /// All multiplications, as many at once as there are lanes.
 pub(crate) struct Multiply<'a, C, const D: usize> {
-    pub(crate) curve: C,
+    pub(crate) curve: PhantomData<C>,
     pub(crate) work: Work,
     /// Of [`super::table`].
     pub(crate) table: &'a [u64],
@@ -65,6 +66,9 @@ impl<C: Weierstrass<D>, const D: usize> LimbKernel for Multiply<'_, C, D> {
         room.wipe(s);
     }
 }
+
+/// A point, and all ones where it is infinite.
+type Summand<S, F, const D: usize> = (Point<S, F, D>, <S as Limbs>::V);
 
 /// Room for what depends on a lane's numbers.
 struct Room<S: Limbs, F, const D: usize> {
@@ -208,7 +212,7 @@ fn multiple_of_base<S: Limbs, C: Weierstrass<D>, const D: usize>(
     table: &[u64],
     digits: &[S::V],
     odd: S::V,
-) -> (Point<S, C::Field, D>, S::V) {
+) -> Summand<S, C::Field, D> {
     let zero = s.splat(0);
     let one = Element::one(s);
     let entries = 1 << (C::BASE_WINDOW - 1);
@@ -250,7 +254,7 @@ fn multiple<S: Limbs, C: Weierstrass<D>, const D: usize>(
     point: &Point<S, C::Field, D>,
     digits: &[S::V],
     multiples: &mut [Point<S, C::Field, D>],
-    with: Option<(Point<S, C::Field, D>, S::V)>,
+    with: Option<Summand<S, C::Field, D>>,
 ) -> Point<S, C::Field, D> {
     let s = point.x.s;
     let zero = s.splat(0);
@@ -317,5 +321,3 @@ fn is_expected<'a, S: Limbs, C: Weierstrass<D>, const D: usize>(
     let infinite = point.z.out_of_form().is_zero();
     s.and(s.or(is(&expected), is_more), s.xor(infinite, s.splat(u64::MAX)))
 }
-
-const _: () = assert!(DIGIT_SHIFT as usize == DIGIT_BITS && WINDOW < 11);

@@ -1,5 +1,7 @@
 //! The curves of NIST SP 800-186, 3.2.1: all have the coefficient a = -3 and a prime order.
 
+use alloc::vec::Vec;
+use core::marker::PhantomData;
 use std::sync::OnceLock;
 
 use lanelock_isa::LimbLevel;
@@ -96,8 +98,6 @@ pub trait Arithmetic: Copy + Eq + core::fmt::Debug + Send + Sync + 'static {
         + AsRef<[u64]>
         + AsMut<[u64]>
         + zeroize::Zeroize;
-    /// The curve as a value.
-    const CURVE: Self;
     /// 0
     const ZERO: Self::Number;
     /// 1
@@ -123,7 +123,6 @@ macro_rules! arithmetic {
     ($curve:ident, $order:ident, $digits:literal) => {
         impl Arithmetic for $curve {
             type Number = [u64; $digits];
-            const CURVE: Self = Self;
             const ZERO: Self::Number = [0; $digits];
             const ONE: Self::Number = {
                 let mut one = [0; $digits];
@@ -140,22 +139,23 @@ macro_rules! arithmetic {
                 static TABLE: OnceLock<Vec<u64>> = OnceLock::new();
                 let table = match work {
                     Work::Point => &[][..],
-                    Work::Base | Work::Both => TABLE.get_or_init(|| table::multiples_of_base(Self)),
+                    Work::Base | Work::Both => {
+                        TABLE.get_or_init(table::multiples_of_base::<Self, $digits>)
+                    }
                 };
-                level.run(Multiply { curve: Self, work, table, jobs });
+                level.run(Multiply { curve: PhantomData::<Self>, work, table, jobs });
             }
 
             fn divide(level: LimbLevel, side: Side, jobs: &mut [Scalars<Self::Number>]) {
-                let order = $order;
-                level.run(Divide { order, side, jobs });
+                level.run(Divide { order: PhantomData::<$order>, side, jobs });
             }
 
             fn on_curve(point: [&Self::Number; 2]) -> bool {
-                table::on_curve(Self, point)
+                table::on_curve::<Self, $digits>(point)
             }
 
             fn y_of(x: &Self::Number, odd: bool) -> Option<Self::Number> {
-                table::y_of(Self, x, odd)
+                table::y_of::<Self, $digits>(x, odd)
             }
         }
     };

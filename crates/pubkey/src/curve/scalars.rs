@@ -1,5 +1,7 @@
 //! The arithmetic of ECDSA modulo the order of a group.
 
+use core::marker::PhantomData;
+
 use lanelock_isa::{LimbKernel, Limbs};
 use zeroize::Zeroize;
 
@@ -7,7 +9,7 @@ use crate::field::{Element, Modulus};
 
 /// Which of both computations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Side {
+pub enum Side {
     /// r = x modulo n, and s = (e + r d) / k.
     Sign,
     /// e / s and r / s.
@@ -16,7 +18,7 @@ pub(crate) enum Side {
 
 /// The numbers of one signature, all below 2 n.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Scalars<N> {
+pub struct Scalars<N> {
     /// The nonce k, or s; not 0.
     pub(crate) divisor: N,
     /// x of the point of the nonce, or r.
@@ -38,7 +40,7 @@ impl<N: Zeroize> Zeroize for Scalars<N> {
 
 /// All of them, as many at once as there are lanes.
 pub(crate) struct Divide<'a, M, const D: usize> {
-    pub(crate) order: M,
+    pub(crate) order: PhantomData<M>,
     pub(crate) side: Side,
     pub(crate) jobs: &'a mut [Scalars<[u64; D]>],
 }

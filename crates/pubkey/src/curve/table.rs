@@ -2,6 +2,7 @@
 //! run at the portable level alone: nothing fills lanes.
 
 use alloc::vec::Vec;
+use core::marker::PhantomData;
 
 use lanelock_isa::{LimbKernel, Limbs, PortableLimbs};
 
@@ -10,12 +11,12 @@ use crate::field::{Element, Modulus};
 
 /// For each digit of a scalar the multiples 1 to 2^(w - 1) of the base point times the digit's weight 2^(w i): x and y
 /// in Montgomery's form, below p.
-pub(crate) fn multiples_of_base<C: Weierstrass<D>, const D: usize>(curve: C) -> Vec<u64> {
-    Table { curve }.run(PortableLimbs::new())
+pub(crate) fn multiples_of_base<C: Weierstrass<D>, const D: usize>() -> Vec<u64> {
+    Table { curve: PhantomData::<C> }.run(PortableLimbs::new())
 }
 
 struct Table<C, const D: usize> {
-    curve: C,
+    curve: PhantomData<C>,
 }
 
 impl<C: Weierstrass<D>, const D: usize> LimbKernel for Table<C, D> {
@@ -23,7 +24,6 @@ impl<C: Weierstrass<D>, const D: usize> LimbKernel for Table<C, D> {
 
     #[inline(always)]
     fn run<S: Limbs>(self, s: S) -> Vec<u64> {
-        let _ = self.curve;
         let multiples = 1 << (C::BASE_WINDOW - 1);
         let mut table = Vec::new();
         let [mut x, mut y] =
@@ -73,25 +73,18 @@ impl<C: Weierstrass<D>, const D: usize> LimbKernel for Table<C, D> {
 }
 
 /// Whether (x, y), both below p, is a point of the curve.
-pub(crate) fn on_curve<C: Weierstrass<D>, const D: usize>(
-    curve: C,
-    [x, y]: [&[u64; D]; 2],
-) -> bool {
-    Check { curve, x, y: Some(y), odd: false }.run(PortableLimbs::new()).is_some()
+pub(crate) fn on_curve<C: Weierstrass<D>, const D: usize>([x, y]: [&[u64; D]; 2]) -> bool {
+    Check { curve: PhantomData::<C>, x, y: Some(y), odd: false }.run(PortableLimbs::new()).is_some()
 }
 
 /// y of a point of the curve by x, which is below p, and by whether y is odd.
-pub(crate) fn y_of<C: Weierstrass<D>, const D: usize>(
-    curve: C,
-    x: &[u64; D],
-    odd: bool,
-) -> Option<[u64; D]> {
-    Check { curve, x, y: None, odd }.run(PortableLimbs::new())
+pub(crate) fn y_of<C: Weierstrass<D>, const D: usize>(x: &[u64; D], odd: bool) -> Option<[u64; D]> {
+    Check { curve: PhantomData::<C>, x, y: None, odd }.run(PortableLimbs::new())
 }
 
 /// Finds y, or checks it.
 struct Check<'a, C, const D: usize> {
-    curve: C,
+    curve: PhantomData<C>,
     x: &'a [u64; D],
     y: Option<&'a [u64; D]>,
     odd: bool,
@@ -102,7 +95,6 @@ impl<C: Weierstrass<D>, const D: usize> LimbKernel for Check<'_, C, D> {
 
     #[inline(always)]
     fn run<S: Limbs>(self, s: S) -> Option<[u64; D]> {
-        let _ = self.curve;
         let x = Element::<S, C::Field, D>::splat(s, self.x).into_form();
         let square = right_side::<S, C, D>(s, &x);
         let y = match self.y {

@@ -21,10 +21,12 @@
 //! # }
 //! ```
 
+mod encoding;
 mod nonce;
-mod signature;
+#[cfg(feature = "signature")]
+mod traits;
 
-use alloc::vec::Vec;
+use alloc::{vec, vec::Vec};
 use core::ops::Deref;
 
 use lanelock_digest::{self as digest, algorithm::Algorithm};
@@ -43,8 +45,8 @@ use crate::{
     level::default_level,
     operation::run_batch,
 };
+pub use encoding::Signature;
 use nonce::Source;
-pub use signature::Signature;
 
 /// The hash of a message, which RFC 6979 makes the nonce with too.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -236,7 +238,12 @@ impl<C: Curve, K: Deref<Target = SigningKey<C>>> Sign<C, K> {
             let (got, expected) = (digest.len(), hash.length());
             return Err(Error::Length { what: "a digest", got, expected });
         }
-        Ok(Self { key, hash, digest: number_of_bits::<C>(digest), hedged: true })
+        Ok(Self::of_digest(key, hash, digest))
+    }
+
+    /// With a digest of any length.
+    fn of_digest(key: K, hash: Hash, digest: &[u8]) -> Self {
+        Self { key, hash, digest: number_of_bits::<C>(digest), hedged: true }
     }
 
     /// The same without random bytes: always the same signature.
@@ -262,6 +269,19 @@ impl<C: Curve, K: Deref<Target = SigningKey<C>>> Operation for Sign<C, K> {
     fn run(operations: &[&Self], random: &mut dyn Random) -> Vec<Result<Signature<C>, Error>> {
         let Some(first) = operations.first() else { return Vec::new() };
         let level = first.class();
+        // One request for all.
+        let hedged = operations.iter().filter(|operation| operation.hedged).count();
+        let mut bytes = Zeroizing::new(vec![0; HEDGE * hedged]);
+        let filled = if hedged == 0 { Ok(()) } else { random.fill(&mut bytes) };
+        let mut bytes = bytes.chunks_exact(HEDGE);
+        let hedges: Vec<Result<&[u8], Error>> = operations
+            .iter()
+            .map(|operation| match filled {
+                _ if !operation.hedged => Ok(&[][..]),
+                Ok(()) => Ok(bytes.next().unwrap_or_default()),
+                Err(ref error) => Err(error.clone()),
+            })
+            .collect();
         let mut results: Vec<Result<Signature<C>, Error>> =
             operations.iter().map(|_| Err(Error::Random)).collect();
         let mut left: Vec<usize> = (0..operations.len()).collect();
@@ -272,19 +292,15 @@ impl<C: Curve, K: Deref<Target = SigningKey<C>>> Operation for Sign<C, K> {
             }
             let mut nonces = Vec::with_capacity(left.len());
             left.retain(|&at| {
-                let nonce = operations[at].nonce(rejected, random);
-                match nonce {
-                    Ok(nonce) => nonces.push(nonce),
-                    Err(error) => {
-                        results[at] = Err(error);
-                        return false;
-                    }
-                }
-                true
+                let hedge = hedges[at].clone();
+                let nonce = hedge.and_then(|hedge| operations[at].nonce(rejected, hedge));
+                nonce
+                    .map(|nonce| nonces.push(nonce))
+                    .map_err(|error| results[at] = Err(error))
+                    .is_ok()
             });
             let of_left: Vec<&Self> = left.iter().map(|&at| operations[at]).collect();
-            let signatures = sign_with(level, &of_left, &nonces);
-            let mut signatures = signatures.into_iter();
+            let mut signatures = sign_with(level, &of_left, &nonces).into_iter();
             left.retain(|&at| match signatures.next().flatten() {
                 Some(signature) => {
                     results[at] = Ok(signature);
@@ -297,19 +313,13 @@ impl<C: Curve, K: Deref<Target = SigningKey<C>>> Operation for Sign<C, K> {
     }
 }
 
+/// Random bytes in a nonce.
+const HEDGE: usize = 32;
+
 impl<C: Curve, K: Deref<Target = SigningKey<C>>> Sign<C, K> {
-    fn nonce(
-        &self,
-        rejected: usize,
-        random: &mut dyn Random,
-    ) -> Result<Zeroizing<C::Number>, Error> {
-        let mut bytes = [0; 32];
-        let bytes = if self.hedged { &mut bytes[..] } else { &mut [] };
-        random.fill(bytes)?;
+    fn nonce(&self, rejected: usize, random: &[u8]) -> Result<Zeroizing<C::Number>, Error> {
         let (key, digest) = (&*self.key.0.number(), &self.digest);
-        let nonce = Source::<C> { key, digest, random: bytes, rejected }.nonce(self.hash);
-        bytes.zeroize();
-        nonce
+        Source::<C> { key, digest, random, rejected }.nonce(self.hash)
     }
 }
 

@@ -14,7 +14,8 @@ impl Modulus<8> for FieldP384 {
          ffffffff fffffffe ffffffff 00000000 00000000 ffffffff",
     );
 
-    /// -1/p is 2^32 + 1 modulo 2^52, so the quotient q of a column x is x + 2^32 x. What q p adds above the column is
+    /// -1/p is 2^32 + 1 modulo 2^52, so the quotient q of a column x is y modulo 2^52, with y = x + (2^32 x modulo
+    /// 2^52); and what x + (2^32 - 1) q carries is y / 2^52 and q / 2^20, both rounded down. The rest of q p is
     /// q 2^384 - q t, with t = 2^128 + 2^96. Sums of columns cannot fall below zero, so q t is replaced by
     /// (2^52 - 1 - q) t - (2^52 - 1) t. Of the last term all columns together have (R - 1) t, which begins with
     /// [`prepare`](Modulus::prepare) and ends with [`finish`](Modulus::finish).
@@ -22,20 +23,19 @@ impl Modulus<8> for FieldP384 {
     fn eliminate<S: Limbs>(s: S, columns: &mut Columns<S::V, 8>, i: usize) {
         let digit = s.splat(DIGIT);
         let column = columns.at(i);
-        let q = s.and(s.add(column, s.shift_left::<32>(column)), digit);
-        let rest = s.xor(q, digit);
-        // x + q (2^32 - 1) is a multiple of 2^52.
-        let at_32 = s.splat(1 << 32);
-        let cleared = s.sub(s.mul_low(column, q, at_32), q);
-        let next = s.add(columns.at(i + 1), s.shift_right::<DIGIT_SHIFT>(cleared));
-        let next = s.mul_high(next, q, at_32);
-        let (at_44, at_24, at_20) = (s.splat(1 << 44), s.splat(1 << 24), s.splat(1 << 20));
-        columns.set(i + 1, s.mul_low(next, rest, at_44));
+        let y = s.add(column, s.and(s.shift_left::<32>(column), digit));
+        let rest = s.xor(y, digit);
+        let (at_44, at_32) = (s.splat(1 << 44), s.splat(1 << 32));
+        let (at_24, at_20) = (s.splat(1 << 24), s.splat(1 << 20));
+        // Two sums: the next quotient waits for them.
+        let next = s.mul_high(columns.at(i + 1), y, at_32);
+        let carry = s.mul_low(s.shift_right::<DIGIT_SHIFT>(y), rest, at_44);
+        columns.set(i + 1, s.add(next, carry));
         let second = s.mul_high(columns.at(i + 2), rest, at_44);
         columns.set(i + 2, s.mul_low(second, rest, at_24));
         columns.set(i + 3, s.mul_high(columns.at(i + 3), rest, at_24));
-        columns.set(i + 7, s.mul_low(columns.at(i + 7), q, at_20));
-        columns.set(i + 8, s.mul_high(columns.at(i + 8), q, at_20));
+        columns.set(i + 7, s.mul_low(columns.at(i + 7), y, at_20));
+        columns.set(i + 8, s.mul_high(columns.at(i + 8), y, at_20));
     }
 
     /// Adds t.

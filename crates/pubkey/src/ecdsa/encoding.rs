@@ -89,7 +89,7 @@ const SEQUENCE: u8 = 0x30;
 /// The value with this tag that `der` begins with, and the rest. Values here have fewer than 256 bytes.
 fn value(tag: u8, der: &[u8]) -> Option<(&[u8], &[u8])> {
     let (length, rest) = match *der {
-        [first, length @ 0..0x80, ref rest @ ..] if first == tag => (length, rest),
+        [first, length @ ..=0x7f, ref rest @ ..] if first == tag => (length, rest),
         [first, 0x81, length @ 0x80..=0xff, ref rest @ ..] if first == tag => (length, rest),
         _ => return None,
     };
@@ -100,7 +100,7 @@ fn value(tag: u8, der: &[u8]) -> Option<(&[u8], &[u8])> {
 fn positive(integer: &[u8]) -> Option<&[u8]> {
     match integer {
         [0, rest @ ..] if rest.first().is_some_and(|&byte| byte >= 0x80) => Some(rest),
-        [0] | [1..0x80, ..] => Some(integer),
+        [0] | [1..=0x7f, ..] => Some(integer),
         _ => None,
     }
 }

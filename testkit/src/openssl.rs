@@ -138,6 +138,86 @@ impl Openssl {
         self.must("mac", algorithm, &[key, nonce, message])
     }
 
+    /// The public key of a raw secret key of `x25519` or `ed25519`.
+    pub fn public(&mut self, algorithm: &str, key: &[u8]) -> Vec<u8> {
+        self.must("public", algorithm, &[key])
+    }
+
+    /// The shared secret of a raw secret key and a raw public key of `x25519`; `None` if it is zero.
+    pub fn agree(&mut self, algorithm: &str, key: &[u8], peer: &[u8]) -> Option<Vec<u8>> {
+        self.ask(&format!("agree {algorithm} {} {}", word(key), word(peer)))
+    }
+
+    /// The signature with a raw secret key of `ed25519`.
+    pub fn sign(&mut self, algorithm: &str, key: &[u8], message: &[u8]) -> Vec<u8> {
+        self.must("sign", algorithm, &[key, message])
+    }
+
+    /// Whether a signature is valid for a raw public key of `ed25519`.
+    pub fn verify(
+        &mut self,
+        algorithm: &str,
+        key: &[u8],
+        message: &[u8],
+        signature: &[u8],
+    ) -> bool {
+        let words = [key, message, signature].map(word).join(" ");
+        self.ask(&format!("verify {algorithm} {words}")).is_some()
+    }
+
+    /// A new key of RSA, in PKCS #1.
+    ///
+    /// # Panics
+    /// If OpenSSL makes no key of that kind.
+    pub fn rsa_generate(&mut self, bits: usize, exponent: u64) -> Vec<u8> {
+        self.ask(&format!("rsa_generate rsa {bits} {exponent}")).expect("nothing to refuse")
+    }
+
+    /// Whether OpenSSL finds a private key of RSA, in PKCS #1 or PKCS #8, whole, and its primes prime.
+    pub fn rsa_check(&mut self, key: &[u8]) -> bool {
+        self.ask(&format!("rsa_check rsa {}", word(key))).is_some()
+    }
+
+    /// A signature of `rsa-pkcs1-HASH` or `rsa-pss-HASH`, with a private key as above.
+    pub fn rsa_sign(&mut self, algorithm: &str, key: &[u8], message: &[u8]) -> Vec<u8> {
+        self.must("rsa_sign", algorithm, &[key, message])
+    }
+
+    /// Whether such a signature is valid; the public key is a SubjectPublicKeyInfo.
+    pub fn rsa_verify(
+        &mut self,
+        algorithm: &str,
+        key: &[u8],
+        message: &[u8],
+        signature: &[u8],
+    ) -> bool {
+        let words = [key, message, signature].map(word).join(" ");
+        self.ask(&format!("rsa_verify {algorithm} {words}")).is_some()
+    }
+
+    /// A ciphertext of `rsa-pkcs1`, which has no label, or of `rsa-oaep-HASH`.
+    pub fn rsa_encrypt(
+        &mut self,
+        algorithm: &str,
+        key: &[u8],
+        label: &[u8],
+        message: &[u8],
+    ) -> Vec<u8> {
+        self.must("rsa_encrypt", algorithm, &[key, label, message])
+    }
+
+    /// The message of such a ciphertext; `None` if it is refused.
+    pub fn rsa_decrypt(
+        &mut self,
+        algorithm: &str,
+        key: &[u8],
+        label: &[u8],
+        ciphertext: &[u8],
+    ) -> Option<Vec<u8>> {
+        let words = [key, label, ciphertext].map(word).join(" ");
+        self.ask(&format!("rsa_decrypt {algorithm} {words}"))
+    }
+
     fn must(&mut self, operation: &str, algorithm: &str, words: &[&[u8]]) -> Vec<u8> {
         let words: Vec<String> = words.iter().copied().map(word).collect();
         self.ask(&format!("{operation} {algorithm} {}", words.join(" ")))

@@ -108,7 +108,7 @@ pub use family::{
 };
 #[cfg(target_arch = "x86_64")]
 pub use limbs::{Ifma256, Ifma512};
-pub use limbs::{LimbKernel, Limbs, MOST_LIMBS, PortableLimbs};
+pub use limbs::{LimbKernel, LimbPart, Limbs, MOST_LIMBS, PortableLimbs};
 pub use policy::Policy;
 pub use portable::Portable;
 #[cfg(target_arch = "aarch64")]

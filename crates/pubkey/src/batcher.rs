@@ -78,15 +78,15 @@ impl Statistics {
 /// there: an idle server has no extra latency. When requests come faster than they are processed, several wait at each
 /// poll, batches grow by themselves, and from then on operations wait for a full batch.
 ///
-/// ```ignore
-/// use std::time::{Duration, Instant};
+/// ```
+/// use std::{sync::Arc, time::{Duration, Instant}};
 /// use lanelock_pubkey::{Batcher, Policy, SystemRandom, x25519};
 ///
 /// # fn main() -> Result<(), lanelock_pubkey::Error> {
-/// let ours = std::sync::Arc::new(x25519::SecretKey::generate(&mut SystemRandom)?);
+/// let ours = Arc::new(x25519::SecretKey::generate(&mut SystemRandom)?);
+/// let peer = x25519::SecretKey::generate(&mut SystemRandom)?.public_key();
 /// let mut batcher = Batcher::new(Policy::default().with_deadline(Duration::from_micros(300)));
-/// let peer = *x25519::SecretKey::generate(&mut SystemRandom)?.public_key();
-/// let ticket = batcher.submit(x25519::Agree::new(ours.clone(), &peer), Instant::now());
+/// let ticket = batcher.submit(x25519::Agree::new(ours.clone(), peer), Instant::now());
 /// batcher.poll(Instant::now()); // alone, and nobody came before: it runs at once
 /// assert!(batcher.take(ticket).expect("it has run").is_ok());
 /// assert_eq!(batcher.next_deadline(), None);

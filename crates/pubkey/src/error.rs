@@ -24,6 +24,9 @@ pub enum Error {
     /// A number is not below the modulus, or a message is too long for the key.
     #[error("{0} is out of range for this key")]
     Range(&'static str),
+    /// Something is too weak for new signatures.
+    #[error("{0} is too weak for new signatures")]
+    Weak(&'static str),
     /// A signature does not belong to the message and the key.
     #[error("the signature is not valid")]
     Signature,

@@ -13,20 +13,27 @@
 extern crate alloc;
 
 mod batcher;
+mod curve;
+mod digits;
+pub mod ecdh;
+pub mod ecdsa;
 mod error;
+pub mod exchange;
+mod field;
 mod level;
-#[cfg_attr(not(test), expect(dead_code, reason = "RSA is what will use it"))]
 mod montgomery;
 mod operation;
 mod queue;
 mod random;
-#[cfg_attr(not(test), expect(dead_code, reason = "keys are what will use it"))]
+pub mod rsa;
 mod secret;
 mod submitter;
+pub mod x25519;
 
 pub use batcher::{Batcher, Policy, Statistics};
+pub use curve::{Curve, P256, P384, P521};
 pub use error::Error;
-pub use operation::Operation;
+pub use operation::{Operation, run_batch};
 pub use queue::Ticket;
 pub use random::{Random, SystemRandom};
 pub use submitter::Submitter;

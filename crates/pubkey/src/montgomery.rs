@@ -14,12 +14,8 @@ use alloc::{vec, vec::Vec};
 use lanelock_isa::{LimbKernel, LimbLevel, Limbs, MOST_LIMBS};
 use zeroize::Zeroizing;
 
-/// Bits of a digit.
-pub(crate) const DIGIT_BITS: usize = 52;
-/// The same for shifts.
-const DIGIT_SHIFT: u32 = 52;
-/// The bits of a digit.
-pub(crate) const DIGIT: u64 = (1 << DIGIT_BITS) - 1;
+use crate::digits::{DIGIT, DIGIT_BITS, DIGIT_SHIFT, Digits, bits_of, gather, scatter};
+
 /// Rows of a product that are added at once.
 const TILE: usize = 5;
 /// The columns that a digit times a tile adds to.
@@ -34,38 +30,6 @@ const POWERS: usize = 1 << WINDOW_BITS;
 pub(crate) const fn digits_for(bits: usize) -> usize {
     let digits = (bits + 6).div_ceil(DIGIT_BITS).next_multiple_of(TILE);
     if digits < 2 * TILE { 2 * TILE } else { digits }
-}
-
-/// A number in digits, the lowest first; wiped when dropped.
-pub(crate) type Digits = Zeroizing<Vec<u64>>;
-
-/// The digits of a big-endian number; the rest of `digits` is zero. The number has to fit.
-pub(crate) fn digits_from_bytes(bytes: &[u8], digits: &mut [u64]) {
-    digits.fill(0);
-    for (i, &byte) in bytes.iter().rev().enumerate() {
-        let (digit, shift) = (8 * i / DIGIT_BITS, 8 * i % DIGIT_BITS);
-        if digit >= digits.len() {
-            debug_assert_eq!(byte, 0);
-            continue;
-        }
-        digits[digit] |= u64::from(byte) << shift & DIGIT;
-        if shift > DIGIT_BITS - 8 && digit + 1 < digits.len() {
-            digits[digit + 1] |= u64::from(byte) >> (DIGIT_BITS - shift);
-        }
-    }
-}
-
-/// The number as big-endian bytes, which have to have room for it.
-#[expect(clippy::cast_possible_truncation, reason = "a byte of a digit")]
-pub(crate) fn digits_to_bytes(digits: &[u64], bytes: &mut [u8]) {
-    for (i, byte) in bytes.iter_mut().rev().enumerate() {
-        let (digit, shift) = (8 * i / DIGIT_BITS, 8 * i % DIGIT_BITS);
-        let at = |digit: usize| digits.get(digit).copied().unwrap_or(0);
-        *byte = (at(digit) >> shift) as u8;
-        if shift > DIGIT_BITS - 8 {
-            *byte |= (at(digit + 1) << (DIGIT_BITS - shift)) as u8;
-        }
-    }
 }
 
 /// An odd modulus, and what products modulo it need.
@@ -148,7 +112,7 @@ pub(crate) struct Product<'a> {
 /// The products, below their moduli. All moduli have as many digits.
 pub(crate) fn multiply_all(level: LimbLevel, products: &[Product<'_>]) -> Vec<Digits> {
     let mut results = results(products.iter().map(|product| product.modulus));
-    level.run(Products { products, results: &mut results });
+    level.run(Products { all: products, results: &mut results });
     results
 }
 
@@ -167,14 +131,14 @@ pub(crate) struct Power<'a> {
 /// Time and addresses depend on the count of the powers, of digits and of `bits` alone.
 pub(crate) fn power_all(level: LimbLevel, bits: usize, powers: &[Power<'_>]) -> Vec<Digits> {
     let mut results = results(powers.iter().map(|power| power.modulus));
-    level.run(Powers { bits, powers, results: &mut results });
+    level.run(Powers { bits, all: powers, results: &mut results });
     results
 }
 
 /// As [`power_all`], with exponents that are public: no multiplication where no lane has a bit.
 pub(crate) fn public_power_all(level: LimbLevel, powers: &[Power<'_>]) -> Vec<Digits> {
     let mut results = results(powers.iter().map(|power| power.modulus));
-    level.run(PublicPowers { powers, results: &mut results });
+    level.run(PublicPowers { all: powers, results: &mut results });
     results
 }
 
@@ -479,31 +443,6 @@ fn double<S: Limbs>(s: S, twice: &mut [S::V], a: &[S::V]) {
     }
 }
 
-/// Numbers of the lanes as vectors: digit `j` of each in vector `j`, zero above their ends.
-#[inline(always)]
-fn gather<S: Limbs>(s: S, numbers: &[&[u64]; MOST_LIMBS], vectors: &mut [S::V]) {
-    for (j, vector) in vectors.iter_mut().enumerate() {
-        let mut words = [0; MOST_LIMBS];
-        for lane in 0..S::LANES {
-            words[lane] = numbers[lane].get(j).copied().unwrap_or(0);
-        }
-        *vector = s.load(&words);
-    }
-}
-
-/// The numbers of the first lanes.
-#[inline(always)]
-fn scatter<S: Limbs>(s: S, vectors: &[S::V], numbers: &mut [Digits]) {
-    let mut words = [0; MOST_LIMBS];
-    for (j, &vector) in vectors.iter().enumerate() {
-        s.store(vector, &mut words);
-        for (number, &word) in numbers.iter_mut().zip(&words) {
-            number[j] = word;
-        }
-    }
-    zeroize::Zeroize::zeroize(&mut words);
-}
-
 /// Fills in what products modulo these moduli, all of as many bits, need.
 struct SetUp<'a> {
     moduli: &'a mut [Modulus],
@@ -534,7 +473,7 @@ fn set_up<S: Limbs>(s: S, moduli: &mut [Modulus]) {
         core::mem::swap(&mut number, &mut other);
         lanes.subtract_once(&mut number);
     }
-    let mut results: Vec<Digits> = results(moduli.iter().map(|modulus| &*modulus));
+    let mut results: Vec<Digits> = results(moduli.iter());
     scatter(s, &number, &mut results);
     for (modulus, result) in moduli.iter_mut().zip(&results) {
         modulus.one.copy_from_slice(result);
@@ -567,7 +506,7 @@ fn set_up<S: Limbs>(s: S, moduli: &mut [Modulus]) {
 }
 
 struct Products<'a> {
-    products: &'a [Product<'a>],
+    all: &'a [Product<'a>],
     results: &'a mut [Digits],
 }
 
@@ -576,8 +515,7 @@ impl LimbKernel for Products<'_> {
 
     #[inline(always)]
     fn run<S: Limbs>(self, s: S) {
-        for (products, results) in
-            self.products.chunks(S::LANES).zip(self.results.chunks_mut(S::LANES))
+        for (products, results) in self.all.chunks(S::LANES).zip(self.results.chunks_mut(S::LANES))
         {
             let moduli: Vec<&Modulus> = products.iter().map(|product| product.modulus).collect();
             let mut lanes = Lanes::new(s, &moduli);
@@ -600,7 +538,7 @@ impl LimbKernel for Products<'_> {
 
 struct Powers<'a> {
     bits: usize,
-    powers: &'a [Power<'a>],
+    all: &'a [Power<'a>],
     results: &'a mut [Digits],
 }
 
@@ -610,8 +548,7 @@ impl LimbKernel for Powers<'_> {
     #[inline(always)]
     fn run<S: Limbs>(self, s: S) {
         let mut table: Vec<S::V> = Vec::new();
-        for (powers, results) in self.powers.chunks(S::LANES).zip(self.results.chunks_mut(S::LANES))
-        {
+        for (powers, results) in self.all.chunks(S::LANES).zip(self.results.chunks_mut(S::LANES)) {
             let moduli: Vec<&Modulus> = powers.iter().map(|power| power.modulus).collect();
             let mut lanes = Lanes::new(s, &moduli);
             let digits = lanes.modulus.len();
@@ -648,7 +585,7 @@ impl LimbKernel for Powers<'_> {
 }
 
 struct PublicPowers<'a> {
-    powers: &'a [Power<'a>],
+    all: &'a [Power<'a>],
     results: &'a mut [Digits],
 }
 
@@ -657,8 +594,7 @@ impl LimbKernel for PublicPowers<'_> {
 
     #[inline(always)]
     fn run<S: Limbs>(self, s: S) {
-        for (powers, results) in self.powers.chunks(S::LANES).zip(self.results.chunks_mut(S::LANES))
-        {
+        for (powers, results) in self.all.chunks(S::LANES).zip(self.results.chunks_mut(S::LANES)) {
             let moduli: Vec<&Modulus> = powers.iter().map(|power| power.modulus).collect();
             let mut lanes = Lanes::new(s, &moduli);
             let [mut base, mut one, mut factor] = lanes.numbers();
@@ -698,12 +634,6 @@ impl LimbKernel for PublicPowers<'_> {
             lanes.wipe([base, factor, result]);
         }
     }
-}
-
-/// Bits of a number in words of 64 bits, the lowest first.
-pub(crate) fn bits_of(words: &[u64]) -> usize {
-    let Some(last) = words.iter().rposition(|&word| word != 0) else { return 0 };
-    64 * last + 64 - words[last].leading_zeros() as usize
 }
 
 /// Bits of the exponents, a window of each.
@@ -794,11 +724,13 @@ fn out_of_form<S: Limbs>(lanes: &mut Lanes<S>, number: &[S::V], result: &mut [S:
 }
 
 #[cfg(test)]
+#[expect(clippy::cast_possible_truncation, reason = "random bytes and small sizes")]
 mod tests {
     use lanelock_isa::LimbLevel;
     use num_bigint::BigUint;
 
     use super::*;
+    use crate::digits::{digits_from_bytes, digits_to_bytes};
 
     /// Numbers that come again, by SplitMix64.
     struct Numbers(u64);
@@ -858,17 +790,6 @@ mod tests {
             }
         }
         LimbLevel::available()
-    }
-
-    #[test]
-    fn bytes_and_digits() {
-        let mut numbers = Numbers(1);
-        for bits in 1..300 {
-            let value = numbers.number(bits);
-            let digits = digits(&value, digits_for(bits));
-            assert!(digits.iter().all(|&digit| digit <= DIGIT));
-            assert_eq!(number(&digits), value);
-        }
     }
 
     #[test]

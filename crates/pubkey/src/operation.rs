@@ -24,7 +24,7 @@ pub trait Operation: Sized {
 }
 
 /// Computes operations of any classes; result *i* is that of operation *i*.
-pub(crate) fn run_batch<O: Operation>(
+pub fn run_batch<O: Operation>(
     operations: &[O],
     random: &mut dyn Random,
 ) -> Vec<Result<O::Output, Error>> {

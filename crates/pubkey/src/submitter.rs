@@ -13,17 +13,17 @@ use crate::{
 /// [`flush`](Self::flush) is called: at most one less than its lanes. Results stay until they are taken. Where
 /// operations must not wait longer than some time, there is [`Batcher`](crate::Batcher).
 ///
-/// ```ignore
+/// ```
 /// use lanelock_pubkey::{Submitter, SystemRandom, x25519};
 ///
 /// # fn main() -> Result<(), lanelock_pubkey::Error> {
-/// let (ours, theirs) = (x25519::SecretKey::generate(&mut SystemRandom)?, x25519::SecretKey::generate(&mut SystemRandom)?);
+/// let ours = x25519::SecretKey::generate(&mut SystemRandom)?;
+/// let theirs = x25519::SecretKey::generate(&mut SystemRandom)?;
 /// let mut submitter = Submitter::new();
 /// let first = submitter.submit(x25519::Agree::new(&ours, theirs.public_key()));
 /// let second = submitter.submit(x25519::Agree::new(&theirs, ours.public_key()));
 /// submitter.flush();
-/// let secrets = [first, second].map(|ticket| submitter.poll(ticket).expect("it has run"));
-/// # let [first, second] = secrets;
+/// let [first, second] = [first, second].map(|ticket| submitter.poll(ticket).expect("it has run"));
 /// assert_eq!(first?.as_bytes(), second?.as_bytes());
 /// # Ok(())
 /// # }

@@ -14,8 +14,8 @@
 
 use core::fmt::{self, Write as _};
 
-/// Lines over message sizes: the horizontal axis is logarithmic, and so is the vertical one if the
-/// values span more than a decade.
+/// Lines over message sizes, whose axis is logarithmic, or over something else; the vertical axis is logarithmic if
+/// the values span more than a decade.
 #[derive(Clone, Debug, Default)]
 pub struct LineChart {
     /// The heading.
@@ -24,6 +24,8 @@ pub struct LineChart {
     pub subtitle: String,
     /// What the vertical axis shows.
     pub unit: String,
+    /// What the horizontal axis shows, if that is not the size of messages: it is linear then.
+    pub across: Option<String>,
     /// The lines, in the order of their colours.
     pub lines: Vec<Line>,
 }
@@ -33,7 +35,7 @@ pub struct LineChart {
 pub struct Line {
     /// Its label.
     pub name: String,
-    /// Message size and value, both above 0, by rising size.
+    /// Message size, or what else is across, and value, both above 0, by rising size.
     pub points: Vec<(f64, f64)>,
     /// What the hardware could do, at each size that has a limit: drawn dashed.
     pub limit: Vec<(f64, f64)>,
@@ -120,8 +122,10 @@ impl LineChart {
             if range.0.is_finite() { range } else { (1.0, 1.0) }
         };
         let (first, last) = range(|point| point.0);
-        let x =
-            Axis { from: first, to: (first * 2.0).max(last), log: true, at: LEFT, length: width };
+        let x = match self.across {
+            None => Axis { from: first, to: (first * 2.0).max(last), log: true, at: LEFT, length: width },
+            Some(_) => Axis { from: 0.0, to: last, log: false, at: LEFT, length: width },
+        };
         let (low, high) = range(|point| point.1);
         let log = high > 10.0 * low;
         let y = if log {
@@ -142,7 +146,8 @@ impl LineChart {
         sizes.dedup();
         let mut free = f64::NEG_INFINITY;
         for size in sizes {
-            let (at, label) = (x.place(size), bytes(size));
+            let label = if self.across.is_some() { number(size) } else { bytes(size) };
+            let at = x.place(size);
             svg.line((at, TOP + height), (at, TOP + height + 5.0), QUIET, "");
             let half = text_width(&label, 13.0) / 2.0 + 4.0;
             if at - half >= free {
@@ -156,7 +161,7 @@ impl LineChart {
             TOP + height + 46.0,
             "middle",
             "quiet",
-            "bytes in each message",
+            self.across.as_deref().unwrap_or("bytes in each message"),
         );
 
         let path = |points: &[(f64, f64)]| -> String {

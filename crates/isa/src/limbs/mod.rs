@@ -23,6 +23,17 @@ pub trait LimbKernel {
     fn run<S: Limbs>(self, s: S) -> Self::Out;
 }
 
+/// A part of a kernel that is compiled as a function of its own, for kernels that have it in many places: see
+/// [`Limbs::call`].
+///
+/// `run` must be `#[inline(always)]`.
+pub trait LimbPart<S: Limbs> {
+    /// What the part returns.
+    type Out;
+    /// The body.
+    fn run(self, s: S) -> Self::Out;
+}
+
 /// Vectors of limbs, words of 64 bits that hold a digit of 52 bits and sums of such, at one level: what
 /// arithmetic on big numbers needs.
 ///
@@ -58,6 +69,9 @@ pub trait Limbs: Sealed + Copy {
     type V: Copy;
     /// Limbs in a vector, at most [`MOST_LIMBS`].
     const LANES: usize;
+
+    /// Calls a part of a kernel, as a function with this level's instructions.
+    fn call<P: LimbPart<Self>>(self, part: P) -> P::Out;
 
     /// The word in every lane.
     fn splat(self, word: u64) -> Self::V;

@@ -1,6 +1,6 @@
 //! Limbs without an instruction set: one lane, with products of 128 bits.
 
-use super::{LimbKernel, Limbs, too_few};
+use super::{LimbKernel, LimbPart, Limbs, too_few};
 use crate::vectors::sealed::Sealed;
 
 /// A digit: 52 bits.
@@ -41,6 +41,11 @@ impl Sealed for PortableLimbs {}
 impl Limbs for PortableLimbs {
     type V = u64;
     const LANES: usize = 1;
+
+    #[inline(never)]
+    fn call<P: LimbPart<Self>>(self, part: P) -> P::Out {
+        part.run(self)
+    }
 
     #[inline(always)]
     fn splat(self, word: u64) -> u64 {

@@ -2,7 +2,7 @@
 
 use core::arch::x86_64::{__m256i, __m512i};
 
-use super::{LimbKernel, Limbs, too_few};
+use super::{LimbKernel, LimbPart, Limbs, too_few};
 use crate::policy::has_features;
 use crate::vectors::sealed::Sealed;
 use crate::x86::align_stack;
@@ -45,6 +45,17 @@ macro_rules! limbs {
         impl Limbs for $token {
             type V = $v;
             const LANES: usize = $lanes;
+
+            #[inline(always)]
+            fn call<P: LimbPart<Self>>(self, part: P) -> P::Out {
+                #[target_feature(enable = $enable)]
+                #[inline(never)]
+                fn part_entry<P: LimbPart<$token>>(token: $token, part: P) -> P::Out {
+                    part.run(token)
+                }
+                // SAFETY: the token proves the features.
+                unsafe { part_entry(self, part) }
+            }
 
             #[inline(always)]
             fn load(self, src: &[u64]) -> $v {

@@ -1,0 +1,144 @@
+//! Blinding: the number that a private operation takes is multiplied by a random one before, and the result by an
+//! inverse after it, so that nothing that can be measured of the operation belongs to a number that others know or
+//! choose (P. Kocher, "Timing attacks", 1996, section 10).
+//!
+//! Of a random r the pair is r^e and 1/r modulo n. Operations that run at once never share one: a key keeps
+//! the pairs that are not in use, and an operation takes one out and puts its square back. After [`USES`] a pair is
+//! left and another one is made.
+
+use alloc::vec::Vec;
+use core::fmt;
+use std::sync::{Mutex, PoisonError};
+
+use super::{key::PrivateKey, number};
+use crate::{
+    Error, Random,
+    digits::{DIGIT, DIGIT_BITS, Digits},
+    montgomery::{Modulus, Power, Product, multiply_all, public_power_all},
+};
+
+/// How many operations take a pair or its powers.
+const USES: u32 = 32;
+
+/// Both factors, modulo n and in Montgomery's form.
+pub(super) struct Pair {
+    /// r^e
+    pub(super) factor: Digits,
+    /// 1/r
+    pub(super) inverse: Digits,
+    uses: u32,
+}
+
+impl Pair {
+    /// The pair that comes after this one, of its squares.
+    pub(super) fn next(&self, factor: Digits, inverse: Digits) -> Self {
+        Self { factor, inverse, uses: self.uses + 1 }
+    }
+}
+
+/// The pairs of a key that no operation uses.
+#[derive(Default)]
+pub(super) struct Blinding(Mutex<Vec<Pair>>);
+
+impl Blinding {
+    fn take(&self) -> Option<Pair> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    }
+
+    /// Keeps a pair for another operation.
+    pub(super) fn put(&self, pair: Pair) {
+        if pair.uses < USES {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).push(pair);
+        }
+    }
+}
+
+impl fmt::Debug for Blinding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Blinding").finish_non_exhaustive()
+    }
+}
+
+/// A pair for each operation.
+///
+/// # Errors
+/// The source of random numbers fails.
+pub(super) fn pairs(keys: &[&PrivateKey], random: &mut dyn Random) -> Result<Vec<Pair>, Error> {
+    let mut pairs: Vec<Option<Pair>> = keys.iter().map(|key| key.blinding.take()).collect();
+    let missing: Vec<&PrivateKey> =
+        keys.iter().zip(&pairs).filter(|(_, pair)| pair.is_none()).map(|(&key, _)| key).collect();
+    let mut made =
+        if missing.is_empty() { Vec::new() } else { new_pairs(&missing, random)? }.into_iter();
+    Ok(pairs.iter_mut().filter_map(|pair| pair.take().or_else(|| made.next())).collect())
+}
+
+/// New pairs.
+///
+/// The inverse of r is found in a time that depends on what is inverted. That is r times another random number, which
+/// tells nothing about r.
+fn new_pairs(keys: &[&PrivateKey], random: &mut dyn Random) -> Result<Vec<Pair>, Error> {
+    let level = keys[0].public_key().level();
+    loop {
+        let mut numbers = Vec::with_capacity(2 * keys.len());
+        for key in keys {
+            numbers.push(below(key.public_key().modulus(), random)?);
+            numbers.push(below(key.public_key().modulus(), random)?);
+        }
+        let moduli = || keys.iter().map(|key| key.public_key().modulus());
+        let of_pairs = || moduli().zip(numbers.chunks_exact(2));
+        let masked: Vec<Product<'_>> = of_pairs()
+            .map(|(modulus, pair)| Product { modulus, a: &pair[0], b: &pair[1] })
+            .collect();
+        // R / (r t) of a random r and its mask t; one in 2^1000 has no inverse.
+        let inverses: Option<Vec<_>> = multiply_all(level, &masked)
+            .iter()
+            .zip(moduli())
+            .map(|(number, modulus)| number::inverse_of_public(number, modulus.digits()))
+            .collect();
+        let Some(inverses) = inverses else { continue };
+        let inverses: Vec<Product<'_>> = of_pairs()
+            .zip(&inverses)
+            .map(|((modulus, pair), inverse)| Product { modulus, a: inverse, b: &pair[1] })
+            .collect();
+        let inverses = multiply_all(level, &inverses);
+
+        let exponents: Vec<[u64; 1]> = keys.iter().map(|key| [key.public_key().e()]).collect();
+        let powers: Vec<Power<'_>> = of_pairs()
+            .zip(&exponents)
+            .map(|((modulus, pair), exponent)| Power { modulus, base: &pair[0], exponent })
+            .collect();
+        let factors = public_power_all(level, &powers);
+        let into_form: Vec<Product<'_>> = moduli()
+            .zip(factors.iter().zip(&inverses))
+            .flat_map(|(modulus, (factor, inverse))| {
+                [factor, inverse].map(|a| Product { modulus, a, b: modulus.square() })
+            })
+            .collect();
+        let mut forms = multiply_all(level, &into_form).into_iter();
+        let mut pairs = Vec::with_capacity(keys.len());
+        while let (Some(factor), Some(inverse)) = (forms.next(), forms.next()) {
+            pairs.push(Pair { factor, inverse, uses: 0 });
+        }
+        return Ok(pairs);
+    }
+}
+
+/// A random number below the modulus.
+fn below(modulus: &Modulus, random: &mut dyn Random) -> Result<Digits, Error> {
+    let digits = modulus.digits();
+    let mut number = number::zero(digits.len());
+    loop {
+        for (j, digit) in number.iter_mut().enumerate() {
+            let bits = modulus.bits().saturating_sub(DIGIT_BITS * j).min(DIGIT_BITS);
+            let mut bytes = zeroize::Zeroizing::new([0; 8]);
+            if bits > 0 {
+                random.fill(&mut *bytes)?;
+            }
+            *digit = u64::from_le_bytes(*bytes) & DIGIT >> (DIGIT_BITS - bits);
+        }
+        // A number that is refused tells nothing about the one that is taken.
+        if number::less(&number, digits) != 0 {
+            return Ok(number);
+        }
+    }
+}

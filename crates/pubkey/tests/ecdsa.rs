@@ -1,0 +1,246 @@
+//! ECDSA: published vectors and Project Wycheproof at every level, in batches of any size, and what must be refused.
+
+#![allow(clippy::pedantic, reason = "tests")]
+
+use lanelock_isa::LimbLevel;
+use lanelock_pubkey::{Curve, Error, P256, P384, P521, SystemRandom, ecdsa};
+use lanelock_testkit::{
+    Rng,
+    curves::{self, EcdsaCase, SignatureForm},
+    skip,
+};
+
+fn levels() -> Vec<LimbLevel> {
+    for (name, requires) in LimbLevel::known() {
+        if name.parse::<LimbLevel>().is_err() {
+            skip(&format!("{name} needs {requires}"));
+        }
+    }
+    LimbLevel::available()
+}
+
+fn hash(name: &str) -> ecdsa::Hash {
+    match name {
+        "SHA-1" => ecdsa::Hash::Sha1,
+        "SHA-224" => ecdsa::Hash::Sha224,
+        "SHA-256" => ecdsa::Hash::Sha256,
+        "SHA-384" => ecdsa::Hash::Sha384,
+        "SHA-512" => ecdsa::Hash::Sha512,
+        other => panic!("{other} is no hash here"),
+    }
+}
+
+/// Verifies all cases of a curve in one batch; a signature that cannot be read is one that is not valid.
+fn verify_all<C: Curve>(cases: &[EcdsaCase]) -> usize {
+    let cases: Vec<&EcdsaCase> = cases.iter().filter(|case| case.curve == C::NAME).collect();
+    for level in levels() {
+        let mut taken = Vec::new();
+        let mut operations = Vec::new();
+        for case in &cases {
+            let public = case.public.as_deref().expect("a public key");
+            let key =
+                ecdsa::VerifyingKey::<C>::from_sec1_bytes(public).map(|key| key.with_level(level));
+            let signature = match case.form {
+                SignatureForm::Der => ecdsa::Signature::from_der(&case.signature),
+                SignatureForm::Fixed => ecdsa::Signature::from_bytes(&case.signature),
+            };
+            let (Ok(key), Ok(signature)) = (key, signature) else {
+                assert!(!case.valid, "{}", case.name);
+                continue;
+            };
+            let digest = hash(&case.hash).digest(&case.message).unwrap();
+            operations.push(ecdsa::Verify::new(Box::new(key), &digest, &signature));
+            taken.push(*case);
+        }
+        for (case, result) in taken.iter().zip(ecdsa::verify_batch(&operations)) {
+            assert_eq!(result.is_ok(), case.valid, "{}, {level}", case.name);
+            assert!(matches!(result, Ok(()) | Err(Error::Signature)), "{}", case.name);
+        }
+    }
+    cases.len()
+}
+
+#[test]
+fn nist_signatures() {
+    let cases = curves::signatures();
+    let count =
+        verify_all::<P256>(&cases) + verify_all::<P384>(&cases) + verify_all::<P521>(&cases);
+    assert_eq!(count, cases.len());
+}
+
+#[test]
+fn wycheproof() {
+    let mut cases = curves::wycheproof_ecdsa();
+    // A DER that is not valid may be what `from_der` refuses; a signature whose digest is cut off has to be refused too.
+    cases.retain(|case| !case.name.is_empty());
+    let count =
+        verify_all::<P256>(&cases) + verify_all::<P384>(&cases) + verify_all::<P521>(&cases);
+    assert_eq!(count, cases.len());
+}
+
+#[test]
+fn rfc6979() {
+    fn of<C: Curve>(cases: &[EcdsaCase]) -> usize {
+        let cases: Vec<&EcdsaCase> = cases.iter().filter(|case| case.curve == C::NAME).collect();
+        for level in levels() {
+            let operations: Vec<_> = cases
+                .iter()
+                .map(|case| {
+                    let key = case.key.as_deref().expect("a private key");
+                    let key = ecdsa::SigningKey::<C>::from_bytes(key).unwrap().with_level(level);
+                    let hash = hash(&case.hash);
+                    let digest = hash.digest(&case.message).unwrap();
+                    let sign = ecdsa::Sign::new(Box::new(key), hash, &digest).unwrap();
+                    sign.with_deterministic_nonce()
+                })
+                .collect();
+            let signatures = ecdsa::sign_batch(&operations, &mut SystemRandom);
+            for (case, signature) in cases.iter().zip(signatures) {
+                let signature = signature.unwrap();
+                assert_eq!(signature.to_der(), case.signature, "{}, {level}", case.name);
+                assert_eq!(ecdsa::Signature::from_der(&case.signature), Ok(signature));
+            }
+        }
+        cases.len()
+    }
+    let cases = curves::rfc6979();
+    assert_eq!(of::<P256>(&cases) + of::<P384>(&cases) + of::<P521>(&cases), cases.len());
+}
+
+/// Batches of every size, with keys of their own, hedged; one operation in three is to be refused.
+#[test]
+fn batches() {
+    fn of<C: Curve>(sizes: impl Iterator<Item = usize> + Clone) {
+        let mut random = SystemRandom;
+        let keys: Vec<_> =
+            (0..17).map(|_| ecdsa::SigningKey::<C>::generate(&mut random).unwrap()).collect();
+        for level in levels() {
+            let keys: Vec<_> = keys.iter().map(|key| key.clone().with_level(level)).collect();
+            let public: Vec<_> = keys.iter().map(|key| key.verifying_key()).collect();
+            for size in sizes.clone() {
+                let hash = ecdsa::Hash::Sha256;
+                let digests: Vec<_> =
+                    (0..size).map(|i| hash.digest(&[i as u8, size as u8]).unwrap()).collect();
+                let operations: Vec<_> = keys
+                    .iter()
+                    .zip(&digests)
+                    .map(|(key, digest)| ecdsa::Sign::new(key, hash, digest).unwrap())
+                    .collect();
+                let signatures = ecdsa::sign_batch(&operations, &mut random);
+                assert_eq!(signatures.len(), size);
+                let signatures: Vec<_> = signatures.into_iter().map(Result::unwrap).collect();
+                let verify: Vec<_> = signatures
+                    .iter()
+                    .enumerate()
+                    .map(|(i, signature)| {
+                        let wrong = usize::from(i % 3 == 2);
+                        let digest = &digests[(i + wrong) % size];
+                        ecdsa::Verify::new(&public[i], digest, signature)
+                    })
+                    .collect();
+                for (i, result) in ecdsa::verify_batch(&verify).into_iter().enumerate() {
+                    let expected = if i % 3 == 2 { Err(Error::Signature) } else { Ok(()) };
+                    assert_eq!(result, expected, "{}, {level}, {i} of {size}", C::NAME);
+                }
+            }
+        }
+    }
+    of::<P256>(1..=17);
+    of::<P384>([1, 4, 9].into_iter());
+    of::<P521>([1, 8, 13].into_iter());
+}
+
+/// Signatures whose numbers are not in their range, and keys that are none.
+#[test]
+fn refused() {
+    fn of<C: Curve>(order: &[u8]) {
+        let zero = vec![0; C::BYTES];
+        let mut one = zero.clone();
+        *one.last_mut().unwrap() = 1;
+        let ones = vec![0xff; C::BYTES];
+        let mut last = order.to_vec();
+        *last.last_mut().unwrap() -= 1;
+        for bad in [&zero, &order.to_vec(), &ones] {
+            assert!(matches!(ecdsa::SigningKey::<C>::from_bytes(bad), Err(Error::Key(_))));
+        }
+        assert!(matches!(
+            ecdsa::SigningKey::<C>::from_bytes(&one[1..]),
+            Err(Error::Length { expected, .. }) if expected == C::BYTES
+        ));
+        let key = ecdsa::SigningKey::<C>::from_bytes(&last).unwrap();
+        let public = key.verifying_key();
+        let first = ecdsa::SigningKey::<C>::from_bytes(&one).unwrap().verifying_key();
+        // n - 1 is -1: the same x.
+        assert_eq!(public.to_sec1_compressed_bytes()[1..], first.to_sec1_compressed_bytes()[1..]);
+        assert_ne!(public, first);
+        for (r, s) in [(&zero, &one), (&one, &zero), (&order.to_vec(), &one), (&one, &ones)] {
+            let signature = ecdsa::Signature::from_bytes(&[&r[..], s].concat()).unwrap();
+            assert_eq!(public.verify(&[7; 32], &signature), Err(Error::Signature));
+        }
+        assert!(ecdsa::Signature::<C>::from_bytes(&zero).is_err());
+        assert!(ecdsa::Sign::new(&key, ecdsa::Hash::Sha384, &[0; 47]).is_err());
+        let debug = format!("{key:?} {:?}", ecdsa::Sign::new(&key, ecdsa::Hash::Sha1, &[0; 20]));
+        assert!(!debug.contains("ffff"), "{debug}");
+        assert_eq!(*key.lock().unwrap_or(key.clone()).to_bytes(), last);
+        for bad in [&[][..], &[0], &[4], &[9; 33]] {
+            assert!(ecdsa::VerifyingKey::<C>::from_sec1_bytes(bad).is_err());
+        }
+        let mut other = public.to_sec1_bytes();
+        *other.last_mut().unwrap() ^= 1;
+        let off = Error::Key("the point is not on the curve");
+        assert_eq!(ecdsa::VerifyingKey::<C>::from_sec1_bytes(&other), Err(off));
+        let compressed = public.to_sec1_compressed_bytes();
+        assert_eq!(ecdsa::VerifyingKey::<C>::from_sec1_bytes(&compressed), Ok(public));
+    }
+    let order = |text: &str| lanelock_testkit::unhex(text);
+    of::<P256>(&order("ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551"));
+    of::<P384>(&order(concat!(
+        "ffffffffffffffffffffffffffffffffffffffffffffffff",
+        "c7634d81f4372ddf581a0db248b0a77aecec196accc52973"
+    )));
+    of::<P521>(&order(concat!(
+        "01ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+        "fa51868783bf2f966b7fcc0148f709a5d03bb5c9b8899c47aebb6fb71e91386409"
+    )));
+}
+
+#[test]
+fn nist_keys() {
+    fn of<C: Curve>(cases: &[curves::KeyCase]) -> usize {
+        let cases = cases.iter().filter(|case| case.curve == C::NAME);
+        cases
+            .map(|case| {
+                let coordinates = case.point.each_ref().map(|number| {
+                    [vec![0; C::BYTES.saturating_sub(number.len())], number.clone()].concat()
+                });
+                let point = [&[4][..], &coordinates[0], &coordinates[1]].concat();
+                let public = ecdsa::VerifyingKey::<C>::from_sec1_bytes(&point);
+                assert_eq!(public.is_ok(), case.valid, "{}", case.name);
+                if let Some(key) = &case.key {
+                    let key = [vec![0; C::BYTES - key.len()], key.clone()].concat();
+                    let key = ecdsa::SigningKey::<C>::from_bytes(&key).unwrap();
+                    assert_eq!(Ok(key.verifying_key()), public, "{}", case.name);
+                }
+            })
+            .count()
+    }
+    let cases = [curves::key_pairs(), curves::public_keys()].concat();
+    assert_eq!(of::<P256>(&cases) + of::<P384>(&cases) + of::<P521>(&cases), cases.len());
+}
+
+/// One form of DER for each signature, and nothing else is read.
+#[test]
+fn der() {
+    let mut random = Rng::from_env("der");
+    for length in [1, 31, 32, 40, 64] {
+        let mut bytes = [0; 64];
+        random.fill(&mut bytes[64 - length..]);
+        let signature = ecdsa::Signature::<P256>::from_bytes(&bytes).unwrap();
+        let der = signature.to_der();
+        assert_eq!(ecdsa::Signature::from_der(&der), Ok(signature));
+        for at in 0..der.len() {
+            assert!(ecdsa::Signature::<P256>::from_der(&der[..at]).is_err());
+        }
+        assert!(ecdsa::Signature::<P256>::from_der(&[&der[..], &[0]].concat()).is_err());
+    }
+}

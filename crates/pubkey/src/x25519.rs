@@ -28,8 +28,9 @@ use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::{
     Error, Operation, Random, SystemRandom,
+    curve::base_point::{self, Form},
     field::p25519::{Element, LaneWords, Sums},
-    level::default_level,
+    level::{default_level, lane_groups},
     operation::run_batch,
 };
 
@@ -37,13 +38,6 @@ use crate::{
 const BYTES: usize = 32;
 /// (486662 - 2) / 4, of the curve v^2 = u^3 + 486662 u^2 + u
 const A24: u32 = 121_665;
-/// The coordinate u of the base point.
-const BASE: [u8; BYTES] = {
-    let mut bytes = [0; BYTES];
-    bytes[0] = 9;
-    bytes
-};
-
 /// A secret key: 32 bytes, of which all but five bits count. Wiped when dropped.
 #[derive(Clone)]
 pub struct SecretKey {
@@ -90,9 +84,7 @@ impl SecretKey {
 
     /// The public key that belongs to this one. [`public_key_batch`] computes many side by side.
     pub fn public_key(&self) -> PublicKey {
-        let mut public = [BASE];
-        ladder(self.level, &[&self.bytes], &mut public);
-        PublicKey(public[0])
+        public_keys(self.level, &[&self.bytes]).remove(0)
     }
 
     /// The secret that this key and that of a peer have in common.
@@ -296,15 +288,28 @@ impl Operation for OfKey<'_> {
     fn run(operations: &[&Self], _: &mut dyn Random) -> Vec<Result<PublicKey, Error>> {
         let Some(first) = operations.first() else { return Vec::new() };
         let scalars: Vec<_> = operations.iter().map(|operation| operation.0.as_bytes()).collect();
-        let mut public = vec![BASE; scalars.len()];
-        ladder(first.class(), &scalars, &mut public);
-        public.into_iter().map(|public| Ok(PublicKey(public))).collect()
+        public_keys(first.class(), &scalars).into_iter().map(Ok).collect()
     }
+}
+
+/// The public keys of scalars, on the Edwards curve that has the same points.
+fn public_keys(level: LimbLevel, scalars: &[&[u8; BYTES]]) -> Vec<PublicKey> {
+    let mut wide = Zeroizing::new(vec![[0; 2 * BYTES]; scalars.len()]);
+    for (wide, scalar) in wide.iter_mut().zip(scalars) {
+        wide[..BYTES].copy_from_slice(*scalar);
+        wide[0] &= 0xf8;
+        wide[BYTES - 1] = wide[BYTES - 1] & 0x7f | 0x40;
+    }
+    let public = base_point::multiples(level, Form::Montgomery, &wide);
+    public.points.into_iter().map(PublicKey).collect()
 }
 
 /// Replaces each coordinate u by that of the point times the scalar, at the same place.
 fn ladder(level: LimbLevel, scalars: &[&[u8; BYTES]], coordinates: &mut [[u8; BYTES]]) {
-    level.run(Ladder { scalars, coordinates });
+    for (level, range) in lane_groups(level, scalars.len()) {
+        level
+            .run(Ladder { scalars: &scalars[range.clone()], coordinates: &mut coordinates[range] });
+    }
     level.wipe_stack(StackDepth::KiB4);
 }
 

@@ -8,11 +8,11 @@
 //!
 //! So sums are taken before the carry: a sum and a difference of two products cost as many carries as the products.
 
-use lanelock_isa::{Limbs, MOST_LIMBS};
+use lanelock_isa::{LimbPart, Limbs, MOST_LIMBS};
 use zeroize::Zeroizing;
 
 /// Digits of a number.
-const DIGITS: usize = 5;
+pub(crate) const DIGITS: usize = 5;
 /// Bits of a digit.
 const BITS: u32 = 51;
 /// The bits of a digit.
@@ -68,7 +68,7 @@ impl<S: Limbs> Element<S> {
 
     /// The digits of the number below p.
     #[inline(always)]
-    fn reduced(self, s: S) -> [S::V; DIGITS] {
+    pub(crate) fn reduced(self, s: S) -> [S::V; DIGITS] {
         // Below 2^255 + 38, and so below 2 p.
         let (mut digits, carry) = propagated(s, self.0, s.splat(0));
         digits[0] = s.mul_low(digits[0], carry, s.splat(FOLD));
@@ -170,6 +170,33 @@ impl<S: Limbs> Element<S> {
         chosen
     }
 
+    /// -1 times a number that is [reduced](Self::reduced).
+    #[inline(always)]
+    pub(crate) fn reduced_negative(self, s: S) -> Self {
+        let mut digits = self.0;
+        for k in 0..DIGITS {
+            digits[k] = s.sub(s.splat(2 * P[k]), digits[k]);
+        }
+        Self(digits)
+    }
+
+    /// All ones where the number below p has these words.
+    #[inline(always)]
+    pub(crate) fn equals_words(self, s: S, words: [S::V; 4]) -> S::V {
+        let own = self.to_words(s);
+        let mut differences = s.splat(0);
+        for k in 0..4 {
+            differences = s.or(differences, s.xor(own[k], words[k]));
+        }
+        s.equal(differences, s.splat(0))
+    }
+
+    /// All ones where the number is 0 modulo p.
+    #[inline(always)]
+    pub(crate) fn is_zero(self, s: S) -> S::V {
+        self.equals_words(s, [s.splat(0); 4])
+    }
+
     /// 1 divided by the number, and 0 of 0.
     #[inline(always)]
     pub(crate) fn inverted(self, s: S) -> Self {
@@ -179,7 +206,6 @@ impl<S: Limbs> Element<S> {
     }
 
     /// The power (p - 5) / 8 = 2^252 - 3.
-    #[cfg_attr(not(test), expect(dead_code, reason = "signatures are what will use it"))]
     #[inline(always)]
     pub(crate) fn power_for_roots(self, s: S) -> Self {
         // (2^250 - 1) 2^2 + 1
@@ -200,8 +226,21 @@ impl<S: Limbs> Element<S> {
     /// The powers 2^250 - 1 and 11.
     #[inline(always)]
     fn power_of_250_ones(self, s: S) -> (Self, Self) {
-        let second = self.square(s);
-        let ninth = second.squared_times(s, 2).mul(s, self);
+        s.call(PowerOf250Ones(self))
+    }
+}
+
+/// The powers 2^250 - 1 and 11 of a number: a function of its own, since inversions and roots have it.
+struct PowerOf250Ones<S: Limbs>(Element<S>);
+
+impl<S: Limbs> LimbPart<S> for PowerOf250Ones<S> {
+    type Out = (Element<S>, Element<S>);
+
+    #[inline(always)]
+    fn run(self, s: S) -> Self::Out {
+        let number = self.0;
+        let second = number.square(s);
+        let ninth = second.squared_times(s, 2).mul(s, number);
         let eleventh = ninth.mul(s, second);
         let five_ones = eleventh.square(s).mul(s, ninth);
         // Each step has as many ones as the last, and those that it adds: 10, 20, 40, 50, 100, 200, 250. One loop
@@ -245,6 +284,16 @@ impl<S: Limbs> Sums<S> {
         let mut sums = self.0;
         for k in 0..DIGITS {
             sums[k] = s.sub(sums[k], other.0[k]);
+        }
+        Self(sums)
+    }
+
+    /// A multiple of p more, which is above each column of a product.
+    #[inline(always)]
+    pub(crate) fn biased(self, s: S) -> Self {
+        let mut sums = self.0;
+        for k in 0..DIGITS {
+            sums[k] = s.add(sums[k], s.splat(2 * FOLD * BIAS * P[k]));
         }
         Self(sums)
     }
@@ -299,6 +348,15 @@ impl LaneWords {
     pub(crate) fn load<S: Limbs>(&self, s: S) -> [S::V; 4] {
         let [a, b, c, d] = &*self.0;
         [s.load(a), s.load(b), s.load(c), s.load(d)]
+    }
+
+    /// Numbers of 64 bytes as vectors of both halves, the lower first.
+    #[inline(always)]
+    pub(crate) fn load_wide<S: Limbs>(&mut self, s: S, numbers: &[[u8; 64]]) -> [[S::V; 4]; 2] {
+        [0, 1].map(|half| {
+            self.set(numbers.iter().map(|number| &number.as_chunks().0[half]));
+            self.load(s)
+        })
     }
 
     /// From vectors.

@@ -19,9 +19,9 @@ pub struct Rsa {
 /// The private key of so many bits: 2048, 3072 or 4096.
 pub fn rsa(bits: usize) -> Option<Rsa> {
     let der: &[u8] = match bits {
-        2048 => include_bytes!("../keys/rsa-2048.der"),
-        3072 => include_bytes!("../keys/rsa-3072.der"),
-        4096 => include_bytes!("../keys/rsa-4096.der"),
+        2048 => include_bytes!("../../../crates/speed/src/workload/keys/rsa-2048.der"),
+        3072 => include_bytes!("../../../crates/speed/src/workload/keys/rsa-3072.der"),
+        4096 => include_bytes!("../../../crates/speed/src/workload/keys/rsa-4096.der"),
         _ => return None,
     };
     Some(Rsa { der, numbers: RsaPrivateKeyRef::try_from(der).expect("PKCS#1") })
@@ -40,8 +40,8 @@ pub struct Curve {
 /// The private key of P-256 or P-384.
 pub fn curve(bits: usize) -> Option<Curve> {
     let der: &[u8] = match bits {
-        256 => include_bytes!("../keys/p-256.der"),
-        384 => include_bytes!("../keys/p-384.der"),
+        256 => include_bytes!("../../../crates/speed/src/workload/keys/p-256.der"),
+        384 => include_bytes!("../../../crates/speed/src/workload/keys/p-384.der"),
         _ => return None,
     };
     let key = EcPrivateKey::try_from(der).expect("SEC 1");
@@ -51,8 +51,8 @@ pub fn curve(bits: usize) -> Option<Curve> {
 /// Public keys of others, uncompressed points: another one for each of eight messages.
 pub fn others(bits: usize) -> Vec<&'static [u8]> {
     let points: &[u8] = match bits {
-        256 => include_bytes!("../keys/points-256.bin"),
-        _ => include_bytes!("../keys/points-384.bin"),
+        256 => include_bytes!("../../../crates/speed/src/workload/keys/points-256.bin"),
+        _ => include_bytes!("../../../crates/speed/src/workload/keys/points-384.bin"),
     };
     points.chunks(1 + bits / 4).collect()
 }

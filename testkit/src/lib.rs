@@ -68,7 +68,7 @@ pub use vectors::mac::MacCase;
 pub use vectors::xts::XtsCase;
 pub use vectors::{
     CipherCase, Direction, PaddedCase, aegis, cavp_cbc, cavp_ecb, cbcs_kat, ccm, crc, curve25519,
-    digest, fips197, gcm, gcm_siv, hash, key_wrap, mac, ocb3, rfc3686_ctr, rsa, sm4, sp800_38a_cbc,
-    sp800_38a_ctr, sp800_38a_ecb, wycheproof_cbc_pkcs5, xts,
+    curves, digest, fips197, gcm, gcm_siv, hash, key_wrap, mac, ocb3, rfc3686_ctr, rsa, sm4,
+    sp800_38a_cbc, sp800_38a_ctr, sp800_38a_ecb, wycheproof_cbc_pkcs5, xts,
 };
 pub use watchdog::Watchdog;

@@ -11,6 +11,7 @@ pub mod aegis;
 pub mod ccm;
 pub mod crc;
 pub mod curve25519;
+pub mod curves;
 pub mod digest;
 mod fixture;
 pub mod gcm;

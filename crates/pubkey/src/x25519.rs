@@ -29,9 +29,13 @@ use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 use crate::{
     Error, Operation, Random, SystemRandom,
     curve::base_point::{self, Form},
-    field::p25519::{Element, LaneWords, Sums},
+    field::{
+        p25519::{Element, Sums},
+        words::LaneWords,
+    },
     level::{default_level, lane_groups},
     operation::run_batch,
+    secret::SecretBytes,
 };
 
 /// Bytes of a key and of a shared secret.
@@ -41,7 +45,7 @@ const A24: u32 = 121_665;
 /// A secret key: 32 bytes, of which all but five bits count. Wiped when dropped.
 #[derive(Clone)]
 pub struct SecretKey {
-    bytes: [u8; BYTES],
+    bytes: SecretBytes<BYTES>,
     level: LimbLevel,
 }
 
@@ -52,7 +56,7 @@ impl SecretKey {
     /// # Errors
     /// `LANELOCK_LEVEL` has a mistake.
     pub fn from_bytes(bytes: &[u8; BYTES]) -> Result<Self, Error> {
-        Ok(Self { bytes: *bytes, level: default_level()? })
+        Ok(Self { bytes: SecretBytes::new(bytes), level: default_level()? })
     }
 
     /// A random key.
@@ -60,9 +64,22 @@ impl SecretKey {
     /// # Errors
     /// `random` fails, or `LANELOCK_LEVEL` has a mistake.
     pub fn generate(random: &mut dyn Random) -> Result<Self, Error> {
-        let mut key = Self { bytes: [0; BYTES], level: default_level()? };
-        random.fill(&mut key.bytes)?;
-        Ok(key)
+        Self::random(default_level()?, random)
+    }
+
+    fn random(level: LimbLevel, random: &mut dyn Random) -> Result<Self, Error> {
+        let mut bytes = Zeroizing::new([0; BYTES]);
+        random.fill(&mut *bytes)?;
+        Ok(Self { bytes: SecretBytes::new(&bytes), level })
+    }
+
+    /// The same key in memory of its own that the system neither swaps out nor writes to a core dump. Its clones share
+    /// that memory.
+    ///
+    /// # Errors
+    /// [`Error::Locked`] if the system does not lock memory (for so much of it).
+    pub fn lock(&self) -> Result<Self, Error> {
+        Ok(Self { bytes: self.bytes.lock()?, level: self.level })
     }
 
     /// The same key for another level.
@@ -95,12 +112,6 @@ impl SecretKey {
         let mut shared = Zeroizing::new([peer.0]);
         ladder(self.level, &[&self.bytes], &mut *shared);
         SharedSecret::checked(&shared[0])
-    }
-}
-
-impl Drop for SecretKey {
-    fn drop(&mut self) {
-        self.bytes.zeroize();
     }
 }
 
@@ -242,13 +253,8 @@ impl Operation for Generate {
     }
 
     fn run(operations: &[&Self], random: &mut dyn Random) -> Vec<Result<Self::Output, Error>> {
-        let keys: Vec<_> = operations
-            .iter()
-            .map(|operation| {
-                let mut key = SecretKey { bytes: [0; BYTES], level: operation.level };
-                random.fill(&mut key.bytes).map(|()| key)
-            })
-            .collect();
+        let keys: Vec<_> =
+            operations.iter().map(|operation| SecretKey::random(operation.level, random)).collect();
         let mut public = public_key_batch(&keys.iter().flatten().collect::<Vec<_>>()).into_iter();
         keys.into_iter()
             .map(|key| key.map(|key| (key, public.next().expect("one for each key"))))

@@ -142,7 +142,7 @@ fn scalars_are_canonical() {
         let mut carry = 0;
         for (byte, &add) in other[32..].iter_mut().zip(&order) {
             carry += u16::from(*byte) + u16::from(add);
-            *byte = carry as u8;
+            *byte = carry.to_le_bytes()[0];
             carry >>= 8;
         }
         for lane in 0..level.width() {
@@ -323,4 +323,17 @@ fn nothing_secret_is_shown() {
     let key = SigningKey::from_bytes(&[0xa7; 32]).unwrap();
     let shown = format!("{key:?} {:?}", Sign::new(&key, "message"));
     assert!(!shown.contains("167, 167") && !shown.contains("seed"), "{shown}");
+}
+
+/// A locked key is the same; where the system does not lock memory, that is the error.
+#[test]
+fn locked_keys() {
+    let key = SigningKey::from_bytes(&[5; 32]).unwrap();
+    match key.lock() {
+        Ok(locked) => {
+            assert_eq!(locked.as_bytes(), key.as_bytes());
+            assert_eq!(locked.sign(b"message"), key.sign(b"message"));
+        }
+        Err(error) => skip(&format!("memory cannot be locked: {error}")),
+    }
 }

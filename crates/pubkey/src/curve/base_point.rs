@@ -3,14 +3,15 @@
 use alloc::{boxed::Box, vec, vec::Vec};
 use std::sync::OnceLock;
 
-use lanelock_isa::{LimbKernel, LimbLevel, Limbs, MOST_LIMBS, StackDepth};
+use lanelock_isa::{LimbKernel, LimbLevel, Limbs, MOST_LIMBS, PortableLimbs, StackDepth};
 use zeroize::Zeroizing;
 
 use super::edwards::{Affine, Extended};
 use super::edwards_scalar::{
     MULTIPLES, Scalar, WINDOW_BITS, WINDOWS, digit, reduced_wide, shifted_right, to_words, windows,
 };
-use crate::field::p25519::{DIGITS, Element, LaneWords};
+use crate::field::p25519::{DIGITS, Element};
+use crate::field::words::LaneWords;
 use crate::level::lane_groups;
 
 /// The coordinates of the base point.
@@ -113,7 +114,7 @@ impl BaseTable {
     /// The table, which the first call computes.
     pub(crate) fn shared() -> &'static Self {
         static TABLE: OnceLock<BaseTable> = OnceLock::new();
-        TABLE.get_or_init(|| Self(LimbLevel::available()[0].run(MakeTable)))
+        TABLE.get_or_init(|| Self(MakeTable.run(PortableLimbs::new())))
     }
 
     /// The base point times a scalar. No branch and no address depends on it.
@@ -141,17 +142,15 @@ impl BaseTable {
 
 /// The multiple of each lane.
 #[inline(always)]
-fn chosen<S: Limbs>(s: S, multiples: &Multiples, amount: S::V) -> Affine<S> {
+fn chosen<S: Limbs>(s: S, [plus, minus, t2d]: &Multiples, amount: S::V) -> Affine<S> {
+    let none = s.equal(amount, s.splat(0));
+    let at = s.sub(amount, s.splat(1));
     let mut chosen = Affine::neutral(s);
-    let [plus, minus, t2d] = multiples;
-    for multiple in 0..MULTIPLES {
-        let mask = s.equal(amount, s.splat(multiple as u64 + 1));
-        for (chosen, table) in
-            [(&mut chosen.plus, plus), (&mut chosen.minus, minus), (&mut chosen.t2d, t2d)]
-        {
-            for k in 0..DIGITS {
-                chosen.0[k] = s.select(mask, s.splat(table[k][multiple]), chosen.0[k]);
-            }
+    for (number, table) in
+        [(&mut chosen.plus, plus), (&mut chosen.minus, minus), (&mut chosen.t2d, t2d)]
+    {
+        for k in 0..DIGITS {
+            number.0[k] = s.select(none, number.0[k], s.lookup(&table[k], at));
         }
     }
     chosen
@@ -165,8 +164,8 @@ impl LimbKernel for MakeTable {
 
     #[inline(always)]
     fn run<S: Limbs>(self, s: S) -> Self::Out {
-        let [x, y] = BASE.map(|coordinate| Element::splat(s, coordinate));
-        let mut base = Extended::affine(s, x, y);
+        let [x, y] = BASE;
+        let mut base = Extended::affine(s, Element::splat(s, x), Element::splat(s, y));
         let mut points = Vec::new();
         for _ in 0..TABLES {
             let mut multiple = base;

@@ -141,11 +141,11 @@ impl<S: Limbs> Extended<S> {
         for (point, before) in points.iter().zip(before).rev() {
             let own = inverse.mul(s, before);
             inverse = inverse.mul(s, point.z);
-            let reduced = |element: Element<S>| Element(element.mul(s, own).reduced(s));
+            let t2d = point.t.mul(s, d2);
             all.push(Affine {
-                plus: reduced(point.plus),
-                minus: reduced(point.minus),
-                t2d: reduced(point.t.mul(s, d2)),
+                plus: Element(point.plus.mul(s, own).reduced(s)),
+                minus: Element(point.minus.mul(s, own).reduced(s)),
+                t2d: Element(t2d.mul(s, own).reduced(s)),
             });
         }
         all.reverse();

@@ -138,7 +138,7 @@ mod tests {
     use num_bigint::BigUint;
 
     use super::*;
-    use crate::{field::p25519::LaneWords, level::test_levels};
+    use crate::{field::words::LaneWords, level::test_levels};
 
     fn order() -> BigUint {
         BigUint::parse_bytes(

@@ -4,14 +4,14 @@ use alloc::{vec, vec::Vec};
 
 use lanelock_isa::{LimbKernel, LimbLevel, Limbs, MOST_LIMBS, StackDepth};
 
-use super::{BYTES, WIDE};
+use super::encoding::{BYTES, WIDE};
 use crate::{
     curve::{
         base_point::BaseTable,
         edwards::Extended,
         edwards_scalar::{from_words, multiply_add, reduced, reduced_wide, to_words},
     },
-    field::p25519::LaneWords,
+    field::words::LaneWords,
     level::lane_groups,
 };
 
@@ -126,7 +126,10 @@ impl LimbKernel for Verification<'_> {
             let encoded = sum.encoded(s);
             words.set(signatures.iter().map(|(_, [r, _])| *r));
             let r = words.load(s);
-            let differences = (0..4).fold(s.splat(0), |any, k| s.or(any, s.xor(encoded[k], r[k])));
+            let mut differences = s.splat(0);
+            for k in 0..4 {
+                differences = s.or(differences, s.xor(encoded[k], r[k]));
+            }
             let is_equal = s.equal(differences, s.splat(0));
 
             let [mut points, mut equal] = [[0; MOST_LIMBS]; 2];

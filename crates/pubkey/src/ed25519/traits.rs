@@ -1,20 +1,24 @@
 //! The traits of the crate `signature`.
 
-use signature::{Error, Keypair, SignatureEncoding, Signer, Verifier};
+use ::signature::{Error, Keypair, SignatureEncoding, Signer, Verifier};
 
-use super::{Signature, SigningKey, VerifyingKey, WIDE};
+use super::{
+    encoding::WIDE,
+    key::{SigningKey, VerifyingKey},
+    signature::Signature,
+};
 
 impl TryFrom<&[u8]> for Signature {
     type Error = Error;
 
     fn try_from(bytes: &[u8]) -> Result<Self, Error> {
-        bytes.try_into().map(Self).map_err(|_| Error::new())
+        bytes.try_into().map(Self::from_bytes).map_err(|_| Error::new())
     }
 }
 
 impl From<Signature> for [u8; WIDE] {
     fn from(signature: Signature) -> Self {
-        signature.0
+        *signature.as_bytes()
     }
 }
 

@@ -13,6 +13,7 @@
 //! `x m` and `y m` is below (`x y` / 16 + 1) `m`, and an element has to be below 16 `m`. Who adds and subtracts
 //! keeps account of these factors.
 
+mod inverse;
 pub(crate) mod order;
 pub(crate) mod p25519;
 pub(crate) mod p256;
@@ -20,6 +21,7 @@ pub(crate) mod p384;
 pub(crate) mod p521;
 #[cfg(test)]
 mod tests;
+pub(crate) mod words;
 
 use core::marker::PhantomData;
 use core::ops::{Add, Sub};
@@ -55,8 +57,6 @@ pub(crate) trait Modulus<const D: usize>: Copy + 'static {
     const ONE: [u64; D] = power_of_two(&Self::NUMBER, DIGIT_BITS * D);
     /// `R`^2 modulo m: brings a number into that form.
     const SQUARE: [u64; D] = power_of_two(&Self::NUMBER, 2 * DIGIT_BITS * D);
-    /// `R`^3 modulo m: brings the upper `D` digits of a number of 2 `D` into that form.
-    const CUBE: [u64; D] = power_of_two(&Self::NUMBER, 3 * DIGIT_BITS * D);
     /// How many times the modulus [`Sum::trimmed`] numbers and sums of five products are below: formulas add so many
     /// before they subtract one.
     const TRIMMED: u64 = 8;
@@ -363,10 +363,10 @@ impl<S: Limbs, M: Modulus<D>, const D: usize> Element<S, M, D> {
         result
     }
 
-    /// The inverse of a number in Montgomery's form, by Fermat: the modulus is prime. 0 for 0.
+    /// The inverse of a number in Montgomery's form, which has no divisor in common with the modulus: below 2 m. 0 for 0.
     #[inline(always)]
     pub(crate) fn inverse(&self) -> Self {
-        self.power(&const { minus_two(&M::NUMBER) })
+        self.s.call(inverse::Inverse(self))
     }
 }
 
@@ -575,14 +575,6 @@ const fn multiple<const D: usize>(m: &[u64; D], k: u64) -> [u64; D] {
         j += 1;
     }
     columns
-}
-
-/// m - 2
-const fn minus_two<const D: usize>(m: &[u64; D]) -> [u64; D] {
-    assert!(m[0] >= 2);
-    let mut number = *m;
-    number[0] -= 2;
-    number
 }
 
 /// The digits of a number that is written as words of 32 bits, the highest first, as standards print them.

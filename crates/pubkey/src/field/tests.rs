@@ -105,7 +105,6 @@ fn against_a_library<M: Modulus<D>, const D: usize>(name: &str) {
     assert!(r >= &m * 16_u8);
     assert_eq!(number(&M::ONE), &r % &m);
     assert_eq!(number(&M::SQUARE), &r * &r % &m);
-    assert_eq!(number(&M::CUBE), &r * &r * &r % &m);
     let numbers = pairs(&m, 17);
     let pairs: Vec<[[u64; D]; 2]> = numbers.iter().map(|[a, b]| [digits(a), digits(b)]).collect();
     for level in crate::level::test_levels() {

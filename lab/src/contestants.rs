@@ -96,6 +96,8 @@ pub const NEWEST: [(&str, &[&str]); 4] = [
             "sha-512",
             "sm3",
             "hmac-sha-256",
+            "cbc-hmac-sha-1",
+            "cbc-hmac-sha-256",
         ],
     ),
     ("isa-l-crypto", &["xts", "cbc", "gcm", "key-expansion", "sha-1", "sha-256", "sha-512", "sm3"]),

@@ -280,7 +280,12 @@ fn goals_of_hashes() -> Vec<Goal> {
     add(chacha("seal", k16, 1), Unit::Byte, FASTER, Yardstick::Peer);
     add(chacha("seal", 64, 1), Unit::Message, FASTER, Yardstick::Peer);
     add(chacha("seal", 64, 64), Unit::Message, 0.4, Yardstick::OneByOne);
-    // Records of CBC with HMAC have their goals here.
+    for size in [k16, KIB] {
+        add(many("cbc-hmac-sha-1", "seal", size, HASHED), Unit::Byte, 0.85, Yardstick::Peer);
+    }
+    for algorithm in ["cbc-hmac-sha-1", "cbc-hmac-sha-256"] {
+        add(one(algorithm, "seal", k16), Unit::Byte, 1.02, Yardstick::Peer);
+    }
     goals
 }
 
@@ -328,7 +333,15 @@ fn hashes() -> Vec<Table> {
         aead.extend([chacha("seal", size, 1), chacha("open", size, 1)]);
     }
     aead.push(chacha("seal", 64, 64));
+    let mut records = Vec::new();
+    for algorithm in ["cbc-hmac-sha-1", "cbc-hmac-sha-256"] {
+        for size in [KIB, k16] {
+            records.push(many(algorithm, "seal", size, HASHED));
+            records.push(one(algorithm, "seal", size));
+        }
+    }
     vec![
+        table("Records of TLS, AES-128-CBC with HMAC", Unit::Byte, records),
         table("ChaCha20-Poly1305", Unit::Byte, aead),
         table("Hashes of many messages", Unit::Byte, together),
         table("Hashes of one message", Unit::Byte, alone),
@@ -655,7 +668,8 @@ pub fn kind(row: &Row) -> String {
 
 /// The key size, where it is not what one expects.
 fn longer(row: &Row) -> String {
-    if row.key_bits > 128 && !row.algorithm.starts_with("aegis") && row.operation != "expand" {
+    let aes = !["aegis", "chacha20"].iter().any(|name| row.algorithm.starts_with(name));
+    if row.key_bits > 128 && aes && row.operation != "expand" {
         format!(", AES-{}", row.key_bits)
     } else {
         String::new()

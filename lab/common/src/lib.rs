@@ -15,7 +15,7 @@ pub mod row;
 pub mod traffic;
 pub mod worker;
 
-pub use data::{Data, ITERATIONS};
+pub use data::{Data, ITERATIONS, mac_bytes, record_header};
 pub use row::{Keys, Row};
 pub use traffic::{Buffer, Lengths, Place, Traffic};
 pub use worker::{Call, Library, Prepared, call, cycles, serve};

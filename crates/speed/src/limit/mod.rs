@@ -22,6 +22,8 @@
 //! | CRC | 2*C* (one fold a vector), and reading |
 //! | CRC of 32 bits, long, where matrices over GF(2) are fast | of twelve vectors eight by four matrices each, four by 2*C* |
 //! | hashes of many messages, HMAC, PBKDF2, KangarooTwelve | the additions, rotations and functions of all rounds, a vector |
+//! | many records of CBC with HMAC | the hashes, then CBC encryption: both take the units of vectors |
+//! | one record, where there are instructions for its hash | max(*L*, these): two chains side by side |
 //! | one message, where there are instructions for its hash | these in their order, from the first cache |
 //! | KW, KWP | 12*L*: six steps for each 8 bytes, all in a chain |
 //! | public keys, batches that fill the lanes | the multiply-adds of numbers: the head of `pubkey.rs` beside this file counts them |
@@ -176,7 +178,11 @@ impl Limits {
             _ => 10,
         };
         if let Some(hashing) = self.hashing(workload) {
-            return self.hash(workload, hashing, false);
+            let hash = self.hash(workload, hashing, false)?;
+            return match algorithm.strip_prefix("cbc-hmac-") {
+                Some(_) => self.record(workload, hashing, hash, |cbc| self.cycles_per_byte(cbc)),
+                None => Some(hash),
+            };
         }
         if workload.kind().is_some_and(Kind::has_public_keys) {
             let vectors = pubkey::vectors(workload, limb_levels(self.level))?;
@@ -262,7 +268,13 @@ impl Limits {
     pub fn mix_cycles_per_byte(&self, workload: &Workload) -> Option<f64> {
         let Workload { algorithm, operation, key_bits, .. } = *workload;
         if let Some(hashing) = self.hashing(workload) {
-            return self.hash(workload, hashing, true);
+            let hash = self.hash(workload, hashing, true)?;
+            return match algorithm.strip_prefix("cbc-hmac-") {
+                Some(_) => {
+                    self.record(workload, hashing, hash, |cbc| self.mix_cycles_per_byte(cbc))
+                }
+                None => Some(hash),
+            };
         }
         let rounds = match key_bits {
             128 => 10,
@@ -306,6 +318,9 @@ impl Limits {
             ("shake128", _) => (Inner::Shake128, padded(size, 1, 168)),
             // The key is in the states before, and the outer hash has one block.
             ("hmac-sha-256", _) => (Inner::Sha256, padded(size, 9, 64) + 1),
+            // Behind the 13 bytes of a header.
+            ("cbc-hmac-sha-1", _) => (Inner::Sha1, padded(size + 13, 9, 64) + 1),
+            ("cbc-hmac-sha-256", _) => (Inner::Sha256, padded(size + 13, 9, 64) + 1),
             ("pbkdf2-sha-256", _) => {
                 (Inner::Sha256, 2 * ITERATIONS.get() as usize * size.div_ceil(DERIVED))
             }
@@ -353,6 +368,22 @@ impl Limits {
         let long = blocks >= LONG_HASH && !mix && hashing.instructions;
         let cycles = long.then(|| self.cycles(Quantity::OneMessage(inner)))?;
         Some(cycles * float(messages * blocks) / float(workload.bytes()))
+    }
+
+    /// Cycles per byte of records whose hashes take `hash`: many are hashed and then encrypted, which use the same
+    /// units. Hash and cipher of one are two chains, which do not wait for each other.
+    fn record(
+        &self,
+        workload: &Workload,
+        hashing: Hashing,
+        hash: f64,
+        cipher: impl Fn(&Workload) -> Option<f64>,
+    ) -> Option<f64> {
+        let mac = if hashing.inner == Inner::Sha1 { 20 } else { 32 };
+        let padded = (workload.size + mac + 1).next_multiple_of(16);
+        let cbc = Workload { algorithm: "cbc", operation: "encrypt", size: padded, ..*workload };
+        let cipher = cipher(&cbc)? * float(padded) / float(workload.size);
+        Some(if hashing.lanes { hash + cipher } else { hash.max(cipher) })
     }
 
     /// Cycles per byte of AEGIS with so many lanes: a step is `rounds` rounds in each of them, all at

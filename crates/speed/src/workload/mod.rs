@@ -21,6 +21,7 @@
 
 mod hashes;
 mod pubkey;
+mod records;
 mod runners;
 mod traffic;
 
@@ -32,10 +33,11 @@ use std::{
     thread,
 };
 
-use lanelock::AesLevel;
+use lanelock::{AesLevel, record::MOST_CONTENT};
 
 pub use hashes::{DERIVED, ITERATIONS, levels as hash_levels};
 pub use pubkey::{SIGNED, levels as limb_levels};
+pub use records::header as record_header;
 pub use traffic::{
     Buffer, LONGEST_UNIT, Lengths, LengthsOfCalls, Place, Traffic, UNITS, copies, next_copy,
 };
@@ -165,6 +167,7 @@ impl Workload {
                 && kind.key_bits.contains(&self.key_bits)
                 && self.size >= kind.least
                 && self.size.is_multiple_of(kind.unit)
+                && (!kind.makes_records() || self.size <= MOST_CONTENT)
                 && (self.aad == 0 || kind.takes_aad())
                 && kind.only_size(self.key_bits).is_none_or(|size| size == self.size)
         })
@@ -264,6 +267,8 @@ pub const KINDS: &[Kind] = &[
     Kind::many("chacha20-poly1305", "seal", &[256], 1, runners::chacha20_poly1305)
         .with(Lengths::Random),
     Kind::many("chacha20-poly1305", "open", &[256], 1, runners::chacha20_poly1305).detail(),
+    Kind::many("cbc-hmac-sha-1", "seal", &[128], 1, records::cbc_hmac).detail(),
+    Kind::many("cbc-hmac-sha-256", "seal", &[128], 1, records::cbc_hmac).detail(),
     Kind::one("aegis-128l", "seal", &[128], 1, runners::aegis),
     Kind::one("aegis-128l", "open", &[128], 1, runners::aegis).detail(),
     Kind::one("aegis-128x2", "seal", &[128], 1, runners::aegis).detail(),
@@ -326,7 +331,13 @@ impl Kind {
 
     /// Whether messages have additional authenticated data.
     pub fn takes_aad(&self) -> bool {
-        matches!(self.operation, "seal" | "open" | "reject")
+        // What a record authenticates beside its content has one length.
+        matches!(self.operation, "seal" | "open" | "reject") && !self.makes_records()
+    }
+
+    /// Whether messages become records of TLS, whose length is bounded.
+    fn makes_records(&self) -> bool {
+        self.algorithm.starts_with("cbc-hmac")
     }
 
     /// The size that there is, if there is only one: that of a key.

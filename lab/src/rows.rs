@@ -1,5 +1,7 @@
 //! What is measured: the tables of the report, and their rows.
 
+pub mod pubkey;
+
 use lanelock_lab_common::{Keys, Lengths, Place, Row, Traffic, traffic::LONGEST_UNIT};
 
 /// A row of the run.
@@ -25,6 +27,8 @@ pub enum Unit {
     Byte,
     /// Core cycles for each message.
     Message,
+    /// A thousand core cycles for each operation with public keys.
+    Operation,
 }
 
 impl Unit {
@@ -33,6 +37,7 @@ impl Unit {
         match self {
             Self::Byte => cycles / row.bytes() as f64,
             Self::Message => cycles / row.streams as f64,
+            Self::Operation => cycles / row.streams as f64 / 1000.0,
         }
     }
 
@@ -40,6 +45,7 @@ impl Unit {
         match self {
             Self::Byte => "cycles per byte",
             Self::Message => "cycles per message",
+            Self::Operation => "thousand cycles per operation",
         }
     }
 }
@@ -56,6 +62,8 @@ pub struct Goal {
 pub enum Yardstick {
     /// The fastest peer, at its newest release.
     Peer,
+    /// The fastest of the libraries that programs use for TLS, which have no batches.
+    TlsLibrary,
     /// The limit of the busiest units; for chains that of the schedule.
     Units,
     /// The limit of the whole mix of instructions.
@@ -237,6 +245,7 @@ pub fn goals() -> Vec<Goal> {
         add(one(algorithm, "hash", k16), Unit::Byte, 0.96, Yardstick::Peer);
     }
     goals.extend(goals_of_hashes());
+    goals.extend(pubkey::goals());
     goals
 }
 
@@ -300,7 +309,7 @@ const SIZES: [usize; 9] = [16, 64, 256, KIB, 4 * KIB, 16 * KIB, 64 * KIB, 256 * 
 
 /// The tables with a column for each library.
 pub fn tables() -> Vec<Table> {
-    [traffic(), libraries(), hashes()].into_iter().flatten().collect()
+    [traffic(), libraries(), hashes(), pubkey::tables()].into_iter().flatten().collect()
 }
 
 /// Hashes, and what is made of them.
@@ -569,7 +578,7 @@ pub fn all() -> Vec<Entry> {
         Some(entry) => entry.levels |= levels,
         None => entries.push(Entry { row, levels }),
     };
-    for row in levels() {
+    for row in levels().into_iter().chain(pubkey::levels()) {
         add(row, true);
     }
     for goal in goals() {
@@ -600,6 +609,9 @@ pub fn chosen(patterns: &[String]) -> Vec<Entry> {
 
 /// A row in words: `GCM seal, AES-256, 64 x 512 B, a key each`.
 pub fn name(row: &Row) -> String {
+    if let Some(name) = pubkey::name(row) {
+        return name;
+    }
     let mut name = kind(row);
     if row.operation != "expand" {
         let (count, length) = (row.streams, size(row.size));

@@ -26,6 +26,7 @@
 //! | one record, where there are instructions for its hash | max(*L*, these): two chains side by side |
 //! | one message, where there are instructions for its hash | these in their order, from the first cache |
 //! | KW, KWP | 12*L*: six steps for each 8 bytes, all in a chain |
+//! | public keys, batches that fill the lanes | the multiply-adds of numbers: the head of `pubkey.rs` beside this file counts them |
 //!
 //! Whatever does not fit into the caches is held to the speed of memory as well. The processor begins the
 //! next message before a chain has ended, by so many blocks as it can hold: these are taken off the longest
@@ -42,6 +43,7 @@
 mod hashes;
 mod kernels;
 mod mixes;
+mod pubkey;
 
 use std::{
     cell::{Cell, RefCell},
@@ -62,7 +64,7 @@ use lanelock_isa::{Block, Kernel, matrices_are_fast};
 
 use crate::{
     clock::{self, float},
-    workload::{DERIVED, ITERATIONS, Workload, hash_levels},
+    workload::{DERIVED, ITERATIONS, Kind, Workload, hash_levels, limb_levels},
 };
 use hashes::{BlocksOf, Instructions, OneMessage, RoundsOf, has_instructions};
 use kernels::{
@@ -70,6 +72,7 @@ use kernels::{
     Rounds, TURNS, Width,
 };
 use mixes::Mix;
+use pubkey::MultiplyAdds;
 
 /// A shorter chain is not bound by its latency: the processor begins the next message before this one
 /// has ended.
@@ -122,6 +125,8 @@ enum Quantity {
     Hash(Inner, bool),
     /// A block of one message by instructions for its hash.
     OneMessage(Inner),
+    /// A multiply-add of digits of big numbers, a vector.
+    MultiplyAdd,
     /// A walk through so many bytes of memory.
     Walk(Walk, usize),
 }
@@ -178,6 +183,10 @@ impl Limits {
                 Some(_) => self.record(workload, hashing, hash, |cbc| self.cycles_per_byte(cbc)),
                 None => Some(hash),
             };
+        }
+        if workload.kind().is_some_and(Kind::has_public_keys) {
+            let vectors = pubkey::vectors(workload, limb_levels(self.level))?;
+            return Some(vectors * self.cycles(Quantity::MultiplyAdd) / float(workload.bytes()));
         }
         let per_byte = |quantity| self.cycles(quantity) / float(16 * self.width);
         let aes = || per_byte(Quantity::Aes(rounds));
@@ -438,6 +447,13 @@ impl Limits {
             }
             Quantity::OneMessage(Inner::Sha1) => one_message::<algorithm::Sha1>(level),
             Quantity::OneMessage(_) => one_message::<algorithm::Sha256>(level),
+            Quantity::MultiplyAdd => {
+                let limbs = limb_levels(level);
+                let call = || {
+                    black_box(limbs.run(MultiplyAdds));
+                };
+                clock::measure(31, passes(level), call).cycles / float(pubkey::MULTIPLY_ADDS)
+            }
             Quantity::Walk(walk, bytes) => {
                 let mut data = vec![[0x5a; 16]; bytes.div_ceil(16)];
                 let data = &mut data[..];

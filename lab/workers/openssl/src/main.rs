@@ -2,6 +2,7 @@
 //! sets its IV, data is in place: what the manual pages recommend.
 
 mod ffi;
+mod pubkey;
 
 use std::{
     ffi::{CStr, CString},
@@ -42,7 +43,7 @@ impl Library for OpenSsl {
             "sm3" => hash(c"SM3", false),
             "hmac-sha-256" => mac(data, c"HMAC", c"digest", c"SHA256"),
             "pbkdf2-sha-256" => pbkdf2(),
-            _ => None,
+            _ => pubkey::prepare(row, data),
         }
     }
 }

@@ -100,6 +100,7 @@ fn over_size(results: &Results, table: &Table) -> Option<Plot> {
     let chart = LineChart {
         title: title.clone(),
         subtitle: subtitle(results),
+        across: None,
         unit: "core cycles per byte".into(),
         lines,
     };

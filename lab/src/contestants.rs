@@ -43,7 +43,7 @@ const fn ipsec_mb(variant: &'static str) -> LibraryEntry {
     LibraryEntry { variant: Some(variant), folder, ..entry("ipsec-mb-newer", "ipsec-mb") }
 }
 
-const PEERS: [LibraryEntry; 18] = [
+const PEERS: [LibraryEntry; 19] = [
     entry("openssl", "OpenSSL"),
     entry("aws-lc", "AWS-LC"),
     entry("boringssl", "BoringSSL"),
@@ -62,6 +62,10 @@ const PEERS: [LibraryEntry; 18] = [
         folder: Some(("LANELOCK_ISAL_CRYPTO", "isa-l_crypto")),
         ..entry("isa-l-crypto", "isa-l_crypto")
     },
+    LibraryEntry {
+        folder: Some(("LANELOCK_CRYPTO_MB", "crypto_mb")),
+        ..entry("crypto-mb", "crypto_mb")
+    },
     entry("xkcp", "XKCP"),
     variant("crc", "crc32fast", "crc32fast"),
     variant("crc", "crc-fast", "crc-fast"),
@@ -72,7 +76,7 @@ const CHECKSUMS: [LibraryEntry; 1] = [entry("isa-l", "ISA-L")];
 
 /// Libraries that may be missing and are often the fastest, with what they have. Without them a comparison
 /// says nothing about the best peer.
-pub const NEWEST: [(&str, &[&str]); 3] = [
+pub const NEWEST: [(&str, &[&str]); 4] = [
     (
         "ipsec-mb-newer",
         &[
@@ -92,11 +96,17 @@ pub const NEWEST: [(&str, &[&str]); 3] = [
             "sha-512",
             "sm3",
             "hmac-sha-256",
+            "cbc-hmac-sha-1",
+            "cbc-hmac-sha-256",
         ],
     ),
     ("isa-l-crypto", &["xts", "cbc", "gcm", "key-expansion", "sha-1", "sha-256", "sha-512", "sm3"]),
     ("xkcp", &["kt128"]),
+    ("crypto-mb", &["rsa", "ecdsa", "ecdh", "x25519", "ed25519"]),
 ];
+
+/// The columns of the libraries that programs use for TLS.
+pub const TLS_LIBRARIES: [&str; 5] = ["OpenSSL", "AWS-LC", "BoringSSL", "ring", "graviola"];
 
 /// The name of our column, and of the package.
 pub const OURS: &str = "Lanelock";

@@ -38,8 +38,8 @@ Measures Lanelock beside its peers and the limit of the hardware, and writes a r
     --from FILE          make the report from results of before, measure nothing
     --list               print the rows, measure nothing
 
-LANELOCK_IPSEC_MB and LANELOCK_ISAL_CRYPTO name folders where the newest ipsec-mb and isa-l_crypto (2.25 or
-newer) were built or installed. Without them lab/peers fetches and builds the releases that are pinned there;
+LANELOCK_IPSEC_MB, LANELOCK_ISAL_CRYPTO and LANELOCK_CRYPTO_MB name folders where the newest ipsec-mb,
+isa-l_crypto (2.25 or newer) and crypto_mb were built or installed. Without them lab/peers fetches and builds the releases that are pinned there;
 where that fails, rows say \"best peer missing\".";
 
 /// The options, or none if there is nothing more to do.

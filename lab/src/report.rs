@@ -2,7 +2,12 @@
 
 use std::{fmt::Write as _, fs, path::Path};
 
-use crate::{charts, results::Results, rows, tables};
+use crate::{
+    charts,
+    results::Results,
+    rows::{self, Unit},
+    tables,
+};
 
 const BEGIN: &str = "<!-- lab: begin. What follows is written by `make lab`. -->";
 const END: &str = "<!-- lab: end -->";
@@ -38,7 +43,12 @@ fn body(results: &Results, plots: &[charts::Plot]) -> String {
     section(
         "Levels",
         LEVELS,
-        &format!("{}\n{}", tables::levels(results), tables::narrow_levels(results)),
+        &format!(
+            "{}\n{}\n{KEYS_AT_LEVELS}\n\n{}",
+            tables::levels(results, &rows::levels(), Unit::Byte),
+            tables::narrow_levels(results),
+            tables::levels(results, &rows::pubkey::levels(), Unit::Operation)
+        ),
     );
     let picture = |plot: &charts::Plot| {
         format!("![{}](plots/{}.svg)", charts::describe(results, plot), plot.name)
@@ -111,6 +121,9 @@ formulas. Only processors of AMD were measured, never one of Intel.";
 
 const LEVELS: &str = "\
 Cycles per byte at each level of this machine, in brackets the shares of the level's own limits: units, mix.";
+
+const KEYS_AT_LEVELS: &str =
+    "Operations with public keys in thousand cycles, beside the limit of multiply-adds:";
 
 const PEERS: &str = "\
 Where a library has several ways to the same result (ipsec-mb: jobs, bursts, direct calls; RustCrypto:

@@ -1,5 +1,7 @@
 //! What is measured: the tables of the report, and their rows.
 
+pub mod pubkey;
+
 use lanelock_lab_common::{Keys, Lengths, Place, Row, Traffic, traffic::LONGEST_UNIT};
 
 /// A row of the run.
@@ -25,6 +27,8 @@ pub enum Unit {
     Byte,
     /// Core cycles for each message.
     Message,
+    /// A thousand core cycles for each operation with public keys.
+    Operation,
 }
 
 impl Unit {
@@ -33,6 +37,7 @@ impl Unit {
         match self {
             Self::Byte => cycles / row.bytes() as f64,
             Self::Message => cycles / row.streams as f64,
+            Self::Operation => cycles / row.streams as f64 / 1000.0,
         }
     }
 
@@ -40,6 +45,7 @@ impl Unit {
         match self {
             Self::Byte => "cycles per byte",
             Self::Message => "cycles per message",
+            Self::Operation => "thousand cycles per operation",
         }
     }
 }
@@ -56,6 +62,8 @@ pub struct Goal {
 pub enum Yardstick {
     /// The fastest peer, at its newest release.
     Peer,
+    /// The fastest of the libraries that programs use for TLS, which have no batches.
+    TlsLibrary,
     /// The limit of the busiest units; for chains that of the schedule.
     Units,
     /// The limit of the whole mix of instructions.
@@ -237,6 +245,7 @@ pub fn goals() -> Vec<Goal> {
         add(one(algorithm, "hash", k16), Unit::Byte, 0.96, Yardstick::Peer);
     }
     goals.extend(goals_of_hashes());
+    goals.extend(pubkey::goals());
     goals
 }
 
@@ -271,7 +280,12 @@ fn goals_of_hashes() -> Vec<Goal> {
     add(chacha("seal", k16, 1), Unit::Byte, FASTER, Yardstick::Peer);
     add(chacha("seal", 64, 1), Unit::Message, FASTER, Yardstick::Peer);
     add(chacha("seal", 64, 64), Unit::Message, 0.4, Yardstick::OneByOne);
-    // Records of CBC with HMAC have their goals here.
+    for size in [k16, KIB] {
+        add(many("cbc-hmac-sha-1", "seal", size, HASHED), Unit::Byte, 0.85, Yardstick::Peer);
+    }
+    for algorithm in ["cbc-hmac-sha-1", "cbc-hmac-sha-256"] {
+        add(one(algorithm, "seal", k16), Unit::Byte, 1.02, Yardstick::Peer);
+    }
     goals
 }
 
@@ -295,7 +309,7 @@ const SIZES: [usize; 9] = [16, 64, 256, KIB, 4 * KIB, 16 * KIB, 64 * KIB, 256 * 
 
 /// The tables with a column for each library.
 pub fn tables() -> Vec<Table> {
-    [traffic(), libraries(), hashes()].into_iter().flatten().collect()
+    [traffic(), libraries(), hashes(), pubkey::tables()].into_iter().flatten().collect()
 }
 
 /// Hashes, and what is made of them.
@@ -319,7 +333,15 @@ fn hashes() -> Vec<Table> {
         aead.extend([chacha("seal", size, 1), chacha("open", size, 1)]);
     }
     aead.push(chacha("seal", 64, 64));
+    let mut records = Vec::new();
+    for algorithm in ["cbc-hmac-sha-1", "cbc-hmac-sha-256"] {
+        for size in [KIB, k16] {
+            records.push(many(algorithm, "seal", size, HASHED));
+            records.push(one(algorithm, "seal", size));
+        }
+    }
     vec![
+        table("Records of TLS, AES-128-CBC with HMAC", Unit::Byte, records),
         table("ChaCha20-Poly1305", Unit::Byte, aead),
         table("Hashes of many messages", Unit::Byte, together),
         table("Hashes of one message", Unit::Byte, alone),
@@ -556,7 +578,7 @@ pub fn all() -> Vec<Entry> {
         Some(entry) => entry.levels |= levels,
         None => entries.push(Entry { row, levels }),
     };
-    for row in levels() {
+    for row in levels().into_iter().chain(pubkey::levels()) {
         add(row, true);
     }
     for goal in goals() {
@@ -587,6 +609,9 @@ pub fn chosen(patterns: &[String]) -> Vec<Entry> {
 
 /// A row in words: `GCM seal, AES-256, 64 x 512 B, a key each`.
 pub fn name(row: &Row) -> String {
+    if let Some(name) = pubkey::name(row) {
+        return name;
+    }
     let mut name = kind(row);
     if row.operation != "expand" {
         let (count, length) = (row.streams, size(row.size));
@@ -643,7 +668,8 @@ pub fn kind(row: &Row) -> String {
 
 /// The key size, where it is not what one expects.
 fn longer(row: &Row) -> String {
-    if row.key_bits > 128 && !row.algorithm.starts_with("aegis") && row.operation != "expand" {
+    let aes = !["aegis", "chacha20"].iter().any(|name| row.algorithm.starts_with(name));
+    if row.key_bits > 128 && aes && row.operation != "expand" {
         format!(", AES-{}", row.key_bits)
     } else {
         String::new()

@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
+use lanelock_lab_common::Row;
 use lanelock_speed::{clock::Sample, plot::value};
 
 use crate::{
-    contestants::OURS,
+    contestants::{OURS, TLS_LIBRARIES},
     results::Results,
     rows::{self, Goal, STREAMS, Table, Unit, Yardstick},
 };
@@ -25,6 +26,10 @@ pub fn goals(results: &Results) -> String {
             Yardstick::Peer => match results.best_peer(&goal.row) {
                 Some((name, sample)) => (name.to_owned(), Some(sample.cycles)),
                 None => ("no peer".into(), None),
+            },
+            Yardstick::TlsLibrary => match results.best_of(&goal.row, &TLS_LIBRARIES) {
+                Some((name, sample)) => (name.to_owned(), Some(sample.cycles)),
+                None => ("no library".into(), None),
             },
             Yardstick::Library(name) => {
                 ((*name).into(), results.figure(&goal.row, name).map(|sample| sample.cycles))
@@ -81,7 +86,7 @@ pub fn libraries(results: &Results, table: &Table) -> Option<String> {
         .collect();
     // The limit is one of throughput: it does not apply to a single short message.
     let limits =
-        table.unit == Unit::Byte && measured.iter().any(|row| results.limit(row).is_some());
+        table.unit != Unit::Message && measured.iter().any(|row| results.limit(row).is_some());
     let mut head = vec!["row", OURS];
     let p99 = measured.iter().any(|row| results.p99(row, OURS).is_some());
     if p99 {
@@ -125,13 +130,13 @@ pub fn libraries(results: &Results, table: &Table) -> Option<String> {
     Some(format!("#### {title}\n\n{unit}.\n\n{}", markdown(&head, &rows)))
 }
 
-/// A column for each level: cycles per byte, and the shares of the level's own limits, units and mix.
-pub fn levels(results: &Results) -> String {
+/// A column for each level: cycles, and the shares of the level's own limits, units and mix.
+pub fn levels(results: &Results, all: &[Row], unit: Unit) -> String {
     let levels: Vec<&str> = results.levels().collect();
     let mut head = vec!["row"];
     head.extend(levels.iter().rev());
     let mut rows = Vec::new();
-    for row in rows::levels().iter().filter(|row| results.has(row)) {
+    for row in all.iter().filter(|row| results.has(row)) {
         let mut cells = vec![rows::name(row)];
         for level in levels.iter().rev() {
             cells.push(match results.at(row, level) {
@@ -143,8 +148,7 @@ pub fn levels(results: &Results) -> String {
                     };
                     let units = share(results.limit_at(row, level));
                     let mix = share(results.mix_at(row, level));
-                    figure(Unit::Byte.of(row, ours.cycles), Unit::Byte)
-                        + &format!(" ({units}, {mix})")
+                    figure(unit.of(row, ours.cycles), unit) + &format!(" ({units}, {mix})")
                 }
                 None => "-".into(),
             });
@@ -213,7 +217,7 @@ pub fn figure(number: f64, unit: Unit) -> String {
     match unit {
         Unit::Message if number >= 100.0 => format!("{number:.0}"),
         Unit::Message => format!("{number:.1}"),
-        Unit::Byte => value(number),
+        Unit::Byte | Unit::Operation => value(number),
     }
 }
 

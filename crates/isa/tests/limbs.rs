@@ -27,6 +27,7 @@ impl LimbKernel for All<'_> {
     #[inline(always)]
     fn run<S: Limbs>(self, s: S) -> Vec<Vec<u64>> {
         let [a, b, c] = [s.load(self.0[0]), s.load(self.0[1]), s.load(self.0[2])];
+        let table = core::array::from_fn(|at| self.0[at / 8][at % 8]);
         let mut wiped = [a, b];
         s.wipe(&mut wiped);
         let out = [
@@ -47,6 +48,7 @@ impl LimbKernel for All<'_> {
             s.equal(a, a),
             s.select(c, a, b),
             s.next_lane(a, b),
+            s.lookup(&table, c),
             wiped[0],
             wiped[1],
         ];
@@ -83,6 +85,7 @@ fn expected([a, b, c]: [&Lanes; 3], lanes: usize) -> Vec<Vec<u64>> {
         each(&|_| u64::MAX),
         each(&|at| (c[at] & a[at]) | (!c[at] & b[at])),
         each(&|at| if at + 1 < lanes { a[at + 1] } else { b[0] }),
+        each(&|at| [*a, *b].as_flattened()[c[at] as usize % 16]),
         each(&|_| 0),
         each(&|_| 0),
     ]

@@ -14,9 +14,11 @@ extern crate alloc;
 
 mod batcher;
 mod curve;
+mod curve25519_der;
 mod digits;
 pub mod ecdh;
 pub mod ecdsa;
+pub mod ed25519;
 mod error;
 pub mod exchange;
 mod field;

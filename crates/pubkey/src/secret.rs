@@ -1,6 +1,6 @@
 //! Where the secret numbers of a key lie.
 
-use alloc::{sync::Arc, vec::Vec};
+use alloc::{sync::Arc, vec, vec::Vec};
 use core::{fmt, ops::Deref};
 
 use memmap2::MmapMut;
@@ -48,6 +48,33 @@ impl fmt::Debug for Secret {
     }
 }
 
+/// Secret bytes, of whole words.
+#[derive(Clone)]
+pub(crate) struct SecretBytes<const N: usize>(Secret);
+
+impl<const N: usize> SecretBytes<N> {
+    /// These bytes.
+    pub(crate) fn new(bytes: &[u8; N]) -> Self {
+        const { assert!(N.is_multiple_of(8)) }
+        let mut words = Zeroizing::new(vec![0; N / 8]);
+        bytemuck::cast_slice_mut(&mut words).copy_from_slice(bytes);
+        Self(words.into())
+    }
+
+    /// As [`Secret::lock`].
+    pub(crate) fn lock(&self) -> Result<Self, Error> {
+        self.0.lock().map(Self)
+    }
+}
+
+impl<const N: usize> Deref for SecretBytes<N> {
+    type Target = [u8; N];
+
+    fn deref(&self) -> &[u8; N] {
+        bytemuck::cast_slice(&self.0).try_into().expect("as many bytes as it began with")
+    }
+}
+
 /// Words in locked pages.
 pub(crate) struct Locked {
     pages: MmapMut,
@@ -83,8 +110,6 @@ impl Drop for Locked {
 
 #[cfg(test)]
 mod tests {
-    use alloc::vec;
-
     use super::*;
 
     #[test]
@@ -93,7 +118,7 @@ mod tests {
         let heap = Secret::from(Zeroizing::new(words.clone()));
         let locked = heap.lock().unwrap();
         assert_eq!(&locked[..], &words[..]);
-        assert_eq!(&locked.clone().lock().unwrap()[..], &words[..]);
+        assert_eq!(&locked.lock().unwrap()[..], &words[..]);
         assert_eq!(alloc::format!("{locked:?} {heap:?}"), "Secret Secret");
         assert!(Secret::from(Zeroizing::new(vec![])).lock().unwrap().is_empty());
     }

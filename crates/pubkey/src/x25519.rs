@@ -28,26 +28,24 @@ use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::{
     Error, Operation, Random, SystemRandom,
-    field::p25519::{Element, LaneWords, Sums},
-    level::default_level,
+    curve::base_point::{self, Form},
+    field::{
+        p25519::{Element, Sums},
+        words::LaneWords,
+    },
+    level::{default_level, lane_groups},
     operation::run_batch,
+    secret::SecretBytes,
 };
 
 /// Bytes of a key and of a shared secret.
 const BYTES: usize = 32;
 /// (486662 - 2) / 4, of the curve v^2 = u^3 + 486662 u^2 + u
 const A24: u32 = 121_665;
-/// The coordinate u of the base point.
-const BASE: [u8; BYTES] = {
-    let mut bytes = [0; BYTES];
-    bytes[0] = 9;
-    bytes
-};
-
 /// A secret key: 32 bytes, of which all but five bits count. Wiped when dropped.
 #[derive(Clone)]
 pub struct SecretKey {
-    bytes: [u8; BYTES],
+    bytes: SecretBytes<BYTES>,
     level: LimbLevel,
 }
 
@@ -58,7 +56,7 @@ impl SecretKey {
     /// # Errors
     /// `LANELOCK_LEVEL` has a mistake.
     pub fn from_bytes(bytes: &[u8; BYTES]) -> Result<Self, Error> {
-        Ok(Self { bytes: *bytes, level: default_level()? })
+        Ok(Self { bytes: SecretBytes::new(bytes), level: default_level()? })
     }
 
     /// A random key.
@@ -66,9 +64,22 @@ impl SecretKey {
     /// # Errors
     /// `random` fails, or `LANELOCK_LEVEL` has a mistake.
     pub fn generate(random: &mut dyn Random) -> Result<Self, Error> {
-        let mut key = Self { bytes: [0; BYTES], level: default_level()? };
-        random.fill(&mut key.bytes)?;
-        Ok(key)
+        Self::random(default_level()?, random)
+    }
+
+    fn random(level: LimbLevel, random: &mut dyn Random) -> Result<Self, Error> {
+        let mut bytes = Zeroizing::new([0; BYTES]);
+        random.fill(&mut *bytes)?;
+        Ok(Self { bytes: SecretBytes::new(&bytes), level })
+    }
+
+    /// The same key in memory of its own that the system neither swaps out nor writes to a core dump. Its clones share
+    /// that memory.
+    ///
+    /// # Errors
+    /// [`Error::Locked`] if the system does not lock memory (for so much of it).
+    pub fn lock(&self) -> Result<Self, Error> {
+        Ok(Self { bytes: self.bytes.lock()?, level: self.level })
     }
 
     /// The same key for another level.
@@ -90,9 +101,7 @@ impl SecretKey {
 
     /// The public key that belongs to this one. [`public_key_batch`] computes many side by side.
     pub fn public_key(&self) -> PublicKey {
-        let mut public = [BASE];
-        ladder(self.level, &[&self.bytes], &mut public);
-        PublicKey(public[0])
+        public_keys(self.level, &[&self.bytes]).remove(0)
     }
 
     /// The secret that this key and that of a peer have in common.
@@ -103,12 +112,6 @@ impl SecretKey {
         let mut shared = Zeroizing::new([peer.0]);
         ladder(self.level, &[&self.bytes], &mut *shared);
         SharedSecret::checked(&shared[0])
-    }
-}
-
-impl Drop for SecretKey {
-    fn drop(&mut self) {
-        self.bytes.zeroize();
     }
 }
 
@@ -250,13 +253,8 @@ impl Operation for Generate {
     }
 
     fn run(operations: &[&Self], random: &mut dyn Random) -> Vec<Result<Self::Output, Error>> {
-        let keys: Vec<_> = operations
-            .iter()
-            .map(|operation| {
-                let mut key = SecretKey { bytes: [0; BYTES], level: operation.level };
-                random.fill(&mut key.bytes).map(|()| key)
-            })
-            .collect();
+        let keys: Vec<_> =
+            operations.iter().map(|operation| SecretKey::random(operation.level, random)).collect();
         let mut public = public_key_batch(&keys.iter().flatten().collect::<Vec<_>>()).into_iter();
         keys.into_iter()
             .map(|key| key.map(|key| (key, public.next().expect("one for each key"))))
@@ -296,15 +294,28 @@ impl Operation for OfKey<'_> {
     fn run(operations: &[&Self], _: &mut dyn Random) -> Vec<Result<PublicKey, Error>> {
         let Some(first) = operations.first() else { return Vec::new() };
         let scalars: Vec<_> = operations.iter().map(|operation| operation.0.as_bytes()).collect();
-        let mut public = vec![BASE; scalars.len()];
-        ladder(first.class(), &scalars, &mut public);
-        public.into_iter().map(|public| Ok(PublicKey(public))).collect()
+        public_keys(first.class(), &scalars).into_iter().map(Ok).collect()
     }
+}
+
+/// The public keys of scalars, on the Edwards curve that has the same points.
+fn public_keys(level: LimbLevel, scalars: &[&[u8; BYTES]]) -> Vec<PublicKey> {
+    let mut wide = Zeroizing::new(vec![[0; 2 * BYTES]; scalars.len()]);
+    for (wide, scalar) in wide.iter_mut().zip(scalars) {
+        wide[..BYTES].copy_from_slice(*scalar);
+        wide[0] &= 0xf8;
+        wide[BYTES - 1] = wide[BYTES - 1] & 0x7f | 0x40;
+    }
+    let public = base_point::multiples(level, Form::Montgomery, &wide);
+    public.points.into_iter().map(PublicKey).collect()
 }
 
 /// Replaces each coordinate u by that of the point times the scalar, at the same place.
 fn ladder(level: LimbLevel, scalars: &[&[u8; BYTES]], coordinates: &mut [[u8; BYTES]]) {
-    level.run(Ladder { scalars, coordinates });
+    for (level, range) in lane_groups(level, scalars.len()) {
+        level
+            .run(Ladder { scalars: &scalars[range.clone()], coordinates: &mut coordinates[range] });
+    }
     level.wipe_stack(StackDepth::KiB4);
 }
 

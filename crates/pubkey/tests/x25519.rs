@@ -232,3 +232,16 @@ fn nothing_secret_is_shown() {
     let shown = format!("{key:?} {:?} {shared:?}", Agree::new(&key, key.public_key()));
     assert!(!shown.contains("167") && !shown.contains("a7, a7"), "{shown}");
 }
+
+/// A locked key is the same; where the system does not lock memory, that is the error.
+#[test]
+fn locked_keys() {
+    let key = key(&[5; 32], LimbLevel::available()[0]);
+    match key.lock() {
+        Ok(locked) => {
+            assert_eq!(locked.as_bytes(), key.as_bytes());
+            assert_eq!(locked.public_key(), key.public_key());
+        }
+        Err(error) => skip(&format!("memory cannot be locked: {error}")),
+    }
+}

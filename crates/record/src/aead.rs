@@ -6,7 +6,7 @@
 //! ```
 
 use alloc::vec::Vec;
-use core::fmt;
+use core::{fmt, num::NonZeroU16};
 
 use lanelock_aead::{
     Aead,
@@ -70,6 +70,8 @@ pub struct AeadRecords<A> {
     iv: [u8; NONCE],
     /// None if the last one was used.
     next: Option<u64>,
+    /// Contents are padded to a multiple of so many bytes.
+    multiple: NonZeroU16,
 }
 
 impl<A: Aead> AeadRecords<A> {
@@ -90,7 +92,7 @@ impl<A: Aead> AeadRecords<A> {
     }
 
     fn new(key: A, form: Form, iv: [u8; NONCE]) -> Self {
-        Self { key, form, iv, next: Some(0) }
+        Self { key, form, iv, next: Some(0), multiple: NonZeroU16::MIN }
     }
 
     /// The same from another number on: of a connection that is taken over.
@@ -100,14 +102,36 @@ impl<A: Aead> AeadRecords<A> {
         self
     }
 
+    /// The same with contents padded by zeros to a multiple of so many bytes (RFC 8446, 5.4), though not beyond
+    /// [`MOST_CONTENT`]: whoever sees the records learns less of the lengths of what is sent. A record that is opened may
+    /// have any padding. TLS 1.2 has none with AEADs, and nothing changes there.
+    #[must_use]
+    pub fn with_padding(mut self, multiple: NonZeroU16) -> Self {
+        self.multiple = multiple;
+        self
+    }
+
     /// The number of the next record; none if all were used.
     pub fn sequence(&self) -> Option<u64> {
         self.next
     }
 
-    /// The bytes of a record with so many bytes of content, header and all.
+    /// The bytes of a record with so many bytes of content, header, padding and all.
     pub fn sealed_length(&self, content: usize) -> usize {
-        self.before() + content + self.behind()
+        self.before() + self.padded(content) + self.behind()
+    }
+
+    /// The bytes of content with its padding.
+    fn padded(&self, content: usize) -> usize {
+        if self.form != Form::Inner || content > MOST_CONTENT {
+            return content;
+        }
+        content.next_multiple_of(self.multiple.get().into()).min(MOST_CONTENT)
+    }
+
+    /// The bytes of a record without content.
+    fn least(&self) -> usize {
+        self.before() + self.behind()
     }
 
     /// The bytes of the record that `stream` begins with, header and all, if the stream has it whole.
@@ -223,7 +247,7 @@ impl<A: Aead> AeadRecords<A> {
         let most = MOST_CONTENT + if self.form == Form::Inner { 256 } else { 2048 };
         if Self::record_length(record) != Some(record.len())
             || record.len() > HEADER + most
-            || record.len() < self.sealed_length(0)
+            || record.len() < self.least()
         {
             return Err(Error::MessageLength);
         }
@@ -248,7 +272,9 @@ impl<A: Aead> AeadRecords<A> {
 
     /// Bytes of all records of a write.
     fn written_length(&self, data: usize) -> usize {
-        data + data.div_ceil(MOST_CONTENT) * self.sealed_length(0)
+        let (whole, rest) = (data / MOST_CONTENT, data % MOST_CONTENT);
+        whole * self.sealed_length(MOST_CONTENT)
+            + if rest > 0 { self.sealed_length(rest) } else { 0 }
     }
 
     /// Bytes of a record before its text.
@@ -267,7 +293,7 @@ impl<A: Aead> AeadRecords<A> {
         rest.split_at_mut(rest.len() - self.key.tag_length())
     }
 
-    /// Writes all of a record that is there before it is sealed.
+    /// Writes all of a record that is there before it is sealed, into zeros.
     fn frame(
         &self,
         number: u64,
@@ -306,7 +332,7 @@ impl<A: Aead> AeadRecords<A> {
         } else {
             let version = Version(u16::from_be_bytes([record[1], record[2]]));
             let header = Header::new(number, ContentType(record[0]), version);
-            aad = header.aad(record.len() - self.sealed_length(0));
+            aad = header.aad(record.len() - self.least());
             Header::AAD
         };
         Framed { nonce, aad, aad_bytes }

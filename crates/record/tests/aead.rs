@@ -2,7 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use lanelock_aead::{Aead, Aes128Ccm, Aes128Gcm, Aes256Ccm, Aes256Gcm, batch::Batch};
+use std::num::NonZeroU16;
+
+use lanelock_aead::{
+    Aead, Aes128Ccm, Aes128Gcm, Aes256Ccm, Aes256Gcm, ChaCha20Poly1305, batch::Batch,
+};
 use lanelock_core::Error;
 use lanelock_record::{AeadRecords, ContentType, MOST_CONTENT};
 use lanelock_testkit::{pattern, unhex};
@@ -82,16 +86,33 @@ fn tls12<A: Aead>(make: impl Fn() -> A, words: &[&str]) {
     record.extend(length);
     record.extend(&fragment);
     let make = || {
-        AeadRecords::tls12(make(), salt[..].try_into().unwrap())
-            .with_sequence(number.parse().unwrap())
+        let records = match (&salt[..]).try_into() {
+            Ok(salt) => AeadRecords::tls12(make(), salt),
+            Err(_) => {
+                AeadRecords::tls12_without_explicit_nonce(make(), salt[..].try_into().unwrap())
+            }
+        };
+        records.with_sequence(number.parse().unwrap())
     };
     // The explicit part of OpenSSL's nonces with GCM begins anywhere: those are only opened.
-    if fragment.starts_with(&number.parse::<u64>().unwrap().to_be_bytes()) {
+    if salt.len() == 12 || fragment.starts_with(&number.parse::<u64>().unwrap().to_be_bytes()) {
         check(make, ContentType(record[0]), &content, &record);
     } else {
         let content_type = ContentType(record[0]);
         assert_eq!(make().open(&mut record), Ok((content_type, &mut content[..])));
     }
+}
+
+fn tls13<A: Aead>(make: impl Fn() -> A, words: &[&str]) {
+    let [iv, number, kind, content, fragment] = *words else { panic!("{words:?}") };
+    let [iv, content, fragment] = [iv, content, fragment].map(unhex);
+    let length = u16::try_from(fragment.len()).unwrap().to_be_bytes();
+    let record = [&[23, 3, 3], &length[..], &fragment].concat();
+    let make = || {
+        AeadRecords::tls13(make(), iv[..].try_into().unwrap())
+            .with_sequence(number.parse().unwrap())
+    };
+    check(make, ContentType(kind.parse().unwrap()), &content, &record);
 }
 
 #[test]
@@ -116,26 +137,28 @@ fn openssl() {
                     "aes-256-ccm" => {
                         tls12(|| Aes256Ccm::new(key[..].try_into().unwrap()).unwrap(), rest);
                     }
+                    "chacha20-poly1305" => {
+                        let key = || ChaCha20Poly1305::new(key[..].try_into().unwrap()).unwrap();
+                        tls12(key, rest);
+                    }
                     _ => panic!("{algorithm}"),
                 }
                 old += 1;
             }
-            ["tls13", "aes-256-gcm", key, iv, number, kind, content, fragment] => {
-                let [key, iv, content, fragment] = [key, iv, content, fragment].map(unhex);
-                let length = u16::try_from(fragment.len()).unwrap().to_be_bytes();
-                let record = [&[23, 3, 3], &length[..], &fragment].concat();
-                let make = || {
-                    let key = Aes256Gcm::new(key[..].try_into().unwrap()).unwrap();
-                    AeadRecords::tls13(key, iv[..].try_into().unwrap())
-                        .with_sequence(number.parse().unwrap())
-                };
-                check(make, ContentType(kind.parse().unwrap()), &content, &record);
+            ["tls13", algorithm, key, ref rest @ ..] => {
+                let key = unhex(key);
+                let key = || key[..].try_into().unwrap();
+                match algorithm {
+                    "aes-256-gcm" => tls13(|| Aes256Gcm::new(&key()).unwrap(), rest),
+                    "chacha20-poly1305" => tls13(|| ChaCha20Poly1305::new(&key()).unwrap(), rest),
+                    _ => panic!("{algorithm}"),
+                }
                 new += 1;
             }
             _ => {}
         }
     }
-    assert_eq!((old, new), (5 * 6, 6));
+    assert_eq!((old, new), (6 * 6, 2 * 6));
 }
 
 fn gcm() -> Aes128Gcm {
@@ -192,6 +215,60 @@ fn writes<A: Batch>(key: impl Fn() -> A) {
 fn whole_writes_become_records() {
     writes(gcm);
     writes(|| Aes128Ccm::new(&[1; 16]).unwrap());
+    writes(|| ChaCha20Poly1305::new(&[1; 32]).unwrap());
+}
+
+#[test]
+fn contents_are_padded_where_records_have_padding() {
+    let writes = [0, 1, 99, 100, 101, 16_000, MOST_CONTENT, MOST_CONTENT + 1].map(pattern);
+    for multiple in [1, 16, 100, 1000, 16_384, 65_535] {
+        let multiple = NonZeroU16::new(multiple).unwrap();
+        for (form, (mut writer, mut together)) in forms(gcm).into_iter().zip(forms(gcm)).enumerate()
+        {
+            let is_padded = form == 2;
+            [writer, together] = [writer, together].map(|records| records.with_padding(multiple));
+            let (mut stream, mut at_once) = (Vec::new(), Vec::new());
+            for data in &writes {
+                writer.seal_write(DATA, data, &mut stream).unwrap();
+            }
+            let slices = writes.each_ref().map(|data| &data[..]);
+            together.seal_writes(DATA, &slices, &mut at_once).unwrap();
+            assert!(stream == at_once);
+            let (mut reader, mut rest) =
+                (forms(gcm).into_iter().nth(form).unwrap(), &mut stream[..]);
+            let overhead = reader.sealed_length(0);
+            let mut received = Vec::new();
+            while let Some(length) = AeadRecords::<Aes128Gcm>::record_length(rest) {
+                let (record, later) = rest.split_at_mut(length);
+                let (content_type, content) = reader.open(record).unwrap();
+                assert_eq!(content_type, DATA);
+                assert_eq!(length, writer.sealed_length(content.len()));
+                let text = length - overhead;
+                let (bytes, multiple) = (content.len(), usize::from(multiple.get()));
+                assert!((bytes..=MOST_CONTENT).contains(&text));
+                assert!(if is_padded {
+                    text == MOST_CONTENT || text.is_multiple_of(multiple) && text < bytes + multiple
+                } else {
+                    text == bytes
+                });
+                received.extend_from_slice(content);
+                rest = later;
+            }
+            assert!(rest.is_empty() && received == writes.concat());
+        }
+    }
+}
+
+/// RFC 8446, 5.2: the text is the content, its type, and zeros.
+#[test]
+fn padding_stands_behind_the_type() {
+    let mut record = Vec::new();
+    let records = AeadRecords::tls13(gcm(), [3; 12]);
+    let mut records = records.with_padding(NonZeroU16::new(32).unwrap());
+    records.seal(ContentType::HANDSHAKE, &pattern(40), &mut record).unwrap();
+    let (header, sealed) = record.split_first_chunk::<5>().unwrap();
+    let text = gcm().open_vec(&[3; 12], header, sealed).unwrap();
+    assert_eq!(text, [&pattern(40)[..], &[22], &[0; 24]].concat());
 }
 
 #[test]

@@ -123,7 +123,13 @@ impl LineChart {
         };
         let (first, last) = range(|point| point.0);
         let x = match self.across {
-            None => Axis { from: first, to: (first * 2.0).max(last), log: true, at: LEFT, length: width },
+            None => Axis {
+                from: first,
+                to: (first * 2.0).max(last),
+                log: true,
+                at: LEFT,
+                length: width,
+            },
             Some(_) => Axis { from: 0.0, to: last, log: false, at: LEFT, length: width },
         };
         let (low, high) = range(|point| point.1);

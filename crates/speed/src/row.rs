@@ -74,6 +74,12 @@ impl MeasuredRow {
         float(self.threads) * self.gigahertz / self.cycles_per_byte()
     }
 
+    /// The limit as core cycles for each message.
+    pub fn limit_cycles(&self) -> Option<f64> {
+        let bytes = self.workload.bytes();
+        Some(self.limit? * float(bytes) / float(self.workload.streams))
+    }
+
     /// The speed as a part of the limit.
     pub fn of_limit(&self) -> Option<f64> {
         Some(self.limit? / self.cycles_per_byte())

@@ -57,6 +57,21 @@ pub fn cycles(windows: usize, mut f: impl FnMut()) -> Cycles {
     Cycles { median: at(50), p99: at(99) }
 }
 
+/// The same of calls that take as long as chance has it, by so many of them: as median their mean, each bracketed by
+/// two chains.
+pub fn mean(calls: usize, mut f: impl FnMut()) -> Cycles {
+    f();
+    let once = || {
+        let before = chain();
+        let taken = duration(&mut f);
+        taken as f64 * (2 * CHAIN) as f64 / (before + chain()) as f64
+    };
+    let mut all: Vec<f64> = std::iter::repeat_with(once).take(calls.max(1)).collect();
+    all.sort_by(f64::total_cmp);
+    let mean = all.iter().sum::<f64>() / all.len() as f64;
+    Cycles { median: mean, p99: all[(all.len() * 99).div_ceil(100) - 1] }
+}
+
 /// The core clock in GHz, by the wall clock.
 pub fn gigahertz() -> f64 {
     let best = (0..50)

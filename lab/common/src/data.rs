@@ -38,6 +38,12 @@ impl Data {
         // XTS has two keys of that size, key wrapping eight bytes more of output.
         let key_bytes = row.key_bits / 8 * if row.algorithm == "xts" { 2 } else { 1 };
         let more = if row.algorithm.starts_with("kw") { 8 } else { 0 };
+        let more = row.result_bytes().map_or(more, |bytes| bytes.saturating_sub(row.size));
+        // A record has a key for its MAC; before the content is an IV, behind it MAC and padding.
+        let record =
+            mac_bytes(row).map(|mac| (mac, 16 + (row.size + mac + 1).next_multiple_of(16)));
+        let (mac, more) = record.map_or((0, more), |(mac, sealed)| (mac, sealed - row.size));
+        let key_bytes = key_bytes + mac;
         Self {
             keys: (0..keys)
                 .map(|i| (0..key_bytes).map(|j| byte(7 * i + 11 * j + 3)).collect())
@@ -123,6 +129,22 @@ impl Data {
         }
         hash
     }
+}
+
+/// Bytes of the MAC of a record of CBC with HMAC, and of its key; of no other row.
+pub fn mac_bytes(row: &Row) -> Option<usize> {
+    match row.algorithm.strip_prefix("cbc-hmac-")? {
+        "sha-1" => Some(20),
+        _ => Some(32),
+    }
+}
+
+/// The additional data of record `i`: number, type, version, and the length of its content.
+pub fn record_header(i: usize, length: usize) -> [u8; 13] {
+    let [low, high, ..] = length.to_le_bytes();
+    let mut header = [0, 0, 0, 0, 0, 0, 0, 0, 23, 3, 3, high, low];
+    header[..8].copy_from_slice(&(i as u64).to_be_bytes());
+    header
 }
 
 /// XTS: the number of the sector. All others: bytes of which the last four, taken as a counter, do

@@ -10,9 +10,9 @@ pub struct Row {
     /// `ctr`, `gcm`, ...
     pub algorithm: String,
     /// `encrypt`, `decrypt`, `seal`, `open`, `reject` (opening with a wrong tag), `mac`, `hash`, `expand` or
-    /// `derive`.
+    /// `derive`; `sign`, `verify`, `agree` (a shared secret) or `generate` (a pair of keys).
     pub operation: String,
-    /// 128, 192 or 256; 0 where there is no key.
+    /// 128, 192 or 256; the modulus of RSA or the field of a curve; 0 where there is no key.
     pub key_bits: usize,
     /// Bytes of each message, or of the longest.
     pub size: usize,
@@ -42,6 +42,29 @@ impl Row {
     /// The same row with another operation.
     pub fn with_operation(&self, operation: &str) -> Self {
         Self { operation: operation.into(), ..self.clone() }
+    }
+
+    /// Whether what comes out is another thing in each call, or in each library: nothing can be compared then.
+    pub fn is_random(&self) -> bool {
+        self.operation == "generate"
+            || (&self.algorithm[..], &self.operation[..]) == ("ecdsa", "sign")
+    }
+
+    /// Whether calls take as long as chance has it, so that their mean says something, and a median nothing.
+    pub fn is_search(&self) -> bool {
+        (&self.algorithm[..], &self.operation[..]) == ("rsa", "generate")
+    }
+
+    /// Bytes of the result of `row`, if it is about public keys: a signature, a shared secret or a public key. There is
+    /// room for a signature of ECDSA in DER.
+    pub fn result_bytes(&self) -> Option<usize> {
+        match (&self.algorithm[..], &self.operation[..]) {
+            ("rsa", "sign") | ("ecdh", _) => Some(self.key_bits / 8),
+            ("ecdsa", "sign") => Some(self.key_bits / 4 + 8),
+            ("ed25519", "sign") => Some(64),
+            ("x25519", _) => Some(32),
+            _ => None,
+        }
     }
 
     /// Bytes of all messages; the mean, where calls differ.

@@ -108,6 +108,7 @@ fn measure(library: &dyn Library, row: &Row, windows: usize) -> String {
         }
         (None, None) => return "unsupported".into(),
     };
+    let digest = if row.is_random() { "-".into() } else { digest };
     format!("cycles {} p99 {} digest {digest}", cycles.median, cycles.p99)
 }
 
@@ -115,10 +116,15 @@ fn measure_call(row: &Row, windows: usize, mut data: Data, mut call: Call) -> Cy
     if row.traffic.cold {
         data.cool(copies(row.bytes()));
     }
-    clock::cycles(windows, || {
+    cycles(row, windows, || {
         data.advance();
         call(&mut data);
     })
+}
+
+/// Core cycles of one call of `f`, which is that of `row`.
+pub fn cycles(row: &Row, windows: usize, f: impl FnMut()) -> Cycles {
+    if row.is_search() { clock::mean(windows.div_ceil(2), f) } else { clock::cycles(windows, f) }
 }
 
 /// The call and its data; what is to be opened is sealed first.

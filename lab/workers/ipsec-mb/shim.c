@@ -19,7 +19,7 @@ struct key {
 enum mode { ECB_ENCRYPT, ECB_DECRYPT, CTR, CBC_ENCRYPT, CBC_DECRYPT, CBCS_ENCRYPT, CBCS_DECRYPT,
             CMAC, GMAC, GHASH, GCM_SEAL, GCM_OPEN, GCM_REJECT, CCM_SEAL, CCM_OPEN, CRC_32,
             OF_SHA_1, OF_SHA_256, OF_SHA_512, OF_SM3, OF_HMAC_SHA_256,
-            CHACHA_SEAL, CHACHA_OPEN };
+            CHACHA_SEAL, CHACHA_OPEN, RECORD_SHA_1, RECORD_SHA_256 };
 enum path { JOBS, BURST, DIRECT };
 
 struct request {
@@ -67,8 +67,20 @@ void lab_gcm_key(const uint8_t *bytes, size_t count) {
     }
 }
 
-/* Everything that can be computed from a key beforehand; never freed. */
-const struct key *lab_keys(const uint8_t *const *bytes, size_t keys, size_t count) {
+/* The states behind the key of an HMAC, by the function of one block. */
+static void hmac_states(struct key *key, const uint8_t *bytes, size_t count, int sha_1) {
+    for (int outer = 0; outer < 2; outer++) {
+        uint8_t block[64];
+        memset(block, outer ? 0x5c : 0x36, sizeof block);
+        for (size_t j = 0; j < count; j++) block[j] ^= bytes[j];
+        if (sha_1) IMB_SHA1_ONE_BLOCK(manager, block, key->hmac[outer]);
+        else IMB_SHA256_ONE_BLOCK(manager, block, key->hmac[outer]);
+    }
+}
+
+/* Everything that can be computed from a key beforehand; never freed. Behind a key of `count` bytes is one of `mac`
+ * bytes, as long as the digest: none, but for records. */
+const struct key *lab_keys(const uint8_t *const *bytes, size_t keys, size_t count, size_t mac) {
     struct key *all = aligned_alloc(64, keys * sizeof *all);
     for (size_t i = 0; i < keys; i++) {
         expand(&all[i], bytes[i], count);
@@ -83,14 +95,10 @@ const struct key *lab_keys(const uint8_t *const *bytes, size_t keys, size_t coun
         default:
             IMB_AES_CMAC_SUBKEY_GEN_256(manager, all[i].encrypt, all[i].subkeys[0], all[i].subkeys[1]);
             IMB_AES256_GCM_PRE(manager, bytes[i], &all[i].gcm);
-            for (int outer = 0; outer < 2; outer++) {
-                uint8_t block[64];
-                memset(block, outer ? 0x5c : 0x36, sizeof block);
-                for (size_t j = 0; j < count; j++) block[j] ^= bytes[i][j];
-                IMB_SHA256_ONE_BLOCK(manager, block, all[i].hmac[outer]);
-            }
+            hmac_states(&all[i], bytes[i], count, 0);
             break;
         }
+        if (mac != 0) hmac_states(&all[i], bytes[i] + count, mac, mac == 20);
     }
     return all;
 }
@@ -121,8 +129,44 @@ static inline void fill_hash(IMB_JOB *job, const struct request *r, size_t i) {
     }
 }
 
+static inline int is_record(enum mode mode) { return mode == RECORD_SHA_1 || mode == RECORD_SHA_256; }
+
 static inline const struct key *key_of(const struct request *r, size_t i) {
     return &r->keys[r->keys_count == 1 ? 0 : i];
+}
+
+/* A record of TLS, a chained job: the hash of header and content, whose result stands behind the content, then the
+ * cipher. The header is where the IV will be. */
+static inline void fill_record(IMB_JOB *job, const struct request *r, size_t i) {
+    const struct key *key = key_of(r, i);
+    uint8_t *fragment = r->output[i];
+    size_t length = r->lengths[i], mac = r->mode == RECORD_SHA_1 ? 20 : 32;
+    size_t padded = (length + mac + 16) & ~(size_t)15, padding = padded - length - mac;
+    for (int j = 0; j < 8; j++) fragment[3 + j] = (uint8_t)((uint64_t)i >> (56 - 8 * j));
+    fragment[11] = 23;
+    fragment[12] = fragment[13] = 3;
+    fragment[14] = (uint8_t)(length >> 8);
+    fragment[15] = (uint8_t)length;
+    memset(fragment + 16 + length + mac, (int)padding - 1, padding);
+    job->cipher_mode = IMB_CIPHER_CBC;
+    job->cipher_direction = IMB_DIR_ENCRYPT;
+    job->chain_order = IMB_ORDER_HASH_CIPHER;
+    job->hash_alg = r->mode == RECORD_SHA_1 ? IMB_AUTH_HMAC_SHA_1 : IMB_AUTH_HMAC_SHA_256;
+    job->enc_keys = key->encrypt;
+    job->dec_keys = key->decrypt;
+    job->key_len_in_bytes = r->key_bytes;
+    job->src = fragment;
+    job->dst = fragment + 16;
+    job->cipher_start_src_offset_in_bytes = 16;
+    job->msg_len_to_cipher_in_bytes = padded;
+    job->hash_start_src_offset_in_bytes = 3;
+    job->msg_len_to_hash_in_bytes = 13 + length;
+    job->iv = r->nonces[i];
+    job->iv_len_in_bytes = 16;
+    job->auth_tag_output = fragment + 16 + length;
+    job->auth_tag_output_len_in_bytes = mac;
+    job->u.HMAC._hashed_auth_key_xor_ipad = key->hmac[0];
+    job->u.HMAC._hashed_auth_key_xor_opad = key->hmac[1];
 }
 
 /* Ciphers work in place, opening and MACs read the input. */
@@ -136,6 +180,10 @@ static inline void fill(IMB_JOB *job, const struct request *r, size_t i, int ope
         [CHACHA_SEAL] = IMB_CIPHER_CHACHA20_POLY1305, [CHACHA_OPEN] = IMB_CIPHER_CHACHA20_POLY1305 };
     if (is_hash(r->mode)) {
         fill_hash(job, r, i);
+        return;
+    }
+    if (is_record(r->mode)) {
+        fill_record(job, r, i);
         return;
     }
     const struct key *key = key_of(r, i);
@@ -298,6 +346,9 @@ size_t lab_run(const struct request *r, int check) {
                                                       : 0;
     if (is_hash(r->mode)) {
         for (size_t i = 0; i < done; i++) memcpy(r->tags[i], digests[i], 16);
+    }
+    if (is_record(r->mode)) {
+        for (size_t i = 0; i < done; i++) memcpy(r->output[i], r->nonces[i], 16);
     }
     if (r->mode == GCM_REJECT) {
         /* What was not authentic is not for the caller: Lanelock wipes it as well. */

@@ -19,6 +19,7 @@ mod maps;
 pub mod modes;
 mod mutate;
 mod oracle;
+mod records;
 mod seeds;
 mod text;
 
@@ -29,6 +30,7 @@ pub use input::Change;
 pub use lanes::lanes;
 pub use maps::maps;
 pub use mutate::{Shape, mutate};
+pub use records::records;
 pub use text::text;
 
 /// A target.
@@ -45,7 +47,7 @@ pub struct Target {
 }
 
 /// All targets. Those that ask another implementation do so in the fuzzer alone, which may link it.
-pub const TARGETS: [Target; 8] = [
+pub const TARGETS: [Target; 9] = [
     Target { name: "boxes", run: boxes, seeds: seeds::boxes, shape: Shape::Boxes { tail: 0 } },
     Target { name: "files", run: files, seeds: seeds::files, shape: Shape::Boxes { tail: 1 } },
     Target { name: "maps", run: maps, seeds: seeds::maps, shape: Shape::Units },
@@ -64,4 +66,5 @@ pub const TARGETS: [Target; 8] = [
         seeds: seeds::noise,
         shape: Shape::Bytes,
     },
+    Target { name: "records", run: records, seeds: seeds::noise, shape: Shape::Bytes },
 ];

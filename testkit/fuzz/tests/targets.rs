@@ -77,6 +77,11 @@ fn hashes() {
 }
 
 #[test]
+fn records() {
+    run("records", 300);
+}
+
+#[test]
 fn lanes() {
     run("lanes", 300);
 }

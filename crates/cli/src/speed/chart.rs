@@ -68,6 +68,7 @@ pub(super) fn chart(rows: &[MeasuredRow], passes: u16) -> String {
     let chart = LineChart {
         title: "Lanelock: cycles per byte over the size of messages".into(),
         subtitle: subtitle.join(", "),
+        across: None,
         unit: "cycles per byte".into(),
         lines,
     };

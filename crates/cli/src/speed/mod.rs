@@ -35,9 +35,6 @@ const SIZES: &[usize] = &[16, 64, 256, 1 << 10, 8 << 10, 16 << 10, 1 << 20];
 /// The same of the overview.
 const FEW_SIZES: &[usize] = &[16, 1 << 10, 16 << 10];
 
-/// Messages in the calls for many, if no number is given.
-const STREAMS: usize = 32;
-
 pub(crate) fn speed(args: &SpeedArgs) -> Result<(), Failure> {
     if let Some(emulator) = lanelock_speed::emulator() {
         return Err(Failure::unsuitable(
@@ -171,12 +168,12 @@ fn add(
     sizes: &[usize],
     all: &mut Vec<Workload>,
 ) {
-    // An expansion takes a key and no message; those of all sizes belong together.
-    let expansion = kind.operation == "expand";
+    // What takes a key and no message: those of all sizes belong together.
+    let of_keys = kind.operation == "expand" || kind.has_public_keys();
     let streams = match args.lanes {
         Some(lanes) => vec![lanes],
         None if kind.streams == Streams::One => vec![1],
-        None => vec![1, STREAMS],
+        None => vec![1, kind.usual_streams()],
     };
     for &key_bits in kind.key_bits {
         let alone = named.iter().all(Option::is_some) && !named.is_empty();
@@ -185,7 +182,7 @@ fn add(
             [] => key_bits == kind.key_bits[0],
             given => key_bits == 0 || given.iter().any(|bits| bits.includes(key_bits)),
         };
-        if !wanted && (alone || !expansion) {
+        if !wanted && (alone || !of_keys) {
             continue;
         }
         let only = kind.only_size(key_bits).map(|size| [size]);
@@ -280,15 +277,21 @@ fn percent(part: f64) -> String {
     format!("{:.0} %", 100.0 * part)
 }
 
+/// Whether it says something how many cycles a byte takes.
+fn has_bytes(row: &MeasuredRow) -> bool {
+    !row.workload.kind().is_some_and(Kind::has_public_keys)
+}
+
 fn line(row: &MeasuredRow) -> String {
     let Workload { algorithm, operation, key_bits, size, streams, .. } = row.workload;
     let key = if key_bits == 0 { "-".into() } else { key_bits.to_string() };
+    let of_bytes = |value| if has_bytes(row) { plot::value(value) } else { "-".into() };
     format!(
         "{:<24} {key:>4} {size:>8} {streams:>6} {:>11} {:>8} {:>9} {:>9} {:>7}",
         format!("{algorithm} {operation}"),
         plot::value(row.cycles()),
-        plot::value(row.cycles_per_byte()),
-        plot::value(row.gigabytes_per_second()),
+        of_bytes(row.cycles_per_byte()),
+        of_bytes(row.gigabytes_per_second()),
         of_limit(row),
         percent(row.sample.spread),
     )
@@ -296,6 +299,7 @@ fn line(row: &MeasuredRow) -> String {
 
 fn object(row: &MeasuredRow) -> Value {
     let Workload { algorithm, operation, key_bits, size, streams, keys, aad, .. } = row.workload;
+    let of_bytes = |value| has_bytes(row).then(|| rounded(value));
     json!({
         "algorithm": algorithm,
         "operation": operation,
@@ -306,10 +310,11 @@ fn object(row: &MeasuredRow) -> Value {
         "aad": aad,
         "threads": row.threads,
         "keys": if keys == Keys::Each { "each" } else { "one" },
-        "cpb": rounded(row.cycles_per_byte()),
+        "cpb": of_bytes(row.cycles_per_byte()),
         "cycles": rounded(row.cycles()),
-        "gb_per_s": rounded(row.gigabytes_per_second()),
-        "limit_cpb": row.limit.map(rounded),
+        "gb_per_s": of_bytes(row.gigabytes_per_second()),
+        "limit_cpb": row.limit.and_then(of_bytes),
+        "limit_cycles": row.limit_cycles().map(rounded),
         "spread": rounded(row.sample.spread),
         "clock_ghz": rounded(row.gigahertz),
     })

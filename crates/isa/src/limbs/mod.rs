@@ -107,6 +107,9 @@ pub trait Limbs: Sealed + Copy {
     /// One lane further down: lane 1 of `low` comes first, lane 0 of `high` last.
     fn next_lane(self, low: Self::V, high: Self::V) -> Self::V;
 
+    /// The word of the table that bits 0 to 3 of each lane's index say. Neither time nor addresses depend on it.
+    fn lookup(self, table: &[u64; 16], index: Self::V) -> Self::V;
+
     /// Overwrites `limbs` with zeros in a way that no compiler leaves out: see [`wipe`](crate::wipe).
     #[inline(always)]
     fn wipe(self, limbs: &mut [Self::V]) {

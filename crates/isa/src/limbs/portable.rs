@@ -130,4 +130,13 @@ impl Limbs for PortableLimbs {
     fn next_lane(self, _low: u64, high: u64) -> u64 {
         high
     }
+
+    #[inline(always)]
+    fn lookup(self, table: &[u64; 16], index: u64) -> u64 {
+        let mut found = 0;
+        for (at, word) in (0..).zip(table) {
+            found |= word & self.equal(index & 15, at);
+        }
+        found
+    }
 }

@@ -85,6 +85,7 @@ macro_rules! limbs {
                 fn equal(a: $v, b: $v) -> $v;
                 fn select(mask: $v, a: $v, b: $v) -> $v;
                 fn next_lane(low: $v, high: $v) -> $v;
+                fn lookup(table: &[u64; 16], index: $v) -> $v;
             }
         }
     };
@@ -110,12 +111,12 @@ macro_rules! leaves {
         $name:ident, $v:ty, lanes $lanes:literal, enable $enable:literal,
         $splat:ident, $load:ident, $store:ident, $add:ident, $sub:ident, $and:ident, $or:ident, $xor:ident,
         $shift_left:ident, $shift_right:ident, $low:ident, $high:ident, $equal:ident, $all_ones:ident,
-        $logic:ident, $align:ident
+        $logic:ident, $align:ident, $permute:ident
     ) => {
         mod $name {
             use core::arch::x86_64::{
-                $add, $align, $all_ones, $and, $equal, $high, $load, $logic, $low, $or, $shift_left,
-                $shift_right, $splat, $store, $sub, $xor, *,
+                $add, $align, $all_ones, $and, $equal, $high, $load, $logic, $low, $or, $permute,
+                $shift_left, $shift_right, $splat, $store, $sub, $xor, *,
             };
 
             leaves! { @ $v, $enable:
@@ -179,6 +180,18 @@ macro_rules! leaves {
             pub(super) fn next_lane(low: $v, high: $v) -> $v {
                 $align::<1>(high, low)
             }
+
+            #[inline]
+            #[target_feature(enable = $enable)]
+            pub(super) fn lookup(table: &[u64; 16], index: $v) -> $v {
+                let (parts, _) = table.as_chunks::<$lanes>();
+                let two = |at: usize| $permute(load(&parts[at]), index, load(&parts[at + 1]));
+                if parts.len() == 2 {
+                    return two(0);
+                }
+                let upper = equal(and(index, splat(8)), splat(8));
+                select(upper, two(2), two(0))
+            }
         }
     };
     (@ $v:ty, $enable:literal: $(fn $name:ident = $leaf:ident($($argument:ident),+);)+) => {$(
@@ -195,7 +208,8 @@ leaves! {
     _mm256_set1_epi64x, _mm256_loadu_si256, _mm256_storeu_si256, _mm256_add_epi64, _mm256_sub_epi64,
     _mm256_and_si256, _mm256_or_si256, _mm256_xor_si256, _mm256_sll_epi64, _mm256_srl_epi64,
     _mm256_madd52lo_epu64, _mm256_madd52hi_epu64, _mm256_cmpeq_epi64_mask, _mm256_maskz_mov_epi64,
-    _mm256_ternarylogic_epi64, _mm256_alignr_epi64
+    _mm256_ternarylogic_epi64, _mm256_alignr_epi64,
+    _mm256_permutex2var_epi64
 }
 
 leaves! {
@@ -203,5 +217,6 @@ leaves! {
     _mm512_set1_epi64, _mm512_loadu_si512, _mm512_storeu_si512, _mm512_add_epi64, _mm512_sub_epi64,
     _mm512_and_si512, _mm512_or_si512, _mm512_xor_si512, _mm512_sll_epi64, _mm512_srl_epi64,
     _mm512_madd52lo_epu64, _mm512_madd52hi_epu64, _mm512_cmpeq_epi64_mask, _mm512_maskz_mov_epi64,
-    _mm512_ternarylogic_epi64, _mm512_alignr_epi64
+    _mm512_ternarylogic_epi64, _mm512_alignr_epi64,
+    _mm512_permutex2var_epi64
 }

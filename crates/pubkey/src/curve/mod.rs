@@ -1,6 +1,9 @@
 //! Groups of curves.
 
+pub(crate) mod base_point;
 pub(crate) mod der;
+pub(crate) mod edwards;
+pub(crate) mod edwards_scalar;
 pub(crate) mod key;
 #[expect(unnameable_types, reason = "only curves of this crate multiply")]
 mod multiply;

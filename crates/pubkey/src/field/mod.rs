@@ -21,6 +21,7 @@ pub(crate) mod p384;
 pub(crate) mod p521;
 #[cfg(test)]
 mod tests;
+pub(crate) mod words;
 
 use core::marker::PhantomData;
 use core::ops::{Add, Sub};

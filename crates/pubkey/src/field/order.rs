@@ -32,3 +32,12 @@ impl Modulus<11> for OrderP521 {
          51868783 bf2f966b 7fcc0148 f709a5d0 3bb5c9b8 899c47ae bb6fb71e 91386409",
     );
 }
+
+/// The order of the base point of edwards25519 (RFC 8032, 5.1), which has 253 bits: `R` is 128 times it and more.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Order25519;
+
+impl Modulus<5> for Order25519 {
+    const NUMBER: [u64; 5] =
+        digits_of("10000000 00000000 00000000 00000000 14def9de a2f79cd6 5812631a 5cf5d3ed");
+}

@@ -8,11 +8,10 @@
 //!
 //! So sums are taken before the carry: a sum and a difference of two products cost as many carries as the products.
 
-use lanelock_isa::{Limbs, MOST_LIMBS};
-use zeroize::Zeroizing;
+use lanelock_isa::{LimbPart, Limbs};
 
 /// Digits of a number.
-const DIGITS: usize = 5;
+pub(crate) const DIGITS: usize = 5;
 /// Bits of a digit.
 const BITS: u32 = 51;
 /// The bits of a digit.
@@ -37,7 +36,11 @@ impl<S: Limbs> Element<S> {
     /// The number of these digits, which have to be below 2^52, in every lane.
     #[inline(always)]
     pub(crate) fn splat(s: S, digits: [u64; DIGITS]) -> Self {
-        Self(digits.map(|digit| s.splat(digit)))
+        let mut number = [s.splat(0); DIGITS];
+        for k in 0..DIGITS {
+            number[k] = s.splat(digits[k]);
+        }
+        Self(number)
     }
 
     /// The low 255 bits of a number in words of 64 bits, the lowest first.
@@ -68,7 +71,7 @@ impl<S: Limbs> Element<S> {
 
     /// The digits of the number below p.
     #[inline(always)]
-    fn reduced(self, s: S) -> [S::V; DIGITS] {
+    pub(crate) fn reduced(self, s: S) -> [S::V; DIGITS] {
         // Below 2^255 + 38, and so below 2 p.
         let (mut digits, carry) = propagated(s, self.0, s.splat(0));
         digits[0] = s.mul_low(digits[0], carry, s.splat(FOLD));
@@ -128,7 +131,7 @@ impl<S: Limbs> Element<S> {
     /// The product and a multiple of p that is above each column of another: [`Sums::minus`] may follow.
     #[inline(always)]
     pub(crate) fn times_biased(self, s: S, other: Self) -> Sums<S> {
-        product(s, self.0, other.0, P.map(|digit| s.splat(BIAS * digit)))
+        product(s, self.0, other.0, bias(s))
     }
 
     /// The square.
@@ -140,7 +143,7 @@ impl<S: Limbs> Element<S> {
     /// As [`times_biased`](Self::times_biased).
     #[inline(always)]
     pub(crate) fn squared_biased(self, s: S) -> Sums<S> {
-        square(s, self.0, P.map(|digit| s.splat(BIAS * digit)))
+        square(s, self.0, bias(s))
     }
 
     /// The number times one below 2^32.
@@ -148,12 +151,11 @@ impl<S: Limbs> Element<S> {
     pub(crate) fn times_small(self, s: S, factor: u32) -> Sums<S> {
         let (a, factor) = (self.0, s.splat(factor.into()));
         let zero = s.splat(0);
-        let high = a.map(|digit| s.mul_high(zero, digit, factor));
         let mut sums = [zero; DIGITS];
         for k in 1..DIGITS {
-            sums[k] = s.add(high[k - 1], high[k - 1]);
+            sums[k] = twice(s, s.mul_high(zero, a[k - 1], factor));
         }
-        sums[0] = s.mul_low(zero, high[4], s.splat(2 * FOLD));
+        sums[0] = s.mul_low(zero, s.mul_high(zero, a[4], factor), s.splat(2 * FOLD));
         for k in 0..DIGITS {
             sums[k] = s.mul_low(sums[k], a[k], factor);
         }
@@ -170,6 +172,33 @@ impl<S: Limbs> Element<S> {
         chosen
     }
 
+    /// -1 times a number that is [reduced](Self::reduced).
+    #[inline(always)]
+    pub(crate) fn reduced_negative(self, s: S) -> Self {
+        let mut digits = self.0;
+        for k in 0..DIGITS {
+            digits[k] = s.sub(s.splat(2 * P[k]), digits[k]);
+        }
+        Self(digits)
+    }
+
+    /// All ones where the number below p has these words.
+    #[inline(always)]
+    pub(crate) fn equals_words(self, s: S, words: [S::V; 4]) -> S::V {
+        let own = self.to_words(s);
+        let mut differences = s.splat(0);
+        for k in 0..4 {
+            differences = s.or(differences, s.xor(own[k], words[k]));
+        }
+        s.equal(differences, s.splat(0))
+    }
+
+    /// All ones where the number is 0 modulo p.
+    #[inline(always)]
+    pub(crate) fn is_zero(self, s: S) -> S::V {
+        self.equals_words(s, [s.splat(0); 4])
+    }
+
     /// 1 divided by the number, and 0 of 0.
     #[inline(always)]
     pub(crate) fn inverted(self, s: S) -> Self {
@@ -179,7 +208,6 @@ impl<S: Limbs> Element<S> {
     }
 
     /// The power (p - 5) / 8 = 2^252 - 3.
-    #[cfg_attr(not(test), expect(dead_code, reason = "signatures are what will use it"))]
     #[inline(always)]
     pub(crate) fn power_for_roots(self, s: S) -> Self {
         // (2^250 - 1) 2^2 + 1
@@ -200,8 +228,21 @@ impl<S: Limbs> Element<S> {
     /// The powers 2^250 - 1 and 11.
     #[inline(always)]
     fn power_of_250_ones(self, s: S) -> (Self, Self) {
-        let second = self.square(s);
-        let ninth = second.squared_times(s, 2).mul(s, self);
+        s.call(PowerOf250Ones(self))
+    }
+}
+
+/// The powers 2^250 - 1 and 11 of a number: a function of its own, since inversions and roots have it.
+struct PowerOf250Ones<S: Limbs>(Element<S>);
+
+impl<S: Limbs> LimbPart<S> for PowerOf250Ones<S> {
+    type Out = (Element<S>, Element<S>);
+
+    #[inline(always)]
+    fn run(self, s: S) -> Self::Out {
+        let number = self.0;
+        let second = number.square(s);
+        let ninth = second.squared_times(s, 2).mul(s, number);
         let eleventh = ninth.mul(s, second);
         let five_ones = eleventh.square(s).mul(s, ninth);
         // Each step has as many ones as the last, and those that it adds: 10, 20, 40, 50, 100, 200, 250. One loop
@@ -249,64 +290,30 @@ impl<S: Limbs> Sums<S> {
         Self(sums)
     }
 
+    /// A multiple of p more, which is above each column of a product.
+    #[inline(always)]
+    pub(crate) fn biased(self, s: S) -> Self {
+        let mut sums = self.0;
+        for k in 0..DIGITS {
+            sums[k] = s.add(sums[k], s.splat(2 * FOLD * BIAS * P[k]));
+        }
+        Self(sums)
+    }
+
     /// The sum as a number. Sums below 2^63 leave at most 2^12 above the digits, and 19 times as much above the
     /// lowest.
     #[inline(always)]
     pub(crate) fn carried(self, s: S) -> Element<S> {
-        let carries = self.0.map(|sum| s.shift_right::<BITS>(sum));
-        let mut digits = self.0.map(|sum| s.and(sum, s.splat(DIGIT)));
+        let (mut carries, mut digits) = (self.0, self.0);
+        for k in 0..DIGITS {
+            carries[k] = s.shift_right::<BITS>(carries[k]);
+            digits[k] = s.and(digits[k], s.splat(DIGIT));
+        }
         digits[0] = s.mul_low(digits[0], carries[4], s.splat(FOLD));
         for k in 1..DIGITS {
             digits[k] = s.add(digits[k], carries[k - 1]);
         }
         Element(digits)
-    }
-}
-
-/// Numbers of 32 little-endian bytes, one a lane, as words of 64 bits. Wiped when dropped.
-pub(crate) struct LaneWords(Zeroizing<[[u64; MOST_LIMBS]; 4]>);
-
-impl LaneWords {
-    /// Zero in all lanes.
-    pub(crate) fn new() -> Self {
-        Self(Zeroizing::new([[0; MOST_LIMBS]; 4]))
-    }
-
-    /// Takes a number for each lane, from the first on; the lanes that are left over keep theirs.
-    #[inline(always)]
-    pub(crate) fn set<'a>(&mut self, numbers: impl IntoIterator<Item = &'a [u8; 32]>) {
-        for (lane, number) in numbers.into_iter().enumerate() {
-            let (words, _) = number.as_chunks::<8>();
-            for (lanes, word) in self.0.iter_mut().zip(words) {
-                lanes[lane] = u64::from_le_bytes(*word);
-            }
-        }
-    }
-
-    /// The numbers of the lanes, from the first on.
-    #[inline(always)]
-    pub(crate) fn get<'a>(&self, numbers: impl IntoIterator<Item = &'a mut [u8; 32]>) {
-        for (lane, number) in numbers.into_iter().enumerate() {
-            let (words, _) = number.as_chunks_mut::<8>();
-            for (lanes, word) in self.0.iter().zip(words) {
-                *word = lanes[lane].to_le_bytes();
-            }
-        }
-    }
-
-    /// As vectors.
-    #[inline(always)]
-    pub(crate) fn load<S: Limbs>(&self, s: S) -> [S::V; 4] {
-        let [a, b, c, d] = &*self.0;
-        [s.load(a), s.load(b), s.load(c), s.load(d)]
-    }
-
-    /// From vectors.
-    #[inline(always)]
-    pub(crate) fn store<S: Limbs>(&mut self, s: S, words: [S::V; 4]) {
-        for (lanes, word) in self.0.iter_mut().zip(words) {
-            s.store(word, lanes);
-        }
     }
 }
 
@@ -328,6 +335,23 @@ fn propagated<S: Limbs>(
 /// What a column of the upper half begins with for a biased product, in units of p's digits. It counts 2 * 19 times:
 /// 608 * 2^51 is above the columns of a product.
 const BIAS: u64 = 16;
+
+/// [`BIAS`] times p.
+#[inline(always)]
+fn bias<S: Limbs>(s: S) -> [S::V; DIGITS] {
+    Element::splat(s, const { multiple_of_p(BIAS) }).0
+}
+
+/// The digits of p times a factor.
+const fn multiple_of_p(factor: u64) -> [u64; DIGITS] {
+    let mut digits = P;
+    let mut k = 0;
+    while k < DIGITS {
+        digits[k] *= factor;
+        k += 1;
+    }
+    digits
+}
 
 /// Twice the vector.
 #[inline(always)]
@@ -361,29 +385,35 @@ fn product<S: Limbs>(s: S, a: [S::V; DIGITS], b: [S::V; DIGITS], bias: [S::V; DI
             upper[i + j - 4] = s.mul_high(upper[i + j - 4], a[i], b[j]);
         }
     }
-    for k in 0..DIGITS - 1 {
-        upper[k] = twice(s, upper[k]);
-    }
     upper[4] = s.mul_high(s.add(upper[4], bias[4]), a[4], b[4]);
+    let mut low = [s.splat(0); DIGITS];
     for i in 1..DIGITS {
         for j in DIGITS - i..DIGITS {
-            upper[i + j - 5] = s.mul_low(upper[i + j - 5], a[i], b[j]);
+            low[i + j - 5] = s.mul_low(low[i + j - 5], a[i], b[j]);
         }
     }
-    let mut sums = upper.map(|column| nine_times(s, column));
+    for k in 0..DIGITS - 1 {
+        upper[k] = s.add(twice(s, upper[k]), low[k]);
+    }
+    let mut sums = upper;
+    for k in 0..DIGITS {
+        sums[k] = nine_times(s, sums[k]);
+    }
     for i in 0..DIGITS - 1 {
         for j in 0..DIGITS - 1 - i {
             sums[i + j + 1] = s.mul_high(sums[i + j + 1], a[i], b[j]);
         }
     }
-    for k in 1..DIGITS {
-        sums[k] = s.add(twice(s, sums[k]), upper[k]);
-    }
-    sums[0] = lowest(s, upper[0], a[0], b[0]);
+    // Lower halves of products go on from the upper columns meanwhile.
+    upper[0] = lowest(s, upper[0], a[0], b[0]);
     for i in 0..DIGITS {
         for j in usize::from(i == 0)..DIGITS - i {
-            sums[i + j] = s.mul_low(sums[i + j], a[i], b[j]);
+            upper[i + j] = s.mul_low(upper[i + j], a[i], b[j]);
         }
+    }
+    sums[0] = upper[0];
+    for k in 1..DIGITS {
+        sums[k] = s.add(twice(s, sums[k]), upper[k]);
     }
     Sums(sums)
 }
@@ -421,165 +451,4 @@ fn square<S: Limbs>(s: S, a: [S::V; DIGITS], bias: [S::V; DIGITS]) -> Sums<S> {
 }
 
 #[cfg(test)]
-mod tests {
-    use lanelock_isa::LimbKernel;
-    use lanelock_testkit::Rng;
-    use num_bigint::BigUint;
-
-    use super::*;
-    use crate::level::test_levels;
-
-    type Digits = [u64; DIGITS];
-
-    fn p() -> BigUint {
-        (BigUint::from(1_u8) << 255) - 19_u8
-    }
-
-    fn number(digits: &[u64]) -> BigUint {
-        digits.iter().rev().fold(BigUint::ZERO, |number, &digit| (number << BITS) + digit)
-    }
-
-    /// Digits below 2^52, often at the bounds of what a carry leaves and of what a product takes.
-    fn digits(rng: &mut Rng) -> Digits {
-        core::array::from_fn(|k| match rng.below(8) {
-            0 => 0,
-            1 => 1,
-            2 => P[k],
-            3 => DIGIT,
-            4 => (1 << 52) - 1,
-            5 => DIGIT + 1,
-            6 => rng.next_u64() >> 12,
-            _ => rng.next_u64() >> 13,
-        })
-    }
-
-    /// What is computed from each pair of numbers: results as words, or as digits that have to be below 2^52.
-    struct Pairs<'a> {
-        pairs: &'a [[Digits; 2]],
-        results: &'a mut Vec<Results>,
-    }
-
-    #[derive(Default, Clone, Debug)]
-    struct Results {
-        words: [u64; 4],
-        from_words: Digits,
-        add: Digits,
-        sub: Digits,
-        mul: Digits,
-        square: Digits,
-        small: Digits,
-        inverted: Digits,
-        root_power: Digits,
-        /// a b + a^2 + a b, all biased where they can be
-        most: Digits,
-        /// a b - a^2
-        least: Digits,
-        /// a^2 - a b
-        other: Digits,
-        product_words: Digits,
-        square_words: Digits,
-        biased_words: Digits,
-    }
-
-    impl LimbKernel for Pairs<'_> {
-        type Out = ();
-
-        #[inline(always)]
-        fn run<S: Limbs>(self, s: S) {
-            for pairs in self.pairs.chunks(S::LANES) {
-                let load = |which: usize| {
-                    Element::<S>(core::array::from_fn(|k| {
-                        let mut lanes = [0; MOST_LIMBS];
-                        for (lane, pair) in lanes.iter_mut().zip(pairs) {
-                            *lane = pair[which][k];
-                        }
-                        s.load(&lanes)
-                    }))
-                };
-                let (a, b) = (load(0), load(1));
-                let mut results: Vec<Results> = vec![Results::default(); pairs.len()];
-                let mut store = |v: &[S::V], take: fn(&mut Results) -> &mut [u64]| {
-                    for (k, &v) in v.iter().enumerate() {
-                        let mut lanes = [0; MOST_LIMBS];
-                        s.store(v, &mut lanes);
-                        for (result, lane) in results.iter_mut().zip(lanes) {
-                            take(result)[k] = lane;
-                        }
-                    }
-                };
-                let words = a.to_words(s);
-                store(&words, |r| &mut r.words);
-                store(&Element::from_words(s, words).0, |r| &mut r.from_words);
-                store(&a.add(s, b).0, |r| &mut r.add);
-                store(&a.sub(s, b).0, |r| &mut r.sub);
-                store(&a.mul(s, b).0, |r| &mut r.mul);
-                store(&a.square(s).0, |r| &mut r.square);
-                let small = Sums::of(b).plus(s, a.times_small(s, 121_665));
-                store(&small.carried(s).0, |r| &mut r.small);
-                store(&a.inverted(s).0, |r| &mut r.inverted);
-                store(&a.power_for_roots(s).0, |r| &mut r.root_power);
-                let (product, square) = (a.times(s, b), a.squared(s));
-                let (product_biased, square_biased) = (a.times_biased(s, b), a.squared_biased(s));
-                let most = product_biased.plus(s, square_biased).plus(s, product_biased);
-                store(&most.carried(s).0, |r| &mut r.most);
-                store(&product_biased.minus(s, square).carried(s).0, |r| &mut r.least);
-                store(&square_biased.minus(s, product).carried(s).0, |r| &mut r.other);
-                store(&product.0, |r| &mut r.product_words);
-                store(&square.0, |r| &mut r.square_words);
-                store(&product_biased.0, |r| &mut r.biased_words);
-                self.results.extend(results);
-            }
-        }
-    }
-
-    #[test]
-    fn against_a_library() {
-        let mut rng = Rng::from_env("p25519");
-        let p = p();
-        let most = [(1 << 52) - 1; DIGITS];
-        let mut pairs = vec![[most; 2], [most, [0; DIGITS]], [[0; DIGITS], most], [P, P]];
-        // Around p and 2^255: what is reduced once, twice or not at all.
-        for low in 0..64 {
-            let around = [DIGIT - 40 + low, DIGIT, DIGIT, DIGIT, DIGIT];
-            pairs.push([around, [low, 0, 0, 0, 0]]);
-            pairs.push([[low, 0, 0, 0, 1 << 51], around]);
-        }
-        pairs.extend((0..400).map(|_| [digits(&mut rng), digits(&mut rng)]));
-        for level in test_levels() {
-            let mut results = Vec::new();
-            level.run(Pairs { pairs: &pairs, results: &mut results });
-            for ([a, b], r) in pairs.iter().zip(&results) {
-                let (a, b) = (&number(a), &number(b));
-                let what = format!("{level}: {a:x} {b:x}");
-                let (ab, aa) = (a * b, a * a);
-                let far = &p << 20_u8;
-                for (result, expected) in [
-                    (&r.from_words, a.clone()),
-                    (&r.add, a + b),
-                    (&r.sub, &far + a - b),
-                    (&r.mul, ab.clone()),
-                    (&r.square, aa.clone()),
-                    (&r.small, b + a * 121_665_u32),
-                    (&r.inverted, a.modpow(&(&p - 2_u8), &p)),
-                    (&r.root_power, a.modpow(&((&p - 5_u8) >> 3_u8), &p)),
-                    (&r.most, &ab * 2_u8 + &aa),
-                    (&r.least, &far * &p + &ab - &aa),
-                    (&r.other, &far * &p + &aa - &ab),
-                ] {
-                    assert!(result.iter().all(|&digit| digit < 1 << 52), "{what}");
-                    assert_eq!(number(result) % &p, expected % &p, "{what}");
-                }
-                let words: Vec<u8> = r.words.iter().flat_map(|word| word.to_le_bytes()).collect();
-                assert_eq!(BigUint::from_bytes_le(&words), a % &p, "{what}");
-                for k in 0..DIGITS {
-                    assert!(
-                        r.product_words[k] < 267 << 52 && r.square_words[k] < 267 << 52,
-                        "{what}"
-                    );
-                    assert!(r.biased_words[k] < 571 << 52, "{what}");
-                    assert!(r.biased_words[k] - r.product_words[k] >= 267 << 52, "{what}");
-                }
-            }
-        }
-    }
-}
+mod tests;

@@ -3,6 +3,7 @@
 mod blinding;
 mod der;
 mod encrypt;
+mod generate;
 mod hash;
 mod key;
 mod mask;
@@ -12,6 +13,7 @@ mod pkcs1v15;
 mod private;
 mod pss;
 mod public;
+mod sieve;
 mod sign;
 
 use alloc::vec::Vec;
@@ -21,6 +23,7 @@ use zeroize::Zeroizing;
 use crate::{Error, Random, SystemRandom, operation::run_batch};
 
 pub use encrypt::{Decrypt, Encrypt, Encryption};
+pub use generate::Generate;
 pub use hash::Hash;
 pub use key::{Class, Components, PrivateKey, PublicKey};
 pub use sign::{Scheme, Sign, Signature, Verify};
@@ -53,5 +56,13 @@ pub fn decrypt_batch<K: Deref<Target = PrivateKey>>(
     operations: &[Decrypt<K>],
     random: &mut dyn Random,
 ) -> Vec<Result<Zeroizing<Vec<u8>>, Error>> {
+    run_batch(operations, random)
+}
+
+/// Generates any number of keys.
+pub fn generate_batch(
+    operations: &[Generate],
+    random: &mut dyn Random,
+) -> Vec<Result<PrivateKey, Error>> {
     run_batch(operations, random)
 }

@@ -77,16 +77,11 @@ pub(super) fn subtract(a: &mut [u64], b: &[u64]) {
     }
 }
 
-/// `a` -= `b` where `a` is not below it.
-fn subtract_once(a: &mut [u64], b: &[u64]) {
-    let keep = less(a, b);
-    let mut borrow = 0;
-    for (j, a) in a.iter_mut().enumerate() {
-        let b = b.get(j).copied().unwrap_or(0) & !keep;
-        let difference = a.wrapping_sub(b).wrapping_sub(borrow);
-        borrow = difference >> 63;
-        *a = difference & DIGIT;
-    }
+/// `a` -= `b` where `a` is not below it; all ones if it is.
+fn subtract_once(a: &mut [u64], b: &[u64]) -> u64 {
+    let is_less = less(a, b);
+    subtract_where(!is_less, a, b);
+    is_less
 }
 
 /// `a` * `b`, in as many digits as both have.
@@ -104,10 +99,10 @@ pub(super) fn multiply(a: &[u64], b: &[u64]) -> Digits {
     product
 }
 
-/// The remainder of `a` by `m`, bit by bit.
-pub(super) fn remainder(a: &[u64], m: &[u64]) -> Digits {
-    let mut rest = zero(m.len() + 1);
-    for &digit in a.iter().rev() {
+/// The quotient and the remainder of `a` by `m`, bit by bit.
+pub(super) fn divide(a: &[u64], m: &[u64]) -> (Digits, Digits) {
+    let (mut quotient, mut rest) = (zero(a.len()), zero(m.len() + 1));
+    for (quotient, &digit) in quotient.iter_mut().zip(a).rev() {
         for bit in (0..DIGIT_BITS).rev() {
             let mut carry = digit >> bit & 1;
             for rest in rest.iter_mut() {
@@ -115,10 +110,79 @@ pub(super) fn remainder(a: &[u64], m: &[u64]) -> Digits {
                 carry = twice >> DIGIT_BITS;
                 *rest = twice & DIGIT;
             }
-            subtract_once(&mut rest, m);
+            let is_less = subtract_once(&mut rest, m);
+            *quotient |= (1 & !is_less) << bit;
         }
     }
-    resized(&rest, m.len())
+    (quotient, resized(&rest, m.len()))
+}
+
+/// The remainder of `a` by `m`.
+pub(super) fn remainder(a: &[u64], m: &[u64]) -> Digits {
+    divide(a, m).1
+}
+
+/// The greatest common divisor of numbers of at most `bits` bits, by halves and differences.
+pub(super) fn greatest_common_divisor(a: &[u64], b: &[u64], bits: usize) -> Digits {
+    let (mut a, mut b) = (resized(a, a.len()), resized(b, a.len()));
+    let mut zeros = 0;
+    // Each step halves one of them, or both.
+    for _ in 0..2 * bits {
+        let (a_odd, b_odd) = (mask_of(a[0] & 1), mask_of(b[0] & 1));
+        let (both, a_less) = (a_odd & b_odd, less(&a, &b));
+        let (from_a, from_b) = (both & !a_less, both & a_less);
+        subtract_where(from_a, &mut a, &b);
+        subtract_where(from_b, &mut b, &a);
+        let (a_odd, b_odd) = (mask_of(a[0] & 1), mask_of(b[0] & 1));
+        // Both are even at the beginning alone: one of the factors that they share.
+        zeros += 1 & !a_odd & !b_odd & !both;
+        halve_where(!a_odd, &mut a);
+        halve_where(!b_odd, &mut b);
+    }
+    // One is zero now, and the other the odd part.
+    for (a, b) in a.iter_mut().zip(b.iter()) {
+        *a |= b;
+    }
+    for step in 0..2 * bits as u64 {
+        let double = !mask_of(less_word(step, zeros) ^ 1);
+        let mut carry = 0;
+        for a in a.iter_mut() {
+            let twice = (*a << 1 | carry) & double | *a & !double;
+            carry = twice >> DIGIT_BITS & double;
+            *a = twice & DIGIT;
+        }
+    }
+    a
+}
+
+/// All ones of 1, zero of 0.
+fn mask_of(bit: u64) -> u64 {
+    black_box(bit).wrapping_neg()
+}
+
+/// 1 if `a` < `b`, both below 2^63.
+fn less_word(a: u64, b: u64) -> u64 {
+    a.wrapping_sub(b) >> 63
+}
+
+/// `a` -= `b` where the mask has ones.
+fn subtract_where(mask: u64, a: &mut [u64], b: &[u64]) {
+    let mut borrow = 0;
+    for (j, a) in a.iter_mut().enumerate() {
+        let b = b.get(j).copied().unwrap_or(0) & mask;
+        let difference = a.wrapping_sub(b).wrapping_sub(borrow);
+        borrow = difference >> 63;
+        *a = difference & DIGIT;
+    }
+}
+
+/// `a` /= 2 where the mask has ones.
+fn halve_where(mask: u64, a: &mut [u64]) {
+    for j in 0..a.len() {
+        let above = a.get(j + 1).copied().unwrap_or(0);
+        let half = a[j] >> 1 | (above & 1) << (DIGIT_BITS - 1);
+        a[j] = half & mask | a[j] & !mask;
+    }
 }
 
 /// The number as words of 64 bits.
@@ -203,7 +267,7 @@ pub(super) fn inverse_of_public(number: &[u64], modulus: &[u64]) -> Option<Vec<u
         *digit &= DIGIT;
     }
     let mut digits = Zeroizing::new(digits);
-    subtract_once(&mut digits, modulus);
+    let _ = subtract_once(&mut digits, modulus);
     Some(digits.to_vec())
 }
 
@@ -227,7 +291,7 @@ fn limbs(number: &[u64]) -> Vec<i64> {
 }
 
 /// 1/m modulo 2^64 of an odd m.
-fn inverse_of_word(m: u64) -> u64 {
+pub(super) fn inverse_of_word(m: u64) -> u64 {
     let mut inverse = m;
     for _ in 0..5 {
         inverse = inverse.wrapping_mul(2_u64.wrapping_sub(m.wrapping_mul(inverse)));
@@ -384,6 +448,13 @@ mod tests {
         digits
     }
 
+    fn gcd(mut a: BigUint, mut b: BigUint) -> BigUint {
+        while b != BigUint::ZERO {
+            (a, b) = (b.clone(), a % b);
+        }
+        a
+    }
+
     #[test]
     fn against_a_library() {
         let mut random = lanelock_testkit::Rng::from_env("numbers");
@@ -399,8 +470,18 @@ mod tests {
                 assert_eq!(less(&m, &m), 0);
                 assert_eq!(is_equal(&a, &b), big_a == big_b);
                 assert_eq!(big(&multiply(&a, &b)), &big_a * &big_b);
-                let rest = remainder(&a, &m);
+                let (quotient, rest) = divide(&a, &m);
+                assert_eq!(big(&quotient), &big_a / &big_m);
                 assert_eq!(big(&rest), &big_a % &big_m);
+                for (b, shift) in [(&b, 0), (&b, 1), (&rest, 5)] {
+                    let factor = [(b[0] | 1) << shift & 0xfff];
+                    let (a, b) = (
+                        multiply(&b[..b.len() - 1], &factor),
+                        multiply(&rest[..rest.len() - 1], &factor),
+                    );
+                    let divisor = greatest_common_divisor(&a, &b, bits_of_m + 12);
+                    assert_eq!(big(&divisor), gcd(big(&a), big(&b)));
+                }
                 let mut sum = resized(&rest, m.len() + 1);
                 add(&mut sum, &m);
                 assert_eq!(big(&sum), big(&rest) + &big_m);

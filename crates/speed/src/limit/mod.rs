@@ -22,8 +22,11 @@
 //! | CRC | 2*C* (one fold a vector), and reading |
 //! | CRC of 32 bits, long, where matrices over GF(2) are fast | of twelve vectors eight by four matrices each, four by 2*C* |
 //! | hashes of many messages, HMAC, PBKDF2, KangarooTwelve | the additions, rotations and functions of all rounds, a vector |
+//! | many records of CBC with HMAC | the hashes, then CBC encryption: both take the units of vectors |
+//! | one record, where there are instructions for its hash | max(*L*, these): two chains side by side |
 //! | one message, where there are instructions for its hash | these in their order, from the first cache |
 //! | KW, KWP | 12*L*: six steps for each 8 bytes, all in a chain |
+//! | public keys, batches that fill the lanes | the multiply-adds of numbers: the head of `pubkey.rs` beside this file counts them |
 //!
 //! Whatever does not fit into the caches is held to the speed of memory as well. The processor begins the
 //! next message before a chain has ended, by so many blocks as it can hold: these are taken off the longest
@@ -40,6 +43,7 @@
 mod hashes;
 mod kernels;
 mod mixes;
+mod pubkey;
 
 use std::{
     cell::{Cell, RefCell},
@@ -60,7 +64,7 @@ use lanelock_isa::{Block, Kernel, matrices_are_fast};
 
 use crate::{
     clock::{self, float},
-    workload::{DERIVED, ITERATIONS, Workload, hash_levels},
+    workload::{DERIVED, ITERATIONS, Kind, Workload, hash_levels, limb_levels},
 };
 use hashes::{BlocksOf, Instructions, OneMessage, RoundsOf, has_instructions};
 use kernels::{
@@ -68,6 +72,7 @@ use kernels::{
     Rounds, TURNS, Width,
 };
 use mixes::Mix;
+use pubkey::MultiplyAdds;
 
 /// A shorter chain is not bound by its latency: the processor begins the next message before this one
 /// has ended.
@@ -120,6 +125,8 @@ enum Quantity {
     Hash(Inner, bool),
     /// A block of one message by instructions for its hash.
     OneMessage(Inner),
+    /// A multiply-add of digits of big numbers, a vector.
+    MultiplyAdd,
     /// A walk through so many bytes of memory.
     Walk(Walk, usize),
 }
@@ -171,7 +178,15 @@ impl Limits {
             _ => 10,
         };
         if let Some(hashing) = self.hashing(workload) {
-            return self.hash(workload, hashing, false);
+            let hash = self.hash(workload, hashing, false)?;
+            return match algorithm.strip_prefix("cbc-hmac-") {
+                Some(_) => self.record(workload, hashing, hash, |cbc| self.cycles_per_byte(cbc)),
+                None => Some(hash),
+            };
+        }
+        if workload.kind().is_some_and(Kind::has_public_keys) {
+            let vectors = pubkey::vectors(workload, limb_levels(self.level))?;
+            return Some(vectors * self.cycles(Quantity::MultiplyAdd) / float(workload.bytes()));
         }
         let per_byte = |quantity| self.cycles(quantity) / float(16 * self.width);
         let aes = || per_byte(Quantity::Aes(rounds));
@@ -253,7 +268,13 @@ impl Limits {
     pub fn mix_cycles_per_byte(&self, workload: &Workload) -> Option<f64> {
         let Workload { algorithm, operation, key_bits, .. } = *workload;
         if let Some(hashing) = self.hashing(workload) {
-            return self.hash(workload, hashing, true);
+            let hash = self.hash(workload, hashing, true)?;
+            return match algorithm.strip_prefix("cbc-hmac-") {
+                Some(_) => {
+                    self.record(workload, hashing, hash, |cbc| self.mix_cycles_per_byte(cbc))
+                }
+                None => Some(hash),
+            };
         }
         let rounds = match key_bits {
             128 => 10,
@@ -297,6 +318,9 @@ impl Limits {
             ("shake128", _) => (Inner::Shake128, padded(size, 1, 168)),
             // The key is in the states before, and the outer hash has one block.
             ("hmac-sha-256", _) => (Inner::Sha256, padded(size, 9, 64) + 1),
+            // Behind the 13 bytes of a header.
+            ("cbc-hmac-sha-1", _) => (Inner::Sha1, padded(size + 13, 9, 64) + 1),
+            ("cbc-hmac-sha-256", _) => (Inner::Sha256, padded(size + 13, 9, 64) + 1),
             ("pbkdf2-sha-256", _) => {
                 (Inner::Sha256, 2 * ITERATIONS.get() as usize * size.div_ceil(DERIVED))
             }
@@ -344,6 +368,22 @@ impl Limits {
         let long = blocks >= LONG_HASH && !mix && hashing.instructions;
         let cycles = long.then(|| self.cycles(Quantity::OneMessage(inner)))?;
         Some(cycles * float(messages * blocks) / float(workload.bytes()))
+    }
+
+    /// Cycles per byte of records whose hashes take `hash`: many are hashed and then encrypted, which use the same
+    /// units. Hash and cipher of one are two chains, which do not wait for each other.
+    fn record(
+        &self,
+        workload: &Workload,
+        hashing: Hashing,
+        hash: f64,
+        cipher: impl Fn(&Workload) -> Option<f64>,
+    ) -> Option<f64> {
+        let mac = if hashing.inner == Inner::Sha1 { 20 } else { 32 };
+        let padded = (workload.size + mac + 1).next_multiple_of(16);
+        let cbc = Workload { algorithm: "cbc", operation: "encrypt", size: padded, ..*workload };
+        let cipher = cipher(&cbc)? * float(padded) / float(workload.size);
+        Some(if hashing.lanes { hash + cipher } else { hash.max(cipher) })
     }
 
     /// Cycles per byte of AEGIS with so many lanes: a step is `rounds` rounds in each of them, all at
@@ -407,6 +447,13 @@ impl Limits {
             }
             Quantity::OneMessage(Inner::Sha1) => one_message::<algorithm::Sha1>(level),
             Quantity::OneMessage(_) => one_message::<algorithm::Sha256>(level),
+            Quantity::MultiplyAdd => {
+                let limbs = limb_levels(level);
+                let call = || {
+                    black_box(limbs.run(MultiplyAdds));
+                };
+                clock::measure(31, passes(level), call).cycles / float(pubkey::MULTIPLY_ADDS)
+            }
             Quantity::Walk(walk, bytes) => {
                 let mut data = vec![[0x5a; 16]; bytes.div_ceil(16)];
                 let data = &mut data[..];

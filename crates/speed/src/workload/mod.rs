@@ -20,6 +20,8 @@
 //! ```
 
 mod hashes;
+mod pubkey;
+mod records;
 mod runners;
 mod traffic;
 
@@ -31,9 +33,11 @@ use std::{
     thread,
 };
 
-use lanelock::AesLevel;
+use lanelock::{AesLevel, record::MOST_CONTENT};
 
 pub use hashes::{DERIVED, ITERATIONS, levels as hash_levels};
+pub use pubkey::{SIGNED, levels as limb_levels};
+pub use records::header as record_header;
 pub use traffic::{
     Buffer, LONGEST_UNIT, Lengths, LengthsOfCalls, Place, Traffic, UNITS, copies, next_copy,
 };
@@ -46,9 +50,9 @@ pub struct Workload {
     /// Its name, as `gcm`: see [`KINDS`].
     pub algorithm: &'static str,
     /// `encrypt`, `decrypt`, `seal`, `open`, `reject` (opening with a wrong tag), `mac`, `hash`, `expand` or
-    /// `derive`.
+    /// `derive`; `sign`, `verify`, `agree` (a shared secret) or `generate` (a pair of keys).
     pub operation: &'static str,
-    /// 128, 192 or 256; 0 where there is no key.
+    /// 128, 192 or 256; the modulus of RSA or the field of a curve; 0 where there is no key.
     pub key_bits: u16,
     /// Bytes of each message, or of the longest: see [`Lengths`].
     pub size: usize,
@@ -163,6 +167,7 @@ impl Workload {
                 && kind.key_bits.contains(&self.key_bits)
                 && self.size >= kind.least
                 && self.size.is_multiple_of(kind.unit)
+                && (!kind.makes_records() || self.size <= MOST_CONTENT)
                 && (self.aad == 0 || kind.takes_aad())
                 && kind.only_size(self.key_bits).is_none_or(|size| size == self.size)
         })
@@ -229,6 +234,9 @@ pub const WINDOWS: usize = 51;
 const HMAC: &[u16] = &[256];
 const ALL: &[u16] = &[128, 192, 256];
 const NONE: &[u16] = &[0];
+const MODULI: &[u16] = &[2048, 3072, 4096];
+const CURVES: &[u16] = &[256, 384];
+const CURVE_25519: &[u16] = &[256];
 
 /// Every algorithm and operation, in the order of the table; those of an algorithm stand together.
 pub const KINDS: &[Kind] = &[
@@ -259,6 +267,8 @@ pub const KINDS: &[Kind] = &[
     Kind::many("chacha20-poly1305", "seal", &[256], 1, runners::chacha20_poly1305)
         .with(Lengths::Random),
     Kind::many("chacha20-poly1305", "open", &[256], 1, runners::chacha20_poly1305).detail(),
+    Kind::many("cbc-hmac-sha-1", "seal", &[128], 1, records::cbc_hmac).detail(),
+    Kind::many("cbc-hmac-sha-256", "seal", &[128], 1, records::cbc_hmac).detail(),
     Kind::one("aegis-128l", "seal", &[128], 1, runners::aegis),
     Kind::one("aegis-128l", "open", &[128], 1, runners::aegis).detail(),
     Kind::one("aegis-128x2", "seal", &[128], 1, runners::aegis).detail(),
@@ -288,10 +298,20 @@ pub const KINDS: &[Kind] = &[
     Kind::one("key-expansion", "expand", ALL, 1, runners::expansion),
     Kind::one("gcm-key", "expand", ALL, 1, runners::gcm_key).detail(),
     Kind::together("pbkdf2-sha-256", "derive", NONE, DERIVED, hashes::pbkdf2).detail(),
+    Kind::public_key("rsa", "sign", MODULI, pubkey::rsa),
+    Kind::public_key("rsa", "verify", MODULI, pubkey::rsa),
+    Kind::public_key("ecdsa", "sign", CURVES, pubkey::ecdsa),
+    Kind::public_key("ecdsa", "verify", CURVES, pubkey::ecdsa),
+    Kind::public_key("ecdh", "agree", CURVES, pubkey::ecdh),
+    Kind::public_key("x25519", "agree", CURVE_25519, pubkey::x25519),
+    Kind::public_key("x25519", "generate", CURVE_25519, pubkey::x25519),
+    Kind::public_key("ed25519", "sign", CURVE_25519, pubkey::ed25519),
+    Kind::public_key("ed25519", "verify", CURVE_25519, pubkey::ed25519),
 ];
 
 /// What algorithms belong to, as headings, in the order of a table.
-pub const FAMILIES: [&str; 4] = ["Modes", "AEADs", "MACs, hashes and checksums", "Keys"];
+pub const FAMILIES: [&str; 5] =
+    ["Modes", "AEADs", "MACs, hashes and checksums", "Keys", "Public keys"];
 
 impl Kind {
     /// A workload of this kind.
@@ -311,7 +331,13 @@ impl Kind {
 
     /// Whether messages have additional authenticated data.
     pub fn takes_aad(&self) -> bool {
-        matches!(self.operation, "seal" | "open" | "reject")
+        // What a record authenticates beside its content has one length.
+        matches!(self.operation, "seal" | "open" | "reject") && !self.makes_records()
+    }
+
+    /// Whether messages become records of TLS, whose length is bounded.
+    fn makes_records(&self) -> bool {
+        self.algorithm.starts_with("cbc-hmac")
     }
 
     /// The size that there is, if there is only one: that of a key.
@@ -319,14 +345,26 @@ impl Kind {
         match self.operation {
             "expand" => Some(usize::from(key_bits) / 8),
             "derive" => Some(DERIVED),
+            _ if self.has_public_keys() => Some(SIGNED),
             _ => None,
         }
     }
 
+    /// Whether it is an operation with public keys, which takes cycles, and none for each byte.
+    pub fn has_public_keys(&self) -> bool {
+        matches!(self.operation, "sign" | "verify" | "agree" | "generate")
+    }
+
+    /// Messages in the call for many, if no number is named.
+    pub fn usual_streams(&self) -> usize {
+        if self.has_public_keys() { 8 } else { 32 }
+    }
+
     /// What it belongs to: one of [`FAMILIES`].
     pub fn family(&self) -> &'static str {
-        let [modes, aeads, hashes, keys] = FAMILIES;
+        let [modes, aeads, hashes, keys, public_keys] = FAMILIES;
         match (self.algorithm, self.operation) {
+            _ if self.has_public_keys() => public_keys,
             ("kw" | "kwp", _) | (_, "expand" | "derive") => keys,
             (_, "seal" | "open" | "reject") => aeads,
             (_, "mac" | "hash") => hashes,
@@ -380,6 +418,15 @@ impl Kind {
             streams: Streams::ManyOneKey,
             ..Self::one(algorithm, operation, key_bits, unit, make)
         }
+    }
+
+    const fn public_key(
+        algorithm: &'static str,
+        operation: &'static str,
+        key_bits: &'static [u16],
+        make: fn(&Workload, AesLevel) -> Runner,
+    ) -> Self {
+        Self::together(algorithm, operation, key_bits, SIGNED, make).detail()
     }
 
     const fn many(

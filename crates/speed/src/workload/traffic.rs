@@ -165,6 +165,12 @@ impl DerefMut for Buffer {
     }
 }
 
+impl AsRef<[u8]> for Buffer {
+    fn as_ref(&self) -> &[u8] {
+        self
+    }
+}
+
 /// So many copies of a message of so many bytes are more than a core's own caches hold: a power
 /// of two.
 pub fn copies(bytes: usize) -> usize {

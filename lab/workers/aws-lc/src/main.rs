@@ -2,6 +2,8 @@
 
 #[path = "../../boringssl/src/family.rs"]
 mod family;
+#[path = "../../boringssl/src/pubkey.rs"]
+mod pubkey;
 
 use std::{
     ffi::CStr,
@@ -25,7 +27,7 @@ impl Library for AwsLc {
             ("xts", operation, 256) => xts(data, operation == "encrypt"),
             // SAFETY: a static table.
             ("sha3-256", ..) => hash(unsafe { sys::EVP_sha3_256() }),
-            _ => family::prepare(row, data),
+            _ => pubkey::prepare(row, data).or_else(|| family::prepare(row, data)),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! BoringSSL, as the crate `boring-sys` builds it.
 
 mod family;
+mod pubkey;
 
 use boring_sys as sys;
 use lanelock_lab_common::{Data, Library, Prepared, Row, serve, version_of};
@@ -17,7 +18,7 @@ impl Library for BoringSsl {
     }
 
     fn prepare(&self, row: &Row, data: &Data) -> Prepared {
-        family::prepare(row, data)
+        pubkey::prepare(row, data).or_else(|| family::prepare(row, data))
     }
 }
 

@@ -1,4 +1,6 @@
-//! graviola: GCM with keys of 128 and 256 bits.
+//! graviola: GCM with keys of 128 and 256 bits, and public keys.
+
+mod pubkey;
 
 use graviola::aead::AesGcm;
 use lanelock_lab_common::{Data, Library, Prepared, Row, call, serve, version_of};
@@ -12,7 +14,7 @@ impl Library for Graviola {
 
     fn prepare(&self, row: &Row, data: &Data) -> Prepared {
         if !matches!(row.kind(), ("gcm" | "gmac", _, 128 | 256)) {
-            return None;
+            return pubkey::prepare(row, data);
         }
         let keys: Vec<_> = data.keys.iter().map(|key| AesGcm::new(key)).collect();
         match &row.operation[..] {

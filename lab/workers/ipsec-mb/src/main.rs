@@ -3,7 +3,7 @@
 
 use std::ffi::{CStr, c_char, c_int};
 
-use lanelock_lab_common::{Data, Library, Prepared, Row, call, serve};
+use lanelock_lab_common::{Data, Library, Prepared, Row, call, mac_bytes, serve};
 
 enum Key {}
 
@@ -29,7 +29,7 @@ unsafe extern "C" {
     fn lab_start() -> *const c_char;
     fn lab_expand(bytes: *const u8, count: usize);
     fn lab_gcm_key(bytes: *const u8, count: usize);
-    fn lab_keys(bytes: *const *const u8, keys: usize, count: usize) -> *const Key;
+    fn lab_keys(bytes: *const *const u8, keys: usize, count: usize, mac: usize) -> *const Key;
     fn lab_run(request: *const Request, check: c_int) -> usize;
 }
 
@@ -73,8 +73,10 @@ impl Library for IpsecMb {
         let bytes = row.key_bits / 8;
         let keys = match bytes {
             0 => std::ptr::null(),
-            // SAFETY: so many keys of that size.
-            _ => unsafe { lab_keys(keys.as_ptr(), keys.len(), bytes) },
+            // SAFETY: so many keys of that size, with that of a MAC behind it.
+            _ => unsafe {
+                lab_keys(keys.as_ptr(), keys.len(), bytes, mac_bytes(row).unwrap_or_default())
+            },
         };
         let mut request = Request {
             mode: mode as c_int,
@@ -166,7 +168,7 @@ fn main() {
 }
 
 /// In the order of `shim.c`.
-const MODES: [(&str, &str); 23] = [
+const MODES: [(&str, &str); 25] = [
     ("ecb", "encrypt"),
     ("ecb", "decrypt"),
     ("ctr", "encrypt"),
@@ -190,4 +192,6 @@ const MODES: [(&str, &str); 23] = [
     ("hmac-sha-256", "mac"),
     ("chacha20-poly1305", "seal"),
     ("chacha20-poly1305", "open"),
+    ("cbc-hmac-sha-1", "seal"),
+    ("cbc-hmac-sha-256", "seal"),
 ];

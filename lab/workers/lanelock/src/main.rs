@@ -1,12 +1,15 @@
 //! The engine of this repository, at the level that the second argument names. The measured calls are
 //! those of `lanelock speed`; the results that others are compared with come one message at a time.
 
+mod pubkey;
 mod reference;
 
 use std::cell::OnceCell;
 
 use lanelock::AesLevel;
-use lanelock_lab_common::{Data, Keys, Lengths, Library, Place, Prepared, Row, clock, serve};
+use lanelock_lab_common::{
+    Data, Keys, Lengths, Library, Place, Prepared, Row, clock, cycles, serve,
+};
 use lanelock_speed::{
     limit::Limits,
     workload::{self, KINDS, Workload},
@@ -23,7 +26,10 @@ impl Library for Engine {
     }
 
     fn prepare(&self, row: &Row, data: &Data) -> Prepared {
-        workload(row)?.exists().then(|| reference::prepare(row, data, self.level)).flatten()
+        if !workload(row)?.exists() {
+            return None;
+        }
+        pubkey::prepare(row, data, self.level).or_else(|| reference::prepare(row, data, self.level))
     }
 
     fn takes_any_traffic(&self) -> bool {
@@ -43,7 +49,7 @@ impl Library for Engine {
 
     fn measure(&self, row: &Row, windows: usize) -> Option<clock::Cycles> {
         let mut runner = workload(row)?.runner(self.level)?;
-        Some(clock::cycles(windows, || runner.run()))
+        Some(cycles(row, windows, || runner.run()))
     }
 }
 

@@ -4,8 +4,9 @@
 use std::num::NonZeroU32;
 
 use lanelock::{
-    Aes128, Aes128Cmac, Aes128KeyWrap, Aes128Xts, Aes192, Aes192Cmac, Aes192KeyWrap, Aes192Xts,
-    Aes256, Aes256Cmac, Aes256KeyWrap, Aes256Xts, AesLevel, Block, CounterBits, InOut, Pattern,
+    Aes, Aes128, Aes128Cmac, Aes128KeyWrap, Aes128Xts, Aes192, Aes192Cmac, Aes192KeyWrap,
+    Aes192Xts, Aes256, Aes256Cmac, Aes256KeyWrap, Aes256Xts, AesLevel, Block, CounterBits, InOut,
+    Pattern,
     aead::{
         Aead, Aegis128L, Aegis128X2, Aegis128X4, Aegis256, Aegis256X2, Aegis256X4, Aes128Ccm,
         Aes128Gcm, Aes128GcmSiv, Aes128Ocb3, Aes192Ccm, Aes192Gcm, Aes192Ocb3, Aes256Ccm,
@@ -15,9 +16,10 @@ use lanelock::{
         Crc32, Crc32c, Crc64Nvme, Crc64Xz, Ghash, HmacKey, Kt128, Pbkdf2Job, Polyval, Sha1,
         Sha3_256, Sha256, Sha512, Shake128, Sm3, algorithm, pbkdf2_all,
     },
+    record::{CbcHmac, MacOrder},
 };
 use lanelock_lab_common::{Data, ITERATIONS, Prepared, Row, call};
-use lanelock_speed::workload::hash_levels;
+use lanelock_speed::workload::{hash_levels, record_header};
 
 /// The call of `row`; `None` where there is nothing to compare.
 pub fn prepare(row: &Row, data: &Data, level: AesLevel) -> Prepared {
@@ -49,6 +51,10 @@ pub fn prepare(row: &Row, data: &Data, level: AesLevel) -> Prepared {
             each(keys(data, key), |key, data, i| {
                 data.tags[i].copy_from_slice(&key.tag(&data.input[i])[..16]);
             })
+        }
+        128 if row.algorithm == "cbc-hmac-sha-1" => records::<algorithm::Sha1>(row, data, level),
+        128 if row.algorithm == "cbc-hmac-sha-256" => {
+            records::<algorithm::Sha256>(row, data, level)
         }
         128 => aes_128(row, data, level),
         192 => aes_192(row, data, level),
@@ -95,6 +101,20 @@ fn hash(row: &Row, level: AesLevel) -> Prepared {
         }),
         _ => None,
     }
+}
+
+/// Records whose MAC is encrypted.
+fn records<A: algorithm::MerkleDamgard>(row: &Row, data: &Data, level: AesLevel) -> Prepared {
+    let size = row.size;
+    let key = |bytes: &Vec<u8>| {
+        let (cipher, mac) = bytes.split_first_chunk().expect("two keys");
+        let order = MacOrder::MacThenEncrypt;
+        CbcHmac::<Aes<128>, A>::with_levels(order, (cipher, level), (mac, hash_levels(level)))
+    };
+    each(data.keys.iter().map(key).collect(), move |key, data, i| {
+        let iv = iv(data, i);
+        key.seal(record_header(i), &iv, &mut data.output[i], size).expect("room");
+    })
 }
 
 fn aegis(row: &Row, data: &Data, level: AesLevel) -> Prepared {

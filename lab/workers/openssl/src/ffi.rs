@@ -23,6 +23,8 @@ pub struct Param {
 pub const SET_IVLEN: c_int = 0x9;
 pub const GET_TAG: c_int = 0x10;
 pub const SET_TAG: c_int = 0x11;
+pub const TLS1_AAD: c_int = 0x16;
+pub const SET_MAC_KEY: c_int = 0x17;
 
 unsafe extern "C" {
     pub fn OpenSSL_version(kind: c_int) -> *const c_char;

@@ -2,6 +2,7 @@
 //! sets its IV, data is in place: what the manual pages recommend.
 
 mod ffi;
+mod pubkey;
 
 use std::{
     ffi::{CStr, CString},
@@ -9,7 +10,9 @@ use std::{
 };
 
 use ffi::{CipherCtx, MacCtx};
-use lanelock_lab_common::{Data, ITERATIONS, Library, Prepared, Row, call, serve, version_of};
+use lanelock_lab_common::{
+    Data, ITERATIONS, Library, Prepared, Row, call, mac_bytes, record_header, serve, version_of,
+};
 
 struct OpenSsl;
 
@@ -29,6 +32,8 @@ impl Library for OpenSsl {
             "gmac" => gmac(row, data),
             "gcm" | "gcm-siv" | "ocb3" | "ccm" | "chacha20-poly1305" if encrypt => seal(row, data),
             "gcm" | "gcm-siv" | "ocb3" | "ccm" | "chacha20-poly1305" => open(row, data),
+            "cbc-hmac-sha-1" => records(row, data, "CBC-HMAC-SHA1"),
+            "cbc-hmac-sha-256" => records(row, data, "CBC-HMAC-SHA256"),
             "key-expansion" => expansion(row, data),
             "sha-1" => hash(c"SHA1", false),
             "sha-256" => hash(c"SHA256", false),
@@ -38,7 +43,7 @@ impl Library for OpenSsl {
             "sm3" => hash(c"SM3", false),
             "hmac-sha-256" => mac(data, c"HMAC", c"digest", c"SHA256"),
             "pbkdf2-sha-256" => pbkdf2(),
-            _ => None,
+            _ => pubkey::prepare(row, data),
         }
     }
 }
@@ -75,6 +80,11 @@ fn contexts(row: &Row, name: &str, data: &Data, encrypt: bool) -> Option<Vec<*mu
                 ffi::EVP_CIPHER_CTX_ctrl(context, ffi::SET_TAG, 16, null_mut());
             }
             init(null_mut(), key.as_ptr());
+            if let Some(length) = mac_bytes(row) {
+                // Behind the key of the cipher.
+                let key = key[row.key_bits / 8..].as_ptr().cast_mut().cast();
+                ffi::EVP_CIPHER_CTX_ctrl(context, ffi::SET_MAC_KEY, length as _, key);
+            }
             ffi::EVP_CIPHER_CTX_set_padding(context, 0);
             context
         };
@@ -162,6 +172,33 @@ fn open(row: &Row, data: &Data) -> Prepared {
             if !ccm {
                 finish(context);
             }
+        }
+    })
+}
+
+/// The library takes the explicit IV of a record for the first block of its text: what the cipher turns into that IV.
+fn records(row: &Row, data: &Data, name: &str) -> Prepared {
+    let contexts = contexts(row, name, data, true)?;
+    let ecb = self::contexts(row, "ECB", data, false)?;
+    let first = |i: usize| {
+        let mut block: [u8; 16] = *data.nonces[i].first_chunk().expect("32 bytes");
+        update(ecb[data.key_index(i)], &mut block);
+        block
+    };
+    let blocks: Vec<_> = (0..row.streams).map(first).collect();
+    let length = row.size + 16;
+    call(move |data| {
+        for (i, block) in blocks.iter().enumerate() {
+            let context = contexts[data.key_index(i)];
+            let mut header = record_header(i, length);
+            data.output[i][..16].copy_from_slice(block);
+            start(context, &[0; 32]);
+            // SAFETY: a live context, and 13 bytes.
+            unsafe {
+                let header = header.as_mut_ptr().cast();
+                ffi::EVP_CIPHER_CTX_ctrl(context, ffi::TLS1_AAD, 13, header);
+            }
+            update(context, &mut data.output[i]);
         }
     })
 }

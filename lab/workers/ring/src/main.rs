@@ -1,4 +1,7 @@
-//! ring: GCM with keys of 128 and 256 bits, ChaCha20-Poly1305, SHA-1, SHA-2, HMAC and PBKDF2.
+//! ring: GCM with keys of 128 and 256 bits, ChaCha20-Poly1305, SHA-1, SHA-2, HMAC and PBKDF2, and
+//! public keys.
+
+mod pubkey;
 
 use std::num::NonZeroU32;
 
@@ -25,7 +28,7 @@ impl Library for Ring {
             ("sha-512", ..) => return hash(&digest::SHA512),
             ("hmac-sha-256", ..) => return mac(data),
             ("pbkdf2-sha-256", ..) => return derive(),
-            _ => return None,
+            _ => return pubkey::prepare(row, data),
         };
         let key = |key: &Vec<u8>| LessSafeKey::new(UnboundKey::new(algorithm, key).expect("a key"));
         let keys: Vec<_> = data.keys.iter().map(key).collect();

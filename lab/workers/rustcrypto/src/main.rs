@@ -1,6 +1,8 @@
 //! The crates of RustCrypto. Built twice: as anyone gets them, and with `-C target-cpu=native`, which
 //! some of their authors recommend.
 
+mod pubkey;
+
 use aes::{
     Aes128, Aes192, Aes256, Block,
     cipher::{
@@ -22,7 +24,12 @@ impl Library for RustCrypto {
         let crates = ["aes", "ctr", "cbc", "xts-mode", "aes-gcm", "aes-gcm-siv", "ccm", "ocb3"];
         let more =
             ["cmac", "aes-kw", "ghash", "polyval", "sha1", "sha2", "sha3", "shake", "sm3", "k12"];
-        let named = crates.iter().chain(&more).map(|name| format!("{name} {}", version_of(name)));
+        let public = ["rsa", "p256", "p384", "x25519-dalek", "ed25519-dalek"];
+        let named = crates
+            .iter()
+            .chain(&more)
+            .chain(&public)
+            .map(|name| format!("{name} {}", version_of(name)));
         let native = if cfg!(target_feature = "vaes") { ", for this processor" } else { "" };
         format!("RustCrypto ({}){native}", named.collect::<Vec<_>>().join(", "))
     }
@@ -50,6 +57,7 @@ impl Library for RustCrypto {
             ("chacha20-poly1305", ..) => {
                 aead(keys::<chacha20poly1305::ChaCha20Poly1305>(data), row)
             }
+            ("rsa" | "ecdsa" | "ecdh" | "x25519" | "ed25519", ..) => pubkey::prepare(row, data),
             (_, _, 128) => aes_128(row, data),
             (_, _, 192) => aes_192(row, data),
             (_, _, 256) => aes_256(row, data),

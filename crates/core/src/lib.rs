@@ -53,7 +53,7 @@ pub mod parts {
             cmac::{absorb, absorb_blocks, xor},
             ecb::load_group,
         },
-        public::length as public_length,
+        public::{blinded, length as public_length, passed},
         set_up::{SetUp, copy_ok, default_level, detected_level},
         tag::{authenticate, authenticate_beside, authenticate_wiping, copy_tag},
     };

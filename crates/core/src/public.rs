@@ -1,7 +1,7 @@
 //! What may be known of values that were computed from secrets.
 //!
 //! No branch and no index depends on a key or a text, but for what is decided here: whether a check has
-//! passed, and how long a key is that was unwrapped. The check of constant time (`tools/ct`) follows secrets
+//! passed, how long a text is that was unwrapped, and what a random number hides. The check of constant time (`tools/ct`) follows secrets
 //! through memory and registers; built with `--cfg lanelock_ct`, these functions tell it that a value is
 //! public from here on.
 
@@ -11,6 +11,23 @@ use subtle::Choice;
 #[inline(always)]
 pub(crate) fn verdict(passed: Choice) -> bool {
     declassify(passed.unwrap_u8().into()) == 1
+}
+
+/// [`verdict`] of a mask: all ones, or 1, where the check has passed, and zero where not.
+#[inline(always)]
+pub fn passed(mask: u64) -> bool {
+    declassify(usize::from(mask & 1 == 1)) == 1
+}
+
+/// A number that was multiplied by a random one, of which nobody knows anything else: of itself it says nothing.
+#[inline(always)]
+pub fn blinded(words: &mut [u64]) {
+    #[cfg(lanelock_ct)]
+    for word in words {
+        *word = declassify(*word as usize) as u64;
+    }
+    #[cfg(not(lanelock_ct))]
+    let _ = words;
 }
 
 /// A length that was authenticated: the caller gets so many bytes.

@@ -23,6 +23,7 @@
 use alloc::{vec, vec::Vec};
 use core::{fmt, ops::Deref};
 
+use lanelock_core::parts::passed;
 use lanelock_isa::{LimbKernel, LimbLevel, Limbs, StackDepth};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
@@ -149,7 +150,7 @@ impl SharedSecret {
     /// The secret, unless it is all zeros.
     fn checked(bytes: &[u8; BYTES]) -> Result<Self, Error> {
         let any = bytes.iter().fold(0, |any, byte| any | byte);
-        if any == 0 {
+        if passed(u64::from(any).wrapping_sub(1) >> 63) {
             return Err(Error::Key("the public key is of low order"));
         }
         Ok(Self(*bytes))

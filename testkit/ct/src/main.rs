@@ -29,6 +29,7 @@ use lanelock::{
     AesLevel,
     hash::{HashLevel, ShaLevel},
 };
+use lanelock_isa::LimbLevel;
 
 const USAGE: &str =
     "usage: lanelock-ct taint|stat [--short] [--measurements NUMBER] [WORD of operation]...";
@@ -81,7 +82,7 @@ fn main() -> ExitCode {
 
 /// Prints a row of the table for each level that the processor, or valgrind, does not have.
 fn skip_missing_levels(method: &str, reason: &str) {
-    for family in [AesLevel::FAMILY, HashLevel::FAMILY, ShaLevel::FAMILY] {
+    for family in [AesLevel::FAMILY, HashLevel::FAMILY, ShaLevel::FAMILY, LimbLevel::FAMILY] {
         for level in family.levels().iter().filter(|level| !family.has(level.name)) {
             println!("all of {}|{}|{method}|skipped: {reason}|-|-", family.name(), level.name);
         }

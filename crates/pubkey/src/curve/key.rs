@@ -4,6 +4,7 @@ use alloc::{vec, vec::Vec};
 use core::fmt;
 use std::sync::OnceLock;
 
+use lanelock_core::parts::passed;
 use lanelock_isa::LimbLevel;
 use zeroize::{Zeroize, Zeroizing};
 
@@ -33,17 +34,22 @@ pub(crate) fn bytes<C: Curve>(number: &C::Number) -> Vec<u8> {
 
 /// Whether `a` < `b`, in a time that does not depend on them.
 pub(crate) fn below<N: AsRef<[u64]>>(a: &N, b: &N) -> bool {
+    borrow(a, b) == 1
+}
+
+/// 1 where `a` < `b`, else 0.
+fn borrow<N: AsRef<[u64]>>(a: &N, b: &N) -> u64 {
     let mut borrow = 0;
     for (a, b) in a.as_ref().iter().zip(b.as_ref()) {
         borrow = a.wrapping_sub(*b).wrapping_sub(borrow) >> 63;
     }
-    borrow == 1
+    borrow
 }
 
 /// Whether 0 < `number` < n, in a time that does not depend on it.
 pub(crate) fn is_scalar<C: Curve>(number: &C::Number) -> bool {
     let any = number.as_ref().iter().fold(0, |any, digit| any | digit);
-    (any != 0) & below(number, &C::ORDER)
+    passed(((any | any.wrapping_neg()) >> 63) & borrow(number, &C::ORDER))
 }
 
 /// The number of the first bits of `bytes`, as many as the order has: `bits2int` of RFC 6979, section 2.3.2.

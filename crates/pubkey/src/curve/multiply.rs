@@ -2,6 +2,7 @@
 
 use alloc::{vec, vec::Vec};
 use core::marker::PhantomData;
+use lanelock_core::parts::passed;
 use lanelock_isa::{LimbKernel, Limbs, MOST_LIMBS};
 use zeroize::Zeroize;
 
@@ -142,7 +143,7 @@ fn put<S: Limbs, N>(s: S, valid: S::V, jobs: &mut [Job<N>]) {
     let mut words = [0; MOST_LIMBS];
     s.store(valid, &mut words);
     for (job, word) in jobs.iter_mut().zip(words) {
-        job.valid = word != 0;
+        job.valid = passed(word);
     }
 }
 

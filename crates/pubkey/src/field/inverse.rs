@@ -66,7 +66,14 @@ impl<S: Limbs, M: Modulus<D>, const D: usize> LimbPart<S> for Inverse<'_, S, M, 
 /// All ones where bit `N`, above which there is none, is set.
 #[inline(always)]
 fn mask<S: Limbs, const N: u32>(s: S, v: S::V) -> S::V {
-    s.sub(s.splat(0), s.shift_right::<N>(v))
+    unknown::<S>(s.sub(s.splat(0), s.shift_right::<N>(v)))
+}
+
+/// The same, of which the compiler does not know that it is a mask: where a vector is one word, it made branches of
+/// additions that a mask leaves out.
+#[inline(always)]
+fn unknown<S: Limbs>(mask: S::V) -> S::V {
+    if S::LANES == 1 { core::hint::black_box(mask) } else { mask }
 }
 
 /// [`STEPS`] steps from the lowest digits of f and g: the matrix, by rows.
@@ -76,7 +83,7 @@ fn steps<S: Limbs>(s: S, zeta: &mut S::V, mut f: S::V, mut g: S::V) -> [S::V; 4]
     let [mut u, mut v, mut q, mut r] = [one, zero, zero, one];
     for _ in 0..STEPS {
         let positive = mask::<S, 63>(s, *zeta);
-        let odd = s.sub(zero, s.and(g, one));
+        let odd = unknown::<S>(s.sub(zero, s.and(g, one)));
         // g -+ f, where g is odd.
         let signed = |x| s.and(s.sub(s.xor(x, positive), positive), odd);
         g = s.add(g, signed(f));

@@ -8,6 +8,7 @@
 
 use alloc::vec::Vec;
 use core::fmt;
+use lanelock_core::parts::blinded;
 use std::sync::{Mutex, PoisonError};
 
 use super::{key::PrivateKey, number};
@@ -90,7 +91,9 @@ fn new_pairs(keys: &[&PrivateKey], random: &mut dyn Random) -> Result<Vec<Pair>,
             .map(|(modulus, pair)| Product { modulus, a: &pair[0], b: &pair[1] })
             .collect();
         // R / (r t) of a random r and its mask t; one in 2^1000 has no inverse.
-        let inverses: Option<Vec<_>> = multiply_all(level, &masked)
+        let mut masked = multiply_all(level, &masked);
+        masked.iter_mut().for_each(|number| blinded(number));
+        let inverses: Option<Vec<_>> = masked
             .iter()
             .zip(moduli())
             .map(|(number, modulus)| number::inverse_of_public(number, modulus.digits()))
@@ -137,7 +140,7 @@ fn below(modulus: &Modulus, random: &mut dyn Random) -> Result<Digits, Error> {
             *digit = u64::from_le_bytes(*bytes) & DIGIT >> (DIGIT_BITS - bits);
         }
         // A number that is refused tells nothing about the one that is taken.
-        if number::less(&number, digits) != 0 {
+        if number::is_less(&number, digits) {
             return Ok(number);
         }
     }

@@ -2,6 +2,7 @@
 
 use alloc::{sync::Arc, vec::Vec};
 use core::fmt;
+use lanelock_core::parts::passed;
 use lanelock_isa::LimbLevel;
 use zeroize::Zeroizing;
 
@@ -186,15 +187,15 @@ impl PrivateKey {
         let public = PublicKey::new(components.n, components.e)?;
         let (level, bits) = (public.level, public.bits());
         let half = digits_for(bits / 2);
+        // How many digits before a secret number are zero is a secret too.
         let read = |bytes: &[u8], digits: usize, what: &'static str| {
-            let bytes = trimmed(bytes);
-            let zeros = bytes.first().map_or(0, |byte| byte.leading_zeros() as usize);
-            if 8 * bytes.len() - zeros > DIGIT_BITS * digits {
+            let mut wide = number::zero(digits.max((8 * bytes.len()).div_ceil(DIGIT_BITS)));
+            digits_from_bytes(bytes, &mut wide);
+            let (number, above) = wide.split_at(digits);
+            if !number::is_equal(above, &[]) {
                 return Err(Error::Key(what));
             }
-            let mut number = number::zero(digits);
-            digits_from_bytes(bytes, &mut number);
-            Ok(number)
+            Ok(number::resized(number, digits))
         };
         let p = read(components.p, half, "a prime is longer than half of the modulus")?;
         let q = read(components.q, half, "a prime is longer than half of the modulus")?;
@@ -203,16 +204,16 @@ impl PrivateKey {
         let dq = read(components.dq, half, "an exponent is not the one of its prime")?;
         let qinv = read(components.qinv, half, "the coefficient is not the inverse of q")?;
 
-        if number::bits(&p) != bits / 2 || number::bits(&q) != bits / 2 {
+        if !has_bits(&p, bits / 2) || !has_bits(&q, bits / 2) {
             return Err(Error::Key("a prime has not half the bits of the modulus"));
         }
-        if p[0] & q[0] & 1 == 0 || number::is_equal(&p, &q) {
+        if !passed(p[0] & q[0]) || number::is_equal(&p, &q) {
             return Err(Error::Key("the primes are equal, or one is even"));
         }
         if !number::is_equal(&number::multiply(&p, &q), public.n.digits()) {
             return Err(Error::Key("the modulus is not the product of the primes"));
         }
-        if number::less(&d, public.n.digits()) == 0 {
+        if !number::is_less(&d, public.n.digits()) {
             return Err(Error::Key("the private exponent is not below the modulus"));
         }
         let e = [public.e & DIGIT, public.e >> DIGIT_BITS];
@@ -220,14 +221,14 @@ impl PrivateKey {
             let mut order = prime.clone();
             order[0] -= 1;
             let product = number::remainder(&number::multiply(exponent, &e), &order);
-            if number::less(exponent, &order) == 0
+            if !number::is_less(exponent, &order)
                 || !number::is_equal(&product, &[1])
                 || !number::is_equal(&number::remainder(&d, &order), exponent)
             {
                 return Err(Error::Key("an exponent is not the inverse of the public one"));
             }
         }
-        if number::less(&qinv, &p) == 0 {
+        if !number::is_less(&qinv, &p) {
             return Err(Error::Key("the coefficient is not the inverse of q"));
         }
 
@@ -318,7 +319,13 @@ fn product(level: LimbLevel, modulus: &Modulus, a: &[u64], b: &[u64]) -> Digits 
     multiply_all(level, &[Product { modulus, a, b }]).swap_remove(0)
 }
 
-/// The number without zeros before it.
+/// Whether the number has exactly so many bits, which may be known of a prime.
+fn has_bits(number: &[u64], bits: usize) -> bool {
+    let (top, shift) = ((bits - 1) / DIGIT_BITS, (bits - 1) % DIGIT_BITS);
+    number::is_equal(&[number[top] >> shift], &[1]) && number::is_equal(&number[top + 1..], &[])
+}
+
+/// The number, which is public, without zeros before it.
 fn trimmed(number: &[u8]) -> &[u8] {
     let zeros = number.iter().take_while(|&&byte| byte == 0).count();
     &number[zeros..]

@@ -5,6 +5,7 @@
 
 use alloc::{vec, vec::Vec};
 use core::hint::black_box;
+use lanelock_core::parts::passed;
 use zeroize::Zeroizing;
 
 use crate::digits::{DIGIT, DIGIT_BITS, Digits, digits_from_bytes};
@@ -33,7 +34,7 @@ pub(super) fn from_message(bytes: &[u8], key: &super::PublicKey) -> Option<Digit
     }
     let mut number = zero(modulus.len());
     digits_from_bytes(bytes, &mut number);
-    (less(&number, modulus) != 0).then_some(number)
+    is_less(&number, modulus).then_some(number)
 }
 
 /// All ones if `a` < `b`, else zero; the shorter one is followed by zeros.
@@ -53,7 +54,12 @@ pub(super) fn is_equal(a: &[u64], b: &[u64]) -> bool {
         let at = |number: &[u64]| number.get(j).copied().unwrap_or(0);
         difference |= at(a) ^ at(b);
     }
-    black_box(difference) == 0
+    passed((black_box(difference | difference.wrapping_neg()) >> 63) ^ 1)
+}
+
+/// Whether `a` is less than `b`, which may be known.
+pub(super) fn is_less(a: &[u64], b: &[u64]) -> bool {
+    passed(less(a, b))
 }
 
 /// `a` += `b`, which has to fit.

@@ -1,6 +1,7 @@
 //! The padding of OAEP: RFC 8017, section 7.1.
 
 use alloc::{vec, vec::Vec};
+use lanelock_core::parts::{passed, public_length};
 use lanelock_digest::ShaLevel;
 use zeroize::Zeroizing;
 
@@ -78,11 +79,11 @@ pub(super) fn unpad(
         good &= found | mask::equal(byte.into(), 0);
     }
     good &= found;
-    if good == 0 {
+    if !passed(good) {
         return Err(Error::Decryption);
     }
     let mut message = Zeroizing::new(block.to_vec());
     mask::move_to_front(&mut message, start);
-    message.truncate(block.len() - start);
+    message.truncate(public_length(block.len() - start));
     Ok(message)
 }

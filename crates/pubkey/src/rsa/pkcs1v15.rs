@@ -1,6 +1,7 @@
 //! The paddings of PKCS #1 v1.5: RFC 8017, sections 7.2 and 9.2.
 
 use alloc::{vec, vec::Vec};
+use lanelock_core::parts::public_length;
 use lanelock_digest::{HmacKey, Levels, algorithm::Sha256};
 use zeroize::Zeroizing;
 
@@ -101,7 +102,7 @@ pub(super) fn unpad(
         *byte = mask::select_byte(good, encoded, *byte);
     }
     mask::move_to_front(&mut message, start);
-    message.truncate(length - start);
+    message.truncate(public_length(length - start));
     message
 }
 

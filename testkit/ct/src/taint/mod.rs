@@ -7,6 +7,7 @@
 
 mod hashes;
 mod operations;
+mod pubkey;
 mod records;
 
 use std::hint::black_box;
@@ -16,6 +17,8 @@ use lanelock::{
     aead::{Aead, Aes128Gcm},
     hash::Levels,
 };
+
+use lanelock_isa::LimbLevel;
 
 use crate::{Options, client, planted, skip_missing_levels};
 use operations::OPERATIONS;
@@ -70,6 +73,17 @@ pub(crate) fn run(options: &Options) -> bool {
             let errors = errors_of(|| operation(levels, extent));
             let result = if errors == 0 { "clean" } else { "LEAK" };
             println!("{name}|{} {}|taint|{result}|-|-", levels.lanes, levels.one);
+            passed &= errors == 0;
+        }
+    }
+    for level in LimbLevel::available() {
+        for (name, operation) in pubkey::OPERATIONS {
+            if !options.chosen(name) {
+                continue;
+            }
+            let errors = errors_of(|| operation(level, extent));
+            let result = if errors == 0 { "clean" } else { "LEAK" };
+            println!("{name}|{level}|taint|{result}|-|-");
             passed &= errors == 0;
         }
     }

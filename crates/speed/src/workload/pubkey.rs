@@ -59,6 +59,14 @@ fn rsa_signatures(key: &rsa::PrivateKey, messages: &[Buffer]) -> Vec<rsa::Signat
     all_done(rsa::sign_batch(&signs, &mut SystemRandom))
 }
 
+pub(super) fn rsa_generate(workload: &Workload, level: AesLevel) -> Runner {
+    let generate = rsa::Generate::new(workload.key_bits.into()).expect("a size that is there");
+    let generate = [generate.with_level(levels(level))];
+    Runner::new(move || {
+        black_box(all_done(rsa::generate_batch(&generate, &mut SystemRandom)));
+    })
+}
+
 /// The results of a batch, without which a figure would say nothing.
 fn all_done<T>(results: Vec<Result<T, lanelock_pubkey::Error>>) -> Vec<T> {
     results.into_iter().map(|result| result.expect(DONE)).collect()

@@ -196,6 +196,39 @@ impl<S: Limbs> Lanes<S> {
         self.twice = twice;
     }
 
+    /// As [`multiply`](Self::multiply), in registers where the number fits: code that should stand in few places.
+    #[inline(always)]
+    fn multiply_unrolled(&mut self, result: &mut [S::V], a: &[S::V], b: &[S::V]) {
+        if self.modulus.len() == REGISTERS {
+            in_registers::<S, false>(self.s, result, [a, b, &self.modulus], self.k0, None);
+        } else {
+            self.multiply(result, a, b);
+        }
+    }
+
+    /// The same for [`square`](Self::square), and the choice of a tile of `power` where it fits.
+    #[inline(always)]
+    fn square_unrolled(
+        &mut self,
+        result: &mut [S::V],
+        a: &[S::V],
+        (table, masks): (&[S::V], &[S::V; POWERS]),
+        power: &mut [S::V],
+        at: usize,
+    ) {
+        let s = self.s;
+        if self.modulus.len() == REGISTERS {
+            double(s, &mut self.twice, a);
+            let table = table[at..].first_chunk().expect("a table of all powers");
+            let mut choice = Choice { table, masks, tile: [s.splat(0); TILE] };
+            let numbers = [a, &self.twice, &self.modulus];
+            in_registers::<S, true>(s, result, numbers, self.k0, Some(&mut choice));
+            power[at..at + TILE].copy_from_slice(&choice.tile);
+        } else {
+            self.square(result, a);
+        }
+    }
+
     /// The product of `a` and `b`, or the square of `a` where `b` is twice `a`.
     ///
     /// Quotients wait for each other, and what waits longest comes first: those of the next tile as soon as the
@@ -264,6 +297,114 @@ impl<S: Limbs> Lanes<S> {
         self.s.wipe(&mut self.sums);
         self.s.wipe(&mut self.twice);
     }
+}
+
+/// A tile of the power of each lane, for which that tile of all powers is read.
+struct Choice<'a, S: Limbs> {
+    /// The table from the tile of the first power on.
+    table: &'a [S::V; SPAN],
+    /// All ones in the lanes that want a power.
+    masks: &'a [S::V; POWERS],
+    tile: [S::V; TILE],
+}
+
+/// From the tile of the first power to that of the last.
+const SPAN: usize = (POWERS - 1) * REGISTERS + TILE;
+
+impl<S: Limbs> Choice<'_, S> {
+    /// Takes the tile of a power where it is wanted.
+    #[inline(always)]
+    fn power(&mut self, s: S, number: usize) {
+        if number < POWERS {
+            for t in 0..TILE {
+                let digit = self.table[number * REGISTERS + t];
+                self.tile[t] = s.select(self.masks[number], digit, self.tile[t]);
+            }
+        }
+    }
+}
+
+/// Digits of a number whose columns fit into registers: that is half of an RSA modulus of 2048 bits.
+const REGISTERS: usize = 20;
+
+/// Writes a statement for each digit: of loops, the compiler unrolls some too late to keep columns in registers.
+macro_rules! each_digit {
+    ($j:ident => $body:expr) => {
+        each_digit!(@ $j => $body; 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19)
+    };
+    (@ $j:ident => $body:expr; $($digit:literal)+) => {$({
+        const $j: usize = $digit;
+        $body;
+    })+};
+}
+
+/// The product of `a` and `b`, or the square of `a` where `b` is twice `a`, with all columns in registers.
+///
+/// Each digit of `a` takes its row of the product, then the quotient that makes the lowest column a multiple of 2^52,
+/// then leaves that column.
+/// Beside a square, a tile of a power is chosen from the table, whose reads would take as long as a square by themselves.
+#[inline(always)]
+fn in_registers<S: Limbs, const SQUARE: bool>(
+    s: S,
+    result: &mut [S::V],
+    [a, b, m]: [&[S::V]; 3],
+    k0: S::V,
+    mut choice: Option<&mut Choice<'_, S>>,
+) {
+    let of = |number| <&[S::V; REGISTERS]>::try_from(number).expect("all have as many digits");
+    let (a, b, m): (&[S::V; REGISTERS], _, _) = (of(a), of(b), of(m));
+    let result: &mut [S::V; REGISTERS] = result.try_into().expect("all have as many digits");
+    let mut sums = [s.splat(0); REGISTERS + 1];
+    each_digit!(I => {
+        sums = row::<S, SQUARE, I>(s, sums, a, b, m, k0);
+        if let Some(choice) = &mut choice {
+            choice.power(s, 2 * I);
+            choice.power(s, 2 * I + 1);
+            // Or the compiler would read the table first, into other memory, and choose last.
+            core::hint::black_box(&mut choice.tile);
+        }
+    });
+    let mut carry = s.splat(0);
+    each_digit!(J => {
+        let sum = s.add(sums[J], carry);
+        carry = s.shift_right::<DIGIT_SHIFT>(sum);
+        result[J] = s.and(sum, s.splat(DIGIT));
+    });
+}
+
+/// Row `I`: see [`in_registers`].
+#[inline(always)]
+fn row<S: Limbs, const SQUARE: bool, const I: usize>(
+    s: S,
+    mut sums: [S::V; REGISTERS + 1],
+    a: &[S::V; REGISTERS],
+    b: &[S::V; REGISTERS],
+    m: &[S::V; REGISTERS],
+    k0: S::V,
+) -> [S::V; REGISTERS + 1] {
+    let x = a[I];
+    // Of a square: the digit itself, then twice those above it, the first without the bit that comes from it.
+    each_digit!(J => if !SQUARE || J >= I {
+        let y = if SQUARE && J == I {
+            x
+        } else if SQUARE && J == I + 1 {
+            s.and(s.shift_left::<1>(a[J]), s.splat(DIGIT))
+        } else {
+            b[J]
+        };
+        sums[J] = s.mul_low(sums[J], x, y);
+        sums[J + 1] = s.mul_high(sums[J + 1], x, y);
+    });
+    let q = s.mul_low(s.splat(0), sums[0], k0);
+    each_digit!(J => {
+        sums[J] = s.mul_low(sums[J], m[J], q);
+        sums[J + 1] = s.mul_high(sums[J + 1], m[J], q);
+    });
+    let carry = s.shift_right::<DIGIT_SHIFT>(sums[0]);
+    let mut next = [s.splat(0); REGISTERS + 1];
+    each_digit!(J => next[J] = sums[J + 1]);
+    next[0] = s.add(next[0], carry);
+    next
 }
 
 /// The digits of a number that a tile holds.
@@ -558,24 +699,50 @@ impl LimbKernel for Powers<'_> {
             table.resize(POWERS * digits, s.splat(0));
             one_of(s, powers, &mut table[..digits]);
             table[digits..2 * digits].copy_from_slice(&base);
-            for power in (2..POWERS).step_by(2) {
-                let (low, high) = table.split_at_mut(power * digits);
-                let (even, odd) = high.split_at_mut(digits);
-                lanes.square(even, &low[power / 2 * digits..]);
-                lanes.multiply(&mut odd[..digits], even, &base);
-            }
+            let mut other = base.clone();
 
+            // First the table, then the windows of the exponent: one loop, since square and product are long when
+            // they are unrolled.
             let count = self.bits.div_ceil(WINDOW_BITS);
-            power_of(s, &mut result, &table, windows(s, powers, count - 1));
-            for window in (0..count - 1).rev() {
-                for _ in 0..WINDOW_BITS {
-                    lanes.square(&mut factor, &result);
-                    core::mem::swap(&mut factor, &mut result);
+            let mut masks = [s.splat(0); POWERS];
+            for step in 2..POWERS + (count - 1) * (WINDOW_BITS + 1) {
+                let is_square;
+                let mut tile = 0;
+                if let Some(step) = step.checked_sub(POWERS) {
+                    let (window, step) =
+                        (count - 1 - step / (WINDOW_BITS + 1), step % (WINDOW_BITS + 1));
+                    is_square = step < WINDOW_BITS;
+                    if window == count - 1 && step == 0 {
+                        masks_of(s, &mut masks, windows(s, powers, window));
+                        power_of(s, &mut result, &table, &masks);
+                    }
+                    if step == 0 {
+                        masks_of(s, &mut masks, windows(s, powers, window - 1));
+                    }
+                    // The last square has no tile that is new.
+                    tile = step.min(REGISTERS / TILE - 1);
+                    if !is_square && digits != REGISTERS {
+                        power_of(s, &mut factor, &table, &masks);
+                    }
+                } else {
+                    is_square = step % 2 == 0;
+                    let from = if is_square { step / 2 } else { step - 1 };
+                    result.copy_from_slice(&table[from * digits..(from + 1) * digits]);
+                    factor.copy_from_slice(&base);
                 }
-                power_of(s, &mut factor, &table, windows(s, powers, window));
-                lanes.multiply(&mut base, &result, &factor);
-                core::mem::swap(&mut base, &mut result);
+                if is_square {
+                    let table = (&table[..], &masks);
+                    lanes.square_unrolled(&mut other, &result, table, &mut factor, tile * TILE);
+                } else {
+                    lanes.multiply_unrolled(&mut other, &result, &factor);
+                }
+                core::mem::swap(&mut other, &mut result);
+                if step < POWERS {
+                    table[step * digits..(step + 1) * digits].copy_from_slice(&result);
+                }
             }
+            s.wipe(&mut masks);
+            s.wipe(&mut other);
             out_of_form(&mut lanes, &result, &mut factor);
             scatter(s, &factor, results);
             lanes.wipe([base, factor, result]);
@@ -649,17 +816,21 @@ fn windows<S: Limbs>(s: S, powers: &[Power<'_>], window: usize) -> S::V {
     s.load(&bits)
 }
 
-/// The power of each lane from the table, which is read whole.
+/// All ones in the lanes that want each power.
 #[inline(always)]
-fn power_of<S: Limbs>(s: S, power: &mut [S::V], table: &[S::V], windows: S::V) {
-    let digits = power.len();
-    let mut masks = [s.splat(0); POWERS];
+fn masks_of<S: Limbs>(s: S, masks: &mut [S::V; POWERS], windows: S::V) {
     for (mask, index) in masks.iter_mut().zip(0..) {
         *mask = s.equal(windows, s.splat(index));
     }
+}
+
+/// The power of each lane from the table, which is read whole.
+#[inline(always)]
+fn power_of<S: Limbs>(s: S, power: &mut [S::V], table: &[S::V], masks: &[S::V; POWERS]) {
+    let digits = power.len();
     for (at, power) in (0..).step_by(TILE).zip(power.chunks_exact_mut(TILE)) {
         let mut chosen = [s.splat(0); TILE];
-        for (entry, &mask) in table.chunks_exact(digits).zip(&masks) {
+        for (entry, &mask) in table.chunks_exact(digits).zip(masks) {
             let entry: &[S::V; TILE] = entry[at..].first_chunk().expect("whole tiles");
             for t in 0..TILE {
                 chosen[t] = s.select(mask, entry[t], chosen[t]);

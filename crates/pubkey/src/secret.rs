@@ -118,7 +118,7 @@ mod tests {
         let heap = Secret::from(Zeroizing::new(words.clone()));
         let locked = heap.lock().unwrap();
         assert_eq!(&locked[..], &words[..]);
-        assert_eq!(&locked.clone().lock().unwrap()[..], &words[..]);
+        assert_eq!(&locked.lock().unwrap()[..], &words[..]);
         assert_eq!(alloc::format!("{locked:?} {heap:?}"), "Secret Secret");
         assert!(Secret::from(Zeroizing::new(vec![])).lock().unwrap().is_empty());
     }

@@ -316,6 +316,36 @@ fn encodings() {
     of::<P521, P256>();
 }
 
+/// The traits of the crate `signature`: messages are hashed with the curve's hash, RFC 6979 gives the nonce.
+#[cfg(feature = "signature")]
+#[test]
+fn signature_traits() {
+    use signature::{
+        RandomizedSigner as _, SignatureEncoding as _, Verifier, hazmat::PrehashSigner as _,
+    };
+    fn of<C: Curve>(hash: ecdsa::Hash) {
+        let cases = curves::rfc6979();
+        let name = format!("{hash:?}").replace("Sha", "SHA-");
+        for case in cases.iter().filter(|case| case.curve == C::NAME && case.hash == name) {
+            let key = ecdsa::SigningKey::<C>::from_bytes(case.key.as_deref().unwrap()).unwrap();
+            let signature = signature::Signer::sign(&key, &case.message);
+            assert_eq!(signature.to_der(), case.signature, "{}", case.name);
+            let public = key.verifying_key();
+            let hedged = key.sign_with_rng(&mut rand_core::UnwrapErr(SystemRandom), &case.message);
+            assert_ne!(hedged, signature);
+            for signature in [hedged, signature] {
+                let signature = ecdsa::Signature::try_from(&signature.to_vec()[..]).unwrap();
+                assert!(Verifier::verify(&public, &case.message, &signature).is_ok());
+                assert!(Verifier::verify(&public, b"another", &signature).is_err());
+            }
+            assert!(key.sign_prehash(&[1; 20]).is_ok());
+        }
+    }
+    of::<P256>(ecdsa::Hash::Sha256);
+    of::<P384>(ecdsa::Hash::Sha384);
+    of::<P521>(ecdsa::Hash::Sha512);
+}
+
 /// One form of DER for each signature, and nothing else is read.
 #[test]
 fn der() {

@@ -3,7 +3,6 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 
 use crate::{
-    keys::result_bytes,
     row::{Keys, Row},
     traffic::{Buffer, Lengths, LengthsOfCalls, Place, next_copy},
 };
@@ -39,7 +38,7 @@ impl Data {
         // XTS has two keys of that size, key wrapping eight bytes more of output.
         let key_bytes = row.key_bits / 8 * if row.algorithm == "xts" { 2 } else { 1 };
         let more = if row.algorithm.starts_with("kw") { 8 } else { 0 };
-        let more = result_bytes(row).map_or(more, |bytes| bytes.saturating_sub(row.size));
+        let more = row.result_bytes().map_or(more, |bytes| bytes.saturating_sub(row.size));
         // A record has a key for its MAC; before the content is an IV, behind it MAC and padding.
         let record =
             mac_bytes(row).map(|mac| (mac, 16 + (row.size + mac + 1).next_multiple_of(16)));

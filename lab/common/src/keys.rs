@@ -69,15 +69,3 @@ pub fn signatures(row: &Row, sign: impl Fn(&Row, &Data) -> Prepared) -> Option<V
     sign(&row, &data)?(&mut data);
     Some(data.output)
 }
-
-/// Bytes of the result of `row`, if it is about public keys: a signature, a shared secret or a public key. There is
-/// room for a signature of ECDSA in DER.
-pub fn result_bytes(row: &Row) -> Option<usize> {
-    match (&row.algorithm[..], &row.operation[..]) {
-        ("rsa", "sign") | ("ecdh", _) => Some(row.key_bits / 8),
-        ("ecdsa", "sign") => Some(row.key_bits / 4 + 8),
-        ("ed25519", "sign") => Some(64),
-        ("x25519", _) => Some(32),
-        _ => None,
-    }
-}

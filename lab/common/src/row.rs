@@ -55,6 +55,18 @@ impl Row {
         (&self.algorithm[..], &self.operation[..]) == ("rsa", "generate")
     }
 
+    /// Bytes of the result of `row`, if it is about public keys: a signature, a shared secret or a public key. There is
+    /// room for a signature of ECDSA in DER.
+    pub fn result_bytes(&self) -> Option<usize> {
+        match (&self.algorithm[..], &self.operation[..]) {
+            ("rsa", "sign") | ("ecdh", _) => Some(self.key_bits / 8),
+            ("ecdsa", "sign") => Some(self.key_bits / 4 + 8),
+            ("ed25519", "sign") => Some(64),
+            ("x25519", _) => Some(32),
+            _ => None,
+        }
+    }
+
     /// Bytes of all messages; the mean, where calls differ.
     pub fn bytes(&self) -> usize {
         self.traffic.lengths.of_calls(self.size, self.streams).bytes()

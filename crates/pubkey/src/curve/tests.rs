@@ -96,11 +96,10 @@ fn multiples_of<C: Curve>() {
         let minus = point.clone().map(|[x, y]| [x, number(&C::PRIME) - y]);
         for (i, scalar) in scalars.iter().enumerate() {
             let next = match i {
-                0 => point.clone(),
+                0 | 138 => point.clone(),
                 1..69 => add::<C>(&all[i - 1], point),
                 69 => minus.clone(),
                 70..138 => add::<C>(&all[i - 1], &minus),
-                138 => point.clone(),
                 i if i < 138 + C::BITS => add::<C>(&all[i - 1], &all[i - 1]),
                 _ => times::<C>(scalar, point),
             };

@@ -14,7 +14,9 @@ use std::{
 };
 
 use lanelock_lab_common::{clock, worker::pin};
-use lanelock_pubkey::{Batcher, Error, Operation, Policy, Random, SystemRandom, x25519};
+use lanelock_pubkey::{
+    Batcher, Error, Operation, P256, Policy, Random, SystemRandom, ecdsa, rsa, run_batch, x25519,
+};
 use lanelock_speed::plot::{Line, LineChart};
 
 /// Requests at each rate.
@@ -127,24 +129,19 @@ fn simulate(costs: &Rc<[Duration]>, policy: Policy, load: usize) -> Seen {
 }
 
 /// What a batch of each size takes.
-fn costs(lanes: usize, mut run: impl FnMut(usize)) -> Rc<[Duration]> {
+fn costs<O: Operation>(operation: impl Fn() -> O) -> Rc<[Duration]> {
+    let lanes = O::lanes(operation().class());
+    let operations: Vec<O> = (0..lanes).map(|_| operation()).collect();
     let gigahertz = clock::gigahertz();
     (1..=lanes)
         .map(|size| {
-            let cycles = clock::cycles(WINDOWS, || run(size)).median;
+            let run = || {
+                std::hint::black_box(run_batch(&operations[..size], &mut SystemRandom));
+            };
+            let cycles = clock::cycles(WINDOWS, run).median;
             Duration::from_secs_f64(cycles / gigahertz / 1e9)
         })
         .collect()
-}
-
-fn x25519_costs() -> Rc<[Duration]> {
-    let key = x25519::SecretKey::generate(&mut SystemRandom).expect("random bytes");
-    let peer = key.public_key();
-    let lanes = x25519::Agree::<&x25519::SecretKey>::lanes(key.level());
-    let agreements: Vec<_> = (0..lanes).map(|_| x25519::Agree::new(&key, peer)).collect();
-    costs(lanes, |size| {
-        std::hint::black_box(x25519::agree_batch(&agreements[..size]));
-    })
 }
 
 fn main() {
@@ -153,11 +150,29 @@ fn main() {
     }
     let policy = Policy::default();
     let (mut latency, mut work) = (Vec::new(), Vec::new());
-    for (name, costs) in [("X25519", x25519_costs())] {
+    let rsa = rsa::PrivateKey::generate(2048, &mut SystemRandom).expect("random bytes");
+    let ecdsa = ecdsa::SigningKey::<P256>::generate(&mut SystemRandom).expect("random bytes");
+    let x25519 = x25519::SecretKey::generate(&mut SystemRandom).expect("random bytes");
+    let peer = x25519.public_key();
+    let hash = ecdsa::Hash::Sha256;
+    for (name, costs) in [
+        (
+            "RSA-2048, PSS",
+            costs(|| {
+                rsa::Sign::new(&rsa, rsa::Scheme::pss(rsa::Hash::Sha256), &[7; 32])
+                    .expect("a digest")
+            }),
+        ),
+        ("ECDSA P-256", costs(|| ecdsa::Sign::new(&ecdsa, hash, &[7; 32]).expect("a digest"))),
+        ("X25519", costs(|| x25519::Agree::new(&x25519, peer))),
+    ] {
         let micros = |cost: Duration| cost.as_secs_f64() * 1e6;
-        let of_one: Vec<String> = costs.iter().map(|cost| format!("{:.1}", micros(*cost))).collect();
+        let of_one: Vec<String> =
+            costs.iter().map(|cost| format!("{:.1}", micros(*cost))).collect();
         println!("{name}: a batch of 1 to {} takes {} us\n", costs.len(), of_one.join(", "));
-        println!("| load | operations/s | median us | p99 us | deadline + batch us | p99 from arrival us | CPU us an operation | mean batch |");
+        println!(
+            "| load | operations/s | median us | p99 us | deadline + batch us | p99 from arrival us | CPU us an operation | mean batch |"
+        );
         println!("|---|---|---|---|---|---|---|---|");
         let mut lines = [Vec::new(), Vec::new()];
         for load in LOADS {
@@ -165,7 +180,13 @@ fn main() {
             let bound = 400.0 + seen.longest_batch;
             println!(
                 "| {} % | {:.0} | {:.0} | {:.0} | {bound:.0} | {:.0} | {:.1} | {:.2} |",
-                seen.load, seen.rate, seen.median, seen.p99, seen.p99_from_arrival, seen.busy, seen.fill
+                seen.load,
+                seen.rate,
+                seen.median,
+                seen.p99,
+                seen.p99_from_arrival,
+                seen.busy,
+                seen.fill
             );
             lines[0].push((load as f64, seen.p99));
             lines[1].push((load as f64, seen.busy / micros(costs[0])));
@@ -175,17 +196,25 @@ fn main() {
         latency.push(Line { name: name.into(), points: p99, limit: Vec::new() });
         work.push(Line { name: name.into(), points: busy, limit: Vec::new() });
     }
-    let chart = |title: &str, unit: &str, lines| LineChart {
+    let chart = |title: &str, unit: &str, lines| {
+        LineChart {
         title: title.into(),
         subtitle: "100,000 requests at random times for each load, one thread, deadline 400 µs; a simulated clock, measured batches".into(),
         unit: unit.into(),
         across: Some("arrivals, in percent of what full batches could take".into()),
         lines,
+    }
     };
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/plots");
     for (name, chart) in [
-        ("batcher-latency", chart("Batcher: latency of an operation, p99", "microseconds", latency)),
-        ("batcher-work", chart("Batcher: processor time of an operation", "of one operation alone", work)),
+        (
+            "batcher-latency",
+            chart("Batcher: latency of an operation, p99", "microseconds", latency),
+        ),
+        (
+            "batcher-work",
+            chart("Batcher: processor time of an operation", "of one operation alone", work),
+        ),
     ] {
         fs::write(format!("{folder}/{name}.svg"), chart.svg()).expect("a folder docs/plots");
     }

@@ -19,10 +19,10 @@
 //! | a point doubled, added, added with Z = 1 | 4 + 4, 4 squares + 12 products, 3 + 8: products of both coordinates' last step share a reduction |
 //! | the base point times a number | a sum with Z = 1 for each window: 6 bits of P-256, 5 of P-384 |
 //! | any point times a number | a sum for each window of 5 bits and as many doublings; a table of 16 multiples |
-//! | an inverse | a square for each bit, a product for each four |
-//! | ECDSA signing | the base point; inverses of Z and of the nonce |
-//! | ECDSA verifying | both multiplications; an inverse modulo the order |
-//! | ECDH | any point; an inverse |
+//! | an inverse modulo 2^255 - 19 | 254 squares and 11 products; others are by divsteps, whose matrices have few |
+//! | ECDSA signing | the base point |
+//! | ECDSA verifying | both multiplications |
+//! | ECDH | any point |
 //! | X25519 agreeing | for each of 255 bits 4 squares, 5 products and one by a small number; an inverse |
 //! | X25519 generating, Ed25519 signing | a sum of 7 products for each of 51 windows; an inverse |
 //! | Ed25519 verifying | that; and a sum of 8 products for each, 5 doublings of 4 squares and 3 products; a root |
@@ -54,34 +54,20 @@ impl Field {
     const fn count(self, squares: usize, products: usize) -> usize {
         squares * (self.square + self.reduction) + products * (self.product + self.reduction)
     }
-
-    /// A number of so many bits inverted, as a power.
-    const fn inverse(self, bits: usize) -> usize {
-        self.count(bits, bits / 4)
-    }
 }
 
 /// A curve of NIST.
 struct Curve {
     bits: usize,
     field: Field,
-    order: Field,
     /// Bits of a window of the base point's factors.
     window: usize,
 }
 
-const P_256: Curve = Curve {
-    bits: 256,
-    field: Field { product: 50, square: 30, reduction: 30 },
-    order: Field::any(5),
-    window: 6,
-};
-const P_384: Curve = Curve {
-    bits: 384,
-    field: Field { product: 128, square: 72, reduction: 64 },
-    order: Field::any(8),
-    window: 5,
-};
+const P_256: Curve =
+    Curve { bits: 256, field: Field { product: 50, square: 30, reduction: 30 }, window: 6 };
+const P_384: Curve =
+    Curve { bits: 384, field: Field { product: 128, square: 72, reduction: 64 }, window: 5 };
 const P_25519: Field = Field { product: 50, square: 30, reduction: 1 };
 
 impl Curve {
@@ -119,9 +105,9 @@ fn multiply_adds(workload: &Workload) -> Option<usize> {
             2 * Field::any(digits(bits / 2)).count(squares, windows - 1 + 15)
         }
         ("rsa", "verify") => Field::any(digits(bits)).count(16, 4),
-        ("ecdsa", "sign") => curve.base() + curve.field.inverse(bits) + curve.order.inverse(bits),
-        ("ecdsa", "verify") => curve.base() + curve.point() + curve.order.inverse(bits),
-        ("ecdh", _) => curve.point() + curve.field.inverse(bits),
+        ("ecdsa", "sign") => curve.base(),
+        ("ecdsa", "verify") => curve.base() + curve.point(),
+        ("ecdh", _) => curve.point(),
         ("x25519", "agree") => 255 * (P_25519.count(4, 5) + 10) + inverse,
         ("x25519", _) | ("ed25519", "sign") => base,
         ("ed25519", "verify") => {

@@ -8,6 +8,11 @@
 //! Messages are sorted by their numbers of vectors: no branch depends on a length then, which no processor could
 //! foresee, and it begins with the next message before one has ended.
 
+#![expect(
+    clippy::manual_memcpy,
+    reason = "loops of constant length, whose values stay in registers"
+)]
+
 use core::ptr;
 
 use lanelock_isa::{AesClmul, AesLevel, Block, Blocks, Kernel, WIDEST};
@@ -67,6 +72,7 @@ impl Order {
         level: AesLevel,
     ) {
         /// What is not short.
+        #[expect(clippy::cast_possible_truncation, reason = "a small number")]
         const LONG: u8 = MOST as u8 + 1;
         let shift = (16 * level.width()).ilog2();
         let most = MOST << shift;
@@ -98,7 +104,9 @@ impl Order {
         for (place, size) in (0..).zip(&sizes[..messages.len()]) {
             let shift = 8 * size;
             // Of the long ones it is the end, where each overwrites the one before.
-            self.places[(begins >> shift) as usize % (2 * CHUNK)] = place;
+            #[expect(clippy::cast_possible_truncation, reason = "the lowest byte counts")]
+            let at = (begins >> shift) as usize % (2 * CHUNK);
+            self.places[at] = place;
             begins += u64::from(*size != LONG) << shift;
         }
     }

@@ -14,7 +14,11 @@ use alloc::{vec, vec::Vec};
 use lanelock_isa::{LimbKernel, LimbLevel, Limbs, MOST_LIMBS};
 use zeroize::Zeroizing;
 
-use crate::digits::{DIGIT, DIGIT_BITS, DIGIT_SHIFT, Digits, bits_of, gather, scatter};
+use crate::{
+    Error,
+    digits::{DIGIT, DIGIT_BITS, DIGIT_SHIFT, Digits, bits_of, gather, scatter},
+    secret::Secret,
+};
 
 /// Rows of a product that are added at once.
 const TILE: usize = 5;
@@ -36,15 +40,13 @@ pub(crate) const fn digits_for(bits: usize) -> usize {
 #[derive(Clone)]
 pub(crate) struct Modulus {
     bits: usize,
-    digits: Digits,
-    /// -1/m modulo 2^52
-    k0: u64,
+    digits: Secret,
     /// `R` modulo m: 1 in Montgomery's form.
-    one: Digits,
+    one: Secret,
     /// `R`^2 modulo m: brings a number into that form.
-    square: Digits,
+    square: Secret,
     /// `R`^3 modulo m: brings the upper half of a number of twice the digits into that form.
-    cube: Digits,
+    cube: Secret,
 }
 
 impl Modulus {
@@ -53,15 +55,9 @@ impl Modulus {
         let mut moduli: Vec<Self> = Vec::with_capacity(numbers.len());
         for number in numbers {
             debug_assert!(number.len() == digits_for(bits) && number[0] & 1 == 1);
-            let zero = || Zeroizing::new(vec![0; number.len()]);
-            moduli.push(Self {
-                bits,
-                digits: number.clone(),
-                k0: negative_inverse(number[0]),
-                one: zero(),
-                square: zero(),
-                cube: zero(),
-            });
+            let zero = || Digits::default().into();
+            let digits = number.clone().into();
+            moduli.push(Self { bits, digits, one: zero(), square: zero(), cube: zero() });
         }
         level.run(SetUp { moduli: &mut moduli });
         moduli
@@ -79,13 +75,24 @@ impl Modulus {
     }
 
     /// The number itself.
-    pub(crate) fn digits(&self) -> &Digits {
+    pub(crate) fn digits(&self) -> &[u64] {
         &self.digits
     }
 
     /// `R`^2 modulo the number: [`multiply_all`] with it brings another number into Montgomery's form.
-    pub(crate) fn square(&self) -> &Digits {
+    pub(crate) fn square(&self) -> &[u64] {
         &self.square
+    }
+
+    /// The same in memory that is neither swapped out nor dumped.
+    pub(crate) fn lock(&self) -> Result<Self, Error> {
+        Ok(Self {
+            bits: self.bits,
+            digits: self.digits.lock()?,
+            one: self.one.lock()?,
+            square: self.square.lock()?,
+            cube: self.cube.lock()?,
+        })
     }
 }
 
@@ -171,10 +178,10 @@ impl<S: Limbs> Lanes<S> {
             twice: vec![zero; digits],
         };
         let mut numbers: [&[u64]; MOST_LIMBS] = [&moduli[0].digits; MOST_LIMBS];
-        let mut k0 = [moduli[0].k0; MOST_LIMBS];
+        let mut k0 = [negative_inverse(moduli[0].digits[0]); MOST_LIMBS];
         for (i, modulus) in moduli.iter().enumerate() {
             numbers[i] = &modulus.digits;
-            k0[i] = modulus.k0;
+            k0[i] = negative_inverse(modulus.digits[0]);
         }
         gather(s, &numbers, &mut lanes.modulus);
         lanes.k0 = s.load(&k0);
@@ -617,7 +624,7 @@ fn set_up<S: Limbs>(s: S, moduli: &mut [Modulus]) {
     let mut results: Vec<Digits> = results(moduli.iter());
     scatter(s, &number, &mut results);
     for (modulus, result) in moduli.iter_mut().zip(&results) {
-        modulus.one.copy_from_slice(result);
+        modulus.one = result.clone().into();
     }
 
     // R times 2 to the power of R's bits: a squaring doubles the power.
@@ -634,14 +641,14 @@ fn set_up<S: Limbs>(s: S, moduli: &mut [Modulus]) {
     }
     scatter(s, &number, &mut results);
     for (modulus, result) in moduli.iter_mut().zip(&results) {
-        modulus.square.copy_from_slice(result);
+        modulus.square = result.clone().into();
     }
 
     lanes.square(&mut other, &number);
     lanes.subtract_once(&mut other);
     scatter(s, &other, &mut results);
     for (modulus, result) in moduli.iter_mut().zip(&results) {
-        modulus.cube.copy_from_slice(result);
+        modulus.cube = result.clone().into();
     }
     lanes.wipe([number, other, spare]);
 }

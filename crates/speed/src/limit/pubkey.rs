@@ -162,7 +162,10 @@ impl LimbKernel for MultiplyAdds {
 
 #[cfg(test)]
 mod tests {
-    use crate::workload::{KINDS, Keys};
+    use crate::{
+        clock::float,
+        workload::{KINDS, Keys},
+    };
 
     /// What was known of RSA before anything was written, in thousand multiply-adds of an operation in eight lanes.
     #[test]
@@ -175,7 +178,7 @@ mod tests {
         ] {
             let kind = KINDS.iter().find(|k| (k.algorithm, k.operation) == ("rsa", operation));
             let workload = kind.unwrap().workload(bits, 32, 8, Keys::One);
-            let count = super::multiply_adds(&workload).unwrap() as f64 / 8000.0;
+            let count = float(super::multiply_adds(&workload).unwrap()) / 8000.0;
             assert!((count / expected - 1.0).abs() < 0.04, "{operation} {bits}: {count}");
         }
     }

@@ -40,6 +40,11 @@ source_clip() {
     printf '%s' "$clip"
 }
 
+# The folder of all messages of NIST for hashes, which `tools/setup long` has installed. Fails if it is not there.
+hash_vectors() {
+    compgen -G "$PWD/$VENV/lib/python3*/site-packages/cryptography_vectors/hashes"
+}
+
 # encode OUT ARGUMENTS...: runs ffmpeg into a temporary name, so that a file
 # which is there is whole.
 encode() {

@@ -76,7 +76,7 @@ pub trait Compression: Copy + Send + Sync + 'static {
         Self::take(s, state, words);
     }
 
-    /// Whether two vectors at once are faster than one after the other, where there are registers for both.
+    /// Whether two vectors at once are faster than one after the other, where [`Words::pairs`] says that vectors wait.
     const PAIRED: bool;
 
     /// How many lanes have to be in use, of vectors of 256 and of 512 bits, to be faster than one message after the

@@ -411,7 +411,7 @@ impl<S: Words<WordOf<A>>, A: Algorithm> HashCrew<'_, S, A> {
                 &seat.message[..seat.body]
             };
         }
-        if used > S::LANES && lanes::<S, A>() > S::LANES {
+        if used > S::LANES && may_pair::<S, A>() {
             take::<_, A>(Pair(self.s), &mut self.state, &rows, steps);
         } else {
             take::<_, A>(self.s, &mut self.state, &rows, steps);
@@ -451,10 +451,16 @@ impl<S: Words<WordOf<A>>, A: Algorithm> HashCrew<'_, S, A> {
     }
 }
 
+/// Whether a crew may have the lanes of two vectors.
+#[inline(always)]
+pub(crate) fn may_pair<S: Words<WordOf<A>>, A: Algorithm>() -> bool {
+    Compress::<A>::PAIRED && S::MANY_REGISTERS
+}
+
 /// The lanes of a crew: those of one vector, or of two.
 #[inline(always)]
-pub(crate) fn lanes<S: Words<WordOf<A>>, A: Algorithm>() -> usize {
-    if Compress::<A>::PAIRED && S::MANY_REGISTERS { 2 * S::LANES } else { S::LANES }
+pub(crate) fn lanes<S: Words<WordOf<A>>, A: Algorithm>(s: S) -> usize {
+    if may_pair::<S, A>() && s.pairs() { 2 * S::LANES } else { S::LANES }
 }
 
 /// Takes `steps` blocks of each lane of a vector.
@@ -493,7 +499,7 @@ impl<'a, S: Words<WordOf<A>>, A: Algorithm> Crew for HashCrew<'a, S, A> {
 
     #[inline(always)]
     fn lanes(&self) -> usize {
-        lanes::<S, A>()
+        lanes::<S, A>(self.s)
     }
 
     #[inline(always)]

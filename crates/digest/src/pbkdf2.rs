@@ -10,7 +10,7 @@ use crate::{
     algorithm::{Algorithm, Bytes, Compress, State, WordOf},
     compression::{Compression, compress},
     hmac::HmacKey,
-    lanes::{Rows, lanes},
+    lanes::{Rows, lanes, may_pair},
     levels::Levels,
 };
 
@@ -260,7 +260,7 @@ impl<'k, S: Words<WordOf<A>>, A: Algorithm> Crew for Pbkdf2Crew<'k, S, A> {
 
     #[inline(always)]
     fn lanes(&self) -> usize {
-        lanes::<S, A>()
+        lanes::<S, A>(self.s)
     }
 
     #[inline(always)]
@@ -285,7 +285,7 @@ impl<'k, S: Words<WordOf<A>>, A: Algorithm> Crew for Pbkdf2Crew<'k, S, A> {
     #[inline(always)]
     fn advance(&mut self, used: usize, steps: usize) {
         let Self { s, rows, padding, .. } = self;
-        if used > S::LANES && lanes::<S, A>() > S::LANES {
+        if used > S::LANES && may_pair::<S, A>() {
             iterate::<_, A>(Pair(*s), rows, padding, Self::DIGEST, steps);
         } else {
             iterate::<_, A>(*s, rows, padding, Self::DIGEST, steps);

@@ -4,7 +4,7 @@
 //! until the MAC is known to be right: an attacker who measures it decrypts (N. AlFardan, K. Paterson, "Lucky
 //! Thirteen", 2013). So the hash takes whole blocks as long as all possible lengths have them, then every block that
 //! any of the lengths has, and of the states in between it keeps the one behind the last block of the length that it
-//! is (A. Langley, "Lucky Thirteen attack on TLS CBC", 2013).
+//! is (A. Langley, "Lucky Thirteen attack on TLS CBC", 2013). Of many messages each of these blocks is taken in lanes.
 
 use core::{fmt, hint::black_box, ops::Range};
 
@@ -41,6 +41,12 @@ pub struct PrefixJob<'a, A: MerkleDamgard> {
     lengths: Range<usize>,
     length: usize,
     state: State<A>,
+    /// The state behind the last block of the message, once it was taken.
+    kept: State<A>,
+    /// The number of the next block that not all lengths have; before, the whole ones are to be taken.
+    next: Option<usize>,
+    /// That block.
+    tail: A::Tail,
     /// After the run the tag. Whatever is there before is overwritten.
     pub tag: A::Digest,
 }
@@ -64,8 +70,9 @@ impl<'a, A: MerkleDamgard> PrefixJob<'a, A> {
             lengths.end <= data.len() + 1 && data.len() < 1 << 30,
             "data as long as the longest message"
         );
-        let (state, tag) = (*key.states().0, A::Digest::ZERO);
-        Self { key, head, data, lengths, length, state, tag }
+        let (state, kept) = (*key.states().0, Compress::<A>::state(WordOf::<A>::default()));
+        let (tail, tag) = (A::Tail::ZERO, A::Digest::ZERO);
+        Self { key, head, data, lengths, length, state, kept, next: None, tail, tag }
     }
 
     /// The bytes of head and data in blocks that are whole whatever the length is.
@@ -74,86 +81,133 @@ impl<'a, A: MerkleDamgard> PrefixJob<'a, A> {
         least - least % Compress::<A>::BLOCK
     }
 
-    /// Takes the blocks that follow, and the outer hash.
-    fn finish(&mut self) {
-        let (block, field) = (Compress::<A>::BLOCK, Compress::<A>::BLOCK / 8);
-        let level = self.key.levels().one;
-        let before = self.head.len();
-        // Bytes of head and data from here on. No number is 2^31 or more.
-        let [total, most] =
-            [self.length, self.lengths.end.saturating_sub(1)].map(|length| before + length);
-        let total = black_box(low(total));
+    /// The bytes of the field at the end of a message that has its length, as far as they count here.
+    const FIELD: usize = Compress::<A>::BLOCK / 8;
+
+    /// The number behind that of the last block that any of the lengths has.
+    fn end(&self) -> usize {
+        let most = self.head.len() + self.lengths.end.saturating_sub(1);
+        (most + Self::FIELD) / Compress::<A>::BLOCK + 1
+    }
+
+    /// Bytes of head and message: a secret. No number is 2^31 or more.
+    fn total(&self) -> u32 {
+        black_box(low(self.head.len() + self.length))
+    }
+
+    /// All ones in the last block of the message, and zero in any other. Hidden, as whatever all of a loop shares: no
+    /// branch is made of it.
+    fn is_last(&self, number: usize) -> u8 {
         // The padding takes a byte and the number of bits.
-        let last = (total + low(field)) >> block.trailing_zeros();
+        let last = (self.total() + low(Self::FIELD)) >> Compress::<A>::BLOCK.trailing_zeros();
+        black_box(equal(low(number), last))
+    }
+
+    /// Makes block `number`, of which any part may be message or padding.
+    fn make_block(&mut self, number: usize) {
+        let (block, field) = (Compress::<A>::BLOCK, Self::FIELD);
+        let (total, is_last) = (self.total(), self.is_last(number));
         let bits = u64::from(total + low(block)) * 8;
         let mut length_field = [0; 16];
         length_field[8..].copy_from_slice(&bits.to_be_bytes());
 
-        let mut kept = Compress::<A>::state(WordOf::<A>::default());
-        let mut tail = A::Tail::ZERO;
-        let first = self.whole() / block;
-        for number in first..=(most + field) / block {
-            let start = number * block;
-            let bytes = &mut tail.as_mut()[..block];
-            bytes.fill(0);
-            // Head and data, as far as there are any.
-            let head = if number == 0 { self.head } else { &[] };
-            let (first, rest) = bytes.split_at_mut(head.len());
-            first.copy_from_slice(head);
-            let data = self.data.get(start + head.len() - before..).unwrap_or_default();
-            let count = data.len().min(rest.len());
-            rest[..count].copy_from_slice(&data[..count]);
-            // Behind the message a one, and zeros.
-            for (at, byte) in (low(start)..).zip(&mut *bytes) {
-                *byte = *byte & less(at, total) | 0x80 & equal(at, total);
-            }
-            // Hidden, as whatever all of a loop shares: no branch is made of it.
-            let is_last = black_box(equal(low(number), last));
-            for (byte, length) in bytes[block - field..].iter_mut().zip(&length_field[16 - field..])
-            {
-                *byte |= length & is_last;
-            }
-            compress::<Compress<A>>(level, &mut self.state, bytes);
-            for (kept, word) in kept.as_mut().iter_mut().zip(self.state.as_ref()) {
-                *kept = select(*kept, *word, is_last);
-            }
+        let (start, before) = (number * block, self.head.len());
+        let bytes = &mut self.tail.as_mut()[..block];
+        bytes.fill(0);
+        // Head and data, as far as there are any.
+        let head = if number == 0 { self.head } else { &[] };
+        let (first, rest) = bytes.split_at_mut(head.len());
+        first.copy_from_slice(head);
+        let data = self.data.get(start + head.len() - before..).unwrap_or_default();
+        let count = data.len().min(rest.len());
+        rest[..count].copy_from_slice(&data[..count]);
+        // Behind the message a one, and zeros.
+        for (at, byte) in (low(start)..).zip(&mut *bytes) {
+            *byte = *byte & less(at, total) | 0x80 & equal(at, total);
         }
-        wipe(tail.as_mut());
+        for (byte, length) in bytes[block - field..].iter_mut().zip(&length_field[16 - field..]) {
+            *byte |= length & is_last;
+        }
+    }
+
+    /// Goes on to the next block, after the whole ones or the one that was taken. False if there is none.
+    fn advance(&mut self) -> bool {
+        let next = match self.next {
+            None => self.whole() / Compress::<A>::BLOCK,
+            Some(number) if number >= self.end() => return false,
+            Some(number) => {
+                let is_last = self.is_last(number);
+                for (kept, word) in self.kept.as_mut().iter_mut().zip(self.state.as_ref()) {
+                    *kept = select(*kept, *word, is_last);
+                }
+                number + 1
+            }
+        };
+        self.next = Some(next);
+        if next < self.end() {
+            self.make_block(next);
+        }
+        next < self.end()
+    }
+
+    /// Takes the outer hash.
+    fn finish(&mut self) {
+        let block = Compress::<A>::BLOCK;
         self.state = *self.key.states().1;
-        A::output(kept.as_ref(), self.tag.as_mut());
-        kept.as_mut().zeroize();
+        A::output(self.kept.as_ref(), self.tag.as_mut());
         let digest = self.tag.as_ref().len();
-        tail.as_mut()[..digest].copy_from_slice(self.tag.as_ref());
-        let bytes = A::pad(tail.as_mut(), digest, (block + digest) as u64);
-        compress::<Compress<A>>(level, &mut self.state, &tail.as_ref()[..bytes]);
+        let tail = self.tail.as_mut();
+        wipe(tail);
+        tail[..digest].copy_from_slice(self.tag.as_ref());
+        let bytes = A::pad(tail, digest, (block + digest) as u64);
+        compress::<Compress<A>>(self.key.levels().one, &mut self.state, &tail[..bytes]);
         A::output(self.state.as_ref(), self.tag.as_mut());
-        wipe(tail.as_mut());
     }
 }
 
 impl<A: MerkleDamgard> Chain<A> for PrefixJob<'_, A> {
     fn blocks(&self) -> usize {
-        self.whole() / Compress::<A>::BLOCK
+        match self.next {
+            None => self.whole() / Compress::<A>::BLOCK,
+            Some(number) => usize::from(number < self.end()),
+        }
     }
 
     fn address(&self) -> usize {
-        self.data.as_ptr().addr()
+        match self.next {
+            None => self.data.as_ptr().addr(),
+            Some(_) => self.tail.as_ref().as_ptr().addr(),
+        }
     }
 
     fn task(&mut self) -> Task<'_, A> {
-        let (head, message) = match self.whole() {
-            0 => (&[][..], &[][..]),
-            whole => (self.head, &self.data[..whole - self.head.len()]),
+        let (head, message) = match (self.next, self.whole()) {
+            (Some(number), _) if number < self.end() => {
+                (&[][..], &self.tail.as_ref()[..Compress::<A>::BLOCK])
+            }
+            (Some(_), _) | (None, 0) => (&[][..], &[][..]),
+            (None, whole) => (self.head, &self.data[..whole - self.head.len()]),
         };
         Task { head, message, from: None, goal: Goal::State(&mut self.state) }
     }
 }
 
-/// Computes the tags of all jobs: the blocks that are whole for all lengths side by side in lanes where that is faster
-/// than one by one, at the levels of the first key. Keys may differ. Each job is run once.
+/// Computes the tags of all jobs, side by side in lanes where that is faster than one by one, at the levels of the first
+/// key. Keys may differ. Each job is run once.
 pub fn hmac_prefixes<A: MerkleDamgard>(jobs: &mut [PrefixJob<'_, A>]) {
-    if let Some(first) = jobs.first() {
-        run_all(first.key.levels(), jobs);
+    let Some(first) = jobs.first() else { return };
+    let levels = first.key.levels();
+    run_all(levels, jobs);
+    // How many blocks follow depends on the lengths of data alone.
+    loop {
+        let mut any = false;
+        for job in &mut *jobs {
+            any |= job.advance();
+        }
+        if !any {
+            break;
+        }
+        run_all(levels, jobs);
     }
     for job in jobs {
         job.finish();
@@ -177,6 +231,8 @@ fn low(number: usize) -> u32 {
 impl<A: MerkleDamgard> Drop for PrefixJob<'_, A> {
     fn drop(&mut self) {
         self.state.as_mut().zeroize();
+        self.kept.as_mut().zeroize();
+        wipe(self.tail.as_mut());
         self.tag.zeroize();
     }
 }

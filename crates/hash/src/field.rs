@@ -41,6 +41,30 @@ impl<V: Copy> Factor<V> {
         Self(v, s.xor(v, s.swap_halves(v)))
     }
 
+    #[inline(always)]
+    pub fn zero<S: AesClmul<V = V>>(s: S) -> Self {
+        Self(s.zero(), s.zero())
+    }
+
+    /// A factor for each lane.
+    #[inline(always)]
+    pub fn join_lanes<S: AesClmul<V = V>>(
+        s: S,
+        factors: [Factor<<S::Narrow as Blocks>::V>; WIDEST],
+    ) -> Self {
+        let (mut v, mut both) = ([factors[0].0; WIDEST], [factors[0].1; WIDEST]);
+        for lane in 0..WIDEST {
+            (v[lane], both[lane]) = (factors[lane].0, factors[lane].1);
+        }
+        Self(s.join_lanes(v), s.join_lanes(both))
+    }
+
+    /// The same factor for all lanes.
+    #[inline(always)]
+    pub fn splat<S: AesClmul<V = V>>(s: S, factor: Factor<<S::Narrow as Blocks>::V>) -> Self {
+        Self(s.splat_narrow(factor.0), s.splat_narrow(factor.1))
+    }
+
     /// A factor and the sum of its halves, where that is known.
     #[inline(always)]
     pub fn with_both(v: V, both: V) -> Self {
@@ -72,6 +96,25 @@ impl<V: Copy> Sum<V> {
         self.low = s.here(self.low);
         self.both = s.here(self.both);
         self.high = s.here(self.high);
+    }
+
+    /// A sum for each lane: lane *i* is what all lanes of sum *i* together stand for. So one reduction is enough
+    /// for as many messages as there are lanes.
+    #[inline(always)]
+    pub fn of_lanes<S: AesClmul<V = V>>(s: S, sums: [Self; WIDEST]) -> Self {
+        let [mut low, mut both, mut high] = [[sums[0].low; WIDEST]; 3];
+        for i in 0..S::WIDTH {
+            (low[i], both[i], high[i]) = (sums[i].low, sums[i].both, sums[i].high);
+        }
+        let sum = |square| {
+            let turned = s.turn(square);
+            let mut sum = turned[0];
+            for i in 1..S::WIDTH {
+                sum = s.xor(sum, turned[i]);
+            }
+            sum
+        };
+        Self { low: sum(low), both: sum(both), high: sum(high) }
     }
 
     /// The element that all lanes together stand for.

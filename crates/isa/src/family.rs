@@ -355,6 +355,27 @@ family! {
     "x86_64" Ifma512(Ifma512) "ifma512" 512;
 }
 
+impl HashLevel {
+    /// The same, where hashes of many messages take two vectors at once, or one, whatever is faster here: for tests.
+    #[doc(hidden)]
+    #[must_use]
+    #[cfg_attr(
+        not(any(target_arch = "x86_64", target_arch = "aarch64")),
+        expect(unused_variables, reason = "the portable level has one way")
+    )]
+    pub fn with_pairs(self, pairs: bool) -> Self {
+        match self {
+            Self::Portable(token) => Self::Portable(token),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2(token) => Self::Avx2(token.with_pairs(pairs)),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512(token) => Self::Avx512(token.with_pairs(pairs)),
+            #[cfg(target_arch = "aarch64")]
+            Self::Neon(token) => Self::Neon(token.with_pairs(pairs)),
+        }
+    }
+}
+
 /// The level of the last AES kernel that this thread ran: see [`AesLevel::last_run`].
 pub fn last_level_run() -> Option<AesLevel> {
     AesLevel::last_run()

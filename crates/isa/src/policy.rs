@@ -31,6 +31,7 @@ pub(crate) const VECTOR_BITS: [u32; 3] = [128, 256, 512];
 pub struct Policy {
     max_bits: u32,
     fast_matrices: bool,
+    waits_for_vectors: bool,
 }
 
 impl Policy {
@@ -39,7 +40,12 @@ impl Policy {
     /// On every processor measured the widest vectors were the fastest: all 512 bits are allowed. A
     /// processor that slows down for them, or has no 512-bit multiplier, gets its line here.
     pub fn host() -> Self {
-        Self { max_bits: 512, fast_matrices: made_by_amd() }
+        let processor = processor();
+        Self {
+            max_bits: 512,
+            fast_matrices: processor != Processor::Other,
+            waits_for_vectors: processor == Processor::Zen5,
+        }
     }
 
     /// The same with vectors of at most `max_bits`.
@@ -61,30 +67,56 @@ impl Policy {
     pub(crate) fn has_fast_matrices(self) -> bool {
         self.fast_matrices
     }
+
+    /// Whether an addition of vectors takes more than one cycle, and as many start in one as two vectors of a hash
+    /// have: then two are worth more than what it costs that they do not fit the registers.
+    pub(crate) fn waits_for_vectors(self) -> bool {
+        self.waits_for_vectors
+    }
 }
 
-/// Who made the processor, asked once: in a virtual machine CPUID may take thousands of cycles.
+/// Which processor it is, as far as a policy asks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Processor {
+    /// One of AMD, up to Zen 4.
+    Amd,
+    /// Zen 5 (family 26) or one that came later.
+    Zen5,
+    /// Any other.
+    Other,
+}
+
+/// Asked once: in a virtual machine CPUID may take thousands of cycles.
 #[cfg(target_arch = "x86_64")]
-fn made_by_amd() -> bool {
+fn processor() -> Processor {
     use core::sync::atomic::{AtomicU8, Ordering};
     const UNKNOWN: u8 = 0;
-    const NO: u8 = 1;
-    const YES: u8 = 2;
-    static AMD: AtomicU8 = AtomicU8::new(UNKNOWN);
+    const OTHER: u8 = 1;
+    const AMD: u8 = 2;
+    const ZEN_5: u8 = 3;
+    static PROCESSOR: AtomicU8 = AtomicU8::new(UNKNOWN);
     // Threads that ask at the same time find the same answer, so no order is needed.
-    match AMD.load(Ordering::Relaxed) {
-        UNKNOWN => {
-            let vendor = core::arch::x86_64::__cpuid(0);
-            let name = [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes);
-            let amd = name.as_flattened() == b"AuthenticAMD";
-            AMD.store(if amd { YES } else { NO }, Ordering::Relaxed);
-            amd
-        }
-        answer => answer == YES,
+    let mut known = PROCESSOR.load(Ordering::Relaxed);
+    if known == UNKNOWN {
+        let vendor = core::arch::x86_64::__cpuid(0);
+        let name = [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes);
+        let version = core::arch::x86_64::__cpuid(1).eax;
+        let family = (version >> 8 & 0xf) + (version >> 20 & 0xff);
+        known = match (name.as_flattened(), family) {
+            (b"AuthenticAMD", 26..) => ZEN_5,
+            (b"AuthenticAMD", _) => AMD,
+            _ => OTHER,
+        };
+        PROCESSOR.store(known, Ordering::Relaxed);
+    }
+    match known {
+        ZEN_5 => Processor::Zen5,
+        AMD => Processor::Amd,
+        _ => Processor::Other,
     }
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn made_by_amd() -> bool {
-    false
+fn processor() -> Processor {
+    Processor::Other
 }

@@ -12,20 +12,29 @@ pub(crate) fn default_level() -> Result<LimbLevel, LevelError> {
     LEVEL.get_or_init(LimbLevel::best).clone()
 }
 
-/// Operations in groups that fill the lanes, each with the level for it: those that are left over take vectors of half
-/// the width where that is enough lanes, since these take less time then.
+/// Operations in groups that fill the lanes, each with the level for it.
 pub(crate) fn lane_groups(level: LimbLevel, count: usize) -> Vec<(LimbLevel, Range<usize>)> {
-    static LEVELS: OnceLock<Vec<LimbLevel>> = OnceLock::new();
-    let levels = LEVELS.get_or_init(LimbLevel::available);
     let lanes = level.width();
     (0..count.div_ceil(lanes))
         .map(|group| {
             let range = lanes * group..count.min(lanes * (group + 1));
-            let half = levels.iter().find(|half| 2 * half.width() == lanes);
-            let narrow = half.filter(|half| range.len() <= half.width());
-            (*narrow.unwrap_or(&level), range)
+            (for_few(level, range.len()), range)
         })
         .collect()
+}
+
+/// The level with the shortest vectors that has as many lanes as there are operations, if `level` has more: idle lanes
+/// take as long as others.
+pub(crate) fn for_few(level: LimbLevel, count: usize) -> LimbLevel {
+    static LEVELS: OnceLock<Vec<LimbLevel>> = OnceLock::new();
+    LEVELS
+        .get_or_init(LimbLevel::available)
+        .iter()
+        .copied()
+        .filter(|other| other.width() > 1 && other.width() < level.width())
+        .filter(|other| other.width() >= count)
+        .min_by_key(|other| other.width())
+        .unwrap_or(level)
 }
 
 /// Every level of this processor; the others are listed as skipped.

@@ -14,7 +14,11 @@ use alloc::{vec, vec::Vec};
 use lanelock_isa::{LimbKernel, LimbLevel, Limbs, MOST_LIMBS};
 use zeroize::Zeroizing;
 
-use crate::digits::{DIGIT, DIGIT_BITS, DIGIT_SHIFT, Digits, bits_of, gather, scatter};
+use crate::{
+    Error,
+    digits::{DIGIT, DIGIT_BITS, DIGIT_SHIFT, Digits, bits_of, gather, scatter},
+    secret::Secret,
+};
 
 /// Rows of a product that are added at once.
 const TILE: usize = 5;
@@ -36,15 +40,13 @@ pub(crate) const fn digits_for(bits: usize) -> usize {
 #[derive(Clone)]
 pub(crate) struct Modulus {
     bits: usize,
-    digits: Digits,
-    /// -1/m modulo 2^52
-    k0: u64,
+    digits: Secret,
     /// `R` modulo m: 1 in Montgomery's form.
-    one: Digits,
+    one: Secret,
     /// `R`^2 modulo m: brings a number into that form.
-    square: Digits,
+    square: Secret,
     /// `R`^3 modulo m: brings the upper half of a number of twice the digits into that form.
-    cube: Digits,
+    cube: Secret,
 }
 
 impl Modulus {
@@ -53,15 +55,9 @@ impl Modulus {
         let mut moduli: Vec<Self> = Vec::with_capacity(numbers.len());
         for number in numbers {
             debug_assert!(number.len() == digits_for(bits) && number[0] & 1 == 1);
-            let zero = || Zeroizing::new(vec![0; number.len()]);
-            moduli.push(Self {
-                bits,
-                digits: number.clone(),
-                k0: negative_inverse(number[0]),
-                one: zero(),
-                square: zero(),
-                cube: zero(),
-            });
+            let zero = || Digits::default().into();
+            let digits = number.clone().into();
+            moduli.push(Self { bits, digits, one: zero(), square: zero(), cube: zero() });
         }
         level.run(SetUp { moduli: &mut moduli });
         moduli
@@ -79,13 +75,24 @@ impl Modulus {
     }
 
     /// The number itself.
-    pub(crate) fn digits(&self) -> &Digits {
+    pub(crate) fn digits(&self) -> &[u64] {
         &self.digits
     }
 
     /// `R`^2 modulo the number: [`multiply_all`] with it brings another number into Montgomery's form.
-    pub(crate) fn square(&self) -> &Digits {
+    pub(crate) fn square(&self) -> &[u64] {
         &self.square
+    }
+
+    /// The same in memory that is neither swapped out nor dumped.
+    pub(crate) fn lock(&self) -> Result<Self, Error> {
+        Ok(Self {
+            bits: self.bits,
+            digits: self.digits.lock()?,
+            one: self.one.lock()?,
+            square: self.square.lock()?,
+            cube: self.cube.lock()?,
+        })
     }
 }
 
@@ -171,10 +178,10 @@ impl<S: Limbs> Lanes<S> {
             twice: vec![zero; digits],
         };
         let mut numbers: [&[u64]; MOST_LIMBS] = [&moduli[0].digits; MOST_LIMBS];
-        let mut k0 = [moduli[0].k0; MOST_LIMBS];
+        let mut k0 = [negative_inverse(moduli[0].digits[0]); MOST_LIMBS];
         for (i, modulus) in moduli.iter().enumerate() {
             numbers[i] = &modulus.digits;
-            k0[i] = modulus.k0;
+            k0[i] = negative_inverse(modulus.digits[0]);
         }
         gather(s, &numbers, &mut lanes.modulus);
         lanes.k0 = s.load(&k0);
@@ -206,7 +213,7 @@ impl<S: Limbs> Lanes<S> {
         }
     }
 
-    /// The same for [`square`](Self::square), and the choice of a tile of `power` where it fits.
+    /// The same for [`square`](Self::square), and the choice of digits of `power` from `at` on where it fits.
     #[inline(always)]
     fn square_unrolled(
         &mut self,
@@ -220,10 +227,10 @@ impl<S: Limbs> Lanes<S> {
         if self.modulus.len() == REGISTERS {
             double(s, &mut self.twice, a);
             let table = table[at..].first_chunk().expect("a table of all powers");
-            let mut choice = Choice { table, masks, tile: [s.splat(0); TILE] };
+            let mut choice = Choice { table, masks, chosen: [s.splat(0); CHOSEN] };
             let numbers = [a, &self.twice, &self.modulus];
             in_registers::<S, true>(s, result, numbers, self.k0, Some(&mut choice));
-            power[at..at + TILE].copy_from_slice(&choice.tile);
+            power[at..at + CHOSEN].copy_from_slice(&choice.chosen);
         } else {
             self.square(result, a);
         }
@@ -299,26 +306,28 @@ impl<S: Limbs> Lanes<S> {
     }
 }
 
-/// A tile of the power of each lane, for which that tile of all powers is read.
+/// Some digits of the power of each lane, for which those of all powers are read.
 struct Choice<'a, S: Limbs> {
-    /// The table from the tile of the first power on.
+    /// The table from these digits of the first power on.
     table: &'a [S::V; SPAN],
     /// All ones in the lanes that want a power.
     masks: &'a [S::V; POWERS],
-    tile: [S::V; TILE],
+    chosen: [S::V; CHOSEN],
 }
 
-/// From the tile of the first power to that of the last.
-const SPAN: usize = (POWERS - 1) * REGISTERS + TILE;
+/// Digits that are chosen beside a square: the registers take no more.
+const CHOSEN: usize = 5;
+/// From the first of them in the first power to the last of them in the last.
+const SPAN: usize = (POWERS - 1) * REGISTERS + CHOSEN;
 
 impl<S: Limbs> Choice<'_, S> {
-    /// Takes the tile of a power where it is wanted.
+    /// Takes the digits of a power where they are wanted.
     #[inline(always)]
     fn power(&mut self, s: S, number: usize) {
         if number < POWERS {
-            for t in 0..TILE {
+            for t in 0..CHOSEN {
                 let digit = self.table[number * REGISTERS + t];
-                self.tile[t] = s.select(self.masks[number], digit, self.tile[t]);
+                self.chosen[t] = s.select(self.masks[number], digit, self.chosen[t]);
             }
         }
     }
@@ -342,7 +351,7 @@ macro_rules! each_digit {
 ///
 /// Each digit of `a` takes its row of the product, then the quotient that makes the lowest column a multiple of 2^52,
 /// then leaves that column.
-/// Beside a square, a tile of a power is chosen from the table, whose reads would take as long as a square by themselves.
+/// Beside a square, digits of a power are chosen from the table, whose reads would take as long as a square by themselves.
 #[inline(always)]
 fn in_registers<S: Limbs, const SQUARE: bool>(
     s: S,
@@ -361,14 +370,12 @@ fn in_registers<S: Limbs, const SQUARE: bool>(
             choice.power(s, 2 * I);
             choice.power(s, 2 * I + 1);
             // Or the compiler would read the table first, into other memory, and choose last.
-            core::hint::black_box(&mut choice.tile);
+            core::hint::black_box(&mut choice.chosen);
         }
     });
-    let mut carry = s.splat(0);
     each_digit!(J => {
-        let sum = s.add(sums[J], carry);
-        carry = s.shift_right::<DIGIT_SHIFT>(sum);
-        result[J] = s.and(sum, s.splat(DIGIT));
+        sums[J + 1] = s.add(sums[J + 1], s.shift_right::<DIGIT_SHIFT>(sums[J]));
+        result[J] = s.and(sums[J], s.splat(DIGIT));
     });
 }
 
@@ -384,7 +391,7 @@ fn row<S: Limbs, const SQUARE: bool, const I: usize>(
 ) -> [S::V; REGISTERS + 1] {
     let x = a[I];
     // Of a square: the digit itself, then twice those above it, the first without the bit that comes from it.
-    each_digit!(J => if !SQUARE || J >= I {
+    each_digit!(J => if !SQUARE || J + 1 > I {
         let y = if SQUARE && J == I {
             x
         } else if SQUARE && J == I + 1 {
@@ -617,7 +624,7 @@ fn set_up<S: Limbs>(s: S, moduli: &mut [Modulus]) {
     let mut results: Vec<Digits> = results(moduli.iter());
     scatter(s, &number, &mut results);
     for (modulus, result) in moduli.iter_mut().zip(&results) {
-        modulus.one.copy_from_slice(result);
+        modulus.one = result.clone().into();
     }
 
     // R times 2 to the power of R's bits: a squaring doubles the power.
@@ -634,14 +641,14 @@ fn set_up<S: Limbs>(s: S, moduli: &mut [Modulus]) {
     }
     scatter(s, &number, &mut results);
     for (modulus, result) in moduli.iter_mut().zip(&results) {
-        modulus.square.copy_from_slice(result);
+        modulus.square = result.clone().into();
     }
 
     lanes.square(&mut other, &number);
     lanes.subtract_once(&mut other);
     scatter(s, &other, &mut results);
     for (modulus, result) in moduli.iter_mut().zip(&results) {
-        modulus.cube.copy_from_slice(result);
+        modulus.cube = result.clone().into();
     }
     lanes.wipe([number, other, spare]);
 }
@@ -707,7 +714,7 @@ impl LimbKernel for Powers<'_> {
             let mut masks = [s.splat(0); POWERS];
             for step in 2..POWERS + (count - 1) * (WINDOW_BITS + 1) {
                 let is_square;
-                let mut tile = 0;
+                let mut at = 0;
                 if let Some(step) = step.checked_sub(POWERS) {
                     let (window, step) =
                         (count - 1 - step / (WINDOW_BITS + 1), step % (WINDOW_BITS + 1));
@@ -719,8 +726,8 @@ impl LimbKernel for Powers<'_> {
                     if step == 0 {
                         masks_of(s, &mut masks, windows(s, powers, window - 1));
                     }
-                    // The last square has no tile that is new.
-                    tile = step.min(REGISTERS / TILE - 1);
+                    // The last square has no digits that are new.
+                    at = CHOSEN * step.min(REGISTERS / CHOSEN - 1);
                     if !is_square && digits != REGISTERS {
                         power_of(s, &mut factor, &table, &masks);
                     }
@@ -732,7 +739,7 @@ impl LimbKernel for Powers<'_> {
                 }
                 if is_square {
                     let table = (&table[..], &masks);
-                    lanes.square_unrolled(&mut other, &result, table, &mut factor, tile * TILE);
+                    lanes.square_unrolled(&mut other, &result, table, &mut factor, at);
                 } else {
                     lanes.multiply_unrolled(&mut other, &result, &factor);
                 }
@@ -957,7 +964,7 @@ mod tests {
     fn levels() -> Vec<LimbLevel> {
         for (name, requires) in LimbLevel::known() {
             if name.parse::<LimbLevel>().is_err() {
-                eprintln!("skipped: {name} needs {requires}");
+                lanelock_testkit::skip(&format!("the level {name} needs {requires}"));
             }
         }
         LimbLevel::available()

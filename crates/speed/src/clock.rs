@@ -51,6 +51,24 @@ pub fn measure(windows: usize, passes: usize, mut f: impl FnMut()) -> Sample {
     Sample::of(&medians)
 }
 
+/// Core cycles of one call of `f`, where calls take as long as chance has it: the mean of [`SEARCHES`] in each of
+/// `passes`. The spread is that of the passes' means.
+pub fn mean(passes: usize, mut f: impl FnMut()) -> Sample {
+    let overhead = overhead();
+    let mut once = || {
+        let before = chain(overhead);
+        let taken = nanoseconds(time(&mut f));
+        taken * 2.0 * f64::from(CHAIN) / (before + chain(overhead))
+    };
+    let mut pass = || (0..SEARCHES).map(|_| once()).sum::<f64>() / float(SEARCHES);
+    let means: Vec<f64> = (0..passes.max(1)).map(|_| pass()).collect();
+    let cycles = means.iter().sum::<f64>() / float(means.len());
+    Sample { cycles, ..Sample::of(&means) }
+}
+
+/// Calls in a pass of [`mean`].
+const SEARCHES: usize = 20;
+
 /// Core cycles of one call of `f`: the median of `windows` windows, of fewer where calls are long.
 /// One pass: contestants take turns, and the lowest of each counts.
 pub fn median(windows: usize, mut f: impl FnMut()) -> f64 {

@@ -37,9 +37,9 @@ fn run(data: &[u8]) -> Result<()> {
         3 => cbc_256::<Sha256, sha2::Sha256>(u),
         4 => cbc_128::<Sha384, sha2::Sha384>(u),
         5 => cbc_256::<Sha384, sha2::Sha384>(u),
-        6 => aead(u, |key, level| Aes128Gcm::with_level(key, level)),
-        7 => aead(u, |key, level| Aes256Gcm::with_level(key, level)),
-        8 => aead(u, |key, level| Aes128Ccm::with_level(key, level)),
+        6 => aead(u, Aes128Gcm::with_level),
+        7 => aead(u, Aes256Gcm::with_level),
+        8 => aead(u, Aes128Ccm::with_level),
         _ => {
             let levels: Vec<_> = Levels::available().collect();
             let hash = u.choose(&levels)?.lanes;

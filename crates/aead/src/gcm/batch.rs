@@ -1,5 +1,5 @@
 //! Short GCM messages of equal lengths side by side, a lane for each, read and written where they are; those of
-//! mixed lengths one behind another (`Mixed`).
+//! mixed lengths otherwise (`mixed`).
 //!
 //! Lane i computes what GCM defines for message i (see `gcm`): E(K, J0 + j) for row j of its blocks,
 //! and Y = (Y ^ X) H after each block X, since every lane has a hash of its own.
@@ -14,22 +14,16 @@
 
 use core::array;
 
-use lanelock_isa::{AesClmul, AesLevel, Block, Kernel, LaneBuffers, Window, wipe};
+use lanelock_isa::{AesClmul, AesLevel, Block, Kernel, LaneBuffers, WIDEST, Window, wipe};
 
-use super::{
-    Gcm, GcmKey,
-    short::{Short, Size},
-};
+use super::{Gcm, GcmKey, mixed};
 use crate::batch::{
     Batch, Message,
     group::{self, LANES, LaneBlocks, Lengths, MessageGroup, SideBySide, few, run_chunk},
     keys::{BatchKeys, KeyEach, OneKey},
     nonce_block, padded,
 };
-use lanelock_core::{
-    InOut,
-    cipher::{Cipher, SizedCipher},
-};
+use lanelock_core::cipher::{Cipher, SizedCipher};
 use lanelock_hash::field::{Factor, multiply};
 
 /// The most blocks of text: with more, a message fills the vectors well enough alone.
@@ -52,7 +46,7 @@ impl<C: SizedCipher> Batch for Gcm<C> {
     }
 }
 
-/// Messages of one length go side by side, others one behind another.
+/// Messages of one length go side by side, others as [`mixed`] has it.
 fn each<C: SizedCipher, const SEAL: bool>(messages: &mut [Message<'_, Gcm<C>>]) {
     let Some(first) = messages.first() else { return };
     let (level, lengths) = (first.key.level(), Lengths::of(first));
@@ -61,94 +55,17 @@ fn each<C: SizedCipher, const SEAL: bool>(messages: &mut [Message<'_, Gcm<C>>]) 
         return messages.iter_mut().for_each(Message::alone::<SEAL>);
     }
     let one_key = messages.get(1).is_none_or(|second| core::ptr::eq(second.key, first.key));
-    if first.key.shape(lengths, one_key).is_some()
+    // Wide vectors are filled by one message: where that has more than two blocks, a lane for each is no gain.
+    let wide = level.width() == WIDEST && lengths.text > 32;
+    if !wide
+        && first.key.shape(lengths, one_key).is_some()
         && messages.iter().all(|message| Lengths::of(message) == lengths)
     {
         return messages
             .chunks_mut(group::CHUNK)
             .for_each(|messages| run_chunk::<_, SEAL>(messages, few));
     }
-    let mut sizes = Sizes::default();
-    for messages in messages.chunks_mut(CHUNK) {
-        sizes.counts = Default::default();
-        for (i, message) in messages.iter_mut().enumerate() {
-            let Message { key, nonce, aad, data, tag, .. } = message;
-            let fits = nonce.len() == 12 && tag.len() == key.tag_length && key.level() == level;
-            match Size::of(level.width(), aad.len(), data.len()) {
-                Some(size) if fits => sizes.add(size, i),
-                _ => message.alone::<SEAL>(),
-            }
-        }
-        level.run(Mixed::<C, SEAL> { messages, sizes: &sizes });
-    }
-}
-
-/// Messages of any lengths looked at together.
-const CHUNK: usize = 64;
-
-/// The places of messages, by size.
-struct Sizes {
-    places: [[u8; CHUNK]; Size::COUNT],
-    counts: [usize; Size::COUNT],
-}
-
-impl Default for Sizes {
-    fn default() -> Self {
-        Self { places: [[0; CHUNK]; Size::COUNT], counts: [0; Size::COUNT] }
-    }
-}
-
-impl Sizes {
-    #[inline(always)]
-    fn add(&mut self, size: Size, place: usize) {
-        let count = &mut self.counts[size as usize];
-        #[expect(clippy::cast_possible_truncation, reason = "below 64")]
-        let place = place as u8;
-        self.places[size as usize][*count % CHUNK] = place;
-        *count += 1;
-    }
-
-    #[inline(always)]
-    fn of(&self, size: Size) -> &[u8] {
-        &self.places[size as usize][..self.counts[size as usize].min(CHUNK)]
-    }
-}
-
-/// Short messages of any lengths, sorted by their numbers of vectors: so no branch depends on a length, which the
-/// processor could not foresee, and it begins with the next message before one has ended.
-struct Mixed<'g, 'a, C: SizedCipher, const SEAL: bool> {
-    messages: &'g mut [Message<'a, Gcm<C>>],
-    sizes: &'g Sizes,
-}
-
-impl<C: SizedCipher, const SEAL: bool> Kernel for Mixed<'_, '_, C, SEAL> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<S: AesClmul>(mut self, s: S) {
-        self.all::<S, 1, 1>(s, Size::Part);
-        self.all::<S, 1, 2>(s, Size::One);
-        self.all::<S, 2, 3>(s, Size::Two);
-        self.all::<S, 3, 4>(s, Size::Three);
-        self.all::<S, 4, 5>(s, Size::Four);
-    }
-}
-
-impl<C: SizedCipher, const SEAL: bool> Mixed<'_, '_, C, SEAL> {
-    /// The messages of a size: see [`Short::vectors`].
-    #[inline(always)]
-    fn all<S: AesClmul, const N: usize, const M: usize>(&mut self, s: S, size: Size) {
-        for i in self.sizes.of(size) {
-            let Some(message) = self.messages.get_mut(usize::from(*i)) else { continue };
-            let Message { key, nonce, aad, data, .. } = message;
-            let Ok(nonce) = (*nonce).try_into() else { continue };
-            let data = &mut InOut::from(&mut **data);
-            let gcm = &key.key;
-            let short = Short::<_, SEAL> { gcm, size, nonce, aad, data };
-            let mut full = short.vectors::<S, N, M>(s);
-            message.finish::<SEAL>(&mut full);
-        }
-    }
+    mixed::run_all::<C, SEAL>(messages, level);
 }
 
 impl<C: SizedCipher> SideBySide for Gcm<C> {

@@ -9,6 +9,7 @@
 //! of a few vectors has a kernel of its own (`short`).
 
 mod batch;
+mod mixed;
 mod short;
 
 use core::fmt;

@@ -14,7 +14,7 @@ use lanelock_core::{
 use lanelock_hash::field::Sum;
 
 /// The most vectors of text.
-const MOST: usize = 4;
+pub(super) const MOST: usize = 4;
 
 /// How many vectors the text of a short message takes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -28,9 +28,6 @@ pub(super) enum Size {
 }
 
 impl Size {
-    /// So many there are.
-    pub(super) const COUNT: usize = 5;
-
     /// That of a message with so many bytes, at a level with vectors of `width` blocks; `None` if it is not short.
     #[inline(always)]
     pub(super) fn of(width: usize, aad: usize, text: usize) -> Option<Self> {
@@ -72,16 +69,12 @@ impl<C: Cipher, const SEAL: bool> Kernel for Short<'_, '_, '_, C, SEAL> {
 impl<C: Cipher, const SEAL: bool> Short<'_, '_, '_, C, SEAL> {
     /// A message of `N` vectors, of which the last may be a part. `M` is `N` and one, if no lane is left over.
     #[inline(always)]
-    pub(super) fn vectors<S: AesClmul, const N: usize, const M: usize>(self, s: S) -> Block {
+    fn vectors<S: AesClmul, const N: usize, const M: usize>(self, s: S) -> Block {
         let Self { gcm: GcmKey { key, powers }, nonce, aad, data, .. } = self;
         let n = s.narrow();
         let bytes = data.len();
         let blocks = bytes.div_ceil(16);
-        let [a, b, c, d, e, f, g, h, rest @ ..] = *nonce;
-        let nonce = s.splat_halves(
-            u64::from_le_bytes([a, b, c, d, e, f, g, h]),
-            u32::from_le_bytes(rest).into(),
-        );
+        let nonce = splat_nonce(s, nonce);
         // Lengths and AAD first: their products need no AES. With n blocks of text the last block,
         // the lengths, goes with H, the first of the text with H^(n+1), and before it the AAD.
         let mut sum = Sum::zero(s);
@@ -135,8 +128,15 @@ impl<C: Cipher, const SEAL: bool> Short<'_, '_, '_, C, SEAL> {
     }
 }
 
+/// A nonce with four zero bytes behind it, in all lanes.
+#[inline(always)]
+pub(super) fn splat_nonce<S: Blocks>(s: S, nonce: &[u8; 12]) -> S::V {
+    let [a, b, c, d, e, f, g, h, rest @ ..] = *nonce;
+    s.splat_halves(u64::from_le_bytes([a, b, c, d, e, f, g, h]), u32::from_le_bytes(rest).into())
+}
+
 /// The counters 1, 2, ... behind an empty nonce.
-const NUMBERS: [Block; 1 + 4 * MOST] = {
+pub(super) const NUMBERS: [Block; 1 + 4 * MOST] = {
     let mut numbers = [[0; 16]; 1 + 4 * MOST];
     let mut i = 0;
     while i < numbers.len() {

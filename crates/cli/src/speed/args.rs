@@ -18,6 +18,7 @@ Examples:
   lanelock speed gcm ctr --size 16,1k,16k         two algorithms
   lanelock speed cbc --level all --lanes 32       32 messages at once, at every level
   lanelock speed aes-128-gcm --aad 13 --size 1k   with the additional data of a TLS record
+  lanelock speed rsa x25519                       public keys, one operation and eight at once
   lanelock speed ctr --size 16k --threads 4       four threads, and what they do together
   lanelock speed gcm --json > gcm.jsonl           an object a row
   lanelock speed ctr xts gcm --plot speed.svg     a chart over the message size
@@ -139,7 +140,7 @@ Examples:
 The best number is the smallest one within 2 % of the fastest.")]
 pub(crate) struct SweepArgs {
     /// What to measure [default: all that have lanes]
-    #[arg(value_name = "ALGORITHM", value_parser = Algorithms(|kind| kind.streams != Streams::One))]
+    #[arg(value_name = "ALGORITHM", value_parser = Algorithms(has_sweep))]
     pub(crate) algorithms: Vec<Algorithm>,
 
     /// Bytes in each message; k and M are 1024 and 1024 * 1024
@@ -152,6 +153,11 @@ pub(crate) struct SweepArgs {
 
     #[command(flatten)]
     pub(crate) common: SpeedCommonArgs,
+}
+
+/// Whether the number of messages in a call is worth finding: operations with public keys fill the lanes.
+pub(super) fn has_sweep(kind: &Kind) -> bool {
+    kind.streams != Streams::One && !kind.has_public_keys()
 }
 
 /// What the measuring commands have in common.

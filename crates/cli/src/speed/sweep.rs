@@ -7,7 +7,11 @@ use lanelock_speed::{
     workload::{KINDS, Keys, Kind, Streams, Workload},
 };
 
-use super::{Screen, args::SweepArgs, levels, object, one_key, wrong_size};
+use super::{
+    Screen,
+    args::{SweepArgs, has_sweep},
+    levels, object, one_key, wrong_size,
+};
 use crate::failure::Failure;
 
 /// The numbers of lanes.
@@ -22,7 +26,10 @@ pub(super) fn sweep(args: &SweepArgs) -> Result<(), Failure> {
         |kind: &&Kind| args.algorithms.iter().any(|algorithm| algorithm.name == kind.algorithm);
     let each = Keys::from(args.keys) == Keys::Each;
     let mut kinds = Vec::new();
-    for kind in KINDS.iter().filter(|kind| args.algorithms.is_empty() || named(kind)) {
+    // Of one size are only those that are named.
+    let all = |kind: &&Kind| args.algorithms.is_empty() && kind.only_size(0).is_none();
+    let chosen = |kind: &&Kind| has_sweep(kind) && (all(kind) || named(kind));
+    for kind in KINDS.iter().filter(chosen) {
         match kind.streams {
             Streams::Many => kinds.push(workloads(kind, args)?),
             Streams::ManyOneKey if !each => kinds.push(workloads(kind, args)?),

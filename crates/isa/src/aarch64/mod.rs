@@ -98,6 +98,11 @@ macro_rules! level {
             }
 
             #[inline(always)]
+            fn join_lanes(self, [v, ..]: [uint8x16_t; WIDEST]) -> uint8x16_t {
+                v
+            }
+
+            #[inline(always)]
             fn splat_narrow(self, v: uint8x16_t) -> uint8x16_t {
                 v
             }

@@ -29,6 +29,9 @@ pub(super) fn store(v: uint8x16_t, dst: &mut Block) {
 #[inline]
 #[target_feature(enable = "neon")]
 pub(super) fn load_part(src: &[u8]) -> uint8x16_t {
+    if let Ok(block) = src.try_into() {
+        return load(block);
+    }
     // Through a zeroed buffer: there are no loads with a mask.
     let [mut block] = crate::slices::padded(src);
     let v = load(&block);
@@ -39,6 +42,9 @@ pub(super) fn load_part(src: &[u8]) -> uint8x16_t {
 #[inline]
 #[target_feature(enable = "neon")]
 pub(super) fn store_part(v: uint8x16_t, dst: &mut [u8]) {
+    if let Ok(block) = (&mut *dst).try_into() {
+        return store(v, block);
+    }
     let mut block = [0; 16];
     store(v, &mut block);
     crate::slices::copy_part(core::slice::from_ref(&block), dst);

@@ -82,6 +82,11 @@ impl<const W: usize> Blocks for Portable<W> {
     }
 
     #[inline]
+    fn join_lanes(self, lanes: [[Block; 1]; WIDEST]) -> [Block; W] {
+        core::array::from_fn(|lane| lanes[lane][0])
+    }
+
+    #[inline]
     fn load_each(self, blocks: &[&Block]) -> [Block; W] {
         core::array::from_fn(|i| *blocks[i])
     }

@@ -1,8 +1,8 @@
 //! SHA-NI: the SHA extensions of x86-64.
 
 use core::arch::x86_64::{
-    __m128i, _mm_add_epi32, _mm_alignr_epi8, _mm_extract_epi32, _mm_loadu_si128, _mm_set_epi8,
-    _mm_set_epi32, _mm_sha1msg1_epu32, _mm_sha1msg2_epu32, _mm_sha1nexte_epu32,
+    __m128i, _mm_add_epi32, _mm_alignr_epi8, _mm_blend_epi16, _mm_extract_epi32, _mm_loadu_si128,
+    _mm_set_epi8, _mm_set_epi32, _mm_sha1msg1_epu32, _mm_sha1msg2_epu32, _mm_sha1nexte_epu32,
     _mm_sha1rnds4_epu32, _mm_sha256msg1_epu32, _mm_sha256msg2_epu32, _mm_sha256rnds2_epu32,
     _mm_shuffle_epi8, _mm_shuffle_epi32, _mm_storeu_si128, _mm_xor_si128,
 };
@@ -23,14 +23,12 @@ fn load<T, const N: usize>(src: &[T; N]) -> __m128i {
     unsafe { _mm_loadu_si128(src.as_ptr().cast()) }
 }
 
-/// The words of a vector, the lowest first.
 #[inline]
 #[target_feature(enable = "sha,ssse3,sse4.1")]
-fn words(v: __m128i) -> [u32; 4] {
-    let mut words = [0; 4];
+fn store<T, const N: usize>(v: __m128i, dst: &mut [T; N]) {
+    const { assert!(size_of::<[T; N]>() == 16) }
     // SAFETY: the reference covers the 16 bytes written.
-    unsafe { _mm_storeu_si128(words.as_mut_ptr().cast(), v) }
-    words
+    unsafe { _mm_storeu_si128(dst.as_mut_ptr().cast(), v) }
 }
 
 /// Four blocks of 16 bytes of a message, in the order of `places`.
@@ -54,8 +52,12 @@ pub(super) fn sha256(
     blocks: &[[u8; 64]],
     beside: &mut impl BesideRounds,
 ) {
-    let [a, b, c, d, e, f, g, h] = state.map(u32::cast_signed);
-    let (mut abef, mut cdgh) = (_mm_set_epi32(a, b, e, f), _mm_set_epi32(c, d, g, h));
+    let (halves, _) = state.as_chunks_mut::<4>();
+    // Named with the highest word first: D, C, B, A and H, G, F, E.
+    let cdab = _mm_shuffle_epi32::<0b10_11_00_01>(load(&halves[0]));
+    let efgh = _mm_shuffle_epi32::<0b00_01_10_11>(load(&halves[1]));
+    let mut abef = _mm_alignr_epi8::<8>(cdab, efgh);
+    let mut cdgh = _mm_blend_epi16::<0b1111_0000>(efgh, cdab);
     let big_endian = _mm_set_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3);
     let (k, _) = k.as_flattened().as_chunks::<4>();
     for block in blocks {
@@ -80,50 +82,54 @@ pub(super) fn sha256(
         abef = _mm_add_epi32(abef, abef_before);
         cdgh = _mm_add_epi32(cdgh, cdgh_before);
     }
-    let ([f, e, b, a], [h, g, d, c]) = (words(abef), words(cdgh));
-    *state = [a, b, c, d, e, f, g, h];
+    let feba = _mm_shuffle_epi32::<0b00_01_10_11>(abef);
+    let dchg = _mm_shuffle_epi32::<0b10_11_00_01>(cdgh);
+    store(_mm_blend_epi16::<0b1111_0000>(feba, dchg), &mut halves[0]);
+    store(_mm_alignr_epi8::<8>(dchg, feba), &mut halves[1]);
 }
 
 /// SHA-1. The instructions want A, B, C, D and the words of the message with the highest first.
 #[inline]
 #[target_feature(enable = "sha,ssse3,sse4.1")]
 pub(super) fn sha1(state: &mut [u32; 5], blocks: &[[u8; 64]], beside: &mut impl BesideRounds) {
-    let [a, b, c, d, e] = state.map(u32::cast_signed);
-    let mut abcd = _mm_set_epi32(a, b, c, d);
-    let mut e = _mm_set_epi32(e, 0, 0, 0);
+    let Some((first, [fifth])) = state.split_first_chunk_mut::<4>() else { return };
+    let mut abcd = _mm_shuffle_epi32::<0b00_01_10_11>(load(first));
+    let mut e = _mm_set_epi32(fifth.cast_signed(), 0, 0, 0);
     let reversed = _mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     for block in blocks {
         let (abcd_before, e_before) = (abcd, e);
         let mut m = message(block, reversed);
         // E of the next four rounds is A of the last four, rotated.
         let mut before = abcd;
-        for group in 0..20 {
-            if group % 5 == 0 {
+        // Written out: a compiler that leaves the loop keeps the words of the message in memory.
+        macro_rules! quarter {
+            ($quarter:literal: $($group:literal)+) => {
                 beside.quarter();
-            }
-            let at = group % 4;
-            let e_w = if group == 0 {
-                _mm_add_epi32(e, m[0])
-            } else {
-                _mm_sha1nexte_epu32(before, m[at])
+                $(
+                    let at = $group % 4;
+                    let e_w = if $group == 0 {
+                        _mm_add_epi32(e, m[0])
+                    } else {
+                        _mm_sha1nexte_epu32(before, m[at])
+                    };
+                    before = abcd;
+                    abcd = _mm_sha1rnds4_epu32::<$quarter>(abcd, e_w);
+                    if $group < 16 {
+                        // The words 16 rounds ahead.
+                        let sum = _mm_sha1msg1_epu32(m[at], m[(at + 1) % 4]);
+                        let sum = _mm_xor_si128(sum, m[(at + 2) % 4]);
+                        m[at] = _mm_sha1msg2_epu32(sum, m[(at + 3) % 4]);
+                    }
+                )+
             };
-            before = abcd;
-            abcd = match group / 5 {
-                0 => _mm_sha1rnds4_epu32::<0>(abcd, e_w),
-                1 => _mm_sha1rnds4_epu32::<1>(abcd, e_w),
-                2 => _mm_sha1rnds4_epu32::<2>(abcd, e_w),
-                _ => _mm_sha1rnds4_epu32::<3>(abcd, e_w),
-            };
-            if group < 16 {
-                // The words 16 rounds ahead.
-                let sum = _mm_sha1msg1_epu32(m[at], m[(at + 1) % 4]);
-                let sum = _mm_xor_si128(sum, m[(at + 2) % 4]);
-                m[at] = _mm_sha1msg2_epu32(sum, m[(at + 3) % 4]);
-            }
         }
+        quarter!(0: 0 1 2 3 4);
+        quarter!(1: 5 6 7 8 9);
+        quarter!(2: 10 11 12 13 14);
+        quarter!(3: 15 16 17 18 19);
         e = _mm_sha1nexte_epu32(before, e_before);
         abcd = _mm_add_epi32(abcd, abcd_before);
     }
-    let [d, c, b, a] = words(abcd);
-    *state = [a, b, c, d, _mm_extract_epi32::<3>(e).cast_unsigned()];
+    store(_mm_shuffle_epi32::<0b00_01_10_11>(abcd), first);
+    *fifth = _mm_extract_epi32::<3>(e).cast_unsigned();
 }

@@ -89,6 +89,8 @@ pub trait Blocks: Copy + sealed::Sealed {
     }
     /// The lanes, each as a vector of the narrow form. Only the first `WIDTH` of them count.
     fn lanes(self, v: Self::V) -> [<Self::Narrow as Blocks>::V; WIDEST];
+    /// The vector whose [`lanes`](Blocks::lanes) are the first `WIDTH` of these.
+    fn join_lanes(self, lanes: [<Self::Narrow as Blocks>::V; WIDEST]) -> Self::V;
     /// Lane *i* = `blocks[i]`, for blocks that lie anywhere.
     fn load_each(self, blocks: &[&Block]) -> Self::V;
 

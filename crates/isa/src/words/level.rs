@@ -1,5 +1,19 @@
 //! A level of words in terms of its leaves.
 
+use crate::policy::Policy;
+
+/// Whether hashes of many messages are faster with two vectors of so many bytes at once.
+pub(super) fn pairs_are_fast(bytes: usize) -> bool {
+    match bytes {
+        // With AVX-512 processors differ.
+        64 => Policy::host().waits_for_vectors(),
+        // AVX2 has 16 registers, too few for a pair.
+        32 => false,
+        // AArch64 has 32, and its instructions take two cycles or more.
+        _ => true,
+    }
+}
+
 /// Makes a token: its detection, its entry and its [`Words`] of both sizes, all from one feature list. `frame`
 /// names what prepares the frame of the entry.
 macro_rules! words {
@@ -12,7 +26,9 @@ macro_rules! words {
     ) => {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-        pub struct $token(());
+        pub struct $token {
+            pairs: bool,
+        }
 
         impl $token {
             /// The CPU features that this level requires.
@@ -21,7 +37,12 @@ macro_rules! words {
             pub(crate) const LANES: usize = $bytes / 4;
 
             pub(crate) fn detect() -> Option<Self> {
-                (has_features!($($feature),+)).then_some(Self(()))
+                (has_features!($($feature),+)).then(|| Self { pairs: pairs_are_fast($bytes) })
+            }
+
+            /// The same with this answer to [`Words::pairs`].
+            pub(crate) fn with_pairs(self, pairs: bool) -> Self {
+                Self { pairs: pairs && <Self as Words<u32>>::MANY_REGISTERS }
             }
 
             /// Runs `kernel` with this level's instructions.
@@ -44,6 +65,11 @@ macro_rules! words {
                 type Wide = Self;
                 const LANES: usize = $lanes;
                 const MANY_REGISTERS: bool = $bytes != 32;
+
+                #[inline(always)]
+                fn pairs(self) -> bool {
+                    self.pairs
+                }
 
                 #[inline(always)]
                 fn wide(self) -> Self {

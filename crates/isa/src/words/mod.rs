@@ -71,6 +71,12 @@ pub trait Words<W: Word>: Sealed + Copy {
     /// Whether there are registers for two messages a lane: 32.
     const MANY_REGISTERS: bool = false;
 
+    /// Whether a hash of many messages is faster with two vectors at once, a [`Pair`]: rounds wait for one another,
+    /// and here a vector takes longer than its instructions need units.
+    fn pairs(self) -> bool {
+        false
+    }
+
     /// The same level on words of 64 bits.
     fn wide(self) -> Self::Wide;
 

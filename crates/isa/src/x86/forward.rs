@@ -47,6 +47,12 @@ macro_rules! traits {
             }
 
             #[inline(always)]
+            fn join_lanes(self, lanes: [__m128i; WIDEST]) -> $vector {
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::join(*first(&lanes)) }
+            }
+
+            #[inline(always)]
             fn lane_counters(self, blocks: $vector) -> $vector {
                 // Big-endian in the block, little-endian in the register, where it can be added to.
                 self.reverse(blocks)

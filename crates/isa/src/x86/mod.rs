@@ -75,10 +75,10 @@ level! {
 level! {
     /// VAES and VPCLMULQDQ with AVX-512: four blocks an instruction.
     Vaes512, width 4, __m512i, leaves zmm, pair Vaes256,
-    enable "aes,pclmulqdq,vaes,vpclmulqdq,gfni,avx512f,avx512bw,avx512dq,avx512vl",
+    enable "aes,pclmulqdq,vaes,vpclmulqdq,gfni,bmi2,avx512f,avx512bw,avx512dq,avx512vl",
     detect [
         "aes", "pclmulqdq", "vaes", "vpclmulqdq", "gfni",
-        "avx512f", "avx512bw", "avx512dq", "avx512vl"
+        "bmi2", "avx512f", "avx512bw", "avx512dq", "avx512vl"
     ]
 }
 

@@ -36,6 +36,12 @@ pub(super) fn gather([block]: [&Block; 1]) -> __m128i {
 
 #[inline]
 #[target_feature(enable = "sse4.1")]
+pub(super) fn join([v]: [__m128i; 1]) -> __m128i {
+    v
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1")]
 pub(super) fn split(v: __m128i) -> [__m128i; 1] {
     [v]
 }
@@ -238,6 +244,11 @@ pub(super) fn sub_last_words<const ROTATE: bool>(k: __m128i, constant: u8) -> __
 #[inline]
 #[target_feature(enable = "sse4.1")]
 pub(super) fn load_part(src: &[u8]) -> __m128i {
+    if src.len() == 16
+        && let Ok(blocks) = src.as_chunks().0.try_into()
+    {
+        return load(blocks);
+    }
     // Through a zeroed buffer: there are no loads with a mask at this level.
     let mut blocks = crate::slices::padded(src);
     let v = load(&blocks);
@@ -248,6 +259,11 @@ pub(super) fn load_part(src: &[u8]) -> __m128i {
 #[inline]
 #[target_feature(enable = "sse4.1")]
 pub(super) fn store_part(v: __m128i, dst: &mut [u8]) {
+    if dst.len() == 16
+        && let Ok(blocks) = dst.as_chunks_mut().0.try_into()
+    {
+        return store(v, blocks);
+    }
     let mut blocks = [[0; 16]; 1];
     store(v, &mut blocks);
     crate::slices::copy_part(&blocks, dst);

@@ -47,6 +47,12 @@ pub(super) fn gather([a, b]: [&Block; 2]) -> __m256i {
 
 #[inline]
 #[target_feature(enable = "avx2")]
+pub(super) fn join([a, b]: [__m128i; 2]) -> __m256i {
+    _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(a), b)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
 pub(super) fn split(v: __m256i) -> [__m128i; 2] {
     [_mm256_castsi256_si128(v), _mm256_extracti128_si256::<1>(v)]
 }
@@ -240,6 +246,11 @@ pub(super) fn clmul_high_low(a: __m256i, b: __m256i) -> __m256i {
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn load_part(src: &[u8]) -> __m256i {
+    if src.len() == 32
+        && let Ok(blocks) = src.as_chunks().0.try_into()
+    {
+        return load(blocks);
+    }
     // Through a zeroed buffer: AVX2 has no loads with a mask of bytes.
     let mut blocks = crate::slices::padded(src);
     let v = load(&blocks);
@@ -250,6 +261,11 @@ pub(super) fn load_part(src: &[u8]) -> __m256i {
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn store_part(v: __m256i, dst: &mut [u8]) {
+    if dst.len() == 32
+        && let Ok(blocks) = dst.as_chunks_mut().0.try_into()
+    {
+        return store(v, blocks);
+    }
     let mut blocks = [[0; 16]; 2];
     store(v, &mut blocks);
     crate::slices::copy_part(&blocks, dst);

@@ -3,19 +3,19 @@
 //! Loads and stores of part of a vector have a mask of bytes; masked bytes cannot fault.
 
 use core::arch::x86_64::{
-    __m128i, __m256i, __m512i, _mm_loadu_si128, _mm_set_epi64x, _mm_xor_si128,
+    __m128i, __m256i, __m512i, _bzhi_u64, _mm_loadu_si128, _mm_set_epi64x, _mm_xor_si128,
     _mm256_castsi256_si128, _mm256_extracti128_si256, _mm256_xor_si256, _mm512_add_epi32,
     _mm512_add_epi64, _mm512_aesdec_epi128, _mm512_aesdeclast_epi128, _mm512_aesenc_epi128,
     _mm512_aesenclast_epi128, _mm512_alignr_epi64, _mm512_and_si512, _mm512_broadcast_i32x4,
-    _mm512_bslli_epi128, _mm512_bsrli_epi128, _mm512_castsi128_si512, _mm512_castsi512_si128,
-    _mm512_castsi512_si256, _mm512_clmulepi64_epi128, _mm512_extracti64x2_epi64,
-    _mm512_extracti64x4_epi64, _mm512_gf2p8affine_epi64_epi8, _mm512_inserti64x2,
-    _mm512_loadu_si512, _mm512_mask_broadcast_i32x4, _mm512_mask_storeu_epi8,
-    _mm512_maskz_loadu_epi8, _mm512_maskz_mov_epi8, _mm512_set_epi32, _mm512_set_epi64,
-    _mm512_set1_epi32, _mm512_setzero_si512, _mm512_shuffle_epi8, _mm512_shuffle_epi32,
-    _mm512_shuffle_i64x2, _mm512_slli_epi64, _mm512_sllv_epi64, _mm512_srai_epi32,
-    _mm512_srli_epi64, _mm512_srlv_epi64, _mm512_storeu_si512, _mm512_xor_si512,
-    _mm512_zextsi128_si512, _mm512_zextsi256_si512,
+    _mm512_bslli_epi128, _mm512_bsrli_epi128, _mm512_castsi128_si512, _mm512_castsi256_si512,
+    _mm512_castsi512_si128, _mm512_castsi512_si256, _mm512_clmulepi64_epi128,
+    _mm512_extracti64x2_epi64, _mm512_extracti64x4_epi64, _mm512_gf2p8affine_epi64_epi8,
+    _mm512_inserti64x2, _mm512_inserti64x4, _mm512_loadu_si512, _mm512_mask_broadcast_i32x4,
+    _mm512_mask_storeu_epi8, _mm512_maskz_loadu_epi8, _mm512_maskz_mov_epi8, _mm512_set_epi32,
+    _mm512_set_epi64, _mm512_set1_epi32, _mm512_setzero_si512, _mm512_shuffle_epi8,
+    _mm512_shuffle_epi32, _mm512_shuffle_i64x2, _mm512_slli_epi64, _mm512_sllv_epi64,
+    _mm512_srai_epi32, _mm512_srli_epi64, _mm512_srlv_epi64, _mm512_storeu_si512, _mm512_xor_si512,
+    _mm512_zextsi128_si512,
 };
 
 use crate::Block;
@@ -48,6 +48,13 @@ pub(super) fn gather([a, b, c, d]: [&Block; 4]) -> __m512i {
     let v = _mm512_inserti64x2::<1>(v, one(b));
     let v = _mm512_inserti64x2::<2>(v, one(c));
     _mm512_inserti64x2::<3>(v, one(d))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq")]
+pub(super) fn join([a, b, c, d]: [__m128i; 4]) -> __m512i {
+    let low = super::ymm::join([a, b]);
+    _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), super::ymm::join([c, d]))
 }
 
 #[inline]
@@ -256,32 +263,18 @@ pub(super) fn clmul_high_low(a: __m512i, b: __m512i) -> __m512i {
 
 /// A mask of the first `bytes` bytes.
 #[inline]
-#[target_feature(enable = "avx512f")]
+#[target_feature(enable = "bmi2")]
+#[expect(clippy::cast_possible_truncation, reason = "64 at most")]
 fn first(bytes: usize) -> u64 {
-    match bytes {
-        0 => 0,
-        1..64 => u64::MAX >> (64 - bytes),
-        _ => u64::MAX,
-    }
+    // No branch, since no processor foresees lengths that are random.
+    _bzhi_u64(u64::MAX, bytes.min(64) as u32)
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw")]
+#[target_feature(enable = "avx512f,avx512bw,bmi2")]
 pub(super) fn load_part(src: &[u8]) -> __m512i {
     if src.len() > 64 {
         crate::slices::too_long();
-    }
-    // The processor forwards data from a store in flight to a later load, but not to a load with a
-    // mask, nor from a store with a mask: that load waits until the store has reached the cache. So
-    // one or two whole blocks, which are common, are loaded and stored without a mask. Lengths are compared as
-    // a whole: of which number of blocks one is, no processor foresees where lengths are random.
-    if let Ok(&block) = src.try_into() {
-        return _mm512_zextsi128_si512(super::xmm::load(&[block]));
-    }
-    if src.len() == 32
-        && let ([a, b], _) = src.as_chunks()
-    {
-        return _mm512_zextsi256_si512(super::ymm::load(&[*a, *b]));
     }
     let mask = first(src.len());
     // SAFETY: the mask selects bytes of the reference only; the others are neither read nor can
@@ -290,18 +283,10 @@ pub(super) fn load_part(src: &[u8]) -> __m512i {
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw")]
+#[target_feature(enable = "avx512f,avx512bw,bmi2")]
 pub(super) fn store_part(v: __m512i, dst: &mut [u8]) {
     if dst.len() > 64 {
         crate::slices::too_long();
-    }
-    if let Ok(block) = <&mut Block>::try_from(&mut *dst) {
-        return super::xmm::store(_mm512_castsi512_si128(v), core::array::from_mut(block));
-    }
-    if dst.len() == 32
-        && let Ok(pair) = dst.as_chunks_mut().0.try_into()
-    {
-        return super::ymm::store(_mm512_castsi512_si256(v), pair);
     }
     let mask = first(dst.len());
     // SAFETY: the mask selects bytes of the reference only; the others are neither written nor can
@@ -310,7 +295,7 @@ pub(super) fn store_part(v: __m512i, dst: &mut [u8]) {
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw")]
+#[target_feature(enable = "avx512f,avx512bw,bmi2")]
 pub(super) fn keep(v: __m512i, bytes: usize) -> __m512i {
     _mm512_maskz_mov_epi8(first(bytes), v)
 }

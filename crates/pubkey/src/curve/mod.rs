@@ -21,7 +21,7 @@ pub(crate) use scalars::{Scalars, Side};
 
 use std::sync::OnceLock;
 
-use lanelock_isa::LimbLevel;
+use lanelock_isa::{LimbLevel, wipe_stack};
 
 /// A curve of NIST SP 800-186: [`P256`], [`P384`] or [`P521`].
 pub trait Curve: Arithmetic {
@@ -59,11 +59,22 @@ impl Curve for P521 {
 /// Multiplies points, as many at once as the level has lanes.
 pub(crate) fn run<C: Curve>(level: LimbLevel, work: Work, jobs: &mut [Job<C::Number>]) {
     in_lanes(level, jobs, |level, jobs| C::multiply(level, work, jobs));
+    if work != Work::Both {
+        wipe::<C>();
+    }
 }
 
 /// Computes with scalars, likewise.
 pub(crate) fn divide<C: Curve>(level: LimbLevel, side: Side, jobs: &mut [Scalars<C::Number>]) {
     in_lanes(level, jobs, |level, jobs| C::divide(level, side, jobs));
+    if side == Side::Sign {
+        wipe::<C>();
+    }
+}
+
+/// Wipes the stack where numbers were that did not fit into registers.
+fn wipe<C: Curve>() {
+    if C::BITS > 384 { wipe_stack::<{ 32 << 10 }>() } else { wipe_stack::<{ 16 << 10 }>() }
 }
 
 /// Runs all jobs at the level, but for a few at the end that fit vectors half as long: these take half the time where

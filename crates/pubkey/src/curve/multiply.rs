@@ -216,20 +216,24 @@ fn multiple_of_base<S: Limbs, C: Weierstrass<D>, const D: usize>(
 ) -> Summand<S, C::Field, D> {
     let zero = s.splat(0);
     let one = Element::one(s);
-    let entries = 1 << (C::BASE_WINDOW - 1);
+    let entries = const {
+        assert!(C::BASE_WINDOW > 4, "whole parts of 16 entries");
+        1 << (C::BASE_WINDOW - 1)
+    };
     let mut point = Point::zero(s);
     let mut infinite = s.equal(zero, zero);
     for (&digit, table) in digits.iter().zip(table.chunks_exact(2 * D * entries)) {
         let (size, negative) = size_and_sign(s, digit, odd);
-        let mut x = [zero; D];
-        let mut y = [zero; D];
-        for (entry, i) in table.chunks_exact(2 * D).zip(1..) {
-            let mask = s.equal(size, s.splat(i));
-            for j in 0..D {
-                x[j] = s.select(mask, s.splat(entry[j]), x[j]);
-                y[j] = s.select(mask, s.splat(entry[D + j]), y[j]);
+        let index = s.sub(size, s.splat(1));
+        let mut found = [[zero; D]; 2];
+        for (found, row) in found.as_flattened_mut().iter_mut().zip(table.chunks_exact(entries)) {
+            let (parts, _) = row.as_chunks::<16>();
+            for (part, i) in parts.iter().zip(0..) {
+                let here = s.equal(s.shift_right::<4>(index), s.splat(i));
+                *found = s.select(here, s.lookup(part, index), *found);
             }
         }
+        let [x, y] = found;
         let entry = Point { x: Element::new(s, x), y: Element::new(s, y), z: one };
         let entry = entry.negative_where(negative);
         let sum = point.add_affine(&entry.x, &entry.y);

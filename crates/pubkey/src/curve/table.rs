@@ -9,8 +9,8 @@ use lanelock_isa::{LimbKernel, Limbs, PortableLimbs};
 use super::weierstrass::{Point, Weierstrass, right_side, windows};
 use crate::field::{Element, Modulus};
 
-/// For each digit of a scalar the multiples 1 to 2^(w - 1) of the base point times the digit's weight 2^(w i): x and y
-/// in Montgomery's form, below p.
+/// For each digit of a scalar the multiples 1 to 2^(w - 1) of the base point times the digit's weight 2^(w i), in
+/// Montgomery's form, below p: 2 D digits of x and y, each of all multiples.
 pub(crate) fn multiples_of_base<C: Weierstrass<D>, const D: usize>() -> Vec<u64> {
     Table { curve: PhantomData::<C> }.run(PortableLimbs::new())
 }
@@ -58,11 +58,13 @@ impl<C: Weierstrass<D>, const D: usize> LimbKernel for Table<C, D> {
                 affine.push((x, point.y.multiply(&square).multiply(&own).subtract_once()));
             }
             (x, y) = affine[0];
-            for coordinates in affine[1..].iter().rev() {
-                for number in [coordinates.0, coordinates.1] {
+            let first = table.len();
+            table.resize(first + 2 * D * multiples, 0);
+            for (i, (x, y)) in affine[1..].iter().rev().enumerate() {
+                for (coordinate, number) in [x, y].into_iter().enumerate() {
                     number.scatter(|lane, digits| {
-                        if lane == 0 {
-                            table.extend(digits);
+                        for (j, digit) in digits.into_iter().enumerate().filter(|_| lane == 0) {
+                            table[first + (coordinate * D + j) * multiples + i] = digit;
                         }
                     });
                 }

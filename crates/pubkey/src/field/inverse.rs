@@ -55,7 +55,9 @@ impl<S: Limbs, M: Modulus<D>, const D: usize> LimbPart<S> for Inverse<'_, S, M, 
         }
         // f is 1 or -1, and d from -2 m to 2 m.
         let negative = mask::<S, { DIGIT_SHIFT - 1 }>(s, f[D - 1]);
-        let d = d.map(|digit| s.sub(s.xor(digit, negative), negative));
+        for digit in &mut d {
+            *digit = s.sub(s.xor(*digit, negative), negative);
+        }
         let mut columns = Element::<S, M, D>::new(s, d).sum().plus_moduli::<2>().columns;
         // A d that was below zero had 2^(52 D) too much, or, with its sign changed, too little.
         carry(s, &mut columns);
@@ -115,10 +117,11 @@ fn combined<S: Limbs, const D: usize>(
     let zero = s.splat(0);
     let mut lowest = zero;
     // So that nothing falls below zero: what a column has more its neighbour has less.
-    let mut columns: [S::V; D] = core::array::from_fn(|j| {
-        let more = if j < D - 1 { 1_u64 << 60 } else { 0 };
-        s.splat(more.wrapping_sub(if j > 0 { 1 << 8 } else { 0 }))
-    });
+    let mut columns = [zero; D];
+    for j in 0..D {
+        let more: u64 = if j < D - 1 { 1 << 60 } else { 0 };
+        columns[j] = s.splat(more.wrapping_sub(if j > 0 { 1 << 8 } else { 0 }));
+    }
     for (factor, number) in row.into_iter().zip(numbers) {
         // Multiplications take 52 bits of the factor: 2^52 too much if it is negative.
         let negative = mask::<S, 63>(s, factor);
@@ -139,8 +142,10 @@ fn combined<S: Limbs, const D: usize>(
 
 /// Divides by 2^[`STEPS`] what is a multiple of it.
 #[inline(always)]
-fn divided<S: Limbs, const D: usize>(s: S, (lowest, columns): Combined<S::V, D>) -> [S::V; D] {
-    let mut columns = columns.map(|column| s.add(column, column));
+fn divided<S: Limbs, const D: usize>(s: S, (lowest, mut columns): Combined<S::V, D>) -> [S::V; D] {
+    for column in &mut columns {
+        *column = s.add(*column, *column);
+    }
     columns[0] = s.add(columns[0], s.shift_right::<{ DIGIT_SHIFT - 1 }>(lowest));
     carry(s, &mut columns);
     columns

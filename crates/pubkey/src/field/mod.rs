@@ -9,6 +9,9 @@
 //! has columns that carry into one another: sums, differences and products as they come. Carries are propagated once,
 //! when a sum becomes an element.
 //!
+//! Loops here are `for` loops: a closure that is given to the standard library, as `from_fn` takes it, need not be
+//! inlined, and would then be compiled without the level's instructions.
+//!
 //! Numbers are not reduced below `m` on the way. **Bounds**: all moduli have `R` >= 16 `m`. A product of numbers below
 //! `x m` and `y m` is below (`x y` / 16 + 1) `m`, and an element has to be below 16 `m`. Who adds and subtracts
 //! keeps account of these factors.
@@ -167,7 +170,11 @@ impl<S: Limbs, M: Modulus<D>, const D: usize> Element<S, M, D> {
     /// The number, the same in every lane.
     #[inline(always)]
     pub(crate) fn splat(s: S, number: &[u64; D]) -> Self {
-        Self::new(s, core::array::from_fn(|j| s.splat(number[j])))
+        let mut digits = [s.splat(0); D];
+        for j in 0..D {
+            digits[j] = s.splat(number[j]);
+        }
+        Self::new(s, digits)
     }
 
     /// 0
@@ -192,7 +199,10 @@ impl<S: Limbs, M: Modulus<D>, const D: usize> Element<S, M, D> {
                 words[lane] = digit;
             }
         }
-        let digits = core::array::from_fn(|j| s.load(&words[j]));
+        let mut digits = [s.splat(0); D];
+        for j in 0..D {
+            digits[j] = s.load(&words[j]);
+        }
         words.zeroize();
         Self::new(s, digits)
     }
@@ -334,7 +344,11 @@ impl<S: Limbs, M: Modulus<D>, const D: usize> Element<S, M, D> {
     #[inline(always)]
     pub(crate) fn select(mask: S::V, a: &Self, b: &Self) -> Self {
         let s = a.s;
-        Self::new(s, core::array::from_fn(|j| s.select(mask, a.digits[j], b.digits[j])))
+        let mut digits = b.digits;
+        for j in 0..D {
+            digits[j] = s.select(mask, a.digits[j], b.digits[j]);
+        }
+        Self::new(s, digits)
     }
 
     /// The power with a public exponent, by windows of four bits. The number is in Montgomery's form, below 2 m.

@@ -431,23 +431,24 @@ fn square<S: Limbs>(s: S, a: [S::V; DIGITS], bias: [S::V; DIGITS]) -> Sums<S> {
     let u6 = twice(high(high(zero, 1, 4), 2, 3));
     let u7 = twice(high(zero, 2, 4));
     let u8 = twice(high(zero, 3, 4));
-    let u5 = high(high(twice(low(low(s.add(u5, bias[0]), 1, 4), 2, 3)), 2, 2), 2, 2);
+    let u9 = high(high(twice(bias[4]), 4, 4), 4, 4);
+    let u5 = high(high(twice(s.add(u5, low(low(bias[0], 1, 4), 2, 3))), 2, 2), 2, 2);
     let u6 = low(twice(low(s.add(u6, bias[1]), 2, 4)), 3, 3);
     let u7 = twice(high(low(s.add(u7, bias[2]), 3, 4), 3, 3));
     let u8 = low(twice(s.add(u8, bias[3])), 4, 4);
-    let u9 = high(high(twice(bias[4]), 4, 4), 4, 4);
 
     // 19 times a column is 2 (2 * 4 + 1) + 1 times.
     let four = |v| s.shift_left::<2>(v);
+    // The fourth is summed apart from its fold: what it carries goes to the lowest, which waits for it.
+    let own4 = low(low(twice(high(high(zero, 0, 3), 1, 2)), 0, 4), 1, 3);
     let t2 = s.add(twice(high(four(u7), 0, 1)), u7);
     let t3 = s.add(twice(high(four(u8), 0, 2)), u8);
-    let t4 = s.add(twice(high(high(four(u9), 0, 3), 1, 2)), u9);
     let t0 = lowest(s, u5, a[0], a[0]);
     let t1 = s.add(twice(high(low(nine_times(s, u6), 0, 1), 0, 0)), u6);
     let t2 = s.add(twice(low(t2, 0, 2)), u7);
     let t3 = s.add(twice(high(low(low(t3, 0, 3), 1, 2), 1, 1)), u8);
-    let t4 = s.add(twice(low(low(t4, 0, 4), 1, 3)), u9);
-    Sums([t0, t1, low(t2, 1, 1), t3, low(t4, 2, 2)])
+    let t4 = s.add(twice(s.add(nine_times(s, u9), own4)), low(u9, 2, 2));
+    Sums([t0, t1, low(t2, 1, 1), t3, t4])
 }
 
 #[cfg(test)]

@@ -179,7 +179,7 @@ fn primes(
                     likely.push(candidate);
                 }
             } else if primes.first().is_none_or(|other| are_apart(other, prime, bits)) {
-                primes.push(prime.clone());
+                primes.push(Zeroizing::new(prime.to_vec()));
             }
         }
         likely.retain(|candidate| found[candidate.operation].len() < 2);
@@ -207,7 +207,7 @@ fn miller_rabin(
     let mut orders = Vec::with_capacity(moduli.len());
     let mut bases = Vec::with_capacity(moduli.len());
     for modulus in moduli {
-        let mut order = modulus.digits().clone();
+        let mut order = Zeroizing::new(modulus.digits().to_vec());
         order[0] -= 1;
         bases.push(source.base(bits, &order)?);
         let zeros = trailing_zeros(&order);

@@ -12,6 +12,7 @@ use crate::{
     digits::{DIGIT, DIGIT_BITS, Digits, digits_from_bytes, digits_to_bytes},
     level::default_level,
     montgomery::{Modulus, Product, digits_for, multiply_all},
+    secret::Secret,
 };
 
 /// The fewest bits of a modulus.
@@ -139,17 +140,17 @@ pub struct PrivateKey {
     public: PublicKey,
     pub(super) p: Modulus,
     pub(super) q: Modulus,
-    d: Digits,
-    dp: Digits,
-    dq: Digits,
-    qinv: Digits,
+    d: Secret,
+    dp: Secret,
+    dq: Secret,
+    qinv: Secret,
     /// The exponents as words.
-    pub(super) dp_words: Zeroizing<Vec<u64>>,
-    pub(super) dq_words: Zeroizing<Vec<u64>>,
+    pub(super) dp_words: Secret,
+    pub(super) dq_words: Secret,
     /// 1/q modulo p, in Montgomery's form.
-    pub(super) qinv_form: Digits,
+    pub(super) qinv_form: Secret,
     /// q modulo n, in Montgomery's form.
-    pub(super) q_form: Digits,
+    pub(super) q_form: Secret,
     pub(super) blinding: Blinding,
 }
 
@@ -243,18 +244,18 @@ impl PrivateKey {
         let wide = number::resized(q.digits(), public.n.digits().len());
         let q_form = product(level, &public.n, &wide, public.n.square());
         Ok(Self {
-            dp_words: number::words(&dp),
-            dq_words: number::words(&dq),
+            dp_words: number::words(&dp).into(),
+            dq_words: number::words(&dq).into(),
             blinding: Blinding::default(),
             public,
             p,
             q,
-            d,
-            dp,
-            dq,
-            qinv,
-            qinv_form,
-            q_form,
+            d: d.into(),
+            dp: dp.into(),
+            dq: dq.into(),
+            qinv: qinv.into(),
+            qinv_form: qinv_form.into(),
+            q_form: q_form.into(),
         })
     }
 
@@ -263,6 +264,28 @@ impl PrivateKey {
     pub fn with_level(mut self, level: LimbLevel) -> Self {
         self.public.level = level;
         self
+    }
+
+    /// The same key in memory that the system neither swaps out nor writes to a core dump: 16 pages. While an operation
+    /// runs, what it computes with is in ordinary memory, which is wiped behind it.
+    ///
+    /// # Errors
+    /// [`Error::Locked`].
+    pub fn lock(&self) -> Result<Self, Error> {
+        Ok(Self {
+            public: self.public.clone(),
+            p: self.p.lock()?,
+            q: self.q.lock()?,
+            d: self.d.lock()?,
+            dp: self.dp.lock()?,
+            dq: self.dq.lock()?,
+            qinv: self.qinv.lock()?,
+            dp_words: self.dp_words.lock()?,
+            dq_words: self.dq_words.lock()?,
+            qinv_form: self.qinv_form.lock()?,
+            q_form: self.q_form.lock()?,
+            blinding: Blinding::default(),
+        })
     }
 
     /// The public key that belongs to it.
@@ -428,6 +451,18 @@ mod tests {
         );
         let result = crate::rsa::sign_batch(&[sign.expect("a message")], &mut crate::SystemRandom);
         assert_eq!(result, [Err(Error::Fault)]);
+    }
+
+    #[test]
+    fn a_locked_key_signs() {
+        let key = key(&good()).expect("a key").lock().expect("16 pages");
+        let scheme = crate::rsa::Scheme::pkcs1v15(crate::rsa::Hash::Sha256);
+        let sign = crate::rsa::Sign::message(&key, scheme, b"message").expect("a message");
+        let signature = crate::rsa::sign_batch(&[sign], &mut crate::SystemRandom).remove(0);
+        let signature = signature.expect("a signature");
+        let public = key.public_key();
+        let verify = crate::rsa::Verify::message(public, scheme, b"message", signature);
+        assert_eq!(crate::rsa::verify_batch(&[verify.expect("a message")]), [Ok(())]);
     }
 
     #[test]

@@ -1,4 +1,41 @@
 //! RSA: RFC 8017, PKCS #1 version 2.2.
+//!
+//! Signatures and ciphertexts are made and read many at a time, by the keys of one size side by side; keys, messages and
+//! public exponents may be others in each lane. An error belongs to one operation.
+//!
+//! Every private operation is blinded with a pair of random factors that no other one uses at that time, and its result
+//! is raised to the public exponent and compared before it is released ([`Error::Fault`]).
+//!
+//! ```
+//! use lanelock_pubkey::{SystemRandom, rsa::{self, Hash, PrivateKey, Scheme, Sign, Verify}};
+//!
+//! # fn main() -> Result<(), lanelock_pubkey::Error> {
+//! let key = PrivateKey::generate(2048, &mut SystemRandom)?;
+//! let scheme = Scheme::pss(Hash::Sha256);
+//!
+//! let messages = [b"one", b"two"];
+//! let mut signs = Vec::new();
+//! for message in messages {
+//!     signs.push(Sign::message(&key, scheme, message)?);
+//! }
+//! let signatures = rsa::sign_batch(&signs, &mut SystemRandom);
+//!
+//! let mut verifies = Vec::new();
+//! for (message, signature) in messages.iter().zip(signatures) {
+//!     verifies.push(Verify::message(key.public_key(), scheme, *message, signature?)?);
+//! }
+//! assert_eq!(rsa::verify_batch(&verifies), [Ok(()), Ok(())]);
+//!
+//! // The other way round: what is encrypted with the public key.
+//! use lanelock_pubkey::rsa::{Decrypt, Encrypt, Encryption};
+//! let oaep = Encryption::oaep(Hash::Sha256).with_label(b"a label");
+//! let encrypt = Encrypt::new(key.public_key(), oaep.clone(), b"a secret")?;
+//! let ciphertext = rsa::encrypt_batch(&[encrypt], &mut SystemRandom).remove(0)?;
+//! let decrypt = Decrypt::new(&key, oaep, &ciphertext)?;
+//! assert_eq!(*rsa::decrypt_batch(&[decrypt], &mut SystemRandom).remove(0)?, b"a secret");
+//! # Ok(())
+//! # }
+//! ```
 
 mod blinding;
 mod der;
@@ -15,6 +52,8 @@ mod pss;
 mod public;
 mod sieve;
 mod sign;
+#[cfg(feature = "signature")]
+mod traits;
 
 use alloc::vec::Vec;
 use core::ops::Deref;
@@ -27,6 +66,8 @@ pub use generate::Generate;
 pub use hash::Hash;
 pub use key::{Class, Components, PrivateKey, PublicKey};
 pub use sign::{Scheme, Sign, Signature, Verify};
+#[cfg(feature = "signature")]
+pub use traits::{SigningKey, VerifyingKey};
 
 /// Makes any number of signatures, by keys of any size.
 pub fn sign_batch<K: Deref<Target = PrivateKey>>(

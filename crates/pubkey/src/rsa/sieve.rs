@@ -7,7 +7,9 @@ use zeroize::Zeroizing;
 use super::number;
 
 /// The primes are below it: a test of a number by a power takes as long as tens of thousands of primes.
-const LIMIT: usize = 1 << 15;
+const LIMIT: usize = 1 << 14;
+/// Groups that are taken at once: of each, a word waits for the word before.
+const AT_ONCE: usize = 4;
 
 /// Odd primes, in groups whose products fit into a word.
 pub(super) struct Sieve {
@@ -70,32 +72,37 @@ impl Sieve {
     pub(super) fn passes(&self, number: &[u64]) -> bool {
         let words: Zeroizing<Vec<u64>> = number::words(number);
         let mut start = 0;
-        for group in &self.groups {
-            let rest = group.rest(&words);
-            let primes = &self.primes[start..group.end];
-            // A multiple of an odd number, times its inverse, is the quotient; what is none gives something greater.
-            if primes.iter().any(|prime| rest.wrapping_mul(prime.inverse) <= prime.most) {
-                return false;
+        for groups in self.groups.chunks(AT_ONCE) {
+            let mut rests = [0; AT_ONCE];
+            for &word in words.iter() {
+                for (rest, group) in rests.iter_mut().zip(groups) {
+                    *rest = group.next(*rest, word);
+                }
             }
-            start = group.end;
+            for (rest, group) in rests.iter().zip(groups) {
+                let primes = &self.primes[start..group.end];
+                // A multiple of an odd number, times its inverse, is the quotient; what is none gives something
+                // greater.
+                if primes.iter().any(|prime| rest.wrapping_mul(prime.inverse) <= prime.most) {
+                    return false;
+                }
+                start = group.end;
+            }
         }
         true
     }
 }
 
 impl Group {
-    /// A word that the same primes divide as the number: the number times a power of 2^-64 modulo the product.
-    fn rest(&self, words: &[u64]) -> u64 {
-        let mut rest = 0_u64;
-        for &word in words {
-            let (sum, carry) = rest.overflowing_add(word);
-            let quotient = sum.wrapping_mul(self.negative_inverse);
-            let product = u128::from(quotient) * u128::from(self.product) + u128::from(sum);
-            let high = (product >> 64) as u64;
-            // At most the product of the primes, and one more if the sum was above a word.
-            rest = high + u64::from(carry);
-        }
-        rest
+    /// The sum of what comes from the lower words and a word, divided by 2^64 modulo the product. Of all words that is
+    /// a word that the same primes divide as the number: the number times a power of 2^-64.
+    #[inline]
+    fn next(&self, rest: u64, word: u64) -> u64 {
+        let (sum, carry) = rest.overflowing_add(word);
+        let quotient = sum.wrapping_mul(self.negative_inverse);
+        let product = u128::from(quotient) * u128::from(self.product) + u128::from(sum);
+        // At most the product of the primes, and one more if the sum was above a word.
+        (product >> 64) as u64 + u64::from(carry)
     }
 }
 
@@ -109,7 +116,7 @@ mod tests {
     #[test]
     fn finds_every_small_divisor() {
         let sieve = Sieve::shared();
-        assert_eq!(sieve.primes.len(), 3511); // of the 3512 primes below 2^15
+        assert_eq!(sieve.primes.len(), 1899); // of the 1900 primes below 2^14
         let mut digits = vec![0; 21];
         let mut passes = |number: &BigUint| {
             digits_from_bytes(&number.to_bytes_be(), &mut digits);
@@ -119,18 +126,18 @@ mod tests {
         let prime = (BigUint::from(1_u8) << 1024) - 105_u8;
         assert!(passes(&prime));
         let prime = prime >> 16;
-        for n in (3_u32..1 << 15).step_by(2) {
+        for n in (3_u32..1 << 14).step_by(2) {
             let product = (&prime | BigUint::from(1_u8)) * n;
             assert!(!passes(&product), "{n}");
         }
         // Products of primes just above the limit.
-        assert!(passes(&(BigUint::from(32771_u32) * BigUint::from(32779_u32))));
+        assert!(passes(&(BigUint::from(16411_u32) * BigUint::from(16417_u32))));
         let random = lanelock_testkit::Rng::from_env("sieve");
         for i in 0..2000 {
             let mut bytes = random.fork(i).bytes(128);
             bytes[127] |= 1;
             let number = BigUint::from_bytes_be(&bytes);
-            let has = (3_u32..1 << 15).step_by(2).any(|n| &number % n == BigUint::ZERO);
+            let has = (3_u32..1 << 14).step_by(2).any(|n| &number % n == BigUint::ZERO);
             assert_eq!(passes(&number), !has);
         }
     }

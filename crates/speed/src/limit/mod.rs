@@ -180,7 +180,7 @@ impl Limits {
         if let Some(hashing) = self.hashing(workload) {
             let hash = self.hash(workload, hashing, false)?;
             return match algorithm.strip_prefix("cbc-hmac-") {
-                Some(_) => self.record(workload, hashing, hash, |cbc| self.cycles_per_byte(cbc)),
+                Some(_) => Self::record(workload, hashing, hash, |cbc| self.cycles_per_byte(cbc)),
                 None => Some(hash),
             };
         }
@@ -271,7 +271,7 @@ impl Limits {
             let hash = self.hash(workload, hashing, true)?;
             return match algorithm.strip_prefix("cbc-hmac-") {
                 Some(_) => {
-                    self.record(workload, hashing, hash, |cbc| self.mix_cycles_per_byte(cbc))
+                    Self::record(workload, hashing, hash, |cbc| self.mix_cycles_per_byte(cbc))
                 }
                 None => Some(hash),
             };
@@ -373,7 +373,6 @@ impl Limits {
     /// Cycles per byte of records whose hashes take `hash`: many are hashed and then encrypted, which use the same
     /// units. Hash and cipher of one are two chains, which do not wait for each other.
     fn record(
-        &self,
         workload: &Workload,
         hashing: Hashing,
         hash: f64,

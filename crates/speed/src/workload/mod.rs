@@ -196,17 +196,23 @@ impl Workload {
         lengths.into_iter().enumerate().map(buffer).collect()
     }
 
-    /// Core cycles of one call at `level`, the lowest median of `passes`; with several threads, each
+    /// Core cycles of one call at `level`, the lowest median of `passes`, of a search the mean of all; with several threads, each
     /// with keys and buffers of its own, those of a call beside the calls of all others (harmonic mean).
     pub fn measure(&self, level: AesLevel, passes: usize, threads: usize) -> Option<Sample> {
         if !self.exists() {
             return None;
         }
+        let search = self.kind().is_some_and(Kind::is_search);
         let (begin, measuring) = (Barrier::new(threads), AtomicUsize::new(threads));
         let thread = || {
             let mut runner = self.runner(level)?;
             begin.wait();
-            let sample = clock::measure(WINDOWS, passes, || runner.run());
+            let call = || runner.run();
+            let sample = if search {
+                clock::mean(passes, call)
+            } else {
+                clock::measure(WINDOWS, passes, call)
+            };
             measuring.fetch_sub(1, Ordering::Relaxed);
             // The others are to be measured beside this one.
             while measuring.load(Ordering::Relaxed) > 0 {
@@ -300,6 +306,7 @@ pub const KINDS: &[Kind] = &[
     Kind::together("pbkdf2-sha-256", "derive", NONE, DERIVED, hashes::pbkdf2).detail(),
     Kind::public_key("rsa", "sign", MODULI, pubkey::rsa),
     Kind::public_key("rsa", "verify", MODULI, pubkey::rsa),
+    Kind::one("rsa", "generate", &[2048], SIGNED, pubkey::rsa_generate).detail(),
     Kind::public_key("ecdsa", "sign", CURVES, pubkey::ecdsa),
     Kind::public_key("ecdsa", "verify", CURVES, pubkey::ecdsa),
     Kind::public_key("ecdh", "agree", CURVES, pubkey::ecdh),
@@ -353,6 +360,11 @@ impl Kind {
     /// Whether it is an operation with public keys, which takes cycles, and none for each byte.
     pub fn has_public_keys(&self) -> bool {
         matches!(self.operation, "sign" | "verify" | "agree" | "generate")
+    }
+
+    /// Whether calls take as long as chance has it, so that their mean says something, and a median nothing.
+    pub fn is_search(&self) -> bool {
+        (self.algorithm, self.operation) == ("rsa", "generate")
     }
 
     /// Messages in the call for many, if no number is named.

@@ -39,3 +39,8 @@ pub use operation::{Operation, run_batch};
 pub use queue::Ticket;
 pub use random::{Random, SystemRandom};
 pub use submitter::Submitter;
+
+/// The example of the README, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

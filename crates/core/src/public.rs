@@ -1,9 +1,9 @@
 //! What may be known of values that were computed from secrets.
 //!
 //! No branch and no index depends on a key or a text, but for what is decided here: whether a check has
-//! passed, how long a text is that was unwrapped, and what a random number hides. The check of constant time (`tools/ct`) follows secrets
-//! through memory and registers; built with `--cfg lanelock_ct`, these functions tell it that a value is
-//! public from here on.
+//! passed, how long a text is that was unwrapped, and what a random number hides. The check of constant time
+//! (`tools/ct`) follows secrets through memory and registers; built with `--cfg lanelock_ct`, these functions
+//! tell it that a value is public from here on.
 
 use subtle::Choice;
 

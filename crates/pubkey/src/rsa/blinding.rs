@@ -92,7 +92,9 @@ fn new_pairs(keys: &[&PrivateKey], random: &mut dyn Random) -> Result<Vec<Pair>,
             .collect();
         // R / (r t) of a random r and its mask t; one in 2^1000 has no inverse.
         let mut masked = multiply_all(level, &masked);
-        masked.iter_mut().for_each(|number| blinded(number));
+        for number in &mut masked {
+            blinded(number);
+        }
         let inverses: Option<Vec<_>> = masked
             .iter()
             .zip(moduli())

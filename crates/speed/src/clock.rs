@@ -51,7 +51,7 @@ pub fn measure(windows: usize, passes: usize, mut f: impl FnMut()) -> Sample {
     Sample::of(&medians)
 }
 
-/// Core cycles of one call of `f`, where calls take as long as chance has it: the mean of [`SEARCHES`] in each of
+/// Core cycles of one call of `f`, where calls take as long as chance has it: the mean of `SEARCHES` in each of
 /// `passes`. The spread is that of the passes' means.
 pub fn mean(passes: usize, mut f: impl FnMut()) -> Sample {
     let overhead = overhead();

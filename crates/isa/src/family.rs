@@ -355,6 +355,11 @@ family! {
     "x86_64" Ifma512(Ifma512) "ifma512" 512;
 }
 
+impl AesLevel {
+    /// The level for any processor.
+    pub const PORTABLE: Self = Self::Portable(Portable::new());
+}
+
 /// The level of the last AES kernel that this thread ran: see [`AesLevel::last_run`].
 pub fn last_level_run() -> Option<AesLevel> {
     AesLevel::last_run()

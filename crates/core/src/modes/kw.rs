@@ -7,7 +7,7 @@
 
 use alloc::{vec, vec::Vec};
 
-use lanelock_isa::{AesClmul, AesLevel, Blocks as _, Kernel, wipe};
+use lanelock_isa::{AesClmul, AesLevel, Blocks as _, Kernel, StackDepth, wipe};
 use subtle::{ConditionallySelectable, ConstantTimeEq, ConstantTimeGreater, ConstantTimeLess};
 use zeroize::Zeroizing;
 
@@ -52,12 +52,12 @@ pub struct KeyWrap<C: SizedCipher>(Key<C>);
 key_object!(KeyWrap, "KeyWrap", 0);
 
 impl<C: SizedCipher> SetUp for KeyWrap<C> {
-    fn none(level: AesLevel) -> Self {
-        Self(Key::none(level))
-    }
+    const DEPTH: StackDepth = Key::<C>::DEPTH;
 
-    fn set(&mut self, key: &[u8]) {
-        self.0.set(key);
+    const NONE: Self = Self(Key::NONE);
+
+    fn set(&mut self, key: &[u8], level: AesLevel) {
+        self.0.set(key, level);
     }
 }
 

@@ -75,6 +75,12 @@ impl Pattern {
         }
     }
 
+    /// The place of encrypted block number `n`, and how many whole blocks there have to be for it to be encrypted.
+    pub(crate) fn nth(self, n: usize) -> (usize, usize) {
+        let (start, inside) = (n / self.run() * self.period(), n % self.run());
+        (start + inside, start + if self.truncated { inside + 1 } else { self.run() })
+    }
+
     /// The blocks of the truncated run at the end of `blocks` whole blocks that this pattern
     /// encrypts, as (first, count).
     pub(crate) fn truncated_run(self, blocks: usize) -> (usize, usize) {
@@ -122,6 +128,13 @@ mod tests {
                     mine.extend(first..first + count);
                     assert_eq!(mine, walk(crypt.into(), skip.into(), blocks, true));
                     assert_eq!(pattern.encrypted_blocks(blocks), mine.len());
+                    let whole = Pattern::new(crypt, skip);
+                    for (pattern, truncated) in [(whole, false), (pattern, true)] {
+                        let all = (0..).map(|n| pattern.nth(n));
+                        let there = all.take_while(|(_, least)| *least <= blocks);
+                        let mine: Vec<_> = there.map(|(at, _)| at).collect();
+                        assert_eq!(mine, walk(crypt.into(), skip.into(), blocks, truncated));
+                    }
                 }
             }
         }

@@ -13,7 +13,7 @@ pub(crate) fn verdict(passed: Choice) -> bool {
     declassify(passed.unwrap_u8().into()) == 1
 }
 
-/// [`verdict`] of a mask: all ones, or 1, where the check has passed, and zero where not.
+/// What `verdict` makes of a mask: all ones, or 1, where the check has passed, and zero where not.
 #[inline(always)]
 pub fn passed(mask: u64) -> bool {
     declassify(usize::from(mask & 1 == 1)) == 1

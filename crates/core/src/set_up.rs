@@ -1,30 +1,30 @@
 //! How keys are made: with nothing of them left below.
 
-use lanelock_isa::{AesLevel, LevelError, StackDepth};
+use lanelock_isa::{AesLevel, Filled, LevelError, Place, StackDepth, in_place};
 
-/// A secret that is derived from a key.
-///
-/// A value that is returned is made in a frame of its own first, and then copied to where it is to be;
-/// the compiler leaves the original where it was. So it is derived in a function below the one that returns
-/// it, and then the stack from there on is wiped.
+/// A secret that is derived from a key, in the place where it is to be: see [`in_place`].
 pub trait SetUp: Sized {
-    /// No key yet.
-    fn none(level: AesLevel) -> Self;
+    /// How deep the frames are, below that of the call which derives it, in which derivation leaves parts of it
+    /// at the levels of vectors.
+    const DEPTH: StackDepth;
 
-    /// Derives all that the object holds from `key`. The stack is left to the caller.
-    fn set(&mut self, key: &[u8]);
+    /// No key yet. A constant, since a value that is returned is copied.
+    const NONE: Self;
+
+    /// Derives all that the object holds from `key`, at `level`. The stack is left to the caller.
+    fn set(&mut self, key: &[u8], level: AesLevel);
 
     /// Sets up `key` at `level`.
     #[inline(never)]
     fn expand(key: &[u8], level: AesLevel) -> Self {
-        let _behind = WipeStack::of::<Self>(level);
+        let _behind = WipeStack(level, Self::DEPTH);
         derive(key, level)
     }
 
     /// Sets up `key`, if there is a level: see [`expand`](Self::expand). The result is made in its place too.
     #[inline(never)]
     fn expand_if<E>(key: &[u8], level: Result<AesLevel, E>) -> Result<Self, E> {
-        let _behind = level.as_ref().ok().map(|level| WipeStack::of::<Self>(*level));
+        let _behind = level.as_ref().ok().map(|level| WipeStack(*level, Self::DEPTH));
         derive_if(key, level)
     }
 }
@@ -32,36 +32,26 @@ pub trait SetUp: Sized {
 /// A call that stays one: its frame is below that of the caller, as are those of what it calls.
 #[inline(never)]
 fn derive<T: SetUp>(key: &[u8], level: AesLevel) -> T {
-    let mut secret = T::none(level);
-    secret.set(key);
-    secret
+    in_place(|place| derive_in(place, key, level))
 }
 
 /// As `derive`, as a result.
 #[inline(never)]
 fn derive_if<T: SetUp, E>(key: &[u8], level: Result<AesLevel, E>) -> Result<T, E> {
-    let mut secret = level.map(T::none);
-    if let Ok(secret) = &mut secret {
-        secret.set(key);
+    match level {
+        Ok(level) => Ok(in_place(|place| derive_in(place, key, level))),
+        Err(error) => Err(error),
     }
-    secret
+}
+
+/// The only call that fills the place.
+#[inline(never)]
+fn derive_in<'p, T: SetUp>(place: Place<'p, T>, key: &[u8], level: AesLevel) -> Filled<'p> {
+    place.fill(T::NONE, |secret| secret.set(key, level))
 }
 
 /// Wipes the stack when it is dropped: behind what a function returns.
 struct WipeStack(AesLevel, StackDepth);
-
-impl WipeStack {
-    /// What the derivation of a `T` fills: the secret itself, and below it half a KiB or more for what does not
-    /// fit into registers.
-    fn of<T>(level: AesLevel) -> Self {
-        let depth = match size_of::<T>() {
-            ..=512 => StackDepth::KiB1,
-            513..=1024 => StackDepth::KiB2,
-            _ => StackDepth::KiB4,
-        };
-        Self(level, depth)
-    }
-}
 
 impl Drop for WipeStack {
     fn drop(&mut self) {

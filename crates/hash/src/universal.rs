@@ -58,19 +58,21 @@ impl Polyval {
 }
 
 impl<const REVERSED: bool> SetUp for UniversalHash<REVERSED> {
-    fn none(level: AesLevel) -> Self {
-        Self { powers: Powers::NONE, level, state: HashState::empty() }
-    }
+    const DEPTH: StackDepth = StackDepth::KiB1;
+
+    const NONE: Self =
+        Self { powers: Powers::NONE, level: AesLevel::PORTABLE, state: HashState::empty() };
 
     /// `key` is a block.
-    fn set(&mut self, key: &[u8]) {
+    fn set(&mut self, key: &[u8], level: AesLevel) {
+        self.level = level;
         let mut h = [0; 16];
         h.copy_from_slice(key);
         if REVERSED {
             h.reverse();
             h = times_x(h);
         }
-        self.level.run(Fill { powers: &mut self.powers, key: &h });
+        level.run(Fill { powers: &mut self.powers, key: &h });
         h.zeroize();
     }
 }

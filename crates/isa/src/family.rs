@@ -376,6 +376,11 @@ impl HashLevel {
     }
 }
 
+impl AesLevel {
+    /// The level for any processor.
+    pub const PORTABLE: Self = Self::Portable(Portable::new());
+}
+
 /// The level of the last AES kernel that this thread ran: see [`AesLevel::last_run`].
 pub fn last_level_run() -> Option<AesLevel> {
     AesLevel::last_run()

@@ -52,11 +52,12 @@
 //! ```
 //!
 //! # Soundness
-//! Four reasons make every `unsafe` block here sound, and no others are used:
+//! Five reasons make every `unsafe` block here sound, and no others are used:
 //! 1. *the token*: a function that needs CPU features is called with a token that detection made;
 //! 2. *the reference*: a pointer that is read or written comes from a reference to that many bytes;
 //! 3. *the hint*: a prefetch never faults, whatever its address;
-//! 4. *the barrier*: assembly without instructions does nothing.
+//! 4. *the barrier*: assembly without instructions does nothing;
+//! 5. *the proof*: a value whose lifetime belongs to one place says that the place is filled.
 //!
 //! # Inlining is load-bearing
 //! Generic bodies and trait methods are `#[inline(always)]`, `#[target_feature]` leaves are
@@ -84,6 +85,7 @@ mod choice;
 mod family;
 mod limbs;
 mod matrix;
+mod place;
 mod policy;
 mod portable;
 mod sha;
@@ -109,6 +111,7 @@ pub use family::{
 #[cfg(target_arch = "x86_64")]
 pub use limbs::{Ifma256, Ifma512};
 pub use limbs::{LimbKernel, LimbPart, Limbs, MOST_LIMBS, PortableLimbs};
+pub use place::{Filled, Place, in_place};
 pub use policy::Policy;
 pub use portable::Portable;
 #[cfg(target_arch = "aarch64")]

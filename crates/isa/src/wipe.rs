@@ -13,10 +13,22 @@ pub fn wipe(bytes: &mut [u8]) {
     if let Ok(block) = <&mut Block>::try_from(&mut *bytes) {
         *block = [0; 16];
         barrier(block.as_mut_ptr());
+    } else if bytes.len() > SHORT {
+        wipe_many(bytes);
     } else {
         bytes.fill(0);
         barrier(bytes.as_mut_ptr());
     }
+}
+
+/// More bytes than these are left to the function that fills any number. It has the widest vectors of the
+/// processor; the stores that the compiler writes out for a length that it knows are of the narrowest.
+const SHORT: usize = 64;
+
+#[inline(never)]
+fn wipe_many(bytes: &mut [u8]) {
+    bytes.fill(0);
+    barrier(bytes.as_mut_ptr());
 }
 
 /// Overwrites `BYTES` bytes of the stack, from the frame of the caller downwards. Functions that have

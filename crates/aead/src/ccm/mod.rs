@@ -62,12 +62,12 @@ pub type Aes192Ccm = Ccm<Aes<192>>;
 pub type Aes256Ccm = Ccm<Aes<256>>;
 
 impl<C: SizedCipher> SetUp for Ccm<C> {
-    fn none(level: AesLevel) -> Self {
-        Self { key: EncryptKey::none(level), tag_length: 16 }
-    }
+    const DEPTH: StackDepth = EncryptKey::<C::Cipher>::DEPTH;
 
-    fn set(&mut self, key: &[u8]) {
-        self.key.set(key);
+    const NONE: Self = Self { key: EncryptKey::NONE, tag_length: 16 };
+
+    fn set(&mut self, key: &[u8], level: AesLevel) {
+        self.key.set(key, level);
     }
 }
 

@@ -82,15 +82,16 @@ pub type Aes192Gcm = Gcm<Aes<192>>;
 pub type Aes256Gcm = Gcm<Aes<256>>;
 
 impl<C: SizedCipher> SetUp for Gcm<C> {
-    fn none(level: AesLevel) -> Self {
-        let (key, powers) = (EncryptKey::none(level), Powers::NONE);
-        Self { key: GcmKey { key, powers }, tag_length: 16 }
-    }
+    const DEPTH: StackDepth = StackDepth::KiB1;
 
-    fn set(&mut self, key: &[u8]) {
+    const NONE: Self =
+        Self { key: GcmKey { key: EncryptKey::NONE, powers: Powers::NONE }, tag_length: 0 };
+
+    fn set(&mut self, key: &[u8], level: AesLevel) {
+        self.tag_length = 16;
         let GcmKey { key: schedule, powers } = &mut self.key;
-        schedule.set(key);
-        schedule.level().run(FillPowers { keys: schedule.keys(), powers });
+        schedule.set(key, level);
+        level.run(FillPowers { keys: schedule.keys(), powers });
     }
 }
 

@@ -65,12 +65,12 @@ pub type Aes128GcmSiv = GcmSiv<Aes<128>>;
 pub type Aes256GcmSiv = GcmSiv<Aes<256>>;
 
 impl<C: SivCipher> SetUp for GcmSiv<C> {
-    fn none(level: AesLevel) -> Self {
-        Self { key: EncryptKey::none(level) }
-    }
+    const DEPTH: StackDepth = EncryptKey::<C::Cipher>::DEPTH;
 
-    fn set(&mut self, key: &[u8]) {
-        self.key.set(key);
+    const NONE: Self = Self { key: EncryptKey::NONE };
+
+    fn set(&mut self, key: &[u8], level: AesLevel) {
+        self.key.set(key, level);
     }
 }
 

@@ -21,10 +21,12 @@ pub(super) struct Masks {
 
 impl Masks {
     /// No masks yet: see [`set`](Self::set).
-    pub(super) fn none() -> Self {
-        let zero = [0; 16];
-        Self { group: [zero; MOST_LANES], partial: zero, tag: zero, doubled: [zero; 49] }
-    }
+    pub(super) const NONE: Self = Self {
+        group: [[0; 16]; MOST_LANES],
+        partial: [0; 16],
+        tag: [0; 16],
+        doubled: [[0; 16]; 49],
+    };
 
     /// The masks that belong to `partial`, L_* = ENCIPHER(K, zeros(128)).
     pub(super) fn set(&mut self) {

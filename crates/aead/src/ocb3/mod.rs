@@ -65,14 +65,14 @@ pub type Aes192Ocb3 = Ocb3<Aes<192>>;
 pub type Aes256Ocb3 = Ocb3<Aes<256>>;
 
 impl<C: SizedCipher> SetUp for Ocb3<C> {
-    fn none(level: AesLevel) -> Self {
-        let (schedules, masks) = (Schedules::none(level), Masks::none());
-        Self(Ocb3Key { schedules, masks, tag_length: 16 })
-    }
+    const DEPTH: StackDepth = StackDepth::KiB1;
 
-    fn set(&mut self, key: &[u8]) {
+    const NONE: Self =
+        Self(Ocb3Key { schedules: Schedules::NONE, masks: Masks::NONE, tag_length: 16 });
+
+    fn set(&mut self, key: &[u8], level: AesLevel) {
         let Ocb3Key { schedules, masks, .. } = &mut self.0;
-        schedules.set(key);
+        schedules.set(key, level);
         schedules.encrypt.encrypt_block(&mut masks.partial);
         masks.set();
     }

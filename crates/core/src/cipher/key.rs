@@ -61,12 +61,12 @@ impl<C: SizedCipher> Key<C> {
 }
 
 impl<C: SizedCipher> SetUp for Key<C> {
-    fn none(level: AesLevel) -> Self {
-        Self(Schedules::none(level))
-    }
+    const DEPTH: StackDepth = Schedules::<C::Cipher>::DEPTH;
 
-    fn set(&mut self, key: &[u8]) {
-        self.0.set(key);
+    const NONE: Self = Self(Schedules::NONE);
+
+    fn set(&mut self, key: &[u8], level: AesLevel) {
+        self.0.set(key, level);
     }
 }
 
@@ -93,14 +93,14 @@ impl<C: Cipher> Schedules<C> {
 }
 
 impl<C: Cipher> SetUp for Schedules<C> {
-    fn none(level: AesLevel) -> Self {
-        Self { encrypt: EncryptKey::none(level), decrypt: C::NO_KEYS }
-    }
+    const DEPTH: StackDepth = EncryptKey::<C>::DEPTH;
 
-    fn set(&mut self, key: &[u8]) {
-        self.encrypt.set(key);
+    const NONE: Self = Self { encrypt: EncryptKey::NONE, decrypt: C::NO_KEYS };
+
+    fn set(&mut self, key: &[u8], level: AesLevel) {
         let Self { encrypt, decrypt } = self;
-        encrypt.level().run(Invert { encrypt: encrypt.keys(), decrypt });
+        encrypt.begin(key, level);
+        level.run(ExpandBoth::<C> { key, encrypt, decrypt });
     }
 }
 
@@ -127,6 +127,12 @@ impl<C: Cipher> EncryptKey<C> {
         Schedule { keys: &self.keys, rounds: self.rounds.into() }
     }
 
+    /// Level and rounds, before the schedule.
+    fn begin(&mut self, key: &[u8], level: AesLevel) {
+        self.level = level;
+        [self.rounds, ..] = C::rounds(key.len()).to_le_bytes();
+    }
+
     /// The level that it was made for.
     #[inline(always)]
     pub fn level(&self) -> AesLevel {
@@ -140,13 +146,13 @@ impl<C: Cipher> EncryptKey<C> {
 }
 
 impl<C: Cipher> SetUp for EncryptKey<C> {
-    fn none(level: AesLevel) -> Self {
-        Self { keys: C::NO_KEYS, level, rounds: 0 }
-    }
+    const DEPTH: StackDepth = StackDepth::KiB1;
 
-    fn set(&mut self, key: &[u8]) {
-        [self.rounds, ..] = C::rounds(key.len()).to_le_bytes();
-        self.level.run(Expand::<C> { key, keys: &mut self.keys });
+    const NONE: Self = Self { keys: C::NO_KEYS, level: AesLevel::PORTABLE, rounds: 0 };
+
+    fn set(&mut self, key: &[u8], level: AesLevel) {
+        self.begin(key, level);
+        level.run(Expand::<C> { key, keys: &mut self.keys });
     }
 }
 
@@ -172,16 +178,20 @@ impl<C: Cipher> Kernel for Expand<'_, C> {
     }
 }
 
-struct Invert<'a, C: Cipher> {
-    encrypt: Schedule<'a, C>,
+/// The schedules of both directions: round keys are still in registers, or on their way to memory, when those of
+/// decryption are made of them.
+struct ExpandBoth<'a, C: Cipher> {
+    key: &'a [u8],
+    encrypt: &'a mut EncryptKey<C>,
     decrypt: &'a mut C::Rounds<Block>,
 }
 
-impl<C: Cipher> Kernel for Invert<'_, C> {
+impl<C: Cipher> Kernel for ExpandBoth<'_, C> {
     type Out = ();
 
     #[inline(always)]
     fn run<S: AesClmul>(self, s: S) {
-        C::invert(s, self.encrypt, self.decrypt);
+        C::expand(s, self.key, &mut self.encrypt.keys);
+        C::invert(s, self.encrypt.keys(), self.decrypt);
     }
 }

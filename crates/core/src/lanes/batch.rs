@@ -1,6 +1,6 @@
 //! CBC and CBCS encryption of a slice of jobs: all are there at the call, all are done on return.
 
-use core::{array, fmt};
+use core::{array, fmt, ptr::addr_eq};
 
 use lanelock_isa::{Block, MOST_LANES};
 
@@ -15,10 +15,17 @@ use crate::{
     cipher::{Cipher, EncryptKey},
     inout::InOutBlocks,
     length::Length,
+    modes::cmac::xor,
 };
 
-/// Chains with fewer blocks to encrypt go one by one: to take a lane costs as much as these.
+/// Chains with fewer blocks to encrypt take no lanes, if all are so short: to take one costs as much as these.
 const SHORT: usize = 5;
+
+/// Fewer short chains with one key go one by one: the processor begins with the next by itself.
+const FEW: usize = 12;
+
+/// So many of them have their next blocks encrypted by one call.
+const TOGETHER: usize = 64;
 
 /// One chain to encrypt: CBC over the blocks of `data` that `pattern` selects. Bytes that it does not
 /// select, and bytes after the last whole block, stay as they are.
@@ -65,9 +72,13 @@ pub fn encrypt(jobs: &mut [Job<'_>]) {
 /// Encrypts all jobs in at most `most` lanes: for the benchmark that finds the best number.
 #[doc(hidden)]
 pub fn encrypt_in_lanes(jobs: &mut [Job<'_>], most: usize) {
-    // The processor begins with the next of short chains by itself.
-    if jobs.len() == 1 || jobs.iter().all(is_short) {
+    if jobs.len() == 1 {
         return jobs.iter_mut().for_each(alone);
+    }
+    if jobs.iter().all(is_short) {
+        let alike =
+            |a: &Job<'_>, b: &Job<'_>| addr_eq(a.key.key(), b.key.key()) && a.pattern == b.pattern;
+        return jobs.chunk_by_mut(alike).for_each(short);
     }
     run_all(jobs, most);
     for job in jobs {
@@ -78,6 +89,41 @@ pub fn encrypt_in_lanes(jobs: &mut [Job<'_>], most: usize) {
 fn is_short(job: &Job<'_>) -> bool {
     let blocks = job.data.len() / 16;
     blocks < SHORT || job.pattern.encrypted_blocks(blocks) < SHORT
+}
+
+/// Encrypts short jobs with one key and pattern, block by block: the next one of all of them at once.
+fn short(jobs: &mut [Job<'_>]) {
+    let (key, pattern) = (jobs[0].key.key(), jobs[0].pattern);
+    if jobs.len() < FEW {
+        return jobs.iter_mut().for_each(alone);
+    }
+    let mut blocks = [[0; 16]; TOGETHER];
+    for jobs in jobs.chunks_mut(TOGETHER) {
+        for n in 0.. {
+            let (at, least) = pattern.nth(n);
+            let mut used = 0;
+            for job in &*jobs {
+                let data = job.data.as_chunks().0;
+                if data.len() >= least {
+                    blocks[used] = xor(&job.iv, &data[at]);
+                    used += 1;
+                }
+            }
+            if used == 0 {
+                break;
+            }
+            key.encrypt_blocks(&mut blocks[..used]);
+            let mut encrypted = blocks.iter();
+            for job in &mut *jobs {
+                let data = job.data.as_chunks_mut().0;
+                if data.len() >= least
+                    && let Some(block) = encrypted.next()
+                {
+                    (job.iv, data[at]) = (*block, *block);
+                }
+            }
+        }
+    }
 }
 
 /// Encrypts a job without lanes.

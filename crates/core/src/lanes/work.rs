@@ -40,10 +40,12 @@ pub(super) trait LaneKey<K: ChainKind<P>, const P: usize>: Any + Send + Sync {
     );
 }
 
-/// A key that also encrypts one chain by itself.
+/// A key that also encrypts one chain by itself, and single blocks.
 pub(super) trait CbcKey: LaneKey<Cbc, 1> {
     /// Encrypts `runs` complete runs.
     fn run_one(&self, state: &mut Block, pattern: Pattern, runs: usize, data: &mut [Block]);
+    /// Encrypts each block.
+    fn encrypt_blocks(&self, blocks: &mut [Block]);
 }
 
 /// What keys have in common that share a kernel.
@@ -87,6 +89,10 @@ impl<C: LaneCipher, K: ChainKind<P>, const P: usize> LaneKey<K, P> for EncryptKe
 impl<C: LaneCipher> CbcKey for EncryptKey<C> {
     fn run_one(&self, state: &mut Block, pattern: Pattern, runs: usize, data: &mut [Block]) {
         run_one(self, state, pattern, runs, data.into());
+    }
+
+    fn encrypt_blocks(&self, blocks: &mut [Block]) {
+        self.encrypt_blocks(blocks);
     }
 }
 

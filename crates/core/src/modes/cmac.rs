@@ -58,13 +58,13 @@ pub(crate) struct CmacKey<C: Cipher> {
 key_object!(Cmac, "Cmac", 0);
 
 impl<C: SizedCipher> SetUp for Cmac<C> {
-    fn none(level: AesLevel) -> Self {
-        Self(CmacKey { key: EncryptKey::none(level), subkeys: [[0; 16]; 2] })
-    }
+    const DEPTH: StackDepth = StackDepth::KiB1;
 
-    fn set(&mut self, key: &[u8]) {
+    const NONE: Self = Self(CmacKey { key: EncryptKey::NONE, subkeys: [[0; 16]; 2] });
+
+    fn set(&mut self, key: &[u8], level: AesLevel) {
         let CmacKey { key: schedule, subkeys: [k2, k1] } = &mut self.0;
-        schedule.set(key);
+        schedule.set(key, level);
         schedule.encrypt_block(k1);
         *k1 = double(*k1);
         *k2 = double(*k1);

@@ -7,7 +7,7 @@
 
 use alloc::{vec, vec::Vec};
 
-use lanelock_isa::{AesClmul, AesLevel, Blocks as _, Kernel, wipe};
+use lanelock_isa::{AesClmul, AesLevel, Blocks as _, Kernel, StackDepth, wipe};
 use subtle::{ConditionallySelectable, ConstantTimeEq, ConstantTimeGreater, ConstantTimeLess};
 use zeroize::Zeroizing;
 
@@ -52,12 +52,12 @@ pub struct KeyWrap<C: SizedCipher>(Key<C>);
 key_object!(KeyWrap, "KeyWrap", 0);
 
 impl<C: SizedCipher> SetUp for KeyWrap<C> {
-    fn none(level: AesLevel) -> Self {
-        Self(Key::none(level))
-    }
+    const DEPTH: StackDepth = Key::<C>::DEPTH;
 
-    fn set(&mut self, key: &[u8]) {
-        self.0.set(key);
+    const NONE: Self = Self(Key::NONE);
+
+    fn set(&mut self, key: &[u8], level: AesLevel) {
+        self.0.set(key, level);
     }
 }
 
@@ -95,8 +95,9 @@ impl<C: SizedCipher> KeyWrap<C> {
     /// [`Error::MessageLength`] unless `wrapped` has at least 24 bytes, a multiple of 8;
     /// [`Error::Authentication`] if it is not what this key has wrapped.
     pub fn unwrap(&self, wrapped: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error> {
-        let mut key = Zeroizing::new(vec![0; wrapped.len().saturating_sub(8)]);
-        self.unwrap_to(wrapped, &mut key)?;
+        let (check, key) = wrapped_parts(wrapped)?;
+        let mut key = Zeroizing::new(key.to_vec());
+        self.recover(*check, &mut key)?;
         Ok(key)
     }
 
@@ -106,23 +107,12 @@ impl<C: SizedCipher> KeyWrap<C> {
     /// As [`unwrap`](Self::unwrap), and [`Error::OutputLength`] if `key` has not 8 bytes less. `key` is zero if what was
     /// wrapped is not authentic.
     pub fn unwrap_to(&self, wrapped: &[u8], key: &mut [u8]) -> Result<(), Error> {
-        if wrapped.len() < 24 || !wrapped.len().is_multiple_of(8) {
-            return Err(Error::MessageLength);
-        }
-        if key.len() != wrapped.len() - 8 {
+        let (check, rest) = wrapped_parts(wrapped)?;
+        if key.len() != rest.len() {
             return Err(Error::OutputLength);
         }
-        let (first, rest) = wrapped.split_at(8);
-        let mut check = [0; 8];
-        check.copy_from_slice(first);
         key.copy_from_slice(rest);
-        self.backwards(&mut check, key);
-        if verdict(check.ct_eq(&CHECK)) {
-            Ok(())
-        } else {
-            wipe(key);
-            Err(Error::Authentication)
-        }
+        self.recover(*check, key)
     }
 
     /// Wraps `key` with KWP.
@@ -193,6 +183,17 @@ impl<C: SizedCipher> KeyWrap<C> {
         }
     }
 
+    /// Unwraps what stands in `key` behind its check value. Zero if that is wrong.
+    fn recover(&self, mut check: [u8; 8], key: &mut [u8]) -> Result<(), Error> {
+        self.backwards(&mut check, key);
+        if verdict(check.ct_eq(&CHECK)) {
+            Ok(())
+        } else {
+            wipe(key);
+            Err(Error::Authentication)
+        }
+    }
+
     /// The wrapping function W (SP 800-38F, 6.1) on check value and key.
     fn forwards(&self, state: &mut [u8]) {
         let keys = self.0.encrypt_keys();
@@ -205,6 +206,14 @@ impl<C: SizedCipher> KeyWrap<C> {
     fn backwards(&self, check: &mut [u8; 8], key: &mut [u8]) {
         let keys = self.0.decrypt_keys();
         self.level().run(Steps::<_, false> { keys, check, key });
+    }
+}
+
+/// Check value and key of what KW has wrapped: 24 bytes or more, a multiple of 8.
+fn wrapped_parts(wrapped: &[u8]) -> Result<(&[u8; 8], &[u8]), Error> {
+    match wrapped.split_first_chunk() {
+        Some(parts) if wrapped.len() >= 24 && wrapped.len().is_multiple_of(8) => Ok(parts),
+        _ => Err(Error::MessageLength),
     }
 }
 
@@ -226,26 +235,28 @@ impl<C: Cipher, const FORWARDS: bool> Kernel for Steps<'_, C, FORWARDS> {
         let mut block = [[0; 16]];
         // A, and zeros in the other half.
         let mut a = s.splat_halves(u64::from_le_bytes(*check), 0);
-        let last = 6 * key.len() as u64;
-        let mut done = 0;
+        let steps = 6 * key.len() as u64;
+        let mut number = if FORWARDS { 1 } else { steps };
         for _ in 0..6 {
             for i in 0..key.len() {
                 let i = if FORWARDS { i } else { key.len() - 1 - i };
-                let r = s.splat_halves(0, u64::from_le_bytes(key[i]));
-                let number = if FORWARDS { done + 1 } else { last - done };
-                let t = s.splat_halves(number.swap_bytes(), 0);
-                let [b] = if FORWARDS {
-                    C::encrypt::<_, 1>(s, [s.xor(a, r)], keys)
+                // A waits for the block before, R_i and t are there: all of them that the cipher's ends
+                // can take along is joined with the keys there.
+                let r = u64::from_le_bytes(key[i]);
+                let b = if FORWARDS {
+                    let t = s.splat_halves(number.swap_bytes(), 0);
+                    let early = C::whiten(s, s.splat_halves(0, r), keys, 0);
+                    let [begun] = C::begin::<_, 1>(s, [s.xor(a, early)], keys);
+                    C::end(s, begun, C::join(s, t, keys, 0), keys, 0)
                 } else {
-                    C::decrypt::<_, 1>(s, [s.xor(a, s.xor(r, t))], keys)
+                    let early = C::whiten(s, s.splat_halves(number.swap_bytes(), r), keys, 0);
+                    let [begun] = C::begin_decrypt::<_, 1>(s, [s.xor(a, early)], keys);
+                    C::end_decrypt(s, begun, C::join(s, s.zero(), keys, 0), keys, 0)
                 };
                 s.store(b, &mut block);
                 key[i].copy_from_slice(&block[0][8..]);
                 a = s.bytes_down::<8>(s.bytes_up::<8>(b));
-                if FORWARDS {
-                    a = s.xor(a, t);
-                }
-                done += 1;
+                number = if FORWARDS { number + 1 } else { number - 1 };
             }
         }
         s.store(a, &mut block);

@@ -11,7 +11,7 @@
 //!
 //! A last partial block steals ciphertext from the block before it (IEEE 1619, 5.3.2).
 
-use lanelock_isa::{AesClmul, AesLevel, Block, Blocks, Kernel, wipe};
+use lanelock_isa::{AesClmul, AesLevel, Block, Blocks, Kernel, StackDepth, wipe};
 use subtle::ConstantTimeEq;
 
 use super::{FLIGHT, ecb::load_group};
@@ -52,15 +52,15 @@ pub struct Xts<C: SizedCipher> {
 const LONGEST: usize = 16 << 20;
 
 impl<C: SizedCipher> SetUp for Xts<C> {
-    fn none(level: AesLevel) -> Self {
-        Self { data: Key::none(level), tweak: EncryptKey::none(level) }
-    }
+    const DEPTH: StackDepth = Key::<C>::DEPTH;
+
+    const NONE: Self = Self { data: Key::NONE, tweak: EncryptKey::NONE };
 
     /// `key` has both halves.
-    fn set(&mut self, key: &[u8]) {
+    fn set(&mut self, key: &[u8], level: AesLevel) {
         let (data, tweak) = key.split_at(key.len() / 2);
-        self.data.set(data);
-        self.tweak.set(tweak);
+        self.data.set(data, level);
+        self.tweak.set(tweak, level);
     }
 }
 

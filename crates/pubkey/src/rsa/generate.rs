@@ -5,7 +5,9 @@
 //! pass a number or, of one that has passed, another base. Every number is drawn anew, so all are independent, and
 //! the first two that pass are the primes.
 //!
-//! What is seen of numbers that were refused tells nothing about the primes.
+//! What is seen of numbers that were refused tells nothing about the primes. Of the primes themselves no branch and no
+//! address depends but on the zeros in which p - 1 and q - 1 end (`trailing_zeros`), and on verdicts: that a prime has
+//! passed a test, that both are far enough from each other.
 
 use alloc::{vec, vec::Vec};
 use zeroize::Zeroizing;
@@ -253,18 +255,19 @@ fn miller_rabin(
     Ok(passed)
 }
 
-/// Whether the difference of the primes is above 2^(bits - 100).
+/// Whether the difference of the primes is at least 2^(bits - 99), which may be known: of 2^98 pairs one is nearer.
 fn are_apart(p: &[u64], q: &[u64], bits: usize) -> bool {
-    let mut difference = Zeroizing::new(p.to_vec());
-    let mut other = q;
-    if number::less(p, q) != 0 {
-        difference.copy_from_slice(q);
-        other = p;
-    }
-    number::subtract(&mut difference, other);
-    number::bits(&difference) > bits - DIFFERENT_BITS + 1
+    let [mut greater, mut other] = [p, q].map(|prime| Zeroizing::new(prime.to_vec()));
+    number::swap_where(number::less(p, q), &mut greater, &mut other);
+    number::subtract(&mut greater, &other);
+    !number::is_equal(&shifted(&greater, bits - DIFFERENT_BITS + 1), &[])
 }
 
+/// The zeros in which a number ends.
+///
+/// This is the one thing of a prime that time tells: for w - 1, by the length of an exponent and how many squares are
+/// computed. With it a + 1 low bits of a prime are known where there are a zeros, three on average; to find the others
+/// by lattices takes half of all (D. Coppersmith, 1997).
 fn trailing_zeros(number: &[u64]) -> usize {
     let zeros = number.iter().take_while(|&&digit| digit == 0).count();
     number.get(zeros).map_or(0, |digit| DIGIT_BITS * zeros + digit.trailing_zeros() as usize)
@@ -311,8 +314,13 @@ fn negative_inverse(x: &[u64], e: u64, source: &mut Source<'_>) -> Result<Option
 
 impl Generate {
     /// The key of two primes.
-    fn key(&self, p: Digits, q: Digits, source: &mut Source<'_>) -> Result<PrivateKey, Error> {
-        let (p, q) = if number::less(&p, &q) == 0 { (p, q) } else { (q, p) };
+    fn key(
+        &self,
+        mut p: Digits,
+        mut q: Digits,
+        source: &mut Source<'_>,
+    ) -> Result<PrivateKey, Error> {
+        number::swap_where(number::less(&p, &q), &mut p, &mut q);
         let [mut p1, mut q1] = [p.clone(), q.clone()];
         p1[0] -= 1;
         q1[0] -= 1;
@@ -407,6 +415,47 @@ impl<'a> Source<'a> {
             if number::less(&number, order) != 0 && number::less(&[1], &number) != 0 {
                 return Ok(number);
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use num_bigint::BigUint;
+
+    use super::*;
+
+    #[test]
+    fn primes_that_are_near_each_other() {
+        const BITS: usize = 1024;
+        let digits = |number: &BigUint| {
+            let mut digits = zero(digits_for(BITS));
+            digits_from_bytes(&number.to_bytes_be(), &mut digits);
+            digits
+        };
+        let p = (BigUint::from(3_u8) << (BITS - 2)) + 1_u8;
+        let least = BigUint::from(1_u8) << (BITS - DIFFERENT_BITS + 1);
+        for (difference, apart) in [
+            (BigUint::ZERO, false),
+            (BigUint::from(2_u8), false),
+            (&least - 1_u8, false),
+            (least.clone(), true),
+            (&least << 90, true),
+        ] {
+            let [p, q] = [digits(&p), digits(&(&p - &difference))];
+            assert_eq!(are_apart(&p, &q, BITS), apart, "{difference}");
+            assert_eq!(are_apart(&q, &p, BITS), apart, "-{difference}");
+        }
+    }
+
+    #[test]
+    fn zeros_at_the_end() {
+        for zeros in [0_usize, 1, 51, 52, 53, 104, 200] {
+            let number: BigUint = BigUint::from(5_u8) << zeros;
+            let mut digits = zero(digits_for(1024));
+            digits_from_bytes(&number.to_bytes_be(), &mut digits);
+            assert_eq!(trailing_zeros(&digits), zeros);
+            assert!(number::is_equal(&shifted(&digits, zeros), &[5]));
         }
     }
 }

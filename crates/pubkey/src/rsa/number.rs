@@ -182,6 +182,15 @@ fn subtract_where(mask: u64, a: &mut [u64], b: &[u64]) {
     }
 }
 
+/// Exchanges numbers of one length where the mask has ones.
+pub(super) fn swap_where(mask: u64, a: &mut [u64], b: &mut [u64]) {
+    for (a, b) in a.iter_mut().zip(b) {
+        let difference = (*a ^ *b) & mask;
+        *a ^= difference;
+        *b ^= difference;
+    }
+}
+
 /// `a` /= 2 where the mask has ones.
 fn halve_where(mask: u64, a: &mut [u64]) {
     for j in 0..a.len() {
@@ -202,12 +211,6 @@ pub(super) fn words(number: &[u64]) -> Zeroizing<Vec<u64>> {
         }
     }
     words
-}
-
-/// The bits of a number, whose length is public.
-pub(super) fn bits(number: &[u64]) -> usize {
-    let Some(last) = number.iter().rposition(|&digit| digit != 0) else { return 0 };
-    DIGIT_BITS * last + 64 - number[last].leading_zeros() as usize
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "a digit of a sum")]

@@ -11,7 +11,7 @@ use lanelock_speed::{
     row::MeasuredRow,
     table1,
     workload::{
-        Buffer, KINDS, Keys, LONGEST_UNIT, Lengths, Place, Streams, Traffic, UNITS, Workload,
+        Buffer, KINDS, Keys, Kind, LONGEST_UNIT, Lengths, Place, Streams, Traffic, UNITS, Workload,
     },
 };
 

@@ -1,8 +1,6 @@
 //! AES-CBC with HMAC as JSON Web Encryption has it (RFC 7518, 5.2), made of the engine's parts: Wycheproof's vectors
 //! have CBC and HMAC in this form alone.
 
-#![expect(clippy::unwrap_used, reason = "tests")]
-
 use lanelock::{
     Aes128, Aes192, Aes256, AesLevel, Block,
     hash::{

@@ -30,6 +30,16 @@ pub(crate) fn branch_on_bit(key: &[u8; 16]) -> u32 {
     if key[0] & 1 == 1 { bits(black_box(key)) } else { 0 }
 }
 
+/// Multiplies once more for each bit of a scalar that is set: as a ladder does that was not written with care.
+#[inline(never)]
+pub(crate) fn multiply_where_set(scalar: &[u8; 32]) -> u64 {
+    let bits = scalar.iter().flat_map(|byte| (0..8).map(move |bit| byte >> bit & 1));
+    bits.fold(3, |power: u64, bit| {
+        let square = black_box(power.wrapping_mul(power));
+        if bit == 1 { black_box(square.wrapping_mul(3)) } else { square }
+    })
+}
+
 /// Compares tags as it should be done: the control. The result is secret.
 #[inline(never)]
 pub(crate) fn compare_all(expected: &[u8; 16], tag: &[u8; 16]) -> u8 {

@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use lanelock_core::parts::blinded;
 use std::sync::{Mutex, PoisonError};
+use zeroize::Zeroizing;
 
 use super::{key::PrivateKey, number};
 use crate::{
@@ -132,13 +133,11 @@ fn new_pairs(keys: &[&PrivateKey], random: &mut dyn Random) -> Result<Vec<Pair>,
 fn below(modulus: &Modulus, random: &mut dyn Random) -> Result<Digits, Error> {
     let digits = modulus.digits();
     let mut number = number::zero(digits.len());
+    let mut bytes = Zeroizing::new(alloc::vec![0; 8 * digits.len()]);
     loop {
-        for (j, digit) in number.iter_mut().enumerate() {
+        random.fill(&mut bytes)?;
+        for (j, (digit, bytes)) in number.iter_mut().zip(bytes.as_chunks().0).enumerate() {
             let bits = modulus.bits().saturating_sub(DIGIT_BITS * j).min(DIGIT_BITS);
-            let mut bytes = zeroize::Zeroizing::new([0; 8]);
-            if bits > 0 {
-                random.fill(&mut *bytes)?;
-            }
             *digit = u64::from_le_bytes(*bytes) & DIGIT >> (DIGIT_BITS - bits);
         }
         // A number that is refused tells nothing about the one that is taken.

@@ -46,9 +46,18 @@ pub(super) fn pad(
     };
     let mut encoded = Zeroizing::new(vec![0; length]);
     encoded[1] = 2;
+    random.fill(&mut encoded[2..2 + padding])?;
+    // Zeros, one byte in 256, are replaced by others.
+    let mut others = Zeroizing::new([0; 32]);
+    let mut used = others.len();
     for byte in &mut encoded[2..2 + padding] {
         while *byte == 0 {
-            random.fill(core::slice::from_mut(byte))?;
+            if used == others.len() {
+                random.fill(&mut *others)?;
+                used = 0;
+            }
+            *byte = others[used];
+            used += 1;
         }
     }
     encoded[3 + padding..].copy_from_slice(message);

@@ -6,11 +6,17 @@
 //! place one by one. Then a t-test asks whether the two classes take the same time.
 
 mod operations;
+mod pubkey;
 
-use std::hint::black_box;
+use std::{
+    hint::black_box,
+    time::{Duration, Instant},
+};
 
 use lanelock::{AesLevel, hash::Levels};
 use lanelock_ct::Welch;
+use lanelock_isa::LimbLevel;
+use lanelock_pubkey::x25519;
 
 use crate::{Options, clock::ticks, planted, rng::Rng, skip_missing_levels};
 use operations::{HASHES, OPERATIONS};
@@ -29,6 +35,8 @@ pub(super) struct Subject {
     work: Work,
     /// Whether all data are to be out of the first cache when it begins, so that a look-up in a table shows.
     cold: bool,
+    /// Whether it takes so long that a run has as many measurements as fit into [`SLOW`], if these are fewer.
+    slow: bool,
 }
 
 /// Below this |t|, nothing is seen.
@@ -41,6 +49,12 @@ const CONFIRMATIONS: usize = 3;
 const MOST_RUNS: usize = 8;
 /// Measurements between which inputs are made.
 const CHUNK: usize = 2048;
+/// The same of slow operations.
+const SLOW_CHUNK: usize = 512;
+/// How long a run of a slow operation takes: some thousand of the slowest ones.
+const SLOW: Duration = Duration::from_secs(10);
+/// Fewer measurements say nothing.
+const FEWEST: usize = 8 * SLOW_CHUNK;
 /// More than the first cache of any processor.
 const COLD_BYTES: usize = 128 << 10;
 
@@ -80,6 +94,21 @@ pub(crate) fn run(options: &Options) -> bool {
             passed &= outcome.result == "clean";
         }
     }
+    for level in LimbLevel::available() {
+        for (name, subject) in pubkey::OPERATIONS {
+            if !options.chosen(name) {
+                continue;
+            }
+            let mut counts = vec![1, level.width()];
+            counts.dedup();
+            for lanes in counts {
+                let mut subject = subject(level, lanes).slow();
+                let outcome = judge(&mut subject, options.measurements, &mut rng);
+                print(&format!("{name}, {lanes}"), level.name(), outcome.result, &outcome);
+                passed &= outcome.result == "clean";
+            }
+        }
+    }
     skip_missing_levels("stat", "the processor does not have it");
     passed
 }
@@ -92,7 +121,7 @@ fn print(operation: &str, level: &str, result: &str, Outcome { t, measurements, 
 fn self_test(measurements: usize, rng: &mut Rng) -> bool {
     let tag: [u8; 16] = rng.array();
     let table = planted::table();
-    let trials: [(&str, bool, Subject); 4] = [
+    let trials: [(&str, bool, Subject); 5] = [
         (
             "self-test: planted comparison",
             true,
@@ -122,6 +151,19 @@ fn self_test(measurements: usize, rng: &mut Rng) -> bool {
             }),
         ),
         (
+            // A product more for a bit of a scalar, beside an agreement, which takes a hundred times as long.
+            "self-test: planted ladder",
+            true,
+            Subject::new(32, fixed_or_random(), |input| {
+                if let Some(input) = input.first_chunk() {
+                    black_box(planted::multiply_where_set(input));
+                    let key = x25519::SecretKey::from_bytes(input).expect("a level");
+                    black_box(key.public_key());
+                }
+            })
+            .slow(),
+        ),
+        (
             "self-test: control",
             false,
             Subject::new(16, wrong_first_or_last(tag), move |input| {
@@ -148,6 +190,8 @@ fn self_test(measurements: usize, rng: &mut Rng) -> bool {
 /// Measures until it is clear whether the classes differ. A suspicious run is repeated with fresh inputs, and
 /// with more of them.
 fn judge(subject: &mut Subject, measurements: usize, rng: &mut Rng) -> Outcome {
+    let measurements =
+        if subject.slow { measurements.min(subject.fitting(SLOW, rng)) } else { measurements };
     let (mut total, mut confirmed, mut least) = (0, 0, f64::INFINITY);
     for run in 0..MOST_RUNS {
         let count = measurements << run.min(2);
@@ -172,7 +216,7 @@ impl Subject {
         fill: impl FnMut(usize, &mut Rng, &mut [u8]) + 'static,
         work: impl FnMut(&mut [u8]) + 'static,
     ) -> Self {
-        Self { bytes, fill: Box::new(fill), work: Box::new(work), cold: false }
+        Self { bytes, fill: Box::new(fill), work: Box::new(work), cold: false, slow: false }
     }
 
     /// The same, with data that are not in the first cache.
@@ -181,14 +225,34 @@ impl Subject {
         self
     }
 
+    /// The same, measured less often.
+    fn slow(mut self) -> Self {
+        self.slow = true;
+        self
+    }
+
+    /// How many measurements fit into a time, making the inputs included.
+    fn fitting(&mut self, time: Duration, rng: &mut Rng) -> usize {
+        let mut input = vec![0; self.bytes];
+        let (start, mut count) = (Instant::now(), 0);
+        while start.elapsed() < time / 50 || count < 2 {
+            input.fill(0);
+            (self.fill)(count % 2, rng, &mut input);
+            (self.work)(&mut input);
+            count += 1;
+        }
+        (50 * count).max(FEWEST)
+    }
+
     /// The largest |t| of so many measurements.
     fn measure(&mut self, count: usize, rng: &mut Rng) -> f64 {
-        let mut inputs = vec![0; CHUNK * self.bytes];
+        let chunk_length = if self.slow { SLOW_CHUNK } else { CHUNK };
+        let mut inputs = vec![0; chunk_length * self.bytes];
         // Each is copied to one place before it is measured: what has been written twice, as those of one class,
         // is nearer in the caches than what was only zeroed.
         let mut place = vec![0; self.bytes];
-        let mut classes = vec![0; CHUNK];
-        let mut times = vec![0; CHUNK];
+        let mut classes = vec![0; chunk_length];
+        let mut times = vec![0; chunk_length];
         let others = vec![1_u8; COLD_BYTES];
         // The first chunk warms up, and the second has the quantiles.
         let mut test = None;
@@ -215,7 +279,7 @@ impl Subject {
                     for (&class, &time) in classes.iter().zip(&times).take(left) {
                         test.add(class, time);
                     }
-                    left = left.saturating_sub(CHUNK);
+                    left = left.saturating_sub(chunk_length);
                     if left == 0 {
                         return test.t();
                     }

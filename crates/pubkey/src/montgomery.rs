@@ -386,7 +386,7 @@ macro_rules! each_digit {
 ///
 /// Each digit of `a` takes its row of the product, then the quotient that makes the lowest column a multiple of 2^52,
 /// then leaves that column.
-/// Beside a square, digits of a power are chosen from the table, whose reads would take a third of a square by
+/// Beside a square, digits of a power are chosen from the table, whose reads would take a fifth of a square by
 /// themselves.
 #[inline(always)]
 fn in_registers<S: Limbs, const KIND: u8>(

@@ -45,11 +45,11 @@ fn json_has_an_object_a_row() {
         ] {
             assert_eq!(row[name], value, "{name}");
         }
-        for name in ["cpb", "cycles", "gb_per_s", "limit_cpb", "clock_ghz"] {
+        for name in ["cpb", "cycles", "gb_per_s", "limit_cpb", "limit_cycles", "clock_ghz"] {
             assert!(row[name].as_f64().unwrap() > 0.0, "{name}");
         }
         assert!(row["spread"].as_f64().unwrap() >= 0.0);
-        assert_eq!(row.as_object().unwrap().len(), 15);
+        assert_eq!(row.as_object().unwrap().len(), 16);
     }
 }
 

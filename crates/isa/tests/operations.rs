@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "tests")]
 
 use lanelock_isa::{
-    AesClmul, AesLevel, AesRounds, Block, Blocks as _, Kernel, LAST, LaneBuffers, RoundKeys,
+    AesClmul, AesLevel, AesRounds, Block, Blocks as _, Kernel, LAST, LaneBuffers, RoundKeys, WIDEST,
 };
 
 /// A key of its own for every lane of one vector.
@@ -34,7 +34,7 @@ impl Kernel for All<'_> {
 
     #[inline(always)]
     fn run<S: AesClmul>(self, s: S) -> Self::Out {
-        let mut out = vec![Vec::new(); 38];
+        let mut out = vec![Vec::new(); 39];
         let mut sums = [[0; 16]; 2];
         for at in (0..4).step_by(S::WIDTH) {
             let (a, b) = (s.load(&self.a[at..]), s.load(&self.b[at..]));
@@ -43,6 +43,16 @@ impl Kernel for All<'_> {
                 own[i] = &self.keys[at + i];
             }
             let each: Vec<&Block> = self.a[at..].iter().collect();
+            let n = s.narrow();
+            // Those behind the vector do not count.
+            let mut joined = [n.load(&self.b[..1]); WIDEST];
+            for i in 0..S::WIDTH {
+                joined[i] = n.load(&self.a[at + i..]);
+            }
+            let joined = s.join_lanes(joined);
+            let mut blocks = [[0; 16]; 4];
+            s.store(joined, &mut blocks);
+            assert_eq!(blocks[..S::WIDTH], self.a[at..at + S::WIDTH]);
             // Another count for each block.
             let ends = s.and(s.bytes_down::<15>(a), s.splat_halves(63, 0));
             let counts = s.xor(ends, s.swap_halves(ends));
@@ -81,6 +91,7 @@ impl Kernel for All<'_> {
                 s.splat_narrow(s.narrow().load(&self.a[2..])),
                 s.splat_halves(1 << 63 | 7, 0x0123_4567_89ab_cdef),
                 s.load_each(&each),
+                joined,
                 s.encrypt::<1>([a], OwnKeys(own))[0],
             ];
             for (out, v) in out.iter_mut().zip(results) {
@@ -88,7 +99,6 @@ impl Kernel for All<'_> {
                 s.store(v, &mut blocks);
                 out.extend_from_slice(&blocks[..S::WIDTH]);
             }
-            let n = s.narrow();
             let mut sum = [[0; 16]; 2];
             n.store(s.sum_lanes(a), &mut sum);
             n.store(s.last_narrow(b), &mut sum[1..]);
@@ -100,7 +110,7 @@ impl Kernel for All<'_> {
                 sums[1][j] = sum[1][j];
             }
         }
-        out[35].extend(sums);
+        out[36].extend(sums);
         // Parts of every length, pieced together.
         let bytes = self.a.as_flattened();
         for length in 0..=64 {
@@ -129,10 +139,10 @@ impl Kernel for All<'_> {
         s.expand(&bytes[..16], &mut keys.0);
         s.expand(&bytes[..24], &mut keys.1);
         s.expand(&bytes[..32], &mut keys.2);
-        out[36].extend(keys.0);
-        out[36].extend(keys.1);
-        out[36].extend(keys.2);
-        out[37].push(s.inv_mix_columns(self.a[0]));
+        out[37].extend(keys.0);
+        out[37].extend(keys.1);
+        out[37].extend(keys.2);
+        out[38].push(s.inv_mix_columns(self.a[0]));
         out
     }
 }

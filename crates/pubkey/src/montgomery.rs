@@ -29,12 +29,22 @@ const WINDOW_BITS: usize = 5;
 /// The powers in a table: those with exponents of [`WINDOW_BITS`].
 const POWERS: usize = 1 << WINDOW_BITS;
 
-/// Digits of a number modulo one of `bits` bits: so many that `R` > 64 `m`, in whole tiles, two
-/// or more.
+/// Digits of a number modulo one of `bits` bits: so many that `R` > 64 `m`, in pairs of tiles.
 pub(crate) const fn digits_for(bits: usize) -> usize {
-    let digits = (bits + 6).div_ceil(DIGIT_BITS).next_multiple_of(TILE);
-    if digits < 2 * TILE { 2 * TILE } else { digits }
+    (bits + 6).div_ceil(DIGIT_BITS).next_multiple_of(2 * TILE)
 }
+
+/// Kinds of products: of `a` and `b`.
+const PRODUCT: u8 = 0;
+/// Of `a` and `a`, where `b` is twice `a`.
+const SQUARE: u8 = 1;
+/// Of `a` and `b`, where `c` is `b` divided by the root of `R`. The lower half of `a` times `c` and the upper half times
+/// `b` have only half the digits more than a result, so that half of a reduction is enough (this is "almost half
+/// Montgomery multiplication" in the literature of AVX-512 IFMA). Results are below 4 m if `a` is below 2 m, `b` below
+/// 4 m and `c` below 2 m.
+const HALVES: u8 = 2;
+/// `a` divided by the root of `R`: half of a reduction.
+const HALF: u8 = 3;
 
 /// An odd modulus, and what products modulo it need.
 #[derive(Clone)]
@@ -191,69 +201,79 @@ impl<S: Limbs> Lanes<S> {
     /// `result` = `a` * `b` / `R`, below 2 m if `a` * `b` < m * `R`.
     #[inline(always)]
     fn multiply(&mut self, result: &mut [S::V], a: &[S::V], b: &[S::V]) {
-        self.reduced::<false>(result, a, b);
+        self.reduced::<PRODUCT>(result, [a, b, b], None);
     }
 
     /// `result` = `a`^2 / `R`, below 2 m if `a`^2 < m * `R`: three quarters of the products.
     #[inline(always)]
     fn square(&mut self, result: &mut [S::V], a: &[S::V]) {
-        let mut twice = core::mem::take(&mut self.twice);
-        double(self.s, &mut twice, a);
-        self.reduced::<true>(result, a, &twice);
-        self.twice = twice;
+        self.square_beside(result, a, None);
     }
 
-    /// As [`multiply`](Self::multiply), in registers where the number fits: code that should stand in few places.
     #[inline(always)]
-    fn multiply_unrolled(&mut self, result: &mut [S::V], a: &[S::V], b: &[S::V]) {
-        if self.modulus.len() == REGISTERS {
-            in_registers::<S, false>(self.s, result, [a, b, &self.modulus], self.k0, None);
-        } else {
-            self.multiply(result, a, b);
-        }
-    }
-
-    /// The same for [`square`](Self::square), and the choice of digits of `power` from `at` on where it fits.
-    #[inline(always)]
-    fn square_unrolled(
+    fn square_beside(
         &mut self,
         result: &mut [S::V],
         a: &[S::V],
-        (table, masks): (&[S::V], &[S::V; POWERS]),
-        power: &mut [S::V],
-        at: usize,
+        choice: Option<&mut Choice<'_, S>>,
     ) {
-        let s = self.s;
+        let mut twice = core::mem::take(&mut self.twice);
+        double(self.s, &mut twice, a);
+        self.reduced::<SQUARE>(result, [a, &twice, &twice], choice);
+        self.twice = twice;
+    }
+
+    /// [`HALVES`], in registers where the number fits: code that should stand in few places.
+    #[inline(always)]
+    fn multiply_halves(&mut self, result: &mut [S::V], a: &[S::V], factor: &[S::V]) {
+        let (b, c) = factor.split_at(self.modulus.len());
         if self.modulus.len() == REGISTERS {
-            double(s, &mut self.twice, a);
-            let table = table[at..].first_chunk().expect("a table of all powers");
-            let mut choice = Choice { table, masks, chosen: [s.splat(0); CHOSEN] };
-            let numbers = [a, &self.twice, &self.modulus];
-            in_registers::<S, true>(s, result, numbers, self.k0, Some(&mut choice));
-            power[at..at + CHOSEN].copy_from_slice(&choice.chosen);
+            let numbers = [a, b, c, &self.modulus];
+            in_registers::<S, HALVES>(self.s, result, numbers, self.k0, None);
         } else {
-            self.square(result, a);
+            self.reduced::<HALVES>(result, [a, b, c], None);
         }
     }
 
-    /// The product of `a` and `b`, or the square of `a` where `b` is twice `a`.
+    /// The same for [`square`](Self::square), with a part of a choice.
+    #[inline(always)]
+    fn square_unrolled(&mut self, result: &mut [S::V], a: &[S::V], choice: &mut Choice<'_, S>) {
+        if self.modulus.len() == REGISTERS {
+            double(self.s, &mut self.twice, a);
+            let numbers = [a, &self.twice, &self.twice, &self.modulus];
+            in_registers::<S, SQUARE>(self.s, result, numbers, self.k0, Some(choice));
+        } else {
+            self.square_beside(result, a, Some(choice));
+        }
+    }
+
+    /// A product of one of the kinds, and the choice of some digits after each tile.
     ///
     /// Quotients wait for each other, and what waits longest comes first: those of the next tile as soon as the
     /// columns that they take are whole, then the rest of this tile's reduction and rows of the product.
     #[inline(always)]
-    fn reduced<const SQUARE: bool>(&mut self, result: &mut [S::V], a: &[S::V], b: &[S::V]) {
+    fn reduced<const KIND: u8>(
+        &mut self,
+        result: &mut [S::V],
+        [a, b, c]: [&[S::V]; 3],
+        mut choice: Option<&mut Choice<'_, S>>,
+    ) {
         let s = self.s;
         let digits = self.modulus.len();
+        // Digits that are reduced.
+        let end = if KIND == HALVES || KIND == HALF { digits / 2 } else { digits };
         let (m, sums) = (&self.modulus[..digits], &mut self.sums[..=2 * digits]);
-        let (a, b) = (&a[..digits], &b[..digits]);
+        let numbers = [&a[..digits], &b[..digits], &c[..digits]];
         sums.fill(s.splat(0));
-        rows::<S, SQUARE>(s, sums, a, b, 0);
-        rows::<S, SQUARE>(s, sums, a, b, TILE);
+        rows::<S, KIND>(s, sums, numbers, 0);
+        if TILE < end {
+            rows::<S, KIND>(s, sums, numbers, TILE);
+        }
         let (mut q, mut carry) = quotients(s, tile_of::<S>(sums, 0), m, self.k0);
-        for at in (TILE..=digits).step_by(TILE) {
+        for at in (TILE..=end).step_by(TILE) {
             let (columns, window) = reduce_first(s, &sums[at..], m, &q, carry);
             let rest = &m[2 * TILE..];
-            if at == digits {
+            if at == end {
                 for (sum, column) in sums[at..].iter_mut().zip(columns) {
                     *sum = column;
                 }
@@ -262,12 +282,15 @@ impl<S: Limbs> Lanes<S> {
                 let (next, next_carry) = quotients(s, columns, m, self.k0);
                 add_rows_from(s, &mut sums[at + TILE..], rest, &q, window);
                 (q, carry) = (next, next_carry);
-                if at + TILE < digits {
-                    rows::<S, SQUARE>(s, sums, a, b, at + TILE);
+                if at + TILE < end {
+                    rows::<S, KIND>(s, sums, numbers, at + TILE);
                 }
             }
+            if let Some(choice) = &mut choice {
+                choice.take::<CHOSEN_PER_TILE>(s);
+            }
         }
-        normalise(s, result, &sums[digits..]);
+        normalise(s, result, &sums[end..]);
     }
 
     /// Subtracts the modulus where the number is not below it, once.
@@ -306,32 +329,44 @@ impl<S: Limbs> Lanes<S> {
     }
 }
 
-/// Some digits of the power of each lane, for which those of all powers are read.
+/// The choice of a power in each lane, whose digits are taken while other work is done, from a table that is read
+/// whole.
 struct Choice<'a, S: Limbs> {
-    /// The table from these digits of the first power on.
-    table: &'a [S::V; SPAN],
-    /// All ones in the lanes that want a power.
-    masks: &'a [S::V; POWERS],
-    chosen: [S::V; CHOSEN],
+    /// The digits of all powers, those of one behind those of another: the number, then [`HALF`] of it.
+    table: &'a [S::V],
+    /// The lanes that want each power.
+    masks: &'a [S::M; POWERS],
+    /// Digits of the powers that are wanted.
+    chosen: &'a mut [S::V],
+    /// How many of them have been taken.
+    done: usize,
 }
-
-/// Digits that are chosen beside a square: the registers take no more.
-const CHOSEN: usize = 5;
-/// From the first of them in the first power to the last of them in the last.
-const SPAN: usize = (POWERS - 1) * REGISTERS + CHOSEN;
 
 impl<S: Limbs> Choice<'_, S> {
-    /// Takes the digits of a power where they are wanted.
+    /// Takes some digits.
     #[inline(always)]
-    fn power(&mut self, s: S, number: usize) {
-        if number < POWERS {
-            for t in 0..CHOSEN {
-                let digit = self.table[number * REGISTERS + t];
-                self.chosen[t] = s.select(self.masks[number], digit, self.chosen[t]);
+    fn take<const N: usize>(&mut self, s: S) {
+        let mut digits = [s.splat(0); N];
+        let powers = self.table.chunks_exact(self.chosen.len());
+        for (power, &mask) in powers.zip(self.masks) {
+            let power: &[S::V; N] = power[self.done..].first_chunk().expect("whole powers");
+            for t in 0..N {
+                digits[t] = s.blend(mask, power[t], digits[t]);
             }
         }
+        self.chosen[self.done..][..N].copy_from_slice(&digits);
+        self.done += N;
     }
 }
+
+/// Digits that are chosen after each tile of a square, so that the squares of a window choose all.
+const CHOSEN_PER_TILE: usize = 2 * TILE / WINDOW_BITS;
+/// Digits that are chosen at once beside a square in registers, which take no more.
+const CHOSEN: usize = 4;
+/// Rows of a square in which these are chosen from all powers.
+const CHOSEN_IN: usize = 8;
+/// From the first digit that is chosen beside a square, in the first power, to the last of them in the last.
+const SPAN: usize = (POWERS - 1) * 2 * REGISTERS + 2 * CHOSEN;
 
 /// Digits of a number whose columns fit into registers: that is half of an RSA modulus of 2048 bits.
 const REGISTERS: usize = 20;
@@ -347,30 +382,48 @@ macro_rules! each_digit {
     })+};
 }
 
-/// The product of `a` and `b`, or the square of `a` where `b` is twice `a`, with all columns in registers.
+/// A product of one of the kinds with all columns in registers.
 ///
 /// Each digit of `a` takes its row of the product, then the quotient that makes the lowest column a multiple of 2^52,
 /// then leaves that column.
-/// Beside a square, digits of a power are chosen from the table, whose reads would take as long as a square by themselves.
+/// Beside a square, digits of a power are chosen from the table, whose reads would take a fifth of a square by
+/// themselves.
 #[inline(always)]
-fn in_registers<S: Limbs, const SQUARE: bool>(
+fn in_registers<S: Limbs, const KIND: u8>(
     s: S,
     result: &mut [S::V],
-    [a, b, m]: [&[S::V]; 3],
+    [a, b, c, m]: [&[S::V]; 4],
     k0: S::V,
-    mut choice: Option<&mut Choice<'_, S>>,
+    choice: Option<&mut Choice<'_, S>>,
 ) {
     let of = |number| <&[S::V; REGISTERS]>::try_from(number).expect("all have as many digits");
-    let (a, b, m): (&[S::V; REGISTERS], _, _) = (of(a), of(b), of(m));
+    let (a, b, c, m): (&[S::V; REGISTERS], _, _, _) = (of(a), of(b), of(c), of(m));
     let result: &mut [S::V; REGISTERS] = result.try_into().expect("all have as many digits");
+    let mut beside = choice.map(|choice| {
+        let at = choice.done;
+        choice.done += 2 * CHOSEN;
+        let table: &[S::V; SPAN] = choice.table[at..].first_chunk().expect("whole powers");
+        let chosen: &mut [S::V; 2 * CHOSEN] =
+            choice.chosen[at..].first_chunk_mut().expect("digits that are not chosen");
+        (table, choice.masks, chosen)
+    });
+    let mut chosen = [s.splat(0); CHOSEN];
     let mut sums = [s.splat(0); REGISTERS + 1];
-    each_digit!(I => {
-        sums = row::<S, SQUARE, I>(s, sums, a, b, m, k0);
-        if let Some(choice) = &mut choice {
-            choice.power(s, 2 * I);
-            choice.power(s, 2 * I + 1);
+    each_digit!(I => if KIND != HALVES || I < REGISTERS / 2 {
+        sums = row::<S, KIND, I>(s, sums, [a, b, c, m], k0);
+        if let (Some((table, masks, beside)), true) = (&mut beside, I < 2 * CHOSEN_IN) {
+            for i in 0..POWERS / CHOSEN_IN {
+                let power = I % CHOSEN_IN * (POWERS / CHOSEN_IN) + i;
+                for t in 0..CHOSEN {
+                    let digit = table[2 * REGISTERS * power + I / CHOSEN_IN * CHOSEN + t];
+                    chosen[t] = s.blend(masks[power], digit, chosen[t]);
+                }
+            }
             // Or the compiler would read the table first, into other memory, and choose last.
-            core::hint::black_box(&mut choice.chosen);
+            chosen[0] = s.here(chosen[0]);
+            if I % CHOSEN_IN == CHOSEN_IN - 1 {
+                beside[I / CHOSEN_IN * CHOSEN..][..CHOSEN].copy_from_slice(&chosen);
+            }
         }
     });
     each_digit!(J => {
@@ -381,27 +434,34 @@ fn in_registers<S: Limbs, const SQUARE: bool>(
 
 /// Row `I`: see [`in_registers`].
 #[inline(always)]
-fn row<S: Limbs, const SQUARE: bool, const I: usize>(
+fn row<S: Limbs, const KIND: u8, const I: usize>(
     s: S,
     mut sums: [S::V; REGISTERS + 1],
-    a: &[S::V; REGISTERS],
-    b: &[S::V; REGISTERS],
-    m: &[S::V; REGISTERS],
+    [a, b, c, m]: [&[S::V; REGISTERS]; 4],
     k0: S::V,
 ) -> [S::V; REGISTERS + 1] {
     let x = a[I];
     // Of a square: the digit itself, then twice those above it, the first without the bit that comes from it.
-    each_digit!(J => if !SQUARE || J + 1 > I {
-        let y = if SQUARE && J == I {
+    each_digit!(J => if KIND != SQUARE || J + 1 > I {
+        let y = if KIND == SQUARE && J == I {
             x
-        } else if SQUARE && J == I + 1 {
-            s.and(s.shift_left::<1>(a[J]), s.splat(DIGIT))
+        } else if KIND == SQUARE && J == I + 1 {
+            s.add(a[J], a[J])
+        } else if KIND == HALVES {
+            c[J]
         } else {
             b[J]
         };
         sums[J] = s.mul_low(sums[J], x, y);
         sums[J + 1] = s.mul_high(sums[J + 1], x, y);
     });
+    if KIND == HALVES {
+        let x = a[(I + REGISTERS / 2) % REGISTERS];
+        each_digit!(J => {
+            sums[J] = s.mul_low(sums[J], x, b[J]);
+            sums[J + 1] = s.mul_high(sums[J + 1], x, b[J]);
+        });
+    }
     let q = s.mul_low(s.splat(0), sums[0], k0);
     each_digit!(J => {
         sums[J] = s.mul_low(sums[J], m[J], q);
@@ -503,13 +563,18 @@ fn square_rows<S: Limbs>(s: S, sums: &mut [S::V], a: &[S::V], twice: &[S::V], at
     add_rows_from(s, &mut sums[1..], &twice[at + TILE + 1..], &tile, window);
 }
 
-/// Adds the rows of the product, or of the square, that the tile of `a` at `at` makes.
+/// Adds the rows of the product that the tile of `a` at `at` makes.
 #[inline(always)]
-fn rows<S: Limbs, const SQUARE: bool>(s: S, sums: &mut [S::V], a: &[S::V], b: &[S::V], at: usize) {
-    if SQUARE {
-        square_rows(s, sums, a, b, at);
-    } else {
-        add_rows(s, &mut sums[at..], b, &tile_of::<S>(a, at));
+fn rows<S: Limbs, const KIND: u8>(s: S, sums: &mut [S::V], [a, b, c]: [&[S::V]; 3], at: usize) {
+    match KIND {
+        SQUARE => square_rows(s, sums, a, b, at),
+        HALVES => {
+            add_rows(s, &mut sums[at..], c, &tile_of::<S>(a, at));
+            add_rows(s, &mut sums[at..], b, &tile_of::<S>(a, a.len() / 2 + at));
+        }
+        HALF if at == 0 => sums[..a.len()].copy_from_slice(a),
+        HALF => (),
+        _ => add_rows(s, &mut sums[at..], b, &tile_of::<S>(a, at)),
     }
 }
 
@@ -700,59 +765,69 @@ impl LimbKernel for Powers<'_> {
             let moduli: Vec<&Modulus> = powers.iter().map(|power| power.modulus).collect();
             let mut lanes = Lanes::new(s, &moduli);
             let digits = lanes.modulus.len();
-            let [mut base, mut factor, mut result] = lanes.numbers();
+            let [mut base, mut other, mut result] = lanes.numbers();
             into_form(&mut lanes, powers, &mut base);
 
-            table.resize(POWERS * digits, s.splat(0));
+            let size = 2 * digits;
+            table.resize(POWERS * size, s.splat(0));
             one_of(s, powers, &mut table[..digits]);
-            table[digits..2 * digits].copy_from_slice(&base);
-            let mut other = base.clone();
+            table[size..size + digits].copy_from_slice(&base);
+            for power in table[..2 * size].chunks_exact_mut(size) {
+                let (whole, half) = power.split_at_mut(digits);
+                lanes.reduced::<HALF>(half, [whole; 3], None);
+            }
+            let mut factor = vec![s.splat(0); size];
 
             // First the table, then the windows of the exponent: one loop, since square and product are long when
             // they are unrolled.
             let count = self.bits.div_ceil(WINDOW_BITS);
-            let mut masks = [s.splat(0); POWERS];
+            let mut masks = [s.matching(base[0], base[0]); POWERS];
             for step in 2..POWERS + (count - 1) * (WINDOW_BITS + 1) {
                 let is_square;
-                let mut at = 0;
+                let mut done = 0;
                 if let Some(step) = step.checked_sub(POWERS) {
                     let (window, step) =
                         (count - 1 - step / (WINDOW_BITS + 1), step % (WINDOW_BITS + 1));
                     is_square = step < WINDOW_BITS;
                     if window == count - 1 && step == 0 {
                         masks_of(s, &mut masks, windows(s, powers, window));
-                        power_of(s, &mut result, &table, &masks);
+                        let table = &table[..];
+                        let mut choice = Choice { table, masks: &masks, chosen: &mut factor, done };
+                        while choice.done < digits {
+                            choice.take::<TILE>(s);
+                        }
+                        result.copy_from_slice(&factor[..digits]);
                     }
                     if step == 0 {
                         masks_of(s, &mut masks, windows(s, powers, window - 1));
                     }
-                    // The last square has no digits that are new.
-                    at = CHOSEN * step.min(REGISTERS / CHOSEN - 1);
-                    if !is_square && digits != REGISTERS {
-                        power_of(s, &mut factor, &table, &masks);
-                    }
+                    done = step * size / WINDOW_BITS;
                 } else {
                     is_square = step % 2 == 0;
                     let from = if is_square { step / 2 } else { step - 1 };
-                    result.copy_from_slice(&table[from * digits..(from + 1) * digits]);
-                    factor.copy_from_slice(&base);
+                    result.copy_from_slice(&table[from * size..][..digits]);
+                    factor.copy_from_slice(&table[size..2 * size]);
                 }
                 if is_square {
-                    let table = (&table[..], &masks);
-                    lanes.square_unrolled(&mut other, &result, table, &mut factor, at);
+                    let table = &table[..];
+                    let mut choice = Choice { table, masks: &masks, chosen: &mut factor, done };
+                    lanes.square_unrolled(&mut other, &result, &mut choice);
                 } else {
-                    lanes.multiply_unrolled(&mut other, &result, &factor);
+                    lanes.multiply_halves(&mut other, &result, &factor);
                 }
                 core::mem::swap(&mut other, &mut result);
                 if step < POWERS {
-                    table[step * digits..(step + 1) * digits].copy_from_slice(&result);
+                    let (whole, half) = table[step * size..][..size].split_at_mut(digits);
+                    whole.copy_from_slice(&result);
+                    lanes.reduced::<HALF>(half, [whole; 3], None);
                 }
             }
-            s.wipe(&mut masks);
-            s.wipe(&mut other);
-            out_of_form(&mut lanes, &result, &mut factor);
-            scatter(s, &factor, results);
-            lanes.wipe([base, factor, result]);
+            s.wipe(&mut factor);
+            masks = [s.matching(base[0], base[0]); POWERS];
+            core::hint::black_box(&masks);
+            out_of_form(&mut lanes, &result, &mut other);
+            scatter(s, &other, results);
+            lanes.wipe([base, other, result]);
         }
         s.wipe(&mut table);
     }
@@ -823,27 +898,11 @@ fn windows<S: Limbs>(s: S, powers: &[Power<'_>], window: usize) -> S::V {
     s.load(&bits)
 }
 
-/// All ones in the lanes that want each power.
+/// The lanes that want each power.
 #[inline(always)]
-fn masks_of<S: Limbs>(s: S, masks: &mut [S::V; POWERS], windows: S::V) {
+fn masks_of<S: Limbs>(s: S, masks: &mut [S::M; POWERS], windows: S::V) {
     for (mask, index) in masks.iter_mut().zip(0..) {
-        *mask = s.equal(windows, s.splat(index));
-    }
-}
-
-/// The power of each lane from the table, which is read whole.
-#[inline(always)]
-fn power_of<S: Limbs>(s: S, power: &mut [S::V], table: &[S::V], masks: &[S::V; POWERS]) {
-    let digits = power.len();
-    for (at, power) in (0..).step_by(TILE).zip(power.chunks_exact_mut(TILE)) {
-        let mut chosen = [s.splat(0); TILE];
-        for (entry, &mask) in table.chunks_exact(digits).zip(masks) {
-            let entry: &[S::V; TILE] = entry[at..].first_chunk().expect("whole tiles");
-            for t in 0..TILE {
-                chosen[t] = s.select(mask, entry[t], chosen[t]);
-            }
-        }
-        power.copy_from_slice(&chosen);
+        *mask = s.matching(windows, s.splat(index));
     }
 }
 

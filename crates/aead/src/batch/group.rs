@@ -89,20 +89,16 @@ impl<'m, 'a, A: Aead> MessageGroup<'_, 'm, 'a, A> {
 
 /// With fewer messages lanes are no gain: those that no message has cost as much as others. The binary `mixes`
 /// of the lab's worker says where that is.
-pub(crate) fn few(level: AesLevel) -> usize {
-    if level.width() == WIDEST { 8 } else { 4 }
-}
+pub(crate) const FEW: usize = 8;
 
 /// Seals or opens all messages, side by side where that pays.
 #[inline]
 pub(crate) fn run_all<A: SideBySide, const SEAL: bool>(messages: &mut [Message<'_, A>]) {
-    let Some(first) = messages.first() else { return };
-    let few = few(first.key.level());
     for messages in messages.chunks_mut(CHUNK) {
-        if lengths_in(messages) * few > messages.len() {
+        if lengths_in(messages) * FEW > messages.len() {
             messages.iter_mut().for_each(Message::alone::<SEAL>);
         } else {
-            run_chunk::<A, SEAL>(messages, few);
+            run_chunk::<A, SEAL>(messages);
         }
     }
 }
@@ -115,11 +111,8 @@ fn lengths_in<A>(messages: &[Message<'_, A>]) -> usize {
     seen.count_ones() as usize
 }
 
-/// At most [`CHUNK`] messages. Groups of fewer than `few` are processed one by one.
-pub(crate) fn run_chunk<A: SideBySide, const SEAL: bool>(
-    messages: &mut [Message<'_, A>],
-    few: usize,
-) {
+/// At most [`CHUNK`] messages. Groups of fewer than [`FEW`] are processed one by one.
+pub(crate) fn run_chunk<A: SideBySide, const SEAL: bool>(messages: &mut [Message<'_, A>]) {
     let mut rows = A::rows();
     let (mut kinds, mut found) = ([0; CHUNK], [const { None }; CHUNK]);
     let (count, one_kind, one_key) = find::<A, SEAL>(messages, &mut kinds, &mut found);
@@ -145,7 +138,7 @@ pub(crate) fn run_chunk<A: SideBySide, const SEAL: bool>(
         let (now, later) = found.split_at_mut(alike);
         (kinds, found) = (&kinds[alike..], later);
         for messages in now.chunks_mut(LANES) {
-            if messages.len() < few {
+            if messages.len() < FEW {
                 messages.iter_mut().flatten().for_each(|message| message.alone::<SEAL>());
                 continue;
             }

@@ -19,7 +19,7 @@ use lanelock_isa::{AesClmul, AesLevel, Block, Kernel, LaneBuffers, WIDEST, Windo
 use super::{Gcm, GcmKey, mixed};
 use crate::batch::{
     Batch, Message,
-    group::{self, LANES, LaneBlocks, Lengths, MessageGroup, SideBySide, few, run_chunk},
+    group::{self, FEW, LANES, LaneBlocks, Lengths, MessageGroup, SideBySide, run_chunk},
     keys::{BatchKeys, KeyEach, OneKey},
     nonce_block, padded,
 };
@@ -50,8 +50,7 @@ impl<C: SizedCipher> Batch for Gcm<C> {
 fn each<C: SizedCipher, const SEAL: bool>(messages: &mut [Message<'_, Gcm<C>>]) {
     let Some(first) = messages.first() else { return };
     let (level, lengths) = (first.key.level(), Lengths::of(first));
-    let few = few(level);
-    if messages.len() < few {
+    if messages.len() < FEW {
         return messages.iter_mut().for_each(Message::alone::<SEAL>);
     }
     let one_key = messages.get(1).is_none_or(|second| core::ptr::eq(second.key, first.key));
@@ -63,7 +62,7 @@ fn each<C: SizedCipher, const SEAL: bool>(messages: &mut [Message<'_, Gcm<C>>]) 
     {
         return messages
             .chunks_mut(group::CHUNK)
-            .for_each(|messages| run_chunk::<_, SEAL>(messages, few));
+            .for_each(|messages| run_chunk::<_, SEAL>(messages));
     }
     mixed::run_all::<C, SEAL>(messages, level);
 }

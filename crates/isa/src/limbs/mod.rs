@@ -67,6 +67,8 @@ pub trait LimbPart<S: Limbs> {
 pub trait Limbs: Sealed + Copy {
     /// A limb of each lane.
     type V: Copy;
+    /// A choice of each lane between two limbs: what [`blend`](Limbs::blend) takes.
+    type M: Copy;
     /// Limbs in a vector, at most [`MOST_LIMBS`].
     const LANES: usize;
 
@@ -104,11 +106,23 @@ pub trait Limbs: Sealed + Copy {
     fn equal(self, a: Self::V, b: Self::V) -> Self::V;
     /// The bits of `a` where `mask` has ones, those of `b` elsewhere.
     fn select(self, mask: Self::V, a: Self::V, b: Self::V) -> Self::V;
+    /// The choice of the lanes where `a` = `b`.
+    fn matching(self, a: Self::V, b: Self::V) -> Self::M;
+    /// `a` in the lanes of the choice, `b` in the others. Unlike [`select`](Limbs::select), whose mask is a third vector,
+    /// it can be had beside multiplications for nothing on processors that read few vectors at once (Zen 4).
+    fn blend(self, choice: Self::M, a: Self::V, b: Self::V) -> Self::V;
     /// One lane further down: lane 1 of `low` comes first, lane 0 of `high` last.
     fn next_lane(self, low: Self::V, high: Self::V) -> Self::V;
 
     /// The word of the table that bits 0 to 3 of each lane's index say. Neither time nor addresses depend on it.
     fn lookup(self, table: &[u64; 16], index: Self::V) -> Self::V;
+
+    /// `v` through an empty `asm!` where a level has registers for vectors: what makes `v` and the accesses to memory
+    /// before it stay before it, what uses `v` and the accesses behind it stay behind it. Changes no value.
+    #[inline(always)]
+    fn here(self, v: Self::V) -> Self::V {
+        v
+    }
 
     /// Overwrites `limbs` with zeros in a way that no compiler leaves out: see [`wipe`](crate::wipe).
     #[inline(always)]

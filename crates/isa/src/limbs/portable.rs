@@ -40,6 +40,7 @@ impl Sealed for PortableLimbs {}
 
 impl Limbs for PortableLimbs {
     type V = u64;
+    type M = u64;
     const LANES: usize = 1;
 
     #[inline(never)]
@@ -124,6 +125,16 @@ impl Limbs for PortableLimbs {
     #[inline(always)]
     fn select(self, mask: u64, a: u64, b: u64) -> u64 {
         b ^ (mask & (a ^ b))
+    }
+
+    #[inline(always)]
+    fn matching(self, a: u64, b: u64) -> u64 {
+        self.equal(a, b)
+    }
+
+    #[inline(always)]
+    fn blend(self, choice: u64, a: u64, b: u64) -> u64 {
+        self.select(choice, a, b)
     }
 
     #[inline(always)]

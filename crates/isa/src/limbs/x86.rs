@@ -1,6 +1,6 @@
 //! Limbs on x86-64: AVX-512 IFMA, which multiplies digits of 52 bits, in vectors of 256 and 512 bits.
 
-use core::arch::x86_64::{__m256i, __m512i};
+use core::arch::x86_64::{__m256i, __m512i, __mmask8};
 
 use super::{LimbKernel, LimbPart, Limbs, too_few};
 use crate::policy::has_features;
@@ -44,6 +44,7 @@ macro_rules! limbs {
 
         impl Limbs for $token {
             type V = $v;
+            type M = __mmask8;
             const LANES: usize = $lanes;
 
             #[inline(always)]
@@ -84,6 +85,9 @@ macro_rules! limbs {
                 fn mul_high(sum: $v, a: $v, b: $v) -> $v;
                 fn equal(a: $v, b: $v) -> $v;
                 fn select(mask: $v, a: $v, b: $v) -> $v;
+                fn matching(a: $v, b: $v) -> __mmask8;
+                fn blend(choice: __mmask8, a: $v, b: $v) -> $v;
+                fn here(v: $v) -> $v;
                 fn next_lane(low: $v, high: $v) -> $v;
                 fn lookup(table: &[u64; 16], index: $v) -> $v;
             }
@@ -108,14 +112,14 @@ limbs! {
 /// The leaves of one width, by the names of the intrinsics.
 macro_rules! leaves {
     (
-        $name:ident, $v:ty, lanes $lanes:literal, enable $enable:literal,
+        $name:ident, $v:ty, in $register:ident, lanes $lanes:literal, enable $enable:literal,
         $splat:ident, $load:ident, $store:ident, $add:ident, $sub:ident, $and:ident, $or:ident, $xor:ident,
         $shift_left:ident, $shift_right:ident, $low:ident, $high:ident, $equal:ident, $all_ones:ident,
-        $logic:ident, $align:ident, $permute:ident
+        $logic:ident, $blend:ident, $align:ident, $permute:ident
     ) => {
         mod $name {
             use core::arch::x86_64::{
-                $add, $align, $all_ones, $and, $equal, $high, $load, $logic, $low, $or, $permute,
+                $add, $align, $all_ones, $and, $blend, $equal, $high, $load, $logic, $low, $or, $permute,
                 $shift_left, $shift_right, $splat, $store, $sub, $xor, *,
             };
 
@@ -177,6 +181,27 @@ macro_rules! leaves {
 
             #[inline]
             #[target_feature(enable = $enable)]
+            pub(super) fn matching(a: $v, b: $v) -> __mmask8 {
+                $equal(a, b)
+            }
+
+            #[inline]
+            #[target_feature(enable = $enable)]
+            pub(super) fn blend(choice: __mmask8, a: $v, b: $v) -> $v {
+                $blend(b, choice, a)
+            }
+
+            #[inline]
+            #[target_feature(enable = $enable)]
+            pub(super) fn here(mut v: $v) -> $v {
+                // SAFETY: no instruction. That it may access memory, as far as the compiler knows, keeps other
+                // accesses in their places.
+                unsafe { core::arch::asm!("/* {0} */", inout($register) v, options(nostack, preserves_flags)) };
+                v
+            }
+
+            #[inline]
+            #[target_feature(enable = $enable)]
             pub(super) fn next_lane(low: $v, high: $v) -> $v {
                 $align::<1>(high, low)
             }
@@ -204,19 +229,19 @@ macro_rules! leaves {
 }
 
 leaves! {
-    ymm, __m256i, lanes 4, enable "avx2,avx512f,avx512vl,avx512ifma",
+    ymm, __m256i, in ymm_reg, lanes 4, enable "avx2,avx512f,avx512vl,avx512ifma",
     _mm256_set1_epi64x, _mm256_loadu_si256, _mm256_storeu_si256, _mm256_add_epi64, _mm256_sub_epi64,
     _mm256_and_si256, _mm256_or_si256, _mm256_xor_si256, _mm256_sll_epi64, _mm256_srl_epi64,
     _mm256_madd52lo_epu64, _mm256_madd52hi_epu64, _mm256_cmpeq_epi64_mask, _mm256_maskz_mov_epi64,
-    _mm256_ternarylogic_epi64, _mm256_alignr_epi64,
+    _mm256_ternarylogic_epi64, _mm256_mask_mov_epi64, _mm256_alignr_epi64,
     _mm256_permutex2var_epi64
 }
 
 leaves! {
-    zmm, __m512i, lanes 8, enable "avx512f,avx512ifma",
+    zmm, __m512i, in zmm_reg, lanes 8, enable "avx512f,avx512ifma",
     _mm512_set1_epi64, _mm512_loadu_si512, _mm512_storeu_si512, _mm512_add_epi64, _mm512_sub_epi64,
     _mm512_and_si512, _mm512_or_si512, _mm512_xor_si512, _mm512_sll_epi64, _mm512_srl_epi64,
     _mm512_madd52lo_epu64, _mm512_madd52hi_epu64, _mm512_cmpeq_epi64_mask, _mm512_maskz_mov_epi64,
-    _mm512_ternarylogic_epi64, _mm512_alignr_epi64,
+    _mm512_ternarylogic_epi64, _mm512_mask_mov_epi64, _mm512_alignr_epi64,
     _mm512_permutex2var_epi64
 }

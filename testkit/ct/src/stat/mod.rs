@@ -248,9 +248,10 @@ impl Subject {
     /// The largest |t| of so many measurements.
     fn measure(&mut self, count: usize, rng: &mut Rng) -> f64 {
         let chunk_length = if self.slow { SLOW_CHUNK } else { CHUNK };
+        let mut made = vec![0; chunk_length * self.bytes];
+        // All are copied together, and each to one place before it is measured: what has been written twice, as those
+        // of one class, is nearer in the caches than what was only zeroed.
         let mut inputs = vec![0; chunk_length * self.bytes];
-        // Each is copied to one place before it is measured: what has been written twice, as those of one class,
-        // is nearer in the caches than what was only zeroed.
         let mut place = vec![0; self.bytes];
         let mut classes = vec![0; chunk_length];
         let mut times = vec![0; chunk_length];
@@ -259,11 +260,12 @@ impl Subject {
         let mut test = None;
         let mut left = count;
         for chunk in 0.. {
-            inputs.fill(0);
-            for (class, input) in classes.iter_mut().zip(inputs.chunks_exact_mut(self.bytes)) {
+            made.fill(0);
+            for (class, input) in classes.iter_mut().zip(made.chunks_exact_mut(self.bytes)) {
                 *class = rng.below(2);
                 (self.fill)(*class, rng, input);
             }
+            inputs.copy_from_slice(&made);
             for (time, input) in times.iter_mut().zip(inputs.chunks_exact(self.bytes)) {
                 place.copy_from_slice(input);
                 if self.cold {

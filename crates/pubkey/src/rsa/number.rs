@@ -474,7 +474,13 @@ mod tests {
                 m[(bits_of_m - 1) / DIGIT_BITS] |= 1 << ((bits_of_m - 1) % DIGIT_BITS);
                 let (a, b) = (number(&mut random, 2 * bits_of_m), number(&mut random, bits_of_m));
                 let (big_a, big_b, big_m) = (big(&a), big(&b), big(&m));
-                assert_eq!(bits(&m), bits_of_m);
+                let mut swapped = [a.clone(), a.clone()];
+                swapped[1][0] ^= 1;
+                let [x, y] = &mut swapped;
+                swap_where(0, x, y);
+                assert_eq!(big(x), big_a);
+                swap_where(u64::MAX, x, y);
+                assert_eq!((x[0] ^ 1, big(y)), (y[0], big_a.clone()));
                 assert_eq!(less(&b, &m) != 0, big_b < big_m);
                 assert_eq!(less(&m, &m), 0);
                 assert_eq!(is_equal(&a, &b), big_a == big_b);

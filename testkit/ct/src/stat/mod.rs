@@ -197,7 +197,6 @@ fn judge(subject: &mut Subject, measurements: usize, rng: &mut Rng) -> Outcome {
         let count = measurements << run.min(2);
         let t = subject.measure(count, rng);
         total += count;
-        if subject.slow { eprintln!("  run {run}: {count} measurements, t {t:.1}"); }
         if t <= SUSPICIOUS {
             return Outcome { result: "clean", t, measurements: total };
         }

@@ -60,9 +60,7 @@ fn each<C: SizedCipher, const SEAL: bool>(messages: &mut [Message<'_, Gcm<C>>]) 
         && first.key.shape(lengths, one_key).is_some()
         && messages.iter().all(|message| Lengths::of(message) == lengths)
     {
-        return messages
-            .chunks_mut(group::CHUNK)
-            .for_each(|messages| run_chunk::<_, SEAL>(messages));
+        return messages.chunks_mut(group::CHUNK).for_each(run_chunk::<_, SEAL>);
     }
     mixed::run_all::<C, SEAL>(messages, level);
 }

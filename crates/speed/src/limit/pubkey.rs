@@ -27,6 +27,9 @@
 //! | X25519 generating, Ed25519 signing | a sum of 7 products for each of 51 windows; an inverse |
 //! | Ed25519 verifying | that; and a sum of 8 products for each, 5 doublings of 4 squares and 3 products; a root |
 //!
+//! A product of RSA is counted with a whole reduction; powers in a table that are also divided by the root of R need half
+//! of one, and 5 % fewer multiply-adds for an operation of 2048 bits.
+//!
 //! They are those of a full batch. One operation is bound by what waits, and has no limit.
 
 use std::hint::black_box;

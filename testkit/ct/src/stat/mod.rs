@@ -151,7 +151,7 @@ fn self_test(measurements: usize, rng: &mut Rng) -> bool {
             }),
         ),
         (
-            // A product more for a bit of a scalar, beside an agreement, which takes a hundred times as long.
+            // A product more for a bit of a scalar, beside a public key, which takes far longer.
             "self-test: planted ladder",
             true,
             Subject::new(32, fixed_or_random(), |input| {

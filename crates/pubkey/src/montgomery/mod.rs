@@ -10,41 +10,31 @@
 //! multiplications loads two vectors and stores one. Where a reduction has to wait for its quotients
 //! ([`quotients`]), the next rows of the product stand beside it in program order.
 
+mod registers;
+#[cfg(test)]
+mod tests;
+mod tiles;
+
 use alloc::{vec, vec::Vec};
 use lanelock_isa::{LimbKernel, LimbLevel, Limbs, MOST_LIMBS};
 use zeroize::Zeroizing;
 
-use crate::{
-    Error,
-    digits::{DIGIT, DIGIT_BITS, DIGIT_SHIFT, Digits, bits_of, gather, scatter},
-    secret::Secret,
+use registers::{CHOSEN_PER_TILE, Choice, POWERS, REGISTERS, WINDOW_BITS, in_registers};
+use tiles::{
+    HALF, HALVES, PRODUCT, SQUARE, TILE, add_rows_from, double, normalise, quotients, reduce_first,
+    rows, tile_of,
 };
 
-/// Rows of a product that are added at once.
-const TILE: usize = 5;
-/// The columns that a digit times a tile adds to.
-const WINDOW: usize = TILE + 1;
-/// Bits of an exponent that cost one multiplication.
-const WINDOW_BITS: usize = 5;
-/// The powers in a table: those with exponents of [`WINDOW_BITS`].
-const POWERS: usize = 1 << WINDOW_BITS;
+use crate::{
+    Error,
+    digits::{DIGIT, DIGIT_BITS, Digits, bits_of, gather, scatter},
+    secret::Secret,
+};
 
 /// Digits of a number modulo one of `bits` bits: so many that `R` > 64 `m`, in pairs of tiles.
 pub(crate) const fn digits_for(bits: usize) -> usize {
     (bits + 6).div_ceil(DIGIT_BITS).next_multiple_of(2 * TILE)
 }
-
-/// Kinds of products: of `a` and `b`.
-const PRODUCT: u8 = 0;
-/// Of `a` and `a`, where `b` is twice `a`.
-const SQUARE: u8 = 1;
-/// Of `a` and `b`, where `c` is `b` divided by the root of `R`. The lower half of `a` times `c` and the upper half times
-/// `b` have only half the digits more than a result, so that half of a reduction is enough (this is "almost half
-/// Montgomery multiplication" in the literature of AVX-512 IFMA). Results are below 4 m if `a` is below 2 m, `b` below
-/// 4 m and `c` below 2 m.
-const HALVES: u8 = 2;
-/// `a` divided by the root of `R`: half of a reduction.
-const HALF: u8 = 3;
 
 /// An odd modulus, and what products modulo it need.
 #[derive(Clone)]
@@ -262,7 +252,7 @@ impl<S: Limbs> Lanes<S> {
         let digits = self.modulus.len();
         // Digits that are reduced.
         let end = if KIND == HALVES || KIND == HALF { digits / 2 } else { digits };
-        let (m, sums) = (&self.modulus[..digits], &mut self.sums[..=2 * digits]);
+        let (m, sums) = (&self.modulus[..digits], &mut self.sums[..]);
         let numbers = [&a[..digits], &b[..digits], &c[..digits]];
         sums.fill(s.splat(0));
         rows::<S, KIND>(s, sums, numbers, 0);
@@ -326,333 +316,6 @@ impl<S: Limbs> Lanes<S> {
         self.s.wipe(&mut self.modulus);
         self.s.wipe(&mut self.sums);
         self.s.wipe(&mut self.twice);
-    }
-}
-
-/// The choice of a power in each lane, whose digits are taken while other work is done, from a table that is read
-/// whole.
-struct Choice<'a, S: Limbs> {
-    /// The digits of all powers, those of one behind those of another: the number, then [`HALF`] of it.
-    table: &'a [S::V],
-    /// The lanes that want each power.
-    masks: &'a [S::M; POWERS],
-    /// Digits of the powers that are wanted.
-    chosen: &'a mut [S::V],
-    /// How many of them have been taken.
-    done: usize,
-}
-
-impl<S: Limbs> Choice<'_, S> {
-    /// Takes some digits.
-    #[inline(always)]
-    fn take<const N: usize>(&mut self, s: S) {
-        let mut digits = [s.splat(0); N];
-        let powers = self.table.chunks_exact(self.chosen.len());
-        for (power, &mask) in powers.zip(self.masks) {
-            let power: &[S::V; N] = power[self.done..].first_chunk().expect("whole powers");
-            for t in 0..N {
-                digits[t] = s.blend(mask, power[t], digits[t]);
-            }
-        }
-        self.chosen[self.done..][..N].copy_from_slice(&digits);
-        self.done += N;
-    }
-}
-
-/// Digits that are chosen after each tile of a square, so that the squares of a window choose all.
-const CHOSEN_PER_TILE: usize = 2 * TILE / WINDOW_BITS;
-/// Digits that are chosen at once beside a square in registers, which take no more.
-const CHOSEN: usize = 4;
-/// Rows of a square in which these are chosen from all powers.
-const CHOSEN_IN: usize = 8;
-/// From the first digit that is chosen beside a square, in the first power, to the last of them in the last.
-const SPAN: usize = (POWERS - 1) * 2 * REGISTERS + 2 * CHOSEN;
-
-/// Digits of a number whose columns fit into registers: that is half of an RSA modulus of 2048 bits.
-const REGISTERS: usize = 20;
-
-/// Writes a statement for each digit: of loops, the compiler unrolls some too late to keep columns in registers.
-macro_rules! each_digit {
-    ($j:ident => $body:expr) => {
-        each_digit!(@ $j => $body; 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19)
-    };
-    (@ $j:ident => $body:expr; $($digit:literal)+) => {$({
-        const $j: usize = $digit;
-        $body;
-    })+};
-}
-
-/// A product of one of the kinds with all columns in registers.
-///
-/// Each digit of `a` takes its row of the product, then the quotient that makes the lowest column a multiple of 2^52,
-/// then leaves that column.
-/// Beside a square, digits of a power are chosen from the table, whose reads would take a fifth of a square by
-/// themselves.
-#[inline(always)]
-fn in_registers<S: Limbs, const KIND: u8>(
-    s: S,
-    result: &mut [S::V],
-    [a, b, c, m]: [&[S::V]; 4],
-    k0: S::V,
-    choice: Option<&mut Choice<'_, S>>,
-) {
-    let of = |number| <&[S::V; REGISTERS]>::try_from(number).expect("all have as many digits");
-    let (a, b, c, m): (&[S::V; REGISTERS], _, _, _) = (of(a), of(b), of(c), of(m));
-    let result: &mut [S::V; REGISTERS] = result.try_into().expect("all have as many digits");
-    let mut beside = choice.map(|choice| {
-        let at = choice.done;
-        choice.done += 2 * CHOSEN;
-        let table: &[S::V; SPAN] = choice.table[at..].first_chunk().expect("whole powers");
-        let chosen: &mut [S::V; 2 * CHOSEN] =
-            choice.chosen[at..].first_chunk_mut().expect("digits that are not chosen");
-        (table, choice.masks, chosen)
-    });
-    let mut chosen = [s.splat(0); CHOSEN];
-    let mut sums = [s.splat(0); REGISTERS + 1];
-    each_digit!(I => if KIND != HALVES || I < REGISTERS / 2 {
-        sums = row::<S, KIND, I>(s, sums, [a, b, c, m], k0);
-        if let (Some((table, masks, beside)), true) = (&mut beside, I < 2 * CHOSEN_IN) {
-            for i in 0..POWERS / CHOSEN_IN {
-                let power = I % CHOSEN_IN * (POWERS / CHOSEN_IN) + i;
-                for t in 0..CHOSEN {
-                    let digit = table[2 * REGISTERS * power + I / CHOSEN_IN * CHOSEN + t];
-                    chosen[t] = s.blend(masks[power], digit, chosen[t]);
-                }
-            }
-            // Or the compiler would read the table first, into other memory, and choose last.
-            chosen[0] = s.here(chosen[0]);
-            if I % CHOSEN_IN == CHOSEN_IN - 1 {
-                beside[I / CHOSEN_IN * CHOSEN..][..CHOSEN].copy_from_slice(&chosen);
-            }
-        }
-    });
-    each_digit!(J => {
-        sums[J + 1] = s.add(sums[J + 1], s.shift_right::<DIGIT_SHIFT>(sums[J]));
-        result[J] = s.and(sums[J], s.splat(DIGIT));
-    });
-}
-
-/// Row `I`: see [`in_registers`].
-#[inline(always)]
-fn row<S: Limbs, const KIND: u8, const I: usize>(
-    s: S,
-    mut sums: [S::V; REGISTERS + 1],
-    [a, b, c, m]: [&[S::V; REGISTERS]; 4],
-    k0: S::V,
-) -> [S::V; REGISTERS + 1] {
-    let x = a[I];
-    // Of a square: the digit itself, then twice those above it, the first without the bit that comes from it.
-    each_digit!(J => if KIND != SQUARE || J + 1 > I {
-        let y = if KIND == SQUARE && J == I {
-            x
-        } else if KIND == SQUARE && J == I + 1 {
-            s.add(a[J], a[J])
-        } else if KIND == HALVES {
-            c[J]
-        } else {
-            b[J]
-        };
-        sums[J] = s.mul_low(sums[J], x, y);
-        sums[J + 1] = s.mul_high(sums[J + 1], x, y);
-    });
-    if KIND == HALVES {
-        let x = a[(I + REGISTERS / 2) % REGISTERS];
-        each_digit!(J => {
-            sums[J] = s.mul_low(sums[J], x, b[J]);
-            sums[J + 1] = s.mul_high(sums[J + 1], x, b[J]);
-        });
-    }
-    let q = s.mul_low(s.splat(0), sums[0], k0);
-    each_digit!(J => {
-        sums[J] = s.mul_low(sums[J], m[J], q);
-        sums[J + 1] = s.mul_high(sums[J + 1], m[J], q);
-    });
-    let carry = s.shift_right::<DIGIT_SHIFT>(sums[0]);
-    let mut next = [s.splat(0); REGISTERS + 1];
-    each_digit!(J => next[J] = sums[J + 1]);
-    next[0] = s.add(next[0], carry);
-    next
-}
-
-/// The digits of a number that a tile holds.
-#[inline(always)]
-fn tile_of<S: Limbs>(number: &[S::V], at: usize) -> [S::V; TILE] {
-    *number[at..].first_chunk().expect("whole tiles")
-}
-
-/// Adds a digit times a tile to the columns that begin with the digit's.
-#[inline(always)]
-fn add_row<S: Limbs>(s: S, window: &mut [S::V; WINDOW], x: S::V, tile: &[S::V; TILE]) {
-    for t in 0..TILE {
-        window[t] = s.mul_low(window[t], x, tile[t]);
-    }
-    for t in 0..TILE {
-        window[t + 1] = s.mul_high(window[t + 1], x, tile[t]);
-    }
-}
-
-/// The window a column further; what leaves it has been stored. (A loop that moves the columns would keep them in
-/// memory.)
-#[inline(always)]
-fn next_window<V: Copy>(window: [V; WINDOW], column: V) -> [V; WINDOW] {
-    let [_, a, b, c, d, e] = window;
-    [a, b, c, d, e, column]
-}
-
-/// Adds the digits of `x` times a tile to the columns, of which the first ones are in `window` already.
-#[inline(always)]
-fn add_rows_from<S: Limbs>(
-    s: S,
-    sums: &mut [S::V],
-    x: &[S::V],
-    tile: &[S::V; TILE],
-    mut window: [S::V; WINDOW],
-) {
-    let count = x.len();
-    let sums = &mut sums[..count + WINDOW];
-    for j in 0..count {
-        add_row(s, &mut window, x[j], tile);
-        sums[j] = window[0];
-        window = next_window(window, sums[j + WINDOW]);
-    }
-    for (sum, column) in sums[count..].iter_mut().zip(window) {
-        *sum = column;
-    }
-}
-
-/// The columns that a window begins with.
-#[inline(always)]
-fn window_at<S: Limbs>(sums: &[S::V]) -> [S::V; WINDOW] {
-    *sums.first_chunk().expect("a column more than the digits")
-}
-
-/// Adds `x` times a tile to the columns.
-#[inline(always)]
-fn add_rows<S: Limbs>(s: S, sums: &mut [S::V], x: &[S::V], tile: &[S::V; TILE]) {
-    let window = window_at::<S>(sums);
-    add_rows_from(s, sums, x, tile, window);
-}
-
-/// Adds the products of the tile at `at` with itself and, twice, with the digits above it.
-#[inline(always)]
-fn square_rows<S: Limbs>(s: S, sums: &mut [S::V], a: &[S::V], twice: &[S::V], at: usize) {
-    let tile = tile_of::<S>(a, at);
-    let mut cross = [s.splat(0); 2 * TILE];
-    for i in 0..TILE {
-        for j in i + 1..TILE {
-            cross[i + j] = s.mul_low(cross[i + j], tile[i], tile[j]);
-            cross[i + j + 1] = s.mul_high(cross[i + j + 1], tile[i], tile[j]);
-        }
-    }
-    let sums = &mut sums[2 * at..];
-    let own: &mut [S::V; 2 * TILE] = sums.first_chunk_mut().expect("two columns a digit");
-    for i in 0..TILE {
-        let low = s.add(own[2 * i], s.shift_left::<1>(cross[2 * i]));
-        let high = s.add(own[2 * i + 1], s.shift_left::<1>(cross[2 * i + 1]));
-        own[2 * i] = s.mul_low(low, tile[i], tile[i]);
-        own[2 * i + 1] = s.mul_high(high, tile[i], tile[i]);
-    }
-    // The first digit above the tile, twice, without the bit that comes from the tile.
-    let Some((&first, _)) = a[at + TILE..].split_first() else { return };
-    let first = s.and(s.shift_left::<1>(first), s.splat(DIGIT));
-    let sums = &mut sums[TILE..];
-    let mut window = window_at::<S>(sums);
-    add_row(s, &mut window, first, &tile);
-    sums[0] = window[0];
-    window = next_window(window, sums[WINDOW]);
-    add_rows_from(s, &mut sums[1..], &twice[at + TILE + 1..], &tile, window);
-}
-
-/// Adds the rows of the product that the tile of `a` at `at` makes.
-#[inline(always)]
-fn rows<S: Limbs, const KIND: u8>(s: S, sums: &mut [S::V], [a, b, c]: [&[S::V]; 3], at: usize) {
-    match KIND {
-        SQUARE => square_rows(s, sums, a, b, at),
-        HALVES => {
-            add_rows(s, &mut sums[at..], c, &tile_of::<S>(a, at));
-            add_rows(s, &mut sums[at..], b, &tile_of::<S>(a, a.len() / 2 + at));
-        }
-        HALF if at == 0 => sums[..a.len()].copy_from_slice(a),
-        HALF => (),
-        _ => add_rows(s, &mut sums[at..], b, &tile_of::<S>(a, at)),
-    }
-}
-
-/// The digits of the quotient that make the columns multiples of 2^52, and what they carry into the next.
-#[inline(always)]
-fn quotients<S: Limbs>(
-    s: S,
-    mut columns: [S::V; TILE],
-    m: &[S::V],
-    k0: S::V,
-) -> ([S::V; TILE], S::V) {
-    let zero = s.splat(0);
-    let m = tile_of::<S>(m, 0);
-    let mut q = [zero; TILE];
-    let mut carry = zero;
-    for t in 0..TILE {
-        let column = s.add(columns[t], carry);
-        q[t] = s.mul_low(zero, column, k0);
-        carry = s.shift_right::<DIGIT_SHIFT>(s.mul_low(column, m[0], q[t]));
-        for j in 1..TILE - t {
-            columns[t + j] = s.mul_high(columns[t + j], m[j - 1], q[t]);
-            columns[t + j] = s.mul_low(columns[t + j], m[j], q[t]);
-        }
-    }
-    (q, carry)
-}
-
-/// Adds the first digits of the modulus times the quotient's to the columns that begin with those after
-/// [`quotients`]: returns a tile of columns, which are whole then, and the window after them.
-#[inline(always)]
-fn reduce_first<S: Limbs>(
-    s: S,
-    sums: &[S::V],
-    m: &[S::V],
-    q: &[S::V; TILE],
-    carry: S::V,
-) -> ([S::V; TILE], [S::V; WINDOW]) {
-    let mut window = window_at::<S>(sums);
-    window[0] = s.add(window[0], carry);
-    let (first, second) = (tile_of::<S>(m, 0), tile_of::<S>(m, TILE));
-    for j in 0..TILE {
-        for t in 0..TILE {
-            if j + t >= TILE {
-                window[j + t - TILE] = s.mul_low(window[j + t - TILE], first[j], q[t]);
-            }
-            if j + t + 1 >= TILE {
-                window[j + t + 1 - TILE] = s.mul_high(window[j + t + 1 - TILE], first[j], q[t]);
-            }
-        }
-    }
-    let mut columns = [s.splat(0); TILE];
-    for j in 0..TILE {
-        add_row(s, &mut window, second[j], q);
-        columns[j] = window[0];
-        window = next_window(window, sums[j + WINDOW]);
-    }
-    (columns, window)
-}
-
-/// Sums of columns as digits of 52 bits. What is left over is zero where the number fits.
-#[inline(always)]
-fn normalise<S: Limbs>(s: S, digits: &mut [S::V], sums: &[S::V]) {
-    let mut carry = s.splat(0);
-    for (digit, &sum) in digits.iter_mut().zip(sums) {
-        let sum = s.add(sum, carry);
-        carry = s.shift_right::<DIGIT_SHIFT>(sum);
-        *digit = s.and(sum, s.splat(DIGIT));
-    }
-}
-
-/// Twice the number.
-#[inline(always)]
-fn double<S: Limbs>(s: S, twice: &mut [S::V], a: &[S::V]) {
-    let mut low = s.splat(0);
-    for (twice, &digit) in twice.iter_mut().zip(a) {
-        let shifted = s.and(s.shift_left::<1>(digit), s.splat(DIGIT));
-        *twice = s.or(shifted, s.shift_right::<{ DIGIT_SHIFT - 1 }>(low));
-        low = digit;
     }
 }
 
@@ -823,6 +486,7 @@ impl LimbKernel for Powers<'_> {
                 }
             }
             s.wipe(&mut factor);
+            // The choices of the last window, which are bits of the exponent, are overwritten.
             masks = [s.matching(base[0], base[0]); POWERS];
             core::hint::black_box(&masks);
             out_of_form(&mut lanes, &result, &mut other);
@@ -958,135 +622,4 @@ fn out_of_form<S: Limbs>(lanes: &mut Lanes<S>, number: &[S::V], result: &mut [S:
     one[0] = s.splat(1);
     lanes.multiply(result, number, &one);
     lanes.subtract_once(result);
-}
-
-#[cfg(test)]
-#[expect(clippy::cast_possible_truncation, reason = "random bytes and small sizes")]
-mod tests {
-    use lanelock_isa::LimbLevel;
-    use num_bigint::BigUint;
-
-    use super::*;
-    use crate::digits::{digits_from_bytes, digits_to_bytes};
-
-    /// Numbers that come again, by SplitMix64.
-    struct Numbers(u64);
-
-    impl Numbers {
-        fn word(&mut self) -> u64 {
-            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut z = self.0;
-            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            z ^ (z >> 31)
-        }
-
-        /// A number of exactly `bits` bits; one in four is all ones, one in four is a power of two and one.
-        fn number(&mut self, bits: usize) -> BigUint {
-            match self.word() % 4 {
-                0 => (BigUint::from(1_u8) << bits) - 1_u8,
-                1 => (BigUint::from(1_u8) << (bits - 1)) + 1_u8,
-                _ => {
-                    let bytes: Vec<u8> = (0..bits.div_ceil(8)).map(|_| self.word() as u8).collect();
-                    let mut number = BigUint::from_bytes_be(&bytes) >> (8 * bytes.len() - bits);
-                    number.set_bit(bits as u64 - 1, true);
-                    number.set_bit(0, true);
-                    number
-                }
-            }
-        }
-
-        /// A number below another: now and then 0, 1 and the greatest.
-        fn below(&mut self, limit: &BigUint) -> BigUint {
-            match self.word() % 8 {
-                0 => BigUint::ZERO,
-                1 => BigUint::from(1_u8),
-                2 => limit - 1_u8,
-                _ => self.number(limit.bits() as usize) % limit,
-            }
-        }
-    }
-
-    fn digits(number: &BigUint, count: usize) -> Digits {
-        let mut digits = Zeroizing::new(vec![0; count]);
-        digits_from_bytes(&number.to_bytes_be(), &mut digits);
-        digits
-    }
-
-    fn number(digits: &[u64]) -> BigUint {
-        let mut bytes = vec![0; (DIGIT_BITS * digits.len()).div_ceil(8)];
-        digits_to_bytes(digits, &mut bytes);
-        BigUint::from_bytes_be(&bytes)
-    }
-
-    /// Every level of this processor; the others are named.
-    fn levels() -> Vec<LimbLevel> {
-        for (name, requires) in LimbLevel::known() {
-            if name.parse::<LimbLevel>().is_err() {
-                lanelock_testkit::skip(&format!("the level {name} needs {requires}"));
-            }
-        }
-        LimbLevel::available()
-    }
-
-    #[test]
-    fn against_a_library() {
-        let sizes = [8, 63, 64, 250, 255, 256, 260, 261, 511, 512, 1024, 1030, 1536, 2048];
-        for level in levels() {
-            let mut numbers = Numbers(2);
-            for bits in sizes {
-                for count in [1, 3, 8, 11] {
-                    let n = digits_for(bits);
-                    let values: Vec<BigUint> = (0..count).map(|_| numbers.number(bits)).collect();
-                    let moduli: Vec<Digits> = values.iter().map(|m| digits(m, n)).collect();
-                    let moduli = Modulus::new_all(level, bits, &moduli);
-                    let r = BigUint::from(1_u8) << (DIGIT_BITS * n);
-
-                    let operands: Vec<[BigUint; 2]> =
-                        values.iter().map(|m| [numbers.below(&r), numbers.below(m)]).collect();
-                    let as_digits: Vec<[Digits; 2]> =
-                        operands.iter().map(|[a, b]| [digits(a, n), digits(b, n)]).collect();
-                    let products: Vec<Product<'_>> = moduli
-                        .iter()
-                        .zip(&as_digits)
-                        .map(|(modulus, [a, b])| Product { modulus, a, b })
-                        .collect();
-                    for (((result, [a, b]), m), modulus) in multiply_all(level, &products)
-                        .iter()
-                        .zip(&operands)
-                        .zip(&values)
-                        .zip(&moduli)
-                    {
-                        assert_eq!(number(modulus.square()), &r * &r % m);
-                        assert_eq!(number(result) * &r % m, a * b % m, "{level}, {bits} bits");
-                        assert!(number(result) < *m);
-                    }
-
-                    // Bases up to the square of the modulus, exponents from 0 to all bits.
-                    let operands: Vec<[BigUint; 2]> = values
-                        .iter()
-                        .map(|m| [numbers.below(&(m * m)), numbers.below(m)])
-                        .collect();
-                    let as_digits: Vec<(Digits, Vec<u64>)> = operands
-                        .iter()
-                        .map(|[a, e]| (digits(a, 2 * n), e.to_u64_digits()))
-                        .collect();
-                    let powers: Vec<Power<'_>> = moduli
-                        .iter()
-                        .zip(&as_digits)
-                        .map(|(modulus, (base, exponent))| Power { modulus, base, exponent })
-                        .collect();
-                    let secret = power_all(level, bits, &powers);
-                    let public = public_power_all(level, &powers);
-                    for (((secret, public), [base, exponent]), m) in
-                        secret.iter().zip(&public).zip(&operands).zip(&values)
-                    {
-                        let expected = base.modpow(exponent, m);
-                        assert_eq!(number(secret), expected, "{level}, {bits} bits");
-                        assert_eq!(number(public), expected, "{level}, {bits} bits");
-                    }
-                }
-            }
-        }
-    }
 }

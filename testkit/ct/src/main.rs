@@ -1,14 +1,16 @@
-//! Checks that the engine takes the same time whatever keys, texts and tags are, by two methods:
+//! Checks that the engine takes the same time whatever keys, texts and tags are, by three methods:
 //!
 //! - [`taint`] runs under valgrind, which follows secrets through memory and registers and tells of each
 //!   branch and each address that depends on one;
+//! - [`trace`] follows an operation instruction by instruction and asks whether two classes of inputs take the same
+//!   way, over the same addresses;
 //! - [`stat`] measures two classes of inputs and asks whether their times differ.
 //!
 //! Each method is tried on planted leaks first, which it has to find, and on a control, where it has to find
-//! nothing. `tools/ct` builds and runs both; what they prove and what not is in docs/security.md.
+//! nothing. `tools/ct` builds and runs them; what they prove and what not is in docs/security.md.
 //!
-//! Prints the rows of a table, with `|` between the columns: operation, level, method, result, |t|,
-//! measurements.
+//! Prints the rows of a table, with `|` between the columns: operation, level, method, result, |t|, measurements or
+//! instructions.
 
 #![expect(clippy::print_stdout, reason = "the table is what it is for")]
 
@@ -16,7 +18,10 @@ mod client;
 mod clock;
 mod planted;
 mod stat;
+mod subjects;
 mod taint;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod trace;
 
 /// The random numbers of the test kit, without the rest of it, which would take longer to build than this.
 #[path = "../../src/rng.rs"]
@@ -32,7 +37,7 @@ use lanelock::{
 use lanelock_isa::LimbLevel;
 
 const USAGE: &str =
-    "usage: lanelock-ct taint|stat [--short] [--measurements NUMBER] [WORD of operation]...";
+    "usage: lanelock-ct taint|trace|stat [--short] [--measurements NUMBER] [WORD of operation]...";
 
 /// How much is to be done.
 struct Options {
@@ -72,12 +77,36 @@ fn main() -> ExitCode {
     let passed = match (method.as_str(), Options::parse(arguments)) {
         ("taint", Some(options)) => taint::run(&options),
         ("stat", Some(options)) => stat::run(&options),
+        #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+        ("trace", Some(options)) => trace::run(&options),
+        #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+        ("trace", Some(_)) => {
+            println!("all|all|trace|skipped: written for Linux on x86-64|-|-");
+            true
+        }
+        #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+        ("traced", Some(options)) => {
+            trace::traced(&options);
+            true
+        }
         _ => {
             println!("{USAGE}");
             return ExitCode::from(2);
         }
     };
     if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Prints a row of the table; whether it says that all is as it should be.
+fn print(
+    (operation, level): (&str, &str),
+    method: &str,
+    result: &str,
+    t: &str,
+    count: usize,
+) -> bool {
+    println!("{operation}|{level}|{method}|{result}|{t}|{count}");
+    matches!(result, "clean" | "found")
 }
 
 /// Prints a row of the table for each level that the processor, or valgrind, does not have.

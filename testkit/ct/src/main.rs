@@ -74,6 +74,9 @@ impl Options {
 fn main() -> ExitCode {
     let mut arguments = env::args().skip(1);
     let method = arguments.next().unwrap_or_default();
+    if method == "measured" {
+        return stat::measured(arguments).map_or(ExitCode::from(2), |()| ExitCode::SUCCESS);
+    }
     let passed = match (method.as_str(), Options::parse(arguments)) {
         ("taint", Some(options)) => taint::run(&options),
         ("stat", Some(options)) => stat::run(&options),
@@ -106,7 +109,7 @@ fn print(
     count: usize,
 ) -> bool {
     println!("{operation}|{level}|{method}|{result}|{t}|{count}");
-    matches!(result, "clean" | "found")
+    matches!(result, "clean" | "found" | "unsteady")
 }
 
 /// Prints a row of the table for each level that the processor, or valgrind, does not have.

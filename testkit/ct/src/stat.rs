@@ -6,7 +6,9 @@
 //! place one by one. Then a t-test asks whether the two classes take the same time.
 
 use std::{
+    env,
     hint::black_box,
+    process::{Command, Stdio},
     time::{Duration, Instant},
 };
 
@@ -25,10 +27,10 @@ use crate::{
 const SUSPICIOUS: f64 = 4.5;
 /// Above this |t|, there is a difference, if it stays.
 const LEAK: f64 = 10.0;
-/// So many runs in a row have to show a leak.
-const CONFIRMATIONS: usize = 3;
-/// After so many runs, none of which was free of suspicion, the operation does not pass.
-const MOST_RUNS: usize = 8;
+/// So many runs in a row have to show a leak, in the same direction.
+const CONFIRMATIONS: usize = 5;
+/// After so many runs, none of which was free of suspicion, there is no leak that stays, and no proof of none.
+const MOST_RUNS: u32 = 12;
 /// Measurements between which inputs are made.
 const CHUNK: usize = 2048;
 /// The same of slow operations.
@@ -43,7 +45,7 @@ const COLD_BYTES: usize = 128 << 10;
 /// What became of an operation.
 struct Outcome {
     result: &'static str,
-    /// The largest |t| of the last run, which decided; of a leak the smallest of those that confirm it.
+    /// The |t| of the last run, which decided; of a leak the smallest of those that confirm it.
     t: f64,
     /// In all runs together.
     measurements: usize,
@@ -60,19 +62,19 @@ impl Outcome {
 pub(crate) fn run(options: &Options) -> bool {
     let mut rng = Rng::from_env("stat");
     let mut passed = true;
-    for trial in subjects::trials() {
-        let measurements = options.measurements.min(100_000);
-        let make = &trial.make;
-        let outcome = judge(&mut make(), measurements, &mut rng);
-        let result = trial.result(outcome.result);
-        passed &= outcome.print((trial.name, "-"), result);
+    let trials = subjects::trials();
+    for (number, trial) in trials.iter().enumerate() {
+        let outcome = judge(number, options.measurements.min(100_000), &mut rng);
+        passed &= outcome.print((trial.name, "-"), trial.result(outcome.result));
     }
     if options.short {
         return passed;
     }
-    for row in subjects::rows().filter(|row| options.chosen(&row.name)) {
-        let outcome = judge(&mut (row.make)(), options.measurements, &mut rng);
-        passed &= outcome.print((&row.name, &row.level), outcome.result);
+    for (number, row) in (trials.len()..).zip(subjects::rows()) {
+        if options.chosen(&row.name) {
+            let outcome = judge(number, options.measurements, &mut rng);
+            passed &= outcome.print((&row.name, &row.level), outcome.result);
+        }
     }
     skip_missing_levels("stat", "the processor does not have it");
     passed
@@ -80,24 +82,68 @@ pub(crate) fn run(options: &Options) -> bool {
 
 /// Measures until it is clear whether the classes differ. A suspicious run is repeated with fresh inputs, and
 /// with more of them.
-fn judge(subject: &mut Subject, measurements: usize, rng: &mut Rng) -> Outcome {
-    let measurements =
-        if subject.slow { measurements.min(subject.fitting(SLOW, rng)) } else { measurements };
+///
+/// Each run is a process of its own, and a leak has one direction in all. Within a process, two inputs may differ by a
+/// step of the clock although the processor runs the same instructions over the same addresses ([`trace`](crate::trace)
+/// shows it); which of them is slower changes from process to process.
+fn judge(number: usize, measurements: usize, rng: &mut Rng) -> Outcome {
     let (mut total, mut confirmed, mut least) = (0, 0, f64::INFINITY);
+    let mut directions = [false; 2];
+    let mut last = 0.0_f64;
     for run in 0..MOST_RUNS {
-        let count = measurements << run.min(2);
-        let t = subject.measure(count, rng);
+        let Some((t, count)) = measure_apart(number, measurements << run.min(2), rng.next_u64())
+        else {
+            return Outcome { result: "NOT RUN", t: f64::NAN, measurements: total };
+        };
         total += count;
-        if t <= SUSPICIOUS {
-            return Outcome { result: "clean", t, measurements: total };
+        if t.abs() <= SUSPICIOUS {
+            return Outcome { result: "clean", t: t.abs(), measurements: total };
         }
-        (confirmed, least) =
-            if t > LEAK { (confirmed + 1, least.min(t)) } else { (0, f64::INFINITY) };
+        if t.abs() <= LEAK {
+            (confirmed, least) = (0, f64::INFINITY);
+        } else if confirmed > 0 && t.signum() == last.signum() {
+            (confirmed, least) = (confirmed + 1, least.min(t.abs()));
+        } else {
+            (confirmed, least) = (1, t.abs());
+        }
+        if t.abs() > LEAK {
+            directions[usize::from(t > 0.0)] = true;
+        }
+        last = t;
         if confirmed == CONFIRMATIONS {
             return Outcome { result: "LEAK", t: least, measurements: total };
         }
     }
-    Outcome { result: "UNCLEAR", t: least, measurements: total }
+    let result = if directions == [true; 2] { "unsteady" } else { "UNCLEAR" };
+    Outcome { result, t: last.abs(), measurements: total }
+}
+
+/// t of a run in a process of its own, and the number of measurements.
+fn measure_apart(number: usize, measurements: usize, seed: u64) -> Option<(f64, usize)> {
+    let arguments = [number.to_string(), measurements.to_string(), seed.to_string()];
+    let output = Command::new(env::current_exe().ok()?)
+        .arg("measured")
+        .args(arguments)
+        .stderr(Stdio::inherit())
+        .output()
+        .ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    let (t, count) = text.trim().split_once(' ')?;
+    Some((t.parse().ok()?, count.parse().ok()?))
+}
+
+/// The process of a run: the number of an operation, that of measurements, a seed.
+pub(crate) fn measured(mut arguments: impl Iterator<Item = String>) -> Option<()> {
+    let number: usize = arguments.next()?.parse().ok()?;
+    let measurements: usize = arguments.next()?.parse().ok()?;
+    let mut rng = Rng::new(arguments.next()?.parse().ok()?);
+    let trials = subjects::trials().into_iter().map(|trial| trial.make);
+    let make = trials.chain(subjects::rows().map(|row| row.make)).nth(number)?;
+    let mut subject = make();
+    let count =
+        if subject.slow { measurements.min(subject.fitting(SLOW, &mut rng)) } else { measurements };
+    println!("{} {count}", subject.measure(count, &mut rng));
+    Some(())
 }
 
 impl Subject {
@@ -114,7 +160,7 @@ impl Subject {
         (50 * count).max(FEWEST)
     }
 
-    /// The largest |t| of so many measurements.
+    /// The t of so many measurements.
     fn measure(&mut self, count: usize, rng: &mut Rng) -> f64 {
         let chunk_length = if self.slow { SLOW_CHUNK } else { CHUNK };
         let mut made = vec![0; chunk_length * self.bytes];

@@ -32,19 +32,21 @@ struct Cropped {
 }
 
 impl Cropped {
-    /// |t|; 0 while there is too little of a class to say anything.
+    /// t, positive if class 0 takes longer; 0 while there is too little of a class to say anything.
     fn t(&self) -> f64 {
         let [a, b] = self.classes;
         if a.count < FEWEST || b.count < FEWEST {
             return 0.0;
         }
-        let difference = (a.mean - b.mean).abs();
+        let difference = a.mean - b.mean;
         let variance = a.variance_of_mean() + b.variance_of_mean();
         // Times that are all the same, which happens where the clock is coarse, have no variance.
-        match (difference > 0.0, variance > 0.0) {
-            (false, _) => 0.0,
-            (true, false) => f64::INFINITY,
-            (true, true) => difference / variance.sqrt(),
+        if variance > 0.0 {
+            difference / variance.sqrt()
+        } else if difference == 0.0 {
+            0.0
+        } else {
+            f64::INFINITY.copysign(difference)
         }
     }
 }
@@ -92,9 +94,10 @@ impl Welch {
         }
     }
 
-    /// The largest |t|.
+    /// The t whose absolute value is the largest; positive if class 0 takes longer.
     pub fn t(&self) -> f64 {
-        self.0.iter().map(Cropped::t).fold(0.0, f64::max)
+        let largest = |a: f64, b: f64| if b.abs() > a.abs() { b } else { a };
+        self.0.iter().map(Cropped::t).fold(0.0, largest)
     }
 }
 
@@ -117,7 +120,7 @@ mod tests {
             let squares: f64 = times.iter().map(|&time| (time as f64 - mean).powi(2)).sum();
             (mean, squares / (count - 1.0) / count)
         });
-        (mean_a - mean_b).abs() / (var_a + var_b).sqrt()
+        (mean_a - mean_b) / (var_a + var_b).sqrt()
     }
 
     fn classes(shift: u64) -> [Vec<u64>; 2] {
@@ -146,8 +149,10 @@ mod tests {
 
     #[test]
     fn tells_means_apart() {
-        assert!(test_of(&classes(0)).t() < 4.5);
-        assert!(test_of(&classes(10)).t() > 10.0);
+        assert!(test_of(&classes(0)).t().abs() < 4.5);
+        let [a, b] = classes(10);
+        assert!(test_of(&[a.clone(), b.clone()]).t() < -10.0, "class 1 takes longer");
+        assert!(test_of(&[b, a]).t() > 10.0, "class 0 takes longer");
     }
 
     #[test]
@@ -162,7 +167,7 @@ mod tests {
                 .for_each(|(at, time)| *time += 100_000 * (at as u64 % 7));
         }
         let test = test_of(&classes);
-        assert!(test.0.last().expect("the limit that is none").t() < 4.5);
-        assert!(test.t() > 10.0);
+        assert!(test.0.last().expect("the limit that is none").t().abs() < 4.5);
+        assert!(test.t() < -10.0);
     }
 }

@@ -7,6 +7,7 @@
 //! asked of the inputs that are tried alone, but at every level that the processor has.
 
 mod process;
+mod vectors;
 
 use crate::{
     Options, print,
@@ -14,10 +15,10 @@ use crate::{
     skip_missing_levels,
     subjects::{self, Subject},
 };
-use process::{Difference, Process, Stop, Trace};
+use process::{Process, Stop, Trace};
 
 /// Pairs of inputs of an operation.
-const PAIRS: u64 = 3;
+const PAIRS: u64 = 2;
 /// More instructions than an operation may have: its trace is held in memory.
 pub(crate) const MOST_INSTRUCTIONS: usize = 100_000_000;
 
@@ -96,21 +97,23 @@ impl Process {
                     if let Some(difference) = difference {
                         result = "LEAK";
                         if !leaks {
-                            self.explain(name, level, &difference);
+                            explain(name, level, &self.describe(&difference));
                         }
                     }
                 }
                 Ok(None) => return (result, instructions),
                 Err(error) => {
-                    eprintln!("{name} at {level}: {error}");
+                    explain(name, level, &error);
+                    // If the process has ended, the next operation says so.
+                    let _ = self.skip();
                     return ("NOT RUN", instructions);
                 }
             }
         }
     }
+}
 
-    #[expect(clippy::print_stderr, reason = "the table has no room for it")]
-    fn explain(&self, name: &str, level: &str, difference: &Difference) {
-        eprintln!("{name} at {level}: {}", self.describe(difference));
-    }
+#[expect(clippy::print_stderr, reason = "the table has no room for it")]
+fn explain(name: &str, level: &str, what: &str) {
+    eprintln!("{name} at {level}: {what}");
 }

@@ -19,7 +19,7 @@ use nix::{
     unistd::Pid,
 };
 
-use super::MOST_INSTRUCTIONS;
+use super::{MOST_INSTRUCTIONS, vectors};
 use crate::Options;
 
 /// Where the process stops of itself.
@@ -132,6 +132,12 @@ impl Process {
         Ok(Some(Trace { difference, length: first.len() }))
     }
 
+    /// Lets the operation run to its end.
+    pub(super) fn skip(&mut self) -> Result<()> {
+        while self.go_on()? != Stop::Operation {}
+        Ok(())
+    }
+
     /// Gives each instruction to `take`, up to the end of the trace or until it wants no more.
     fn follow(&mut self, mut take: impl FnMut(Step) -> bool) -> Result<()> {
         for _ in 0..MOST_INSTRUCTIONS {
@@ -202,19 +208,24 @@ impl Process {
                 if divides {
                     value_of(registers, instruction.op_register(operand)).map(&mut mix);
                 }
-            } else if is_memory(kind) && instruction.mnemonic() != Mnemonic::Lea {
-                let value = |register, _, _| value_of(registers, register);
-                let address = instruction.virtual_address(operand, 0, value);
-                let address = address.ok_or_else(|| {
-                    format!(
-                        "{} at {:#x}: an address that is not followed",
-                        text(instruction),
-                        registers.rip
-                    )
-                })?;
-                mix(address);
-                if divides {
-                    mix(self.word(address)?);
+            } else if is_memory(kind)
+                && !matches!(instruction.mnemonic(), Mnemonic::Lea | Mnemonic::Nop)
+            {
+                let addresses = if instruction.is_vsib() {
+                    vectors::addresses(self.pid, instruction, operand, registers)
+                } else {
+                    let value = |register, _, _| value_of(registers, register);
+                    instruction.virtual_address(operand, 0, value).map(|address| vec![address])
+                };
+                let unknown = || {
+                    let ip = registers.rip;
+                    format!("{} at {ip:#x}: an address that is not followed", text(instruction))
+                };
+                for address in addresses.ok_or_else(unknown)? {
+                    mix(address);
+                    if divides {
+                        mix(self.word(address)?);
+                    }
                 }
             }
         }
@@ -283,7 +294,7 @@ fn is_memory(kind: OpKind) -> bool {
 }
 
 /// The value of a general register or the base of a segment; none of vectors, which are addresses of gathers.
-fn value_of(registers: &user_regs_struct, register: Register) -> Option<u64> {
+pub(super) fn value_of(registers: &user_regs_struct, register: Register) -> Option<u64> {
     let value = match register.full_register() {
         Register::RAX => registers.rax,
         Register::RBX => registers.rbx,

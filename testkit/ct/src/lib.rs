@@ -2,4 +2,4 @@
 
 mod welch;
 
-pub use welch::Welch;
+pub use welch::{Difference, Welch};

@@ -24,6 +24,15 @@ impl Moments {
     }
 }
 
+/// How two classes differ.
+#[derive(Clone, Copy, Default)]
+pub struct Difference {
+    /// Positive if class 0 takes longer.
+    pub t: f64,
+    /// The difference of the means as a share of the mean of class 1: 0.01 is one per cent.
+    pub share: f64,
+}
+
 /// Two classes, of which only times up to a limit count.
 #[derive(Clone, Copy)]
 struct Cropped {
@@ -32,22 +41,23 @@ struct Cropped {
 }
 
 impl Cropped {
-    /// t, positive if class 0 takes longer; 0 while there is too little of a class to say anything.
-    fn t(&self) -> f64 {
+    /// Nothing while there is too little of a class to say anything.
+    fn difference(&self) -> Difference {
         let [a, b] = self.classes;
         if a.count < FEWEST || b.count < FEWEST {
-            return 0.0;
+            return Difference::default();
         }
         let difference = a.mean - b.mean;
         let variance = a.variance_of_mean() + b.variance_of_mean();
         // Times that are all the same, which happens where the clock is coarse, have no variance.
-        if variance > 0.0 {
+        let t = if variance > 0.0 {
             difference / variance.sqrt()
         } else if difference == 0.0 {
             0.0
         } else {
             f64::INFINITY.copysign(difference)
-        }
+        };
+        Difference { t, share: difference.abs() / b.mean }
     }
 }
 
@@ -94,10 +104,10 @@ impl Welch {
         }
     }
 
-    /// The t whose absolute value is the largest; positive if class 0 takes longer.
-    pub fn t(&self) -> f64 {
-        let largest = |a: f64, b: f64| if b.abs() > a.abs() { b } else { a };
-        self.0.iter().map(Cropped::t).fold(0.0, largest)
+    /// The largest difference, by its |t|.
+    pub fn largest(&self) -> Difference {
+        let differences = self.0.iter().map(Cropped::difference);
+        differences.fold(Difference::default(), |a, b| if b.t.abs() > a.t.abs() { b } else { a })
     }
 }
 
@@ -141,7 +151,7 @@ mod tests {
     fn agrees_with_the_formula() {
         for shift in [0, 3, 10] {
             let classes = classes(shift);
-            let all = test_of(&classes).0.last().expect("the limit that is none").t();
+            let all = test_of(&classes).0.last().expect("the limit that is none").difference().t;
             let expected = naive(&classes[0], &classes[1]);
             assert!((all - expected).abs() < 1e-6, "shift {shift}: {all}, {expected}");
         }
@@ -149,10 +159,10 @@ mod tests {
 
     #[test]
     fn tells_means_apart() {
-        assert!(test_of(&classes(0)).t().abs() < 4.5);
+        assert!(test_of(&classes(0)).largest().t.abs() < 4.5);
         let [a, b] = classes(10);
-        assert!(test_of(&[a.clone(), b.clone()]).t() < -10.0, "class 1 takes longer");
-        assert!(test_of(&[b, a]).t() > 10.0, "class 0 takes longer");
+        assert!(test_of(&[a.clone(), b.clone()]).largest().t < -10.0, "class 1 takes longer");
+        assert!(test_of(&[b, a]).largest().t > 10.0, "class 0 takes longer");
     }
 
     #[test]
@@ -167,7 +177,7 @@ mod tests {
                 .for_each(|(at, time)| *time += 100_000 * (at as u64 % 7));
         }
         let test = test_of(&classes);
-        assert!(test.0.last().expect("the limit that is none").t().abs() < 4.5);
-        assert!(test.t() < -10.0);
+        assert!(test.0.last().expect("the limit that is none").difference().t.abs() < 4.5);
+        assert!(test.largest().t < -10.0);
     }
 }

@@ -44,7 +44,7 @@ pub(crate) fn rows() -> impl Iterator<Item = Row> {
             .iter()
             .map(move |&(name, subject)| Row::new(name, level.name(), move || subject(level)))
     });
-    let hashes = Levels::available().into_iter().flat_map(|levels| {
+    let hashes = Levels::available().flat_map(|levels| {
         let name = format!("{} {}", levels.lanes, levels.one);
         HASHES
             .iter()

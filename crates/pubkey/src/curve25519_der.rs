@@ -6,65 +6,48 @@ use alloc::{string::String, vec::Vec};
 use pkcs8::PrivateKeyInfoRef;
 use spki::{
     AlgorithmIdentifierRef, ObjectIdentifier, SubjectPublicKeyInfoRef,
-    der::{
-        self, Decode as _, Document, Encode as _, SecretDocument,
-        asn1::{BitStringRef, OctetStringRef},
-        pem::{LineEnding, PemLabel as _},
-    },
+    der::{Decode as _, Encode as _, SecretDocument, asn1::OctetStringRef, pem::PemLabel as _},
 };
 use zeroize::Zeroizing;
 
-use crate::{Error, ed25519, x25519};
+use crate::{
+    Error, ed25519,
+    encoding::{
+        NOT_DER, NOT_PEM, encoded, private_to_der, private_to_pem, public_from_pem, public_to_der,
+        public_to_pem,
+    },
+    x25519,
+};
 
 const X25519: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.101.110");
 const ED25519: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.101.112");
 
-const NOT_DER: Error = Error::Key("it is not in DER");
-const NOT_PEM: Error = Error::Key("it is not in PEM, or is of another kind");
 const NOT_OF_CURVE: Error = Error::Key("it is not one of this algorithm");
 const NOT_ITS_PUBLIC_KEY: Error = Error::Key("the public key beside it belongs to another");
 
+/// The algorithm, which has no parameters (RFC 8410, section 3).
+fn algorithm(oid: ObjectIdentifier) -> AlgorithmIdentifierRef<'static> {
+    AlgorithmIdentifierRef { oid, parameters: None }
+}
+
 /// The 32 bytes of a public key.
-fn public_from_der(algorithm: ObjectIdentifier, der: &[u8]) -> Result<[u8; 32], Error> {
+fn public_from_der(oid: ObjectIdentifier, der: &[u8]) -> Result<[u8; 32], Error> {
     let info = SubjectPublicKeyInfoRef::from_der(der).map_err(|_| NOT_DER)?;
-    if info.algorithm != (AlgorithmIdentifierRef { oid: algorithm, parameters: None }) {
+    if info.algorithm != algorithm(oid) {
         return Err(NOT_OF_CURVE);
     }
     let bytes = info.subject_public_key.as_bytes().ok_or(NOT_DER)?;
     bytes.try_into().map_err(|_| NOT_DER)
 }
 
-fn public_from_pem(algorithm: ObjectIdentifier, pem: &str) -> Result<[u8; 32], Error> {
-    let (label, document) = Document::from_pem(pem).map_err(|_| NOT_PEM)?;
-    if label != SubjectPublicKeyInfoRef::PEM_LABEL {
-        return Err(NOT_PEM);
-    }
-    public_from_der(algorithm, document.as_bytes())
-}
-
-fn public_to_der(algorithm: ObjectIdentifier, key: &[u8; 32]) -> Vec<u8> {
-    let algorithm = AlgorithmIdentifierRef { oid: algorithm, parameters: None };
-    encoded(BitStringRef::from_bytes(key).and_then(|subject_public_key| {
-        SubjectPublicKeyInfoRef { algorithm, subject_public_key }.to_der()
-    }))
-}
-
-fn public_to_pem(der: Vec<u8>) -> String {
-    encoded(
-        Document::try_from(der).and_then(|document| {
-            document.to_pem(SubjectPublicKeyInfoRef::PEM_LABEL, LineEnding::LF)
-        }),
-    )
-}
-
 /// The 32 bytes of a secret key, and those of the public key where they stand beside it.
 #[expect(clippy::type_complexity, reason = "two keys")]
 fn secret_from_der(
-    algorithm: ObjectIdentifier,
+    oid: ObjectIdentifier,
     der: &[u8],
 ) -> Result<(Zeroizing<[u8; 32]>, Option<Vec<u8>>), Error> {
     let info = PrivateKeyInfoRef::from_der(der).map_err(|_| NOT_DER)?;
-    if info.algorithm != (AlgorithmIdentifierRef { oid: algorithm, parameters: None }) {
+    if info.algorithm != algorithm(oid) {
         return Err(NOT_OF_CURVE);
     }
     // An OCTET STRING in the OCTET STRING (RFC 8410, section 7).
@@ -86,25 +69,9 @@ fn secret_from_pem(pem: &str) -> Result<SecretDocument, Error> {
     Ok(document)
 }
 
-fn secret_to_der(algorithm: ObjectIdentifier, key: &[u8; 32]) -> Zeroizing<Vec<u8>> {
-    let algorithm = AlgorithmIdentifierRef { oid: algorithm, parameters: None };
-    let der = || {
-        let inner = Zeroizing::new(OctetStringRef::new(key)?.to_der()?);
-        PrivateKeyInfoRef::new(algorithm, OctetStringRef::new(&inner)?).to_der()
-    };
-    Zeroizing::new(encoded(der()))
-}
-
-fn secret_to_pem(der: &[u8]) -> Zeroizing<String> {
-    let document = SecretDocument::try_from(der);
-    encoded(
-        document.and_then(|document| document.to_pem(PrivateKeyInfoRef::PEM_LABEL, LineEnding::LF)),
-    )
-}
-
-/// What cannot fail: lengths are those of keys.
-fn encoded<T>(result: der::Result<T>) -> T {
-    result.expect("a key is no longer than DER allows")
+fn secret_to_der(oid: ObjectIdentifier, key: &[u8; 32]) -> Zeroizing<Vec<u8>> {
+    let inner = OctetStringRef::new(key).and_then(|key| key.to_der());
+    private_to_der(algorithm(oid), &Zeroizing::new(encoded(inner)))
 }
 
 /// Gives a pair of types their forms. `check` says whether a public key belongs to a secret one.
@@ -140,14 +107,14 @@ macro_rules! forms {
 
             /// The same in PEM.
             pub fn to_pkcs8_pem(&self) -> Zeroizing<String> {
-                secret_to_pem(&self.to_pkcs8_der())
+                private_to_pem(&self.to_pkcs8_der())
             }
         }
 
         impl $public {
             /// The key as a SubjectPublicKeyInfo, which certificates have.
             pub fn to_spki_der(&self) -> Vec<u8> {
-                public_to_der($algorithm, self.as_bytes())
+                public_to_der(algorithm($algorithm), self.as_bytes())
             }
 
             /// The same in PEM.
@@ -175,7 +142,7 @@ impl x25519::PublicKey {
     /// # Errors
     /// As [`from_spki_der`](Self::from_spki_der).
     pub fn from_spki_pem(pem: &str) -> Result<Self, Error> {
-        Ok(Self::from_bytes(&public_from_pem(X25519, pem)?))
+        Self::from_spki_der(public_from_pem(pem)?.as_bytes())
     }
 }
 
@@ -193,6 +160,6 @@ impl ed25519::VerifyingKey {
     /// # Errors
     /// As [`from_spki_der`](Self::from_spki_der).
     pub fn from_spki_pem(pem: &str) -> Result<Self, Error> {
-        Self::from_bytes(&public_from_pem(ED25519, pem)?)
+        Self::from_spki_der(public_from_pem(pem)?.as_bytes())
     }
 }

@@ -80,14 +80,9 @@ mod tests {
 
     #[test]
     fn bytes_and_digits() {
-        let mut random = 1_u64;
-        for length in 1..40_usize {
-            let bytes: Vec<u8> = (0..length)
-                .map(|_| {
-                    random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
-                    (random >> 56) as u8
-                })
-                .collect();
+        let mut rng = lanelock_testkit::Rng::from_env("digits");
+        for length in 1..40 {
+            let bytes = rng.bytes(length);
             let number = num_bigint::BigUint::from_bytes_be(&bytes);
             let mut digits = vec![0; (8 * length).div_ceil(DIGIT_BITS)];
             digits_from_bytes(&bytes, &mut digits);

@@ -20,13 +20,13 @@
 //! ```
 
 use alloc::vec::Vec;
-use core::{fmt, marker::PhantomData, ops::Deref};
+use core::{marker::PhantomData, ops::Deref};
 
 use lanelock_isa::LimbLevel;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::{
-    Error, Operation, Random, SystemRandom,
+    Error, Operation, Random, SharedSecret, SystemRandom,
     curve::{
         Curve, Job, Work,
         der::encodings,
@@ -126,26 +126,6 @@ impl<C: Curve> PublicKey<C> {
 
 encodings!(SecretKey, PublicKey, |point| Ok(Self(point)), key => key.0);
 
-/// What both sides know: x of the common point, [`Curve::BYTES`] bytes. Wiped when dropped. A key is derived from it;
-/// it is none by itself.
-#[derive(Clone)]
-pub struct SharedSecret(Zeroizing<Vec<u8>>);
-
-impl SharedSecret {
-    /// The bytes, big-endian.
-    pub fn as_bytes(&self) -> &[u8] {
-        &self.0
-    }
-}
-
-impl ZeroizeOnDrop for SharedSecret {}
-
-impl fmt::Debug for SharedSecret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SharedSecret")
-    }
-}
-
 /// An agreement as an operation that shares lanes with others.
 #[derive(Clone, Copy, Debug)]
 pub struct Agree<C: Curve, K> {
@@ -188,7 +168,7 @@ impl<C: Curve, K: Deref<Target = SecretKey<C>>> Operation for Agree<C, K> {
         let secrets = jobs
             .iter()
             .map(|job| {
-                let secret = SharedSecret(Zeroizing::new(bytes::<C>(&job.point[0])));
+                let secret = SharedSecret::new(bytes::<C>(&job.point[0]));
                 job.valid.then_some(secret).ok_or(Error::Fault)
             })
             .collect();

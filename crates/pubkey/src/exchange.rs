@@ -31,9 +31,11 @@ use alloc::{vec, vec::Vec};
 use core::{fmt, marker::PhantomData, ops::Deref};
 
 use lanelock_isa::LimbLevel;
-use zeroize::{ZeroizeOnDrop, Zeroizing};
+use zeroize::ZeroizeOnDrop;
 
-use crate::{Curve, Error, Operation, Random, ecdh, level::default_level, run_batch, x25519};
+use crate::{
+    Curve, Error, Operation, Random, SharedSecret, ecdh, level::default_level, run_batch, x25519,
+};
 
 /// An algorithm by which two sides come to a secret.
 pub trait KeyExchange {
@@ -83,26 +85,6 @@ pub struct Answered {
     pub share: Vec<u8>,
     /// What it has in common with the client.
     pub shared: SharedSecret,
-}
-
-/// What both sides have in common: bytes to derive keys from. Wiped when dropped.
-#[derive(Clone)]
-pub struct SharedSecret(Zeroizing<Vec<u8>>);
-
-impl SharedSecret {
-    /// The secret bytes.
-    pub fn as_bytes(&self) -> &[u8] {
-        &self.0
-    }
-}
-
-impl ZeroizeOnDrop for SharedSecret {}
-
-impl fmt::Debug for SharedSecret {
-    /// Nothing of the secret.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SharedSecret").finish_non_exhaustive()
-    }
 }
 
 /// The first step, the client's: a pair of keys.
@@ -292,7 +274,6 @@ impl KeyExchange for X25519 {
                 Ok(x25519::Agree::new(*secret, x25519::PublicKey::from_bytes(fixed(share)?)))
             },
             x25519::agree_batch,
-            |shared| SharedSecret(Zeroizing::new(shared.as_bytes().to_vec())),
         )
     }
 }
@@ -345,7 +326,6 @@ impl<C: Curve> KeyExchange for Ecdh<C> {
                 Ok(ecdh::Agree::new(*secret, ecdh::PublicKey::from_sec1_bytes(share)?))
             },
             ecdh::agree_batch,
-            |shared| SharedSecret(Zeroizing::new(shared.as_bytes().to_vec())),
         )
     }
 }
@@ -383,12 +363,11 @@ fn answer_by_diffie_hellman<X: KeyExchange>(
 }
 
 /// Runs what can be made of the inputs as one batch; result *i* is that of input *i*.
-fn each_valid<I, O, R, T>(
+fn each_valid<I, O, R>(
     inputs: &[I],
     operation: impl Fn(&I) -> Result<O, Error>,
     run: impl Fn(&[O]) -> Vec<Result<R, Error>>,
-    output: impl Fn(&R) -> T,
-) -> Vec<Result<T, Error>> {
+) -> Vec<Result<R, Error>> {
     let mut operations = Vec::with_capacity(inputs.len());
     let valid: Vec<Result<(), Error>> = inputs
         .iter()
@@ -397,10 +376,6 @@ fn each_valid<I, O, R, T>(
     let mut results = run(&operations).into_iter();
     valid
         .into_iter()
-        .map(|valid| {
-            valid
-                .and_then(|()| results.next().expect("one for each operation"))
-                .map(|result| output(&result))
-        })
+        .map(|valid| valid.and_then(|()| results.next().expect("one for each operation")))
         .collect()
 }

@@ -19,9 +19,11 @@ mod digits;
 pub mod ecdh;
 pub mod ecdsa;
 pub mod ed25519;
+mod encoding;
 mod error;
 pub mod exchange;
 mod field;
+mod hash;
 mod level;
 mod montgomery;
 mod operation;
@@ -29,15 +31,18 @@ mod queue;
 mod random;
 pub mod rsa;
 mod secret;
+mod shared_secret;
 mod submitter;
 pub mod x25519;
 
 pub use batcher::{Batcher, Policy, Statistics};
 pub use curve::{Curve, P256, P384, P521};
 pub use error::Error;
+pub use hash::Hash;
 pub use operation::{Operation, run_batch};
 pub use queue::Ticket;
 pub use random::{Random, SystemRandom};
+pub use shared_secret::SharedSecret;
 pub use submitter::Submitter;
 
 /// The example of the README, as a test.

@@ -25,10 +25,10 @@ use core::{fmt, ops::Deref};
 
 use lanelock_core::parts::passed;
 use lanelock_isa::{LimbKernel, LimbLevel, Limbs, StackDepth};
-use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 use crate::{
-    Error, Operation, Random, SystemRandom,
+    Error, Operation, Random, SharedSecret, SystemRandom,
     curve::base_point::{self, Form},
     field::{
         p25519::{Element, Sums},
@@ -43,6 +43,7 @@ use crate::{
 const BYTES: usize = 32;
 /// (486662 - 2) / 4, of the curve v^2 = u^3 + 486662 u^2 + u
 const A24: u32 = 121_665;
+
 /// A secret key: 32 bytes, of which all but five bits count. Wiped when dropped.
 #[derive(Clone)]
 pub struct SecretKey {
@@ -112,7 +113,7 @@ impl SecretKey {
     pub fn agree(&self, peer: &PublicKey) -> Result<SharedSecret, Error> {
         let mut shared = Zeroizing::new([peer.0]);
         ladder(self.level, &[&self.bytes], &mut *shared);
-        SharedSecret::checked(&shared[0])
+        checked(&shared[0])
     }
 }
 
@@ -142,39 +143,13 @@ impl PublicKey {
     }
 }
 
-/// What two keys agree on: 32 bytes to derive keys from. Wiped when dropped.
-#[derive(Clone)]
-pub struct SharedSecret([u8; BYTES]);
-
-impl SharedSecret {
-    /// The secret, unless it is all zeros.
-    fn checked(bytes: &[u8; BYTES]) -> Result<Self, Error> {
-        let any = bytes.iter().fold(0, |any, byte| any | byte);
-        if passed(u64::from(any).wrapping_sub(1) >> 63) {
-            return Err(Error::Key("the public key is of low order"));
-        }
-        Ok(Self(*bytes))
+/// The secret, unless it is all zeros.
+fn checked(shared: &[u8; BYTES]) -> Result<SharedSecret, Error> {
+    let any = shared.iter().fold(0, |any, byte| any | byte);
+    if passed(u64::from(any).wrapping_sub(1) >> 63) {
+        return Err(Error::Key("the public key is of low order"));
     }
-
-    /// The secret bytes.
-    pub fn as_bytes(&self) -> &[u8; BYTES] {
-        &self.0
-    }
-}
-
-impl Drop for SharedSecret {
-    fn drop(&mut self) {
-        self.0.zeroize();
-    }
-}
-
-impl ZeroizeOnDrop for SharedSecret {}
-
-impl fmt::Debug for SharedSecret {
-    /// Nothing of the secret.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SharedSecret").finish_non_exhaustive()
-    }
+    Ok(SharedSecret::new(shared.to_vec()))
 }
 
 /// An agreement to compute: the shared secret of a key and that of a peer.
@@ -209,7 +184,7 @@ impl<K: Deref<Target = SecretKey>> Operation for Agree<K> {
         let mut shared: Zeroizing<Vec<_>> =
             Zeroizing::new(operations.iter().map(|operation| operation.peer.0).collect());
         ladder(first.class(), &scalars, &mut shared);
-        shared.iter().map(SharedSecret::checked).collect()
+        shared.iter().map(checked).collect()
     }
 }
 

@@ -3,7 +3,7 @@
 #![allow(clippy::pedantic, clippy::unwrap_used, reason = "tests")]
 
 use lanelock_isa::LimbLevel;
-use lanelock_pubkey::{Curve, Error, P256, P384, P521, SystemRandom, ecdsa};
+use lanelock_pubkey::{Curve, Error, Hash, P256, P384, P521, SystemRandom, ecdsa};
 use lanelock_testkit::{
     Openssl, Rng,
     curves::{self, EcdsaCase, SignatureForm},
@@ -19,13 +19,13 @@ fn levels() -> Vec<LimbLevel> {
     LimbLevel::available()
 }
 
-fn hash(name: &str) -> ecdsa::Hash {
+fn hash(name: &str) -> Hash {
     match name {
-        "SHA-1" => ecdsa::Hash::Sha1,
-        "SHA-224" => ecdsa::Hash::Sha224,
-        "SHA-256" => ecdsa::Hash::Sha256,
-        "SHA-384" => ecdsa::Hash::Sha384,
-        "SHA-512" => ecdsa::Hash::Sha512,
+        "SHA-1" => Hash::Sha1,
+        "SHA-224" => Hash::Sha224,
+        "SHA-256" => Hash::Sha256,
+        "SHA-384" => Hash::Sha384,
+        "SHA-512" => Hash::Sha512,
         other => panic!("{other} is no hash here"),
     }
 }
@@ -116,7 +116,7 @@ fn batches() {
             let keys: Vec<_> = keys.iter().map(|key| key.clone().with_level(level)).collect();
             let public: Vec<_> = keys.iter().map(|key| key.verifying_key()).collect();
             for size in sizes.clone() {
-                let hash = ecdsa::Hash::Sha256;
+                let hash = Hash::Sha256;
                 let digests: Vec<_> =
                     (0..size).map(|i| hash.digest(&[i as u8, size as u8]).unwrap()).collect();
                 let operations: Vec<_> = keys
@@ -176,8 +176,8 @@ fn refused() {
             assert_eq!(public.verify(&[7; 32], &signature), Err(Error::Signature));
         }
         assert!(ecdsa::Signature::<C>::from_bytes(&zero).is_err());
-        assert!(ecdsa::Sign::new(&key, ecdsa::Hash::Sha384, &[0; 47]).is_err());
-        let debug = format!("{key:?} {:?}", ecdsa::Sign::new(&key, ecdsa::Hash::Sha1, &[0; 20]));
+        assert!(ecdsa::Sign::new(&key, Hash::Sha384, &[0; 47]).is_err());
+        let debug = format!("{key:?} {:?}", ecdsa::Sign::new(&key, Hash::Sha1, &[0; 20]));
         assert!(!debug.contains("ffff"), "{debug}");
         assert_eq!(*key.to_bytes(), last);
         match key.lock() {
@@ -233,7 +233,7 @@ fn nist_keys() {
 /// OpenSSL reads keys in PKCS #8 and SubjectPublicKeyInfo, verifies signatures, and makes such as are verified.
 #[test]
 fn openssl_agrees() {
-    fn of<C: Curve>(openssl: &mut Openssl, hash: ecdsa::Hash) {
+    fn of<C: Curve>(openssl: &mut Openssl, hash: Hash) {
         let algorithm = C::NAME.to_lowercase();
         let mut random = Rng::from_env(C::NAME);
         for level in levels() {
@@ -273,9 +273,9 @@ fn openssl_agrees() {
         }
     }
     let Some(mut openssl) = openssl() else { return skip("no libcrypto 3 (or no Python 3)") };
-    of::<P256>(&mut openssl, ecdsa::Hash::Sha256);
-    of::<P384>(&mut openssl, ecdsa::Hash::Sha384);
-    of::<P521>(&mut openssl, ecdsa::Hash::Sha512);
+    of::<P256>(&mut openssl, Hash::Sha256);
+    of::<P384>(&mut openssl, Hash::Sha384);
+    of::<P521>(&mut openssl, Hash::Sha512);
 }
 
 /// Keys come back from every form, in no other form and for no other curve.
@@ -323,7 +323,7 @@ fn signature_traits() {
     use signature::{
         RandomizedSigner as _, SignatureEncoding as _, Verifier, hazmat::PrehashSigner as _,
     };
-    fn of<C: Curve>(hash: ecdsa::Hash) {
+    fn of<C: Curve>(hash: Hash) {
         let cases = curves::rfc6979();
         let name = format!("{hash:?}").replace("Sha", "SHA-");
         for case in cases.iter().filter(|case| case.curve == C::NAME && case.hash == name) {
@@ -341,9 +341,9 @@ fn signature_traits() {
             assert!(key.sign_prehash(&[1; 20]).is_ok());
         }
     }
-    of::<P256>(ecdsa::Hash::Sha256);
-    of::<P384>(ecdsa::Hash::Sha384);
-    of::<P521>(ecdsa::Hash::Sha512);
+    of::<P256>(Hash::Sha256);
+    of::<P384>(Hash::Sha384);
+    of::<P521>(Hash::Sha512);
 }
 
 /// One form of DER for each signature, and nothing else is read.

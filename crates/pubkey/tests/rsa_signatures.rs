@@ -5,17 +5,22 @@ use std::collections::HashMap;
 
 use lanelock_isa::LimbLevel;
 use lanelock_pubkey::{
-    Error, SystemRandom,
-    rsa::{self, Hash, PrivateKey, PublicKey, Scheme, Sign, Verify},
+    Error, Hash, SystemRandom,
+    rsa::{self, Components, PrivateKey, PublicKey, Scheme, Sign, Verify},
 };
 use lanelock_testkit::{
     Rng, openssl,
-    rsa::{RsaSignatureCase, SignaturePadding, wycheproof_pkcs1, wycheproof_pss},
+    rsa::{
+        RsaSignatureCase, RsaSigningCase, SignaturePadding, cavp_signing, cavp_verification,
+        wycheproof_pkcs1, wycheproof_pss,
+    },
 };
+use num_bigint::BigUint;
 
 fn hash_of(bits: u32) -> Hash {
     match bits {
         1 => Hash::Sha1,
+        224 => Hash::Sha224,
         256 => Hash::Sha256,
         384 => Hash::Sha384,
         512 => Hash::Sha512,
@@ -33,8 +38,8 @@ fn scheme_of(case: &RsaSignatureCase) -> Scheme {
     }
 }
 
-/// All cases in one batch, one in five of them on the slower levels, and how many keys were refused.
-fn verify_all(cases: &[RsaSignatureCase]) -> usize {
+/// All cases in one batch, one in so many of them on the slower levels, and how many keys were refused.
+fn verify_all(cases: &[RsaSignatureCase], slower: usize) -> usize {
     let mut keys = HashMap::new();
     for case in cases {
         keys.entry((&*case.n, &*case.e)).or_insert_with(|| PublicKey::new(&case.n, &case.e));
@@ -45,7 +50,7 @@ fn verify_all(cases: &[RsaSignatureCase]) -> usize {
             .iter()
             .filter_map(|(name, key)| Some((*name, key.clone().ok()?.with_level(level))))
             .collect();
-        let step = if level == LimbLevel::fastest() { 1 } else { 5 };
+        let step = if level == LimbLevel::fastest() { 1 } else { slower };
         let (cases, operations): (Vec<_>, Vec<_>) = cases
             .iter()
             .step_by(step)
@@ -68,16 +73,76 @@ fn verify_all(cases: &[RsaSignatureCase]) -> usize {
 
 #[test]
 fn wycheproof_signatures_of_pkcs1() {
-    assert_eq!(verify_all(&wycheproof_pkcs1()), 0);
+    assert_eq!(verify_all(&wycheproof_pkcs1(), 5), 0);
 }
 
 #[test]
 fn wycheproof_signatures_of_pss() {
-    assert_eq!(verify_all(&wycheproof_pss()), 0);
+    assert_eq!(verify_all(&wycheproof_pss(), 5), 0);
 }
 
-const HASHES: [(Hash, &str); 3] =
-    [(Hash::Sha256, "sha256"), (Hash::Sha384, "sha384"), (Hash::Sha512, "sha512")];
+#[test]
+fn nist_signatures_are_verified() {
+    assert_eq!(verify_all(&cavp_verification(), 1), 0);
+}
+
+fn signing_key(case: &RsaSigningCase) -> PrivateKey {
+    let [d, p, q] = [&case.d, &case.p, &case.q].map(|number| BigUint::from_bytes_be(number));
+    let [dp, dq] = [&p, &q].map(|prime| (&d % (prime - 1_u8)).to_bytes_be());
+    let qinv = q.modinv(&p).unwrap().to_bytes_be();
+    let RsaSignatureCase { n, e, .. } = &case.signature;
+    let (d, p, q, dp, dq, qinv) = (&case.d, &case.p, &case.q, &dp, &dq, &qinv);
+    PrivateKey::new(&Components { n, e, d, p, q, dp, dq, qinv }).unwrap()
+}
+
+/// Salts, one for each request of their length, and random bytes else.
+struct Salts<'a>(std::slice::Iter<'a, &'a [u8]>);
+
+impl lanelock_pubkey::Random for Salts<'_> {
+    fn fill(&mut self, bytes: &mut [u8]) -> Result<(), Error> {
+        if self.0.as_slice().first().is_some_and(|salt| salt.len() == bytes.len()) {
+            bytes.copy_from_slice(self.0.next().unwrap());
+            return Ok(());
+        }
+        lanelock_pubkey::Random::fill(&mut SystemRandom, bytes)
+    }
+}
+
+#[test]
+fn nist_signatures_are_made_again() {
+    let cases = cavp_signing();
+    for level in LimbLevel::available() {
+        let keys: Vec<_> = cases.iter().map(|case| signing_key(case).with_level(level)).collect();
+        let signs: Vec<_> = cases
+            .iter()
+            .zip(&keys)
+            .map(|(case, key)| {
+                let scheme = scheme_of(&case.signature);
+                Sign::message(key, scheme, &case.signature.message).unwrap()
+            })
+            .collect();
+        // Classes, sizes of keys, are run one after the other, in the order of the cases.
+        for bits in [2048, 3072, 4096] {
+            let of_size = |at: &usize| keys[*at].bits() == bits;
+            let places: Vec<usize> = (0..cases.len()).filter(of_size).collect();
+            let salts: Vec<_> =
+                places.iter().map(|&at| &*cases[at].salt).filter(|salt| !salt.is_empty()).collect();
+            let signs: Vec<_> = places.iter().map(|&at| signs[at].clone()).collect();
+            let signatures = rsa::sign_batch(&signs, &mut Salts(salts.iter()));
+            for (at, signature) in places.into_iter().zip(signatures) {
+                let RsaSignatureCase { name, signature: expected, .. } = &cases[at].signature;
+                assert_eq!(signature.unwrap().as_ref(), expected, "{level}: {name}");
+            }
+        }
+    }
+}
+
+const HASHES: [(Hash, &str); 4] = [
+    (Hash::Sha224, "sha224"),
+    (Hash::Sha256, "sha256"),
+    (Hash::Sha384, "sha384"),
+    (Hash::Sha512, "sha512"),
+];
 
 #[test]
 fn openssl_and_this_crate_take_signatures_of_each_other() {

@@ -39,7 +39,7 @@ fn products(level: LimbLevel, pairs: &[([u8; 32], [u8; 32])]) -> Vec<[u8; 32]> {
     secrets
         .into_iter()
         .map(|secret| match secret {
-            Ok(secret) => *secret.as_bytes(),
+            Ok(secret) => secret.as_bytes().try_into().unwrap(),
             Err(Error::Key(_)) => [0; 32],
             Err(error) => panic!("{error}"),
         })

@@ -19,6 +19,7 @@ mod maps;
 pub mod modes;
 mod mutate;
 mod oracle;
+mod pubkey;
 mod records;
 mod seeds;
 mod text;
@@ -30,6 +31,7 @@ pub use input::Change;
 pub use lanes::lanes;
 pub use maps::maps;
 pub use mutate::{Shape, mutate};
+pub use pubkey::pubkey;
 pub use records::records;
 pub use text::text;
 
@@ -47,7 +49,7 @@ pub struct Target {
 }
 
 /// All targets. Those that ask another implementation do so in the fuzzer alone, which may link it.
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: [Target; 10] = [
     Target { name: "boxes", run: boxes, seeds: seeds::boxes, shape: Shape::Boxes { tail: 0 } },
     Target { name: "files", run: files, seeds: seeds::files, shape: Shape::Boxes { tail: 1 } },
     Target { name: "maps", run: maps, seeds: seeds::maps, shape: Shape::Units },
@@ -66,5 +68,6 @@ pub const TARGETS: [Target; 9] = [
         seeds: seeds::noise,
         shape: Shape::Bytes,
     },
+    Target { name: "pubkey", run: pubkey, seeds: seeds::pubkey, shape: Shape::Bytes },
     Target { name: "records", run: records, seeds: seeds::noise, shape: Shape::Bytes },
 ];

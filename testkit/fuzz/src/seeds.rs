@@ -13,6 +13,7 @@ use lanelock_packager::{
     drm::{self, System},
     io::MemorySource,
 };
+use lanelock_pubkey::{Curve, Hash, P256, P384, P521, Random, ecdsa, ed25519, rsa, x25519};
 use lanelock_testkit::{
     CLIPS, EXPERIMENTAL_CLIPS, Rng,
     boxes::{boxed, find, word, words},
@@ -24,6 +25,7 @@ use crate::{
     hashes::{ALGORITHMS, WAYS},
     maps::input,
     mutate::replaced,
+    pubkey::{KINDS, RSA},
     text::{CPIX, KEY, KEYS, LEVEL, MANIFEST, SMALL},
 };
 
@@ -244,6 +246,84 @@ pub(crate) fn hashes() -> Vec<Vec<u8>> {
             [&way[..], &rng.bytes(length)].concat()
         })
         .collect()
+}
+
+/// Random bytes that are the same in each run.
+struct Same(Rng);
+
+impl Random for Same {
+    fn fill(&mut self, bytes: &mut [u8]) -> Result<(), lanelock_pubkey::Error> {
+        self.0.fill(bytes);
+        Ok(())
+    }
+}
+
+/// Keys, points, signatures and ciphertexts as they should be, and any bytes.
+pub(crate) fn pubkey() -> Vec<Vec<u8>> {
+    let random = &mut Same(Rng::new(17));
+    let key = rsa::PrivateKey::from_pkcs8_der(&RSA).expect("a good key");
+    let public = key.public_key();
+    let mut good: [Vec<Vec<u8>>; KINDS.len()] = Default::default();
+    good[0] = vec![
+        key.to_pkcs8_der().to_vec(),
+        key.to_pkcs1_der().to_vec(),
+        key.to_pkcs8_pem().as_bytes().to_vec(),
+    ];
+    good[1] = vec![public.to_spki_der(), public.to_pkcs1_der(), public.to_spki_pem().into_bytes()];
+    let hash = Hash::Sha256;
+    let schemes = [rsa::Scheme::pkcs1v15(hash), rsa::Scheme::pss(hash)];
+    let sign = schemes.map(|scheme| rsa::Sign::new(&key, scheme, &[7; 32]).expect("a digest"));
+    let signatures = rsa::sign_batch(&sign, random).into_iter().flatten();
+    good[2] = signatures.map(|signature| signature.as_ref().to_vec()).collect();
+    let encryptions = [rsa::Encryption::pkcs1v15(), rsa::Encryption::oaep(Hash::Sha1)];
+    let encrypt = encryptions.map(|how| rsa::Encrypt::new(public, how, b"message").expect("short"));
+    good[3] = rsa::encrypt_batch(&encrypt, random).into_iter().flatten().collect();
+    curve::<P256>(&mut good, 4, random);
+    curve::<P384>(&mut good, 5, random);
+    curve::<P521>(&mut good, 6, random);
+    let (secret, signing) = (
+        x25519::SecretKey::generate(random).expect("random bytes"),
+        ed25519::SigningKey::generate(random).expect("random bytes"),
+    );
+    let (public, verifying) = (secret.public_key(), signing.verifying_key());
+    good[13] = vec![
+        secret.to_pkcs8_der().to_vec(),
+        secret.to_pkcs8_pem().as_bytes().to_vec(),
+        signing.to_pkcs8_der().to_vec(),
+        signing.to_pkcs8_pem().as_bytes().to_vec(),
+        public.to_spki_der(),
+        public.to_spki_pem().into_bytes(),
+        verifying.to_spki_der(),
+        verifying.to_spki_pem().into_bytes(),
+    ];
+    good[14] = vec![[*secret.as_bytes(), *public.as_bytes()].concat()];
+    let signature = signing.sign(b"message");
+    good[15] = vec![[verifying.as_bytes(), &signature.as_bytes()[..], b"message"].concat()];
+    good[16] = (0..4).map(|_| random.0.bytes(300)).collect();
+    let seeds = (0_u8..).zip(&good);
+    seeds
+        .flat_map(|(kind, good)| good.iter().map(move |good| [&[kind][..], good].concat()))
+        .collect()
+}
+
+/// The seeds of a curve, whose kinds are each third one.
+fn curve<C: Curve>(good: &mut [Vec<Vec<u8>>], first: usize, random: &mut Same) {
+    let key = ecdsa::SigningKey::<C>::generate(random).expect("random bytes");
+    let public = key.verifying_key();
+    let signature = key.sign(Hash::Sha256, &[7; 32], random).expect("a digest");
+    good[first] = vec![
+        key.to_pkcs8_der().to_vec(),
+        key.to_sec1_der().to_vec(),
+        key.to_pkcs8_pem().as_bytes().to_vec(),
+        key.to_bytes().to_vec(),
+    ];
+    good[first + 3] = vec![
+        public.to_spki_der(),
+        public.to_spki_pem().into_bytes(),
+        public.to_sec1_bytes(),
+        public.to_sec1_compressed_bytes(),
+    ];
+    good[first + 6] = vec![signature.to_der(), signature.to_bytes()];
 }
 
 /// Any bytes, behind each value that the first one may have.

@@ -77,6 +77,11 @@ fn hashes() {
 }
 
 #[test]
+fn pubkey() {
+    run("pubkey", 200);
+}
+
+#[test]
 fn records() {
     run("records", 300);
 }

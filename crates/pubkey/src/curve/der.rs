@@ -7,11 +7,7 @@ use pkcs8::PrivateKeyInfoRef;
 use sec1::{EcParameters, EcPrivateKey};
 use spki::{
     AlgorithmIdentifierRef, ObjectIdentifier, SubjectPublicKeyInfoRef,
-    der::{
-        self, AnyRef, Decode as _, Document, Encode as _, SecretDocument,
-        asn1::{BitStringRef, OctetStringRef},
-        pem::{LineEnding, PemLabel as _},
-    },
+    der::{AnyRef, Decode as _, Encode as _, SecretDocument, pem::PemLabel as _},
 };
 use zeroize::Zeroizing;
 
@@ -19,19 +15,18 @@ use super::{
     Curve,
     key::{PrivateScalar, PublicPoint},
 };
-use crate::Error;
+use crate::{
+    Error,
+    encoding::{
+        NOT_DER, NOT_PEM, encoded, private_to_der, private_to_pem, public_from_pem, public_to_der,
+        public_to_pem,
+    },
+};
 
-const NOT_DER: Error = Error::Key("it is not in DER");
-const NOT_PEM: Error = Error::Key("it is not in PEM, or is of another kind");
 const OTHER: Error = Error::Key("it is not one of this curve");
 
 /// `id-ecPublicKey` of RFC 5480, 2.1.1.
 const EC_PUBLIC_KEY: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.2.1");
-
-/// What was encoded; only keys of unheard-of sizes could fail.
-fn encoded<T>(encoding: der::Result<T>) -> T {
-    encoding.expect("a key is shorter than what DER can hold")
-}
 
 /// Calls `f` with the algorithm: that of keys, and the curve.
 fn with_algorithm<C: Curve, T>(f: impl FnOnce(AlgorithmIdentifierRef<'_>) -> T) -> T {
@@ -52,26 +47,15 @@ impl<C: Curve> PublicPoint<C> {
     }
 
     pub(crate) fn from_pem(pem: &str) -> Result<Self, Error> {
-        let (label, document) = Document::from_pem(pem).map_err(|_| NOT_PEM)?;
-        if label != SubjectPublicKeyInfoRef::PEM_LABEL {
-            return Err(NOT_PEM);
-        }
-        Self::from_spki_der(document.as_bytes())
+        Self::from_spki_der(public_from_pem(pem)?.as_bytes())
     }
 
     pub(crate) fn to_spki_der(self) -> Vec<u8> {
-        let point = self.to_sec1();
-        with_algorithm::<C, _>(|algorithm| {
-            encoded(BitStringRef::from_bytes(&point).and_then(|subject_public_key| {
-                SubjectPublicKeyInfoRef { algorithm, subject_public_key }.to_der()
-            }))
-        })
+        with_algorithm::<C, _>(|algorithm| public_to_der(algorithm, &self.to_sec1()))
     }
 
     pub(crate) fn to_spki_pem(self) -> String {
-        encoded(Document::try_from(self.to_spki_der()).and_then(|document| {
-            document.to_pem(SubjectPublicKeyInfoRef::PEM_LABEL, LineEnding::LF)
-        }))
+        public_to_pem(self.to_spki_der())
     }
 }
 
@@ -127,20 +111,11 @@ impl<C: Curve> PrivateScalar<C> {
 
     pub(crate) fn to_pkcs8_der(&self) -> Zeroizing<Vec<u8>> {
         let key = self.to_ec_private_key(None);
-        with_algorithm::<C, _>(|algorithm| {
-            Zeroizing::new(encoded(
-                OctetStringRef::new(&key).and_then(|private_key| {
-                    PrivateKeyInfoRef::new(algorithm, private_key).to_der()
-                }),
-            ))
-        })
+        with_algorithm::<C, _>(|algorithm| private_to_der(algorithm, &key))
     }
 
     pub(crate) fn to_pkcs8_pem(&self) -> Zeroizing<String> {
-        encoded(
-            SecretDocument::try_from(&self.to_pkcs8_der()[..])
-                .and_then(|document| document.to_pem(PrivateKeyInfoRef::PEM_LABEL, LineEnding::LF)),
-        )
+        private_to_pem(&self.to_pkcs8_der())
     }
 }
 

@@ -318,11 +318,19 @@ fn is_expected<'a, S: Limbs, C: Weierstrass<D>, const D: usize>(
     let order = Element::splat(s, &C::Order::NUMBER);
     let more = (expected.sum() + order.sum()).digits();
     let square = point.z.square_times(1);
-    let is = |x: &Element<S, C::Field, D>| {
-        let difference = (point.x.sum() - x.into_form().multiply(&square).sum()).plus_moduli::<2>();
-        difference.digits().out_of_form().is_zero()
-    };
-    let is_more = s.and(is(&more), more.below(&C::Field::NUMBER));
+    let is_more = s.and(is_x(point, &square, &more), more.below(&C::Field::NUMBER));
     let infinite = point.z.out_of_form().is_zero();
-    s.and(s.or(is(&expected), is_more), s.xor(infinite, s.splat(u64::MAX)))
+    let is_expected = is_x(point, &square, &expected);
+    s.and(s.or(is_expected, is_more), s.xor(infinite, s.splat(u64::MAX)))
+}
+
+/// All ones where `x` is that of the point, whose z has this square.
+#[inline(always)]
+fn is_x<S: Limbs, M: Modulus<D>, const D: usize>(
+    point: &Point<S, M, D>,
+    square: &Element<S, M, D>,
+    x: &Element<S, M, D>,
+) -> S::V {
+    let difference = (point.x.sum() - x.into_form().multiply(square).sum()).plus_moduli::<2>();
+    difference.digits().out_of_form().is_zero()
 }

@@ -1,11 +1,11 @@
 //! ECDSA (FIPS 186-5, 6) on P-256, P-384 and P-521.
 //!
 //! ```
-//! use lanelock_pubkey::{P256, SystemRandom, ecdsa};
+//! use lanelock_pubkey::{Hash, P256, SystemRandom, ecdsa};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let key = ecdsa::SigningKey::<P256>::generate(&mut SystemRandom)?;
-//! let hash = ecdsa::Hash::Sha256;
+//! let hash = Hash::Sha256;
 //! let digest = hash.digest(b"a message")?;
 //! let signature = key.sign(hash, &digest, &mut SystemRandom)?;
 //! key.verifying_key().verify(&digest, &signature)?;
@@ -29,12 +29,11 @@ mod traits;
 use alloc::{vec, vec::Vec};
 use core::ops::Deref;
 
-use lanelock_digest::{self as digest, algorithm::Algorithm};
 use lanelock_isa::LimbLevel;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::{
-    Error, Operation, Random, SystemRandom,
+    Error, Hash, Operation, Random, SystemRandom,
     curve::{
         Curve, Job, Scalars, Side, Work,
         der::encodings,
@@ -47,52 +46,6 @@ use crate::{
 };
 pub use encoding::Signature;
 use nonce::Source;
-
-/// The hash of a message, which RFC 6979 makes the nonce with too.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-#[non_exhaustive]
-pub enum Hash {
-    /// SHA-1: 20 bytes. Collisions are known; for old protocols alone.
-    Sha1,
-    /// SHA-224: 28 bytes.
-    Sha224,
-    /// SHA-256: 32 bytes.
-    Sha256,
-    /// SHA-384: 48 bytes.
-    Sha384,
-    /// SHA-512: 64 bytes.
-    Sha512,
-}
-
-impl Hash {
-    /// Bytes of a digest.
-    pub const fn length(self) -> usize {
-        match self {
-            Self::Sha1 => 20,
-            Self::Sha224 => 28,
-            Self::Sha256 => 32,
-            Self::Sha384 => 48,
-            Self::Sha512 => 64,
-        }
-    }
-
-    /// The digest of a message.
-    ///
-    /// # Errors
-    /// [`Error::Level`].
-    pub fn digest(self, message: &[u8]) -> Result<Vec<u8>, Error> {
-        fn of<A: Algorithm>(message: &[u8]) -> Result<Vec<u8>, Error> {
-            Ok(digest::Hash::<A>::digest(message)?.as_ref().to_vec())
-        }
-        match self {
-            Self::Sha1 => of::<digest::algorithm::Sha1>(message),
-            Self::Sha224 => of::<digest::algorithm::Sha224>(message),
-            Self::Sha256 => of::<digest::algorithm::Sha256>(message),
-            Self::Sha384 => of::<digest::algorithm::Sha384>(message),
-            Self::Sha512 => of::<digest::algorithm::Sha512>(message),
-        }
-    }
-}
 
 /// A key that signs: a number from 1 to n - 1, n the order of the curve's group. Wiped when dropped.
 #[derive(Clone, Debug)]
@@ -229,7 +182,8 @@ pub struct Sign<C: Curve, K> {
 }
 
 impl<C: Curve, K: Deref<Target = SigningKey<C>>> Sign<C, K> {
-    /// With the key, `&SigningKey` or `Arc<SigningKey>`, the hash, and the digest that it gave of the message.
+    /// With the key, `&SigningKey` or `Arc<SigningKey>`, the hash, and the digest that it gave of the message. The
+    /// nonce is made with the same hash.
     ///
     /// # Errors
     /// [`Error::Length`] if it is not a digest of this hash.

@@ -8,9 +8,8 @@ use lanelock_digest::{
 };
 use zeroize::Zeroizing;
 
-use super::Hash;
 use crate::{
-    Error,
+    Error, Hash,
     curve::{
         Curve,
         key::{below, bytes, is_scalar, number_of_bits},

@@ -10,8 +10,8 @@ use signature::{
     rand_core::TryCryptoRng,
 };
 
-use super::{Hash, Sign, Signature, SigningKey, VerifyingKey, sign_batch};
-use crate::{Error, Random, SystemRandom, curve::Curve};
+use super::{Sign, Signature, SigningKey, VerifyingKey, sign_batch};
+use crate::{Error, Hash, Random, SystemRandom, curve::Curve};
 
 /// What `signature` calls an error: why something failed is not said, so that nobody learns from it.
 fn failure(_: Error) -> Failure {

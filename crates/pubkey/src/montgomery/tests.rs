@@ -1,32 +1,27 @@
 //! Products and powers against num-bigint.
 
-#![expect(clippy::cast_possible_truncation, reason = "random bytes and small sizes")]
+#![expect(clippy::cast_possible_truncation, reason = "small sizes")]
 
-use lanelock_isa::LimbLevel;
+use lanelock_testkit::Rng;
 use num_bigint::BigUint;
 
 use super::*;
-use crate::digits::{digits_from_bytes, digits_to_bytes};
+use crate::{
+    digits::{digits_from_bytes, digits_to_bytes},
+    level::test_levels,
+};
 
-/// Numbers that come again, by SplitMix64.
-struct Numbers(u64);
+/// Numbers that come again.
+struct Numbers(Rng);
 
 impl Numbers {
-    fn word(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
     /// A number of exactly `bits` bits; one in four is all ones, one in four is a power of two and one.
     fn number(&mut self, bits: usize) -> BigUint {
-        match self.word() % 4 {
+        match self.0.below(4) {
             0 => (BigUint::from(1_u8) << bits) - 1_u8,
             1 => (BigUint::from(1_u8) << (bits - 1)) + 1_u8,
             _ => {
-                let bytes: Vec<u8> = (0..bits.div_ceil(8)).map(|_| self.word() as u8).collect();
+                let bytes = self.0.bytes(bits.div_ceil(8));
                 let mut number = BigUint::from_bytes_be(&bytes) >> (8 * bytes.len() - bits);
                 number.set_bit(bits as u64 - 1, true);
                 number.set_bit(0, true);
@@ -37,7 +32,7 @@ impl Numbers {
 
     /// A number below another: now and then 0, 1 and the greatest.
     fn below(&mut self, limit: &BigUint) -> BigUint {
-        match self.word() % 8 {
+        match self.0.below(8) {
             0 => BigUint::ZERO,
             1 => BigUint::from(1_u8),
             2 => limit - 1_u8,
@@ -58,66 +53,76 @@ fn number(digits: &[u64]) -> BigUint {
     BigUint::from_bytes_be(&bytes)
 }
 
-/// Every level of this processor; the others are named.
-fn levels() -> Vec<LimbLevel> {
-    for (name, requires) in LimbLevel::known() {
-        if name.parse::<LimbLevel>().is_err() {
-            lanelock_testkit::skip(&format!("the level {name} needs {requires}"));
-        }
-    }
-    LimbLevel::available()
-}
-
 #[test]
 fn against_a_library() {
     let sizes = [8, 63, 64, 250, 255, 256, 260, 261, 511, 512, 1024, 1030, 1536, 2048];
-    for level in levels() {
-        let mut numbers = Numbers(2);
+    let seed = Rng::from_env("montgomery");
+    for level in test_levels() {
+        let mut numbers = Numbers(seed.clone());
         for bits in sizes {
             for count in [1, 3, 8, 11] {
-                let n = digits_for(bits);
-                let values: Vec<BigUint> = (0..count).map(|_| numbers.number(bits)).collect();
-                let moduli: Vec<Digits> = values.iter().map(|m| digits(m, n)).collect();
-                let moduli = Modulus::new_all(level, bits, &moduli);
-                let r = BigUint::from(1_u8) << (DIGIT_BITS * n);
-
-                let operands: Vec<[BigUint; 2]> =
-                    values.iter().map(|m| [numbers.below(&r), numbers.below(m)]).collect();
-                let as_digits: Vec<[Digits; 2]> =
-                    operands.iter().map(|[a, b]| [digits(a, n), digits(b, n)]).collect();
-                let products: Vec<Product<'_>> = moduli
-                    .iter()
-                    .zip(&as_digits)
-                    .map(|(modulus, [a, b])| Product { modulus, a, b })
-                    .collect();
-                for (((result, [a, b]), m), modulus) in
-                    multiply_all(level, &products).iter().zip(&operands).zip(&values).zip(&moduli)
-                {
-                    assert_eq!(number(modulus.square()), &r * &r % m);
-                    assert_eq!(number(result) * &r % m, a * b % m, "{level}, {bits} bits");
-                    assert!(number(result) < *m);
-                }
-
-                // Bases up to the square of the modulus, exponents from 0 to all bits.
-                let operands: Vec<[BigUint; 2]> =
-                    values.iter().map(|m| [numbers.below(&(m * m)), numbers.below(m)]).collect();
-                let as_digits: Vec<(Digits, Vec<u64>)> =
-                    operands.iter().map(|[a, e]| (digits(a, 2 * n), e.to_u64_digits())).collect();
-                let powers: Vec<Power<'_>> = moduli
-                    .iter()
-                    .zip(&as_digits)
-                    .map(|(modulus, (base, exponent))| Power { modulus, base, exponent })
-                    .collect();
-                let secret = power_all(level, bits, &powers);
-                let public = public_power_all(level, &powers);
-                for (((secret, public), [base, exponent]), m) in
-                    secret.iter().zip(&public).zip(&operands).zip(&values)
-                {
-                    let expected = base.modpow(exponent, m);
-                    assert_eq!(number(secret), expected, "{level}, {bits} bits");
-                    assert_eq!(number(public), expected, "{level}, {bits} bits");
-                }
+                check(level, bits, count, bits, &mut numbers);
             }
         }
+    }
+}
+
+/// Both ways that products go, in registers and in memory, with any number of operations: full groups, and what is left
+/// of them.
+#[test]
+fn any_number_at_once() {
+    let seed = Rng::from_env("montgomery, any number");
+    for level in test_levels() {
+        let mut numbers = Numbers(seed.clone());
+        for bits in [250, 1024, 1536] {
+            for count in 1..=17 {
+                check(level, bits, count, 40, &mut numbers);
+            }
+        }
+    }
+}
+
+/// So many products, and powers with exponents of so many bits, at once.
+fn check(level: LimbLevel, bits: usize, count: usize, exponent_bits: usize, numbers: &mut Numbers) {
+    let n = digits_for(bits);
+    let values: Vec<BigUint> = (0..count).map(|_| numbers.number(bits)).collect();
+    let moduli: Vec<Digits> = values.iter().map(|m| digits(m, n)).collect();
+    let moduli = Modulus::new_all(level, bits, &moduli);
+    let r = BigUint::from(1_u8) << (DIGIT_BITS * n);
+
+    let operands: Vec<[BigUint; 2]> =
+        values.iter().map(|m| [numbers.below(&r), numbers.below(m)]).collect();
+    let as_digits: Vec<[Digits; 2]> =
+        operands.iter().map(|[a, b]| [digits(a, n), digits(b, n)]).collect();
+    let products: Vec<Product<'_>> =
+        moduli.iter().zip(&as_digits).map(|(modulus, [a, b])| Product { modulus, a, b }).collect();
+    for (((result, [a, b]), m), modulus) in
+        multiply_all(level, &products).iter().zip(&operands).zip(&values).zip(&moduli)
+    {
+        assert_eq!(number(modulus.square()), &r * &r % m);
+        assert_eq!(number(result) * &r % m, a * b % m, "{level}, {bits} bits");
+        assert!(number(result) < *m);
+    }
+
+    // Bases up to the square of the modulus, exponents from 0 to all bits.
+    let operands: Vec<[BigUint; 2]> = values
+        .iter()
+        .map(|m| [numbers.below(&(m * m)), numbers.below(m) >> (bits - exponent_bits)])
+        .collect();
+    let as_digits: Vec<(Digits, Vec<u64>)> =
+        operands.iter().map(|[a, e]| (digits(a, 2 * n), e.to_u64_digits())).collect();
+    let powers: Vec<Power<'_>> = moduli
+        .iter()
+        .zip(&as_digits)
+        .map(|(modulus, (base, exponent))| Power { modulus, base, exponent })
+        .collect();
+    let secret = power_all(level, bits, &powers);
+    let public = public_power_all(level, &powers);
+    for (((secret, public), [base, exponent]), m) in
+        secret.iter().zip(&public).zip(&operands).zip(&values)
+    {
+        let expected = base.modpow(exponent, m);
+        assert_eq!(number(secret), expected, "{level}, {bits} bits");
+        assert_eq!(number(public), expected, "{level}, {bits} bits");
     }
 }

@@ -6,19 +6,18 @@ use pkcs1::{ALGORITHM_ID, RsaPrivateKeyRef, RsaPublicKeyRef};
 use pkcs8::PrivateKeyInfoRef;
 use spki::{
     SubjectPublicKeyInfoRef,
-    der::{
-        self, Decode as _, Document, Encode as _, SecretDocument,
-        asn1::{BitStringRef, OctetStringRef, UintRef},
-        pem::{LineEnding, PemLabel as _},
-    },
+    der::{Decode as _, Document, Encode as _, SecretDocument, asn1::UintRef, pem::PemLabel as _},
 };
 use zeroize::Zeroizing;
 
 use super::{Components, PrivateKey, PublicKey};
-use crate::Error;
+use crate::{
+    Error,
+    encoding::{
+        NOT_DER, NOT_PEM, encoded, private_to_der, private_to_pem, public_to_der, public_to_pem,
+    },
+};
 
-const NOT_DER: Error = Error::Key("it is not in DER");
-const NOT_PEM: Error = Error::Key("it is not in PEM, or is of another kind");
 const NOT_RSA: Error = Error::Key("it is not one of RSA");
 
 impl PublicKey {
@@ -66,17 +65,12 @@ impl PublicKey {
 
     /// The key as a SubjectPublicKeyInfo.
     pub fn to_spki_der(&self) -> Vec<u8> {
-        let key = self.to_pkcs1_der();
-        encoded(BitStringRef::from_bytes(&key).and_then(|subject_public_key| {
-            SubjectPublicKeyInfoRef { algorithm: ALGORITHM_ID, subject_public_key }.to_der()
-        }))
+        public_to_der(ALGORITHM_ID, &self.to_pkcs1_der())
     }
 
     /// The same in PEM.
     pub fn to_spki_pem(&self) -> String {
-        encoded(Document::try_from(self.to_spki_der()).and_then(|document| {
-            document.to_pem(SubjectPublicKeyInfoRef::PEM_LABEL, LineEnding::LF)
-        }))
+        public_to_pem(self.to_spki_der())
     }
 }
 
@@ -151,23 +145,11 @@ impl PrivateKey {
 
     /// The key as PKCS #8's `PrivateKeyInfo`, not encrypted.
     pub fn to_pkcs8_der(&self) -> Zeroizing<Vec<u8>> {
-        let key = self.to_pkcs1_der();
-        Zeroizing::new(encoded(
-            OctetStringRef::new(&key)
-                .and_then(|key| PrivateKeyInfoRef::new(ALGORITHM_ID, key).to_der()),
-        ))
+        private_to_der(ALGORITHM_ID, &self.to_pkcs1_der())
     }
 
     /// The same in PEM.
     pub fn to_pkcs8_pem(&self) -> Zeroizing<String> {
-        encoded(
-            SecretDocument::try_from(self.to_pkcs8_der().as_slice())
-                .and_then(|document| document.to_pem(PrivateKeyInfoRef::PEM_LABEL, LineEnding::LF)),
-        )
+        private_to_pem(&self.to_pkcs8_der())
     }
-}
-
-/// Lengths of keys are far below those that DER can have.
-fn encoded<T>(result: der::Result<T>) -> T {
-    result.expect("a key fits into DER")
 }

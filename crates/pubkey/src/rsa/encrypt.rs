@@ -6,11 +6,10 @@ use lanelock_digest::Levels;
 use zeroize::Zeroizing;
 
 use super::{
-    Class, Hash, PrivateKey, PublicKey, number, oaep, pkcs1v15, private::private_all,
-    public::public_all,
+    Class, PrivateKey, PublicKey, number, oaep, pkcs1v15, private::private_all, public::public_all,
 };
 use crate::{
-    Error, Operation, Random,
+    Error, Hash, Operation, Random,
     digits::{Digits, digits_from_bytes, digits_to_bytes},
 };
 

@@ -103,7 +103,7 @@ impl Operation for Generate {
             Ok(primes) => operations
                 .iter()
                 .zip(primes)
-                .map(|(operation, [p, q])| operation.key(p, q, &mut source))
+                .map(|(operation, primes)| operation.key(&primes, &mut source))
                 .collect(),
             Err(error) => operations.iter().map(|_| Err(error.clone())).collect(),
         }
@@ -255,10 +255,16 @@ fn miller_rabin(
     Ok(passed)
 }
 
-/// Whether the difference of the primes is at least 2^(bits - 99), which may be known: of 2^98 pairs one is nearer.
-fn are_apart(p: &[u64], q: &[u64], bits: usize) -> bool {
+/// Both primes, the greater one first, in a time that does not depend on which it is.
+fn greater_first([p, q]: [&[u64]; 2]) -> [Digits; 2] {
     let [mut greater, mut other] = [p, q].map(|prime| Zeroizing::new(prime.to_vec()));
     number::swap_where(number::less(p, q), &mut greater, &mut other);
+    [greater, other]
+}
+
+/// Whether the difference of the primes is at least 2^(bits - 99), which may be known: of 2^98 pairs one is nearer.
+fn are_apart(p: &[u64], q: &[u64], bits: usize) -> bool {
+    let [mut greater, other] = greater_first([p, q]);
     number::subtract(&mut greater, &other);
     !number::is_equal(&shifted(&greater, bits - DIFFERENT_BITS + 1), &[])
 }
@@ -314,13 +320,8 @@ fn negative_inverse(x: &[u64], e: u64, source: &mut Source<'_>) -> Result<Option
 
 impl Generate {
     /// The key of two primes.
-    fn key(
-        &self,
-        mut p: Digits,
-        mut q: Digits,
-        source: &mut Source<'_>,
-    ) -> Result<PrivateKey, Error> {
-        number::swap_where(number::less(&p, &q), &mut p, &mut q);
+    fn key(&self, primes: &[Digits; 2], source: &mut Source<'_>) -> Result<PrivateKey, Error> {
+        let [p, q] = greater_first(primes.each_ref().map(|prime| &***prime));
         let [mut p1, mut q1] = [p.clone(), q.clone()];
         p1[0] -= 1;
         q1[0] -= 1;

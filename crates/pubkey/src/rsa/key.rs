@@ -446,7 +446,7 @@ mod tests {
         let key = key(&of_primes(&p, &q, &e)).expect("a key that looks good");
         let sign = crate::rsa::Sign::message(
             &key,
-            crate::rsa::Scheme::pkcs1v15(crate::rsa::Hash::Sha256),
+            crate::rsa::Scheme::pkcs1v15(crate::Hash::Sha256),
             b"message",
         );
         let result = crate::rsa::sign_batch(&[sign.expect("a message")], &mut crate::SystemRandom);
@@ -456,7 +456,7 @@ mod tests {
     #[test]
     fn a_locked_key_signs() {
         let key = key(&good()).expect("a key").lock().expect("16 pages");
-        let scheme = crate::rsa::Scheme::pkcs1v15(crate::rsa::Hash::Sha256);
+        let scheme = crate::rsa::Scheme::pkcs1v15(crate::Hash::Sha256);
         let sign = crate::rsa::Sign::message(&key, scheme, b"message").expect("a message");
         let signature = crate::rsa::sign_batch(&[sign], &mut crate::SystemRandom).remove(0);
         let signature = signature.expect("a signature");

@@ -7,7 +7,7 @@
 //! is raised to the public exponent and compared before it is released ([`Error::Fault`]).
 //!
 //! ```
-//! use lanelock_pubkey::{SystemRandom, rsa::{self, Hash, PrivateKey, Scheme, Sign, Verify}};
+//! use lanelock_pubkey::{Hash, SystemRandom, rsa::{self, PrivateKey, Scheme, Sign, Verify}};
 //!
 //! # fn main() -> Result<(), lanelock_pubkey::Error> {
 //! let key = PrivateKey::generate(2048, &mut SystemRandom)?;
@@ -41,7 +41,6 @@ mod blinding;
 mod der;
 mod encrypt;
 mod generate;
-mod hash;
 mod key;
 mod mask;
 mod number;
@@ -63,7 +62,6 @@ use crate::{Error, Random, SystemRandom, operation::run_batch};
 
 pub use encrypt::{Decrypt, Encrypt, Encryption};
 pub use generate::Generate;
-pub use hash::Hash;
 pub use key::{Class, Components, PrivateKey, PublicKey};
 pub use sign::{Scheme, Sign, Signature, Verify};
 #[cfg(feature = "signature")]

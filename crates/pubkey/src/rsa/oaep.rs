@@ -5,8 +5,8 @@ use lanelock_core::parts::{passed, public_length};
 use lanelock_digest::ShaLevel;
 use zeroize::Zeroizing;
 
-use super::{Hash, mask};
-use crate::{Error, Random};
+use super::mask;
+use crate::{Error, Hash, Random};
 
 /// The hashes and the label.
 #[derive(Clone, Copy)]

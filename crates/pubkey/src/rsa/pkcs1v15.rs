@@ -5,8 +5,8 @@ use lanelock_core::parts::public_length;
 use lanelock_digest::{HmacKey, Levels, algorithm::Sha256};
 use zeroize::Zeroizing;
 
-use super::{Hash, mask};
-use crate::{Error, Random};
+use super::mask;
+use crate::{Error, Hash, Random};
 
 /// The encoded message of a digest in `length` bytes: RFC 8017, section 9.2 (EMSA-PKCS1-v1_5).
 ///

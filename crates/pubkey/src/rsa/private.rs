@@ -151,8 +151,8 @@ mod tests {
 
     use super::fault::{FAULT, Fault};
     use crate::{
-        Error, SystemRandom,
-        rsa::{Hash, PrivateKey, Scheme, Sign, sign_batch},
+        Error, Hash, SystemRandom,
+        rsa::{PrivateKey, Scheme, Sign, sign_batch},
     };
 
     #[test]

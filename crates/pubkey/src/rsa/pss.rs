@@ -3,8 +3,7 @@
 use alloc::{vec, vec::Vec};
 use lanelock_digest::ShaLevel;
 
-use super::Hash;
-use crate::Error;
+use crate::{Error, Hash};
 
 /// The hashes and the length of the salt.
 #[derive(Clone, Copy)]

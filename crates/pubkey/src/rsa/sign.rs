@@ -4,12 +4,12 @@ use alloc::vec::Vec;
 use core::ops::Deref;
 
 use super::{
-    Class, Hash, PrivateKey, PublicKey, hash::sha_level, number, pkcs1v15, private::private_all,
-    pss, public::public_all,
+    Class, PrivateKey, PublicKey, number, pkcs1v15, private::private_all, pss, public::public_all,
 };
 use crate::{
-    Error, Operation, Random,
+    Error, Hash, Operation, Random,
     digits::{Digits, digits_from_bytes, digits_to_bytes},
+    hash::sha_level,
 };
 
 /// How a digest becomes a number: a padding and the hashes that it takes.

@@ -14,7 +14,7 @@ use crate::{Error, Random, SystemRandom};
 /// A private key with the scheme that it signs by.
 ///
 /// ```
-/// use lanelock_pubkey::{SystemRandom, rsa::{Hash, PrivateKey, Scheme, SigningKey}};
+/// use lanelock_pubkey::{Hash, SystemRandom, rsa::{PrivateKey, Scheme, SigningKey}};
 /// use signature::{Signer, Verifier};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -112,7 +112,7 @@ impl SignatureEncoding for Signature {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rsa::Hash;
+    use crate::Hash;
 
     #[test]
     fn signatures_by_the_traits() {

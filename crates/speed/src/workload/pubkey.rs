@@ -8,7 +8,7 @@ use std::hint::black_box;
 
 use lanelock::AesLevel;
 use lanelock_isa::LimbLevel;
-use lanelock_pubkey::{Curve, P256, P384, SystemRandom, ecdh, ecdsa, ed25519, rsa, x25519};
+use lanelock_pubkey::{Curve, Hash, P256, P384, SystemRandom, ecdh, ecdsa, ed25519, rsa, x25519};
 
 use super::{Buffer, Runner, Workload};
 
@@ -30,7 +30,7 @@ pub fn levels(level: AesLevel) -> LimbLevel {
 
 const A_KEY: &str = "a key that was made once";
 const DONE: &str = "keys and messages are right";
-const SCHEME: rsa::Scheme = rsa::Scheme::pkcs1v15(rsa::Hash::Sha256);
+const SCHEME: rsa::Scheme = rsa::Scheme::pkcs1v15(Hash::Sha256);
 
 pub(super) fn rsa(workload: &Workload, level: AesLevel) -> Runner {
     let der: &[u8] = match workload.key_bits {
@@ -78,7 +78,7 @@ fn all_done<T>(results: Vec<Result<T, lanelock_pubkey::Error>>) -> Vec<T> {
 
 /// What rows need to know about a curve.
 trait Key: Curve {
-    const HASH: ecdsa::Hash;
+    const HASH: Hash;
     /// SEC 1 in DER.
     const DER: &'static [u8];
     /// Uncompressed points of eight other parties.
@@ -86,13 +86,13 @@ trait Key: Curve {
 }
 
 impl Key for P256 {
-    const HASH: ecdsa::Hash = ecdsa::Hash::Sha256;
+    const HASH: Hash = Hash::Sha256;
     const DER: &'static [u8] = include_bytes!("keys/p-256.der");
     const OTHERS: &'static [u8] = include_bytes!("keys/points-256.bin");
 }
 
 impl Key for P384 {
-    const HASH: ecdsa::Hash = ecdsa::Hash::Sha384;
+    const HASH: Hash = Hash::Sha384;
     const DER: &'static [u8] = include_bytes!("keys/p-384.der");
     const OTHERS: &'static [u8] = include_bytes!("keys/points-384.bin");
 }

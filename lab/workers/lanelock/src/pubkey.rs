@@ -2,7 +2,7 @@
 
 use lanelock::AesLevel;
 use lanelock_lab_common::{Buffer, Data, Prepared, Row, call, keys};
-use lanelock_pubkey::{Curve, Error, P256, P384, SystemRandom, ecdh, ecdsa, ed25519, rsa, x25519};
+use lanelock_pubkey::{Curve, Error, Hash, P256, P384, SystemRandom, ecdh, ecdsa, ed25519, rsa, x25519};
 use lanelock_speed::workload::limb_levels;
 
 /// The call of `row`, if it is about public keys and can be compared, or makes signatures.
@@ -27,10 +27,10 @@ pub fn prepare(row: &Row, data: &Data, level: AesLevel) -> Prepared {
                 note(data, &rsa::verify_batch(&all));
             })
         }
-        ("ecdsa", "sign", 256) => ecdsa_sign::<P256>(ecdsa::Hash::Sha256, level),
-        ("ecdsa", "sign", 384) => ecdsa_sign::<P384>(ecdsa::Hash::Sha384, level),
-        ("ecdsa", "verify", 256) => ecdsa_verify::<P256>(ecdsa::Hash::Sha256, level, signed()?),
-        ("ecdsa", "verify", 384) => ecdsa_verify::<P384>(ecdsa::Hash::Sha384, level, signed()?),
+        ("ecdsa", "sign", 256) => ecdsa_sign::<P256>(Hash::Sha256, level),
+        ("ecdsa", "sign", 384) => ecdsa_sign::<P384>(Hash::Sha384, level),
+        ("ecdsa", "verify", 256) => ecdsa_verify::<P256>(Hash::Sha256, level, signed()?),
+        ("ecdsa", "verify", 384) => ecdsa_verify::<P384>(Hash::Sha384, level, signed()?),
         ("ecdh", "agree", 256) => ecdh::<P256>(level),
         ("ecdh", "agree", 384) => ecdh::<P384>(level),
         ("x25519", "agree", _) => {
@@ -70,7 +70,7 @@ pub fn prepare(row: &Row, data: &Data, level: AesLevel) -> Prepared {
     }
 }
 
-const SCHEME: rsa::Scheme = rsa::Scheme::pkcs1v15(rsa::Hash::Sha256);
+const SCHEME: rsa::Scheme = rsa::Scheme::pkcs1v15(Hash::Sha256);
 
 fn rsa_key(bits: usize, level: AesLevel) -> Option<rsa::PrivateKey> {
     let key = done(rsa::PrivateKey::from_pkcs1_der(keys::rsa(bits)?.der));
@@ -104,7 +104,7 @@ fn ecdsa_key<C: Curve>(level: AesLevel) -> ecdsa::SigningKey<C> {
     done(ecdsa::SigningKey::from_sec1_der(der)).with_level(limb_levels(level))
 }
 
-fn ecdsa_sign<C: Curve>(hash: ecdsa::Hash, level: AesLevel) -> Prepared {
+fn ecdsa_sign<C: Curve>(hash: Hash, level: AesLevel) -> Prepared {
     let key = ecdsa_key::<C>(level);
     call(move |data| {
         let sign = |message: &Buffer| ecdsa::Sign::new(&key, hash, &done(hash.digest(message)));
@@ -114,7 +114,7 @@ fn ecdsa_sign<C: Curve>(hash: ecdsa::Hash, level: AesLevel) -> Prepared {
     })
 }
 
-fn ecdsa_verify<C: Curve>(hash: ecdsa::Hash, level: AesLevel, signatures: Vec<Buffer>) -> Prepared {
+fn ecdsa_verify<C: Curve>(hash: Hash, level: AesLevel, signatures: Vec<Buffer>) -> Prepared {
     let key = ecdsa_key::<C>(level).verifying_key();
     call(move |data| {
         let verify = |(message, signature): (&Buffer, &Buffer)| {

@@ -7,7 +7,7 @@ use std::{array, hint::black_box, sync::LazyLock};
 
 use lanelock_isa::LimbLevel;
 use lanelock_pubkey::{
-    Curve, P256, P384, P521, SystemRandom, ecdh, ecdsa, ed25519,
+    Curve, Hash, P256, P384, P521, SystemRandom, ecdh, ecdsa, ed25519,
     rsa::{self, Components, Encryption, Scheme},
     run_batch, x25519,
 };
@@ -75,7 +75,7 @@ pub(super) const OPERATIONS: &[(&str, Make)] = &[
         Subject::new(2 + 32 * lanes, fill, move |input| {
             let (keys, first) = (&pools[usize::from(input[0])], usize::from(input[1]));
             let sign = input[2..].chunks(32).enumerate().map(|(lane, digest)| {
-                let scheme = Scheme::pkcs1v15(rsa::Hash::Sha256);
+                let scheme = Scheme::pkcs1v15(Hash::Sha256);
                 rsa::Sign::new(&keys[(first + lane) % POOL], scheme, digest).expect("a digest")
             });
             black_box(rsa::sign_batch(&sign.collect::<Vec<_>>(), &mut SystemRandom));
@@ -85,7 +85,7 @@ pub(super) const OPERATIONS: &[(&str, Make)] = &[
         decryption(level, lanes, Encryption::pkcs1v15(), Encryption::pkcs1v15())
     }),
     ("RSA, decryption, OAEP, another label or bad padding", |level, lanes| {
-        let oaep = Encryption::oaep(rsa::Hash::Sha256);
+        let oaep = Encryption::oaep(Hash::Sha256);
         decryption(level, lanes, oaep.clone(), oaep.with_label(b"another"))
     }),
 ];
@@ -123,7 +123,7 @@ fn ecdsa<C: Curve>(level: LimbLevel, lanes: usize) -> Subject {
         });
         let keys: Vec<_> = keys.collect();
         let sign = keys.iter().map(|key| {
-            let sign = ecdsa::Sign::new(key, ecdsa::Hash::Sha256, &[7; 32]).expect("a digest");
+            let sign = ecdsa::Sign::new(key, Hash::Sha256, &[7; 32]).expect("a digest");
             sign.with_deterministic_nonce()
         });
         black_box(ecdsa::sign_batch(&sign.collect::<Vec<_>>(), &mut SystemRandom));

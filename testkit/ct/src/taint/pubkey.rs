@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use lanelock_isa::LimbLevel;
 use lanelock_pubkey::{
-    Curve, Error, P256, P384, P521, Random, SystemRandom, ecdh, ecdsa, ed25519,
+    Curve, Error, Hash, P256, P384, P521, Random, SystemRandom, ecdh, ecdsa, ed25519,
     rsa::{self, Components, Encryption, Scheme},
     x25519,
 };
@@ -88,7 +88,7 @@ fn ecdsa<C: Curve>(level: LimbLevel) {
     let imported = ecdsa::SigningKey::<C>::from_bytes(&number::<C>(5)).expect("a key");
     let generated = ecdsa::SigningKey::<C>::generate(&mut hidden()).expect("random bytes");
     for key in [imported, generated].map(|key| key.with_level(level)) {
-        let hash = ecdsa::Hash::Sha256;
+        let hash = Hash::Sha256;
         let hedged = ecdsa::Sign::new(&key, hash, &[7; 32]).expect("a digest");
         let fixed = hedged.clone().with_deterministic_nonce();
         for signature in ecdsa::sign_batch(&[hedged, fixed], &mut hidden()) {
@@ -132,7 +132,7 @@ fn rsa_key() -> rsa::PrivateKey {
 
 fn rsa_signing(level: LimbLevel, _: Extent) {
     let key = rsa_key().with_level(level);
-    let schemes = [Scheme::pkcs1v15(rsa::Hash::Sha256), Scheme::pss(rsa::Hash::Sha256)];
+    let schemes = [Scheme::pkcs1v15(Hash::Sha256), Scheme::pss(Hash::Sha256)];
     let signs = schemes.map(|scheme| rsa::Sign::message(&key, scheme, b"text").expect("a text"));
     // Twice: the second time with the pair of the first one's blinding.
     for _ in 0..2 {
@@ -145,7 +145,7 @@ fn rsa_signing(level: LimbLevel, _: Extent) {
 fn rsa_decryption(level: LimbLevel, _: Extent) {
     let key = rsa_key().with_level(level);
     let public = key.public_key();
-    for encryption in [Encryption::pkcs1v15(), Encryption::oaep(rsa::Hash::Sha256)] {
+    for encryption in [Encryption::pkcs1v15(), Encryption::oaep(Hash::Sha256)] {
         let encrypt = rsa::Encrypt::new(public, encryption.clone(), b"a text").expect("it fits");
         let good = rsa::encrypt_batch(&[encrypt], &mut SystemRandom).remove(0).expect("random");
         let mut bad = good.clone();

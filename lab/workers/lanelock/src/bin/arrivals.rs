@@ -15,7 +15,7 @@ use std::{
 
 use lanelock_lab_common::{clock, worker::pin};
 use lanelock_pubkey::{
-    Batcher, Error, Operation, P256, Policy, Random, SystemRandom, ecdsa, rsa, run_batch, x25519,
+    Batcher, Error, Hash, Operation, P256, Policy, Random, SystemRandom, ecdsa, rsa, run_batch, x25519,
 };
 use lanelock_speed::plot::{Line, LineChart};
 
@@ -154,12 +154,12 @@ fn main() {
     let ecdsa = ecdsa::SigningKey::<P256>::generate(&mut SystemRandom).expect("random bytes");
     let x25519 = x25519::SecretKey::generate(&mut SystemRandom).expect("random bytes");
     let peer = x25519.public_key();
-    let hash = ecdsa::Hash::Sha256;
+    let hash = Hash::Sha256;
     for (name, costs) in [
         (
             "RSA-2048, PSS",
             costs(|| {
-                rsa::Sign::new(&rsa, rsa::Scheme::pss(rsa::Hash::Sha256), &[7; 32])
+                rsa::Sign::new(&rsa, rsa::Scheme::pss(Hash::Sha256), &[7; 32])
                     .expect("a digest")
             }),
         ),

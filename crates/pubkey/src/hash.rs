@@ -6,13 +6,15 @@ use zeroize::Zeroizing;
 
 use crate::Error;
 
-/// A hash of RFC 8017, appendix B.1.
+/// The hash of a message that is signed, and of RSA's paddings (RFC 8017, appendix B.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 #[non_exhaustive]
 pub enum Hash {
-    /// SHA-1: 20 bytes. Collisions are known, so that nothing is signed with it; old signatures are verified, and OAEP,
-    /// which needs no resistance against collisions, takes it.
+    /// SHA-1: 20 bytes. Collisions are known, so that RSA signs nothing with it, and ECDSA should for old protocols
+    /// alone; old signatures are verified, and OAEP, which needs no resistance against collisions, takes it.
     Sha1,
+    /// SHA-224: 28 bytes.
+    Sha224,
     /// SHA-256: 32 bytes.
     Sha256,
     /// SHA-384: 48 bytes.
@@ -26,6 +28,7 @@ impl Hash {
     pub const fn length(self) -> usize {
         match self {
             Self::Sha1 => 20,
+            Self::Sha224 => 28,
             Self::Sha256 => 32,
             Self::Sha384 => 48,
             Self::Sha512 => 64,
@@ -42,7 +45,7 @@ impl Hash {
     }
 
     /// The digest of the parts of a message.
-    pub(super) fn of(self, level: ShaLevel, parts: &[&[u8]]) -> Zeroizing<Vec<u8>> {
+    pub(crate) fn of(self, level: ShaLevel, parts: &[&[u8]]) -> Zeroizing<Vec<u8>> {
         fn of<A: Algorithm>(level: ShaLevel, parts: &[&[u8]]) -> Zeroizing<Vec<u8>> {
             let mut hash = digest::Hash::<A>::with_level(level);
             for part in parts {
@@ -52,6 +55,7 @@ impl Hash {
         }
         match self {
             Self::Sha1 => of::<digest::algorithm::Sha1>(level, parts),
+            Self::Sha224 => of::<digest::algorithm::Sha224>(level, parts),
             Self::Sha256 => of::<digest::algorithm::Sha256>(level, parts),
             Self::Sha384 => of::<digest::algorithm::Sha384>(level, parts),
             Self::Sha512 => of::<digest::algorithm::Sha512>(level, parts),
@@ -59,7 +63,7 @@ impl Hash {
     }
 
     /// `bytes` ^= MGF1(`seed`): RFC 8017, appendix B.2.1.
-    pub(super) fn mask(self, level: ShaLevel, seed: &[u8], bytes: &mut [u8]) {
+    pub(crate) fn mask(self, level: ShaLevel, seed: &[u8], bytes: &mut [u8]) {
         for (counter, bytes) in (0_u32..).zip(bytes.chunks_mut(self.length())) {
             let mask = self.of(level, &[seed, &counter.to_be_bytes()]);
             for (byte, mask) in bytes.iter_mut().zip(mask.iter()) {
@@ -69,11 +73,15 @@ impl Hash {
     }
 
     /// What stands before the digest in `DigestInfo`: RFC 8017, section 9.2, note 1.
-    pub(super) const fn prefix(self) -> &'static [u8] {
+    pub(crate) const fn prefix(self) -> &'static [u8] {
         match self {
             Self::Sha1 => &[
                 0x30, 0x21, 0x30, 0x09, 0x06, 0x05, 0x2b, 0x0e, 0x03, 0x02, 0x1a, 0x05, 0x00, 0x04,
                 0x14,
+            ],
+            Self::Sha224 => &[
+                0x30, 0x2d, 0x30, 0x0d, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02,
+                0x04, 0x05, 0x00, 0x04, 0x1c,
             ],
             Self::Sha256 => &[
                 0x30, 0x31, 0x30, 0x0d, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02,
@@ -92,6 +100,6 @@ impl Hash {
 }
 
 /// The level of hashes.
-pub(super) fn sha_level() -> Result<ShaLevel, Error> {
+pub(crate) fn sha_level() -> Result<ShaLevel, Error> {
     Ok(digest::Levels::best()?.one)
 }

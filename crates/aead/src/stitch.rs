@@ -82,35 +82,52 @@ pub(super) struct StitchedText<'a, S: AesClmul, C: Cipher, const REVERSED: bool>
     powers: &'a Powers,
     /// The next counters, as little-endian numbers in the first word.
     counters: S::V,
+    /// See [`new`](Self::new).
+    last_byte: Option<u8>,
     /// The hash so far, as an element.
     pub(super) y: <S::Narrow as Blocks>::V,
 }
 
 impl<'a, S: AesClmul, C: Cipher, const REVERSED: bool> StitchedText<'a, S, C, REVERSED> {
-    /// Text whose first counter is the one behind `counter`, which has its number in the first word.
+    /// Text whose first counter is the one behind `counter`, which has its number in the first word. `last_byte` is
+    /// the last of its first counter block, if that is public; branches may depend on it.
     #[inline(always)]
     pub(super) fn new(
         s: S,
         keys: Schedule<'a, C>,
         powers: &'a Powers,
         counter: <S::Narrow as Blocks>::V,
+        last_byte: Option<u8>,
     ) -> Self {
         const STEPS: [Block; 4] = [word(1), word(2), word(3), word(4)];
         let counters = s.add_words(s.splat_narrow(counter), s.load(&STEPS));
         let y = s.narrow().zero();
-        Self { s, keys: SameKey::new(s, keys), powers, counters, y }
+        Self { s, keys: SameKey::new(s, keys), powers, counters, last_byte, y }
     }
 
     /// The next counter blocks, as many vectors as asked for.
     #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "a group has 32 blocks at most")]
     fn counter_blocks<const N: usize>(&mut self) -> [S::V; N] {
         // 32-bit additions: the counter of both modes wraps without a carry.
-        let step = self.s.splat_halves(S::WIDTH as u64, 0);
-        let mut v = [self.counters; N];
-        for i in 0..N {
-            v[i] = convert::<S, REVERSED>(self.s, self.counters);
-            self.counters = self.s.add_words(self.counters, step);
+        let (s, counters) = (self.s, self.counters);
+        let first = convert::<S, REVERSED>(s, counters);
+        let mut v = [first; N];
+        if REVERSED && self.last_byte.is_some_and(|byte| usize::from(byte) + N * S::WIDTH <= 256) {
+            // Nothing is carried out of the last byte: numbers are added to the blocks themselves, without a
+            // shuffle each.
+            for i in 1..N {
+                let number = (i * S::WIDTH) as u64;
+                v[i] = s.add_words(first, s.splat_halves(0, number << 56));
+            }
+        } else {
+            for i in 1..N {
+                let number = s.splat_halves((i * S::WIDTH) as u64, 0);
+                v[i] = convert::<S, REVERSED>(s, s.add_words(counters, number));
+            }
         }
+        self.counters = s.add_words(counters, s.splat_halves((N * S::WIDTH) as u64, 0));
+        self.last_byte = self.last_byte.map(|byte| byte.wrapping_add((N * S::WIDTH) as u8));
         v
     }
 

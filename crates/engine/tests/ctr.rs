@@ -110,6 +110,27 @@ fn the_value_wraps_and_the_stream_goes_on() {
     }
 }
 
+/// Every block of the key stream is that of its number, wherever a group of blocks begins: carries out of the last byte
+/// are a case of their own.
+#[test]
+fn every_last_byte_counts() {
+    const BLOCKS: usize = 300;
+    for level in support::levels() {
+        let key = Aes128::with_level(&[7; 16], level);
+        for last_byte in 0..=255 {
+            let mut start = [0x5a; 16];
+            start[14..].copy_from_slice(&[0xfe, last_byte]);
+            let number = u128::from_be_bytes(start);
+            let mut expected: Vec<u8> =
+                (0..BLOCKS as u128).flat_map(|i| (number + i).to_be_bytes()).collect();
+            key.ecb_encrypt(&mut expected).unwrap();
+            let mut stream = vec![0; 16 * BLOCKS];
+            key.ctr(CounterBits::Bits64, &start, &mut stream).unwrap();
+            assert_eq!(stream, expected, "{last_byte} at {level}");
+        }
+    }
+}
+
 /// Every place of a stream can be gone to.
 #[test]
 fn seeking_is_skipping() {

@@ -212,6 +212,16 @@ fn the_key_stream_is_ctr() {
         aes.ctr(lanelock::CounterBits::Bits32, &counter, &mut expected).unwrap();
         let sealed = gcm.seal_vec(&[3; 12], b"", &vec![0; 5000]).unwrap();
         assert_eq!(sealed[..5000], expected, "{level}");
+        // A second piece begins at any counter.
+        for first in [16, 16 * 99, 16 * 223, 16 * 254, 16 * 255, 16 * 256] {
+            let mut sealer = gcm.sealer(&[3; 12]).unwrap();
+            let mut pieces = vec![0; 5000];
+            sealer.update(&mut pieces[..first]).unwrap();
+            sealer.update(&mut pieces[first..]).unwrap();
+            let mut tag = [0; 16];
+            sealer.finish(&mut tag).unwrap();
+            assert!([&pieces[..], &tag].concat() == sealed, "{first} at {level}");
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 //! With 8 vectors and a 128-bit key common to all, counters and a key stream stand beside the MAC: more than
 //! there are registers, so that part of it is in memory.
 
-use lanelock_isa::{AesClmul, Block};
+use lanelock_isa::{AesClmul, Beside, Block};
 
 use lanelock_core::{
     cipher::{Cipher, CipherKeys},
@@ -43,6 +43,7 @@ impl<const OPEN: bool> ChainKind<2> for CcmText<OPEN> {
         data: [S::V; N],
         [mac, counters]: &mut [[S::V; N]; 2],
         keys: impl CipherKeys<S, C>,
+        beside: &mut impl Beside<S>,
     ) -> [S::V; N] {
         // C_j = P_j ^ E(K, A_j), MAC_j = E(K, P_j ^ MAC_(j-1)). Opening has to decrypt before the
         // step of the MAC. The counters do not depend on it: two times N vectors, one behind the
@@ -52,7 +53,7 @@ impl<const OPEN: bool> ChainKind<2> for CcmText<OPEN> {
             stream[i] = s.counter_blocks(counters[i]);
             counters[i] = s.counters_add(counters[i], 1);
         }
-        stream = C::encrypt::<_, N>(s, stream, keys);
+        stream = C::encrypt_beside::<_, N>(s, stream, keys, beside);
         let mut output = data;
         for i in 0..N {
             output[i] = s.xor(data[i], stream[i]);

@@ -279,7 +279,9 @@ impl<C: Cipher, const SEAL: bool> Kernel for GcmOneShot<'_, '_, '_, C, SEAL> {
         let n = s.narrow();
         let j0 = first_counter(s, powers, nonce);
         let lengths = n.splat_halves(data.len() as u64 * 8, aad.len() as u64 * 8);
-        let mut text = StitchedText::<S, C, true>::new(s, key.keys(), powers, j0);
+        // Counter 2 (7.1, step 2). Of another nonce the counters come from its hash, which is secret.
+        let last_byte = (nonce.len() == 12).then_some(2);
+        let mut text = StitchedText::<S, C, true>::new(s, key.keys(), powers, j0, last_byte);
         // E(K, J0), which masks the tag: it needs no result of the text, and overlaps with it.
         let [mask] = C::encrypt::<_, 1>(n, [n.reverse(j0)], SameKey::new(n, key.keys()));
         let group = VECTORS * S::WIDTH * 16;
@@ -310,6 +312,7 @@ impl<C: Cipher, const SEAL: bool> Kernel for GcmOneShot<'_, '_, '_, C, SEAL> {
 struct GcmPiece<'a, 'i, 'o, C: Cipher, const SEAL: bool> {
     gcm: &'a GcmKey<C>,
     counter: &'a mut Block,
+    public_counter: bool,
     hash: &'a mut Block,
     data: InOut<'i, 'o>,
 }
@@ -320,11 +323,12 @@ impl<C: Cipher, const SEAL: bool> Kernel for GcmPiece<'_, '_, '_, C, SEAL> {
     #[inline(always)]
     fn run<S: AesClmul>(self, s: S) {
         // State between pieces: the last counter used, and the hash so far as a block.
-        let Self { gcm: GcmKey { key, powers }, counter, hash, mut data } = self;
+        let Self { gcm: GcmKey { key, powers }, counter, public_counter, hash, mut data } = self;
         let n = s.narrow();
         let first = n.reverse(n.load(&[*counter]));
+        let last_byte = public_counter.then(|| counter[15].wrapping_add(1));
         advance(counter, data.len() / 16);
-        let mut text = StitchedText::<S, C, true>::new(s, key.keys(), powers, first);
+        let mut text = StitchedText::<S, C, true>::new(s, key.keys(), powers, first, last_byte);
         text.y = n.reverse(n.load(&[*hash]));
         let done = text.groups(hashed::<SEAL>(), &mut InOutBlocks::split(data.reborrow()).0);
         let (_, rest) = data.split_at(done * 16);
@@ -352,6 +356,8 @@ pub struct GcmStream<'k, C: Cipher> {
     mask: Block,
     /// The last counter used.
     counter: Block,
+    /// Whether it is public: behind a nonce of 12 bytes it is, and comes from a hash otherwise.
+    public_counter: bool,
     hash: HashState<true>,
     /// The current block of the key stream, of which the last `left` bytes are unused.
     stream: Block,
@@ -369,6 +375,7 @@ impl<'k, C: Cipher> GcmStream<'k, C> {
             gcm,
             mask,
             counter,
+            public_counter: nonce.len() == 12,
             hash: HashState::empty(),
             stream: [0; 16],
             left: 0,
@@ -401,9 +408,10 @@ impl<'k, C: Cipher> GcmStream<'k, C> {
         let whole = rest.len() / 16 * 16;
         let (blocks, rest) = rest.split_at(whole);
         if !blocks.is_empty() {
-            let Self { gcm, counter, hash, .. } = self;
-            let hash = &mut hash.hash;
-            gcm.level().run(GcmPiece::<_, SEAL> { gcm, counter, hash, data: blocks });
+            let Self { gcm, counter, public_counter, hash, .. } = self;
+            let (public_counter, hash) = (*public_counter, &mut hash.hash);
+            let data = blocks;
+            gcm.level().run(GcmPiece::<_, SEAL> { gcm, counter, public_counter, hash, data });
         }
         if !rest.is_empty() {
             advance(&mut self.counter, 1);

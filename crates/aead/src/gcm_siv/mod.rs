@@ -252,8 +252,13 @@ impl<C: ExpandLanes, const SEAL: bool> Kernel for GcmSivOneShot<'_, '_, '_, C, S
             if SEAL {
                 y = hash_bytes::<S, false>(s, &powers, y, groups.input().as_flattened());
             } else {
-                let mut text =
-                    StitchedText::<S, C, false>::new(s, derived.keys(), &powers, start(s, tag, 0));
+                let mut text = StitchedText::<S, C, false>::new(
+                    s,
+                    derived.keys(),
+                    &powers,
+                    start(s, tag, 0),
+                    None,
+                );
                 text.y = y;
                 text.groups(Hashed::Output, &mut groups);
                 y = text.y;
@@ -265,13 +270,14 @@ impl<C: ExpandLanes, const SEAL: bool> Kernel for GcmSivOneShot<'_, '_, '_, C, S
         } else {
             let done = groups.len();
             let counter = start(s, tag, done);
-            let mut text = StitchedText::<S, C, false>::new(s, derived.keys(), &powers, counter);
+            let mut text =
+                StitchedText::<S, C, false>::new(s, derived.keys(), &powers, counter, None);
             text.rest(Hashed::Output, &mut run, rest);
             return finish(n, &derived, run, lengths, nonce);
         }
         tag = finish(n, &derived, run, lengths, nonce);
         let mut text =
-            StitchedText::<S, C, false>::new(s, derived.keys(), &powers, start(s, tag, 0));
+            StitchedText::<S, C, false>::new(s, derived.keys(), &powers, start(s, tag, 0), None);
         // Second pass of sealing: CTR from the tag, nothing to hash.
         text.groups(Hashed::Nothing, &mut groups);
         let mut nothing = ProductRun::new(s, &powers, 1, n.zero());

@@ -129,16 +129,6 @@ impl Cipher for AnyAes {
     }
 
     #[inline(always)]
-    fn encrypt_beside<S: AesClmul, const N: usize>(
-        s: S,
-        v: [S::V; N],
-        keys: impl CipherKeys<S, Self>,
-        beside: &mut impl Beside<S>,
-    ) -> [S::V; N] {
-        s.encrypt_beside::<N>(v, AesKeys(keys), beside)
-    }
-
-    #[inline(always)]
     fn whiten<S: AesClmul>(s: S, v: S::V, keys: impl CipherKeys<S, Self>, vector: usize) -> S::V {
         s.whiten(v, keys.get(s, 0, vector))
     }
@@ -204,6 +194,16 @@ impl Cipher for AnyAes {
         keys: impl CipherKeys<S, Self>,
     ) -> [Self::Begun<S>; N] {
         s.decrypt_begin::<N>(whitened, AesKeys(keys))
+    }
+
+    #[inline(always)]
+    fn begin_beside<S: AesClmul, const ENCRYPT: bool, const N: usize>(
+        s: S,
+        whitened: [S::V; N],
+        keys: impl CipherKeys<S, Self>,
+        beside: &mut impl Beside<S>,
+    ) -> [Self::Begun<S>; N] {
+        s.begin_beside::<ENCRYPT, N>(whitened, AesKeys(keys), beside)
     }
 
     #[inline(always)]

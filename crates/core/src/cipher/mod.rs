@@ -130,18 +130,20 @@ pub trait Cipher: Copy + Send + Sync + 'static {
         }
         Self::encrypt_whitened(s, v, keys)
     }
-    /// [`encrypt`](Self::encrypt), with other work between the rounds or behind them: at least
-    /// [`STEPS`] steps of it, from step 1 on.
+    /// [`encrypt`](Self::encrypt), with other work between the rounds: see [`begin_beside`](Self::begin_beside).
     #[inline(always)]
     fn encrypt_beside<S: AesClmul, const N: usize>(
         s: S,
-        v: [S::V; N],
+        mut v: [S::V; N],
         keys: impl CipherKeys<S, Self>,
         beside: &mut impl Beside<S>,
     ) -> [S::V; N] {
-        let v = Self::encrypt(s, v, keys);
-        for step in 1..=STEPS {
-            beside.step(s, step);
+        for i in 0..N {
+            v[i] = Self::whiten(s, v[i], keys, i);
+        }
+        let begun = Self::begin_beside::<S, true, N>(s, v, keys, beside);
+        for i in 0..N {
+            v[i] = Self::end(s, begun[i], Self::join(s, s.zero(), keys, i), keys, i);
         }
         v
     }
@@ -173,6 +175,25 @@ pub trait Cipher: Copy + Send + Sync + 'static {
         whitened: [S::V; N],
         keys: impl CipherKeys<S, Self>,
     ) -> [Self::Begun<S>; N];
+    /// [`begin`](Self::begin), or [`begin_decrypt`](Self::begin_decrypt), with other work between the rounds or behind
+    /// them: at least [`STEPS`] steps of it, from step 1 on.
+    #[inline(always)]
+    fn begin_beside<S: AesClmul, const ENCRYPT: bool, const N: usize>(
+        s: S,
+        whitened: [S::V; N],
+        keys: impl CipherKeys<S, Self>,
+        beside: &mut impl Beside<S>,
+    ) -> [Self::Begun<S>; N] {
+        let begun = if ENCRYPT {
+            Self::begin(s, whitened, keys)
+        } else {
+            Self::begin_decrypt(s, whitened, keys)
+        };
+        for step in 1..=STEPS {
+            beside.step(s, step);
+        }
+        begun
+    }
     /// The end of a decryption: see [`end`](Self::end).
     fn end_decrypt<S: AesClmul>(
         s: S,

@@ -6,7 +6,7 @@
 
 use core::ops::Deref;
 
-use lanelock_isa::{AesClmul, Block, LaneBuffers, Window};
+use lanelock_isa::{AesClmul, Beside, Block, LaneBuffers, Window};
 
 use crate::cipher::{Cipher, CipherKeys};
 
@@ -33,12 +33,14 @@ pub trait ChainKind<const P: usize>: 'static {
         state
     }
 
-    /// Takes the next block of each lane; returns what stands in its place, if the kind writes.
+    /// Takes the next block of each lane; returns what stands in its place, if the kind writes. Other work is done
+    /// between the rounds.
     fn step<S: AesClmul, const N: usize, C: Cipher>(
         s: S,
         data: [S::V; N],
         state: &mut [[S::V; N]; P],
         keys: impl CipherKeys<S, C>,
+        beside: &mut impl Beside<S>,
     ) -> [S::V; N];
 }
 
@@ -57,12 +59,19 @@ impl ChainKind<1> for Cbc {
     fn step<S: AesClmul, const N: usize, C: Cipher>(
         s: S,
         data: [S::V; N],
-        state: &mut [[S::V; N]; 1],
+        [state]: &mut [[S::V; N]; 1],
         keys: impl CipherKeys<S, C>,
+        beside: &mut impl Beside<S>,
     ) -> [S::V; N] {
         // C_j = E(K, P_j ^ C_(j-1)).
-        state[0] = C::encrypt_xor::<_, N>(s, data, state[0], keys);
-        state[0]
+        for i in 0..N {
+            state[i] = s.xor(state[i], C::whiten(s, data[i], keys, i));
+        }
+        let begun = C::begin_beside::<S, true, N>(s, *state, keys, beside);
+        for i in 0..N {
+            state[i] = C::end(s, begun[i], C::join(s, s.zero(), keys, i), keys, i);
+        }
+        *state
     }
 }
 
@@ -82,8 +91,9 @@ impl ChainKind<1> for CmacBlocks {
         data: [S::V; N],
         state: &mut [[S::V; N]; 1],
         keys: impl CipherKeys<S, C>,
+        beside: &mut impl Beside<S>,
     ) -> [S::V; N] {
-        Cbc::step::<S, N, C>(s, data, state, keys)
+        Cbc::step::<S, N, C>(s, data, state, keys, beside)
     }
 }
 

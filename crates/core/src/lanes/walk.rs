@@ -12,7 +12,7 @@
 //! Both move the next blocks in, and the last ones out, while the current ones are encrypted: what is
 //! loaded does not depend on the rounds, and shuffles, loads and stores use other units than they do.
 
-use lanelock_isa::{AesClmul, Window};
+use lanelock_isa::{AesClmul, Beside, Row, Window};
 
 use super::kind::{ChainKind, Lane};
 use crate::cipher::{Cipher, CipherKeys};
@@ -114,10 +114,27 @@ fn by_rows<S, K, const N: usize, const P: usize, C: Cipher, const SINGLE: bool, 
         };
         // The last step has no next one. Its last block is gathered again, and not used: that is
         // inside the window, and cheaper than a branch.
-        let next_data = gather(s, window, next.min(last));
-        let output = K::step::<S, N, C>(s, data, state, keys);
+        let row = window.rows(next.min(last), 1);
+        let mut coming = Gather { row, data };
+        let output = K::step::<S, N, C>(s, data, state, keys, &mut coming);
+        let next_data = coming.data;
         Lane::write_row::<S, N, FULL>(s, window, at, output);
         (at, data) = (next, next_data);
+    }
+}
+
+/// The next row, a vector behind each round.
+struct Gather<'w, V, D, const N: usize> {
+    row: Row<'w, D, N>,
+    data: [V; N],
+}
+
+impl<S: AesClmul, D, const N: usize> Beside<S> for Gather<'_, S::V, D, N> {
+    #[inline(always)]
+    fn step(&mut self, s: S, round: usize) {
+        if round <= N {
+            self.data[round - 1] = s.gather(self.row, round - 1);
+        }
     }
 }
 
@@ -152,13 +169,17 @@ fn by_squares<S, K, const N: usize, const P: usize, C: Cipher>(
     S: AesClmul,
     K: ChainKind<P>,
 {
-    // In `S::WIDTH` steps all `N` squares of the other half have to be exchanged: so many at each
-    // step.
+    // In `S::WIDTH` steps all `N` squares of the other half have to be exchanged: so many in each step.
     let at_once = N.div_ceil(S::WIDTH);
-    for i in 0..N {
-        take(s, window, &mut squares[0], 0, i);
+    // In both halves: what the first turn writes, where there is no result yet, is what is there.
+    for half in &mut *squares {
+        for i in 0..N {
+            take(s, window, half, 0, i);
+        }
     }
     for turn in 0..turns {
+        // The last turn has no next one, and reads its own again: cheaper than branches.
+        let (before, next) = (turn.saturating_sub(1), (turn + 1).min(turns - 1));
         let [even, odd] = &mut *squares;
         // The halves change places after each square, by index instead of by copying.
         let (now, other) = if turn % 2 == 0 { (even, odd) } else { (odd, even) };
@@ -167,29 +188,50 @@ fn by_squares<S, K, const N: usize, const P: usize, C: Cipher>(
             for i in 1..N {
                 data[i] = now[j][i];
             }
-            let output = K::step::<S, N, C>(s, data, state, keys);
+            let mut exchange = Exchange {
+                window: &mut *window,
+                squares: &mut *other,
+                first: j * at_once,
+                before,
+                next,
+            };
+            let output = K::step::<S, N, C>(s, data, state, keys, &mut exchange);
             if K::Data::WRITES {
                 for i in 0..N {
                     now[j][i] = output[i];
-                }
-            }
-            for k in 0..at_once {
-                let i = j * at_once + k;
-                if i < N {
-                    // `other` holds the last square: its result goes out before the next one comes
-                    // in.
-                    if turn > 0 {
-                        put(s, window, other, turn - 1, i);
-                    }
-                    if turn + 1 < turns {
-                        take(s, window, other, turn + 1, i);
-                    }
                 }
             }
         }
     }
     for i in 0..N {
         put(s, window, &squares[(turns - 1) % 2], turns - 1, i);
+    }
+}
+
+/// Squares of which the results go out, before the next ones take their places: in a step as many as are half of the
+/// places between its rounds, or fewer.
+struct Exchange<'x, 'w, V, D, const N: usize> {
+    window: &'x mut Window<'w, D, N>,
+    squares: &'x mut [[V; MOST_VECTORS]; 4],
+    /// The first vector whose square is exchanged in this step.
+    first: usize,
+    /// The numbers of the squares that go and come.
+    before: usize,
+    next: usize,
+}
+
+impl<S: AesClmul, D: Lane, const N: usize> Beside<S> for Exchange<'_, '_, S::V, D, N> {
+    #[inline(always)]
+    fn step(&mut self, s: S, round: usize) {
+        let (number, comes) = ((round - 1) / 2, round.is_multiple_of(2));
+        let i = self.first + number;
+        if number < N.div_ceil(S::WIDTH) && i < N {
+            if comes {
+                take(s, self.window, self.squares, self.next, i);
+            } else {
+                put(s, self.window, self.squares, self.before, i);
+            }
+        }
     }
 }
 

@@ -77,28 +77,35 @@ struct CtrMode {
 
 impl Mode for CtrMode {
     #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "a group has 32 blocks at most")]
     fn groups<C: Cipher, S: AesClmul, const N: usize>(
         &mut self,
         s: S,
         keys: SameKey<'_, S, C>,
         mut data: InOutBlocks<'_, '_>,
     ) -> usize {
-        // Registers, with `N` = 8 and 11 round keys: 8 states, 8 running counters, 11 keys, the
-        // order of bytes for the reversal and the step: 29. Each vector has a counter of its own,
-        // which moves on by a whole group: one addition and one shuffle a vector, none of which
-        // waits for another.
-        let mut counters = [s.counters(&self.counter); N];
-        for i in 1..N {
-            counters[i] = s.counters_add(counters[0], (i * S::WIDTH) as u64);
-        }
+        // Registers, with `N` = 8 and 11 round keys: 8 states, the running counter, 11 keys and the order of
+        // bytes for the reversal: 21.
+        let mut counter = s.counters(&self.counter);
+        let [.., mut last_byte] = self.counter;
         let mut done = 0;
         while data.len() - done >= N * S::WIDTH {
-            let mut v = counters;
-            for i in 0..N {
-                // The additions for the next group are done while this one is encrypted.
-                v[i] = s.counter_blocks(counters[i]);
-                counters[i] = s.counters_add(counters[i], (N * S::WIDTH) as u64);
+            let first = s.counter_blocks(counter);
+            let mut v = [first; N];
+            if N > 1 && usize::from(last_byte) + N * S::WIDTH <= 256 {
+                // Nothing is carried out of the last byte: numbers are added to the blocks themselves, without a
+                // shuffle each.
+                for i in 1..N {
+                    let number = (i * S::WIDTH) as u64;
+                    v[i] = s.add_words(first, s.splat_halves(0, number << 56));
+                }
+            } else {
+                for i in 1..N {
+                    v[i] = s.counter_blocks(s.counters_add(counter, (i * S::WIDTH) as u64));
+                }
             }
+            counter = s.counters_add(counter, (N * S::WIDTH) as u64);
+            last_byte = last_byte.wrapping_add((N * S::WIDTH) as u8);
             v = C::encrypt(s, v, keys);
             // The text is loaded behind the rounds, which do not need it: before them it would take
             // `N` registers.

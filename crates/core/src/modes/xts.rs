@@ -11,7 +11,7 @@
 //!
 //! A last partial block steals ciphertext from the block before it (IEEE 1619, 5.3.2).
 
-use lanelock_isa::{AesClmul, AesLevel, Block, Blocks, Kernel, StackDepth, wipe};
+use lanelock_isa::{AesClmul, AesLevel, Beside, Block, Blocks, Kernel, StackDepth, wipe};
 use subtle::ConstantTimeEq;
 
 use super::{FLIGHT, ecb::load_group};
@@ -392,24 +392,22 @@ impl<'k, S: AesClmul, C: Cipher, const ENCRYPT: bool> XtsGroup<'k, S, C, ENCRYPT
     fn run(
         &self,
         s: S,
-        mut t: [S::V; FLIGHT],
-        mut next: impl Next<S>,
+        t: [S::V; FLIGHT],
+        next: impl Next<S>,
         mut data: InOutBlocks<'_, '_>,
         at: usize,
     ) -> [S::V; FLIGHT] {
-        // Registers with 11 round keys: 8 states, 8 masks, 11 keys, one constant of the reduction:
-        // 28, and the temporaries of one product.
+        // Registers with 11 round keys: 8 states, 8 masks, 11 keys, one constant of the reduction: 28, and the
+        // temporaries of one product. The masks of the next group take the registers of round keys, or memory.
         let mut v = load_group::<S, FLIGHT>(s, &data, at);
         for i in 0..FLIGHT {
             v[i] = C::whiten(s, s.xor(v[i], t[i]), self.keys, i);
         }
-        let begun =
-            if ENCRYPT { C::begin(s, v, self.keys) } else { C::begin_decrypt(s, v, self.keys) };
+        let mut masks = NextMasks { now: t, next: t, source: next };
+        let begun = C::begin_beside::<S, ENCRYPT, FLIGHT>(s, v, self.keys, &mut masks);
         let output = &mut data.output()[at..][..FLIGHT * S::WIDTH];
         each_vector!(|i| {
-            // The last round adds its key, and the mask with it. Then mask `i` is free: its
-            // successor is made at once and takes its register, and the product overlaps with the
-            // last rounds of the other vectors.
+            // The last round adds its key, and the mask with it.
             let last = C::join(s, t[i], self.keys, i);
             let v = if ENCRYPT {
                 C::end(s, begun[i], last, self.keys, i)
@@ -417,18 +415,36 @@ impl<'k, S: AesClmul, C: Cipher, const ENCRYPT: bool> XtsGroup<'k, S, C, ENCRYPT
                 C::end_decrypt(s, begun[i], last, self.keys, i)
             };
             s.store(v, &mut output[i * S::WIDTH..]);
-            t[i] = next.next(s, &t, i);
         });
-        t
+        masks.next
+    }
+}
+
+/// The masks of the next group, which are made between the rounds of this one, a product behind each round: behind all
+/// of them the products would wait for one another.
+struct NextMasks<V, N> {
+    now: [V; FLIGHT],
+    next: [V; FLIGHT],
+    source: N,
+}
+
+impl<S: AesClmul, N: Next<S>> Beside<S> for NextMasks<S::V, N> {
+    #[inline(always)]
+    fn step(&mut self, s: S, round: usize) {
+        let i = round - 1;
+        if i < FLIGHT {
+            let before = if i == 0 { self.now[FLIGHT - 1] } else { self.next[i - 1] };
+            // In its place from both sides: the optimiser would make all masks before the first round.
+            self.next[i] = s.here(self.source.next(s, i, s.here(self.now[i]), s.here(before)));
+        }
     }
 }
 
 /// Where the masks of the next group come from. With one block a vector each is the double of the one
 /// before, which is cheaper than a product.
 trait Next<S: Blocks> {
-    /// Those of vector `i`, where the vectors below have theirs in `t` and the others still those of
-    /// this group.
-    fn next(&mut self, s: S, t: &[S::V; FLIGHT], i: usize) -> S::V;
+    /// Those of vector `i`, whose masks are `now`; `before` are those of the vector before it.
+    fn next(&mut self, s: S, i: usize, now: S::V, before: S::V) -> S::V;
 }
 
 /// The data unit goes on.
@@ -445,12 +461,12 @@ impl<V: Copy> Advance<V> {
 
 impl<S: AesClmul> Next<S> for Advance<S::V> {
     #[inline(always)]
-    fn next(&mut self, s: S, t: &[S::V; FLIGHT], i: usize) -> S::V {
+    fn next(&mut self, s: S, _: usize, now: S::V, before: S::V) -> S::V {
         // A group of 16 or 32 blocks: times x^16 or x^32, shifts by 2 or 4 bytes.
         match S::WIDTH {
-            1 => s.double(t[(i + FLIGHT - 1) % FLIGHT], &mut self.carries),
-            2 => times_bytes::<S, 2, 14>(s, t[i]),
-            _ => times_bytes::<S, 4, 12>(s, t[i]),
+            1 => s.double(before, &mut self.carries),
+            2 => times_bytes::<S, 2, 14>(s, now),
+            _ => times_bytes::<S, 4, 12>(s, now),
         }
     }
 }
@@ -470,14 +486,14 @@ impl<V: Copy> Fresh<V> {
 
 impl<S: AesClmul> Next<S> for Fresh<S::V> {
     #[inline(always)]
-    fn next(&mut self, s: S, t: &[S::V; FLIGHT], i: usize) -> S::V {
+    fn next(&mut self, s: S, i: usize, _: S::V, before: S::V) -> S::V {
         // With several blocks a vector all come from the first mask, times x^(i * WIDTH), rather
         // than each from the one before: products that do not wait for one another. Doublings are
         // short enough.
         let first = self.first;
         match (i, i * S::WIDTH) {
             (0, _) => first,
-            _ if S::WIDTH == 1 => s.double(t[i - 1], &mut self.carries),
+            _ if S::WIDTH == 1 => s.double(before, &mut self.carries),
             (_, 2) => times_power::<S, 2, 62>(s, first),
             (_, 4) => times_power::<S, 4, 60>(s, first),
             (_, 6) => times_power::<S, 6, 58>(s, first),
@@ -500,7 +516,7 @@ fn fresh<S: AesClmul>(s: S, first: S::V) -> [S::V; FLIGHT] {
     let mut t = [first; FLIGHT];
     let mut next = Fresh::new(s, first);
     each_vector!(|i| {
-        t[i] = next.next(s, &t, i);
+        t[i] = next.next(s, i, first, t[i.saturating_sub(1)]);
     });
     t
 }

@@ -294,43 +294,20 @@ impl<const W: usize> AesRounds for Portable<W> {
         text
     }
 
-    #[inline(never)]
+    /// There are no units that rounds leave free: the other work is done behind them.
+    #[inline]
     fn begin<const ENCRYPT: bool, const N: usize>(
         self,
         blocks: [[Block; W]; N],
         first: [Planes; N],
         keys: &impl RoundKeys<Self>,
-    ) -> [Begun<Planes, Planes>; N] {
-        let mut i = 0;
-        blocks.map(|blocks| {
-            let mut state = slice(&blocks);
-            add_key(&mut state, &first[i]);
-            for round in 1..keys.rounds() {
-                let key = keys.get(self, round, i);
-                if ENCRYPT {
-                    encrypt_round(&mut state, true, &key);
-                } else {
-                    decrypt_round(&mut state, true, &key);
-                }
-            }
-            i += 1;
-            Begun { state, before: [0; 8] }
-        })
-    }
-
-    /// There are no units that rounds leave free: the other work is done behind them.
-    #[inline]
-    fn encrypt_beside<const N: usize>(
-        self,
-        v: [[Block; W]; N],
-        keys: impl RoundKeys<Self>,
         beside: &mut impl Beside<Self>,
-    ) -> [[Block; W]; N] {
-        let v = self.encrypt::<N>(v, keys);
+    ) -> [Begun<Planes, Planes>; N] {
+        let begun = begin::<_, ENCRYPT, _, N>(self, blocks, first, keys);
         for step in 1..=STEPS {
             beside.step(self, step);
         }
-        v
+        begun
     }
 
     #[inline]
@@ -456,4 +433,29 @@ fn add_low64(block: &Block, n: u64) -> Block {
     let number = u128::from_be_bytes(*block);
     let low = number.wrapping_add(n.into()) & u128::from(u64::MAX);
     (number & !u128::from(u64::MAX) | low).to_be_bytes()
+}
+
+/// All rounds but the last.
+#[inline(never)]
+fn begin<K: RoundKeys<Portable<W>>, const ENCRYPT: bool, const W: usize, const N: usize>(
+    s: Portable<W>,
+    blocks: [[Block; W]; N],
+    first: [Planes; N],
+    keys: &K,
+) -> [Begun<Planes, Planes>; N] {
+    let mut i = 0;
+    blocks.map(|blocks| {
+        let mut state = slice(&blocks);
+        add_key(&mut state, &first[i]);
+        for round in 1..keys.rounds() {
+            let key = keys.get(s, round, i);
+            if ENCRYPT {
+                encrypt_round(&mut state, true, &key);
+            } else {
+                decrypt_round(&mut state, true, &key);
+            }
+        }
+        i += 1;
+        Begun { state, before: [0; 8] }
+    })
 }

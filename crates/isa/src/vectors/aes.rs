@@ -69,13 +69,19 @@ impl<S: AesRounds, const R: usize> RoundKeys<S> for [S::K; R] {
     }
 }
 
-/// The places for other work between the rounds of [`AesRounds::encrypt_beside`]: AES-128 has so many.
+/// The places for other work between the rounds of [`AesRounds::begin_beside`]: AES-128 has so many.
 pub const STEPS: usize = 9;
 
-/// Work that is done between the rounds of an encryption: see [`AesRounds::encrypt_beside`].
+/// Work that is done between the rounds of a cipher: see [`AesRounds::begin_beside`].
 pub trait Beside<S: AesRounds> {
     /// What belongs behind round `round`, from 1 to [`STEPS`]. `#[inline(always)]`, like a kernel.
     fn step(&mut self, s: S, round: usize);
+}
+
+/// No other work.
+impl<S: AesRounds> Beside<S> for () {
+    #[inline(always)]
+    fn step(&mut self, _: S, _: usize) {}
 }
 
 /// The blocks of a vector on their way through the cipher: see [`AesRounds::encrypt_begin`].
@@ -166,7 +172,7 @@ pub trait AesRounds: Blocks {
         for i in 0..N {
             v[i] = self.whiten(v[i], first[i]);
         }
-        let begun = self.begin::<true, N>(v, first, &keys);
+        let begun = self.begin::<true, N>(v, first, &keys, &mut ());
         end::<_, true, N>(self, begun, [self.zero(); N], keys)
     }
     /// Encrypts `x ^ y` lane by lane: `y` is the part that may arrive late (the
@@ -186,7 +192,7 @@ pub trait AesRounds: Blocks {
             let early = self.whiten(x[i], first[i]);
             v[i] = self.xor(v[i], early);
         }
-        let begun = self.begin::<true, N>(v, first, &keys);
+        let begun = self.begin::<true, N>(v, first, &keys, &mut ());
         end::<_, true, N>(self, begun, [self.zero(); N], keys)
     }
     /// Like [`encrypt`](AesRounds::encrypt), for vectors that [`whiten`](AesRounds::whiten) was applied to.
@@ -197,7 +203,7 @@ pub trait AesRounds: Blocks {
         keys: impl RoundKeys<Self>,
     ) -> [Self::V; N] {
         let first = round_key::<_, N>(self, keys, 0);
-        let begun = self.begin::<true, N>(v, first, &keys);
+        let begun = self.begin::<true, N>(v, first, &keys, &mut ());
         end::<_, true, N>(self, begun, [self.zero(); N], keys)
     }
     /// [`encrypt_whitened`](AesRounds::encrypt_whitened), and exclusive or with `next`, which is there
@@ -212,37 +218,8 @@ pub trait AesRounds: Blocks {
         keys: impl RoundKeys<Self>,
     ) -> [Self::V; N] {
         let first = round_key::<_, N>(self, keys, 0);
-        let begun = self.begin::<true, N>(v, first, &keys);
+        let begun = self.begin::<true, N>(v, first, &keys, &mut ());
         end::<_, true, N>(self, begun, next, keys)
-    }
-    /// Like [`encrypt`](AesRounds::encrypt), with other work between the rounds: it fills the units that
-    /// AES leaves free.
-    #[inline(always)]
-    fn encrypt_beside<const N: usize>(
-        self,
-        mut v: [Self::V; N],
-        keys: impl RoundKeys<Self>,
-        beside: &mut impl Beside<Self>,
-    ) -> [Self::V; N] {
-        let first = round_key::<_, N>(self, keys, 0);
-        for i in 0..N {
-            v[i] = self.whiten(v[i], first[i]);
-        }
-        let mut begun = enter::<_, N>(self, v, first);
-        each_round!(keys, round, {
-            for i in 0..N {
-                let after = keys.get(self, round, i);
-                let next = self.encrypt_round(begun[i].state, begun[i].before, after);
-                // Otherwise the compiler takes one vector through all rounds, then the next.
-                begun[i] = Begun { state: self.order(next), before: after };
-            }
-            // Behind the N rounds and before the next N, so that the carry-less products of
-            // the step start while the rounds are in flight: they use another unit.
-            if round <= STEPS {
-                beside.step(self, round);
-            }
-        });
-        end::<_, true, N>(self, begun, [self.zero(); N], keys)
     }
     /// Decrypts `N` vectors with round keys of the equivalent inverse cipher (FIPS 197, 5.3.5).
     #[inline(always)]
@@ -255,7 +232,7 @@ pub trait AesRounds: Blocks {
         for i in 0..N {
             v[i] = self.whiten(v[i], first[i]);
         }
-        let begun = self.begin::<false, N>(v, first, &keys);
+        let begun = self.begin::<false, N>(v, first, &keys, &mut ());
         end::<_, false, N>(self, begun, [self.zero(); N], keys)
     }
 
@@ -267,13 +244,10 @@ pub trait AesRounds: Blocks {
     #[inline(always)]
     fn encrypt_begin<const N: usize>(
         self,
-        mut v: [Self::V; N],
+        v: [Self::V; N],
         keys: impl RoundKeys<Self>,
     ) -> [Begun<Self::State, Self::K>; N] {
-        for v in &mut v {
-            *v = self.here(*v);
-        }
-        self.begin::<true, N>(v, round_key::<_, N>(self, keys, 0), &keys)
+        self.begin_beside::<true, N>(v, keys, &mut ())
     }
     /// The end of what [`encrypt_begin`](AesRounds::encrypt_begin) began, with a text that was
     /// [joined](AesRounds::join) with the last round key.
@@ -290,13 +264,24 @@ pub trait AesRounds: Blocks {
     #[inline(always)]
     fn decrypt_begin<const N: usize>(
         self,
+        v: [Self::V; N],
+        keys: impl RoundKeys<Self>,
+    ) -> [Begun<Self::State, Self::K>; N] {
+        self.begin_beside::<false, N>(v, keys, &mut ())
+    }
+    /// [`encrypt_begin`](AesRounds::encrypt_begin), or [`decrypt_begin`](AesRounds::decrypt_begin), with other work
+    /// between the rounds: it fills the units that AES leaves free.
+    #[inline(always)]
+    fn begin_beside<const ENCRYPT: bool, const N: usize>(
+        self,
         mut v: [Self::V; N],
         keys: impl RoundKeys<Self>,
+        beside: &mut impl Beside<Self>,
     ) -> [Begun<Self::State, Self::K>; N] {
         for v in &mut v {
             *v = self.here(*v);
         }
-        self.begin::<false, N>(v, round_key::<_, N>(self, keys, 0), &keys)
+        self.begin::<ENCRYPT, N>(v, round_key::<_, N>(self, keys, 0), &keys, beside)
     }
     /// The end of what [`decrypt_begin`](AesRounds::decrypt_begin) began.
     #[inline(always)]
@@ -309,23 +294,38 @@ pub trait AesRounds: Blocks {
         self.decrypt_last_round(v.state, v.before, last, joined)
     }
 
-    /// All rounds but the last, of whitened vectors. Each key is asked for once: to read it can cost as much
-    /// as a round. `first` are those of round 0.
+    /// All rounds but the last, of whitened vectors, with other work between them. Each key is asked for once: to
+    /// read it can cost as much as a round. `first` are those of round 0.
     #[inline(always)]
     fn begin<const ENCRYPT: bool, const N: usize>(
         self,
         whitened: [Self::V; N],
         first: [Self::K; N],
         keys: &impl RoundKeys<Self>,
+        beside: &mut impl Beside<Self>,
     ) -> [Begun<Self::State, Self::K>; N] {
         let mut begun = enter::<_, N>(self, whitened, first);
-        pass::<_, _, ENCRYPT, N, 1, 10>(self, &mut begun, keys);
-        if keys.rounds() > 10 {
-            pass::<_, _, ENCRYPT, N, 10, 12>(self, &mut begun, keys);
-            if keys.rounds() > 12 {
-                pass::<_, _, ENCRYPT, N, 12, 14>(self, &mut begun, keys);
+        each_round!(keys, round, {
+            for i in 0..N {
+                let Begun { state, before } = begun[i];
+                let after = keys.get(self, round, i);
+                let next = if ENCRYPT {
+                    self.encrypt_round(state, before, after)
+                } else {
+                    self.decrypt_round(state, before, after)
+                };
+                // Otherwise the compiler takes one vector through all rounds, then the next, or the second
+                // instruction of the last round behind the branch.
+                let ordered = N > 1 || matches!(round, 9 | 11 | 13);
+                begun[i] =
+                    Begun { state: if ordered { self.order(next) } else { next }, before: after };
             }
-        }
+            // Behind the N rounds and before the next N, so that what the step begins, such as carry-less
+            // products in another unit, goes on while the rounds are in flight.
+            if round <= STEPS {
+                beside.step(self, round);
+            }
+        });
         begun
     }
 
@@ -380,37 +380,6 @@ fn enter<S: AesRounds, const N: usize>(
         begun[i] = Begun { state: s.enter(whitened[i], first[i]), before: first[i] };
     }
     begun
-}
-
-/// Rounds `FROM` to `END` - 1 of all vectors.
-#[inline(always)]
-fn pass<
-    S: AesRounds,
-    K: RoundKeys<S>,
-    const ENCRYPT: bool,
-    const N: usize,
-    const FROM: usize,
-    const END: usize,
->(
-    s: S,
-    begun: &mut [Begun<S::State, S::K>; N],
-    keys: &K,
-) {
-    for round in FROM..END {
-        for i in 0..N {
-            let Begun { state, before } = begun[i];
-            let after = keys.get(s, round, i);
-            let next = if ENCRYPT {
-                s.encrypt_round(state, before, after)
-            } else {
-                s.decrypt_round(state, before, after)
-            };
-            // Otherwise the compiler takes one vector through all rounds, then the next, or the second
-            // instruction of the last round behind the branch.
-            let ordered = N > 1 || round + 1 == END;
-            begun[i] = Begun { state: if ordered { s.order(next) } else { next }, before: after };
-        }
-    }
 }
 
 /// The last round, and exclusive or with `text`.

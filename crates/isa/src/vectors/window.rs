@@ -186,7 +186,7 @@ impl<D> LaneBuffers<D> {
         for lane in used..N * width {
             (self.base[lane], self.end[lane]) = (self.base[0], 0);
         }
-        Window { buffers: self, width, in_last: used - (N - 1) * width, blocks }
+        Window { now: self.now, buffers: self, width, in_last: used - (N - 1) * width, blocks }
     }
 }
 
@@ -201,6 +201,9 @@ pub struct Window<'w, D, const N: usize> {
     /// buffer of their own with so many `blocks` left; the other lanes of the last vector point to lane 0's,
     /// and are only read.
     buffers: &'w mut LaneBuffers<D>,
+    /// The number of the first block: that of the buffers, where a store of blocks might have changed it for all that
+    /// the optimiser knows.
+    now: usize,
     width: usize,
     in_last: usize,
     blocks: usize,
@@ -230,7 +233,7 @@ impl<D, const N: usize> Window<'_, D, N> {
     pub fn rows(&self, at: usize, count: usize) -> Row<'_, D, N> {
         assert!(at < self.blocks && self.blocks - at >= count, "{OUTSIDE}");
         let Self { buffers, width, .. } = self;
-        Row { buffers, width: *width, first: buffers.now + at, count }
+        Row { buffers, width: *width, first: offset(self.now + at), count }
     }
 }
 
@@ -251,9 +254,15 @@ impl<const N: usize> Window<'_, &mut [Block], N> {
     #[inline(always)]
     pub fn rows_mut(&mut self, width: usize, at: usize, count: usize) -> RowMut<'_, N> {
         assert!(at < self.blocks && self.blocks - at >= count && width == self.width, "{OUTSIDE}");
-        let (first, in_last) = (self.buffers.now + at, self.in_last);
+        let (first, in_last) = (offset(self.now + at), self.in_last);
         RowMut { base: &mut self.buffers.base, width, in_last, first, count }
     }
+}
+
+/// The bytes of so many blocks: the lanes of a row have it in common, where each address would be a product.
+#[inline(always)]
+fn offset(blocks: usize) -> usize {
+    blocks.wrapping_mul(size_of::<Block>())
 }
 
 /// The same blocks of every lane: made by [`Window::rows`], which proved that they are inside.
@@ -261,7 +270,7 @@ impl<const N: usize> Window<'_, &mut [Block], N> {
 pub struct Row<'w, D, const N: usize> {
     buffers: &'w LaneBuffers<D>,
     width: usize,
-    /// The number of the first block.
+    /// The bytes from block 0 to the first block.
     first: usize,
     count: usize,
 }
@@ -287,8 +296,8 @@ impl<'w, D, const N: usize> Row<'w, D, N> {
     pub(crate) fn read_run(self, vector: usize, lane: usize, length: usize) -> &'w [Block] {
         assert!(length <= self.count, "{FEW}");
         assert!(vector < N && lane < self.width, "a lane outside of the vectors");
-        let first = self.buffers.base[vector * self.width + lane].wrapping_add(self.first);
-        // SAFETY: the window has proved that `count` blocks from number `first` on are borrowed in every lane of
+        let first = self.buffers.base[vector * self.width + lane].wrapping_byte_add(self.first);
+        // SAFETY: the window has proved that `count` blocks from `first` on are borrowed in every lane of
         // its vectors, and the shared borrow of it keeps writers away.
         unsafe { core::slice::from_raw_parts(first, length) }
     }
@@ -301,7 +310,7 @@ pub struct RowMut<'w, const N: usize> {
     base: &'w mut [*mut Block; MOST_LANES],
     width: usize,
     in_last: usize,
-    /// The number of the first block.
+    /// The bytes from block 0 to the first block.
     first: usize,
     count: usize,
 }
@@ -327,8 +336,8 @@ impl<const N: usize> RowMut<'_, N> {
             lane < self.width && (vector + 1 < N || vector < N && lane < self.in_last),
             "a lane without a buffer"
         );
-        let first = self.base[vector * self.width + lane].wrapping_add(self.first);
-        // SAFETY: the window has proved that `count` blocks from number `first` on are borrowed mutably in this
+        let first = self.base[vector * self.width + lane].wrapping_byte_add(self.first);
+        // SAFETY: the window has proved that `count` blocks from `first` on are borrowed mutably in this
         // lane, which has a buffer of its own; the mutable borrow of the window keeps all others away.
         unsafe { core::slice::from_raw_parts_mut(first, length) }
     }

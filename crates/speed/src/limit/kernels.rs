@@ -46,11 +46,13 @@ impl<K: Kernel> Kernel for KernelPair<K> {
     }
 }
 
-/// Encrypts each of `N` vectors `TURNS / 10` times; the result is the next call's input, so that
+/// Encrypts each of `N` vectors `TURNS / 10` times, or decrypts it; the result is the next call's input, so that
 /// calls do not overlap.
-pub(super) struct ManyCiphers<const N: usize, const R: usize>(pub(super) Block);
+pub(super) struct ManyCiphers<const N: usize, const R: usize, const ENCRYPT: bool>(
+    pub(super) Block,
+);
 
-impl<const N: usize, const R: usize> Kernel for ManyCiphers<N, R> {
+impl<const N: usize, const R: usize, const ENCRYPT: bool> Kernel for ManyCiphers<N, R, ENCRYPT> {
     type Out = Block;
 
     #[inline(always)]
@@ -59,7 +61,7 @@ impl<const N: usize, const R: usize> Kernel for ManyCiphers<N, R> {
         let keys = [s.key(&key); R];
         let mut v = [s.load(&[self.0; 4]); N];
         for _ in 0..TURNS / 10 {
-            v = s.encrypt::<N>(v, keys);
+            v = if ENCRYPT { s.encrypt::<N>(v, keys) } else { s.decrypt::<N>(v, keys) };
         }
         sum(s, v)
     }

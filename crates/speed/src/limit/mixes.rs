@@ -4,7 +4,7 @@
 
 use std::hint::black_box;
 
-use lanelock_isa::{AesClmul, Block, Kernel};
+use lanelock_isa::{AesClmul, Beside, Block, Kernel};
 
 /// So many blocks fit into the first cache of every processor.
 pub(super) const BLOCKS: usize = 1280;
@@ -47,6 +47,8 @@ impl<const MODE: u8, const N: usize, const R: usize> Kernel for Mix<'_, MODE, N,
         let keys = [s.key(&black_box([0x5a; 16])); R];
         let (h, k) = (s.splat(&black_box([0x24; 16])), s.splat(&black_box([0x3c; 16])));
         let (mut counter, mut sink) = (h, s.zero());
+        let (mut before, mut after) = ([h; N], [k; N]);
+        let masks = black_box([[0x24; 16]; 8]);
         for blocks in self.0.chunks_exact_mut(N * S::WIDTH * stride(MODE)) {
             let mut texts = [h; N];
             for i in 0..N {
@@ -56,62 +58,81 @@ impl<const MODE: u8, const N: usize, const R: usize> Kernel for Mix<'_, MODE, N,
                     s.load(&blocks[i * S::WIDTH..])
                 };
             }
-            if MODE == GCM || MODE == HASH {
-                sink = s.xor(sink, hash(s, texts, h, k));
-            }
-            if MODE == LANES || MODE == LANES_MAC {
-                texts = turn(s, texts);
-            }
-            let mut masks = [h; N];
-            if MODE == XTS || MODE == OCB {
-                for i in 0..N {
-                    let mut carries = k;
-                    masks[i] = if MODE == XTS {
-                        s.double(counter, &mut carries)
-                    } else {
-                        s.xor(counter, k)
-                    };
-                    counter = s.add_words(counter, k);
+            match MODE {
+                HASH => sink = s.xor(sink, hash(s, texts, h, k)),
+                CTR | GCM => {
+                    if MODE == GCM {
+                        sink = s.xor(sink, hash(s, texts, h, k));
+                    }
+                    let mut v = texts;
+                    for i in 0..N {
+                        counter = s.add_words(counter, k);
+                        v[i] = counter;
+                    }
+                    v = s.encrypt::<N>(v, keys);
+                    for i in 0..N {
+                        s.store(s.xor(v[i], texts[i]), &mut blocks[i * S::WIDTH..]);
+                    }
                 }
-            }
-            let mut v = texts;
-            for i in 0..N {
-                if MODE == CTR || MODE == GCM {
-                    counter = s.add_words(counter, k);
-                    v[i] = counter;
-                } else {
-                    v[i] = s.xor(texts[i], masks[i]);
-                }
-            }
-            if MODE == CBC_DECRYPT {
-                v = s.decrypt::<N>(texts, keys);
-            } else if MODE != HASH {
-                v = s.encrypt::<N>(v, keys);
-            }
-            for i in 0..N {
-                match MODE {
-                    CTR | GCM => v[i] = s.xor(v[i], texts[i]),
-                    CBC_DECRYPT => {
+                CBC_DECRYPT => {
+                    let v = s.decrypt::<N>(texts, keys);
+                    for i in 0..N {
                         let before = if i == 0 { k } else { texts[i - 1] };
-                        v[i] = s.xor(v[i], s.shift_in(before, texts[i]));
+                        let v = s.xor(v[i], s.shift_in(before, texts[i]));
+                        s.store(v, &mut blocks[i * S::WIDTH..]);
                     }
-                    XTS => v[i] = s.xor(v[i], masks[i]),
-                    OCB => {
-                        v[i] = s.xor(v[i], masks[i]);
-                        sink = s.xor(sink, texts[i]);
-                    }
-                    _ => {}
                 }
-            }
-            if MODE == LANES {
-                v = turn(s, v);
-            }
-            for i in 0..N {
-                match MODE {
-                    HASH => {}
-                    LANES_MAC => sink = s.xor(sink, v[i]),
-                    TENTH => s.store_strided(v[i], blocks, i * S::WIDTH * 10, 10),
-                    _ => s.store(v[i], &mut blocks[i * S::WIDTH..]),
+                // Masks are added with the keys at both ends of the cipher.
+                XTS | OCB => {
+                    let (mut v, mut ends) = (texts, [h; N]);
+                    let mut carries = k;
+                    for i in 0..N {
+                        let mask = if MODE == XTS {
+                            counter = s.double(counter, &mut carries);
+                            ends[i] = counter;
+                            s.whiten(counter, keys[0])
+                        } else {
+                            sink = s.xor(sink, texts[i]);
+                            s.xor(s.load(&masks[i % 2 * S::WIDTH..]), h)
+                        };
+                        v[i] = s.xor(texts[i], mask);
+                    }
+                    let begun = s.encrypt_begin::<N>(v, keys);
+                    for i in 0..N {
+                        let end = if MODE == XTS {
+                            s.join(ends[i], keys[R - 1])
+                        } else {
+                            s.xor(s.load(&masks[i % 2 * S::WIDTH..]), k)
+                        };
+                        let v = s.encrypt_end(begun[i], keys[R - 1], end);
+                        s.store(v, &mut blocks[i * S::WIDTH..]);
+                    }
+                }
+                // The squares of the next group come in and those of the last one go out beside the rounds.
+                LANES | LANES_MAC => {
+                    let mut squares = Squares::<_, N, MODE> { coming: texts, going: after };
+                    for i in 0..N {
+                        before[i] = s.whiten(before[i], keys[0]);
+                    }
+                    let begun = s.begin_beside::<true, N>(before, keys, &mut squares);
+                    for i in 0..N {
+                        let end = s.join(s.zero(), keys[R - 1]);
+                        after[i] = s.encrypt_end(begun[i], keys[R - 1], end);
+                    }
+                    before = squares.coming;
+                    for i in 0..N {
+                        if MODE == LANES {
+                            s.store(squares.going[i], &mut blocks[i * S::WIDTH..]);
+                        } else {
+                            sink = s.xor(sink, after[i]);
+                        }
+                    }
+                }
+                _ => {
+                    let v = s.encrypt::<N>(texts, keys);
+                    for i in 0..N {
+                        s.store_strided(v[i], blocks, i * S::WIDTH * 10, 10);
+                    }
                 }
             }
         }
@@ -136,16 +157,31 @@ fn hash<S: AesClmul, const N: usize>(s: S, texts: [S::V; N], h: S::V, k: S::V) -
     s.xor3(high, s.swap_halves(low), s.clmul_low(low, k))
 }
 
-/// Squares of blocks with rows and columns exchanged.
-#[inline(always)]
-fn turn<S: AesClmul, const N: usize>(s: S, mut v: [S::V; N]) -> [S::V; N] {
-    let mut i = 0;
-    while i + S::WIDTH <= N {
-        let mut square = [v[i]; 4];
-        square[..S::WIDTH].copy_from_slice(&v[i..i + S::WIDTH]);
-        square = s.turn(square);
-        v[i..i + S::WIDTH].copy_from_slice(&square[..S::WIDTH]);
-        i += S::WIDTH;
+/// Squares of blocks whose rows and columns are exchanged, of lanes that are read and that are written.
+struct Squares<V, const N: usize, const MODE: u8> {
+    coming: [V; N],
+    going: [V; N],
+}
+
+impl<S: AesClmul, const N: usize, const MODE: u8> Beside<S> for Squares<S::V, N, MODE> {
+    #[inline(always)]
+    fn step(&mut self, s: S, round: usize) {
+        let square = (round - 1) / 2 * S::WIDTH;
+        if S::WIDTH > 1 && square + S::WIDTH <= N {
+            if round % 2 == 1 {
+                turn(s, &mut self.coming[square..]);
+            } else if MODE == LANES {
+                turn(s, &mut self.going[square..]);
+            }
+        }
     }
-    v
+}
+
+/// Exchanges the rows and columns of a square.
+#[inline(always)]
+fn turn<S: AesClmul>(s: S, v: &mut [S::V]) {
+    let mut square = [v[0]; 4];
+    square[..S::WIDTH].copy_from_slice(&v[..S::WIDTH]);
+    square = s.turn(square);
+    v[..S::WIDTH].copy_from_slice(&square[..S::WIDTH]);
 }

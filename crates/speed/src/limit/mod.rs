@@ -4,7 +4,8 @@
 //! carry-less products from registers, what a chain of rounds waits for, and how fast memory is read and
 //! written. No loads, shuffles or additions of an algorithm are counted here.
 //!
-//! With *A* = cycles per byte of AES with all rounds of the key size, *L* = cycles of one block alone
+//! With *A* = cycles per byte of AES with all rounds of the key size (to encrypt or to decrypt, whichever takes less:
+//! both use the same units), *L* = cycles of one block alone
 //! over 16, *C* = cycles per byte of one product for each vector, *M*(a, c) = cycles per byte of *a*
 //! rounds and *c* products for each vector, mixed:
 //!
@@ -34,7 +35,8 @@
 //!
 //! **The whole mix of instructions** ([`Limits::mix_cycles_per_byte`]): the loads, stores, counters, shuffles and
 //! additions of a mode with its rounds and products, in an order in which nothing waits. For chains *A* is
-//! replaced by that of the mix. It is known for keys of 128 and 256 bits and the modes that are bound by
+//! replaced by that of the mix; squares of blocks are turned for the next group and the last one beside the rounds of
+//! this one. Groups of several sizes are measured, and the fastest counts. It is known for keys of 128 and 256 bits and the modes that are bound by
 //! throughput. For hashes of many messages it is the rounds with reading the blocks and changing rows of words into
 //! columns.
 //!
@@ -141,6 +143,15 @@ enum Inner {
     Sha3,
     Shake128,
     TurboShake128,
+}
+
+/// Cycles of all ciphers of a vector: twelve of them or eight, encrypted or decrypted, by units that are the
+/// same for both.
+macro_rules! both_ways {
+    ($level:expr, $keys:literal) => {{
+        let encrypted = cycles($level, ManyCiphers::<12, $keys, true>) / 12.0;
+        encrypted.min(cycles($level, ManyCiphers::<8, $keys, false>) / 8.0)
+    }};
 }
 
 /// How a row hashes: so many messages with so many blocks each.
@@ -413,17 +424,20 @@ impl Limits {
 
     fn measured(&self, quantity: Quantity) -> f64 {
         let level = self.level;
-        // Each of twelve vectors in each turn; ciphers have ten rounds or more in a turn.
+        // Each of twelve vectors in each turn; ciphers have ten rounds or more in a turn, and a vector is meant.
         let rounds = |cycles: f64| cycles / float(12 * TURNS);
-        let ciphers = |cycles: f64| cycles / float(12 * TURNS / 10);
-        let chain = |cycles: f64| cycles / float(TURNS / 10);
+        let ciphers = |cycles: f64| cycles / float(TURNS / 10);
         match quantity {
-            Quantity::Aes(10) => ciphers(cycles(level, ManyCiphers::<12, 11>)),
-            Quantity::Aes(12) => ciphers(cycles(level, ManyCiphers::<12, 13>)),
-            Quantity::Aes(_) => ciphers(cycles(level, ManyCiphers::<12, 15>)),
-            Quantity::Chain(10) => chain(latency(level, |b| Narrow(ManyCiphers::<1, 11>(b)))),
-            Quantity::Chain(12) => chain(latency(level, |b| Narrow(ManyCiphers::<1, 13>(b)))),
-            Quantity::Chain(_) => chain(latency(level, |b| Narrow(ManyCiphers::<1, 15>(b)))),
+            Quantity::Aes(rounds) => ciphers(match rounds {
+                10 => both_ways!(level, 11),
+                12 => both_ways!(level, 13),
+                _ => both_ways!(level, 15),
+            }),
+            Quantity::Chain(rounds) => ciphers(match rounds {
+                10 => latency(level, |b| Narrow(ManyCiphers::<1, 11, true>(b))),
+                12 => latency(level, |b| Narrow(ManyCiphers::<1, 13, true>(b))),
+                _ => latency(level, |b| Narrow(ManyCiphers::<1, 15, true>(b))),
+            }),
             // One set of units for both.
             Quantity::Mix(rounds) if level.name() == "portable" => {
                 self.cycles(Quantity::Aes(rounds)) + 3.25 * self.cycles(Quantity::Product)
@@ -543,29 +557,35 @@ macro_rules! walk {
 }
 
 impl Limits {
-    /// Cycles a block of the mix of a mode: of groups of eight vectors, or of four where masks and products
-    /// take many registers and a level may have few.
+    /// Cycles a block of the mix of a mode: of the groups that a level takes fastest, which has many registers or
+    /// few, and looks far ahead or not.
     fn instructions(&self, mode: u8, rounds: usize) -> f64 {
         macro_rules! modes {
-            ($($mode:ident)*; $($either:ident)*) => {
+            ($($mode:ident: $($vectors:literal)*;)*) => {
                 match (mode, rounds) {
                     $(
-                        (mixes::$mode, 10) => walk!(self, mixes::$mode, 8, 11),
-                        (mixes::$mode, _) => walk!(self, mixes::$mode, 8, 15),
-                    )*
-                    $(
-                        (mixes::$either, 10) => {
-                            walk!(self, mixes::$either, 4, 11).min(walk!(self, mixes::$either, 8, 11))
+                        (mixes::$mode, 10) => {
+                            f64::INFINITY $(.min(walk!(self, mixes::$mode, $vectors, 11)))*
                         }
-                        (mixes::$either, _) => {
-                            walk!(self, mixes::$either, 4, 15).min(walk!(self, mixes::$either, 8, 15))
+                        (mixes::$mode, _) => {
+                            f64::INFINITY $(.min(walk!(self, mixes::$mode, $vectors, 15)))*
                         }
                     )*
                     _ => f64::NAN,
                 }
             };
         }
-        modes!(CTR CBC_DECRYPT TENTH; XTS OCB GCM HASH LANES LANES_MAC)
+        modes! {
+            CTR: 4 8;
+            CBC_DECRYPT: 4 8;
+            XTS: 4 8;
+            OCB: 4 8;
+            GCM: 4 6 8;
+            HASH: 8 12;
+            LANES: 4 8;
+            LANES_MAC: 4 8;
+            TENTH: 3 8;
+        }
     }
 }
 

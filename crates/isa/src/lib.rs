@@ -108,9 +108,11 @@ pub use family::{
     AesLevel, HashLevel, LimbLevel, ShaLevel, StackDepth, families, last_level_run,
     matrices_are_fast, policy,
 };
+pub use limbs::{
+    GroupKernel, LimbGroups, LimbKernel, LimbPart, Limbs, MOST_LIMBS, NONE, PortableLimbs,
+};
 #[cfg(target_arch = "x86_64")]
 pub use limbs::{Ifma256, Ifma512};
-pub use limbs::{LimbKernel, LimbPart, Limbs, MOST_LIMBS, PortableLimbs};
 pub use place::{Filled, Place, in_place};
 pub use policy::Policy;
 pub use portable::Portable;

@@ -3,7 +3,7 @@
 
 #![allow(clippy::cast_possible_truncation, reason = "tests")]
 
-use lanelock_isa::{LimbKernel, LimbLevel, Limbs, MOST_LIMBS};
+use lanelock_isa::{GroupKernel, LimbGroups, LimbKernel, LimbLevel, Limbs, MOST_LIMBS, NONE};
 use lanelock_testkit::{Rng, skip};
 
 type Lanes = [u64; MOST_LIMBS];
@@ -118,6 +118,95 @@ fn every_level_computes_as_integers_do() {
                 "{level}: {inputs:x?}"
             );
         }
+    }
+}
+
+/// All operations on groups, of two vectors.
+struct Groups<'a>([&'a Lanes; 2]);
+
+impl GroupKernel for Groups<'_> {
+    type Out = Vec<Vec<u64>>;
+
+    #[inline(always)]
+    fn run<S: LimbGroups>(self, s: S) -> Vec<Vec<u64>> {
+        let [a, b] = [s.load(self.0[0]), s.load(self.0[1])];
+        let out = [
+            s.splat_groups([self.0[0][0], self.0[0][1]]),
+            s.pick::<0, 1, 2, 3>(a, b),
+            s.pick::<7, NONE, 2, 4>(a, b),
+            s.pick::<NONE, 5, 6, 1>(a, b),
+            s.arrange::<0b11_10_01_00, 0b1111>(a),
+            s.arrange::<0b01_11_00_10, 0b1010>(a),
+            s.spread::<false>(a),
+            s.spread::<true>(a),
+            s.first::<false>(a),
+            s.first::<true>(a),
+            s.next::<false>(a),
+            s.next::<true>(a),
+            s.previous::<false>(a),
+            s.previous::<true>(a),
+        ];
+        let mut lanes = Vec::new();
+        for v in out {
+            let mut words = [0; MOST_LIMBS];
+            s.store(v, &mut words);
+            lanes.push(words[..S::LANES].to_vec());
+        }
+        lanes
+    }
+}
+
+/// Runs a kernel in groups, where the level has them.
+struct InGroups<K>(K);
+
+impl<K: GroupKernel> LimbKernel for InGroups<K> {
+    type Out = Option<K::Out>;
+
+    #[inline(always)]
+    fn run<S: Limbs>(self, s: S) -> Option<K::Out> {
+        s.in_groups(self.0)
+    }
+}
+
+#[test]
+fn lanes_move_within_their_groups() {
+    let a: Lanes = core::array::from_fn(|lane| lane as u64 + 10);
+    let b: Lanes = core::array::from_fn(|lane| lane as u64 + 20);
+    for level in levels() {
+        let width = level.width();
+        let Some(lanes) = level.run(InGroups(Groups([&a, &b]))) else {
+            assert_eq!(width, 1, "{level} has no groups");
+            continue;
+        };
+        // Of groups of four, and of one group: which lane each takes, those of `b` from 4 or from 8 on.
+        let four = |from: [usize; 4]| {
+            let of = |lane: usize| match from[lane % 4] {
+                NONE => 0,
+                from if from < 4 => a[lane / 4 * 4 + from],
+                from => b[lane / 4 * 4 + from - 4],
+            };
+            (0..width).map(of).collect::<Vec<_>>()
+        };
+        let whole = |from: &dyn Fn(usize) -> Option<usize>| {
+            (0..width).map(|lane| from(lane).map_or(0, |from| a[from])).collect::<Vec<_>>()
+        };
+        let expected = [
+            (0..width).map(|lane| a[lane / 4]).collect(),
+            four([0, 1, 2, 3]),
+            four([7, NONE, 2, 4]),
+            four([NONE, 5, 6, 1]),
+            four([0, 1, 2, 3]),
+            four([NONE, 0, NONE, 1]),
+            four([0; 4]),
+            whole(&|_| Some(0)),
+            four([0, NONE, NONE, NONE]),
+            whole(&|lane| (lane == 0).then_some(0)),
+            four([1, 2, 3, NONE]),
+            whole(&|lane| (lane + 1 < width).then_some(lane + 1)),
+            four([NONE, 0, 1, 2]),
+            whole(&|lane| lane.checked_sub(1)),
+        ];
+        assert_eq!(lanes, expected, "{level}");
     }
 }
 

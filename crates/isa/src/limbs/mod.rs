@@ -1,11 +1,14 @@
-//! The vector trait for big numbers side by side: one digit of 52 bits a lane, one number a lane.
+//! The vector traits for big numbers: one digit of 52 bits a lane, one number a lane ([`Limbs`]) or one number in a group
+//! of lanes ([`LimbGroups`]).
 
+mod groups;
 mod portable;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
 use crate::vectors::sealed::Sealed;
 
+pub use groups::{GroupKernel, LimbGroups, NONE};
 pub use portable::PortableLimbs;
 #[cfg(target_arch = "x86_64")]
 pub use x86::{Ifma256, Ifma512};
@@ -71,6 +74,13 @@ pub trait Limbs: Sealed + Copy {
     type M: Copy;
     /// Limbs in a vector, at most [`MOST_LIMBS`].
     const LANES: usize;
+
+    /// Runs a kernel whose numbers lie in groups of lanes, where the level has such.
+    #[inline(always)]
+    fn in_groups<K: GroupKernel>(self, kernel: K) -> Option<K::Out> {
+        let _ = kernel;
+        None
+    }
 
     /// Calls a part of a kernel, as a function with this level's instructions.
     fn call<P: LimbPart<Self>>(self, part: P) -> P::Out;

@@ -2,7 +2,8 @@
 
 use core::arch::x86_64::{__m256i, __m512i, __mmask8};
 
-use super::{LimbKernel, LimbPart, Limbs, too_few};
+use super::groups::{pattern, pattern_lanes};
+use super::{GroupKernel, LimbGroups, LimbKernel, LimbPart, Limbs, too_few};
 use crate::policy::has_features;
 use crate::vectors::sealed::Sealed;
 use crate::x86::align_stack;
@@ -46,6 +47,11 @@ macro_rules! limbs {
             type V = $v;
             type M = __mmask8;
             const LANES: usize = $lanes;
+
+            #[inline(always)]
+            fn in_groups<K: GroupKernel>(self, kernel: K) -> Option<K::Out> {
+                Some(kernel.run(self))
+            }
 
             #[inline(always)]
             fn call<P: LimbPart<Self>>(self, part: P) -> P::Out {
@@ -92,6 +98,20 @@ macro_rules! limbs {
                 fn lookup(table: &[u64; 16], index: $v) -> $v;
             }
         }
+
+        impl LimbGroups for $token {
+            forward! { $leaf:
+                fn splat_groups(words: [u64; 2]) -> $v;
+                fn pick<const A: usize, const B: usize, const C: usize, const D: usize>(a: $v, b: $v) -> $v;
+                fn even_lanes(a: $v, b: $v) -> $v;
+                fn odd_lanes(a: $v, b: $v) -> $v;
+                fn arrange<const FROM: i32, const KEPT: u8>(v: $v) -> $v;
+                fn spread<const WHOLE: bool>(v: $v) -> $v;
+                fn first<const WHOLE: bool>(v: $v) -> $v;
+                fn next<const WHOLE: bool>(v: $v) -> $v;
+                fn previous<const WHOLE: bool>(v: $v) -> $v;
+            }
+        }
     };
 }
 
@@ -115,13 +135,15 @@ macro_rules! leaves {
         $name:ident, $v:ty, in $register:ident, lanes $lanes:literal, enable $enable:literal,
         $splat:ident, $load:ident, $store:ident, $add:ident, $sub:ident, $and:ident, $or:ident, $xor:ident,
         $shift_left:ident, $shift_right:ident, $low:ident, $high:ident, $equal:ident, $all_ones:ident,
-        $logic:ident, $blend:ident, $align:ident, $permute:ident
+        $logic:ident, $blend:ident, $align:ident, $permute:ident, $permute_some:ident, $arrange:ident, $unpack_low:ident, $unpack_high:ident
     ) => {
         mod $name {
             use core::arch::x86_64::{
                 $add, $align, $all_ones, $and, $blend, $equal, $high, $load, $logic, $low, $or, $permute,
-                $shift_left, $shift_right, $splat, $store, $sub, $xor, *,
+                $permute_some, $arrange, $unpack_low, $unpack_high, $shift_left, $shift_right, $splat, $store, $sub, $xor, *,
             };
+
+            use super::{pattern, pattern_lanes};
 
             leaves! { @ $v, $enable:
                 fn add = $add(a, b);
@@ -131,6 +153,8 @@ macro_rules! leaves {
                 fn xor = $xor(a, b);
                 fn mul_low = $low(sum, a, b);
                 fn mul_high = $high(sum, a, b);
+                fn even_lanes = $unpack_low(a, b);
+                fn odd_lanes = $unpack_high(a, b);
             }
 
             #[inline]
@@ -217,6 +241,81 @@ macro_rules! leaves {
                 let upper = equal(and(index, splat(8)), splat(8));
                 select(upper, two(2), two(0))
             }
+
+            /// A choice of lanes that the compiler does not know, or it would make one instruction that leaves lanes
+            /// out into two, or into one that takes longer.
+            #[inline]
+            #[target_feature(enable = $enable)]
+            fn lanes(mut lanes: __mmask8) -> __mmask8 {
+                // SAFETY: no instruction.
+                unsafe {
+                    core::arch::asm!(
+                        "/* {0} */",
+                        inout(kreg) lanes,
+                        options(pure, nomem, nostack, preserves_flags)
+                    );
+                }
+                lanes
+            }
+
+            #[inline]
+            #[target_feature(enable = $enable)]
+            pub(super) fn splat_groups([low, high]: [u64; 2]) -> $v {
+                if $lanes == 4 { splat(low) } else { $blend(splat(low), 0xf0, splat(high)) }
+            }
+
+            #[inline]
+            #[target_feature(enable = $enable)]
+            pub(super) fn pick<const A: usize, const B: usize, const C: usize, const D: usize>(
+                a: $v,
+                b: $v,
+            ) -> $v {
+                let index = const { &pattern::<$lanes>([A, B, C, D]) };
+                $permute_some(const { pattern_lanes([A, B, C, D]) }, a, load(index), b)
+            }
+
+            #[inline]
+            #[target_feature(enable = $enable)]
+            pub(super) fn arrange<const FROM: i32, const KEPT: u8>(v: $v) -> $v {
+                const { assert!(0 <= FROM && FROM < 256 && KEPT < 16) }
+                if KEPT == 0b1111 {
+                    return $arrange::<FROM>(0xff, v);
+                }
+                $arrange::<FROM>(lanes(KEPT * 0x11), v)
+            }
+
+            #[inline]
+            #[target_feature(enable = $enable)]
+            pub(super) fn spread<const WHOLE: bool>(v: $v) -> $v {
+                if WHOLE {
+                    return $permute(v, splat(0), v);
+                }
+                arrange::<0b00_00_00_00, 0b1111>(v)
+            }
+
+            #[inline]
+            #[target_feature(enable = $enable)]
+            pub(super) fn first<const WHOLE: bool>(v: $v) -> $v {
+                $blend(splat(0), lanes(if WHOLE { 1 } else { 0x11 }), v)
+            }
+
+            #[inline]
+            #[target_feature(enable = $enable)]
+            pub(super) fn next<const WHOLE: bool>(v: $v) -> $v {
+                if WHOLE {
+                    return $align::<1>(splat(0), v);
+                }
+                arrange::<0b00_11_10_01, 0b0111>(v)
+            }
+
+            #[inline]
+            #[target_feature(enable = $enable)]
+            pub(super) fn previous<const WHOLE: bool>(v: $v) -> $v {
+                if WHOLE {
+                    return $align::<{ $lanes - 1 }>(v, splat(0));
+                }
+                arrange::<0b10_01_00_00, 0b1110>(v)
+            }
         }
     };
     (@ $v:ty, $enable:literal: $(fn $name:ident = $leaf:ident($($argument:ident),+);)+) => {$(
@@ -234,7 +333,7 @@ leaves! {
     _mm256_and_si256, _mm256_or_si256, _mm256_xor_si256, _mm256_sll_epi64, _mm256_srl_epi64,
     _mm256_madd52lo_epu64, _mm256_madd52hi_epu64, _mm256_cmpeq_epi64_mask, _mm256_maskz_mov_epi64,
     _mm256_ternarylogic_epi64, _mm256_mask_mov_epi64, _mm256_alignr_epi64,
-    _mm256_permutex2var_epi64
+    _mm256_permutex2var_epi64, _mm256_maskz_permutex2var_epi64, _mm256_maskz_permutex_epi64, _mm256_unpacklo_epi64, _mm256_unpackhi_epi64
 }
 
 leaves! {
@@ -243,5 +342,5 @@ leaves! {
     _mm512_and_si512, _mm512_or_si512, _mm512_xor_si512, _mm512_sll_epi64, _mm512_srl_epi64,
     _mm512_madd52lo_epu64, _mm512_madd52hi_epu64, _mm512_cmpeq_epi64_mask, _mm512_maskz_mov_epi64,
     _mm512_ternarylogic_epi64, _mm512_mask_mov_epi64, _mm512_alignr_epi64,
-    _mm512_permutex2var_epi64
+    _mm512_permutex2var_epi64, _mm512_maskz_permutex2var_epi64, _mm512_maskz_permutex_epi64, _mm512_unpacklo_epi64, _mm512_unpackhi_epi64
 }

@@ -10,6 +10,7 @@
 //! multiplications loads two vectors and stores one. Where a reduction has to wait for its quotients
 //! ([`quotients`]), the next rows of the product stand beside it in program order.
 
+mod groups;
 mod registers;
 #[cfg(test)]
 mod tests;
@@ -28,6 +29,7 @@ use tiles::{
 use crate::{
     Error,
     digits::{DIGIT, DIGIT_BITS, Digits, bits_of, gather, scatter},
+    level::for_few,
     secret::Secret,
 };
 
@@ -119,6 +121,10 @@ pub(crate) struct Product<'a> {
 /// The products, below their moduli. All moduli have as many digits.
 pub(crate) fn multiply_all(level: LimbLevel, products: &[Product<'_>]) -> Vec<Digits> {
     let mut results = results(products.iter().map(|product| product.modulus));
+    if groups::multiply_all(level, products, &mut results) {
+        return results;
+    }
+    let level = for_few(level, products.len());
     level.run(Products { all: products, results: &mut results });
     results
 }
@@ -138,6 +144,10 @@ pub(crate) struct Power<'a> {
 /// Time and addresses depend on the count of the powers, of digits and of `bits` alone.
 pub(crate) fn power_all(level: LimbLevel, bits: usize, powers: &[Power<'_>]) -> Vec<Digits> {
     let mut results = results(powers.iter().map(|power| power.modulus));
+    if groups::power_all(level, bits, powers, &mut results) {
+        return results;
+    }
+    let level = for_few(level, powers.len());
     level.run(Powers { bits, all: powers, results: &mut results });
     results
 }
@@ -145,6 +155,10 @@ pub(crate) fn power_all(level: LimbLevel, bits: usize, powers: &[Power<'_>]) -> 
 /// As [`power_all`], with exponents that are public: no multiplication where no lane has a bit.
 pub(crate) fn public_power_all(level: LimbLevel, powers: &[Power<'_>]) -> Vec<Digits> {
     let mut results = results(powers.iter().map(|power| power.modulus));
+    if groups::public_power_all(level, powers, &mut results) {
+        return results;
+    }
+    let level = for_few(level, powers.len());
     level.run(PublicPowers { all: powers, results: &mut results });
     results
 }

@@ -6,7 +6,6 @@ use super::{blinding, key::PrivateKey, number, public::public_all};
 use crate::{
     Error, Random,
     digits::Digits,
-    level::for_few,
     montgomery::{Power, Product, multiply_all, power_all},
 };
 
@@ -28,7 +27,6 @@ pub(super) fn private_all(
     };
     let moduli = || keys.iter().map(|key| key.public_key().modulus());
 
-    let few = for_few(level, keys.len());
     let products: Vec<Product<'_>> = moduli()
         .zip(numbers)
         .zip(&pairs)
@@ -62,7 +60,7 @@ pub(super) fn private_all(
             })
             .collect();
     #[cfg_attr(not(test), expect(unused_mut, reason = "tests change them"))]
-    let mut halves = power_all(for_few(level, powers.len()), first.bits() / 2, &powers);
+    let mut halves = power_all(level, first.bits() / 2, &powers);
     #[cfg(test)]
     fault::strike(&mut halves);
 
@@ -83,7 +81,7 @@ pub(super) fn private_all(
         .zip(&differences)
         .map(|(key, a)| Product { modulus: &key.p, a, b: &key.qinv_form })
         .collect();
-    let quotients: Vec<Digits> = multiply_all(few, &products)
+    let quotients: Vec<Digits> = multiply_all(level, &products)
         .iter()
         .zip(moduli())
         .map(|(quotient, modulus)| number::resized(quotient, modulus.digits().len()))
@@ -94,7 +92,7 @@ pub(super) fn private_all(
         .zip(&quotients)
         .map(|((key, modulus), a)| Product { modulus, a, b: &key.q_form })
         .collect();
-    let mut joined = multiply_all(few, &products);
+    let mut joined = multiply_all(level, &products);
     for (sum, half) in joined.iter_mut().zip(halves.chunks_exact(2)) {
         number::add(sum, &half[1]);
     }
@@ -104,7 +102,7 @@ pub(super) fn private_all(
         .zip(&pairs)
         .map(|((modulus, a), pair)| Product { modulus, a, b: &pair.inverse })
         .collect();
-    let results = multiply_all(few, &products);
+    let results = multiply_all(level, &products);
     let public: Vec<_> = keys.iter().map(|key| key.public_key()).collect();
     let bases: Vec<&[u64]> = results.iter().map(|result| &***result).collect();
     let checks = public_all(&public, &bases);

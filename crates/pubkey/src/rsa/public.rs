@@ -5,7 +5,6 @@ use alloc::vec::Vec;
 use super::key::PublicKey;
 use crate::{
     digits::Digits,
-    level::for_few,
     montgomery::{Power, public_power_all},
 };
 
@@ -20,5 +19,5 @@ pub(super) fn public_all(keys: &[&PublicKey], numbers: &[&[u64]]) -> Vec<Digits>
         .zip(&exponents)
         .map(|((key, base), exponent)| Power { modulus: key.modulus(), base, exponent })
         .collect();
-    public_power_all(for_few(first.level(), powers.len()), &powers)
+    public_power_all(first.level(), &powers)
 }

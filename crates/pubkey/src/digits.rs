@@ -96,4 +96,11 @@ mod tests {
             assert_eq!(back, bytes);
         }
     }
+
+    #[test]
+    fn zeros_before_a_number() {
+        let mut digits = [1; 2];
+        digits_from_bytes(&[&[0; 30][..], &[9, 7]].concat(), &mut digits);
+        assert_eq!(digits, [0x907, 0]);
+    }
 }

@@ -3,7 +3,7 @@
 #![allow(clippy::pedantic, clippy::unwrap_used, reason = "tests")]
 
 use lanelock_isa::LimbLevel;
-use lanelock_pubkey::{Curve, Error, Hash, P256, P384, P521, SystemRandom, ecdsa};
+use lanelock_pubkey::{Curve, Error, Hash, P256, P384, P521, Submitter, SystemRandom, ecdsa};
 use lanelock_testkit::{
     Openssl, Rng,
     curves::{self, EcdsaCase, SignatureForm},
@@ -149,6 +149,45 @@ fn batches() {
 }
 
 /// Signatures whose numbers are not in their range, and keys that are none.
+/// A source that fails.
+struct Broken;
+
+impl lanelock_pubkey::Random for Broken {
+    fn fill(&mut self, _: &mut [u8]) -> Result<(), Error> {
+        Err(Error::Random)
+    }
+}
+
+/// Signatures without random bytes are the same beside others, and are made where there are none.
+#[test]
+fn deterministic_beside_hedged() {
+    let key = ecdsa::SigningKey::<P256>::generate(&mut SystemRandom).unwrap();
+    let sign = || ecdsa::Sign::new(&key, Hash::Sha256, &[7; 32]).unwrap();
+    let alone = ecdsa::sign_batch(&[sign().with_deterministic_nonce()], &mut Broken).remove(0);
+    let signs = [sign(), sign().with_deterministic_nonce(), sign()];
+    let both = ecdsa::sign_batch(&signs, &mut SystemRandom);
+    assert_eq!(both[1], alone);
+    assert_ne!(both[0], alone);
+    assert_ne!(both[0], both[2]);
+    let refused = Err(Error::Random);
+    assert_eq!(ecdsa::sign_batch(&signs, &mut Broken), [refused.clone(), alone, refused]);
+}
+
+/// A pass takes as many operations as the level has lanes.
+#[test]
+fn lanes() {
+    for level in levels() {
+        let key = ecdsa::SigningKey::<P256>::generate(&mut SystemRandom).unwrap();
+        let key = key.with_level(level);
+        let mut submitter = Submitter::new();
+        let mut submit =
+            || submitter.submit(ecdsa::Sign::new(&key, Hash::Sha256, &[7; 32]).unwrap());
+        let tickets: Vec<_> = (0..level.width()).map(|_| submit()).collect();
+        assert_eq!(submitter.waiting(), 0, "{level}");
+        assert!(tickets.into_iter().all(|ticket| submitter.poll(ticket).unwrap().is_ok()));
+    }
+}
+
 #[test]
 fn refused() {
     fn of<C: Curve>(order: &[u8]) {

@@ -3,7 +3,7 @@
 
 use lanelock_isa::LimbLevel;
 use lanelock_pubkey::{
-    Batcher, Error, P256, P384, P521, Policy, SystemRandom,
+    Batcher, Error, Operation, P256, P384, P521, Policy, SystemRandom,
     exchange::{Answer, Ecdh, Finish, KeyExchange, Start, X25519},
     run_batch,
 };
@@ -78,5 +78,20 @@ fn answers_wait_for_company() {
         let finish = Finish::<X25519, _, _>::new(&client.secret, &answer.share);
         let shared = run_batch(&[finish], &mut SystemRandom).remove(0).unwrap();
         assert_eq!(shared.as_bytes(), answer.shared.as_bytes());
+    }
+}
+
+/// A pass takes as many steps as the level has lanes.
+#[test]
+fn lanes() {
+    fn lanes<O: Operation>(operation: &O) -> usize {
+        O::lanes(operation.class())
+    }
+    for level in LimbLevel::available() {
+        let start = Start::<X25519>::with_level(level);
+        assert_eq!(lanes(&start), level.width());
+        let client = run_batch(&[start], &mut SystemRandom).remove(0).unwrap();
+        assert_eq!(lanes(&Answer::<X25519, _>::with_level(&client.share, level)), level.width());
+        assert_eq!(lanes(&Finish::<X25519, _, _>::new(&client.secret, [0; 32])), level.width());
     }
 }

@@ -121,3 +121,15 @@ fn subtract(a: &mut [u64], b: &[u64]) {
         *a = digit & ((1 << 52) - 1);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_borrow_goes_on() {
+        let mut difference = [0, 0, 5];
+        subtract(&mut difference, &[1, 0, 2]);
+        assert_eq!(difference, [(1 << 52) - 1, (1 << 52) - 1, 2]);
+    }
+}

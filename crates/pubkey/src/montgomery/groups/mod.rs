@@ -4,6 +4,11 @@
 //! `j` is in vector `j % B`, in lane `j / B` of the group. So a number that moves on by a digit is the next vectors under
 //! the names of those before, and one lane that moves. Two numbers share a vector of eight lanes, the primes of a key for
 //! instance, or one has it all.
+//!
+//! What a lane carries into the next one after a product goes on there through two digits, since more would take longer
+//! than the rest of the carries. Whether it would have gone further is kept, and then all is computed again in lanes.
+//! Of a number that nobody chose, as those that are blinded are, that has a chance of one in 2^90 a product; numbers that
+//! were chosen for it, in a signature to verify, take the time of both.
 
 mod product;
 
@@ -26,7 +31,7 @@ pub(super) fn multiply_all(
     products: &[Product<'_>],
     results: &mut [Digits],
 ) -> bool {
-    is_few(level, products.len()) && run(level, Products { all: products, results })
+    products.len() <= FEW && run(level, Products { all: products, results })
 }
 
 /// As [`power_all`](super::power_all), or `false`.
@@ -36,7 +41,7 @@ pub(super) fn power_all(
     powers: &[Power<'_>],
     results: &mut [Digits],
 ) -> bool {
-    is_few(level, powers.len()) && run(level, Powers { bits, all: powers, results })
+    powers.len() <= FEW_POWERS && run(level, Powers { bits, all: powers, results })
 }
 
 /// As [`public_power_all`](super::public_power_all), or `false`.
@@ -45,14 +50,13 @@ pub(super) fn public_power_all(
     powers: &[Power<'_>],
     results: &mut [Digits],
 ) -> bool {
-    is_few(level, powers.len()) && run(level, PublicPowers { all: powers, results })
+    powers.len() <= FEW && run(level, PublicPowers { all: powers, results })
 }
 
-/// Whether so many numbers take less time in groups, one or two after the other, than in lanes, which take as long for
-/// any number of them.
-fn is_few(level: LimbLevel, count: usize) -> bool {
-    count <= level.width() * 3 / 4
-}
+/// So many products or public powers take less time here than in lanes, which take as long for any number of them.
+const FEW: usize = 3;
+/// So many secret powers: those modulo both primes of a key.
+const FEW_POWERS: usize = 2;
 
 /// Runs a kernel of groups.
 struct InGroups<K>(K);

@@ -195,9 +195,8 @@ impl<S: LimbGroups, const B: usize, const LAST: usize, const WHOLE: bool>
 
     /// Sums of columns as digits of 52 bits.
     ///
-    /// What a lane carries into another one, a few bits, goes on there through two digits. That it goes on through
-    /// more has a chance of one in 2^90, with numbers that nobody chose. It is kept in `overflow`, where it makes
-    /// the result of all void.
+    /// What a lane carries into another one, a few bits, goes on there through two digits; what would have to go further
+    /// is kept in `overflow`.
     #[inline(always)]
     pub(super) fn normalise(&mut self, mut number: Number<S, B>) -> Number<S, B> {
         let s = self.s;

@@ -7,7 +7,7 @@
 //! asked of the inputs that are tried alone, but at every level that the processor has.
 
 mod process;
-mod vectors;
+mod registers;
 
 use crate::{
     Options, print,
@@ -26,7 +26,10 @@ pub(crate) const MOST_INSTRUCTIONS: usize = 100_000_000;
 
 /// Follows the operations at all levels. Whether all was as it should be.
 pub(crate) fn run(options: &Options) -> bool {
-    let mut process = match Process::of_this_program(options) {
+    let short = options.short.then(|| "--short".to_owned());
+    let arguments =
+        ["traced".to_owned()].into_iter().chain(short).chain(options.words.iter().cloned());
+    let mut process = match Process::of_this_program(&arguments.collect::<Vec<_>>()) {
         Ok(process) => process,
         Err(error) => {
             println!("all|all|trace|skipped: no process can be followed here: {error}|-|-");

@@ -8,7 +8,7 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use iced_x86::{Decoder, DecoderOptions, FastFormatter, Instruction, Mnemonic, OpKind, Register};
+use iced_x86::{Decoder, DecoderOptions, FastFormatter, Instruction, Mnemonic, OpKind};
 use nix::{
     libc::user_regs_struct,
     sys::{
@@ -19,8 +19,7 @@ use nix::{
     unistd::Pid,
 };
 
-use super::{MOST_INSTRUCTIONS, vectors};
-use crate::Options;
+use super::{MOST_INSTRUCTIONS, registers};
 
 /// Where the process stops of itself.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -76,14 +75,11 @@ pub(super) struct Process {
 type Result<T> = std::result::Result<T, String>;
 
 impl Process {
-    /// This program, with operations chosen by the same options.
-    pub(super) fn of_this_program(options: &Options) -> Result<Self> {
+    /// This program, with these arguments.
+    pub(super) fn of_this_program(arguments: &[String]) -> Result<Self> {
         let program = env::current_exe().map_err(|error| error.to_string())?;
         let mut command = Command::new(program);
-        command.arg("traced").args(&options.words).stdin(Stdio::null()).stdout(Stdio::null());
-        if options.short {
-            command.arg("--short");
-        }
+        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null());
         // SAFETY: between fork and exec there is one system call and no allocation.
         unsafe { command.pre_exec(|| ptrace::traceme().map_err(io::Error::from)) };
         let child = command.spawn().map_err(|error| error.to_string())?;
@@ -206,15 +202,15 @@ impl Process {
             let kind = instruction.op_kind(operand);
             if kind == OpKind::Register {
                 if divides {
-                    value_of(registers, instruction.op_register(operand)).map(&mut mix);
+                    registers::value_of(registers, instruction.op_register(operand)).map(&mut mix);
                 }
             } else if is_memory(kind)
                 && !matches!(instruction.mnemonic(), Mnemonic::Lea | Mnemonic::Nop)
             {
                 let addresses = if instruction.is_vsib() {
-                    vectors::addresses(self.pid, instruction, operand, registers)
+                    registers::addresses(self.pid, instruction, operand, registers)
                 } else {
-                    let value = |register, _, _| value_of(registers, register);
+                    let value = |register, _, _| registers::value_of(registers, register);
                     instruction.virtual_address(operand, 0, value).map(|address| vec![address])
                 };
                 let unknown = || {
@@ -291,33 +287,6 @@ fn is_memory(kind: OpKind) -> bool {
             | OpKind::Immediate8to64
             | OpKind::Immediate32to64
     )
-}
-
-/// The value of a general register or the base of a segment; none of vectors, which are addresses of gathers.
-pub(super) fn value_of(registers: &user_regs_struct, register: Register) -> Option<u64> {
-    let value = match register.full_register() {
-        Register::RAX => registers.rax,
-        Register::RBX => registers.rbx,
-        Register::RCX => registers.rcx,
-        Register::RDX => registers.rdx,
-        Register::RSI => registers.rsi,
-        Register::RDI => registers.rdi,
-        Register::RBP => registers.rbp,
-        Register::RSP => registers.rsp,
-        Register::R8 => registers.r8,
-        Register::R9 => registers.r9,
-        Register::R10 => registers.r10,
-        Register::R11 => registers.r11,
-        Register::R12 => registers.r12,
-        Register::R13 => registers.r13,
-        Register::R14 => registers.r14,
-        Register::R15 => registers.r15,
-        Register::FS => registers.fs_base,
-        Register::GS => registers.gs_base,
-        Register::CS | Register::DS | Register::ES | Register::SS => 0,
-        _ => return None,
-    };
-    Some(if register.size() == 4 { value & u64::from(u32::MAX) } else { value })
 }
 
 fn text(instruction: &Instruction) -> String {

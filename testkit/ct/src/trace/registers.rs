@@ -1,4 +1,4 @@
-//! Vector and mask registers of a process that is followed: the addresses of gathers and scatters.
+//! The registers of a process that is followed, and what addresses they make.
 
 use core::arch::x86_64::__cpuid_count;
 
@@ -9,7 +9,32 @@ use nix::{
     unistd::Pid,
 };
 
-use super::process::value_of;
+/// The value of a general register or the base of a segment; none of vectors, which are addresses of gathers.
+pub(super) fn value_of(registers: &user_regs_struct, register: Register) -> Option<u64> {
+    let value = match register.full_register() {
+        Register::RAX => registers.rax,
+        Register::RBX => registers.rbx,
+        Register::RCX => registers.rcx,
+        Register::RDX => registers.rdx,
+        Register::RSI => registers.rsi,
+        Register::RDI => registers.rdi,
+        Register::RBP => registers.rbp,
+        Register::RSP => registers.rsp,
+        Register::R8 => registers.r8,
+        Register::R9 => registers.r9,
+        Register::R10 => registers.r10,
+        Register::R11 => registers.r11,
+        Register::R12 => registers.r12,
+        Register::R13 => registers.r13,
+        Register::R14 => registers.r14,
+        Register::R15 => registers.r15,
+        Register::FS => registers.fs_base,
+        Register::GS => registers.gs_base,
+        Register::CS | Register::DS | Register::ES | Register::SS => 0,
+        _ => return None,
+    };
+    Some(if register.size() == 4 { value & u64::from(u32::MAX) } else { value })
+}
 
 /// `NT_X86_XSTATE` of elf.h: registers as XSAVE lays them out.
 const XSTATE: usize = 0x202;

@@ -80,6 +80,9 @@ impl Process {
         let program = env::current_exe().map_err(|error| error.to_string())?;
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null());
+        // Blocks that were freed grow together, so that an allocation gets the same one whenever nothing else is in use.
+        // Lists of freed blocks, which glibc keeps by default, would hand them out in turns.
+        command.env("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0:glibc.malloc.mxfast=0");
         // SAFETY: between fork and exec there is one system call and no allocation.
         unsafe { command.pre_exec(|| ptrace::traceme().map_err(io::Error::from)) };
         let child = command.spawn().map_err(|error| error.to_string())?;

@@ -22,7 +22,7 @@ long: ## what takes longer, and a report: memory, constant time, fuzzing, faults
 	@tools/setup long
 	@tools/long $(ARGS)
 
-ct: ## does time depend on secrets? docs/security.md (half an hour; ARGS="--short")
+ct: ## does time depend on secrets? docs/security.md (an hour or more; ARGS="--short")
 	@tools/setup ct
 	@tools/ct $(ARGS)
 

@@ -62,18 +62,20 @@ pub trait Compression: Copy + Send + Sync + 'static {
     /// Takes the words of a block of each lane.
     fn take<S: Words<Self::Word>>(s: S, state: &mut Self::State<S::V>, words: Self::Words<S::V>);
 
-    /// Takes one block of each lane: that at byte `at` of its row.
+    /// Takes the first `steps` blocks of each lane's row.
     #[inline(always)]
-    fn step<S: Words<Self::Word>>(s: S, state: &mut Self::State<S::V>, rows: &[&[u8]], at: usize) {
-        let mut words = Self::words(s.splat(Self::Word::default()));
-        let block = &mut words.as_mut()[..Self::BLOCK / Self::Word::BYTES];
-        s.gather(rows, at, block);
-        if Self::BIG_ENDIAN {
-            for word in block {
-                *word = s.swap_bytes(*word);
-            }
+    fn steps<S: Words<Self::Word>>(
+        s: S,
+        state: &mut Self::State<S::V>,
+        rows: &[&[u8]],
+        steps: usize,
+    ) {
+        for number in 0..steps {
+            let mut words = Self::words(s.splat(Self::Word::default()));
+            let block = &mut words.as_mut()[..Self::BLOCK / Self::Word::BYTES];
+            read(s, rows, number * Self::BLOCK, block, Self::BIG_ENDIAN);
+            Self::take(s, state, words);
         }
-        Self::take(s, state, words);
     }
 
     /// Whether two vectors at once are faster than one after the other, where [`Words::pairs`] says that vectors wait.
@@ -103,6 +105,23 @@ pub trait Compression: Copy + Send + Sync + 'static {
         _beside: &mut impl BesideRounds,
     ) -> bool {
         false
+    }
+}
+
+/// The words of a block of each lane: that at byte `at` of its row.
+#[inline(always)]
+pub(crate) fn read<W: Word, S: Words<W>>(
+    s: S,
+    rows: &[&[u8]],
+    at: usize,
+    block: &mut [S::V],
+    big_endian: bool,
+) {
+    s.gather(rows, at, block);
+    if big_endian {
+        for word in block {
+            *word = s.swap_bytes(*word);
+        }
     }
 }
 
@@ -137,9 +156,7 @@ fn on_words<C: Compression>(state: &mut C::State<C::Word>, blocks: &[u8]) {
     for (word, value) in words.as_mut().iter_mut().zip(state.as_ref()) {
         *word = [*value];
     }
-    for block in blocks.chunks_exact(C::BLOCK) {
-        C::step(PortableWords::<1>::new(), &mut words, &[block], 0);
-    }
+    C::steps(PortableWords::<1>::new(), &mut words, &[blocks], blocks.len() / C::BLOCK);
     for (value, [word]) in state.as_mut().iter_mut().zip(words.as_ref()) {
         *value = *word;
     }

@@ -475,9 +475,7 @@ fn take<S: Words<WordOf<A>>, A: Algorithm>(
     for (v, row) in state.as_mut().iter_mut().zip(rows_of_state.as_ref()) {
         *v = s.load(row);
     }
-    for number in 0..steps {
-        Compress::<A>::step(s, &mut state, &rows[..S::LANES], number * Compress::<A>::BLOCK);
-    }
+    Compress::<A>::steps(s, &mut state, &rows[..S::LANES], steps);
     for (v, row) in state.as_ref().iter().zip(rows_of_state.as_mut()) {
         s.store(*v, row);
     }

@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use lanelock_isa::{BesideRounds, ShaRounds, Word, Words};
 
-use crate::compression::{Compression, shape, unrolled};
+use crate::compression::{Compression, read, shape, unrolled};
 
 /// The compression function of SHA-2 on words `W`: of SHA-256 on `u32`, of SHA-512 on `u64`.
 #[derive(Clone, Copy, Debug)]
@@ -16,8 +16,13 @@ impl Compression for Sha2<u32> {
     const BESIDE_INSTRUCTIONS: [usize; 2] = [usize::MAX, 6];
 
     #[inline(always)]
-    fn take<S: Words<u32>>(s: S, state: &mut [S::V; 8], w: [S::V; 16]) {
-        take(s, state, w);
+    fn take<S: Words<u32>>(s: S, state: &mut [S::V; 8], mut w: [S::V; 16]) {
+        take(s, state, &mut w, None);
+    }
+
+    #[inline(always)]
+    fn steps<S: Words<u32>>(s: S, state: &mut [S::V; 8], rows: &[&[u8]], steps: usize) {
+        take_all(s, state, rows, steps);
     }
 
     #[inline(always)]
@@ -36,8 +41,13 @@ impl Compression for Sha2<u64> {
     const PAIRED: bool = true;
 
     #[inline(always)]
-    fn take<S: Words<u64>>(s: S, state: &mut [S::V; 8], w: [S::V; 16]) {
-        take(s, state, w);
+    fn take<S: Words<u64>>(s: S, state: &mut [S::V; 8], mut w: [S::V; 16]) {
+        take(s, state, &mut w, None);
+    }
+
+    #[inline(always)]
+    fn steps<S: Words<u64>>(s: S, state: &mut [S::V; 8], rows: &[&[u8]], steps: usize) {
+        take_all(s, state, rows, steps);
     }
 }
 
@@ -94,9 +104,27 @@ impl Sha2Word for u64 {
     }
 }
 
-/// One block of each lane (FIPS 180-4, 6.2.2 and 6.4.2).
+/// The first `steps` blocks of each lane's row.
 #[inline(always)]
-fn take<W: Sha2Word, S: Words<W>>(s: S, state: &mut [S::V; 8], mut w: [S::V; 16]) {
+fn take_all<W: Sha2Word, S: Words<W>>(s: S, state: &mut [S::V; 8], rows: &[&[u8]], steps: usize) {
+    if steps == 0 {
+        return;
+    }
+    let mut w = [state[0]; 16];
+    read(s, rows, 0, &mut w, true);
+    for number in 1..=steps {
+        take(s, state, &mut w, (number < steps).then_some((rows, number * 16 * W::BYTES)));
+    }
+}
+
+/// One block of each lane (FIPS 180-4, 6.2.2 and 6.4.2). Then `w` has the words of the next one, if there is one.
+#[inline(always)]
+fn take<W: Sha2Word, S: Words<W>>(
+    s: S,
+    state: &mut [S::V; 8],
+    w: &mut [S::V; 16],
+    next: Option<(&[&[u8]], usize)>,
+) {
     let before = *state;
     let Some((last, first)) = W::K.split_last() else { return };
     for k in first {
@@ -108,7 +136,12 @@ fn take<W: Sha2Word, S: Words<W>>(s: S, state: &mut [S::V; 8], mut w: [S::V; 16]
             w[T] = s.add(early, late);
         });
     }
-    unrolled!(T in [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15] { round(s, state, w[T], last[T]) });
+    // The next words are made beside rounds that make none: turning them takes units that rounds leave free.
+    let words = *w;
+    if let Some((rows, at)) = next {
+        read(s, rows, at, w, true);
+    }
+    unrolled!(T in [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15] { round(s, state, words[T], last[T]) });
     for (word, before) in state.iter_mut().zip(before) {
         *word = s.add(*word, before);
     }
@@ -117,12 +150,10 @@ fn take<W: Sha2Word, S: Words<W>>(s: S, state: &mut [S::V; 8], mut w: [S::V; 16]
 #[inline(always)]
 fn round<W: Sha2Word, S: Words<W>>(s: S, state: &mut [S::V; 8], w: S::V, k: W) {
     let [a, b, c, d, e, f, g, h] = *state;
-    // Rounds wait for E, so it is added last: each sum begins with what is known longest.
-    let known = s.add(h, s.add(w, s.splat(k)));
-    let (choice, sum) = (s.choose(e, f, g), W::upper_1(s, e));
-    let new_e = s.add(s.add(s.add(d, known), choice), sum);
-    let other = s.add(s.add(s.add(known, choice), sum), s.majority(a, b, c));
-    *state = [s.add(other, W::upper_0(s, a)), a, b, c, new_e, e, f, g];
+    let known = s.add(s.add(h, s.add(w, s.splat(k))), s.choose(e, f, g));
+    let sum = s.add(known, W::upper_1(s, e));
+    let other = s.add(s.majority(a, b, c), W::upper_0(s, a));
+    *state = [s.add(sum, other), a, b, c, s.add(d, sum), e, f, g];
 }
 
 /// FIPS 180-4, 4.2.3: the first 64 bits of the fractions of the cube roots of the first 80 primes.

@@ -50,7 +50,7 @@ pub(crate) fn run(options: &Options) -> bool {
 
 /// The operations that are followed.
 fn rows(options: &Options) -> impl Iterator<Item = subjects::Row> {
-    subjects::rows().filter(|row| !options.short && options.chosen(&row.name))
+    subjects::rows().filter(|row| !options.short && options.chosen(&row.name, &row.level))
 }
 
 /// The other process: runs the operations, one after the other, and says where a trace begins and ends.

@@ -57,19 +57,37 @@ pub fn cycles(windows: usize, mut f: impl FnMut()) -> Cycles {
     Cycles { median: at(50), p99: at(99) }
 }
 
-/// The same of calls that take as long as chance has it, by so many of them: as median their mean, each bracketed by
-/// two chains.
+/// The same of calls that take as long as chance has it, by so many of them: as median their mean.
+///
+/// Such calls are longer than a turn of the scheduler, so that none would be left if those that were interrupted were
+/// dropped. What counts is the time that the thread had the processor, each call bracketed by chains.
 pub fn mean(calls: usize, mut f: impl FnMut()) -> Cycles {
     f();
+    let (start, first_tick) = (std::time::Instant::now(), ticks());
+    let steady = || (0..3).map(|_| chain()).min().expect("three");
     let once = || {
-        let before = chain();
-        let taken = duration(&mut f);
-        taken as f64 * (2 * CHAIN) as f64 / (before + chain()) as f64
+        let before = steady();
+        let start = processor_time();
+        f();
+        let taken = processor_time() - start;
+        taken as f64 * (2 * CHAIN) as f64 / (before + steady()) as f64
     };
     let mut all: Vec<f64> = std::iter::repeat_with(once).take(calls.max(1)).collect();
+    // From nanoseconds to ticks.
+    let rate = (ticks() - first_tick) as f64 / start.elapsed().as_nanos() as f64;
+    all.iter_mut().for_each(|taken| *taken *= rate);
     all.sort_by(f64::total_cmp);
     let mean = all.iter().sum::<f64>() / all.len() as f64;
     Cycles { median: mean, p99: all[(all.len() * 99).div_ceil(100) - 1] }
+}
+
+/// Nanoseconds for which this thread had the processor.
+fn processor_time() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: a clock that every Linux has, and a place for its time.
+    let result = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
+    assert_eq!(result, 0);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
 /// The core clock in GHz, by the wall clock.

@@ -45,7 +45,7 @@ struct Options {
     short: bool,
     /// Measurements of each row at least.
     measurements: usize,
-    /// Operations whose names have one of these, or all.
+    /// Operations whose names, as `operation at level`, have one of these, or all.
     words: Vec<String>,
 }
 
@@ -66,8 +66,9 @@ impl Options {
         Some(options)
     }
 
-    fn chosen(&self, operation: &str) -> bool {
-        self.words.is_empty() || self.words.iter().any(|word| operation.contains(word.as_str()))
+    fn chosen(&self, operation: &str, level: &str) -> bool {
+        let name = format!("{operation} at {level}");
+        self.words.is_empty() || self.words.iter().any(|word| name.contains(word.as_str()))
     }
 }
 

@@ -80,7 +80,7 @@ pub(crate) fn run(options: &Options) -> bool {
         return passed;
     }
     for (number, row) in (trials.len()..).zip(subjects::rows()) {
-        if options.chosen(&row.name) {
+        if options.chosen(&row.name, &row.level) {
             let outcome = judge(number, options.measurements, &mut rng);
             passed &= outcome.print((&row.name, &row.level), outcome.result);
         }

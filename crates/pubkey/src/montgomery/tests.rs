@@ -61,26 +61,10 @@ fn whole_moduli_against_a_library() {
         let mut numbers = Numbers(seed.clone());
         for bits in [2048, 2070, 3072, 3114, 4096, 4154] {
             for count in [1, 2, 3, 4] {
-                let n = digits_for(bits);
-                let values: Vec<BigUint> = (0..count).map(|_| numbers.number(bits)).collect();
-                let moduli: Vec<Digits> = values.iter().map(|m| digits(m, n)).collect();
-                let moduli = Modulus::new_all(level, bits, &moduli);
-                let r = BigUint::from(1_u8) << (DIGIT_BITS * n);
-                let operands: Vec<[BigUint; 2]> =
-                    values.iter().map(|m| [numbers.below(&r), numbers.below(m)]).collect();
-                let as_digits: Vec<[Digits; 2]> =
-                    operands.iter().map(|[a, b]| [digits(a, n), digits(b, n)]).collect();
-                let products: Vec<Product<'_>> = moduli
-                    .iter()
-                    .zip(&as_digits)
-                    .map(|(modulus, [a, b])| Product { modulus, a, b })
-                    .collect();
-                for ((result, [a, b]), m) in
-                    multiply_all(level, &products).iter().zip(&operands).zip(&values)
-                {
-                    assert_eq!(number(result) * &r % m, a * b % m, "{level}, {bits} bits");
-                    assert!(number(result) < *m);
-                }
+                let (values, moduli) = check_products(level, bits, count, &mut numbers);
+                let operands: Vec<BigUint> = values.iter().map(|m| numbers.below(m)).collect();
+                let bases: Vec<Digits> =
+                    operands.iter().map(|base| digits(base, digits_for(bits))).collect();
 
                 // No exponent, 1, one in two words and that of most keys, another one for each number.
                 let exponents: Vec<Vec<u64>> = (0..count)
@@ -88,11 +72,11 @@ fn whole_moduli_against_a_library() {
                     .collect();
                 let powers: Vec<Power<'_>> = moduli
                     .iter()
-                    .zip(&as_digits)
+                    .zip(&bases)
                     .zip(&exponents)
-                    .map(|((modulus, [_, base]), exponent)| Power { modulus, base, exponent })
+                    .map(|((modulus, base), exponent)| Power { modulus, base, exponent })
                     .collect();
-                for (((result, [_, base]), exponent), m) in public_power_all(level, &powers)
+                for (((result, base), exponent), m) in public_power_all(level, &powers)
                     .iter()
                     .zip(&operands)
                     .zip(&exponents)
@@ -178,24 +162,7 @@ fn any_number_at_once() {
 /// So many products, and powers with exponents of so many bits, at once.
 fn check(level: LimbLevel, bits: usize, count: usize, exponent_bits: usize, numbers: &mut Numbers) {
     let n = digits_for(bits);
-    let values: Vec<BigUint> = (0..count).map(|_| numbers.number(bits)).collect();
-    let moduli: Vec<Digits> = values.iter().map(|m| digits(m, n)).collect();
-    let moduli = Modulus::new_all(level, bits, &moduli);
-    let r = BigUint::from(1_u8) << (DIGIT_BITS * n);
-
-    let operands: Vec<[BigUint; 2]> =
-        values.iter().map(|m| [numbers.below(&r), numbers.below(m)]).collect();
-    let as_digits: Vec<[Digits; 2]> =
-        operands.iter().map(|[a, b]| [digits(a, n), digits(b, n)]).collect();
-    let products: Vec<Product<'_>> =
-        moduli.iter().zip(&as_digits).map(|(modulus, [a, b])| Product { modulus, a, b }).collect();
-    for (((result, [a, b]), m), modulus) in
-        multiply_all(level, &products).iter().zip(&operands).zip(&values).zip(&moduli)
-    {
-        assert_eq!(number(modulus.square()), &r * &r % m);
-        assert_eq!(number(result) * &r % m, a * b % m, "{level}, {bits} bits");
-        assert!(number(result) < *m);
-    }
+    let (values, moduli) = check_products(level, bits, count, numbers);
 
     // Bases up to the square of the modulus, exponents from 0 to all bits.
     let operands: Vec<[BigUint; 2]> = values
@@ -218,4 +185,32 @@ fn check(level: LimbLevel, bits: usize, count: usize, exponent_bits: usize, numb
         assert_eq!(number(secret), expected, "{level}, {bits} bits");
         assert_eq!(number(public), expected, "{level}, {bits} bits");
     }
+}
+
+/// So many products at once; gives the moduli.
+fn check_products(
+    level: LimbLevel,
+    bits: usize,
+    count: usize,
+    numbers: &mut Numbers,
+) -> (Vec<BigUint>, Vec<Modulus>) {
+    let n = digits_for(bits);
+    let values: Vec<BigUint> = (0..count).map(|_| numbers.number(bits)).collect();
+    let moduli: Vec<Digits> = values.iter().map(|m| digits(m, n)).collect();
+    let moduli = Modulus::new_all(level, bits, &moduli);
+    let r = BigUint::from(1_u8) << (DIGIT_BITS * n);
+    let operands: Vec<[BigUint; 2]> =
+        values.iter().map(|m| [numbers.below(&r), numbers.below(m)]).collect();
+    let as_digits: Vec<[Digits; 2]> =
+        operands.iter().map(|[a, b]| [digits(a, n), digits(b, n)]).collect();
+    let products: Vec<Product<'_>> =
+        moduli.iter().zip(&as_digits).map(|(modulus, [a, b])| Product { modulus, a, b }).collect();
+    for (((result, [a, b]), m), modulus) in
+        multiply_all(level, &products).iter().zip(&operands).zip(&values).zip(&moduli)
+    {
+        assert_eq!(number(modulus.square()), &r * &r % m);
+        assert_eq!(number(result) * &r % m, a * b % m, "{level}, {bits} bits");
+        assert!(number(result) < *m);
+    }
+    (values, moduli)
 }

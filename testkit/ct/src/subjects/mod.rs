@@ -24,6 +24,8 @@ pub(crate) struct Subject {
     pub(crate) bytes: usize,
     pub(crate) fill: Fill,
     pub(crate) work: Work,
+    /// What is done with an input before its work is followed: makes what the work uses, where the other input has it.
+    pub(crate) prepare: Work,
     /// Whether all data are to be out of the first cache when it begins, so that a look-up in a table shows.
     pub(crate) cold: bool,
     /// Whether it takes so long that a run has as many measurements as fit into [`SLOW`], if these are fewer.
@@ -149,7 +151,20 @@ impl Subject {
         fill: impl FnMut(usize, &mut Rng, &mut [u8]) + 'static,
         work: impl FnMut(&mut [u8]) + 'static,
     ) -> Self {
-        Self { bytes, fill: Box::new(fill), work: Box::new(work), cold: false, slow: false }
+        Self {
+            bytes,
+            fill: Box::new(fill),
+            work: Box::new(work),
+            prepare: Box::new(|_| {}),
+            cold: false,
+            slow: false,
+        }
+    }
+
+    /// The same, prepared before it is followed.
+    fn prepared(mut self, prepare: impl FnMut(&mut [u8]) + 'static) -> Self {
+        self.prepare = Box::new(prepare);
+        self
     }
 
     /// The same, with data that are not in the first cache.

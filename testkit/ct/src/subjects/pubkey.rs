@@ -3,7 +3,7 @@
 //! An operation is run alone and with as many as there are lanes, each lane with a secret of its own. A secret number
 //! of class 0 is 1, in which nearly all windows are zero.
 
-use std::{array, hint::black_box, sync::LazyLock};
+use std::{array, cell::RefCell, hint::black_box, rc::Rc, sync::LazyLock};
 
 use lanelock_isa::LimbLevel;
 use lanelock_pubkey::{
@@ -63,24 +63,7 @@ pub(super) const OPERATIONS: &[(&str, Make)] = &[
             }
         })
     }),
-    ("RSA, signing", |level, lanes| {
-        // Of class 0 as many copies of one key as class 1 has keys: all take as much of the caches.
-        let pools: [Vec<_>; 2] = array::from_fn(|class| {
-            (0..POOL).map(|at| rsa_key(&KEYS[at * class]).with_level(level)).collect()
-        });
-        let fill = |class: usize, rng: &mut Rng, input: &mut [u8]| {
-            rng.fill(input);
-            input[0] = class.to_le_bytes()[0];
-        };
-        Subject::new(2 + 32 * lanes, fill, move |input| {
-            let (keys, first) = (&pools[usize::from(input[0])], usize::from(input[1]));
-            let sign = input[2..].chunks(32).enumerate().map(|(lane, digest)| {
-                let scheme = Scheme::pkcs1v15(Hash::Sha256);
-                rsa::Sign::new(&keys[(first + lane) % POOL], scheme, digest).expect("a digest")
-            });
-            black_box(rsa::sign_batch(&sign.collect::<Vec<_>>(), &mut SystemRandom));
-        })
-    }),
+    ("RSA, signing", rsa_signing),
     ("RSA, decryption, PKCS #1 v1.5, good or bad padding", |level, lanes| {
         decryption(level, lanes, Encryption::pkcs1v15(), Encryption::pkcs1v15())
     }),
@@ -143,6 +126,39 @@ fn ecdh<C: Curve>(level: LimbLevel, lanes: usize) -> Subject {
     })
 }
 
+fn rsa_signing(level: LimbLevel, lanes: usize) -> Subject {
+    // Of class 0 as many copies of one key as class 1 has keys: all take as much of the caches.
+    let pool = move |class: usize, first: usize| {
+        let keys = (0..POOL).map(move |at| &KEYS[(first + at) % POOL * class]);
+        keys.map(|key| rsa_key(key).with_level(level)).collect::<Vec<_>>()
+    };
+    let pools = Rc::new(RefCell::new([pool(0, 0), pool(1, 0)]));
+    let fill = |class: usize, rng: &mut Rng, input: &mut [u8]| {
+        rng.fill(input);
+        input[0] = class.to_le_bytes()[0];
+    };
+    let sign = move |pool: &[rsa::PrivateKey], first: usize, digests: &[u8]| {
+        let sign = digests.chunks(32).enumerate().map(|(lane, digest)| {
+            let scheme = Scheme::pkcs1v15(Hash::Sha256);
+            rsa::Sign::new(&pool[(first + lane) % POOL], scheme, digest).expect("a digest")
+        });
+        black_box(rsa::sign_batch(&sign.collect::<Vec<_>>(), &mut SystemRandom));
+    };
+    // Keys of either class in the same memory. A pair of their blinding is made, since the time that this takes belongs
+    // to random numbers.
+    let of_both = pools.clone();
+    let prepare = move |input: &mut [u8]| {
+        let made = pool(input[0].into(), input[1].into());
+        sign(&made, 0, &input[2..]);
+        of_both.borrow_mut()[0] = made;
+        input[..2].fill(0);
+    };
+    let work = move |input: &mut [u8]| {
+        sign(&pools.borrow()[usize::from(input[0])], input[1].into(), &input[2..]);
+    };
+    Subject::new(2 + 32 * lanes, fill, work).prepared(prepare)
+}
+
 /// Decrypts what was padded for the operation of `class_0`, or a random number: what comes out of it has no padding.
 fn decryption(
     level: LimbLevel,
@@ -151,20 +167,31 @@ fn decryption(
     class_0: Encryption,
 ) -> Subject {
     const MODULUS: usize = 256;
-    let key = rsa_key(&KEYS[0]).with_level(level);
-    let public = key.public_key().clone();
+    let key = Rc::new(rsa_key(&KEYS[0]).with_level(level));
+    let decrypt = {
+        let key = key.clone();
+        move |ciphertexts: &[u8]| {
+            let decrypt = ciphertexts.chunks(MODULUS).map(|ciphertext| {
+                let decrypt = rsa::Decrypt::new(&*key, encryption.clone(), ciphertext);
+                decrypt.expect("below the modulus")
+            });
+            rsa::decrypt_batch(&decrypt.collect::<Vec<_>>(), &mut SystemRandom)
+        }
+    };
+    let bad = decrypt.clone();
     let fill = move |class: usize, rng: &mut Rng, input: &mut [u8]| {
+        for ciphertext in input.chunks_mut(MODULUS) {
+            rng.fill(ciphertext);
+            ciphertext[0] &= 0x7f; // below the modulus
+        }
         if class == 1 {
-            for ciphertext in input.chunks_mut(MODULUS) {
-                rng.fill(ciphertext);
-                ciphertext[0] &= 0x7f; // below the modulus
-            }
             return;
         }
-        // Messages of any length: what is made up for bad padding has such lengths as well.
-        let encrypt = (0..lanes).map(|_| {
-            let message = vec![1; rng.below(190)];
-            rsa::Encrypt::new(&public, class_0.clone(), &message).expect("it fits")
+        // Messages as long as those that are made up for bad padding: the length is what the caller gets.
+        let encrypt = bad(input).into_iter().map(|made_up| {
+            let message =
+                made_up.map_or_else(|_| vec![1; rng.below(190)], |made_up| made_up.to_vec());
+            rsa::Encrypt::new(key.public_key(), class_0.clone(), &message).expect("it fits")
         });
         let ciphertexts = run_batch(&encrypt.collect::<Vec<_>>(), &mut SystemRandom);
         for (to, ciphertext) in input.chunks_mut(MODULUS).zip(ciphertexts) {
@@ -172,10 +199,7 @@ fn decryption(
         }
     };
     Subject::new(MODULUS * lanes, fill, move |ciphertexts| {
-        let decrypt = ciphertexts.chunks(MODULUS).map(|ciphertext| {
-            rsa::Decrypt::new(&key, encryption.clone(), ciphertext).expect("below the modulus")
-        });
-        black_box(rsa::decrypt_batch(&decrypt.collect::<Vec<_>>(), &mut SystemRandom));
+        black_box(decrypt(ciphertexts));
     })
 }
 

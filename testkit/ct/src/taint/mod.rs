@@ -56,7 +56,7 @@ pub(crate) fn run(options: &Options) -> bool {
     let extent = Extent { short: options.short };
     for level in AesLevel::available() {
         for (name, operation) in OPERATIONS {
-            if !options.chosen(name) {
+            if !options.chosen(name, level.name()) {
                 continue;
             }
             let errors = errors_of(|| operation(level, extent));
@@ -67,7 +67,7 @@ pub(crate) fn run(options: &Options) -> bool {
     }
     for levels in Levels::available() {
         for (name, operation) in hashes::OPERATIONS.iter().chain(records::OPERATIONS) {
-            if !options.chosen(name) {
+            if !options.chosen(name, &format!("{} {}", levels.lanes, levels.one)) {
                 continue;
             }
             let errors = errors_of(|| operation(levels, extent));
@@ -78,7 +78,7 @@ pub(crate) fn run(options: &Options) -> bool {
     }
     for level in LimbLevel::available() {
         for (name, operation) in pubkey::OPERATIONS {
-            if !options.chosen(name) {
+            if !options.chosen(name, level.name()) {
                 continue;
             }
             let errors = errors_of(|| operation(level, extent));

@@ -3,7 +3,8 @@
 //!
 //! The operations run in a process of their own, which this one stops after each instruction. Two traces, of inputs
 //! that differ in what is secret alone, have to be equal: the instructions, the addresses that they read and write, and
-//! the operands of divisions, whose time depends on them. That is what [`taint`](crate::taint) asks as well; here it is
+//! the operands of divisions, whose time depends on them. Each is run in a copy of that process, so that all begin with
+//! the same memory. That is what [`taint`](crate::taint) asks as well; here it is
 //! asked of the inputs that are tried alone, but at every level that the processor has.
 
 mod process;
@@ -49,7 +50,7 @@ pub(crate) fn run(options: &Options) -> bool {
 
 /// The operations that are followed.
 fn rows(options: &Options) -> impl Iterator<Item = subjects::Row> {
-    subjects::rows().filter(|row| !options.short && options.chosen(&row.name))
+    subjects::rows().filter(|row| !options.short && options.chosen(&row.name, &row.level))
 }
 
 /// The other process: runs the operations, one after the other, and says where a trace begins and ends.
@@ -82,9 +83,7 @@ impl Subject {
         }
         for input in &inputs {
             place.copy_from_slice(input);
-            process::stop(Stop::Begin);
-            (self.work)(&mut place);
-            process::stop(Stop::End);
+            process::in_a_copy(&mut place, &mut self.prepare, &mut self.work);
         }
     }
 }

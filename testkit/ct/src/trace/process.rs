@@ -5,7 +5,7 @@ use std::{
     collections::HashMap,
     env, fs, io,
     os::unix::process::CommandExt,
-    process::{Child, Command, Stdio},
+    process::{self, Child, Command, Stdio},
 };
 
 use iced_x86::{Decoder, DecoderOptions, FastFormatter, Instruction, Mnemonic, OpKind};
@@ -13,10 +13,10 @@ use nix::{
     libc::user_regs_struct,
     sys::{
         ptrace,
-        signal::Signal,
+        signal::{Signal, kill},
         wait::{WaitStatus, waitpid},
     },
-    unistd::Pid,
+    unistd::{ForkResult, Pid, fork},
 };
 
 use super::{MOST_INSTRUCTIONS, registers};
@@ -37,6 +37,30 @@ pub(super) enum Stop {
 pub(super) fn stop(stop: Stop) {
     // SAFETY: the process is followed, so a breakpoint only stops it; registers and memory stay as they are.
     unsafe { asm!("int3", in("rdi") stop as u64, options(nostack)) };
+}
+
+/// Prepares and does the work in a copy of this process, the work between stops. All copies begin with the same memory: where an allocation
+/// gets its block depends on those that were made and freed before, and with that the addresses of a trace.
+pub(super) fn in_a_copy(
+    input: &mut [u8],
+    prepare: &mut dyn FnMut(&mut [u8]),
+    work: &mut dyn FnMut(&mut [u8]),
+) {
+    // SAFETY: this process has one thread.
+    match unsafe { fork() } {
+        Ok(ForkResult::Child) => {
+            prepare(input);
+            stop(Stop::Begin);
+            work(input);
+            stop(Stop::End);
+            process::exit(0);
+        }
+        Ok(ForkResult::Parent { child }) => {
+            // Whoever follows it ends it.
+            let _ = waitpid(child, None);
+        }
+        Err(error) => panic!("a copy of this process: {error}"),
+    }
 }
 
 /// One instruction of a trace: all that the time of it may depend on.
@@ -64,11 +88,14 @@ pub(super) struct Difference {
     what: &'static str,
 }
 
-/// A process whose instructions are followed.
+/// A process that makes copies of itself, whose instructions are followed.
 pub(super) struct Process {
     child: Child,
+    /// The process itself.
     pid: Pid,
-    /// Instructions by their addresses.
+    /// What is followed: the copy, or the process while there is none.
+    followed: Pid,
+    /// The instructions that were run, by address.
     code: HashMap<u64, Instruction>,
 }
 
@@ -80,33 +107,29 @@ impl Process {
         let program = env::current_exe().map_err(|error| error.to_string())?;
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null());
-        // Blocks that were freed grow together, so that an allocation gets the same one whenever nothing else is in use.
-        // Lists of freed blocks, which glibc keeps by default, would hand them out in turns.
-        command.env("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0:glibc.malloc.mxfast=0");
         // SAFETY: between fork and exec there is one system call and no allocation.
         unsafe { command.pre_exec(|| ptrace::traceme().map_err(io::Error::from)) };
         let child = command.spawn().map_err(|error| error.to_string())?;
         let pid = Pid::from_raw(child.id().try_into().map_err(|_| "a process number too large")?);
-        let mut process = Self { child, pid, code: HashMap::new() };
+        let mut process = Self { child, pid, followed: pid, code: HashMap::new() };
         process.wait()?;
+        let options = ptrace::Options::PTRACE_O_TRACEFORK | ptrace::Options::PTRACE_O_EXITKILL;
+        ptrace::setoptions(pid, options).map_err(|error| error.to_string())?;
         Ok(process)
     }
 
     /// Follows both inputs of the next pair; nothing if the operation has no more.
     pub(super) fn follow_pair(&mut self) -> Result<Option<Trace>> {
-        if self.go_on()? == Stop::Operation {
-            return Ok(None);
-        }
         let mut first = Vec::new();
-        self.follow(|step| {
+        let there = self.follow_copy(|step| {
             first.push(step);
             true
         })?;
-        if self.go_on()? != Stop::Begin {
-            return Err("an input without its pair".to_owned());
+        if !there {
+            return Ok(None);
         }
         let (mut at, mut difference) = (0, None);
-        self.follow(|step| {
+        let there = self.follow_copy(|step| {
             let expected = first.get(at).copied();
             if expected == Some(step) {
                 at += 1;
@@ -124,6 +147,9 @@ impl Process {
             });
             false
         })?;
+        if !there {
+            return Err("an input without its pair".to_owned());
+        }
         if difference.is_none() && at < first.len() {
             let last = first[at.saturating_sub(1)].ip;
             difference = Some(Difference { after: at, at: last, what: "is the last of one input" });
@@ -133,14 +159,67 @@ impl Process {
 
     /// Lets the operation run to its end.
     pub(super) fn skip(&mut self) -> Result<()> {
-        while self.go_on()? != Stop::Operation {}
+        while self.begin_copy()? {
+            self.end_copy();
+        }
         Ok(())
+    }
+
+    /// Follows the next copy; whether there is one before the operation ends.
+    fn follow_copy(&mut self, take: impl FnMut(Step) -> bool) -> Result<bool> {
+        if !self.begin_copy()? {
+            return Ok(false);
+        }
+        let result = self.go_on().and_then(|stop| match stop {
+            Stop::Begin => self.follow(take),
+            _ => Err("a trace without a beginning".to_owned()),
+        });
+        self.end_copy();
+        result.map(|()| true)
+    }
+
+    /// Lets the process run until it has made a copy; whether it did before the operation ended.
+    fn begin_copy(&mut self) -> Result<bool> {
+        let mut signal = None;
+        loop {
+            ptrace::cont(self.pid, signal).map_err(|error| error.to_string())?;
+            match waitpid(self.pid, None) {
+                Ok(WaitStatus::PtraceEvent(..)) => {
+                    let copy = ptrace::getevent(self.pid).map_err(|error| error.to_string())?;
+                    let copy = copy.try_into().map_err(|_| "a process number too large")?;
+                    self.followed = Pid::from_raw(copy);
+                    // It stops before its first instruction.
+                    return match waitpid(self.followed, None) {
+                        Ok(WaitStatus::Stopped(..)) => Ok(true),
+                        status => Err(format!("the copy did not stop: {status:?}")),
+                    };
+                }
+                Ok(WaitStatus::Stopped(_, Signal::SIGTRAP)) => {
+                    return if self.stop()? == Stop::Operation {
+                        Ok(false)
+                    } else {
+                        Err("a trace in no copy".to_owned())
+                    };
+                }
+                // That a copy has ended is for the process to know.
+                Ok(WaitStatus::Stopped(_, other)) => signal = Some(other),
+                status => return Err(format!("the process did not stop: {status:?}")),
+            }
+        }
+    }
+
+    /// Ends the copy.
+    fn end_copy(&mut self) {
+        // It may have ended already.
+        let _ = kill(self.followed, Signal::SIGKILL);
+        while let Ok(WaitStatus::Stopped(..)) = waitpid(self.followed, None) {}
+        self.followed = self.pid;
     }
 
     /// Gives each instruction to `take`, up to the end of the trace or until it wants no more.
     fn follow(&mut self, mut take: impl FnMut(Step) -> bool) -> Result<()> {
         for _ in 0..MOST_INSTRUCTIONS {
-            let registers = ptrace::getregs(self.pid).map_err(|error| error.to_string())?;
+            let registers = ptrace::getregs(self.followed).map_err(|error| error.to_string())?;
             let instruction = self.instruction(registers.rip)?;
             let end = instruction.mnemonic() == Mnemonic::Int3;
             if end || !take(self.step(&instruction, &registers)?) {
@@ -149,17 +228,22 @@ impl Process {
                     _ => Err("a trace without an end".to_owned()),
                 };
             }
-            ptrace::step(self.pid, None).map_err(|error| error.to_string())?;
+            ptrace::step(self.followed, None).map_err(|error| error.to_string())?;
             self.wait()?;
         }
         Err(format!("more than {MOST_INSTRUCTIONS} instructions"))
     }
 
-    /// Lets the process run until it stops of itself.
+    /// Lets what is followed run until it stops of itself.
     fn go_on(&mut self) -> Result<Stop> {
-        ptrace::cont(self.pid, None).map_err(|error| error.to_string())?;
+        ptrace::cont(self.followed, None).map_err(|error| error.to_string())?;
         self.wait()?;
-        let registers = ptrace::getregs(self.pid).map_err(|error| error.to_string())?;
+        self.stop()
+    }
+
+    /// Where it has stopped of itself.
+    fn stop(&self) -> Result<Stop> {
+        let registers = ptrace::getregs(self.followed).map_err(|error| error.to_string())?;
         [Stop::Begin, Stop::End, Stop::Operation]
             .into_iter()
             .find(|&stop| stop as u64 == registers.rdi)
@@ -167,7 +251,7 @@ impl Process {
     }
 
     fn wait(&mut self) -> Result<()> {
-        match waitpid(self.pid, None) {
+        match waitpid(self.followed, None) {
             Ok(WaitStatus::Stopped(_, Signal::SIGTRAP)) => Ok(()),
             Ok(status) => Err(format!("the process did not stop at an instruction: {status:?}")),
             Err(error) => Err(error.to_string()),
@@ -192,7 +276,7 @@ impl Process {
 
     fn word(&self, address: u64) -> Result<u64> {
         let address = usize::try_from(address).map_err(|error| error.to_string())?;
-        let word = ptrace::read(self.pid, std::ptr::with_exposed_provenance_mut(address));
+        let word = ptrace::read(self.followed, std::ptr::with_exposed_provenance_mut(address));
         word.map(i64::cast_unsigned).map_err(|error| format!("memory at {address:#x}: {error}"))
     }
 
@@ -211,7 +295,7 @@ impl Process {
                 && !matches!(instruction.mnemonic(), Mnemonic::Lea | Mnemonic::Nop)
             {
                 let addresses = if instruction.is_vsib() {
-                    registers::addresses(self.pid, instruction, operand, registers)
+                    registers::addresses(self.followed, instruction, operand, registers)
                 } else {
                     let value = |register, _, _| registers::value_of(registers, register);
                     instruction.virtual_address(operand, 0, value).map(|address| vec![address])

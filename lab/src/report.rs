@@ -117,7 +117,7 @@ Each goal is a multiple of a yardstick that the same run measured, so that it ho
 fastest peer at its newest release (where that is missing, nothing is won); the limit of the busiest *units*,
 for chains with the schedule in which the longest one never waits; the *mix* of all instructions; or the
 same messages one by one. Cycles per byte, or per message for short ones. `lanelock_speed::limit` has the
-formulas. Only processors of AMD were measured, never one of Intel.";
+formulas.";
 
 const LEVELS: &str = "\
 Cycles per byte at each level of this machine, in brackets the shares of the level's own limits: units, mix.";

@@ -309,10 +309,38 @@ fn lengths_that_no_record_has() {
     }
 }
 
+/// Types of records: TLS 1.2 shows them; all encrypted records of TLS 1.3 say that they are data (RFC 8446, 5.2), and
+/// others are refused though whoever has the key sealed them.
+#[test]
+fn types_of_records() {
+    for (mut writer, mut reader) in forms(gcm).into_iter().zip(forms(gcm)) {
+        for content_type in [ContentType::HANDSHAKE, DATA] {
+            let mut record = Vec::new();
+            writer.seal(content_type, b"text", &mut record).unwrap();
+            assert_eq!(reader.open(&mut record), Ok((content_type, &mut b"text".to_owned()[..])));
+        }
+    }
+    for outer in 0..=255 {
+        let mut record = inner_with(outer, b"text\x16");
+        let opened = AeadRecords::tls13(gcm(), [3; 12]).open(&mut record);
+        if outer == DATA.0 {
+            assert_eq!(opened, Ok((ContentType::HANDSHAKE, &mut b"text".to_owned()[..])));
+        } else {
+            assert_eq!(opened, Err(Error::Authentication), "{outer}");
+            assert_eq!(record[5..10], [0; 5]);
+        }
+    }
+}
+
 /// An inner text of TLS 1.3 with any padding, sealed by the AEAD itself.
 fn inner(text: &[u8]) -> Vec<u8> {
+    inner_with(DATA.0, text)
+}
+
+/// The same in a record of any type.
+fn inner_with(outer: u8, text: &[u8]) -> Vec<u8> {
     let [low, high, ..] = (text.len() + 16).to_le_bytes();
-    let header = [23, 3, 3, high, low];
+    let header = [outer, 3, 3, high, low];
     [&header[..], &gcm().seal_vec(&[3; 12], &header, text).unwrap()].concat()
 }
 

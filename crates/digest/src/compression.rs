@@ -62,7 +62,8 @@ pub trait Compression: Copy + Send + Sync + 'static {
     /// Takes the words of a block of each lane.
     fn take<S: Words<Self::Word>>(s: S, state: &mut Self::State<S::V>, words: Self::Words<S::V>);
 
-    /// Takes the first `steps` blocks of each lane's row.
+    /// Takes the first `steps` blocks of each lane's row. A hash may read the words of a block beside rounds of the one
+    /// before.
     #[inline(always)]
     fn steps<S: Words<Self::Word>>(
         s: S,

@@ -150,6 +150,7 @@ fn take<W: Sha2Word, S: Words<W>>(
 #[inline(always)]
 fn round<W: Sha2Word, S: Words<W>>(s: S, state: &mut [S::V; 8], w: S::V, k: W) {
     let [a, b, c, d, e, f, g, h] = *state;
+    // As few additions as there can be: in lanes they take units, and hardly wait for one another.
     let known = s.add(s.add(h, s.add(w, s.splat(k))), s.choose(e, f, g));
     let sum = s.add(known, W::upper_1(s, e));
     let other = s.add(s.majority(a, b, c), W::upper_0(s, a));

@@ -39,8 +39,9 @@ pub(super) fn stop(stop: Stop) {
     unsafe { asm!("int3", in("rdi") stop as u64, options(nostack)) };
 }
 
-/// Prepares and does the work in a copy of this process, the work between stops. All copies begin with the same memory: where an allocation
-/// gets its block depends on those that were made and freed before, and with that the addresses of a trace.
+/// Prepares and does the work in a copy of this process, the work between stops. All copies begin with the same memory:
+/// where an allocation gets its block depends on those that were made and freed before, and with that the addresses of
+/// a trace.
 pub(super) fn in_a_copy(
     input: &mut [u8],
     prepare: &mut dyn FnMut(&mut [u8]),

@@ -71,18 +71,21 @@ impl Matrices {
         // the second the same a window further away. Row reduction of both by the first leaves what
         // is sought in the second. Each number is a row: the first matrix low, the second high.
         let mut rows = [0_u64; 32];
-        let mut column = 0;
-        while column < 32 {
-            let vectors = FOUR[3] - FOUR[column / 8];
-            let n = 512 * vectors + 7 - column % 8;
-            let near = polynomial.power(n + 32);
-            let far = polynomial.power(n + 32 + 512 * WINDOW);
-            let mut row = 0;
-            while row < 32 {
-                rows[row] |= (near >> row & 1) << column | (far >> row & 1) << (32 + column);
-                row += 1;
+        let mut j = 0;
+        while j < 4 {
+            let n = 512 * (FOUR[3] - FOUR[j]) + 32;
+            let (mut near, mut far) = (polynomial.power(n), polynomial.power(n + 512 * WINDOW));
+            let mut column = 8 * j + 8;
+            while column > 8 * j {
+                column -= 1;
+                let mut row = 0;
+                while row < 32 {
+                    rows[row] |= (near >> row & 1) << column | (far >> row & 1) << (32 + column);
+                    row += 1;
+                }
+                (near, far) = (polynomial.times_x(near), polynomial.times_x(far));
             }
-            column += 1;
+            j += 1;
         }
         let mut pivot = 0;
         while pivot < 32 {

@@ -48,9 +48,12 @@ impl Polynomial {
             polynomial.fold[i] = polynomial.factors(128 << i);
             i += 1;
         }
+        // Each from the one before: powers for every distance would take the compiler ten times as long.
+        let (mut low, mut high) = (polynomial.power(64 - 1), polynomial.power(64 + 63));
         let mut bytes = 0;
         while bytes < END {
-            polynomial.end[END - 1 - bytes] = polynomial.factors(8 * bytes + 64);
+            polynomial.end[END - 1 - bytes] = block(high, low);
+            (low, high) = (polynomial.times_x8(low), polynomial.times_x8(high));
             bytes += 1;
         }
         // Long division of x^128 by Q, a bit of the quotient a step: `rest` is x^(63 + j) mod Q.
@@ -67,8 +70,18 @@ impl Polynomial {
     }
 
     /// a x mod Q
-    const fn times_x(&self, a: u64) -> u64 {
+    pub(super) const fn times_x(&self, a: u64) -> u64 {
         (a >> 1) ^ (self.reflected & (a & 1).wrapping_neg())
+    }
+
+    /// a x^8 mod Q
+    const fn times_x8(&self, mut a: u64) -> u64 {
+        let mut i = 0;
+        while i < 8 {
+            a = self.times_x(a);
+            i += 1;
+        }
+        a
     }
 
     /// x^n mod Q
@@ -133,13 +146,7 @@ impl Polynomial {
     const fn fill_slices(&mut self) {
         let mut byte = 0;
         while byte < 256 {
-            let mut value = byte as u64;
-            let mut i = 0;
-            while i < 8 {
-                value = self.times_x(value);
-                i += 1;
-            }
-            self.slices[0][byte] = value;
+            self.slices[0][byte] = self.times_x8(byte as u64);
             byte += 1;
         }
         let mut k = 1;

@@ -93,7 +93,7 @@ impl<S: Limbs, F: Modulus<D>, const D: usize> Point<S, F, D> {
     fn double(&self) -> Self {
         let Self { x, y, z } = *self;
         let delta = z.square(); // 1.7
-        let gamma = y.squared().reduce(); // 1.6
+        let gamma = y.square_reduced(); // 1.6
         let twice_gamma = gamma.double().digits(); // 3.2
         let alpha = {
             let difference = (x.sum() - delta.sum()).plus_moduli::<2>().digits(); // 4.1
@@ -101,12 +101,12 @@ impl<S: Limbs, F: Modulus<D>, const D: usize> Point<S, F, D> {
             difference.times(&(sum.double() + sum).digits()) // 4.1 * 11.4: 4
         };
         let four_beta = x.times(&gamma.double().double().digits()); // 2.1 * 6.4: 1.9
-        let square = alpha.squared().reduce(); // 2
+        let square = alpha.square_reduced(); // 2
         let result_x = (square - four_beta.sum().double()).plus_moduli::<4>().trimmed();
-        let result_z = y.product(&z).reduce().double().digits(); // 3.2
+        let result_z = y.times_reduced(&z).double().digits(); // 3.2
         let rest = (four_beta.sum() - result_x.sum()).plus_trimmed().digits(); // 4.9
-        let eighth = twice_gamma.squared().reduce().double(); // 8 gamma^2: 3.3
-        let result_y = (alpha.product(&rest).reduce() - eighth).plus_moduli::<4>().trimmed();
+        let eighth = twice_gamma.square_reduced().double(); // 8 gamma^2: 3.3
+        let result_y = (alpha.times_reduced(&rest) - eighth).plus_moduli::<4>().trimmed();
         Self { x: result_x, y: result_y, z: result_z }
     }
 
@@ -160,7 +160,7 @@ impl<S: Limbs, F: Modulus<D>, const D: usize> Point<S, F, D> {
         let square = h.square(); // 2.1
         let cube = h.times(&square); // 1.6
         let w = u.times(&square); // 1.3
-        let x = (r.squared().reduce() + cube.sum() - w.sum().double()).plus_moduli::<3>().trimmed();
+        let x = (r.square_reduced() + cube.sum() - w.sum().double()).plus_moduli::<3>().trimmed();
         let rest = (w.sum() - x.sum()).plus_trimmed().digits(); // 4.3
         let y = r.product(&rest).plus_product(v, &cube.negative::<2>()).reduce().digits(); // 2.8
         Self { x, y, z }

@@ -155,6 +155,10 @@ impl<S: Limbs, M, const D: usize> Clone for Sum<S, M, D> {
 impl<S: Limbs, M, const D: usize> Copy for Sum<S, M, D> {}
 
 impl<S: Limbs, M: Modulus<D>, const D: usize> Element<S, M, D> {
+    /// Whether products are functions of their own. A formula of a dozen long ones would be more code than the first
+    /// cache holds.
+    const CALLS: bool = D > 8 || S::LANES == 1 && D > 5;
+
     /// Vectors of digits, each below 2^52.
     #[inline(always)]
     pub(crate) fn new(s: S, digits: [S::V; D]) -> Self {
@@ -235,10 +239,16 @@ impl<S: Limbs, M: Modulus<D>, const D: usize> Element<S, M, D> {
         Product { s, columns, modulus: PhantomData }
     }
 
+    /// The product with another, reduced: by a call, where it is long.
+    #[inline(always)]
+    pub(crate) fn times_reduced(&self, other: &Self) -> Sum<S, M, D> {
+        if Self::CALLS { self.s.call(Times(self, other)) } else { self.product(other).reduce() }
+    }
+
     /// The product with another, reduced and brought to digits.
     #[inline(always)]
     pub(crate) fn times(&self, other: &Self) -> Self {
-        self.product(other).reduce().digits()
+        self.times_reduced(other).digits()
     }
 
     /// The square, not reduced: three fifths of the multiplications of a product.
@@ -261,16 +271,22 @@ impl<S: Limbs, M: Modulus<D>, const D: usize> Element<S, M, D> {
         Product { s, columns, modulus: PhantomData }
     }
 
+    /// The square, reduced: by a call, where it is long.
+    #[inline(always)]
+    pub(crate) fn square_reduced(&self) -> Sum<S, M, D> {
+        if Self::CALLS { self.s.call(Square(self)) } else { self.squared().reduce() }
+    }
+
     /// The square.
     #[inline(always)]
     pub(crate) fn square(&self) -> Self {
-        self.squared().reduce().digits()
+        self.square_reduced().digits()
     }
 
-    /// As [`times`](Self::times), by a call: where a few cycles are no matter.
+    /// As [`times`](Self::times), always by a call: where a few cycles are no matter.
     #[inline(always)]
     pub(crate) fn multiply(&self, other: &Self) -> Self {
-        self.s.call(Times(self, other))
+        self.s.call(Times(self, other)).digits()
     }
 
     /// The power with the exponent 2^`count`.
@@ -408,11 +424,23 @@ impl<S: Limbs, M: Modulus<D>, const D: usize> Product<S, M, D> {
 struct Times<'a, S: Limbs, M, const D: usize>(&'a Element<S, M, D>, &'a Element<S, M, D>);
 
 impl<S: Limbs, M: Modulus<D>, const D: usize> LimbPart<S> for Times<'_, S, M, D> {
-    type Out = Element<S, M, D>;
+    type Out = Sum<S, M, D>;
 
     #[inline(always)]
-    fn run(self, _s: S) -> Element<S, M, D> {
-        self.0.times(self.1)
+    fn run(self, _s: S) -> Sum<S, M, D> {
+        self.0.product(self.1).reduce()
+    }
+}
+
+/// A square as a function of its own.
+struct Square<'a, S: Limbs, M, const D: usize>(&'a Element<S, M, D>);
+
+impl<S: Limbs, M: Modulus<D>, const D: usize> LimbPart<S> for Square<'_, S, M, D> {
+    type Out = Sum<S, M, D>;
+
+    #[inline(always)]
+    fn run(self, _s: S) -> Sum<S, M, D> {
+        self.0.squared().reduce()
     }
 }
 
@@ -426,7 +454,7 @@ impl<S: Limbs, M: Modulus<D>, const D: usize> LimbPart<S> for Squares<'_, S, M, 
     fn run(self, _s: S) -> Element<S, M, D> {
         let mut result = *self.0;
         for _ in 0..self.1 {
-            result = result.square();
+            result = result.squared().reduce().digits();
         }
         result
     }

@@ -17,7 +17,7 @@ mod tests;
 mod tiles;
 
 use alloc::{vec, vec::Vec};
-use lanelock_isa::{LimbKernel, LimbLevel, Limbs, MOST_LIMBS};
+use lanelock_isa::{LimbKernel, LimbLevel, LimbPart, Limbs, MOST_LIMBS};
 use zeroize::Zeroizing;
 
 use registers::{CHOSEN_PER_TILE, Choice, POWERS, REGISTERS, WINDOW_BITS, in_registers};
@@ -205,33 +205,29 @@ impl<S: Limbs> Lanes<S> {
     /// `result` = `a` * `b` / `R`, below 2 m if `a` * `b` < m * `R`.
     #[inline(always)]
     fn multiply(&mut self, result: &mut [S::V], a: &[S::V], b: &[S::V]) {
-        self.reduced::<PRODUCT>(result, [a, b, b], None);
+        self.s.call(Reduced::<_, PRODUCT>(self, result, [a, b, b]));
     }
 
     /// `result` = `a`^2 / `R`, below 2 m if `a`^2 < m * `R`: three quarters of the products.
     #[inline(always)]
     fn square(&mut self, result: &mut [S::V], a: &[S::V]) {
-        self.square_beside(result, a, None);
-    }
-
-    #[inline(always)]
-    fn square_beside(
-        &mut self,
-        result: &mut [S::V],
-        a: &[S::V],
-        choice: Option<&mut Choice<'_, S>>,
-    ) {
         let mut twice = core::mem::take(&mut self.twice);
         double(self.s, &mut twice, a);
-        self.reduced::<SQUARE>(result, [a, &twice, &twice], choice);
+        self.s.call(Reduced::<_, SQUARE>(self, result, [a, &twice, &twice]));
         self.twice = twice;
+    }
+
+    /// `result` = `a` divided by the root of `R`.
+    #[inline(always)]
+    fn halve(&mut self, result: &mut [S::V], a: &[S::V]) {
+        self.s.call(Reduced::<_, HALF>(self, result, [a; 3]));
     }
 
     /// [`HALVES`], in registers where the number fits: code that should stand in few places.
     #[inline(always)]
     fn multiply_halves(&mut self, result: &mut [S::V], a: &[S::V], factor: &[S::V]) {
         let (b, c) = factor.split_at(self.modulus.len());
-        if self.modulus.len() == REGISTERS {
+        if S::LANES > 1 && self.modulus.len() == REGISTERS {
             let numbers = [a, b, c, &self.modulus];
             in_registers::<S, HALVES>(self.s, result, numbers, self.k0, None);
         } else {
@@ -242,12 +238,15 @@ impl<S: Limbs> Lanes<S> {
     /// The same for [`square`](Self::square), with a part of a choice.
     #[inline(always)]
     fn square_unrolled(&mut self, result: &mut [S::V], a: &[S::V], choice: &mut Choice<'_, S>) {
-        if self.modulus.len() == REGISTERS {
+        if S::LANES > 1 && self.modulus.len() == REGISTERS {
             double(self.s, &mut self.twice, a);
             let numbers = [a, &self.twice, &self.twice, &self.modulus];
             in_registers::<S, SQUARE>(self.s, result, numbers, self.k0, Some(choice));
         } else {
-            self.square_beside(result, a, Some(choice));
+            let mut twice = core::mem::take(&mut self.twice);
+            double(self.s, &mut twice, a);
+            self.reduced::<SQUARE>(result, [a, &twice, &twice], Some(choice));
+            self.twice = twice;
         }
     }
 
@@ -330,6 +329,18 @@ impl<S: Limbs> Lanes<S> {
         self.s.wipe(&mut self.modulus);
         self.s.wipe(&mut self.sums);
         self.s.wipe(&mut self.twice);
+    }
+}
+
+/// [`Lanes::reduced`] as a function of its own.
+struct Reduced<'a, S: Limbs, const KIND: u8>(&'a mut Lanes<S>, &'a mut [S::V], [&'a [S::V]; 3]);
+
+impl<S: Limbs, const KIND: u8> LimbPart<S> for Reduced<'_, S, KIND> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run(self, _s: S) {
+        self.0.reduced::<KIND>(self.1, self.2, None);
     }
 }
 
@@ -451,7 +462,7 @@ impl LimbKernel for Powers<'_> {
             table[size..size + digits].copy_from_slice(&base);
             for power in table[..2 * size].chunks_exact_mut(size) {
                 let (whole, half) = power.split_at_mut(digits);
-                lanes.reduced::<HALF>(half, [whole; 3], None);
+                lanes.halve(half, whole);
             }
             let mut factor = vec![s.splat(0); size];
 
@@ -496,7 +507,7 @@ impl LimbKernel for Powers<'_> {
                 if step < POWERS {
                     let (whole, half) = table[step * size..][..size].split_at_mut(digits);
                     whole.copy_from_slice(&result);
-                    lanes.reduced::<HALF>(half, [whole; 3], None);
+                    lanes.halve(half, whole);
                 }
             }
             s.wipe(&mut factor);

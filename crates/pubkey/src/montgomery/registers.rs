@@ -91,8 +91,13 @@ pub(super) fn in_registers<S: Limbs, const KIND: u8>(
     });
     let mut chosen = [s.splat(0); CHOSEN];
     let mut sums = [s.splat(0); REGISTERS + 1];
-    each_digit!(I => if KIND != HALVES || I < REGISTERS / 2 {
-        sums = row::<S, KIND, I>(s, sums, [a, b, c, m], k0);
+    if KIND == HALVES {
+        for i in 0..REGISTERS / 2 {
+            sums = row::<S, KIND>(s, sums, [a, b, c, m], k0, i);
+        }
+    }
+    each_digit!(I => if KIND == SQUARE {
+        sums = row::<S, KIND>(s, sums, [a, b, c, m], k0, I);
         if let (Some((table, masks, beside)), true) = (&mut beside, I < 2 * CHOSEN_IN) {
             for i in 0..POWERS / CHOSEN_IN {
                 let power = I % CHOSEN_IN * (POWERS / CHOSEN_IN) + i;
@@ -114,21 +119,22 @@ pub(super) fn in_registers<S: Limbs, const KIND: u8>(
     });
 }
 
-/// Row `I`: see [`in_registers`].
+/// Row `i`, of a square a literal: see [`in_registers`].
 #[inline(always)]
-fn row<S: Limbs, const KIND: u8, const I: usize>(
+fn row<S: Limbs, const KIND: u8>(
     s: S,
     mut sums: [S::V; REGISTERS + 1],
     [a, b, c, m]: [&[S::V; REGISTERS]; 4],
     k0: S::V,
+    i: usize,
 ) -> [S::V; REGISTERS + 1] {
-    let x = a[I];
+    let x = a[i];
     // Of a square: the digit itself, then twice those above it, the first without the bit that comes from it: of the sum,
     // multiplications take 52 bits.
-    each_digit!(J => if KIND != SQUARE || J + 1 > I {
-        let y = if KIND == SQUARE && J == I {
+    each_digit!(J => if KIND != SQUARE || J + 1 > i {
+        let y = if KIND == SQUARE && J == i {
             x
-        } else if KIND == SQUARE && J == I + 1 {
+        } else if KIND == SQUARE && J == i + 1 {
             s.add(a[J], a[J])
         } else if KIND == HALVES {
             c[J]
@@ -139,7 +145,7 @@ fn row<S: Limbs, const KIND: u8, const I: usize>(
         sums[J + 1] = s.mul_high(sums[J + 1], x, y);
     });
     if KIND == HALVES {
-        let x = a[(I + REGISTERS / 2) % REGISTERS];
+        let x = a[i + REGISTERS / 2];
         each_digit!(J => {
             sums[J] = s.mul_low(sums[J], x, b[J]);
             sums[J + 1] = s.mul_high(sums[J + 1], x, b[J]);

@@ -205,11 +205,11 @@ impl<S: LimbGroups, const B: usize, const LAST: usize> LimbPart<S> for SomePower
             }
             for window in windows {
                 for _ in 0..WINDOW_BITS {
-                    result = groups.square(&result);
+                    result = groups.square_inlined(&result);
                 }
                 let factor = choose(s, &table, window_of(s, two, window));
-                result =
-                    groups.multiply(&result, &Groups::<S, B, LAST, false>::lines_of(s, &factor));
+                let factor = Groups::<S, B, LAST, false>::lines_of(s, &factor);
+                result = groups.multiply_inlined(&result, &factor);
             }
             let result = groups.out_of_form(&result);
             groups.put(&result, moduli, results);
@@ -241,8 +241,8 @@ impl<S: LimbGroups, const B: usize, const LAST: usize> LimbPart<S>
             let bits = bits_of(power.exponent);
             let mut number = if bits == 0 { groups.number([&*power.modulus.one; 2]) } else { base };
             for bit in (0..bits.saturating_sub(1)).rev() {
-                number =
-                    groups.multiply(&number, &Groups::<S, B, LAST, true>::lines_of(s, &number));
+                let factor = Groups::<S, B, LAST, true>::lines_of(s, &number);
+                number = groups.multiply_inlined(&number, &factor);
                 if power.exponent[bit / 64] >> (bit % 64) & 1 == 1 {
                     number = groups.multiply(&number, &lines);
                 }
@@ -283,11 +283,7 @@ impl<S: LimbGroups, const B: usize, const LAST: usize, const WHOLE: bool>
     fn lines(numbers: [&[u64]; 2]) -> Zeroizing<Lines<B>> {
         let mut lines = Zeroizing::new(Lines::default());
         for (group, number) in numbers.into_iter().take(Self::NUMBERS).enumerate() {
-            for (lane, digits) in number.chunks(B).enumerate() {
-                for (line, &digit) in lines.0.iter_mut().zip(digits) {
-                    line.0[4 * group + lane] = digit;
-                }
-            }
+            into_lines(&mut lines.0, 4 * group, number);
         }
         lines
     }
@@ -316,11 +312,7 @@ impl<S: LimbGroups, const B: usize, const LAST: usize, const WHOLE: bool>
     fn put(&self, number: &Number<S, B>, moduli: [&Modulus; 2], results: &mut [Digits]) {
         let lines = Self::lines_of(self.s, number);
         for (group, (result, modulus)) in results.iter_mut().zip(moduli).enumerate() {
-            for (lane, digits) in result.chunks_mut(B).enumerate() {
-                for (line, digit) in lines.0.iter().zip(digits) {
-                    *digit = line.0[4 * group + lane];
-                }
-            }
+            out_of_lines(&lines.0, 4 * group, result);
             for _ in 0..3 {
                 subtract_once(result, &modulus.digits);
             }
@@ -351,6 +343,26 @@ impl<S: LimbGroups, const B: usize, const LAST: usize, const WHOLE: bool>
     #[inline(always)]
     fn out_of_form(&mut self, number: &Number<S, B>) -> Number<S, B> {
         self.multiply(number, &Self::lines([&[1], &[1]]))
+    }
+}
+
+/// Puts a number's digits into lines, its first ones into lane `first` of them.
+#[inline(never)]
+fn into_lines(lines: &mut [Line], first: usize, number: &[u64]) {
+    for (lane, digits) in number.chunks(lines.len()).enumerate() {
+        for (line, &digit) in lines.iter_mut().zip(digits) {
+            line.0[first + lane] = digit;
+        }
+    }
+}
+
+/// The reverse of [`into_lines`].
+#[inline(never)]
+fn out_of_lines(lines: &[Line], first: usize, number: &mut [u64]) {
+    for (lane, digits) in number.chunks_mut(lines.len()).enumerate() {
+        for (line, digit) in lines.iter().zip(digits) {
+            *digit = line.0[first + lane];
+        }
     }
 }
 

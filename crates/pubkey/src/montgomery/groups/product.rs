@@ -1,6 +1,6 @@
 //! Products modulo numbers in groups of lanes.
 
-use lanelock_isa::{LimbGroups, NONE};
+use lanelock_isa::{LimbGroups, LimbPart, NONE};
 
 use crate::digits::{DIGIT, DIGIT_SHIFT};
 
@@ -57,9 +57,21 @@ impl<S: LimbGroups, const B: usize, const LAST: usize, const WHOLE: bool>
     /// reduced. There are registers for both where a number has few digits in a lane.
     const APART: bool = B < 8;
 
-    /// `a` * `b` / `R`, where `b` is given as lines: below 4 m, if `a` * `b` < m * `R`.
+    /// As [`multiply_inlined`](Self::multiply_inlined), by a call: which takes longer, and is for what is done once.
     #[inline(always)]
     pub(super) fn multiply(&mut self, a: &Number<S, B>, b: &[Line; B]) -> Number<S, B> {
+        self.s.call(Times(self, a, b))
+    }
+
+    /// As [`square_inlined`](Self::square_inlined), by a call.
+    #[inline(always)]
+    pub(super) fn square(&mut self, a: &Number<S, B>) -> Number<S, B> {
+        self.s.call(Square(self, a))
+    }
+
+    /// `a` * `b` / `R`, where `b` is given as lines: below 4 m, if `a` * `b` < m * `R`.
+    #[inline(always)]
+    pub(super) fn multiply_inlined(&mut self, a: &Number<S, B>, b: &[Line; B]) -> Number<S, B> {
         let s = self.s;
         let zero = s.splat(0);
         let (mut product, mut sums) = (([zero; B], [zero; 2]), ([zero; B], [zero; 2]));
@@ -216,13 +228,13 @@ impl<S: LimbGroups, const B: usize, const LAST: usize, const WHOLE: bool>
         number
     }
 
-    /// `a`^2 / `R`, in groups of four lanes.
+    /// `a`^2 / `R`.
     ///
     /// With `A`, `B`, `C`, `D` what the lanes have of a number, in units of so many digits the square is
     /// `A`^2, 2 `AB`, `B`^2 + 2 `AC`, 2 `BC` + 2 `AD`, `C`^2 + 2 `BD`, 2 `CD`, `D`^2: a lane computes each of these ten
     /// products, four of which are squares, in place of sixteen.
     #[inline(always)]
-    pub(super) fn square(&mut self, a: &Number<S, B>) -> Number<S, B> {
+    pub(super) fn square_inlined(&mut self, a: &Number<S, B>) -> Number<S, B> {
         let s = self.s;
         let (low, high) = self.square_columns(a);
         let mut sums = (low, [s.splat(0); 2]);
@@ -307,5 +319,40 @@ impl<S: LimbGroups, const B: usize, const LAST: usize, const WHOLE: bool>
             let column = &mut columns[(k + I + 1) / B][(k + I + 1) % B];
             *column = s.mul_high(*column, a[k], b[I]);
         }
+    }
+}
+
+/// [`Groups::multiply`]
+struct Times<'a, S: LimbGroups, const B: usize, const LAST: usize, const WHOLE: bool>(
+    &'a mut Groups<S, B, LAST, WHOLE>,
+    &'a Number<S, B>,
+    &'a [Line; B],
+);
+
+impl<S: LimbGroups, const B: usize, const LAST: usize, const WHOLE: bool> LimbPart<S>
+    for Times<'_, S, B, LAST, WHOLE>
+{
+    type Out = Number<S, B>;
+
+    #[inline(always)]
+    fn run(self, _s: S) -> Number<S, B> {
+        self.0.multiply_inlined(self.1, self.2)
+    }
+}
+
+/// [`Groups::square`]
+struct Square<'a, S: LimbGroups, const B: usize, const LAST: usize, const WHOLE: bool>(
+    &'a mut Groups<S, B, LAST, WHOLE>,
+    &'a Number<S, B>,
+);
+
+impl<S: LimbGroups, const B: usize, const LAST: usize, const WHOLE: bool> LimbPart<S>
+    for Square<'_, S, B, LAST, WHOLE>
+{
+    type Out = Number<S, B>;
+
+    #[inline(always)]
+    fn run(self, _s: S) -> Number<S, B> {
+        self.0.square_inlined(self.1)
     }
 }

@@ -1,7 +1,7 @@
-//! Blocks of key stream: one a lane.
+//! Blocks of key stream: one a lane, or, of few, one row of each in a vector.
 
 use lanelock_core::InOut;
-use lanelock_isa::{HashLevel, MOST_WORDS, Pair, PortableWords, WordKernel, Words, wipe};
+use lanelock_isa::{HashLevel, MOST_WORDS, Pair, PortableWords, Word, WordKernel, Words, wipe};
 use zeroize::Zeroize;
 
 /// Bytes in a block, and in the state that it is made of.
@@ -23,7 +23,7 @@ pub fn state(key: &[u8; 32], counter: u32, nonce: &[u8; 12]) -> State {
 
 /// A quarter of a round (2.1).
 #[inline(always)]
-fn quarter<S: Words<u32>>(s: S, v: &mut [S::V; 16], a: usize, b: usize, c: usize, d: usize) {
+fn quarter<S: Words<u32>, const N: usize>(s: S, v: &mut [S::V; N], [a, b, c, d]: [usize; 4]) {
     v[a] = s.add(v[a], v[b]);
     v[d] = s.rotate_left::<16>(s.xor(v[d], v[a]));
     v[c] = s.add(v[c], v[d]);
@@ -38,14 +38,14 @@ fn quarter<S: Words<u32>>(s: S, v: &mut [S::V; 16], a: usize, b: usize, c: usize
 /// registers.
 #[inline(always)]
 fn double_round<S: Words<u32>>(s: S, v: &mut [S::V; 16]) {
-    quarter(s, v, 0, 4, 8, 12);
-    quarter(s, v, 1, 5, 9, 13);
-    quarter(s, v, 2, 6, 10, 14);
-    quarter(s, v, 3, 7, 11, 15);
-    quarter(s, v, 0, 5, 10, 15);
-    quarter(s, v, 1, 6, 11, 12);
-    quarter(s, v, 2, 7, 8, 13);
-    quarter(s, v, 3, 4, 9, 14);
+    quarter(s, v, [0, 4, 8, 12]);
+    quarter(s, v, [1, 5, 9, 13]);
+    quarter(s, v, [2, 6, 10, 14]);
+    quarter(s, v, [3, 7, 11, 15]);
+    quarter(s, v, [0, 5, 10, 15]);
+    quarter(s, v, [1, 6, 11, 12]);
+    quarter(s, v, [2, 7, 8, 13]);
+    quarter(s, v, [3, 4, 9, 14]);
 }
 
 /// The block of each lane, word by word.
@@ -61,13 +61,61 @@ fn rounds<S: Words<u32>>(s: S, state: &[S::V; 16]) -> [S::V; 16] {
     v
 }
 
+/// The blocks of `state` and of the counters behind it, as many as a vector has rows of 16 bytes: row *i* of each block
+/// is in vector *i*. They are fewer than in lanes and take half the time, in which rounds wait for one another.
+#[inline(always)]
+fn rows<S: Words<u32>>(s: S, state: &State) -> [S::V; 4] {
+    let (rows, _) = state.as_chunks::<16>();
+    let state = [
+        s.splat_row(&rows[0]),
+        s.splat_row(&rows[1]),
+        s.splat_row(&rows[2]),
+        s.add(s.splat_row(&rows[3]), s.load(&ROWS)),
+    ];
+    let mut v = state;
+    for _ in 0..10 {
+        quarter(s, &mut v, [0, 1, 2, 3]);
+        // Diagonals become columns. Row 1, which is ready last, stays.
+        v = [s.next_words::<3>(v[0]), v[1], s.next_words::<1>(v[2]), s.next_words::<2>(v[3])];
+        quarter(s, &mut v, [0, 1, 2, 3]);
+        v = [s.next_words::<1>(v[0]), v[1], s.next_words::<3>(v[2]), s.next_words::<2>(v[3])];
+    }
+    for at in 0..4 {
+        v[at] = s.add(v[at], state[at]);
+    }
+    s.turn_rows(v)
+}
+
+/// The numbers of the blocks, in the first word of each row.
+const ROWS: [u32; MOST_WORDS] = {
+    let mut numbers = [0; MOST_WORDS];
+    let mut word = 4;
+    while word < MOST_WORDS {
+        numbers[word] = numbers[word - 4] + 1;
+        word += 4;
+    }
+    numbers
+};
+
+/// Whether a vector has rows of several blocks: with one row, the four blocks of four lanes take no longer than it.
+#[inline(always)]
+pub const fn rows_are_fast<S: Words<u32>>() -> bool {
+    S::LANES > 4
+}
+
+/// Bytes of key stream that one vector a row gives, where that is fast.
+#[inline(always)]
+const fn few<S: Words<u32>>() -> usize {
+    if rows_are_fast::<S>() { 16 * S::LANES } else { 0 }
+}
+
 /// Bytes of key stream that one vector a word gives.
 #[inline(always)]
 const fn group<S: Words<u32>>() -> usize {
     STATE * S::LANES
 }
 
-/// The state of every lane, whose counters are those of `state` and the ones behind it.
+/// The blocks of `state` and of the counters behind it, one a lane.
 #[inline(always)]
 fn in_lanes<S: Words<u32>>(s: S, state: &State) -> [S::V; 16] {
     let mut lanes = [s.splat(0); 16];
@@ -75,7 +123,7 @@ fn in_lanes<S: Words<u32>>(s: S, state: &State) -> [S::V; 16] {
         *lanes = s.splat(word(state, at));
     }
     lanes[12] = s.add(lanes[12], s.load(&NUMBERS));
-    lanes
+    s.turn(rounds(s, &lanes))
 }
 
 /// The numbers of the lanes.
@@ -117,9 +165,9 @@ fn apply<S: Words<u32>>(s: S, stream: &[S::V], mut data: InOut<'_, '_>) {
     for &v in stream {
         if data.len() < bytes {
             if !data.is_empty() {
-                let mut last = [0; 4 * MOST_WORDS];
+                let mut last = [0; VECTOR];
                 s.store_bytes(v, &mut last);
-                data.xor_in2out(&last[..data.len()]);
+                apply_part(&last, data);
                 wipe(&mut last);
             }
             return;
@@ -131,56 +179,123 @@ fn apply<S: Words<u32>>(s: S, stream: &[S::V], mut data: InOut<'_, '_>) {
     }
 }
 
+/// Bytes of the widest vector.
+const VECTOR: usize = 64;
+
+/// The same of bytes in memory, for less than a vector. Eight at once: one by one they would take longer than the
+/// rounds.
+#[inline(always)]
+fn apply_part(stream: &[u8; VECTOR], mut data: InOut<'_, '_>) {
+    let (words, _) = stream.as_chunks();
+    let mut words = words.iter().map(|word| u64::from_le_bytes(*word));
+    while data.len() >= 8 {
+        let (mut now, later) = data.split_at(8);
+        let text = u64::read_le(now.get_in()) ^ words.next().unwrap_or_default();
+        text.write_le(now.get_out());
+        data = later;
+    }
+    if !data.is_empty() {
+        data.xor_in2out(&words.next().unwrap_or_default().to_le_bytes()[..data.len()]);
+    }
+}
+
 /// Exclusive-ors the key stream from `state` on over `data`. Leaves in `state` the next block, of which nothing is
 /// used yet: bytes of the last block that are not used are lost.
 #[inline(always)]
 pub fn xor_stream<S: Words<u32>>(s: S, state: &mut State, mut data: InOut<'_, '_>) {
     if S::MANY_REGISTERS {
-        while data.len() > group::<S>() {
+        // What is little more than one vector a word goes on in rows.
+        while data.len() > group::<S>() + 2 * few::<S>() {
             let count = data.len().min(group::<Pair<S>>());
             let (now, later) = data.split_at(count);
-            xor_group(Pair(s), state, now);
+            let stream = in_lanes(Pair(s), state);
+            xor_group(s, state, stream.as_flattened(), now);
             data = later;
         }
     }
-    while !data.is_empty() {
+    // One vector a word takes longer than two a row, with AVX-512, where fewer instructions start at once, than three.
+    let most = if S::LANES == 16 { 3 } else { 2 };
+    while data.len() > most * few::<S>() {
         let count = data.len().min(group::<S>());
         let (now, later) = data.split_at(count);
-        xor_group(s, state, now);
+        let stream = in_lanes(s, state);
+        xor_group(s, state, &stream, now);
         data = later;
+    }
+    if !rows_are_fast::<S>() {
+        return;
+    }
+    if data.len() > few::<S>() {
+        let count = data.len().min(2 * few::<S>());
+        let (now, later) = data.split_at(count);
+        let stream = rows(Pair(s), state);
+        xor_group(s, state, stream.as_flattened(), now);
+        data = later;
+    }
+    if !data.is_empty() {
+        let stream = rows(s, state);
+        xor_group(s, state, &stream, data);
     }
 }
 
-/// The key stream of one vector a word.
+/// The next bytes of a key stream, of which there are enough.
 #[inline(always)]
-fn xor_group<S: Words<u32>>(s: S, state: &mut State, data: InOut<'_, '_>) {
-    let stream = s.turn(rounds(s, &in_lanes(s, state)));
+fn xor_group<S: Words<u32>>(s: S, state: &mut State, stream: &[S::V], data: InOut<'_, '_>) {
     forward(state, blocks(data.len()));
-    apply(s, &stream, data);
+    apply(s, stream, data);
 }
 
-/// The beginning of a key stream, one vector (or a pair of them) a word: block 0, which is a key for Poly1305, and those behind it.
-pub struct Beginning<S: Words<u32>> {
+/// The beginning of a key stream, in `N` vectors: block 0, which is a key for Poly1305, and those behind it.
+pub struct Beginning<S: Words<u32>, const N: usize> {
     s: S,
-    stream: [S::V; 16],
+    stream: [S::V; N],
 }
 
-impl<S: Words<u32>> Beginning<S> {
-    /// Bytes of key stream behind block 0.
-    pub const BYTES: usize = group::<S>() - STATE;
+// Each goes on from the state of block 0 to that of the first block that is not in the beginning.
 
-    /// From the state of block 0, which goes on to the first block that is not in the beginning.
+impl<S: Words<u32>> Beginning<S, 4> {
+    /// One vector a row.
     #[inline(always)]
-    pub fn new(s: S, state: &mut State) -> Self {
-        let stream = s.turn(rounds(s, &in_lanes(s, state)));
-        forward(state, blocks(group::<S>()));
+    pub fn in_rows(s: S, state: &mut State) -> Self {
+        Self::new(s, state, rows(s, state))
+    }
+}
+
+impl<S: Words<u32>> Beginning<S, 8> {
+    /// Two vectors a row.
+    #[inline(always)]
+    pub fn in_pairs_of_rows(s: S, state: &mut State) -> Self {
+        let pairs = rows(Pair(s), state);
+        let mut stream = [pairs[0][0]; 8];
+        for at in 0..4 {
+            [stream[2 * at], stream[2 * at + 1]] = pairs[at];
+        }
+        Self::new(s, state, stream)
+    }
+}
+
+impl<S: Words<u32>> Beginning<S, 16> {
+    /// One vector a word.
+    #[inline(always)]
+    pub fn in_lanes(s: S, state: &mut State) -> Self {
+        Self::new(s, state, in_lanes(s, state))
+    }
+}
+
+impl<S: Words<u32>, const N: usize> Beginning<S, N> {
+    /// Bytes of key stream behind block 0.
+    pub const BYTES: usize = N * 4 * S::LANES - STATE;
+
+    #[inline(always)]
+    fn new(s: S, state: &mut State, stream: [S::V; N]) -> Self {
+        forward(state, blocks(Self::BYTES + STATE));
         Self { s, stream }
     }
 
     /// The first half of block 0.
     #[inline(always)]
     pub fn key(&self) -> [u8; 32] {
-        let mut block = [0; 4 * MOST_WORDS];
+        let mut block = [0; VECTOR];
         let bytes = 4 * S::LANES;
         for (v, bytes) in self.stream.iter().zip(block[..bytes.max(32)].chunks_mut(bytes)) {
             self.s.store_bytes(*v, bytes);
@@ -194,18 +309,7 @@ impl<S: Words<u32>> Beginning<S> {
     /// Exclusive-ors what is behind block 0 over the beginning of a message, at most [`BYTES`](Self::BYTES).
     #[inline(always)]
     pub fn apply(&self, data: InOut<'_, '_>) {
-        let bytes = 4 * S::LANES;
-        if bytes <= STATE {
-            return apply(self.s, &self.stream[STATE / bytes..], data);
-        }
-        // The first vector has more than block 0.
-        let mut blocks = [0; 4 * MOST_WORDS];
-        self.s.store_bytes(self.stream[0], &mut blocks);
-        let count = data.len().min(bytes - STATE);
-        let (mut begun, rest) = data.split_at(count);
-        begun.xor_in2out(&blocks[STATE..STATE + count]);
-        wipe(&mut blocks);
-        apply(self.s, &self.stream[1..], rest);
+        apply(self.s, &self.stream[STATE / (4 * S::LANES)..], data);
     }
 }
 

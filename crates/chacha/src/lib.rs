@@ -1,7 +1,8 @@
 //! ChaCha20, a stream cipher, and Poly1305, an authenticator for one message (RFC 8439).
 //!
-//! Blocks of ChaCha20 are independent: they take lanes, as many as two vectors have words of 32 bits. So do the
-//! blocks of short messages under different keys. Poly1305 takes lanes where a message is long enough.
+//! Blocks of ChaCha20 are independent: they take lanes, as many as two vectors have words of 32 bits, or, where there
+//! are few, rows of vectors. The blocks of short messages under different keys take lanes too, and Poly1305 where a
+//! message is long enough.
 //!
 //! To encrypt messages so that tampering shows, use `aead::ChaCha20Poly1305` of the crate `lanelock`.
 
@@ -20,9 +21,12 @@ pub use poly1305::Poly1305;
 #[doc(hidden)]
 pub mod parts {
     pub use crate::{
-        blocks::{Beginning, STATE, State, block_of, forward, hchacha, run_all, state, xor_stream},
+        blocks::{
+            Beginning, STATE, State, block_of, forward, hchacha, rows_are_fast, run_all, state,
+            xor_stream,
+        },
         cipher::Cursor,
         level::default_level,
-        poly1305::{Accumulator, Powers, end},
+        poly1305::{Accumulator, FEW, LimbPowers, Powers, end},
     };
 }

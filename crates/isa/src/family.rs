@@ -374,6 +374,21 @@ impl HashLevel {
             Self::Neon(token) => Self::Neon(token.with_pairs(pairs)),
         }
     }
+
+    /// The same, with [limbs](crate::Products::in_limbs) where the processor has them, or as on one without: for tests.
+    #[doc(hidden)]
+    #[must_use]
+    #[cfg_attr(
+        not(target_arch = "x86_64"),
+        expect(unused_variables, reason = "no other processor has limbs")
+    )]
+    pub fn with_limbs(self, limbs: bool) -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if let Self::Avx512(token) = self {
+            return Self::Avx512(token.with_limbs(limbs));
+        }
+        self
+    }
 }
 
 impl AesLevel {

@@ -131,6 +131,7 @@ impl GroupKernel for Groups<'_> {
     fn run<S: LimbGroups>(self, s: S) -> Vec<Vec<u64>> {
         let [a, b] = [s.load(self.0[0]), s.load(self.0[1])];
         let out = [
+            s.load_bytes(&self.0[1].map(u64::to_le_bytes).as_flattened()[..8 * S::LANES]),
             s.splat_groups([self.0[0][0], self.0[0][1]]),
             s.pick::<0, 1, 2, 3>(a, b),
             s.pick::<7, NONE, 2, 4>(a, b),
@@ -191,6 +192,7 @@ fn lanes_move_within_their_groups() {
             (0..width).map(|lane| from(lane).map_or(0, |from| a[from])).collect::<Vec<_>>()
         };
         let expected = [
+            b[..width].to_vec(),
             (0..width).map(|lane| a[lane / 4]).collect(),
             four([0, 1, 2, 3]),
             four([7, NONE, 2, 4]),

@@ -5,7 +5,10 @@
 
 use core::marker::PhantomData;
 
-use lanelock_isa::{HashLevel, MOST_WORDS, Pair, Products, Word, WordKernel, Words};
+use lanelock_isa::{
+    GroupKernel, HashLevel, LimbGroups, LimbLevel, MOST_WORDS, Pair, Products, Word, WordKernel,
+    Words,
+};
 use lanelock_testkit::{Rng, skip};
 
 /// As many lanes as two of the widest vectors have.
@@ -230,6 +233,107 @@ fn words_are_turned_multiplied_and_unzipped() {
                 );
             }
         }
+    }
+}
+
+/// Rows of 16 bytes: one in all places, words of each moved by as many places as there are, and rows of blocks turned.
+struct Rows<'a, W> {
+    /// As many as four vectors have.
+    rows: &'a [u8],
+    paired: bool,
+    word: PhantomData<W>,
+}
+
+impl<W: Word> WordKernel for Rows<'_, W> {
+    type Word = W;
+    type Out = [Vec<u8>; 6];
+
+    #[inline(always)]
+    fn run<S: Words<W>>(self, s: S) -> Self::Out {
+        if self.paired { self.of(Pair(s)) } else { self.of(s) }
+    }
+}
+
+impl<W: Word> Rows<'_, W> {
+    #[inline(always)]
+    fn of<S: Words<W>>(&self, s: S) -> [Vec<u8>; 6] {
+        let bytes = W::BYTES * S::LANES;
+        let [a, b, c, d] = [0, 1, 2, 3].map(|at| s.load_bytes(&self.rows[at * bytes..]));
+        let stored = |v: &[S::V]| {
+            let mut out = vec![0; bytes * v.len()];
+            for (v, out) in v.iter().zip(out.chunks_mut(bytes)) {
+                s.store_bytes(*v, out);
+            }
+            out
+        };
+        [
+            stored(&[s.splat_row(self.rows[..16].try_into().unwrap())]),
+            stored(&[s.next_words::<0>(a)]),
+            stored(&[s.next_words::<1>(a)]),
+            stored(&[s.next_words::<2>(a)]),
+            stored(&[s.next_words::<3>(a)]),
+            stored(&s.turn_rows([a, b, c, d])),
+        ]
+    }
+
+    fn check(rng: &mut Rng, level: HashLevel, paired: bool) {
+        let rows = rng.bytes(16 * MOST);
+        let [splat, moved @ .., turned] =
+            level.run(Rows::<W> { rows: &rows, paired, word: PhantomData });
+        let bytes = splat.len();
+        assert!(splat.chunks(16).all(|row| row == &rows[..16]), "{level}");
+        for (places, moved) in moved.iter().enumerate() {
+            for (moved, row) in moved.chunks(16).zip(rows.chunks(16)) {
+                let mut expected = row.to_vec();
+                expected.rotate_left(places * W::BYTES % 16);
+                assert_eq!(moved, expected, "{level}, {places} places");
+            }
+        }
+        for (block, turned) in turned.chunks(64).enumerate() {
+            for (row, turned) in turned.chunks(16).enumerate() {
+                assert_eq!(turned, &rows[row * bytes + 16 * block..][..16], "{level}");
+            }
+        }
+    }
+}
+
+#[test]
+fn rows_are_spread_moved_and_turned() {
+    let mut rng = Rng::from_env("rows_are_spread_moved_and_turned");
+    for level in levels() {
+        for paired in [false, true] {
+            Rows::<u32>::check(&mut rng, level, paired);
+            Rows::<u64>::check(&mut rng, level, paired);
+        }
+    }
+}
+
+/// Whether a kernel runs in limbs, and in how many lanes.
+#[test]
+fn limbs_are_there_where_the_processor_has_them() {
+    struct InLimbs;
+    struct Lanes;
+    impl WordKernel for InLimbs {
+        type Word = u64;
+        type Out = Option<usize>;
+        #[inline(always)]
+        fn run<S: Words<u64>>(self, s: S) -> Option<usize> {
+            s.wide().in_limbs(Lanes).ok()
+        }
+    }
+    impl GroupKernel for Lanes {
+        type Out = usize;
+        #[inline(always)]
+        fn run<S: LimbGroups>(self, _: S) -> usize {
+            S::LANES
+        }
+    }
+    for level in levels() {
+        let expected =
+            (level.name() == "avx512" && "ifma512".parse::<LimbLevel>().is_ok()).then_some(8);
+        assert_eq!(level.run(InLimbs), expected, "{level}");
+        assert_eq!(level.with_limbs(false).run(InLimbs), None, "{level}");
+        assert_eq!(level.with_limbs(false).with_limbs(true), level);
     }
 }
 

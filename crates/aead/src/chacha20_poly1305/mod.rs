@@ -9,14 +9,14 @@ mod stream;
 use core::fmt;
 
 use lanelock_chacha::parts::{
-    Accumulator, Beginning, Powers, STATE, State, block_of, default_level, hchacha, state,
-    xor_stream,
+    Accumulator, Beginning, FEW, LimbPowers, Powers, STATE, State, block_of, default_level,
+    hchacha, rows_are_fast, state, xor_stream,
 };
 use lanelock_core::{
     Error, InOut,
     parts::{ZeroizeOnDrop, authenticate_beside, copy_tag},
 };
-use lanelock_isa::{Block, HashLevel, LevelError, Pair, StackDepth, WordKernel, Words, wipe};
+use lanelock_isa::{Block, HashLevel, LevelError, StackDepth, WordKernel, Words, wipe};
 
 use super::{Aead, Opener, Sealer};
 
@@ -209,47 +209,76 @@ impl<const SEAL: bool> WordKernel for OneShot<'_, '_, '_, SEAL> {
 
     #[inline(always)]
     fn run<S: Words<u32>>(self, s: S) -> Block {
-        // Two vectors a word, if the message does not end before the second.
-        if S::MANY_REGISTERS && self.data.len() > Beginning::<S>::BYTES {
-            let beginning = Beginning::<Pair<S>>::new(Pair(s), self.state);
-            self.begun(s, &beginning)
+        let (text, short) = (self.data.len(), self.aad.len() < FEW);
+        if short && rows_are_fast::<S>() && text <= Beginning::<S, 4>::BYTES {
+            let beginning = Beginning::in_rows(s, self.state);
+            self.short(s, &beginning)
+        } else if short && rows_are_fast::<S>() && text <= Beginning::<S, 8>::BYTES {
+            let beginning = Beginning::in_pairs_of_rows(s, self.state);
+            self.short(s, &beginning)
         } else {
-            let beginning = Beginning::new(s, self.state);
-            self.begun(s, &beginning)
+            let beginning = Beginning::in_lanes(s, self.state);
+            self.long(s, &beginning)
         }
     }
 }
 
 impl<const SEAL: bool> OneShot<'_, '_, '_, SEAL> {
+    /// A message that is not longer than its beginning, with AAD of fewer bytes than [`FEW`].
     #[inline(always)]
-    fn begun<S: Words<u32>, B: Words<u32>>(self, s: S, beginning: &Beginning<B>) -> Block {
+    fn short<S: Words<u32>, const N: usize>(self, s: S, beginning: &Beginning<S, N>) -> Block {
+        let Self { aad, data, .. } = self;
+        let d = s.wide();
+        let lengths = lengths(aad.len() as u64, data.len() as u64);
+        let mut key = beginning.key();
+        let (mut sum, mut powers) = (Accumulator::new(&key), LimbPowers::none());
+        wipe(&mut key);
+        sum.take_few(d, &mut powers, aad);
+        if !SEAL {
+            sum.take_few(d, &mut powers, data.get_in());
+        }
+        beginning.apply(data.reborrow());
+        if SEAL {
+            sum.take_few(d, &mut powers, data.get_out());
+        }
+        sum.take(&[lengths]);
+        sum.tag()
+    }
+
+    /// Any message.
+    #[inline(always)]
+    fn long<S: Words<u32>>(self, s: S, beginning: &Beginning<S, 16>) -> Block {
         let Self { state, aad, data } = self;
         let d = s.wide();
         let lengths = lengths(aad.len() as u64, data.len() as u64);
         let mut key = beginning.key();
         let (mut sum, mut powers) = (Accumulator::new(&key), Powers::none());
         wipe(&mut key);
+        // Before there is anything to take: meanwhile the processor goes on with the text.
+        sum.prepare(d, powers.in_limbs(), data.len());
         sum.take_padded(d, &mut powers, aad);
 
-        let count = data.len().min(Beginning::<B>::BYTES);
-        let (mut piece, mut rest) = data.reborrow().split_at(count);
         let mut first = true;
+        let count = data.len().min(Beginning::<S, 16>::BYTES + PIECE);
+        let (mut piece, mut rest) = data.reborrow().split_at(count);
         loop {
             if !SEAL {
                 sum.take_padded(d, &mut powers, piece.get_in());
             }
+            let mut text = piece.reborrow();
             if first {
-                beginning.apply(piece.reborrow());
-            } else {
-                xor_stream(s, state, piece.reborrow());
+                let (begun, behind) = text.split_at(count.min(Beginning::<S, 16>::BYTES));
+                beginning.apply(begun);
+                text = behind;
+                first = false;
             }
+            xor_stream(s, state, text);
             if SEAL {
                 sum.take_padded(d, &mut powers, piece.get_out());
             }
             if rest.is_empty() {
                 break;
             }
-            first = false;
             let count = rest.len().min(PIECE);
             (piece, rest) = rest.split_at(count);
         }

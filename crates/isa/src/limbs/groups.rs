@@ -19,6 +19,8 @@ pub const NONE: usize = 8;
 ///
 /// A group has four lanes, or, where a constant `WHOLE` says so, all that the vector has.
 pub trait LimbGroups: Limbs {
+    /// The first bytes of `src` as words, little-endian. Panics if there are fewer than a vector has.
+    fn load_bytes(self, src: &[u8]) -> Self::V;
     /// The first word in the lanes of the first group of four, the second in those of the second one, if there is one.
     fn splat_groups(self, words: [u64; 2]) -> Self::V;
     /// Four lanes for each group of four: 0 to 3 are those of its group in `a`, 4 to 7 those in `b`, [`NONE`] is zero.

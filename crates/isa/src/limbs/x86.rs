@@ -13,7 +13,7 @@ macro_rules! limbs {
     (
         $(#[$doc:meta])*
         $token:ident, lanes $lanes:literal of $v:ty, leaves $leaf:ident,
-        enable $enable:literal, detect [$($feature:tt),+]
+        enable $enable:literal, detect [$($feature:tt),+] $(, groups $groups:ident)?
     ) => {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,6 +39,18 @@ macro_rules! limbs {
                 // SAFETY: a token exists only where `detect` found every feature enabled here.
                 unsafe { entry(self, kernel) }
             }
+            $(
+                /// The same of a kernel whose numbers lie in groups of lanes.
+                pub(crate) fn $groups<K: GroupKernel>(self, kernel: K) -> K::Out {
+                    #[target_feature(enable = $enable)]
+                    fn entry<K: GroupKernel>(token: $token, kernel: K) -> K::Out {
+                        align_stack();
+                        kernel.run(token)
+                    }
+                    // SAFETY: a token exists only where `detect` found every feature enabled here.
+                    unsafe { entry(self, kernel) }
+                }
+            )?
         }
 
         impl Sealed for $token {}
@@ -100,6 +112,13 @@ macro_rules! limbs {
         }
 
         impl LimbGroups for $token {
+            #[inline(always)]
+            fn load_bytes(self, src: &[u8]) -> $v {
+                let Some(bytes) = src.first_chunk::<{ 8 * $lanes }>() else { too_few() };
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::load_bytes(bytes) }
+            }
+
             forward! { $leaf:
                 fn splat_groups(words: [u64; 2]) -> $v;
                 fn pick<const A: usize, const B: usize, const C: usize, const D: usize>(a: $v, b: $v) -> $v;
@@ -126,7 +145,7 @@ limbs! {
     /// AVX-512 IFMA: eight limbs an instruction.
     Ifma512, lanes 8 of __m512i, leaves zmm,
     enable "avx512f,avx512ifma",
-    detect ["avx512f", "avx512ifma"]
+    detect ["avx512f", "avx512ifma"], groups run_groups
 }
 
 /// The leaves of one width, by the names of the intrinsics.
@@ -166,6 +185,13 @@ macro_rules! leaves {
             #[inline]
             #[target_feature(enable = $enable)]
             pub(super) fn load(src: &[u64; $lanes]) -> $v {
+                // SAFETY: the reference covers the bytes read.
+                unsafe { $load(src.as_ptr().cast()) }
+            }
+
+            #[inline]
+            #[target_feature(enable = $enable)]
+            pub(super) fn load_bytes(src: &[u8; 8 * $lanes]) -> $v {
                 // SAFETY: the reference covers the bytes read.
                 unsafe { $load(src.as_ptr().cast()) }
             }

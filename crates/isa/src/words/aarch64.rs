@@ -20,9 +20,9 @@ words! {
 mod neon32 {
     use core::arch::aarch64::{
         uint32x4_t, vaddq_u32, vandq_u32, vbicq_u32, vbslq_u32, vdupq_n_s32, vdupq_n_u32,
-        veorq_u32, vld1q_u8, vld1q_u32, vorrq_u32, vreinterpretq_u8_u32, vreinterpretq_u32_u8,
-        vreinterpretq_u32_u64, vreinterpretq_u64_u32, vrev32q_u8, vshlq_u32, vst1q_u8, vst1q_u32,
-        vtrn1q_u32, vtrn1q_u64, vtrn2q_u32, vtrn2q_u64,
+        veorq_u32, vextq_u32, vld1q_u8, vld1q_u32, vorrq_u32, vreinterpretq_u8_u32,
+        vreinterpretq_u32_u8, vreinterpretq_u32_u64, vreinterpretq_u64_u32, vrev32q_u8, vshlq_u32,
+        vst1q_u8, vst1q_u32, vtrn1q_u32, vtrn1q_u64, vtrn2q_u32, vtrn2q_u64,
     };
 
     #[inline]
@@ -77,6 +77,30 @@ mod neon32 {
     #[target_feature(enable = "neon")]
     pub(super) fn swap_bytes(v: uint32x4_t) -> uint32x4_t {
         vreinterpretq_u32_u8(vrev32q_u8(vreinterpretq_u8_u32(v)))
+    }
+
+    #[inline]
+    #[target_feature(enable = "neon")]
+    pub(super) fn splat_row(row: &[u8; 16]) -> uint32x4_t {
+        load_bytes(row)
+    }
+
+    #[inline]
+    #[target_feature(enable = "neon")]
+    pub(super) fn next_words<const N: usize>(v: uint32x4_t) -> uint32x4_t {
+        match N % 4 {
+            1 => vextq_u32::<1>(v, v),
+            2 => vextq_u32::<2>(v, v),
+            3 => vextq_u32::<3>(v, v),
+            _ => v,
+        }
+    }
+
+    /// One block has one row in each vector.
+    #[inline]
+    #[target_feature(enable = "neon")]
+    pub(super) fn turn_rows(rows: [uint32x4_t; 4]) -> [uint32x4_t; 4] {
+        rows
     }
 
     #[inline]
@@ -145,8 +169,9 @@ mod neon32 {
 mod neon64 {
     use core::arch::aarch64::{
         uint64x2_t, vaddq_u64, vandq_u64, vbicq_u64, vbslq_u64, vdupq_n_s64, vdupq_n_u64,
-        veorq_u64, vld1q_u8, vld1q_u64, vmovn_u64, vmull_u32, vorrq_u64, vreinterpretq_u8_u64,
-        vreinterpretq_u64_u8, vrev64q_u8, vshlq_u64, vst1q_u8, vst1q_u64, vtrn1q_u64, vtrn2q_u64,
+        veorq_u64, vextq_u64, vld1q_u8, vld1q_u64, vmovn_u64, vmull_u32, vorrq_u64,
+        vreinterpretq_u8_u64, vreinterpretq_u64_u8, vrev64q_u8, vshlq_u64, vst1q_u8, vst1q_u64,
+        vtrn1q_u64, vtrn2q_u64,
     };
 
     #[inline]
@@ -194,6 +219,25 @@ mod neon64 {
     #[target_feature(enable = "neon")]
     pub(super) fn swap_bytes(v: uint64x2_t) -> uint64x2_t {
         vreinterpretq_u64_u8(vrev64q_u8(vreinterpretq_u8_u64(v)))
+    }
+
+    #[inline]
+    #[target_feature(enable = "neon")]
+    pub(super) fn splat_row(row: &[u8; 16]) -> uint64x2_t {
+        load_bytes(row)
+    }
+
+    #[inline]
+    #[target_feature(enable = "neon")]
+    pub(super) fn next_words<const N: usize>(v: uint64x2_t) -> uint64x2_t {
+        if N % 2 == 1 { vextq_u64::<1>(v, v) } else { v }
+    }
+
+    /// One block has one row in each vector.
+    #[inline]
+    #[target_feature(enable = "neon")]
+    pub(super) fn turn_rows(rows: [uint64x2_t; 4]) -> [uint64x2_t; 4] {
+        rows
     }
 
     #[inline]

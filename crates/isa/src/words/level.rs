@@ -23,11 +23,16 @@ macro_rules! words {
         $(frame $frame:ident,)? enable $enable:literal, detect [$($feature:tt),+],
         $(words $word:ident as $v:ty, lanes $lanes:literal, leaves $leaf:ident;)+
         products as $wide:ty, leaves $products:ident;
+        $(limbs $limbs:ident;)?
     ) => {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub struct $token {
             pairs: bool,
+            $(
+                /// Limbs in the same vectors, where the processor has them too.
+                limbs: Option<$limbs>,
+            )?
         }
 
         impl $token {
@@ -37,13 +42,25 @@ macro_rules! words {
             pub(crate) const LANES: usize = $bytes / 4;
 
             pub(crate) fn detect() -> Option<Self> {
-                (has_features!($($feature),+)).then(|| Self { pairs: pairs_are_fast($bytes) })
+                (has_features!($($feature),+)).then(|| Self {
+                    pairs: pairs_are_fast($bytes),
+                    $(limbs: $limbs::detect(),)?
+                })
             }
 
             /// The same with this answer to [`Words::pairs`].
-            pub(crate) fn with_pairs(self, pairs: bool) -> Self {
-                Self { pairs: pairs && <Self as Words<u32>>::MANY_REGISTERS }
+            pub(crate) fn with_pairs(mut self, pairs: bool) -> Self {
+                self.pairs = pairs && <Self as Words<u32>>::MANY_REGISTERS;
+                self
             }
+
+            $(
+                /// The same as on a processor without limbs, or with them if it has them.
+                pub(crate) fn with_limbs(mut self, limbs: bool) -> Self {
+                    self.limbs = limbs.then(|| $limbs::detect()).flatten();
+                    self
+                }
+            )?
 
             /// Runs `kernel` with this level's instructions.
             pub(crate) fn run<K: WordKernel>(self, kernel: K) -> K::Out {
@@ -148,6 +165,24 @@ macro_rules! words {
                 }
 
                 #[inline(always)]
+                fn splat_row(self, row: &[u8; 16]) -> $v {
+                    // SAFETY: the token proves the features.
+                    unsafe { $leaf::splat_row(row) }
+                }
+
+                #[inline(always)]
+                fn next_words<const N: usize>(self, v: $v) -> $v {
+                    // SAFETY: the token proves the features.
+                    unsafe { $leaf::next_words::<N>(v) }
+                }
+
+                #[inline(always)]
+                fn turn_rows(self, rows: [$v; 4]) -> [$v; 4] {
+                    // SAFETY: the token proves the features.
+                    unsafe { $leaf::turn_rows(rows) }
+                }
+
+                #[inline(always)]
                 fn swap_bytes(self, v: $v) -> $v {
                     // SAFETY: the token proves the features.
                     unsafe { $leaf::swap_bytes(v) }
@@ -229,6 +264,17 @@ macro_rules! words {
                 // SAFETY: the token proves the features.
                 unsafe { $products::unzip(a, b) }
             }
+
+            $(
+                #[inline(always)]
+                fn in_limbs<K: GroupKernel>(self, kernel: K) -> Result<K::Out, K> {
+                    let limbs: Option<$limbs> = self.limbs;
+                    match limbs {
+                        Some(limbs) => Ok(limbs.run_groups(kernel)),
+                        None => Err(kernel),
+                    }
+                }
+            )?
         }
     };
 }

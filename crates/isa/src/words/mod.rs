@@ -14,6 +14,7 @@ mod x86;
 
 use core::ops::{BitAnd, BitXor, Not, Shr};
 
+use crate::limbs::GroupKernel;
 use crate::vectors::sealed::Sealed;
 
 #[cfg(target_arch = "aarch64")]
@@ -97,6 +98,15 @@ pub trait Words<W: Word>: Sealed + Copy {
     /// as many in a vector as it has.
     fn turn(self, words: [Self::V; 16]) -> [Self::V; 16];
 
+    // Vectors as rows of 16 bytes, one a block: where a few blocks take no lane each.
+
+    /// The row in every 16 bytes, little-endian.
+    fn splat_row(self, row: &[u8; 16]) -> Self::V;
+    /// The words of each row `N` places further down, in a circle: word `N` comes first.
+    fn next_words<const N: usize>(self, v: Self::V) -> Self::V;
+    /// Four rows of each block, block after block: all rows of block 0 in order, then those of block 1, and so on.
+    fn turn_rows(self, rows: [Self::V; 4]) -> [Self::V; 4];
+
     /// The bytes of each word in reverse order.
     fn swap_bytes(self, v: Self::V) -> Self::V;
     /// `a` + `b`, modulo 2 to the power of the bits of a word
@@ -141,10 +151,24 @@ pub trait Words<W: Word>: Sealed + Copy {
 
 /// Products of words: what arithmetic on large numbers needs.
 pub trait Products: Words<u64, Wide = Self> {
+    /// Whether products are of vectors: if not, one of whole words is worth four of these.
+    const IN_VECTORS: bool = true;
+
     /// The product of the lower 32 bits of `a` and of `b`.
     fn times(self, a: Self::V, b: Self::V) -> Self::V;
     /// The words at even places of `a` and behind them of `b`, and those at odd places.
     fn unzip(self, a: Self::V, b: Self::V) -> [Self::V; 2];
+
+    /// Runs a kernel on [`Limbs`](crate::Limbs) in vectors of this level, as a function of its own, where the
+    /// processor has them beside it: a part of a kernel that multiplies much, while all the others need not be
+    /// compiled for one processor more.
+    ///
+    /// # Errors
+    /// The kernel itself, where it has not.
+    #[inline(always)]
+    fn in_limbs<K: GroupKernel>(self, kernel: K) -> Result<K::Out, K> {
+        Err(kernel)
+    }
 }
 
 /// The most words in a vector of any level, or in a [`Pair`] of them.

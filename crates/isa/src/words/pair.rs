@@ -78,6 +78,23 @@ impl<W: Word, S: Words<W>> Words<W> for Pair<S> {
     }
 
     #[inline(always)]
+    fn splat_row(self, row: &[u8; 16]) -> [S::V; 2] {
+        [self.0.splat_row(row); 2]
+    }
+
+    #[inline(always)]
+    fn next_words<const N: usize>(self, [a, b]: [S::V; 2]) -> [S::V; 2] {
+        [self.0.next_words::<N>(a), self.0.next_words::<N>(b)]
+    }
+
+    #[inline(always)]
+    fn turn_rows(self, [a, b, c, d]: [[S::V; 2]; 4]) -> [[S::V; 2]; 4] {
+        let [e, f, g, h] = self.0.turn_rows([a[0], b[0], c[0], d[0]]);
+        let [i, j, k, l] = self.0.turn_rows([a[1], b[1], c[1], d[1]]);
+        [[e, f], [g, h], [i, j], [k, l]]
+    }
+
+    #[inline(always)]
     fn swap_bytes(self, [a, b]: [S::V; 2]) -> [S::V; 2] {
         [self.0.swap_bytes(a), self.0.swap_bytes(b)]
     }
@@ -134,6 +151,8 @@ impl<W: Word, S: Words<W>> Words<W> for Pair<S> {
 }
 
 impl<S: Products> Products for Pair<S> {
+    const IN_VECTORS: bool = S::IN_VECTORS;
+
     #[inline(always)]
     fn times(self, a: [S::V; 2], b: [S::V; 2]) -> [S::V; 2] {
         [self.0.times(a[0], b[0]), self.0.times(a[1], b[1])]

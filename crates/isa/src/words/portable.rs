@@ -86,6 +86,28 @@ impl<W: Word, const N: usize> Words<W> for PortableWords<N> {
     }
 
     #[inline(always)]
+    fn splat_row(self, row: &[u8; 16]) -> [W; N] {
+        from_fn(|lane| W::read_le(&row[W::BYTES * lane % 16..]))
+    }
+
+    #[inline(always)]
+    fn next_words<const BY: usize>(self, v: [W; N]) -> [W; N] {
+        let words = 16 / W::BYTES;
+        from_fn(|lane| v[lane / words * words + (lane + BY) % words])
+    }
+
+    #[inline(always)]
+    fn turn_rows(self, rows: [[W; N]; 4]) -> [[W; N]; 4] {
+        let words = 16 / W::BYTES;
+        from_fn(|at| {
+            from_fn(|lane| {
+                let (block, word) = ((N * at + lane) / (4 * words), (N * at + lane) % (4 * words));
+                rows[word / words][block * words + word % words]
+            })
+        })
+    }
+
+    #[inline(always)]
     fn swap_bytes(self, v: [W; N]) -> [W; N] {
         v.map(W::swap_bytes)
     }
@@ -124,6 +146,8 @@ impl<W: Word, const N: usize> Words<W> for PortableWords<N> {
 }
 
 impl<const N: usize> Products for PortableWords<N> {
+    const IN_VECTORS: bool = false;
+
     #[inline(always)]
     fn times(self, a: [u64; N], b: [u64; N]) -> [u64; N] {
         from_fn(|lane| (a[lane] & 0xffff_ffff) * (b[lane] & 0xffff_ffff))

@@ -3,6 +3,7 @@
 use core::arch::x86_64::{__m256i, __m512i};
 
 use super::{Products, Word, WordKernel, Words, level::pairs_are_fast, too_few};
+use crate::limbs::{GroupKernel, Ifma512};
 use crate::policy::has_features;
 use crate::vectors::sealed::Sealed;
 use crate::x86::align_stack;
@@ -21,13 +22,15 @@ words! {
     words u32 as __m512i, lanes 16, leaves zmm32;
     words u64 as __m512i, lanes 8, leaves zmm64;
     products as __m512i, leaves zmm64;
+    limbs Ifma512;
 }
 
 /// 256 bits, whatever their words are.
 mod ymm {
     use core::arch::x86_64::{
-        __m256i, _mm256_and_si256, _mm256_andnot_si256, _mm256_loadu_si256, _mm256_storeu_si256,
-        _mm256_xor_si256,
+        __m256i, _mm_loadu_si128, _mm256_and_si256, _mm256_andnot_si256,
+        _mm256_broadcastsi128_si256, _mm256_loadu_si256, _mm256_permute2x128_si256,
+        _mm256_storeu_si256, _mm256_xor_si256,
     };
 
     #[inline]
@@ -44,6 +47,24 @@ mod ymm {
         const { assert!(size_of::<[W; N]>() == 32) }
         // SAFETY: the reference covers the 32 bytes written.
         unsafe { _mm256_storeu_si256(dst.as_mut_ptr().cast(), v) }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(super) fn splat_row(row: &[u8; 16]) -> __m256i {
+        // SAFETY: the reference covers the 16 bytes read.
+        _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(row.as_ptr().cast()) })
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(super) fn turn_rows([a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
+        [
+            _mm256_permute2x128_si256::<0x20>(a, b),
+            _mm256_permute2x128_si256::<0x20>(c, d),
+            _mm256_permute2x128_si256::<0x31>(a, b),
+            _mm256_permute2x128_si256::<0x31>(c, d),
+        ]
     }
 
     #[inline]
@@ -96,14 +117,14 @@ mod ymm {
 mod ymm32 {
     use core::arch::x86_64::{
         __m256i, _mm_cvtsi32_si128, _mm256_add_epi32, _mm256_or_si256, _mm256_permute2x128_si256,
-        _mm256_set1_epi32, _mm256_setr_epi8, _mm256_shuffle_epi8, _mm256_sll_epi32,
-        _mm256_srl_epi32, _mm256_unpackhi_epi32, _mm256_unpackhi_epi64, _mm256_unpacklo_epi32,
-        _mm256_unpacklo_epi64,
+        _mm256_set1_epi32, _mm256_setr_epi8, _mm256_shuffle_epi8, _mm256_shuffle_epi32,
+        _mm256_sll_epi32, _mm256_srl_epi32, _mm256_unpackhi_epi32, _mm256_unpackhi_epi64,
+        _mm256_unpacklo_epi32, _mm256_unpacklo_epi64,
     };
 
     pub(super) use super::ymm::{
-        and, and_not, choose, load, load as load_bytes, majority, store, store as store_bytes, xor,
-        xor_and_not, xor3,
+        and, and_not, choose, load, load as load_bytes, majority, splat_row, store,
+        store as store_bytes, turn_rows, xor, xor_and_not, xor3,
     };
 
     #[inline]
@@ -146,6 +167,17 @@ mod ymm32 {
 
     #[inline]
     #[target_feature(enable = "avx2")]
+    pub(super) fn next_words<const N: usize>(v: __m256i) -> __m256i {
+        match N % 4 {
+            1 => _mm256_shuffle_epi32::<0b00_11_10_01>(v),
+            2 => _mm256_shuffle_epi32::<0b01_00_11_10>(v),
+            3 => _mm256_shuffle_epi32::<0b10_01_00_11>(v),
+            _ => v,
+        }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
     pub(super) fn add(a: __m256i, b: __m256i) -> __m256i {
         _mm256_add_epi32(a, b)
     }
@@ -170,13 +202,13 @@ mod ymm64 {
     use core::arch::x86_64::{
         __m256i, _mm_cvtsi32_si128, _mm256_add_epi64, _mm256_mul_epu32, _mm256_or_si256,
         _mm256_permute2x128_si256, _mm256_permute4x64_epi64, _mm256_set1_epi64x, _mm256_setr_epi8,
-        _mm256_shuffle_epi8, _mm256_sll_epi64, _mm256_srl_epi64, _mm256_unpackhi_epi64,
-        _mm256_unpacklo_epi64,
+        _mm256_shuffle_epi8, _mm256_shuffle_epi32, _mm256_sll_epi64, _mm256_srl_epi64,
+        _mm256_unpackhi_epi64, _mm256_unpacklo_epi64,
     };
 
     pub(super) use super::ymm::{
-        and, and_not, choose, load, load as load_bytes, majority, store, store as store_bytes, xor,
-        xor_and_not, xor3,
+        and, and_not, choose, load, load as load_bytes, majority, splat_row, store,
+        store as store_bytes, turn_rows, xor, xor_and_not, xor3,
     };
 
     #[inline]
@@ -207,6 +239,12 @@ mod ymm64 {
             7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8,
         );
         _mm256_shuffle_epi8(v, order)
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(super) fn next_words<const N: usize>(v: __m256i) -> __m256i {
+        if N % 2 == 1 { _mm256_shuffle_epi32::<0b01_00_11_10>(v) } else { v }
     }
 
     #[inline]
@@ -249,8 +287,9 @@ mod ymm64 {
 /// 512 bits, whatever their words are.
 mod zmm {
     use core::arch::x86_64::{
-        __m512i, _mm512_and_si512, _mm512_andnot_si512, _mm512_loadu_si512, _mm512_shuffle_i32x4,
-        _mm512_storeu_si512, _mm512_ternarylogic_epi64, _mm512_xor_si512,
+        __m512i, _mm_loadu_si128, _mm512_and_si512, _mm512_andnot_si512, _mm512_broadcast_i32x4,
+        _mm512_loadu_si512, _mm512_shuffle_i32x4, _mm512_storeu_si512, _mm512_ternarylogic_epi64,
+        _mm512_xor_si512,
     };
 
     #[inline]
@@ -267,6 +306,13 @@ mod zmm {
         const { assert!(size_of::<[W; N]>() == 64) }
         // SAFETY: the reference covers the 64 bytes written.
         unsafe { _mm512_storeu_si512(dst.as_mut_ptr().cast(), v) }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    pub(super) fn splat_row(row: &[u8; 16]) -> __m512i {
+        // SAFETY: the reference covers the 16 bytes read.
+        _mm512_broadcast_i32x4(unsafe { _mm_loadu_si128(row.as_ptr().cast()) })
     }
 
     #[inline]
@@ -316,7 +362,7 @@ mod zmm {
     /// Rows and columns of 16 bytes exchanged.
     #[inline]
     #[target_feature(enable = "avx512f")]
-    pub(super) fn turn_blocks([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
+    pub(super) fn turn_rows([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
         const EVEN: i32 = 0b10_00_10_00;
         const ODD: i32 = 0b11_01_11_01;
         let (ab, cd) = (_mm512_shuffle_i32x4::<EVEN>(a, b), _mm512_shuffle_i32x4::<EVEN>(c, d));
@@ -334,14 +380,13 @@ mod zmm {
 mod zmm32 {
     use core::arch::x86_64::{
         __m512i, _mm_cvtsi32_si128, _mm512_add_epi32, _mm512_rolv_epi32, _mm512_set1_epi32,
-        _mm512_set4_epi32, _mm512_shuffle_epi8, _mm512_srl_epi32, _mm512_unpackhi_epi32,
-        _mm512_unpackhi_epi64, _mm512_unpacklo_epi32, _mm512_unpacklo_epi64,
+        _mm512_set4_epi32, _mm512_shuffle_epi8, _mm512_shuffle_epi32, _mm512_srl_epi32,
+        _mm512_unpackhi_epi32, _mm512_unpackhi_epi64, _mm512_unpacklo_epi32, _mm512_unpacklo_epi64,
     };
 
-    use super::zmm::turn_blocks;
     pub(super) use super::zmm::{
-        and, and_not, choose, load, load as load_bytes, majority, store, store as store_bytes, xor,
-        xor_and_not, xor3,
+        and, and_not, choose, load, load as load_bytes, majority, splat_row, store,
+        store as store_bytes, turn_rows, xor, xor_and_not, xor3,
     };
 
     #[inline]
@@ -367,7 +412,7 @@ mod zmm32 {
         }
         let mut out = [splat(0); 16];
         for at in 0..4 {
-            let turned = turn_blocks(v[at]);
+            let turned = turn_rows(v[at]);
             for part in 0..4 {
                 out[4 * part + at] = turned[part];
             }
@@ -381,6 +426,17 @@ mod zmm32 {
         // The places of bytes within 16, the highest first.
         let order = _mm512_set4_epi32(0x0c0d_0e0f, 0x0809_0a0b, 0x0405_0607, 0x0001_0203);
         _mm512_shuffle_epi8(v, order)
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    pub(super) fn next_words<const N: usize>(v: __m512i) -> __m512i {
+        match N % 4 {
+            1 => _mm512_shuffle_epi32::<0b00_11_10_01>(v),
+            2 => _mm512_shuffle_epi32::<0b01_00_11_10>(v),
+            3 => _mm512_shuffle_epi32::<0b10_01_00_11>(v),
+            _ => v,
+        }
     }
 
     #[inline]
@@ -407,13 +463,13 @@ mod zmm64 {
     use core::arch::x86_64::{
         __m512i, _mm_cvtsi32_si128, _mm512_add_epi64, _mm512_mul_epu32, _mm512_permutex2var_epi64,
         _mm512_rolv_epi64, _mm512_set1_epi64, _mm512_set4_epi32, _mm512_setr_epi64,
-        _mm512_shuffle_epi8, _mm512_srl_epi64, _mm512_unpackhi_epi64, _mm512_unpacklo_epi64,
+        _mm512_shuffle_epi8, _mm512_shuffle_epi32, _mm512_srl_epi64, _mm512_unpackhi_epi64,
+        _mm512_unpacklo_epi64,
     };
 
-    use super::zmm::turn_blocks;
     pub(super) use super::zmm::{
-        and, and_not, choose, load, load as load_bytes, majority, store, store as store_bytes, xor,
-        xor_and_not, xor3,
+        and, and_not, choose, load, load as load_bytes, majority, splat_row, store,
+        store as store_bytes, turn_rows, xor, xor_and_not, xor3,
     };
 
     #[inline]
@@ -434,7 +490,7 @@ mod zmm64 {
         }
         let mut out = [splat(0); 8];
         for at in 0..2 {
-            let turned = turn_blocks(v[at]);
+            let turned = turn_rows(v[at]);
             for part in 0..4 {
                 out[2 * part + at] = turned[part];
             }
@@ -448,6 +504,12 @@ mod zmm64 {
         // The places of bytes within 16, the highest first.
         let order = _mm512_set4_epi32(0x0809_0a0b, 0x0c0d_0e0f, 0x0001_0203, 0x0405_0607);
         _mm512_shuffle_epi8(v, order)
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    pub(super) fn next_words<const N: usize>(v: __m512i) -> __m512i {
+        if N % 2 == 1 { _mm512_shuffle_epi32::<0b01_00_11_10>(v) } else { v }
     }
 
     #[inline]

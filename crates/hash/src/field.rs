@@ -106,15 +106,7 @@ impl<V: Copy> Sum<V> {
         for i in 0..S::WIDTH {
             (low[i], both[i], high[i]) = (sums[i].low, sums[i].both, sums[i].high);
         }
-        let sum = |square| {
-            let turned = s.turn(square);
-            let mut sum = turned[0];
-            for i in 1..S::WIDTH {
-                sum = s.xor(sum, turned[i]);
-            }
-            sum
-        };
-        Self { low: sum(low), both: sum(both), high: sum(high) }
+        Self { low: s.sums(low), both: s.sums(both), high: s.sums(high) }
     }
 
     /// The element that all lanes together stand for.

@@ -22,7 +22,7 @@ use super::{
     short::{MOST, NUMBERS, splat_nonce},
 };
 use crate::batch::{Message, padded};
-use lanelock_core::cipher::{Cipher, CipherKeys, SameKey, Schedule, SizedCipher};
+use lanelock_core::cipher::{Cipher, SameKey, SizedCipher};
 use lanelock_hash::field::{Factor, Sum};
 
 /// Short messages side by side, others one by one. `level` is that of most keys.
@@ -195,7 +195,7 @@ impl<S: AesClmul, C: SizedCipher, const ONE_KEY: bool, const SEAL: bool>
             longest = longest.max(data.len());
         }
         let texts = match longest.div_ceil(16 * S::WIDTH) {
-            0 | 1 if S::WIDTH == WIDEST => self.together(&mut messages, nonces),
+            0 | 1 if S::WIDTH == WIDEST && ONE_KEY => self.together(&mut messages, nonces),
             0 | 1 => self.texts::<1, 2>(&mut messages, nonces),
             2 => self.texts::<2, 3>(&mut messages, nonces),
             3 => self.texts::<3, 4>(&mut messages, nonces),
@@ -238,8 +238,8 @@ impl<S: AesClmul, C: SizedCipher, const ONE_KEY: bool, const SEAL: bool>
         }
     }
 
-    /// Encrypts or decrypts texts of at most a vector, all at once: the rounds of one would wait for one another.
-    /// Returns what [`texts`](Self::texts) does.
+    /// Encrypts or decrypts texts of at most a vector with one key, all at once: the rounds of one would wait for one
+    /// another. Returns what [`texts`](Self::texts) does.
     #[inline(always)]
     fn together(
         &self,
@@ -253,11 +253,7 @@ impl<S: AesClmul, C: SizedCipher, const ONE_KEY: bool, const SEAL: bool>
         for lane in 0..WIDEST {
             v[lane] = s.xor(s.splat_narrow(nonces[lane]), s.load(&NUMBERS[1..]));
         }
-        if ONE_KEY {
-            v = C::Cipher::encrypt::<_, ALL>(s, v, self.shared);
-        } else {
-            v = C::Cipher::encrypt::<_, ALL>(s, v, TextKeys::new(messages));
-        }
+        v = C::Cipher::encrypt::<_, ALL>(s, v, self.shared);
         let mut sums = [Sum::zero(s); WIDEST];
         for lane in 0..WIDEST {
             sums[lane] = text::<S, C, 1, SEAL>(s, [v[lane]], messages[lane]);
@@ -315,42 +311,6 @@ impl<S: AesClmul, C: SizedCipher, const ONE_KEY: bool, const SEAL: bool>
             texts[i] = (mask, Sum::of_lanes(s, sums));
         }
         texts
-    }
-}
-
-/// The keys of texts of a vector each, and of a last vector that has a lane for each.
-#[derive(Clone, Copy)]
-struct TextKeys<'k, C: Cipher> {
-    schedules: [Schedule<'k, C>; WIDEST],
-}
-
-impl<'k, C: Cipher> TextKeys<'k, C> {
-    #[inline(always)]
-    fn new<A: SizedCipher<Cipher = C>>(messages: &[&mut Message<'k, Gcm<A>>; WIDEST]) -> Self {
-        let mut schedules = [messages[0].key.key.key.keys(); WIDEST];
-        for lane in 1..WIDEST {
-            schedules[lane] = messages[lane].key.key.key.keys();
-        }
-        Self { schedules }
-    }
-}
-
-impl<S: AesClmul, C: Cipher> CipherKeys<S, C> for TextKeys<'_, C> {
-    #[inline(always)]
-    fn get(&self, s: S, round: usize, vector: usize) -> C::RoundKey<S> {
-        if let Some(schedule) = self.schedules.get(vector) {
-            return C::round_key(s, &schedule.keys.as_ref()[round]);
-        }
-        let mut keys = [&self.schedules[0].keys.as_ref()[round]; WIDEST];
-        for lane in 1..WIDEST {
-            keys[lane] = &self.schedules[lane].keys.as_ref()[round];
-        }
-        C::lane_keys(s, s.load_each(&keys))
-    }
-
-    #[inline(always)]
-    fn rounds(&self) -> usize {
-        self.schedules[0].rounds
     }
 }
 

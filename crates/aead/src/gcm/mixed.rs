@@ -50,7 +50,7 @@ const CHUNK: usize = 64;
 
 /// Short messages, those of fewer vectors first.
 struct Order {
-    /// Behind them what does not count. To begin with all as they are.
+    /// Behind them what does not count, from `CHUNK` on the long ones. To begin with all as they are.
     places: [u8; 2 * CHUNK],
     count: usize,
     /// Whether they were in order: then the places are numbers from 0 on.
@@ -96,8 +96,8 @@ impl Order {
         // What the loop finds stays in registers, since nothing is called in it: in memory, each message would wait
         // for the one before.
         let first = ptr::from_ref(*key).addr();
-        let (mut other_keys, mut before) = (0, 0);
-        for (message, size) in messages.iter().zip(&mut sizes) {
+        let (mut other_keys, mut before, mut long) = (0, 0, 0);
+        for (place, (message, size)) in (0..).zip(messages.iter().zip(&mut sizes)) {
             let text = message.data.len();
             let fits = message.nonce.len() == 12
                 && message.aad.len() <= 16
@@ -110,15 +110,17 @@ impl Order {
                 *size = vectors;
                 self.count += 1;
                 other_keys |= ptr::from_ref(message.key).addr() ^ first;
+            } else {
+                // Noted, since to look for them would be branches once more that no processor foresees.
+                self.places[CHUNK + long % CHUNK] = place;
+                long += 1;
             }
             self.in_order &= before <= *size;
             before = *size;
         }
         self.one_key = other_keys == 0;
-        if self.count < messages.len() {
-            for (message, _) in messages.iter_mut().zip(&sizes).filter(|(_, size)| **size == LONG) {
-                message.alone::<SEAL>();
-            }
+        for place in &self.places[CHUNK..][..long] {
+            messages[usize::from(*place)].alone::<SEAL>();
         }
         if self.in_order {
             return;

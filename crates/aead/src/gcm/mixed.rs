@@ -35,9 +35,9 @@ pub(super) fn run_all<C: SizedCipher, const SEAL: bool>(
         order.sort::<C, SEAL>(messages, level);
         let (groups, rest) = order.places[..order.count.min(CHUNK)].as_chunks();
         if order.one_key {
-            level.run(Short::<C, true, SEAL> { messages, groups, in_order: order.in_order });
+            level.run(Short::<C, true, SEAL> { messages, groups, in_order: order.sorted });
         } else {
-            level.run(Short::<C, false, SEAL> { messages, groups, in_order: order.in_order });
+            level.run(Short::<C, false, SEAL> { messages, groups, in_order: order.sorted });
         }
         for place in rest {
             messages[usize::from(*place)].alone::<SEAL>();
@@ -53,15 +53,15 @@ struct Order {
     /// Behind them what does not count, from `CHUNK` on the long ones. To begin with all as they are.
     places: [u8; 2 * CHUNK],
     count: usize,
-    /// Whether they were in order: then the places are numbers from 0 on.
-    in_order: bool,
+    /// Whether they were so before: then the places are numbers from 0 on.
+    sorted: bool,
     /// Whether they have one key.
     one_key: bool,
 }
 
 impl Default for Order {
     fn default() -> Self {
-        Self { places: AS_THEY_ARE, count: 0, in_order: true, one_key: true }
+        Self { places: AS_THEY_ARE, count: 0, sorted: true, one_key: true }
     }
 }
 
@@ -115,14 +115,14 @@ impl Order {
                 self.places[CHUNK + long % CHUNK] = place;
                 long += 1;
             }
-            self.in_order &= before <= *size;
+            self.sorted &= before <= *size;
             before = *size;
         }
         self.one_key = other_keys == 0;
         for place in &self.places[CHUNK..][..long] {
             messages[usize::from(*place)].alone::<SEAL>();
         }
-        if self.in_order {
+        if self.sorted {
             return;
         }
         let sizes = &sizes[..messages.len()];
@@ -145,6 +145,7 @@ impl Order {
 struct Short<'g, 'a, C: SizedCipher, const ONE_KEY: bool, const SEAL: bool> {
     messages: &'g mut [Message<'a, Gcm<C>>],
     groups: &'g [[u8; WIDEST]],
+    /// Whether the groups are neighbours, in this order.
     in_order: bool,
 }
 

@@ -15,14 +15,16 @@
 //! `REVERSED` is the order of GCM: counters in the last word, big-endian; hashed blocks reversed. In
 //! GCM-SIV counters are in the first word, little-endian.
 
-use lanelock_isa::{AesClmul, Beside, Block, Blocks};
+use lanelock_isa::{AesClmul, Beside, Block, Blocks, WIDEST};
 
 use lanelock_core::{
     InOut,
     cipher::{Cipher, SameKey, Schedule},
     parts::{InOutBlocks, load_group},
 };
-use lanelock_hash::field::{Factors, Powers, ProductRun, Sum, VECTORS, convert, hash_group};
+use lanelock_hash::field::{
+    Factor, Factors, Powers, ProductRun, Sum, VECTORS, convert, hash_group,
+};
 
 /// What is hashed of the text.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -54,6 +56,14 @@ impl<'a, S: AesClmul, const REVERSED: bool> HashBeside<'a, S, REVERSED> {
         let powers = powers.last(VECTORS * S::WIDTH);
         Self { powers, text: &text[..VECTORS * S::WIDTH], sum: Sum::zero(s), y }
     }
+
+    /// The factors of vector `i`: its elements, in the first with the hash so far, and their powers.
+    #[inline(always)]
+    fn product(&self, s: S, i: usize) -> (S::V, Factor<S::V>) {
+        let v = convert::<S, REVERSED>(s, s.load(&self.text[i * S::WIDTH..]));
+        let v = if i == 0 { s.xor(v, s.in_first_lane(self.y)) } else { v };
+        (v, self.powers.at(s, i * S::WIDTH))
+    }
 }
 
 impl<S: AesClmul, const REVERSED: bool> Beside<S> for HashBeside<'_, S, REVERSED> {
@@ -61,14 +71,15 @@ impl<S: AesClmul, const REVERSED: bool> Beside<S> for HashBeside<'_, S, REVERSED
     fn step(&mut self, s: S, round: usize) {
         let i = round - 1;
         if i < VECTORS {
-            // The first vector last: only it needs the hash so far, which comes from the reduction
-            // (two products, one behind the other) at the end of the group before.
-            let i = (i + 1) % VECTORS;
-            let mut v = convert::<S, REVERSED>(s, s.load(&self.text[i * S::WIDTH..]));
-            if i == 0 {
-                v = s.xor(v, s.in_first_lane(self.y));
+            // The first vector last: only it needs the hash so far, which comes from the reduction (two products, one
+            // behind the other) at the end of the group before.
+            let (first, second) = (self.product(s, (i + 1) % VECTORS), (i + 2) % VECTORS);
+            if S::WIDTH < WIDEST {
+                self.sum.add_here(s, [first]);
+            } else if i.is_multiple_of(2) {
+                // Where there are 32 registers, two behind every other round: one instruction adds both to a sum.
+                self.sum.add_here(s, [first, self.product(s, second)]);
             }
-            self.sum.add_here(s, v, self.powers.at(s, i * S::WIDTH));
         } else if i == VECTORS {
             self.y = self.sum.finish(s);
         }
@@ -105,29 +116,38 @@ impl<'a, S: AesClmul, C: Cipher, const REVERSED: bool> StitchedText<'a, S, C, RE
         Self { s, keys: SameKey::new(s, keys), powers, counters, last_byte, y }
     }
 
-    /// The next counter blocks, as many vectors as asked for.
+    /// The next counter blocks, whitened, as many vectors as asked for.
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "a group has 32 blocks at most")]
     fn counter_blocks<const N: usize>(&mut self) -> [S::V; N] {
         // 32-bit additions: the counter of both modes wraps without a carry.
-        let (s, counters) = (self.s, self.counters);
+        let (s, counters, keys) = (self.s, self.counters, self.keys);
         let first = convert::<S, REVERSED>(s, counters);
-        let mut v = [first; N];
-        if REVERSED && self.last_byte.is_some_and(|byte| usize::from(byte) + N * S::WIDTH <= 256) {
-            // Nothing is carried out of the last byte: numbers are added to the blocks themselves, without a
-            // shuffle each.
+        let whitened = C::whiten(s, first, keys, 0);
+        let mut v = [whitened; N];
+        let of_group = (N * S::WIDTH) as u8;
+        if REVERSED
+            && self.last_byte.is_some_and(|byte| byte % of_group == 2 && byte <= 255 - of_group)
+        {
+            // The groups of a whole message: from 2 on, of which the last two alone are carried out of the lowest
+            // bits. All others are added to the whitened blocks, without a shuffle or whitening of their own.
             for i in 1..N {
-                let number = (i * S::WIDTH) as u64;
-                v[i] = s.add_words(first, s.splat_halves(0, number << 56));
+                let number = ((i * S::WIDTH) as u64) << 56;
+                if (i + 1) * S::WIDTH + 1 < N * S::WIDTH {
+                    v[i] = s.xor(whitened, s.load(&const { differences(S::WIDTH) }[i]));
+                } else {
+                    v[i] = C::whiten(s, s.add_words(first, s.splat_halves(0, number)), keys, i);
+                }
             }
         } else {
             for i in 1..N {
                 let number = s.splat_halves((i * S::WIDTH) as u64, 0);
                 v[i] = convert::<S, REVERSED>(s, s.add_words(counters, number));
+                v[i] = C::whiten(s, v[i], keys, i);
             }
         }
         self.counters = s.add_words(counters, s.splat_halves((N * S::WIDTH) as u64, 0));
-        self.last_byte = self.last_byte.map(|byte| byte.wrapping_add((N * S::WIDTH) as u8));
+        self.last_byte = self.last_byte.map(|byte| byte.wrapping_add(of_group));
         v
     }
 
@@ -139,7 +159,7 @@ impl<'a, S: AesClmul, C: Cipher, const REVERSED: bool> StitchedText<'a, S, C, RE
         while data.len() - at >= group {
             let v = self.counter_blocks::<VECTORS>();
             let v = if hashed == Hashed::Nothing || hashed == Hashed::Output && at == 0 {
-                C::encrypt::<_, VECTORS>(s, v, self.keys)
+                C::encrypt_whitened::<_, VECTORS>(s, v, self.keys)
             } else {
                 // The first group of an output has none before it (above); the last is hashed behind
                 // the loop.
@@ -179,7 +199,7 @@ impl<'a, S: AesClmul, C: Cipher, const REVERSED: bool> StitchedText<'a, S, C, RE
         while at < data.len() {
             let bytes = (data.len() - at).min(16 * S::WIDTH);
             let [v] = self.counter_blocks::<1>();
-            let [v] = C::encrypt::<_, 1>(s, [v], self.keys);
+            let [v] = C::encrypt_whitened::<_, 1>(s, [v], self.keys);
             let text = s.load_part(&data.get_in()[at..][..bytes]);
             let mut result = s.xor(v, text);
             s.store_part(result, &mut data.get_out()[at..][..bytes]);
@@ -194,6 +214,20 @@ impl<'a, S: AesClmul, C: Cipher, const REVERSED: bool> StitchedText<'a, S, C, RE
             at += bytes;
         }
     }
+}
+
+/// Vectors of `width` lanes: what the last bytes of counter blocks from 2 on differ in from those of the first vector.
+const fn differences(width: usize) -> [[Block; WIDEST]; VECTORS] {
+    let mut differences = [[[0; 16]; WIDEST]; VECTORS];
+    let mut i = 0;
+    while i < VECTORS * width {
+        let (vector, lane) = (i / width, i % width);
+        #[expect(clippy::cast_possible_truncation, reason = "less than a group")]
+        let (first, number) = ((2 + lane) as u8, (2 + i) as u8);
+        differences[vector][lane][15] = first ^ number;
+        i += 1;
+    }
+    differences
 }
 
 /// A block whose first word is `number`.

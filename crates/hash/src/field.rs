@@ -88,11 +88,17 @@ impl<V: Copy> Sum<V> {
         self.both = s.xor(self.both, s.clmul_low(a_both, b_both));
     }
 
-    /// [`add`](Self::add), its results through an empty `asm!`: the products stay between the AES
+    /// [`add`](Self::add) for `N` products, the results through an empty `asm!`: the products stay between the AES
     /// rounds where they were written (see [`Blocks::here`]).
     #[inline(always)]
-    pub fn add_here<S: AesClmul<V = V>>(&mut self, s: S, a: V, b: Factor<V>) {
-        self.add(s, a, b);
+    pub fn add_here<S: AesClmul<V = V>, const N: usize>(
+        &mut self,
+        s: S,
+        products: [(V, Factor<V>); N],
+    ) {
+        for i in 0..N {
+            self.add(s, products[i].0, products[i].1);
+        }
         self.low = s.here(self.low);
         self.both = s.here(self.both);
         self.high = s.here(self.high);
@@ -106,15 +112,7 @@ impl<V: Copy> Sum<V> {
         for i in 0..S::WIDTH {
             (low[i], both[i], high[i]) = (sums[i].low, sums[i].both, sums[i].high);
         }
-        let sum = |square| {
-            let turned = s.turn(square);
-            let mut sum = turned[0];
-            for i in 1..S::WIDTH {
-                sum = s.xor(sum, turned[i]);
-            }
-            sum
-        };
-        Self { low: sum(low), both: sum(both), high: sum(high) }
+        Self { low: s.sums(low), both: s.sums(both), high: s.sums(high) }
     }
 
     /// The element that all lanes together stand for.

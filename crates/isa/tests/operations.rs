@@ -99,6 +99,14 @@ impl Kernel for All<'_> {
                 s.store(v, &mut blocks);
                 out.extend_from_slice(&blocks[..S::WIDTH]);
             }
+            // Lane i of the sums of a square is the sum of vector i.
+            let square = [a, b, s.xor(a, s.swap_halves(b)), s.reverse(b)];
+            let sums_of_square = s.sums(square);
+            for i in 0..S::WIDTH {
+                let mut sum = [[0; 16]];
+                n.store(s.sum_lanes(square[i]), &mut sum);
+                assert_eq!(s.lane(sums_of_square, i), sum[0]);
+            }
             let mut sum = [[0; 16]; 2];
             n.store(s.sum_lanes(a), &mut sum);
             n.store(s.last_narrow(b), &mut sum[1..]);

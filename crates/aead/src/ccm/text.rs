@@ -50,7 +50,7 @@ impl<const OPEN: bool> ChainKind<2> for CcmText<OPEN> {
         // other.
         let mut stream = *counters;
         for i in 0..N {
-            stream[i] = s.counter_blocks(counters[i]);
+            stream[i] = C::whiten(s, s.counter_blocks(counters[i]), keys, i);
             counters[i] = s.counters_add(counters[i], 1);
         }
         stream = C::encrypt_beside::<_, N>(s, stream, keys, beside);

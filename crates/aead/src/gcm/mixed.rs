@@ -22,7 +22,7 @@ use super::{
     short::{MOST, NUMBERS, splat_nonce},
 };
 use crate::batch::{Message, padded};
-use lanelock_core::cipher::{Cipher, CipherKeys, SameKey, Schedule, SizedCipher};
+use lanelock_core::cipher::{Cipher, SameKey, SizedCipher};
 use lanelock_hash::field::{Factor, Sum};
 
 /// Short messages side by side, others one by one. `level` is that of most keys.
@@ -35,9 +35,9 @@ pub(super) fn run_all<C: SizedCipher, const SEAL: bool>(
         order.sort::<C, SEAL>(messages, level);
         let (groups, rest) = order.places[..order.count.min(CHUNK)].as_chunks();
         if order.one_key {
-            level.run(Short::<C, true, SEAL> { messages, groups });
+            level.run(Short::<C, true, SEAL> { messages, groups, in_order: order.sorted });
         } else {
-            level.run(Short::<C, false, SEAL> { messages, groups });
+            level.run(Short::<C, false, SEAL> { messages, groups, in_order: order.sorted });
         }
         for place in rest {
             messages[usize::from(*place)].alone::<SEAL>();
@@ -50,18 +50,33 @@ const CHUNK: usize = 64;
 
 /// Short messages, those of fewer vectors first.
 struct Order {
-    /// Behind them what does not count.
+    /// Behind them what does not count, from `CHUNK` on the long ones. To begin with all as they are.
     places: [u8; 2 * CHUNK],
     count: usize,
+    /// Whether they were so before: then the places are numbers from 0 on.
+    sorted: bool,
     /// Whether they have one key.
     one_key: bool,
 }
 
 impl Default for Order {
     fn default() -> Self {
-        Self { places: [0; 2 * CHUNK], count: 0, one_key: true }
+        Self { places: AS_THEY_ARE, count: 0, sorted: true, one_key: true }
     }
 }
+
+/// The places of messages that are in order.
+const AS_THEY_ARE: [u8; 2 * CHUNK] = {
+    let mut places = [0; 2 * CHUNK];
+    let mut i = 0;
+    while i < 2 * CHUNK {
+        #[expect(clippy::cast_possible_truncation, reason = "less than 128")]
+        let place = i as u8;
+        places[i] = place;
+        i += 1;
+    }
+    places
+};
 
 impl Order {
     /// Finds the short ones, and processes the others.
@@ -77,11 +92,12 @@ impl Order {
         let shift = (16 * level.width()).ilog2();
         let most = MOST << shift;
         let mut sizes = [LONG; CHUNK];
-        // Seven bits for each number of vectors, in a register: a count in memory would make each message wait for
-        // the one before.
-        let mut counts = 0_u64;
-        let mut key = None;
-        for (message, size) in messages.iter_mut().zip(&mut sizes) {
+        let Some(Message { key, .. }) = messages.first() else { return };
+        // What the loop finds stays in registers, since nothing is called in it: in memory, each message would wait
+        // for the one before.
+        let first = ptr::from_ref(*key).addr();
+        let (mut other_keys, mut before, mut long) = (0, 0, 0);
+        for (place, (message, size)) in (0..).zip(messages.iter().zip(&mut sizes)) {
             let text = message.data.len();
             let fits = message.nonce.len() == 12
                 && message.aad.len() <= 16
@@ -90,18 +106,31 @@ impl Order {
                 && message.key.level() == level;
             if fits {
                 #[expect(clippy::cast_possible_truncation, reason = "at most `MOST`")]
-                let vectors = (text.next_multiple_of(1 << shift) >> shift) as u8;
+                let vectors = ((text + (1 << shift) - 1) >> shift) as u8;
                 *size = vectors;
-                counts += 1 << (8 * vectors);
-                self.one_key &= ptr::eq(*key.get_or_insert(message.key), message.key);
+                self.count += 1;
+                other_keys |= ptr::from_ref(message.key).addr() ^ first;
             } else {
-                message.alone::<SEAL>();
+                // Noted, since to look for them would be branches once more that no processor foresees.
+                self.places[CHUNK + long % CHUNK] = place;
+                long += 1;
             }
+            self.sorted &= before <= *size;
+            before = *size;
         }
+        self.one_key = other_keys == 0;
+        for place in &self.places[CHUNK..][..long] {
+            messages[usize::from(*place)].alone::<SEAL>();
+        }
+        if self.sorted {
+            return;
+        }
+        let sizes = &sizes[..messages.len()];
+        // A byte for each number of vectors, in a register.
+        let counts = sizes.iter().fold(0_u64, |counts, size| counts + (1 << (8 * size)));
         // Where the messages of each size begin: behind all smaller ones.
         let mut begins = counts.wrapping_mul(0x0101_0101_0101_0101) << 8;
-        self.count = usize::from(begins.to_le_bytes()[MOST + 1]);
-        for (place, size) in (0..).zip(&sizes[..messages.len()]) {
+        for (place, size) in (0..).zip(sizes) {
             let shift = 8 * size;
             // Of the long ones it is the end, where each overwrites the one before.
             #[expect(clippy::cast_possible_truncation, reason = "the lowest byte counts")]
@@ -116,6 +145,8 @@ impl Order {
 struct Short<'g, 'a, C: SizedCipher, const ONE_KEY: bool, const SEAL: bool> {
     messages: &'g mut [Message<'a, Gcm<C>>],
     groups: &'g [[u8; WIDEST]],
+    /// Whether the groups are neighbours, in this order.
+    in_order: bool,
 }
 
 impl<C: SizedCipher, const ONE_KEY: bool, const SEAL: bool> Kernel
@@ -125,15 +156,20 @@ impl<C: SizedCipher, const ONE_KEY: bool, const SEAL: bool> Kernel
 
     #[inline(always)]
     fn run<S: AesClmul>(self, s: S) {
-        let Self { messages, groups } = self;
+        let Self { messages, groups, in_order } = self;
         let Some([first, ..]) = groups.first() else { return };
         let shared = SameKey::new(s, messages[usize::from(*first)].key.key.key.keys());
-        for places in groups {
-            let mut at = [0; WIDEST];
-            for lane in 0..WIDEST {
-                at[lane] = usize::from(places[lane]);
-            }
-            let group = messages.get_disjoint_mut(at).expect("each message has one place");
+        for (i, places) in groups.iter().enumerate() {
+            let group = if in_order {
+                messages[i * WIDEST..].first_chunk_mut().map(<[_; WIDEST]>::each_mut)
+            } else {
+                let mut at = [0; WIDEST];
+                for lane in 0..WIDEST {
+                    at[lane] = usize::from(places[lane]);
+                }
+                messages.get_disjoint_mut(at).ok()
+            };
+            let group = group.expect("each message has one place");
             Group::<S, C, ONE_KEY, SEAL> { s, shared }.run(group);
         }
     }
@@ -162,7 +198,7 @@ impl<S: AesClmul, C: SizedCipher, const ONE_KEY: bool, const SEAL: bool>
             longest = longest.max(data.len());
         }
         let texts = match longest.div_ceil(16 * S::WIDTH) {
-            0 | 1 if S::WIDTH == WIDEST => self.together(&mut messages, nonces),
+            0 | 1 if S::WIDTH == WIDEST && ONE_KEY => self.together(&mut messages, nonces),
             0 | 1 => self.texts::<1, 2>(&mut messages, nonces),
             2 => self.texts::<2, 3>(&mut messages, nonces),
             3 => self.texts::<3, 4>(&mut messages, nonces),
@@ -183,7 +219,7 @@ impl<S: AesClmul, C: SizedCipher, const ONE_KEY: bool, const SEAL: bool>
                 let [low, high] = halves(padded(bytes));
                 n.splat_halves(low, high)
             };
-            of_aad[lane] = powers.last(data.len().div_ceil(16) + 2).at(n, 0);
+            of_aad[lane] = powers.last(blocks(data) + 2).at(n, 0);
         }
         for i in 0..WIDEST / S::WIDTH {
             let at = i * S::WIDTH;
@@ -205,8 +241,8 @@ impl<S: AesClmul, C: SizedCipher, const ONE_KEY: bool, const SEAL: bool>
         }
     }
 
-    /// Encrypts or decrypts texts of at most a vector, all at once: the rounds of one would wait for one another.
-    /// Returns what [`texts`](Self::texts) does.
+    /// Encrypts or decrypts texts of at most a vector with one key, all at once: the rounds of one would wait for one
+    /// another. Returns what [`texts`](Self::texts) does.
     #[inline(always)]
     fn together(
         &self,
@@ -220,11 +256,7 @@ impl<S: AesClmul, C: SizedCipher, const ONE_KEY: bool, const SEAL: bool>
         for lane in 0..WIDEST {
             v[lane] = s.xor(s.splat_narrow(nonces[lane]), s.load(&NUMBERS[1..]));
         }
-        if ONE_KEY {
-            v = C::Cipher::encrypt::<_, ALL>(s, v, self.shared);
-        } else {
-            v = C::Cipher::encrypt::<_, ALL>(s, v, TextKeys::new(messages));
-        }
+        v = C::Cipher::encrypt::<_, ALL>(s, v, self.shared);
         let mut sums = [Sum::zero(s); WIDEST];
         for lane in 0..WIDEST {
             sums[lane] = text::<S, C, 1, SEAL>(s, [v[lane]], messages[lane]);
@@ -285,42 +317,6 @@ impl<S: AesClmul, C: SizedCipher, const ONE_KEY: bool, const SEAL: bool>
     }
 }
 
-/// The keys of texts of a vector each, and of a last vector that has a lane for each.
-#[derive(Clone, Copy)]
-struct TextKeys<'k, C: Cipher> {
-    schedules: [Schedule<'k, C>; WIDEST],
-}
-
-impl<'k, C: Cipher> TextKeys<'k, C> {
-    #[inline(always)]
-    fn new<A: SizedCipher<Cipher = C>>(messages: &[&mut Message<'k, Gcm<A>>; WIDEST]) -> Self {
-        let mut schedules = [messages[0].key.key.key.keys(); WIDEST];
-        for lane in 1..WIDEST {
-            schedules[lane] = messages[lane].key.key.key.keys();
-        }
-        Self { schedules }
-    }
-}
-
-impl<S: AesClmul, C: Cipher> CipherKeys<S, C> for TextKeys<'_, C> {
-    #[inline(always)]
-    fn get(&self, s: S, round: usize, vector: usize) -> C::RoundKey<S> {
-        if let Some(schedule) = self.schedules.get(vector) {
-            return C::round_key(s, &schedule.keys.as_ref()[round]);
-        }
-        let mut keys = [&self.schedules[0].keys.as_ref()[round]; WIDEST];
-        for lane in 1..WIDEST {
-            keys[lane] = &self.schedules[lane].keys.as_ref()[round];
-        }
-        C::lane_keys(s, s.load_each(&keys))
-    }
-
-    #[inline(always)]
-    fn rounds(&self) -> usize {
-        self.schedules[0].rounds
-    }
-}
-
 /// The text of a message, in `N` vectors, of which the last may be empty. Returns the sum of the products of its
 /// ciphertext.
 #[inline(always)]
@@ -330,7 +326,7 @@ fn text<S: AesClmul, C: SizedCipher, const N: usize, const SEAL: bool>(
     message: &mut Message<'_, Gcm<C>>,
 ) -> Sum<S::V> {
     let Message { key, data, .. } = message;
-    let blocks = data.len().div_ceil(16);
+    let blocks = blocks(data);
     let factors = key.key.powers.last(blocks + 1);
     let mut rest = &mut **data;
     let mut sum = Sum::zero(s);
@@ -346,6 +342,12 @@ fn text<S: AesClmul, C: SizedCipher, const N: usize, const SEAL: bool>(
         sum.add(s, s.reverse(ciphertext), factors.at(s, (i * S::WIDTH).min(blocks)));
     }
     sum
+}
+
+/// How many blocks a text has: a division that rounds up takes three times as many instructions, lest a sum overflow.
+#[inline(always)]
+fn blocks(text: &[u8]) -> usize {
+    (text.len() + 15) >> 4
 }
 
 /// Those of the lanes from `at` on, and as many others as there are behind them.

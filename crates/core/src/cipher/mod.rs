@@ -130,7 +130,8 @@ pub trait Cipher: Copy + Send + Sync + 'static {
         }
         Self::encrypt_whitened(s, v, keys)
     }
-    /// [`encrypt`](Self::encrypt), with other work between the rounds: see [`begin_beside`](Self::begin_beside).
+    /// [`encrypt_whitened`](Self::encrypt_whitened), with other work between the rounds: see
+    /// [`begin_beside`](Self::begin_beside).
     #[inline(always)]
     fn encrypt_beside<S: AesClmul, const N: usize>(
         s: S,
@@ -138,9 +139,6 @@ pub trait Cipher: Copy + Send + Sync + 'static {
         keys: impl CipherKeys<S, Self>,
         beside: &mut impl Beside<S>,
     ) -> [S::V; N] {
-        for i in 0..N {
-            v[i] = Self::whiten(s, v[i], keys, i);
-        }
         let begun = Self::begin_beside::<S, true, N>(s, v, keys, beside);
         for i in 0..N {
             v[i] = Self::end(s, begun[i], Self::join(s, s.zero(), keys, i), keys, i);

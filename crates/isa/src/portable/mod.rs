@@ -264,6 +264,14 @@ impl<const W: usize> Windows for Portable<W> {
         }
         turned
     }
+    #[inline]
+    fn sums(self, square: [[Block; W]; WIDEST]) -> [Block; W] {
+        let mut sums = self.zero();
+        for i in 0..W {
+            sums[i] = self.sum_lanes(square[i])[0];
+        }
+        sums
+    }
 }
 
 // Blocks become planes behind whitening, so that whitening and joining are left to the planes: there

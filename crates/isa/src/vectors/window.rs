@@ -24,6 +24,8 @@ pub trait Windows: Blocks {
     /// Rows and columns of a square of blocks exchanged: block *j* of vector *i* becomes block *i* of
     /// vector *j*. Only the first `WIDTH` vectors count.
     fn turn(self, square: [Self::V; WIDEST]) -> [Self::V; WIDEST];
+    /// Lane *i* is the exclusive or of all lanes of vector *i*: what the vectors of the turned square add up to.
+    fn sums(self, square: [Self::V; WIDEST]) -> Self::V;
 
     /// Vector number `vector` of a row.
     #[inline(always)]

@@ -100,6 +100,11 @@ macro_rules! traits {
                 // SAFETY: the token proves the features.
                 widen::<_, $width>(unsafe { $leaf::turn(*first(&square)) })
             }
+            #[inline(always)]
+            fn sums(self, square: [$vector; WIDEST]) -> $vector {
+                // SAFETY: the token proves the features.
+                unsafe { $leaf::sums(*first(&square)) }
+            }
         }
 
         // A round adds its key at the end: keys before it are not read.

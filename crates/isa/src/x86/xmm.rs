@@ -55,6 +55,12 @@ pub(super) fn turn(v: [__m128i; 1]) -> [__m128i; 1] {
 
 #[inline]
 #[target_feature(enable = "sse4.1")]
+pub(super) fn sums([v]: [__m128i; 1]) -> __m128i {
+    v
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1")]
 pub(super) fn splat(block: &Block) -> __m128i {
     gather([block])
 }

@@ -6,11 +6,11 @@
 use core::arch::x86_64::{
     __m128i, __m256i, _mm_cvtsi32_si128, _mm_loadu_si128, _mm_set_epi64x, _mm_xor_si128,
     _mm256_add_epi32, _mm256_add_epi64, _mm256_aesdec_epi128, _mm256_aesdeclast_epi128,
-    _mm256_aesenc_epi128, _mm256_aesenclast_epi128, _mm256_and_si256, _mm256_broadcastsi128_si256,
-    _mm256_bslli_epi128, _mm256_bsrli_epi128, _mm256_castsi128_si256, _mm256_castsi256_si128,
-    _mm256_clmulepi64_epi128, _mm256_cmpgt_epi8, _mm256_extracti128_si256, _mm256_inserti128_si256,
-    _mm256_loadu_si256, _mm256_permute2x128_si256, _mm256_set_epi32, _mm256_set_epi64x,
-    _mm256_set1_epi8, _mm256_set1_epi32, _mm256_setr_epi8, _mm256_setzero_si256,
+    _mm256_aesenc_epi128, _mm256_aesenclast_epi128, _mm256_and_si256, _mm256_blend_epi32,
+    _mm256_broadcastsi128_si256, _mm256_bslli_epi128, _mm256_bsrli_epi128, _mm256_castsi128_si256,
+    _mm256_castsi256_si128, _mm256_clmulepi64_epi128, _mm256_cmpgt_epi8, _mm256_extracti128_si256,
+    _mm256_inserti128_si256, _mm256_loadu_si256, _mm256_permute2x128_si256, _mm256_set_epi32,
+    _mm256_set_epi64x, _mm256_set1_epi8, _mm256_set1_epi32, _mm256_setr_epi8, _mm256_setzero_si256,
     _mm256_shuffle_epi8, _mm256_shuffle_epi32, _mm256_sll_epi64, _mm256_sllv_epi64,
     _mm256_srai_epi32, _mm256_srl_epi64, _mm256_srlv_epi64, _mm256_storeu_si256, _mm256_xor_si256,
     _mm256_zextsi128_si256,
@@ -63,6 +63,14 @@ pub(super) fn split(v: __m256i) -> [__m128i; 2] {
 pub(super) fn turn([a, b]: [__m256i; 2]) -> [__m256i; 2] {
     // 0x20: the low blocks of both; 0x31: the high blocks.
     [_mm256_permute2x128_si256::<0x20>(a, b), _mm256_permute2x128_si256::<0x31>(a, b)]
+}
+
+/// Lane *i* = both lanes of vector *i* added.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn sums([a, b]: [__m256i; 2]) -> __m256i {
+    // Blocks 0 of `a` and 1 of `b` stay where they are; 0x21: the high block of `a` and the low one of `b`.
+    _mm256_xor_si256(_mm256_blend_epi32::<0xf0>(a, b), _mm256_permute2x128_si256::<0x21>(a, b))
 }
 
 #[inline]

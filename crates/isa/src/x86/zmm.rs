@@ -10,11 +10,12 @@ use core::arch::x86_64::{
     _mm512_bslli_epi128, _mm512_bsrli_epi128, _mm512_castsi128_si512, _mm512_castsi256_si512,
     _mm512_castsi512_si128, _mm512_castsi512_si256, _mm512_clmulepi64_epi128,
     _mm512_extracti64x2_epi64, _mm512_extracti64x4_epi64, _mm512_gf2p8affine_epi64_epi8,
-    _mm512_inserti64x2, _mm512_inserti64x4, _mm512_loadu_si512, _mm512_mask_broadcast_i32x4,
-    _mm512_mask_storeu_epi8, _mm512_maskz_loadu_epi8, _mm512_maskz_mov_epi8, _mm512_set_epi32,
-    _mm512_set_epi64, _mm512_set1_epi32, _mm512_setzero_si512, _mm512_shuffle_epi8,
-    _mm512_shuffle_epi32, _mm512_shuffle_i64x2, _mm512_slli_epi64, _mm512_sllv_epi64,
-    _mm512_srai_epi32, _mm512_srli_epi64, _mm512_srlv_epi64, _mm512_storeu_si512, _mm512_xor_si512,
+    _mm512_inserti64x2, _mm512_inserti64x4, _mm512_loadu_si512, _mm512_mask_blend_epi64,
+    _mm512_mask_broadcast_i32x4, _mm512_mask_storeu_epi8, _mm512_maskz_loadu_epi8,
+    _mm512_maskz_mov_epi8, _mm512_permutex_epi64, _mm512_set_epi32, _mm512_set_epi64,
+    _mm512_set1_epi32, _mm512_setzero_si512, _mm512_shuffle_epi8, _mm512_shuffle_epi32,
+    _mm512_shuffle_i64x2, _mm512_slli_epi64, _mm512_sllv_epi64, _mm512_srai_epi32,
+    _mm512_srli_epi64, _mm512_srlv_epi64, _mm512_storeu_si512, _mm512_xor_si512,
     _mm512_zextsi128_si512,
 };
 
@@ -84,6 +85,24 @@ pub(super) fn turn([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
         _mm512_shuffle_i64x2::<0x88>(ab_high, cd_high),
         _mm512_shuffle_i64x2::<0xdd>(ab_high, cd_high),
     ]
+}
+
+/// The halves of `a` added in the low half, those of `b` in the high one.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn halves(a: __m512i, b: __m512i) -> __m512i {
+    _mm512_xor_si512(_mm512_mask_blend_epi64(0xf0, a, b), _mm512_alignr_epi64::<4>(b, a))
+}
+
+/// Lane *i* = all lanes of vector *i* added.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn sums([a, b, c, d]: [__m512i; 4]) -> __m512i {
+    // Halves first: what stays where it is takes a blend, so that one shuffle adds up a pair, and three are enough
+    // where turning the square takes eight. Where few units shuffle, that is what the sums cost.
+    let (ac, bd) = (halves(a, c), halves(b, d));
+    let neighbours = _mm512_permutex_epi64::<0x4e>(_mm512_mask_blend_epi64(0x33, ac, bd));
+    _mm512_xor_si512(_mm512_mask_blend_epi64(0xcc, ac, bd), neighbours)
 }
 
 #[inline]

@@ -239,7 +239,7 @@ fn words_are_turned_multiplied_and_unzipped() {
 /// Rows of 16 bytes: one in all places, words of each moved by as many places as there are, and rows of blocks turned.
 struct Rows<'a, W> {
     /// As many as four vectors have.
-    rows: &'a [u8],
+    data: &'a [u8],
     paired: bool,
     word: PhantomData<W>,
 }
@@ -258,7 +258,7 @@ impl<W: Word> Rows<'_, W> {
     #[inline(always)]
     fn of<S: Words<W>>(&self, s: S) -> [Vec<u8>; 6] {
         let bytes = W::BYTES * S::LANES;
-        let [a, b, c, d] = [0, 1, 2, 3].map(|at| s.load_bytes(&self.rows[at * bytes..]));
+        let [a, b, c, d] = [0, 1, 2, 3].map(|at| s.load_bytes(&self.data[at * bytes..]));
         let stored = |v: &[S::V]| {
             let mut out = vec![0; bytes * v.len()];
             for (v, out) in v.iter().zip(out.chunks_mut(bytes)) {
@@ -267,7 +267,7 @@ impl<W: Word> Rows<'_, W> {
             out
         };
         [
-            stored(&[s.splat_row(self.rows[..16].try_into().unwrap())]),
+            stored(&[s.splat_row(self.data[..16].try_into().unwrap())]),
             stored(&[s.next_words::<0>(a)]),
             stored(&[s.next_words::<1>(a)]),
             stored(&[s.next_words::<2>(a)]),
@@ -279,7 +279,7 @@ impl<W: Word> Rows<'_, W> {
     fn check(rng: &mut Rng, level: HashLevel, paired: bool) {
         let rows = rng.bytes(16 * MOST);
         let [splat, moved @ .., turned] =
-            level.run(Rows::<W> { rows: &rows, paired, word: PhantomData });
+            level.run(Rows::<W> { data: &rows, paired, word: PhantomData });
         let bytes = splat.len();
         assert!(splat.chunks(16).all(|row| row == &rows[..16]), "{level}");
         for (places, moved) in moved.iter().enumerate() {

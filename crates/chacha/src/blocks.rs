@@ -195,7 +195,10 @@ fn apply_part(stream: &[u8; VECTOR], mut data: InOut<'_, '_>) {
         data = later;
     }
     if !data.is_empty() {
-        data.xor_in2out(&words.next().unwrap_or_default().to_le_bytes()[..data.len()]);
+        let mut word = words.next().unwrap_or_default().to_le_bytes();
+        let count = data.len();
+        data.xor_in2out(&word[..count]);
+        wipe(&mut word);
     }
 }
 

@@ -22,9 +22,9 @@ const LIMB: u64 = (1 << 26) - 1;
 const MOST_LANES: usize = 16;
 /// Fewer bytes are taken one block after the other: powers of r take their time too.
 const WORTH_LANES: usize = 512;
-/// The same where lanes are of limbs.
+/// The same with AVX-512 IFMA.
 const WORTH_LIMBS: usize = 256;
-/// Fewer bytes take no lanes but those of limbs.
+/// Fewer bytes take no lanes, or those of AVX-512 IFMA.
 pub const FEW: usize = WORTH_LANES;
 
 /// The authenticator of one message. Its key must never be used for another.
@@ -181,7 +181,7 @@ pub struct Accumulator {
 pub struct Powers {
     limbs: [[u64; MOST_LANES]; 5],
     known: usize,
-    /// The same where lanes are of limbs.
+    /// The same for the lanes of AVX-512 IFMA.
     in_limbs: LimbPowers,
 }
 
@@ -301,9 +301,11 @@ impl Accumulator {
     #[inline(always)]
     pub fn prepare<D: Products>(&self, d: D, powers: &mut LimbPowers, bytes: usize) {
         if bytes >= WORTH_LIMBS && !powers.known() {
-            let factors = [[self.r[0], self.r[1], 0], times([self.r[0], self.r[1], 0], self.r)];
+            let r = [self.r[0], self.r[1], 0];
+            let mut factors = [r, times(r, self.r)];
             // Where there are no limbs, they stay unknown.
-            let _ = d.in_limbs(limbs::Prepare { factors, powers });
+            let _ = d.in_limbs(limbs::Prepare { factors: &factors, powers });
+            factors.zeroize();
         }
     }
 

@@ -32,10 +32,10 @@ use lanelock::{
     aead::{
         Aead, Aegis128L, Aegis128X2, Aegis128X4, Aegis256, Aegis256X2, Aegis256X4, Aes128Ccm,
         Aes128Gcm, Aes128GcmSiv, Aes128Ocb3, Aes192Ccm, Aes192Gcm, Aes192Ocb3, Aes256Ccm,
-        Aes256Gcm, Aes256GcmSiv, Aes256Ocb3,
+        Aes256Gcm, Aes256GcmSiv, Aes256Ocb3, ChaCha20Poly1305,
         batch::{self, Batch, Message},
     },
-    hash::{Ghash, Polyval},
+    hash::{Ghash, HashLevel, Polyval},
     lanes::{self, Job, MacJob},
 };
 
@@ -421,6 +421,16 @@ fn forged<A: Aead + Sync>(name: &str, key: &A, nonce: usize) -> bool {
         });
     }
     good
+}
+
+#[test]
+fn forged_chacha20_poly1305() {
+    let mut good = true;
+    for level in HashLevel::available() {
+        let (name, key) = (format!("ChaCha20Poly1305 {level}"), key::<32>(10));
+        good &= forged(&name, &*Box::new(ChaCha20Poly1305::with_level(&key, level)), 12);
+    }
+    verdict(good, "secrets stay");
 }
 
 /// What a forged MAC leaves while its key lives on: not the right one.

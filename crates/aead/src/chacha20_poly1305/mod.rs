@@ -16,7 +16,7 @@ use lanelock_core::{
     Error, InOut,
     parts::{ZeroizeOnDrop, authenticate_beside, copy_tag},
 };
-use lanelock_isa::{Block, HashLevel, LevelError, StackDepth, WordKernel, Words, wipe};
+use lanelock_isa::{Block, HashLevel, LevelError, WordKernel, Words, wipe, wipe_stack};
 
 use super::{Aead, Opener, Sealer};
 
@@ -190,7 +190,8 @@ impl<const NONCE: usize> Aead for ChaChaPoly<NONCE> {
         let mut full = self.run::<false>(nonce, aad, &mut data);
         let result = authenticate_beside(&mut full, tag, data.get_out());
         if result.is_err() {
-            self.level.wipe_stack(StackDepth::KiB4);
+            // The kernel's frame has as many vectors as key stream and sums need, and calls another one for the sums.
+            wipe_stack::<{ 24 << 10 }>();
         }
         result
     }

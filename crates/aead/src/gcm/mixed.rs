@@ -3,7 +3,7 @@
 //!
 //! With W lanes, W messages have one vector of blocks J0, one reduction and one vector of products each for AAD and
 //! lengths, where W messages one by one have W of all these. The sums of the products of a text are in the lanes of
-//! its vectors; a square of such sums, turned, has the sum of each message in its lane.
+//! its vectors; those of W messages are added up so that the sum of each is in its lane.
 //!
 //! Messages are sorted by their numbers of vectors: no branch depends on a length then, which no processor could
 //! foresee, and it begins with the next message before one has ended.
@@ -94,7 +94,8 @@ impl Order {
         let mut sizes = [LONG; CHUNK];
         let Some(Message { key, .. }) = messages.first() else { return };
         // What the loop finds stays in registers, since nothing is called in it: in memory, each message would wait
-        // for the one before.
+        // for the one before. All keys are compared with that of the first message, short or not: where only that one
+        // has another, the others take the kernel of many keys.
         let first = ptr::from_ref(*key).addr();
         let (mut other_keys, mut before, mut long) = (0, 0, 0);
         for (place, (message, size)) in (0..).zip(messages.iter().zip(&mut sizes)) {
@@ -111,7 +112,8 @@ impl Order {
                 self.count += 1;
                 other_keys |= ptr::from_ref(message.key).addr() ^ first;
             } else {
-                // Noted, since to look for them would be branches once more that no processor foresees.
+                // Noted, since to look for them would be branches once more that no processor foresees. There are no
+                // more than a chunk; the remainder spares a check.
                 self.places[CHUNK + long % CHUNK] = place;
                 long += 1;
             }

@@ -7,6 +7,8 @@
 //! Two groups share one reduction. If a group is not multiplied yet (h) and m is the one behind it, then
 //! h r^16 + m r^8 is what the next one is added to.
 
+use core::hint::black_box;
+
 use lanelock_isa::{Block, GroupKernel, LimbGroups};
 use zeroize::Zeroize;
 
@@ -62,7 +64,7 @@ const POWERS: [[u64; GROUP]; 3] =
 /// Computes the powers.
 pub(super) struct Prepare<'a> {
     /// r and r^2, in words.
-    pub(super) factors: [[u64; 3]; 2],
+    pub(super) factors: &'a [[u64; 3]; 2],
     pub(super) powers: &'a mut LimbPowers,
 }
 
@@ -72,7 +74,7 @@ impl GroupKernel for Prepare<'_> {
     #[inline(always)]
     fn run<S: LimbGroups>(self, s: S) {
         const { assert!(S::LANES == GROUP) }
-        let [r, square] = self.factors;
+        let &[r, square] = self.factors;
         let (r, square) = (splat(s, limbs(r)), splat(s, limbs(square)));
         let one = splat(s, [1, 0, 0]);
         let v = choose(s, &POWERS[0], 2, square, r);
@@ -116,7 +118,7 @@ impl GroupKernel for Groups<'_> {
         let before = [s.first::<true>(a), s.first::<true>(b), s.first::<true>(c)];
         let mut h = plus(s, before, message(s, first));
         while let [second, third, rest @ ..] = groups {
-            let products = near.add_products(s, Products::zero(s), message(s, second));
+            let products = near.add_products(s, Columns::zero(s), message(s, second));
             h = plus(s, far.add_products(s, products, h).reduced(s), message(s, third));
             groups = rest;
         }
@@ -131,6 +133,9 @@ impl GroupKernel for Groups<'_> {
             for lane in lanes {
                 sums[at] += lane;
             }
+            // Parts of the value, from which a tag could be computed.
+            s.store(s.splat(0), &mut lanes);
+            black_box(&lanes);
         }
         *sum = packed(sums);
     }
@@ -158,7 +163,7 @@ fn splat<S: LimbGroups>(s: S, [a, b, c]: [u64; 3]) -> [S::V; 3] {
 /// What numbers in lanes are multiplied by.
 struct Factor<S: LimbGroups> {
     r: [S::V; 3],
-    /// 20 times the upper two limbs: fewer than 49 bits.
+    /// 20 times the upper two limbs: below 2^49.
     twenty: [S::V; 2],
 }
 
@@ -171,7 +176,7 @@ impl<S: LimbGroups> Factor<S> {
 
     /// `sums` and the products of `h`.
     #[inline(always)]
-    fn add_products(&self, s: S, mut sums: Products<S>, h: [S::V; 3]) -> Products<S> {
+    fn add_products(&self, s: S, mut sums: Columns<S>, h: [S::V; 3]) -> Columns<S> {
         let ([r0, r1, r2], [s1, s2]) = (self.r, self.twenty);
         let rows = [[r0, s2, s1], [r1, r0, s2], [r2, r1, r0]];
         for at in 0..3 {
@@ -185,17 +190,17 @@ impl<S: LimbGroups> Factor<S> {
 
     #[inline(always)]
     fn times(&self, s: S, h: [S::V; 3]) -> [S::V; 3] {
-        self.add_products(s, Products::zero(s), h).reduced(s)
+        self.add_products(s, Columns::zero(s), h).reduced(s)
     }
 }
 
 /// Sums of products: for each limb of their lower halves, and of their upper halves.
-struct Products<S: LimbGroups> {
+struct Columns<S: LimbGroups> {
     low: [S::V; 3],
     high: [S::V; 3],
 }
 
-impl<S: LimbGroups> Products<S> {
+impl<S: LimbGroups> Columns<S> {
     #[inline(always)]
     fn zero(s: S) -> Self {
         Self { low: [s.splat(0); 3], high: [s.splat(0); 3] }
@@ -209,7 +214,7 @@ impl<S: LimbGroups> Products<S> {
     /// - lower halves come to less than 6 * 2^52;
     /// - upper ones of limbs 0 and 1 to less than 6 * 2^(45 + 49 - 52) < 2^45;
     /// - upper ones of the highest limb, where no factor is 20 times a power, to less than 7.3 * 2^36: the products are
-    ///   below 2.01, 2.01, 1.13, 1, 1 and 0.13 times 2^88.
+    ///   below 2.01, 2.01, 1.13, 1.01, 1.01 and 0.13 times 2^88.
     ///
     /// What is above the limbs is then below 7.3 * 2^44 + 2^11, and 20 times that, with a limb, below 147 * 2^44 < 2^52:
     /// one more multiplication adds it to the lowest limb. Carries into the others are below 2^11.

@@ -219,7 +219,7 @@ impl<S: Limbs> Lanes<S> {
 
     /// `result` = `a` divided by the root of `R`.
     #[inline(always)]
-    fn halve(&mut self, result: &mut [S::V], a: &[S::V]) {
+    fn divide_by_root(&mut self, result: &mut [S::V], a: &[S::V]) {
         self.s.call(Reduced::<_, HALF>(self, result, [a; 3]));
     }
 
@@ -462,7 +462,7 @@ impl LimbKernel for Powers<'_> {
             table[size..size + digits].copy_from_slice(&base);
             for power in table[..2 * size].chunks_exact_mut(size) {
                 let (whole, half) = power.split_at_mut(digits);
-                lanes.halve(half, whole);
+                lanes.divide_by_root(half, whole);
             }
             let mut factor = vec![s.splat(0); size];
 
@@ -507,7 +507,7 @@ impl LimbKernel for Powers<'_> {
                 if step < POWERS {
                     let (whole, half) = table[step * size..][..size].split_at_mut(digits);
                     whole.copy_from_slice(&result);
-                    lanes.halve(half, whole);
+                    lanes.divide_by_root(half, whole);
                 }
             }
             s.wipe(&mut factor);

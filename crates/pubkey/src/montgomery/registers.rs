@@ -64,7 +64,7 @@ macro_rules! each_digit {
     })+};
 }
 
-/// A product of one of the kinds with all columns in registers.
+/// A product of the kinds [`SQUARE`] and [`HALVES`] with all columns in registers.
 ///
 /// Each digit of `a` takes its row of the product, then the quotient that makes the lowest column a multiple of 2^52,
 /// then leaves that column.
@@ -78,6 +78,7 @@ pub(super) fn in_registers<S: Limbs, const KIND: u8>(
     k0: S::V,
     choice: Option<&mut Choice<'_, S>>,
 ) {
+    const { assert!(KIND == SQUARE || KIND == HALVES) }
     let of = |number| <&[S::V; REGISTERS]>::try_from(number).expect("all have as many digits");
     let (a, b, c, m): (&[S::V; REGISTERS], _, _, _) = (of(a), of(b), of(c), of(m));
     let result: &mut [S::V; REGISTERS] = result.try_into().expect("all have as many digits");
@@ -119,7 +120,7 @@ pub(super) fn in_registers<S: Limbs, const KIND: u8>(
     });
 }
 
-/// Row `i`, of a square a literal: see [`in_registers`].
+/// Row `i`; in a square it is a literal, so that all indices are constants: see [`in_registers`].
 #[inline(always)]
 fn row<S: Limbs, const KIND: u8>(
     s: S,

@@ -14,7 +14,7 @@ mod product;
 
 use alloc::{vec, vec::Vec};
 use lanelock_core::parts::passed;
-use lanelock_isa::{GroupKernel, LimbGroups, LimbKernel, LimbLevel, LimbPart, Limbs, StackDepth};
+use lanelock_isa::{GroupKernel, LimbGroups, LimbKernel, LimbLevel, LimbPart, Limbs, wipe_stack};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::{
@@ -72,7 +72,8 @@ impl<K: GroupKernel<Out = bool>> LimbKernel for InGroups<K> {
 
 fn run(level: LimbLevel, kernel: impl GroupKernel<Out = bool>) -> bool {
     let done = level.run(InGroups(kernel));
-    level.wipe_stack(StackDepth::KiB4);
+    // Products are called from frames with tables and constants of their own.
+    wipe_stack::<{ 16 << 10 }>();
     done
 }
 

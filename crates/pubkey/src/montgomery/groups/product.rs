@@ -57,7 +57,7 @@ impl<S: LimbGroups, const B: usize, const LAST: usize, const WHOLE: bool>
     /// reduced. There are registers for both where a number has few digits in a lane.
     const APART: bool = B < 8;
 
-    /// As [`multiply_inlined`](Self::multiply_inlined), by a call: which takes longer, and is for what is done once.
+    /// As [`multiply_inlined`](Self::multiply_inlined), by a call, which takes longer: for what is done some tens of times.
     #[inline(always)]
     pub(super) fn multiply(&mut self, a: &Number<S, B>, b: &[Line; B]) -> Number<S, B> {
         self.s.call(Times(self, a, b))
@@ -228,13 +228,14 @@ impl<S: LimbGroups, const B: usize, const LAST: usize, const WHOLE: bool>
         number
     }
 
-    /// `a`^2 / `R`.
+    /// `a`^2 / `R`, in groups of four lanes.
     ///
     /// With `A`, `B`, `C`, `D` what the lanes have of a number, in units of so many digits the square is
     /// `A`^2, 2 `AB`, `B`^2 + 2 `AC`, 2 `BC` + 2 `AD`, `C`^2 + 2 `BD`, 2 `CD`, `D`^2: a lane computes each of these ten
     /// products, four of which are squares, in place of sixteen.
     #[inline(always)]
     pub(super) fn square_inlined(&mut self, a: &Number<S, B>) -> Number<S, B> {
+        const { assert!(!WHOLE, "the lanes of a square are arranged in fours") }
         let s = self.s;
         let (low, high) = self.square_columns(a);
         let mut sums = (low, [s.splat(0); 2]);

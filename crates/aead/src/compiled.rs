@@ -8,7 +8,8 @@ use crate::{
     Aes128Gcm, Aes128GcmSiv, Aes128Ocb3, batch::Batch,
 };
 
-/// Addresses of functions, so that they are compiled.
+/// Addresses of functions, so that they are compiled: not inlined, or it is only the caller that compiles them.
+#[inline(never)]
 pub fn compiled_here() -> impl IntoIterator<Item = *const ()> {
     macro_rules! functions {
         ($($key:ident)+; $($alone:ident)+) => {

@@ -5,11 +5,8 @@ use std::{
     time::Instant,
 };
 
-use lanelock::{
-    AesLevel,
-    hash::HashLevel,
-    self_test::{self, SelfTestError},
-};
+use lanelock::{AesLevel, hash::HashLevel, self_test::SelfTestError};
+use lanelock_speed::self_test;
 use serde_json::{Value, json};
 
 use crate::{args::SelfTestArgs, failure::Failure};

@@ -9,7 +9,8 @@ use crate::{
     lanes::{CmacRef, KeyRef},
 };
 
-/// Addresses of functions, so that they are compiled.
+/// Addresses of functions, so that they are compiled: not inlined, or it is only the caller that compiles them.
+#[inline(never)]
 pub fn compiled_here() -> impl IntoIterator<Item = *const ()> {
     // The kernels are those of all key sizes.
     [

@@ -1,6 +1,8 @@
 //! What takes a block of a message into the state of a hash.
 
-use lanelock_isa::{BesideRounds, PortableWords, ShaKernel, ShaLevel, ShaRounds, Word, Words};
+use lanelock_isa::{
+    BesideRounds, PortableWords, Products, ShaKernel, ShaLevel, ShaRounds, Word, Words,
+};
 
 use crate::levels::Levels;
 pub use crate::{blake2::Blake2, keccak::Sponge, sha1::Sha1Blocks, sha2::Sha2, sm3::Sm3Blocks};
@@ -107,6 +109,11 @@ pub trait Compression: Copy + Send + Sync + 'static {
     ) -> bool {
         false
     }
+}
+
+/// Whether [`Compression::fewest_lanes`] ever lets lanes of this level be used: if not, no kernel is compiled for them.
+pub(crate) const fn has_lanes<S: Words<W>, W: Word>() -> bool {
+    <S::Wide as Products>::IN_VECTORS && size_of::<S::V>() >= 32
 }
 
 /// The words of a block of each lane: that at byte `at` of its row.

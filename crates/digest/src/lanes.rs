@@ -8,7 +8,7 @@ use zeroize::Zeroize;
 
 use crate::{
     algorithm::{Algorithm, Bytes, Compress, State, WordOf, body},
-    compression::{Compression, compress},
+    compression::{Compression, compress, has_lanes},
     hash::Hash,
     levels::Levels,
 };
@@ -297,6 +297,7 @@ impl<A: Algorithm> WordKernel for Flight<'_, '_, A> {
 
     #[inline(always)]
     fn run<S: Words<WordOf<A>>>(self, s: S) {
+        assert!(const { has_lanes::<S, WordOf<A>>() }, "lanes that are never used");
         let mut crew = HashCrew::<S, A>::new(s, self.levels.one);
         let most = crew.lanes();
         fly(&mut crew, self.tasks, most, self.fewest);

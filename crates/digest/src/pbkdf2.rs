@@ -8,7 +8,7 @@ use zeroize::Zeroize;
 
 use crate::{
     algorithm::{Algorithm, Bytes, Compress, State, WordOf},
-    compression::{Compression, compress},
+    compression::{Compression, compress, has_lanes},
     hmac::HmacKey,
     lanes::{Rows, lanes, may_pair},
     levels::Levels,
@@ -148,6 +148,7 @@ impl<A: Algorithm> WordKernel for Flight<'_, '_, A> {
 
     #[inline(always)]
     fn run<S: Words<WordOf<A>>>(self, s: S) {
+        assert!(const { has_lanes::<S, WordOf<A>>() }, "lanes that are never used");
         let mut crew = Pbkdf2Crew::<S, A>::new(s, self.levels);
         let most = crew.lanes();
         fly(&mut crew, self.chains, most, self.fewest);

@@ -118,6 +118,7 @@ impl error::Error for SelfTestError {}
 ///
 /// # Errors
 /// The first wrong answer. Use nothing of this crate then.
+#[inline]
 pub fn run_all() -> Result<usize, SelfTestError> {
     let levels = AesLevel::available();
     levels.iter().try_for_each(|level| run(*level).map(drop))?;
@@ -130,6 +131,7 @@ pub fn run_all() -> Result<usize, SelfTestError> {
 ///
 /// # Errors
 /// As [`run_all`].
+#[inline]
 pub fn run(level: AesLevel) -> Result<usize, SelfTestError> {
     let mut algorithms = 0;
     Test { level, see: &mut |_, _| algorithms += 1 }.all()?;
@@ -167,6 +169,7 @@ impl Test<'_> {
     }
 
     /// All algorithms.
+    #[inline]
     fn all(&mut self) -> Result<(), SelfTestError> {
         let level = self.level;
         macro_rules! ciphers {
@@ -306,6 +309,7 @@ impl Test<'_> {
     }
 
     /// A MAC that was made for one buffer, and many in lanes.
+    #[inline]
     fn mac(
         &mut self,
         one: [u8; 16],

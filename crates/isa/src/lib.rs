@@ -85,6 +85,7 @@ mod choice;
 mod family;
 mod limbs;
 mod matrix;
+mod part;
 mod place;
 mod policy;
 mod portable;
@@ -108,11 +109,10 @@ pub use family::{
     AesLevel, HashLevel, LimbLevel, ShaLevel, StackDepth, families, last_level_run,
     matrices_are_fast, policy,
 };
-pub use limbs::{
-    GroupKernel, LimbGroups, LimbKernel, LimbPart, Limbs, MOST_LIMBS, NONE, PortableLimbs,
-};
+pub use limbs::{GroupKernel, LimbGroups, LimbKernel, Limbs, MOST_LIMBS, NONE, PortableLimbs};
 #[cfg(target_arch = "x86_64")]
 pub use limbs::{Ifma256, Ifma512};
+pub use part::Part;
 pub use place::{Filled, Place, in_place};
 pub use policy::Policy;
 pub use portable::Portable;

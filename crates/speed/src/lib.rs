@@ -8,6 +8,7 @@
 //! - [`table1`], [`arm_table`]: published figures, and the same on this processor.
 //! - [`emulator`]: whether figures say anything here.
 //! - [`plot`]: the rows as a picture.
+//! - [`self_test`]: known answers, by the same kernels.
 //!
 //! ```no_run
 //! use lanelock::AesLevel;
@@ -40,6 +41,7 @@ pub mod clock;
 pub mod limit;
 pub mod plot;
 pub mod row;
+pub mod self_test;
 pub mod table1;
 pub mod workload;
 

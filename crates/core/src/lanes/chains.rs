@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use lanelock_isa::{AesClmul, AesLevel, Block, Kernel, LaneBuffers, MOST_LANES, wipe};
+use lanelock_isa::{AesClmul, AesLevel, Block, Kernel, LaneBuffers, MOST_LANES, Part, wipe};
 
 use super::{
     crew::{ABREAST, Crew, Source, fly},
@@ -244,6 +244,7 @@ where
     C: Cipher,
 {
     type Chain = ChainWork<'s, 'k, K::Data<'d>, P, C>;
+    const HEAD_STARTS: bool = true;
 
     #[inline(always)]
     fn lanes(&self) -> usize {
@@ -288,19 +289,21 @@ where
 
     #[inline(always)]
     fn advance(&mut self, used: usize, runs: usize) {
-        let Self { s, lanes, keys, run, period, .. } = self;
+        let Self { s, lanes, keys, run, period, cipher, .. } = self;
         let (s, steps) = (*s, Steps { runs, run: *run, period: *period });
-        if S::VECTORS == 1 {
-            return keys.advance::<S, K, 1, P>(s, lanes, used, steps);
+        let by = Advance { lanes, keys: &**keys, used, steps, cipher: *cipher };
+        // A constant, so that the others are not compiled where there are none.
+        if const { S::VECTORS == 1 } {
+            return s.call(ByVectors::<_, 1>(by));
         }
-        // `N` is a constant of the kernel, so that states are registers: one kernel for each number of
+        // `N` is a constant of the part, so that states are registers: one part for each number of
         // vectors. 5 to 7 do not occur (`lanes_to_advance`).
         match used.div_ceil(S::WIDTH) {
-            8 => keys.advance::<S, K, 8, P>(s, lanes, used, steps),
-            4 => keys.advance::<S, K, 4, P>(s, lanes, used, steps),
-            3 => keys.advance::<S, K, 3, P>(s, lanes, used, steps),
-            2 => keys.advance::<S, K, 2, P>(s, lanes, used, steps),
-            _ => keys.advance::<S, K, 1, P>(s, lanes, used, steps),
+            8 => s.call(ByVectors::<_, 8>(by)),
+            4 => s.call(ByVectors::<_, 4>(by)),
+            3 => s.call(ByVectors::<_, 3>(by)),
+            2 => s.call(ByVectors::<_, 2>(by)),
+            _ => s.call(ByVectors::<_, 1>(by)),
         }
     }
 
@@ -330,6 +333,36 @@ where
         lanes.data.move_lane(from, to);
         lanes.home[to] = lanes.home[from].take();
         lanes.top = if from + 1 == lanes.top { from } else { lanes.top }.max(to + 1);
+    }
+}
+
+/// What lanes are to do until one of them has ended.
+struct Advance<'a, 's, 'd, 'k, S: AesClmul, K: ChainKind<P>, Q, C, const P: usize> {
+    lanes: &'a mut ChainLanes<'s, 'd, S, K, P>,
+    keys: &'a Q,
+    used: usize,
+    steps: Steps,
+    cipher: PhantomData<&'k C>,
+}
+
+/// The same in the lanes of `N` vectors: a function of its own, since the time that compilers take grows faster than
+/// functions do.
+struct ByVectors<A, const N: usize>(A);
+
+impl<S, K, Q, C, const N: usize, const P: usize> Part<S>
+    for ByVectors<Advance<'_, '_, '_, '_, S, K, Q, C, P>, N>
+where
+    S: AesClmul,
+    K: ChainKind<P>,
+    Q: LaneKeySource<C>,
+    C: Cipher,
+{
+    type Out = ();
+
+    #[inline(always)]
+    fn run(self, s: S) {
+        let Advance { lanes, keys, used, steps, .. } = self.0;
+        keys.advance::<S, K, N, P>(s, lanes, used, steps);
     }
 }
 

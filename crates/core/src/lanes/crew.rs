@@ -59,6 +59,9 @@ pub trait Crew {
     /// Work that waits for a lane.
     type Chain;
 
+    /// Whether [`head_start`](Crew::head_start) is ever anything but zero: if not, nothing is compiled for it.
+    const HEAD_STARTS: bool = false;
+
     /// The lanes that there are: at least one.
     fn lanes(&self) -> usize;
 
@@ -151,8 +154,8 @@ pub fn fly<W: Crew>(crew: &mut W, chains: &mut dyn Source<W::Chain>, most: usize
     let most = most.clamp(1, crew.lanes());
     let fewest = fewest.clamp(1, most);
     let mut active = 0;
-    let ahead = crew.head_start();
-    if ahead > 0 {
+    let ahead = if W::HEAD_STARTS { crew.head_start() } else { 0 };
+    if W::HEAD_STARTS && ahead > 0 {
         // The first of them have the highest lanes, and go furthest.
         for group in (1..most / ABREAST).rev() {
             let mut steps = ahead * group;

@@ -46,6 +46,7 @@ const ITERATIONS: core::num::NonZeroU32 = core::num::NonZeroU32::new(3).unwrap()
 ///
 /// # Errors
 /// As [`run_all`](super::run_all).
+#[inline]
 pub fn run_hashes(level: HashLevel) -> Result<usize, SelfTestError> {
     let mut algorithms = 0;
     for one in ShaLevel::available() {
@@ -74,6 +75,7 @@ impl Test<'_> {
         must(good, algorithm, "lanes", self.levels.lanes.name())
     }
 
+    #[inline]
     fn all(&mut self) -> Result<(), SelfTestError> {
         use algorithm as a;
         self.hash::<a::Sha1>()?;
@@ -100,6 +102,7 @@ impl Test<'_> {
         self.chacha20_poly1305("ChaCha20-Poly1305")
     }
 
+    #[inline]
     fn chacha20_poly1305(&mut self, name: &'static str) -> Result<(), SelfTestError> {
         let level = self.levels.lanes;
         let (nonce, aad) = (counting::<12>(0xa0), counting::<20>(0x40));

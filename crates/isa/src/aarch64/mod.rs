@@ -16,7 +16,7 @@ use core::arch::aarch64::uint8x16_t;
 
 use crate::slices::{first, first_mut};
 use crate::vectors::{WIDEST, sealed::Sealed};
-use crate::{AesRounds, Block, Blocks, Clmul, Kernel, Windows};
+use crate::{AesRounds, Block, Blocks, Clmul, Kernel, Part, Windows};
 
 /// Makes a token: its detection and its entry from one feature list, and its traits from the leaves.
 /// The levels differ in the exclusive or of three vectors.
@@ -67,6 +67,17 @@ macro_rules! level {
             #[inline(always)]
             fn pair(self) -> Self {
                 self
+            }
+
+            #[inline(always)]
+            fn call<P: Part<Self>>(self, part: P) -> P::Out {
+                #[target_feature(enable = $enable)]
+                #[inline(never)]
+                fn part_entry<P: Part<$token>>(token: $token, part: P) -> P::Out {
+                    part.run(token)
+                }
+                // SAFETY: the token proves the features.
+                unsafe { part_entry(self, part) }
             }
 
             #[inline(always)]

@@ -6,6 +6,7 @@ mod portable;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+use crate::part::Part;
 use crate::vectors::sealed::Sealed;
 
 pub use groups::{GroupKernel, LimbGroups, NONE};
@@ -24,17 +25,6 @@ pub trait LimbKernel {
     type Out;
     /// The body.
     fn run<S: Limbs>(self, s: S) -> Self::Out;
-}
-
-/// A part of a kernel that is compiled as a function of its own, for kernels that have it in many places: see
-/// [`Limbs::call`].
-///
-/// `run` must be `#[inline(always)]`.
-pub trait LimbPart<S: Limbs> {
-    /// What the part returns.
-    type Out;
-    /// The body.
-    fn run(self, s: S) -> Self::Out;
 }
 
 /// Vectors of limbs, words of 64 bits that hold a digit of 52 bits and sums of such, at one level: what
@@ -83,7 +73,7 @@ pub trait Limbs: Sealed + Copy {
     }
 
     /// Calls a part of a kernel, as a function with this level's instructions.
-    fn call<P: LimbPart<Self>>(self, part: P) -> P::Out;
+    fn call<P: Part<Self>>(self, part: P) -> P::Out;
 
     /// The word in every lane.
     fn splat(self, word: u64) -> Self::V;

@@ -1,6 +1,7 @@
 //! Limbs without an instruction set: one lane, with products of 128 bits.
 
-use super::{LimbKernel, LimbPart, Limbs, too_few};
+use super::{LimbKernel, Limbs, too_few};
+use crate::part::Part;
 use crate::vectors::sealed::Sealed;
 
 /// A digit: 52 bits.
@@ -44,7 +45,7 @@ impl Limbs for PortableLimbs {
     const LANES: usize = 1;
 
     #[inline(never)]
-    fn call<P: LimbPart<Self>>(self, part: P) -> P::Out {
+    fn call<P: Part<Self>>(self, part: P) -> P::Out {
         part.run(self)
     }
 

@@ -3,7 +3,8 @@
 use core::arch::x86_64::{__m256i, __m512i, __mmask8};
 
 use super::groups::{pattern, pattern_lanes};
-use super::{GroupKernel, LimbGroups, LimbKernel, LimbPart, Limbs, too_few};
+use super::{GroupKernel, LimbGroups, LimbKernel, Limbs, too_few};
+use crate::part::Part;
 use crate::policy::has_features;
 use crate::vectors::sealed::Sealed;
 use crate::x86::align_stack;
@@ -66,10 +67,10 @@ macro_rules! limbs {
             }
 
             #[inline(always)]
-            fn call<P: LimbPart<Self>>(self, part: P) -> P::Out {
+            fn call<P: Part<Self>>(self, part: P) -> P::Out {
                 #[target_feature(enable = $enable)]
                 #[inline(never)]
-                fn part_entry<P: LimbPart<$token>>(token: $token, part: P) -> P::Out {
+                fn part_entry<P: Part<$token>>(token: $token, part: P) -> P::Out {
                     part.run(token)
                 }
                 // SAFETY: the token proves the features.

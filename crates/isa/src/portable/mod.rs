@@ -18,7 +18,7 @@ mod s_box;
 
 use crate::matrix::times_matrix;
 use crate::vectors::{STEPS, WIDEST, sealed::Sealed};
-use crate::{AesRounds, Begun, Beside, Block, Blocks, Clmul, Kernel, RoundKeys, Windows};
+use crate::{AesRounds, Begun, Beside, Block, Blocks, Clmul, Kernel, Part, RoundKeys, Windows};
 use planes::{
     add_key, decrypt_round, encrypt_round, expand, inv_mix_columns, slice, sub_word, unslice,
 };
@@ -58,6 +58,11 @@ impl<const W: usize> Blocks for Portable<W> {
     #[inline]
     fn pair(self) -> Portable<2> {
         Portable(())
+    }
+
+    #[inline(never)]
+    fn call<P: Part<Self>>(self, part: P) -> P::Out {
+        part.run(self)
     }
 
     #[inline]

@@ -11,7 +11,7 @@ pub use aes::{AesRounds, Begun, Beside, LAST, RoundKeys, STEPS, double_constant}
 pub use clmul::Clmul;
 pub use window::{LaneBuffers, MOST_LANES, Row, RowMut, Window, Windows};
 
-use crate::Block;
+use crate::{Block, Part};
 
 /// An algorithm that is generic over the level: one body, compiled once per level.
 ///
@@ -60,6 +60,9 @@ pub trait Blocks: Copy + sealed::Sealed {
     fn narrow(self) -> Self::Narrow;
     /// The form of this level for pairs.
     fn pair(self) -> Self::Pair;
+
+    /// Calls a part of a kernel, as a function with this level's instructions.
+    fn call<P: Part<Self>>(self, part: P) -> P::Out;
 
     /// `v` through an empty `asm!`: the optimiser keeps such blocks in the order of the program, so
     /// what makes `v` comes before it and what uses `v` behind it. Orders instructions; changes no

@@ -2,7 +2,7 @@
 
 /// Implements the traits of a token by the leaves of its width.
 macro_rules! traits {
-    ($token:ident, width $width:literal, $vector:ty, leaves $leaf:ident, pair $pair:ident) => {
+    ($token:ident, enable $enable:literal, width $width:literal, $vector:ty, leaves $leaf:ident, pair $pair:ident) => {
         impl Sealed for $token {}
 
         impl Blocks for $token {
@@ -20,6 +20,18 @@ macro_rules! traits {
             #[inline(always)]
             fn pair(self) -> $pair {
                 $pair(())
+            }
+
+            #[inline(always)]
+            fn call<P: Part<Self>>(self, part: P) -> P::Out {
+                #[target_feature(enable = $enable)]
+                #[inline(never)]
+                fn part_entry<P: Part<$token>>(token: $token, part: P) -> P::Out {
+                    align_stack();
+                    part.run(token)
+                }
+                // SAFETY: the token proves the features.
+                unsafe { part_entry(self, part) }
             }
 
             #[inline(always)]

@@ -21,7 +21,7 @@ use core::mem::MaybeUninit;
 
 use crate::slices::{first, first_mut};
 use crate::vectors::{WIDEST, sealed::Sealed};
-use crate::{AesRounds, Block, Blocks, Clmul, Kernel, Windows};
+use crate::{AesRounds, Block, Blocks, Clmul, Kernel, Part, Windows};
 
 /// Makes a token: its detection and its entry from one feature list, and its traits from the leaves of
 /// its width.
@@ -55,7 +55,7 @@ macro_rules! level {
             }
         }
 
-        traits! { $token, width $width, $vector, leaves $leaf, pair $pair }
+        traits! { $token, enable $enable, width $width, $vector, leaves $leaf, pair $pair }
     };
 }
 

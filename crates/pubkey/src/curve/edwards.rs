@@ -6,7 +6,7 @@
 
 use alloc::{vec, vec::Vec};
 
-use lanelock_isa::{LimbPart, Limbs};
+use lanelock_isa::{Limbs, Part};
 
 use super::edwards_scalar::{
     MULTIPLES, Scalar, WINDOW_BITS, WINDOWS, digit, shifted_left, windows,
@@ -279,7 +279,7 @@ struct Doubled<S: Limbs> {
     times: u32,
 }
 
-impl<S: Limbs> LimbPart<S> for Doubled<S> {
+impl<S: Limbs> Part<S> for Doubled<S> {
     type Out = Extended<S>;
 
     #[inline(always)]

@@ -20,7 +20,7 @@
 //! The sum of a multiple of the base point and one of another, which a signature's verification needs, can have equal
 //! points; it is made once, and twice the point stands beside it.
 
-use lanelock_isa::{LimbPart, Limbs};
+use lanelock_isa::{Limbs, Part};
 
 use crate::field::{Element, Modulus};
 
@@ -195,7 +195,7 @@ impl<S: Limbs, F: Modulus<D>, const D: usize> Point<S, F, D> {
 /// [`Point::double_times`]
 struct Double<'a, S: Limbs, F, const D: usize>(&'a Point<S, F, D>, usize);
 
-impl<S: Limbs, F: Modulus<D>, const D: usize> LimbPart<S> for Double<'_, S, F, D> {
+impl<S: Limbs, F: Modulus<D>, const D: usize> Part<S> for Double<'_, S, F, D> {
     type Out = Point<S, F, D>;
 
     #[inline(always)]
@@ -211,7 +211,7 @@ impl<S: Limbs, F: Modulus<D>, const D: usize> LimbPart<S> for Double<'_, S, F, D
 /// [`Point::add`]
 struct Add<'a, S: Limbs, F, const D: usize>(&'a Point<S, F, D>, &'a Point<S, F, D>);
 
-impl<S: Limbs, F: Modulus<D>, const D: usize> LimbPart<S> for Add<'_, S, F, D> {
+impl<S: Limbs, F: Modulus<D>, const D: usize> Part<S> for Add<'_, S, F, D> {
     type Out = Added<S, F, D>;
 
     #[inline(always)]
@@ -227,7 +227,7 @@ struct AddAffine<'a, S: Limbs, F, const D: usize>(
     &'a Element<S, F, D>,
 );
 
-impl<S: Limbs, F: Modulus<D>, const D: usize> LimbPart<S> for AddAffine<'_, S, F, D> {
+impl<S: Limbs, F: Modulus<D>, const D: usize> Part<S> for AddAffine<'_, S, F, D> {
     type Out = Point<S, F, D>;
 
     #[inline(always)]

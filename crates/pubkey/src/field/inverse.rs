@@ -10,7 +10,7 @@
 //! Numbers are signed here: two's complements in D digits of 52 bits, so that bit 51 of the highest is the sign. d and e
 //! are divided by 2^52, as Montgomery's form makes easy, and begin with the power of two that this takes too much.
 
-use lanelock_isa::{LimbPart, Limbs};
+use lanelock_isa::{Limbs, Part};
 
 use super::{Element, Modulus, power_of_two};
 use crate::digits::{DIGIT, DIGIT_BITS, DIGIT_SHIFT};
@@ -28,7 +28,7 @@ const fn matrices<const D: usize>(m: &[u64; D]) -> usize {
 /// The inverse of an element as a function of its own: see [`Element::inverse`].
 pub(super) struct Inverse<'a, S: Limbs, M, const D: usize>(pub(super) &'a Element<S, M, D>);
 
-impl<S: Limbs, M: Modulus<D>, const D: usize> LimbPart<S> for Inverse<'_, S, M, D> {
+impl<S: Limbs, M: Modulus<D>, const D: usize> Part<S> for Inverse<'_, S, M, D> {
     type Out = Element<S, M, D>;
 
     #[inline(always)]

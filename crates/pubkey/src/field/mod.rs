@@ -29,7 +29,7 @@ pub(crate) mod words;
 use core::marker::PhantomData;
 use core::ops::{Add, Sub};
 
-use lanelock_isa::{LimbPart, Limbs, MOST_LIMBS};
+use lanelock_isa::{Limbs, MOST_LIMBS, Part};
 use zeroize::Zeroize;
 
 use crate::digits::{DIGIT, DIGIT_BITS, DIGIT_SHIFT};
@@ -423,7 +423,7 @@ impl<S: Limbs, M: Modulus<D>, const D: usize> Product<S, M, D> {
 /// A product as a function of its own.
 struct Times<'a, S: Limbs, M, const D: usize>(&'a Element<S, M, D>, &'a Element<S, M, D>);
 
-impl<S: Limbs, M: Modulus<D>, const D: usize> LimbPart<S> for Times<'_, S, M, D> {
+impl<S: Limbs, M: Modulus<D>, const D: usize> Part<S> for Times<'_, S, M, D> {
     type Out = Sum<S, M, D>;
 
     #[inline(always)]
@@ -435,7 +435,7 @@ impl<S: Limbs, M: Modulus<D>, const D: usize> LimbPart<S> for Times<'_, S, M, D>
 /// A square as a function of its own.
 struct Square<'a, S: Limbs, M, const D: usize>(&'a Element<S, M, D>);
 
-impl<S: Limbs, M: Modulus<D>, const D: usize> LimbPart<S> for Square<'_, S, M, D> {
+impl<S: Limbs, M: Modulus<D>, const D: usize> Part<S> for Square<'_, S, M, D> {
     type Out = Sum<S, M, D>;
 
     #[inline(always)]
@@ -447,7 +447,7 @@ impl<S: Limbs, M: Modulus<D>, const D: usize> LimbPart<S> for Square<'_, S, M, D
 /// Squarings as a function of their own.
 struct Squares<'a, S: Limbs, M, const D: usize>(&'a Element<S, M, D>, usize);
 
-impl<S: Limbs, M: Modulus<D>, const D: usize> LimbPart<S> for Squares<'_, S, M, D> {
+impl<S: Limbs, M: Modulus<D>, const D: usize> Part<S> for Squares<'_, S, M, D> {
     type Out = Element<S, M, D>;
 
     #[inline(always)]

@@ -8,7 +8,7 @@
 //!
 //! So sums are taken before the carry: a sum and a difference of two products cost as many carries as the products.
 
-use lanelock_isa::{LimbPart, Limbs};
+use lanelock_isa::{Limbs, Part};
 
 /// Digits of a number.
 pub(crate) const DIGITS: usize = 5;
@@ -235,7 +235,7 @@ impl<S: Limbs> Element<S> {
 /// The powers 2^250 - 1 and 11 of a number: a function of its own, since inversions and roots have it.
 struct PowerOf250Ones<S: Limbs>(Element<S>);
 
-impl<S: Limbs> LimbPart<S> for PowerOf250Ones<S> {
+impl<S: Limbs> Part<S> for PowerOf250Ones<S> {
     type Out = (Element<S>, Element<S>);
 
     #[inline(always)]

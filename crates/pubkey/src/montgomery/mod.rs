@@ -17,7 +17,7 @@ mod tests;
 mod tiles;
 
 use alloc::{vec, vec::Vec};
-use lanelock_isa::{LimbKernel, LimbLevel, LimbPart, Limbs, MOST_LIMBS};
+use lanelock_isa::{LimbKernel, LimbLevel, Limbs, MOST_LIMBS, Part};
 use zeroize::Zeroizing;
 
 use registers::{CHOSEN_PER_TILE, Choice, POWERS, REGISTERS, WINDOW_BITS, in_registers};
@@ -335,7 +335,7 @@ impl<S: Limbs> Lanes<S> {
 /// [`Lanes::reduced`] as a function of its own.
 struct Reduced<'a, S: Limbs, const KIND: u8>(&'a mut Lanes<S>, &'a mut [S::V], [&'a [S::V]; 3]);
 
-impl<S: Limbs, const KIND: u8> LimbPart<S> for Reduced<'_, S, KIND> {
+impl<S: Limbs, const KIND: u8> Part<S> for Reduced<'_, S, KIND> {
     type Out = ();
 
     #[inline(always)]

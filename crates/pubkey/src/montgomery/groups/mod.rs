@@ -14,7 +14,7 @@ mod product;
 
 use alloc::{vec, vec::Vec};
 use lanelock_core::parts::passed;
-use lanelock_isa::{GroupKernel, LimbGroups, LimbKernel, LimbLevel, LimbPart, Limbs, wipe_stack};
+use lanelock_isa::{GroupKernel, LimbGroups, LimbKernel, LimbLevel, Limbs, Part, wipe_stack};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::{
@@ -149,7 +149,7 @@ struct SomeProducts<'a, const B: usize, const LAST: usize, const WHOLE: bool> {
     results: &'a mut [Digits],
 }
 
-impl<S: LimbGroups, const B: usize, const LAST: usize, const WHOLE: bool> LimbPart<S>
+impl<S: LimbGroups, const B: usize, const LAST: usize, const WHOLE: bool> Part<S>
     for SomeProducts<'_, B, LAST, WHOLE>
 {
     type Out = bool;
@@ -177,7 +177,7 @@ struct SomePowers<'a, const B: usize, const LAST: usize> {
     results: &'a mut [Digits],
 }
 
-impl<S: LimbGroups, const B: usize, const LAST: usize> LimbPart<S> for SomePowers<'_, B, LAST> {
+impl<S: LimbGroups, const B: usize, const LAST: usize> Part<S> for SomePowers<'_, B, LAST> {
     type Out = bool;
 
     #[inline(always)]
@@ -226,9 +226,7 @@ struct SomePublicPowers<'a, const B: usize, const LAST: usize> {
     results: &'a mut [Digits],
 }
 
-impl<S: LimbGroups, const B: usize, const LAST: usize> LimbPart<S>
-    for SomePublicPowers<'_, B, LAST>
-{
+impl<S: LimbGroups, const B: usize, const LAST: usize> Part<S> for SomePublicPowers<'_, B, LAST> {
     type Out = bool;
 
     #[inline(always)]

@@ -1,6 +1,6 @@
 //! Products modulo numbers in groups of lanes.
 
-use lanelock_isa::{LimbGroups, LimbPart, NONE};
+use lanelock_isa::{LimbGroups, NONE, Part};
 
 use crate::digits::{DIGIT, DIGIT_SHIFT};
 
@@ -330,7 +330,7 @@ struct Times<'a, S: LimbGroups, const B: usize, const LAST: usize, const WHOLE: 
     &'a [Line; B],
 );
 
-impl<S: LimbGroups, const B: usize, const LAST: usize, const WHOLE: bool> LimbPart<S>
+impl<S: LimbGroups, const B: usize, const LAST: usize, const WHOLE: bool> Part<S>
     for Times<'_, S, B, LAST, WHOLE>
 {
     type Out = Number<S, B>;
@@ -347,7 +347,7 @@ struct Square<'a, S: LimbGroups, const B: usize, const LAST: usize, const WHOLE:
     &'a Number<S, B>,
 );
 
-impl<S: LimbGroups, const B: usize, const LAST: usize, const WHOLE: bool> LimbPart<S>
+impl<S: LimbGroups, const B: usize, const LAST: usize, const WHOLE: bool> Part<S>
     for Square<'_, S, B, LAST, WHOLE>
 {
     type Out = Number<S, B>;

@@ -61,9 +61,30 @@ impl<A: Algorithm> Hash<A> {
     /// # Errors
     /// As [`new`](Self::new).
     pub fn digest(message: &[u8]) -> Result<A::Digest, LevelError> {
-        let mut hash = Self::new()?;
-        hash.update(message);
-        Ok(hash.finish())
+        Ok(Self::digest_with_level(Levels::best()?.one, message))
+    }
+
+    /// The same at `level`.
+    pub fn digest_with_level(level: ShaLevel, message: &[u8]) -> A::Digest {
+        let (mut state, length) = (A::initial(), message.len() as u64);
+        let mut tail = A::Tail::ZERO;
+        let mut rest = message;
+        // What fits the room for padded blocks with its padding is taken at once.
+        let padded = A::padded(message.len());
+        if padded <= message.len() || padded > size_of::<A::Tail>() {
+            let blocks;
+            (blocks, rest) = message.split_at(body::<A>(message.len()));
+            compress::<Compress<A>>(level, &mut state, blocks);
+        }
+        tail.as_mut()[..rest.len()].copy_from_slice(rest);
+        let bytes = A::pad(tail.as_mut(), rest.len(), length);
+        A::before_last(&mut state, length);
+        compress::<Compress<A>>(level, &mut state, &tail.as_ref()[..bytes]);
+        let mut digest = A::Digest::ZERO;
+        A::output(state.as_ref(), digest.as_mut());
+        state.as_mut().zeroize();
+        wipe(tail.as_mut());
+        digest
     }
 
     /// The level that it runs on.

@@ -64,6 +64,8 @@ fn one_message<A: Algorithm>(other: Other) {
             let mut hash = Hash::<A>::with_level(level);
             hash.update(message);
             assert_eq!(hash.finish().as_ref(), expected, "{} {level} {length} bytes", A::NAME);
+            let digest = Hash::<A>::digest_with_level(level, message);
+            assert_eq!(digest.as_ref(), expected, "{} {level} {length} bytes at once", A::NAME);
         }
     }
 }

@@ -130,15 +130,30 @@ macro_rules! words {
                 #[inline(always)]
                 fn gather(self, rows: &[&[u8]], mut at: usize, words: &mut [$v]) {
                     let Some(rows) = rows.first_chunk::<$lanes>() else { too_few() };
-                    // As many words as there are rows are a square, which is turned in registers.
-                    let (squares, rest) = words.as_chunks_mut::<$lanes>();
-                    for square in squares {
+                    /// As many words as there are rows are a square, which is turned in registers.
+                    #[inline(always)]
+                    fn square(s: $token, rows: &[&[u8]; $lanes], at: usize) -> [$v; $lanes] {
+                        let mut square = [Words::<$word>::splat(s, 0); $lanes];
                         for lane in 0..$lanes {
-                            square[lane] = Words::<$word>::load_bytes(self, &rows[lane][at..]);
+                            square[lane] = Words::<$word>::load_bytes(s, &rows[lane][at..]);
                         }
                         // SAFETY: the token proves the features.
-                        *square = unsafe { $leaf::turn(square) };
+                        unsafe { $leaf::turn(&square) }
+                    }
+                    let (squares, rest) = words.as_chunks_mut::<$lanes>();
+                    let whole = squares.len();
+                    for words in squares {
+                        *words = square(self, rows, at);
                         at += $bytes;
+                    }
+                    let left = rest.len();
+                    if whole > 0 && left > 0 {
+                        // The square that ends with the last word, though some of it was read before.
+                        let last = square(self, rows, at - ($lanes - left) * size_of::<$word>());
+                        for word in 0..left {
+                            rest[word] = last[$lanes - left + word];
+                        }
+                        return;
                     }
                     for words in rest {
                         let mut lanes = [0; $lanes];

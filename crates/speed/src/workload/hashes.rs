@@ -52,9 +52,7 @@ fn of<A: Algorithm>(workload: &Workload, level: AesLevel) -> Runner {
     let (buffers, levels) = (workload.buffers(), levels(level));
     Runner::new(move || match &buffers[..] {
         [data] => {
-            let mut hash = Hash::<A>::with_level(levels.one);
-            hash.update(black_box(data));
-            black_box(hash.finish());
+            black_box(Hash::<A>::digest_with_level(levels.one, black_box(data)));
         }
         many => {
             let mut jobs: Vec<_> = many.iter().map(|data| HashJob::<A>::new(data)).collect();

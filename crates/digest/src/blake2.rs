@@ -96,17 +96,20 @@ fn take<W: Blake2Word, S: Words<W>>(s: S, state: &mut [S::V; 11], m: [S::V; 16])
         v[12 + at] = s.xor(v[12 + at], state[TAKEN + at]);
     }
     unrolled!(ROUND in [0 1 2 3 4 5 6 7 8 9 10 11] {
-        let order = &ORDERS[ROUND % 10];
-        for (at, [a, b, c, d]) in MIXED.into_iter().enumerate().filter(|_| W::ROUNDS > ROUND) {
-            let (x, y) = (m[order[2 * at]], m[order[2 * at + 1]]);
-            v[a] = s.add(s.add(v[a], v[b]), x);
-            v[d] = W::turn(s, s.xor(v[d], v[a]), 0);
-            v[c] = s.add(v[c], v[d]);
-            v[b] = W::turn(s, s.xor(v[b], v[c]), 1);
-            v[a] = s.add(s.add(v[a], v[b]), y);
-            v[d] = W::turn(s, s.xor(v[d], v[a]), 2);
-            v[c] = s.add(v[c], v[d]);
-            v[b] = W::turn(s, s.xor(v[b], v[c]), 3);
+        if ROUND < W::ROUNDS {
+            let order = &ORDERS[ROUND % 10];
+            unrolled!(AT in [0 1 2 3 4 5 6 7] {
+                let [a, b, c, d] = MIXED[AT];
+                let (x, y) = (m[order[2 * AT]], m[order[2 * AT + 1]]);
+                v[a] = s.add(s.add(v[a], v[b]), x);
+                v[d] = W::turn(s, s.xor(v[d], v[a]), 0);
+                v[c] = s.add(v[c], v[d]);
+                v[b] = W::turn(s, s.xor(v[b], v[c]), 1);
+                v[a] = s.add(s.add(v[a], v[b]), y);
+                v[d] = W::turn(s, s.xor(v[d], v[a]), 2);
+                v[c] = s.add(v[c], v[d]);
+                v[b] = W::turn(s, s.xor(v[b], v[c]), 3);
+            });
         }
     });
     for at in 0..8 {

@@ -129,7 +129,6 @@ macro_rules! words {
 
                 #[inline(always)]
                 fn gather(self, rows: &[&[u8]], mut at: usize, words: &mut [$v]) {
-                    let Some(rows) = rows.first_chunk::<$lanes>() else { too_few() };
                     /// As many words as there are rows are a square, which is turned in registers.
                     #[inline(always)]
                     fn square(s: $token, rows: &[&[u8]; $lanes], at: usize) -> [$v; $lanes] {
@@ -140,6 +139,8 @@ macro_rules! words {
                         // SAFETY: the token proves the features.
                         unsafe { $leaf::turn(&square) }
                     }
+
+                    let Some(rows) = rows.first_chunk::<$lanes>() else { too_few() };
                     let (squares, rest) = words.as_chunks_mut::<$lanes>();
                     let whole = squares.len();
                     for words in squares {

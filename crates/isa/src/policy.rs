@@ -79,6 +79,7 @@ impl Policy {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Processor {
     /// One of AMD, up to Zen 4.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only CPUID tells it"))]
     Amd,
     /// Zen 5 (family 26) or one that came later.
     Zen5,

@@ -111,7 +111,8 @@ pub trait Compression: Copy + Send + Sync + 'static {
     }
 }
 
-/// Whether [`Compression::fewest_lanes`] ever lets lanes of this level be used: if not, no kernel is compiled for them.
+/// Whether [`Compression::fewest_lanes`] ever lets lanes of this level be used: those of vectors, of eight words of 32
+/// bits or more. No kernel is compiled for the others.
 pub(crate) const fn has_lanes<S: Words<W>, W: Word>() -> bool {
     <S::Wide as Products>::IN_VECTORS && size_of::<S::V>() >= 32
 }

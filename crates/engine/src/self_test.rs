@@ -8,6 +8,8 @@
 //!
 //! A level takes about a millisecond, the portable one ten times that.
 //!
+//! What names kernels is generic or `#[inline]`, so that it is compiled in the program that calls it, and in no other.
+//!
 //! ```
 //! # fn main() -> Result<(), lanelock::self_test::SelfTestError> {
 //! lanelock::self_test::run_all()?;

@@ -77,6 +77,8 @@ extern crate alloc;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[macro_use]
 mod forward;
+#[macro_use]
+mod part;
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
@@ -85,7 +87,6 @@ mod choice;
 mod family;
 mod limbs;
 mod matrix;
-mod part;
 mod place;
 mod policy;
 mod portable;

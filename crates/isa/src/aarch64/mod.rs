@@ -69,16 +69,7 @@ macro_rules! level {
                 self
             }
 
-            #[inline(always)]
-            fn call<P: Part<Self>>(self, part: P) -> P::Out {
-                #[target_feature(enable = $enable)]
-                #[inline(never)]
-                fn part_entry<P: Part<$token>>(token: $token, part: P) -> P::Out {
-                    part.run(token)
-                }
-                // SAFETY: the token proves the features.
-                unsafe { part_entry(self, part) }
-            }
+            call_part! { $token, enable $enable }
 
             #[inline(always)]
             fn load(self, src: &[Block]) -> uint8x16_t {

@@ -22,17 +22,7 @@ macro_rules! traits {
                 $pair(())
             }
 
-            #[inline(always)]
-            fn call<P: Part<Self>>(self, part: P) -> P::Out {
-                #[target_feature(enable = $enable)]
-                #[inline(never)]
-                fn part_entry<P: Part<$token>>(token: $token, part: P) -> P::Out {
-                    align_stack();
-                    part.run(token)
-                }
-                // SAFETY: the token proves the features.
-                unsafe { part_entry(self, part) }
-            }
+            call_part! { $token, enable $enable, frame align_stack }
 
             #[inline(always)]
             fn load(self, src: &[Block]) -> $vector {

@@ -10,7 +10,9 @@ use crate::{
     },
     hash::Hash,
     hmac::{HmacKey, hmac_all},
+    kangaroo::{Kt128, Kt256},
     lanes::{hash_all, update_all},
+    pbkdf2::pbkdf2_all,
 };
 
 macro_rules! named {
@@ -38,4 +40,14 @@ pub fn compiled_here() -> impl IntoIterator<Item = *const ()> {
     )
     .into_iter()
     .flatten()
+    .chain([
+        Kt128::update as *const (),
+        Kt128::finish as *const (),
+        Kt256::update as *const (),
+        Kt256::finish as *const (),
+        pbkdf2_all::<Sha1> as *const (),
+        pbkdf2_all::<Sha256> as *const (),
+        pbkdf2_all::<Sha384> as *const (),
+        pbkdf2_all::<Sha512> as *const (),
+    ])
 }

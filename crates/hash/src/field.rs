@@ -10,7 +10,7 @@
 //! carry-less products of halves instead of four, because they are what the hardware starts least
 //! often: every second cycle at any width, where measured, with a latency of five.
 
-use lanelock_isa::{AesClmul, Block, Blocks, WIDEST, wipe};
+use lanelock_isa::{AesClmul, Block, Blocks, Part, WIDEST, wipe};
 
 /// x^63 + x^62 + x^57: what bit 64 of a number becomes when the modulus is added to clear bit 0.
 const FOLD: Block = 0xc200_0000_0000_0000_u128.to_le_bytes();
@@ -80,12 +80,8 @@ impl<V: Copy> Sum<V> {
 
     /// Adds `a` * `b`.
     #[inline(always)]
-    pub fn add<S: AesClmul<V = V>>(&mut self, s: S, a: V, Factor(b, b_both): Factor<V>) {
-        // Three sums, so three chains of exclusive ors; the products do not wait for one another.
-        let a_both = s.xor(a, s.swap_halves(a));
-        self.low = s.xor(self.low, s.clmul_low(a, b));
-        self.high = s.xor(self.high, s.clmul_high(a, b));
-        self.both = s.xor(self.both, s.clmul_low(a_both, b_both));
+    pub fn add<S: AesClmul<V = V>>(&mut self, s: S, a: V, b: Factor<V>) {
+        s.run_part(Add(self, a, b));
     }
 
     /// [`add`](Self::add) for `N` products, the results through an empty `asm!`: the products stay between the AES
@@ -125,6 +121,36 @@ impl<V: Copy> Sum<V> {
     /// upwards, twice.
     #[inline(always)]
     pub fn reduce<S: AesClmul<V = V>>(self, s: S) -> V {
+        s.run_part(Reduce(self))
+    }
+}
+
+/// Adds a product to a sum.
+struct Add<'s, V>(&'s mut Sum<V>, V, Factor<V>);
+
+impl<S: AesClmul> Part<S> for Add<'_, S::V> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run(self, s: S) {
+        // Three sums, so three chains of exclusive ors; the products do not wait for one another.
+        let Self(sum, a, Factor(b, b_both)) = self;
+        let a_both = s.xor(a, s.swap_halves(a));
+        sum.low = s.xor(sum.low, s.clmul_low(a, b));
+        sum.high = s.xor(sum.high, s.clmul_high(a, b));
+        sum.both = s.xor(sum.both, s.clmul_low(a_both, b_both));
+    }
+}
+
+/// Reduces a sum: see [`Sum::reduce`].
+struct Reduce<V>(Sum<V>);
+
+impl<S: AesClmul> Part<S> for Reduce<S::V> {
+    type Out = S::V;
+
+    #[inline(always)]
+    fn run(self, s: S) -> S::V {
+        let Self(sum) = self;
         // The sum is T = low + M x^64 + high x^128, M = both + high + low. Adding a multiple of the
         // modulus, the low 64 bits l of T become zero: l (x^128 + x^127 + x^126 + x^121 + 1) leaves
         // l (x^63 + x^62 + x^57) x^64 + l x^128. What is left above x^64 is mid = M + (upper half of
@@ -132,9 +158,9 @@ impl<V: Copy> Sum<V> {
         // The same once more with the low half of `mid` divides by x^128 in all. Two products, the
         // second of which waits for the first.
         let fold = s.splat(&FOLD);
-        let cross = s.xor(s.xor(self.both, self.high), s.xor(self.low, s.swap_halves(self.low)));
-        let mid = s.xor(cross, s.clmul_low(self.low, fold));
-        s.xor(s.xor(self.high, s.swap_halves(mid)), s.clmul_low(mid, fold))
+        let cross = s.xor(s.xor(sum.both, sum.high), s.xor(sum.low, s.swap_halves(sum.low)));
+        let mid = s.xor(cross, s.clmul_low(sum.low, fold));
+        s.xor(s.xor(sum.high, s.swap_halves(mid)), s.clmul_low(mid, fold))
     }
 }
 

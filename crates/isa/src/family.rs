@@ -67,6 +67,12 @@ pub enum StackDepth {
     KiB4,
 }
 
+/// Whether kernels are compiled for a level of vectors: not for those that valgrind lacks, where it is built for that
+/// (`tools/ct`).
+const fn is_built(name: &str) -> bool {
+    cfg!(not(lanelock_ct)) || matches!(name.as_bytes(), b"aesni" | b"avx2")
+}
+
 /// Makes a family from a table of its levels, slowest first.
 ///
 /// - `runs` is the trait of its kernels, `width` the constant of its vector trait that says how many
@@ -196,7 +202,10 @@ macro_rules! family {
                     Self::Portable(t) => t.run(kernel),
                     $(
                         #[cfg(target_arch = $arch)]
-                        Self::$variant(t) => t.run(kernel),
+                        Self::$variant(t) => {
+                            assert!(const { is_built($name) }, "{} was not built", $name);
+                            t.run(kernel)
+                        }
                     )*
                 }
             }
@@ -233,7 +242,7 @@ macro_rules! family {
                     "portable" => Some(Self::Portable($portable::new())),
                     $(
                         #[cfg(target_arch = $arch)]
-                        $name => $token::detect().map(Self::$variant),
+                        $name if is_built($name) => $token::detect().map(Self::$variant),
                     )*
                     _ => None,
                 }

@@ -6,7 +6,7 @@ use lanelock::AesLevel;
 use lanelock_speed::{
     arm_table::{Cell, IN_FLIGHT},
     clock,
-    limit::Limits,
+    limit::{Limits, multiply_adds},
     plot::{Bar, BarChart, Group, Line, LineChart},
     row::MeasuredRow,
     table1,
@@ -230,5 +230,22 @@ fn charts_escape_what_they_show() {
         let document = roxmltree::Document::parse(&svg).unwrap();
         assert_eq!(document.root_element().tag_name().name(), "svg");
         assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+    }
+}
+
+/// What was known of RSA before anything was written, in thousand multiply-adds of an operation in eight lanes.
+#[test]
+fn counts_of_rsa() {
+    for (operation, bits, expected) in [
+        ("sign", 2048, 413.0),
+        ("sign", 3072, 1367.0),
+        ("sign", 4096, 3207.0),
+        ("verify", 2048, 12.2),
+    ] {
+        let kind = KINDS.iter().find(|k| (k.algorithm, k.operation) == ("rsa", operation));
+        let workload = kind.unwrap().workload(bits, 32, 8, Keys::One);
+        let vectors = u32::try_from(multiply_adds(&workload).unwrap()).unwrap();
+        let count = f64::from(vectors) / 8000.0;
+        assert!((count / expected - 1.0).abs() < 0.04, "{operation} {bits}: {count}");
     }
 }

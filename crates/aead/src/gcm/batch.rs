@@ -46,7 +46,8 @@ impl<C: SizedCipher> Batch for Gcm<C> {
     }
 }
 
-/// Messages of one length go side by side, others as [`mixed`] has it.
+/// Messages of one length go side by side, others as [`mixed`] has it; one by one at the portable level, where the
+/// planes of a message are full.
 fn each<C: SizedCipher, const SEAL: bool>(messages: &mut [Message<'_, Gcm<C>>]) {
     let Some(first) = messages.first() else { return };
     let (level, lengths) = (first.key.level(), Lengths::of(first));
@@ -61,6 +62,9 @@ fn each<C: SizedCipher, const SEAL: bool>(messages: &mut [Message<'_, Gcm<C>>]) 
         && messages.iter().all(|message| Lengths::of(message) == lengths)
     {
         return messages.chunks_mut(group::CHUNK).for_each(run_chunk::<_, SEAL>);
+    }
+    if level == AesLevel::PORTABLE {
+        return messages.iter_mut().for_each(Message::alone::<SEAL>);
     }
     mixed::run_all::<C, SEAL>(messages, level);
 }

@@ -158,6 +158,7 @@ impl<C: SizedCipher, const ONE_KEY: bool, const SEAL: bool> Kernel
 
     #[inline(always)]
     fn run<S: AesClmul>(self, s: S) {
+        assert!(const { S::VECTORS > 1 }, "one by one at the portable level");
         let Self { messages, groups, in_order } = self;
         let Some([first, ..]) = groups.first() else { return };
         let shared = SameKey::new(s, messages[usize::from(*first)].key.key.key.keys());

@@ -17,7 +17,7 @@ mod products;
 mod s_box;
 
 use crate::matrix::times_matrix;
-use crate::vectors::{STEPS, WIDEST, sealed::Sealed};
+use crate::vectors::{LAST, STEPS, WIDEST, sealed::Sealed};
 use crate::{AesRounds, Begun, Beside, Block, Blocks, Clmul, Kernel, Part, RoundKeys, Windows};
 use planes::{
     add_key, decrypt_round, encrypt_round, expand, inv_mix_columns, slice, sub_word, unslice,
@@ -66,6 +66,11 @@ impl<const W: usize> Blocks for Portable<W> {
     }
 
     #[inline]
+    fn run_part<P: Part<Self>>(self, part: P) -> P::Out {
+        self.call(part)
+    }
+
+    #[inline]
     fn here(self, v: [Block; W]) -> [Block; W] {
         // No units to fill in a certain order.
         v
@@ -81,34 +86,34 @@ impl<const W: usize> Blocks for Portable<W> {
         dst[..W].copy_from_slice(&v);
     }
 
-    #[inline]
+    #[inline(never)]
     fn lanes(self, v: [Block; W]) -> [[Block; 1]; WIDEST] {
         core::array::from_fn(|lane| [v[lane.min(W - 1)]])
     }
 
-    #[inline]
+    #[inline(never)]
     fn join_lanes(self, lanes: [[Block; 1]; WIDEST]) -> [Block; W] {
         core::array::from_fn(|lane| lanes[lane][0])
     }
 
-    #[inline]
+    #[inline(never)]
     fn load_each(self, blocks: &[&Block]) -> [Block; W] {
         core::array::from_fn(|i| *blocks[i])
     }
 
-    #[inline]
+    #[inline(never)]
     fn load_part(self, src: &[u8]) -> [Block; W] {
         let mut v = [[0; 16]; W];
         v.as_flattened_mut()[..src.len()].copy_from_slice(src);
         v
     }
 
-    #[inline]
+    #[inline(never)]
     fn store_part(self, v: [Block; W], dst: &mut [u8]) {
         dst.copy_from_slice(&v.as_flattened()[..dst.len()]);
     }
 
-    #[inline]
+    #[inline(never)]
     fn keep(self, v: [Block; W], bytes: usize) -> [Block; W] {
         self.load_part(&v.as_flattened()[..bytes.min(16 * W)])
     }
@@ -138,7 +143,7 @@ impl<const W: usize> Blocks for Portable<W> {
         core::array::from_fn(|i| if i == 0 { v[0] } else { [0; 16] })
     }
 
-    #[inline]
+    #[inline(never)]
     fn sum_lanes(self, v: [Block; W]) -> [Block; 1] {
         let sum = v.into_iter().fold(0, |sum, block| sum ^ u128::from_ne_bytes(block));
         [sum.to_ne_bytes()]
@@ -151,7 +156,7 @@ impl<const W: usize> Blocks for Portable<W> {
         })
     }
 
-    #[inline]
+    #[inline(never)]
     fn add_words(self, a: [Block; W], b: [Block; W]) -> [Block; W] {
         let add = |a: &Block, b: &Block| {
             let mut sum = *a;
@@ -163,7 +168,7 @@ impl<const W: usize> Blocks for Portable<W> {
         core::array::from_fn(|i| add(&a[i], &b[i]))
     }
 
-    #[inline]
+    #[inline(never)]
     fn reverse(self, v: [Block; W]) -> [Block; W] {
         v.map(|block| u128::from_le_bytes(block).to_be_bytes())
     }
@@ -173,27 +178,27 @@ impl<const W: usize> Blocks for Portable<W> {
         v.map(|block| u128::from_le_bytes(block).rotate_left(64).to_le_bytes())
     }
 
-    #[inline]
+    #[inline(never)]
     fn bytes_up<const N: i32>(self, v: [Block; W]) -> [Block; W] {
         v.map(|block| (u128::from_le_bytes(block) << (8 * N)).to_le_bytes())
     }
 
-    #[inline]
+    #[inline(never)]
     fn bytes_down<const N: i32>(self, v: [Block; W]) -> [Block; W] {
         v.map(|block| (u128::from_le_bytes(block) >> (8 * N)).to_le_bytes())
     }
 
-    #[inline]
+    #[inline(never)]
     fn shift_left<const N: u32>(self, v: [Block; W]) -> [Block; W] {
         v.map(|block| from_halves(halves(&block).map(|half| half << N)))
     }
 
-    #[inline]
+    #[inline(never)]
     fn shift_right<const N: u32>(self, v: [Block; W]) -> [Block; W] {
         v.map(|block| from_halves(halves(&block).map(|half| half >> N)))
     }
 
-    #[inline]
+    #[inline(never)]
     fn shift_left_by(self, v: [Block; W], counts: [Block; W]) -> [Block; W] {
         core::array::from_fn(|i| {
             let [count, _] = halves(&counts[i]);
@@ -202,7 +207,7 @@ impl<const W: usize> Blocks for Portable<W> {
         })
     }
 
-    #[inline]
+    #[inline(never)]
     fn shift_right_by(self, v: [Block; W], counts: [Block; W]) -> [Block; W] {
         core::array::from_fn(|i| {
             let [count, _] = halves(&counts[i]);
@@ -211,7 +216,7 @@ impl<const W: usize> Blocks for Portable<W> {
         })
     }
 
-    #[inline]
+    #[inline(never)]
     fn double(self, v: [Block; W], _: &mut [Block; W]) -> [Block; W] {
         // A product by the highest bit, not a branch on it.
         v.map(|block| {
@@ -237,7 +242,7 @@ impl<const W: usize> Blocks for Portable<W> {
         core::array::from_fn(|i| if i == 0 { before[W - 1] } else { v[i - 1] })
     }
 
-    #[inline]
+    #[inline(never)]
     fn counters(self, first: &Block) -> [Block; W] {
         core::array::from_fn(|i| add_low64(first, i as u64))
     }
@@ -247,7 +252,7 @@ impl<const W: usize> Blocks for Portable<W> {
         blocks
     }
 
-    #[inline]
+    #[inline(never)]
     fn counters_add(self, c: [Block; W], n: u64) -> [Block; W] {
         core::array::from_fn(|i| add_low64(&c[i], n))
     }
@@ -259,7 +264,7 @@ impl<const W: usize> Blocks for Portable<W> {
 }
 
 impl<const W: usize> Windows for Portable<W> {
-    #[inline]
+    #[inline(never)]
     fn turn(self, square: [[Block; W]; WIDEST]) -> [[Block; W]; WIDEST] {
         let mut turned = square;
         for i in 0..W {
@@ -269,7 +274,7 @@ impl<const W: usize> Windows for Portable<W> {
         }
         turned
     }
-    #[inline]
+    #[inline(never)]
     fn sums(self, square: [[Block; W]; WIDEST]) -> [Block; W] {
         let mut sums = self.zero();
         for i in 0..W {
@@ -321,6 +326,62 @@ impl<const W: usize> AesRounds for Portable<W> {
             beside.step(self, step);
         }
         begun
+    }
+
+    #[inline]
+    fn encrypt<const N: usize>(
+        self,
+        mut v: [[Block; W]; N],
+        keys: impl RoundKeys<Self>,
+    ) -> [[Block; W]; N] {
+        cipher::<_, true, W>(self, &mut v, &keys);
+        v
+    }
+
+    #[inline]
+    fn encrypt_xor<const N: usize>(
+        self,
+        mut x: [[Block; W]; N],
+        y: [[Block; W]; N],
+        keys: impl RoundKeys<Self>,
+    ) -> [[Block; W]; N] {
+        for i in 0..N {
+            x[i] = self.xor(x[i], y[i]);
+        }
+        self.encrypt::<N>(x, keys)
+    }
+
+    #[inline]
+    fn encrypt_whitened<const N: usize>(
+        self,
+        v: [[Block; W]; N],
+        keys: impl RoundKeys<Self>,
+    ) -> [[Block; W]; N] {
+        self.encrypt::<N>(v, keys)
+    }
+
+    #[inline]
+    fn encrypt_whitened_xor<const N: usize>(
+        self,
+        v: [[Block; W]; N],
+        next: [[Block; W]; N],
+        keys: impl RoundKeys<Self>,
+    ) -> [[Block; W]; N] {
+        let mut v = self.encrypt::<N>(v, keys);
+        for i in 0..N {
+            v[i] = self.xor(v[i], next[i]);
+        }
+        v
+    }
+
+    #[inline]
+    fn decrypt<const N: usize>(
+        self,
+        mut v: [[Block; W]; N],
+        keys: impl RoundKeys<Self>,
+    ) -> [[Block; W]; N] {
+        cipher::<_, false, W>(self, &mut v, &keys);
+        v
     }
 
     #[inline]
@@ -458,17 +519,48 @@ fn begin<K: RoundKeys<Portable<W>>, const ENCRYPT: bool, const W: usize, const N
 ) -> [Begun<Planes, Planes>; N] {
     let mut i = 0;
     blocks.map(|blocks| {
-        let mut state = slice(&blocks);
-        add_key(&mut state, &first[i]);
-        for round in 1..keys.rounds() {
-            let key = keys.get(s, round, i);
-            if ENCRYPT {
-                encrypt_round(&mut state, true, &key);
-            } else {
-                decrypt_round(&mut state, true, &key);
-            }
-        }
+        let state = rounds::<_, ENCRYPT, W>(s, &blocks, &first[i], keys, i);
         i += 1;
         Begun { state, before: [0; 8] }
     })
+}
+
+/// All rounds of all vectors.
+#[inline(never)]
+fn cipher<K: RoundKeys<Portable<W>>, const ENCRYPT: bool, const W: usize>(
+    s: Portable<W>,
+    vectors: &mut [[Block; W]],
+    keys: &K,
+) {
+    for (i, v) in vectors.iter_mut().enumerate() {
+        let mut state = rounds::<_, ENCRYPT, W>(s, v, &keys.get(s, 0, i), keys, i);
+        let last = keys.get(s, LAST, i);
+        if ENCRYPT {
+            encrypt_round(&mut state, false, &last);
+        } else {
+            decrypt_round(&mut state, false, &last);
+        }
+        *v = unslice(&state);
+    }
+}
+
+/// All rounds but the last of vector `i`.
+fn rounds<K: RoundKeys<Portable<W>>, const ENCRYPT: bool, const W: usize>(
+    s: Portable<W>,
+    blocks: &[Block; W],
+    first: &Planes,
+    keys: &K,
+    i: usize,
+) -> Planes {
+    let mut state = slice(blocks);
+    add_key(&mut state, first);
+    for round in 1..keys.rounds() {
+        let key = keys.get(s, round, i);
+        if ENCRYPT {
+            encrypt_round(&mut state, true, &key);
+        } else {
+            decrypt_round(&mut state, true, &key);
+        }
+    }
+    state
 }

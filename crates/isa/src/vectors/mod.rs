@@ -63,6 +63,12 @@ pub trait Blocks: Copy + sealed::Sealed {
 
     /// Calls a part of a kernel, as a function with this level's instructions.
     fn call<P: Part<Self>>(self, part: P) -> P::Out;
+    /// Runs a part of a kernel where it stands: inlined, and at the portable level, where few operations are
+    /// much code, as a function.
+    #[inline(always)]
+    fn run_part<P: Part<Self>>(self, part: P) -> P::Out {
+        part.run(self)
+    }
 
     /// `v` through an empty `asm!`: the optimiser keeps such blocks in the order of the program, so
     /// what makes `v` comes before it and what uses `v` behind it. Orders instructions; changes no

@@ -47,6 +47,8 @@ mod kernels;
 mod mixes;
 mod pubkey;
 
+pub use pubkey::multiply_adds;
+
 use std::{
     cell::{Cell, RefCell},
     collections::HashMap,

@@ -85,7 +85,7 @@ const GCM: [usize; 2] = [0, 0];
 const GCM_SIV: [usize; 2] = [0, limit(3, 0)];
 const CCM: [usize; 2] = [0, 0];
 const OCB3: [usize; 2] = [0, limit(152, 0)];
-const AEGIS: [usize; 2] = [limit(4, 0), 0];
+const AEGIS: [usize; 2] = [limit(4, 0), limit(7, 0)];
 /// Constructors that choose the level.
 const NEW: [usize; 2] = [limit(4, 0), limit(1, 0)];
 
@@ -151,9 +151,13 @@ fn remains(secrets: &Secrets, work: impl FnOnce() + Send) -> Vec<usize> {
 
 /// Where `stack` has parts of `secrets`: how far from its end.
 fn places(stack: &[u8], secrets: &Secrets) -> Vec<usize> {
+    // Few parts begin as one of a secret does: the others are not looked up.
+    let begin = |part: &[u8; 16]| usize::from(u16::from_le_bytes([part[0], part[1]]));
+    let mut begins = vec![false; 1 << 16];
+    secrets.iter().for_each(|part| begins[begin(part)] = true);
     let found = |at: &usize| {
         let part = stack[*at..].first_chunk().unwrap();
-        secrets.contains(part)
+        begins[begin(part)] && secrets.contains(part)
     };
     (0..stack.len() - 16).rev().filter(found).map(|at| stack.len() - at).collect()
 }

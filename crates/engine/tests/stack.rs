@@ -98,9 +98,9 @@ const MAC_LANES: usize = limit(48, 125);
 // Limits for what is left while keys live on: round keys of tables, parts of the texts of a batch, and what
 // a forgery leaves.
 const KEY_TABLES: usize = limit(30, 0);
-const TAILS_GCM: usize = limit(36, 2);
+const TAILS_GCM: usize = limit(36, 4);
 const TAILS_GCM_SIV: usize = limit(18, 0);
-const TAILS_CCM: usize = limit(158, 7);
+const TAILS_CCM: usize = limit(158, 12);
 const TAILS_OCB3: usize = limit(26, 7);
 const FORGED: usize = limit(4, 0);
 const FORGED_MAC: usize = limit(11, 1);

@@ -2,7 +2,9 @@
 
 use core::marker::PhantomData;
 
-use lanelock_isa::{AesClmul, AesLevel, Block, Kernel, LaneBuffers, MOST_LANES, Part, wipe};
+use lanelock_isa::{
+    AesClmul, AesLevel, Block, Kernel, LaneBuffers, MOST_LANES, Part, wipe, wipe_stack,
+};
 
 use super::{
     crew::{ABREAST, Crew, Source, fly},
@@ -413,5 +415,12 @@ where
         let mut crew =
             ChainCrew::<_, K, Q, C, P> { s, lanes, keys, run, period, head_start, cipher };
         fly(&mut crew, chains, most, if stop_early { usize::MAX } else { 1 });
+        // What the parts spilled, keys and texts: their frames are below this one, which is too long for the wipe
+        // that comes with the end of a key.
+        if S::VECTORS > 1 {
+            wipe_stack::<{ 2 << 10 }>();
+        } else {
+            wipe_stack::<{ 8 << 10 }>();
+        }
     }
 }

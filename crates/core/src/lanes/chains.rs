@@ -416,7 +416,7 @@ where
             ChainCrew::<_, K, Q, C, P> { s, lanes, keys, run, period, head_start, cipher };
         fly(&mut crew, chains, most, if stop_early { usize::MAX } else { 1 });
         // What the parts spilled, keys and texts: their frames are below this one, which is too long for the wipe
-        // that comes with the end of a key.
+        // that comes with the end of a key. At the portable level they call functions that call others.
         if S::VECTORS > 1 {
             wipe_stack::<{ 2 << 10 }>();
         } else {

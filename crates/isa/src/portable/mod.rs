@@ -10,7 +10,9 @@
 //!
 //! Every kernel is compiled for this level too. Inlined, these functions would be most of its code, and
 //! so would a call for each round be, with planes copied before and behind it. So all rounds of some
-//! vectors are one call (`#[inline(never)]`), and so is the product of two vectors.
+//! vectors are one call (`#[inline(never)]`), and so is each part that kernels
+//! [run in place](Blocks::run_part), a product of a hash for instance, and whatever else is more than a few
+//! instructions.
 
 mod planes;
 mod products;

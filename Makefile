@@ -45,7 +45,7 @@ arm: ## the tests on emulated processors: AArch64, and s390x, which is big-endia
 
 lint: ## clippy with warnings denied (ARGS="-p lanelock" to choose)
 	@tools/setup demo
-	cargo clippy $(or $(ARGS),--workspace) --all-targets -- -D warnings
+	cargo clippy $(or $(ARGS),--workspace --features lanelock-cli/engine) --all-targets -- -D warnings
 
 fmt: ## format the Rust code
 	cargo fmt --all

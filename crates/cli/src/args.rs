@@ -7,12 +7,12 @@ use lanelock_packager::{Selector, UnclaimedPolicy, drm::System};
 
 use crate::{
     cpix_args::CpixArgs,
+    engine::{SelfTestArgs, SpeedArgs},
     generated::{CompletionsArgs, ManArgs},
     key_args::{KeyArgs, KeysArgs, ToKeyArgs},
     package_args::PackageArgs,
     play_args::PlayArgs,
     run_args::RunArgs,
-    speed::SpeedArgs,
     sum_args::SumArgs,
     values::{
         ClearLeadArg, IvArg, LayoutArg, Length, OneScheme, PictureLimitsArg, SchemeArg, SidxArg,
@@ -379,17 +379,6 @@ pub(crate) struct InspectArgs {
     #[arg(long, value_name = "HOW", ignore_case = true)]
     pub(crate) truncated_runs: Option<TruncatedRuns>,
 
-    /// Prints JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// Tests the cryptography with known answers, at every level that this processor has.
-///
-/// Each algorithm works on a fixed input, for one buffer, in lanes and in batches, in both directions. The
-/// answers are those of OpenSSL and libaegis. A wrong one ends the command with exit code 1.
-#[derive(Debug, clap::Args)]
-pub(crate) struct SelfTestArgs {
     /// Prints JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -5,6 +5,7 @@ use std::{
     path::Path,
 };
 
+#[cfg(feature = "engine")]
 use lanelock::self_test::SelfTestError;
 use lanelock_mp4::ErrorKind;
 use lanelock_packager::Error;
@@ -28,6 +29,7 @@ pub(crate) enum Failure {
     /// Keys do not fit.
     WrongKeys(String),
     /// The engine gave a wrong answer.
+    #[cfg(feature = "engine")]
     SelfTest(SelfTestError),
     /// Standard output cannot be written.
     Print(io::Error),
@@ -72,6 +74,7 @@ impl Failure {
             Self::Usage { what, hint } => (what.clone(), Some(hint.clone())),
             Self::Io { what, error } => (format!("{what}: {error}"), None),
             Self::WrongKeys(text) => (text.clone(), None),
+            #[cfg(feature = "engine")]
             Self::SelfTest(error) => {
                 let hint = "use nothing that this machine encrypts; another level may be sound \
                             (LANELOCK_LEVEL, lanelock cpu)";
@@ -89,7 +92,9 @@ impl Failure {
             Self::InterruptedOutput => 130,
             Self::Usage { .. } => 2,
             Self::Io { .. } | Self::Print(_) => 3,
-            Self::WrongKeys(_) | Self::SelfTest(_) => 1,
+            Self::WrongKeys(_) => 1,
+            #[cfg(feature = "engine")]
+            Self::SelfTest(_) => 1,
         }
     }
 

@@ -7,6 +7,7 @@ mod choices;
 mod cpix;
 mod cpix_args;
 mod cpu;
+mod engine;
 mod failure;
 mod generated;
 mod hide;
@@ -30,8 +31,6 @@ mod report;
 mod run;
 mod run_args;
 mod segments;
-mod self_test;
-mod speed;
 mod sum;
 mod sum_args;
 mod terminal;
@@ -73,8 +72,8 @@ fn main() -> ExitCode {
         }
         Command::Sum(args) => (args.json, sum::sum(args)),
         Command::Cpu(args) => (args.json, cpu::cpu(args).map(|()| 0)),
-        Command::SelfTest(args) => (args.json, self_test::self_test(args).map(|()| 0)),
-        Command::Speed(args) => (args.json(), speed::speed(args).map(|()| 0)),
+        Command::SelfTest(args) => (args.json, engine::self_test(args).map(|()| 0)),
+        Command::Speed(args) => (args.json(), engine::speed(args).map(|()| 0)),
         Command::Completions(args) => {
             (false, generated::completions(args, Args::command()).map(|()| 0))
         }

@@ -232,6 +232,7 @@ fn cpu_says_the_same_in_words() {
 }
 
 /// Every level that the processor has is tested, and the others are named.
+#[cfg(feature = "engine")]
 #[test]
 fn selftest_covers_the_levels_of_this_processor() {
     let (code, out, _) = run(lanelock().args(["cpu", "--json"]));
@@ -261,6 +262,24 @@ fn selftest_covers_the_levels_of_this_processor() {
     assert_eq!(code, 0);
     assert_eq!(out.matches("algorithms answer as they should").count(), available.len(), "{out}");
     assert_eq!(out.lines().count(), array(&levels["levels"]).len(), "{out}");
+}
+
+/// What has every kernel compiled is optional, and a build without it says how to get it.
+#[cfg(not(feature = "engine"))]
+#[test]
+fn a_build_without_the_engine_says_so() {
+    for (arguments, json) in [
+        (&["speed"][..], false),
+        (&["speed", "gcm", "--size", "1k", "--json"], true),
+        (&["selftest"], false),
+        (&["selftest", "--json"], true),
+    ] {
+        let (code, out, err) = run(lanelock().args(arguments));
+        assert_eq!((code, &*out), (2, ""), "{arguments:?}");
+        assert!(err.contains(&format!("this build has no lanelock {}", arguments[0])), "{err}");
+        assert!(err.contains("--features engine"), "{err}");
+        assert_eq!(err.starts_with('{'), json, "{err}");
+    }
 }
 
 fn array(value: &Value) -> std::slice::Iter<'_, Value> {

@@ -1,5 +1,6 @@
 //! `lanelock speed`: what it prints, not how fast it is.
 
+#![cfg(feature = "engine")]
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::{fs, path::PathBuf, process::Command};

@@ -9,7 +9,18 @@ use lanelock::{AesLevel, hash::HashLevel, self_test::SelfTestError};
 use lanelock_speed::self_test;
 use serde_json::{Value, json};
 
-use crate::{args::SelfTestArgs, failure::Failure};
+use crate::failure::Failure;
+
+/// Tests the cryptography with known answers, at every level that this processor has.
+///
+/// Each algorithm works on a fixed input, for one buffer, in lanes and in batches, in both directions. The
+/// answers are those of OpenSSL and libaegis. A wrong one ends the command with exit code 1.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SelfTestArgs {
+    /// Prints JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// What became of a level.
 struct Tested {

@@ -38,23 +38,23 @@ pub(super) enum Hashed {
     Output,
 }
 
-/// Hashes one group of vectors, one vector a round: 8 vectors and the reduction behind rounds 1 to
+/// Hashes one group of `N` vectors, one vector a round: 8 vectors and the reduction behind rounds 1 to
 /// 9, which is all that a 128-bit key has.
 // Registers with 11 round keys: 8 states, 11 keys, 3 sums, the hash, the counters with their step,
 // and the order of bytes: 26. Six are left for a product: the vector, the sum of its halves, and
 // three results. Powers are operands in memory. With 15 round keys some of the keys are too.
-struct HashBeside<'a, S: AesClmul, const REVERSED: bool> {
+struct HashBeside<'a, S: AesClmul, const N: usize, const REVERSED: bool> {
     powers: Factors<'a>,
     text: &'a [Block],
     sum: Sum<S::V>,
     y: <S::Narrow as Blocks>::V,
 }
 
-impl<'a, S: AesClmul, const REVERSED: bool> HashBeside<'a, S, REVERSED> {
+impl<'a, S: AesClmul, const N: usize, const REVERSED: bool> HashBeside<'a, S, N, REVERSED> {
     #[inline(always)]
     fn new(s: S, powers: &'a Powers, y: <S::Narrow as Blocks>::V, text: &'a [Block]) -> Self {
-        let powers = powers.last(VECTORS * S::WIDTH);
-        Self { powers, text: &text[..VECTORS * S::WIDTH], sum: Sum::zero(s), y }
+        let powers = powers.last(N * S::WIDTH);
+        Self { powers, text: &text[..N * S::WIDTH], sum: Sum::zero(s), y }
     }
 
     /// The factors of vector `i`: its elements, in the first with the hash so far, and their powers.
@@ -66,21 +66,23 @@ impl<'a, S: AesClmul, const REVERSED: bool> HashBeside<'a, S, REVERSED> {
     }
 }
 
-impl<S: AesClmul, const REVERSED: bool> Beside<S> for HashBeside<'_, S, REVERSED> {
+impl<S: AesClmul, const N: usize, const REVERSED: bool> Beside<S>
+    for HashBeside<'_, S, N, REVERSED>
+{
     #[inline(always)]
     fn step(&mut self, s: S, round: usize) {
         let i = round - 1;
-        if i < VECTORS {
+        if i < N {
             // The first vector last: only it needs the hash so far, which comes from the reduction (two products, one
             // behind the other) at the end of the group before.
-            let (first, second) = (self.product(s, (i + 1) % VECTORS), (i + 2) % VECTORS);
+            let (first, second) = (self.product(s, (i + 1) % N), (i + 2) % N);
             if S::WIDTH < WIDEST {
                 self.sum.add_here(s, [first]);
             } else if i.is_multiple_of(2) {
                 // Where there are 32 registers, two behind every other round: one instruction adds both to a sum.
                 self.sum.add_here(s, [first, self.product(s, second)]);
             }
-        } else if i == VECTORS {
+        } else if i == N {
             self.y = self.sum.finish(s);
         }
     }
@@ -155,33 +157,44 @@ impl<'a, S: AesClmul, C: Cipher, const REVERSED: bool> StitchedText<'a, S, C, RE
     #[inline(always)]
     pub(super) fn groups(&mut self, hashed: Hashed, data: &mut InOutBlocks<'_, '_>) -> usize {
         let (s, group) = (self.s, VECTORS * S::WIDTH);
+        let at = self.groups_of::<VECTORS>(hashed, data);
+        if hashed == Hashed::Output && at > 0 {
+            let last = &data.output()[at - group..at];
+            self.y = hash_group::<S, REVERSED>(s, self.powers, self.y, last);
+        }
+        at
+    }
+
+    /// All whole groups of `N` vectors; returns how many blocks they are. Of an output the last group is not hashed yet.
+    #[inline(always)]
+    pub(super) fn groups_of<const N: usize>(
+        &mut self,
+        hashed: Hashed,
+        data: &mut InOutBlocks<'_, '_>,
+    ) -> usize {
+        let (s, group) = (self.s, N * S::WIDTH);
         let mut at = 0;
         while data.len() - at >= group {
-            let v = self.counter_blocks::<VECTORS>();
+            let v = self.counter_blocks::<N>();
             let v = if hashed == Hashed::Nothing || hashed == Hashed::Output && at == 0 {
-                C::encrypt_whitened::<_, VECTORS>(s, v, self.keys)
+                C::encrypt_whitened::<_, N>(s, v, self.keys)
             } else {
-                // The first group of an output has none before it (above); the last is hashed behind
-                // the loop.
+                // The first group of an output has none before it (above).
                 let text = match hashed {
                     Hashed::Output => &data.output()[at - group..],
                     _ => &data.input()[at..],
                 };
-                let mut hash = HashBeside::<S, REVERSED>::new(s, self.powers, self.y, text);
-                let v = C::encrypt_beside::<_, VECTORS>(s, v, self.keys, &mut hash);
+                let mut hash = HashBeside::<S, N, REVERSED>::new(s, self.powers, self.y, text);
+                let v = C::encrypt_beside::<_, N>(s, v, self.keys, &mut hash);
                 self.y = hash.y;
                 v
             };
-            let text = load_group::<S, VECTORS>(s, data, at);
+            let text = load_group::<S, N>(s, data, at);
             let output = &mut data.output()[at..][..group];
-            for i in 0..VECTORS {
+            for i in 0..N {
                 s.store(s.xor(v[i], text[i]), &mut output[i * S::WIDTH..]);
             }
             at += group;
-        }
-        if hashed == Hashed::Output && at > 0 {
-            let last = &data.output()[at - group..at];
-            self.y = hash_group::<S, REVERSED>(s, self.powers, self.y, last);
         }
         at
     }

@@ -14,7 +14,7 @@ mod short;
 
 use core::fmt;
 
-use lanelock_isa::{AesClmul, AesLevel, Block, Blocks, Kernel, StackDepth};
+use lanelock_isa::{AesClmul, AesLevel, Block, Blocks, Kernel, StackDepth, WIDEST};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::{
@@ -252,6 +252,13 @@ pub(super) fn first_counter<S: AesClmul>(
     }
 }
 
+/// Texts of fewer groups are sealed in halves of groups, where a group has the most blocks: nothing is hashed beside the
+/// first that is encrypted, nor encrypted beside the last that is hashed.
+const FEW_GROUPS: usize = 4;
+
+/// The vectors of half a group.
+const HALF: usize = VECTORS / 2;
+
 /// What is hashed of the text: the ciphertext.
 #[inline(always)]
 const fn hashed<const SEAL: bool>() -> Hashed {
@@ -294,11 +301,25 @@ impl<C: Cipher, const SEAL: bool> Kernel for GcmOneShot<'_, '_, '_, C, SEAL> {
         } else {
             // AAD; whole groups, stitched; the rest of the text and the lengths as one sum.
             text.y = hash_bytes::<S, true>(s, powers, text.y, aad);
-            let whole = data.len() / group * group;
+            let in_halves = const { SEAL && S::WIDTH == WIDEST } && data.len() < FEW_GROUPS * group;
+            let unit = if in_halves { group / 2 } else { group };
+            let whole = data.len() / unit * unit;
             let (groups, rest) = data.split_at(whole);
-            text.groups(hashed::<SEAL>(), &mut InOutBlocks::split(groups).0);
+            let mut groups = InOutBlocks::split(groups).0;
+            let blocks = rest.len().div_ceil(16) + 1;
+            if in_halves && whole > 0 {
+                // The last half belongs to that sum, too.
+                let done = text.groups_of::<HALF>(Hashed::Output, &mut groups);
+                let last = &groups.output()[done - HALF * S::WIDTH..];
+                run = ProductRun::new(s, powers, last.len() + blocks, text.y);
+                for i in 0..HALF {
+                    run.add(s.reverse(s.load(&last[i * S::WIDTH..])), S::WIDTH);
+                }
+            } else {
+                text.groups(hashed::<SEAL>(), &mut groups);
+                run = ProductRun::new(s, powers, blocks, text.y);
+            }
             data = rest;
-            run = ProductRun::new(s, powers, data.len().div_ceil(16) + 1, text.y);
         }
         text.rest(hashed::<SEAL>(), &mut run, data);
         run.add_one(lengths);

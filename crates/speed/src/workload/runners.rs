@@ -18,7 +18,7 @@ use lanelock::{
     lanes::{self, Job, KeyRef, MacJob},
 };
 
-use super::{Buffer, Keys, Lengths, Runner, Workload, hash_levels, traffic};
+use super::{Buffer, Keys, Runner, Workload, hash_levels, traffic};
 
 /// Why a call that was set up here cannot fail.
 const FITS: &str = "nonce, tag and message have lengths that the algorithm takes";
@@ -93,8 +93,8 @@ fn many<A: Batch + 'static>(
     if workload.streams == 1 {
         return aead(workload, nonce, cipher(0));
     }
-    if workload.traffic.lengths == Lengths::Random || workload.traffic.one_by_one {
-        return varied(workload, nonce, cipher);
+    if workload.operation == "seal" {
+        return seal_many(workload, nonce, cipher);
     }
     let keys = if workload.keys == Keys::Each { workload.streams } else { 1 };
     // Leaked on purpose: the messages borrow keys and nonces, and stay from call to call.
@@ -118,12 +118,6 @@ fn many<A: Batch + 'static>(
             message.nonce = nonce;
         }
     };
-    if workload.operation == "seal" {
-        return Runner::new(move || {
-            set_nonces(&mut messages);
-            batch::seal(&mut messages).expect(FITS);
-        });
-    }
     // A batch is opened in place, and there must be something to open again. With a stream cipher the
     // text that was opened is itself the ciphertext of what it was opened from; only tags change.
     let texts = |messages: &[Message<'static, A>]| -> Vec<_> {
@@ -156,15 +150,15 @@ fn many<A: Batch + 'static>(
     })
 }
 
-/// Sealing messages, of other lengths in each call, in one batch or one by one.
-fn varied<A: Batch + 'static>(
+/// Sealing messages in one batch, which is made in each call as by most callers, or one by one.
+fn seal_many<A: Batch + 'static>(
     workload: &Workload,
     nonce: usize,
     cipher: impl Fn(usize) -> A,
 ) -> Runner {
     let own_keys = usize::from(workload.keys == Keys::Each);
     let keys: Vec<A> = (0..=own_keys * (workload.streams - 1)).map(cipher).collect();
-    let nonces: Vec<_> = (0..workload.streams).map(|i| [i.to_le_bytes()[0]; 16]).collect();
+    let nonces: Vec<_> = (0..workload.streams).map(|i| [i.to_le_bytes()[0]; 32]).collect();
     let aad = vec![0x3c; workload.aad];
     let mut buffers = workload.buffers();
     let mut tags = vec![[0; 16]; workload.streams];

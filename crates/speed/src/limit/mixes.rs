@@ -14,14 +14,18 @@ pub(super) const CBC_DECRYPT: u8 = 1;
 pub(super) const XTS: u8 = 2;
 pub(super) const OCB: u8 = 3;
 pub(super) const GCM: u8 = 4;
-/// GHASH and POLYVAL.
-pub(super) const HASH: u8 = 5;
+/// GHASH: the bytes of blocks change places.
+pub(super) const GHASH: u8 = 5;
 /// CBC encryption of many messages: blocks change places, so that a vector has a block of each.
 pub(super) const LANES: u8 = 6;
 /// The same, and nothing is written.
 pub(super) const LANES_MAC: u8 = 7;
 /// One block in ten, each read and written by itself.
 pub(super) const TENTH: u8 = 8;
+/// The hash of GCM-SIV.
+pub(super) const POLYVAL: u8 = 9;
+/// CTR with that hash beside it.
+pub(super) const GCM_SIV: u8 = 10;
 
 /// One walk of mode `MODE` over the blocks, `N` vectors in a group.
 pub(super) struct Mix<'a, const MODE: u8, const N: usize, const R: usize>(
@@ -59,10 +63,13 @@ impl<const MODE: u8, const N: usize, const R: usize> Kernel for Mix<'_, MODE, N,
                 };
             }
             match MODE {
-                HASH => sink = s.xor(sink, hash(s, texts, h, k)),
-                CTR | GCM => {
+                GHASH => sink = s.xor(sink, hash::<_, true, N>(s, texts, h, k)),
+                POLYVAL => sink = s.xor(sink, hash::<_, false, N>(s, texts, h, k)),
+                CTR | GCM | GCM_SIV => {
                     if MODE == GCM {
-                        sink = s.xor(sink, hash(s, texts, h, k));
+                        sink = s.xor(sink, hash::<_, true, N>(s, texts, h, k));
+                    } else if MODE == GCM_SIV {
+                        sink = s.xor(sink, hash::<_, false, N>(s, texts, h, k));
                     }
                     let mut v = texts;
                     for i in 0..N {
@@ -144,10 +151,15 @@ impl<const MODE: u8, const N: usize, const R: usize> Kernel for Mix<'_, MODE, N,
 
 /// The sum of products of Karatsuba's way, reduced: 3 * N + 2 products.
 #[inline(always)]
-fn hash<S: AesClmul, const N: usize>(s: S, texts: [S::V; N], h: S::V, k: S::V) -> S::V {
+fn hash<S: AesClmul, const REVERSED: bool, const N: usize>(
+    s: S,
+    texts: [S::V; N],
+    h: S::V,
+    k: S::V,
+) -> S::V {
     let (mut low, mut high, mut middle) = (s.zero(), s.zero(), s.zero());
     for text in texts {
-        let x = s.reverse(text);
+        let x = if REVERSED { s.reverse(text) } else { text };
         low = s.xor(low, s.clmul_low(x, h));
         high = s.xor(high, s.clmul_high(x, h));
         middle = s.xor(middle, s.clmul_low(s.xor(x, s.swap_halves(x)), k));

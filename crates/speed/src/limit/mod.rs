@@ -304,9 +304,11 @@ impl Limits {
             ("cbcs", _) => chains(10, mixes::TENTH)?,
             ("xts", _) => mix(mixes::XTS),
             ("ocb3", _) => mix(mixes::OCB),
-            ("gcm", _) | ("gcm-siv", "open") => mix(mixes::GCM),
-            ("gcm-siv", _) => mix(mixes::CTR) + mix(mixes::HASH),
-            ("ghash" | "polyval" | "gmac", _) => mix(mixes::HASH),
+            ("gcm", _) => mix(mixes::GCM),
+            ("gcm-siv", "open") => mix(mixes::GCM_SIV),
+            ("gcm-siv", _) => mix(mixes::CTR) + mix(mixes::POLYVAL),
+            ("ghash" | "gmac", _) => mix(mixes::GHASH),
+            ("polyval", _) => mix(mixes::POLYVAL),
             ("cmac", _) => chains(1, mixes::LANES_MAC)?,
             ("ccm", _) => {
                 let mac = chains(1, mixes::LANES_MAC)?;
@@ -583,7 +585,9 @@ impl Limits {
             XTS: 4 8;
             OCB: 4 8;
             GCM: 4 6 8;
-            HASH: 8 12;
+            GHASH: 8 12;
+            POLYVAL: 8 12;
+            GCM_SIV: 4 6 8;
             LANES: 4 8;
             LANES_MAC: 4 8;
             TENTH: 3 8;

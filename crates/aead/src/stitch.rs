@@ -38,7 +38,7 @@ pub(super) enum Hashed {
     Output,
 }
 
-/// Hashes one group of `N` vectors, one vector a round: 8 vectors and the reduction behind rounds 1 to
+/// Hashes one group of `N` vectors, one vector a round and then the reduction: 8 vectors behind rounds 1 to
 /// 9, which is all that a 128-bit key has.
 // Registers with 11 round keys: 8 states, 11 keys, 3 sums, the hash, the counters with their step,
 // and the order of bytes: 26. Six are left for a product: the vector, the sum of its halves, and
@@ -53,6 +53,7 @@ struct HashBeside<'a, S: AesClmul, const N: usize, const REVERSED: bool> {
 impl<'a, S: AesClmul, const N: usize, const REVERSED: bool> HashBeside<'a, S, N, REVERSED> {
     #[inline(always)]
     fn new(s: S, powers: &'a Powers, y: <S::Narrow as Blocks>::V, text: &'a [Block]) -> Self {
+        const { assert!(N.is_multiple_of(2) && N <= VECTORS) } // two products a step
         let powers = powers.last(N * S::WIDTH);
         Self { powers, text: &text[..N * S::WIDTH], sum: Sum::zero(s), y }
     }

@@ -143,7 +143,7 @@ fn compare<C: SizedCipher>(soft: &Gcm<C>, hard: &Gcm<C>, rng: &mut Rng)
 where
     Gcm<C>: Aead,
 {
-    let lengths = (0..=1100).chain([2047, 2048, 4096 + 15]);
+    let lengths = (0..=1100).chain([1279, 1280, 1535, 1536, 1791, 1792, 2047, 2048, 4096 + 15]);
     for length in lengths {
         let (nonce, aad) =
             (rng.bytes(*rng.clone().pick(&[12, 12, 12, 1, 16, 60])), rng.bytes(length % 77));

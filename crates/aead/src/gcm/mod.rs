@@ -4,7 +4,7 @@
 //! and the tag is E(K, J0) ^ GHASH(H; AAD, C, lengths), AAD and C padded with zeros to whole blocks
 //! (7.1).
 //!
-//! CTR and GHASH run side by side in groups of 8 vectors: see `stitch`, which has the reason for the
+//! CTR and GHASH run side by side in groups of 8 vectors (short texts that are sealed with 512 bits, of 4): see `stitch`, which has the reason for the
 //! order and the registers. Less than a group is hashed as one sum with one reduction, and a message
 //! of a few vectors has a kernel of its own (`short`).
 
@@ -252,8 +252,8 @@ pub(super) fn first_counter<S: AesClmul>(
     }
 }
 
-/// Texts of fewer groups are sealed in halves of groups, where a group has the most blocks: nothing is hashed beside the
-/// first that is encrypted, nor encrypted beside the last that is hashed.
+/// Texts of fewer groups are sealed in halves of groups, where vectors have the most blocks. The first group is encrypted
+/// with nothing to hash beside it, and the last hashed with nothing to encrypt: with halves both are shorter.
 const FEW_GROUPS: usize = 4;
 
 /// The vectors of half a group.
@@ -301,7 +301,8 @@ impl<C: Cipher, const SEAL: bool> Kernel for GcmOneShot<'_, '_, '_, C, SEAL> {
         } else {
             // AAD; whole groups, stitched; the rest of the text and the lengths as one sum.
             text.y = hash_bytes::<S, true>(s, powers, text.y, aad);
-            let in_halves = const { SEAL && S::WIDTH == WIDEST } && data.len() < FEW_GROUPS * group;
+            let in_halves = const { SEAL && S::VECTORS > 1 && S::WIDTH == WIDEST }
+                && data.len() < FEW_GROUPS * group;
             let unit = if in_halves { group / 2 } else { group };
             let whole = data.len() / unit * unit;
             let (groups, rest) = data.split_at(whole);

@@ -22,8 +22,7 @@ mod without {
 
     /// Tests the engine with known answers: not in this build
     ///
-    /// It takes the feature `engine`, which has every kernel compiled: cargo install --path crates/cli
-    /// --features engine
+    /// It takes the feature `engine`, which has every kernel compiled: cargo install lanelock-cli --features engine
     #[derive(Debug, clap::Args)]
     pub(crate) struct SelfTestArgs {
         /// Prints JSON
@@ -33,8 +32,7 @@ mod without {
 
     /// Measures the engine: not in this build
     ///
-    /// It takes the feature `engine`, which has every kernel compiled: cargo install --path crates/cli
-    /// --features engine
+    /// It takes the feature `engine`, which has every kernel compiled: cargo install lanelock-cli --features engine
     #[derive(Debug, clap::Args)]
     pub(crate) struct SpeedArgs {
         /// What the command takes in a build that has it
@@ -59,7 +57,7 @@ mod without {
     fn missing(command: &str) -> Failure {
         Failure::usage(
             format!("this build has no lanelock {command}, which takes the feature engine"),
-            "build one that has it: cargo install --path crates/cli --features engine",
+            "build one that has it: cargo install lanelock-cli --features engine",
         )
     }
 }

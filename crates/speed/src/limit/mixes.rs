@@ -149,7 +149,7 @@ impl<const MODE: u8, const N: usize, const R: usize> Kernel for Mix<'_, MODE, N,
     }
 }
 
-/// The sum of products of Karatsuba's way, reduced: 3 * N + 2 products.
+/// The sum of products of Karatsuba's way, reduced: 3 * N + 2 products. `REVERSED`: of GHASH, whose bytes are reversed.
 #[inline(always)]
 fn hash<S: AesClmul, const REVERSED: bool, const N: usize>(
     s: S,

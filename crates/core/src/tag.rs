@@ -79,13 +79,14 @@ pub fn copy_tag(full: &[u8; 16], tag: &mut [u8]) {
     if let Ok(tag) = <&mut [u8; 16]>::try_from(&mut *tag) {
         *tag = *full;
     } else {
-        copy_short(full, tag);
+        copy_short(*full, tag);
     }
 }
 
-/// Beside the copy of 16 bytes, the compiler would make one copy of both, of any length.
+/// Beside the copy of 16 bytes, the compiler would make one copy of both, of any length. `full` by value: then it need
+/// not be in memory.
 #[cold]
 #[inline(never)]
-fn copy_short(full: &[u8; 16], tag: &mut [u8]) {
+fn copy_short(full: [u8; 16], tag: &mut [u8]) {
     tag.copy_from_slice(&full[..tag.len()]);
 }

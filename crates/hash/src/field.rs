@@ -64,12 +64,6 @@ impl<V: Copy> Factor<V> {
     pub fn splat<S: AesClmul<V = V>>(s: S, factor: Factor<<S::Narrow as Blocks>::V>) -> Self {
         Self(s.splat_narrow(factor.0), s.splat_narrow(factor.1))
     }
-
-    /// A factor and the sum of its halves, where that is known.
-    #[inline(always)]
-    pub fn with_both(v: V, both: V) -> Self {
-        Self(v, both)
-    }
 }
 
 impl<V: Copy> Sum<V> {
@@ -98,6 +92,14 @@ impl<V: Copy> Sum<V> {
         self.low = s.here(self.low);
         self.both = s.here(self.both);
         self.high = s.here(self.high);
+    }
+
+    /// Adds another sum.
+    #[inline(always)]
+    pub fn join<S: AesClmul<V = V>>(&mut self, s: S, other: Self) {
+        self.low = s.xor(self.low, other.low);
+        self.both = s.xor(self.both, other.both);
+        self.high = s.xor(self.high, other.high);
     }
 
     /// A sum for each lane: lane *i* is what all lanes of sum *i* together stand for. So one reduction is enough
@@ -195,13 +197,13 @@ impl Powers {
     /// No powers yet: see [`fill`](Self::fill). A constant, since a value that is returned is copied.
     pub const NONE: Self = Self { table: [[0; 16]; HIGHEST + 4], both: [[0; 16]; HIGHEST + 4] };
 
-    /// Sets the powers of `key` that level `S` uses: a group and one more.
+    /// Sets the powers of `key` that level `S` uses: a group and two more, for AAD and lengths.
     #[inline(always)]
     pub fn fill<S: AesClmul>(&mut self, s: S, key: Block) {
-        self.fill_some(s, key, VECTORS * S::WIDTH + 1);
+        self.fill_some(s, key, VECTORS * S::WIDTH + 2);
     }
 
-    /// Sets the powers of `key` up to `count`, which is at most a group and one.
+    /// Sets the powers of `key` up to `count`, which is at most a group and two.
     #[inline(always)]
     pub fn fill_some<S: AesClmul>(&mut self, s: S, key: Block, count: usize) {
         // Products that wait for few others: one vector, the powers from WIDTH down to 1, in registers, since a
@@ -237,12 +239,6 @@ impl Powers {
         let Factor(_, both) = Factor::new(s, powers);
         s.store(powers, &mut self.table[at..]);
         s.store(both, &mut self.both[at..]);
-    }
-
-    /// The key, and the sum of its halves.
-    #[inline(always)]
-    pub fn first(&self) -> [&Block; 2] {
-        [&self.table[HIGHEST - 1], &self.both[HIGHEST - 1]]
     }
 
     /// The powers that go with the last `count` blocks of a message, and zeros.

@@ -102,7 +102,7 @@ mod x86;
 
 #[cfg(target_arch = "aarch64")]
 pub use aarch64::{Neon, NeonSha3};
-pub use block::Block;
+pub use block::{Block, copy_part, padded};
 pub use choice::{Choice, Family, LevelError, LevelInfo, Why};
 #[doc(hidden)]
 pub use family::choices_of;

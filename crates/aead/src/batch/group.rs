@@ -22,7 +22,7 @@ pub(crate) const LANES: usize = 4 * WIDEST;
 pub(crate) type LaneBlocks = [Block; LANES];
 
 /// Messages looked at together.
-pub(crate) const CHUNK: usize = PLACES as usize;
+const CHUNK: usize = PLACES as usize;
 const PLACES: u32 = 128;
 
 /// Shapes are numbers of so many bits.
@@ -112,7 +112,7 @@ fn lengths_in<A>(messages: &[Message<'_, A>]) -> usize {
 }
 
 /// At most [`CHUNK`] messages. Groups of fewer than [`FEW`] are processed one by one.
-pub(crate) fn run_chunk<A: SideBySide, const SEAL: bool>(messages: &mut [Message<'_, A>]) {
+fn run_chunk<A: SideBySide, const SEAL: bool>(messages: &mut [Message<'_, A>]) {
     let mut rows = A::rows();
     let (mut kinds, mut found) = ([0; CHUNK], [const { None }; CHUNK]);
     let (count, one_kind, one_key) = find::<A, SEAL>(messages, &mut kinds, &mut found);

@@ -116,25 +116,6 @@ pub(crate) fn nonce_block(nonce: &[u8]) -> Option<Block> {
     Some((u128::from(high) << 64 | u128::from(u64::from_le_bytes(*low))).to_le_bytes())
 }
 
-/// At most 16 bytes with zeros behind them. No `copy_from_slice`, which would be a call for a length that is not
-/// a constant.
-#[inline(always)]
-pub(crate) fn padded(bytes: &[u8]) -> Block {
-    // The beginning and the end, which overlap or touch.
-    let number = if let (Some(low), Some(high)) = (bytes.first_chunk::<8>(), bytes.last_chunk()) {
-        // Without the bytes that the beginning has; in two steps, since they can be all.
-        let twice = 4 * (16 - bytes.len());
-        let high = u64::from_le_bytes(*high) >> twice >> twice;
-        u128::from(high) << 64 | u128::from(u64::from_le_bytes(*low))
-    } else if let (Some(low), Some(high)) = (bytes.first_chunk::<4>(), bytes.last_chunk()) {
-        let (low, high) = (u32::from_le_bytes(*low), u32::from_le_bytes(*high));
-        (u64::from(low) | u64::from(high) << (8 * (bytes.len() - 4))).into()
-    } else {
-        bytes.iter().rev().fold(0, |number, byte| number << 8 | u128::from(*byte))
-    };
-    number.to_le_bytes()
-}
-
 /// An algorithm whose messages can share vectors: all but AEGIS.
 pub trait Batch: Aead + Sized {
     /// Seals every message: see [`seal`].

@@ -1,40 +1,29 @@
-//! Short GCM messages of equal lengths side by side, a lane for each, read and written where they are; those of
-//! mixed lengths otherwise (`mixed`).
+//! Many short GCM messages: the text of each fills vectors of its own, and what is one block of each (J0, AAD,
+//! lengths, the end of the hash) stands side by side, a lane for each message.
 //!
-//! Lane i computes what GCM defines for message i (see `gcm`): E(K, J0 + j) for row j of its blocks,
-//! and Y = (Y ^ X) H after each block X, since every lane has a hash of its own.
+//! With W lanes, W messages have one vector of blocks J0, one reduction and one vector of products each for AAD and
+//! lengths, where W messages one by one have W of all these. The sums of the products of a text are in the lanes of
+//! its vectors; those of W messages are added up so that the sum of each is in its lane.
 //!
-//! The messages of a group have the same lengths. Their whole blocks are not copied: vectors are gathered
-//! from the messages and scattered to them. Only a last block that is not full, AAD and nonces are
-//! copied side by side before.
-//!
-//! A vector of text costs 10 rounds with a 128-bit key (5 cycles, two a cycle) and 5 products, two of
-//! them for its own reduction (10 cycles, one in two): the products bound it. The products of a lane
-//! wait for those of its block before, so 4 vectors run side by side.
+//! Messages are sorted by their numbers of vectors: no branch depends on a length then, which no processor could
+//! foresee, and it begins with the next message before one has ended.
 
-use core::array;
+#![expect(
+    clippy::manual_memcpy,
+    reason = "loops of constant length, whose values stay in registers"
+)]
 
-use lanelock_isa::{AesClmul, AesLevel, Block, Kernel, LaneBuffers, WIDEST, Window, wipe};
+use core::ptr;
 
-use super::{Gcm, GcmKey, mixed};
-use crate::batch::{
-    Batch, Message,
-    group::{self, FEW, LANES, LaneBlocks, Lengths, MessageGroup, SideBySide, run_chunk},
-    keys::{BatchKeys, KeyEach, OneKey},
-    nonce_block, padded,
+use lanelock_isa::{AesClmul, AesLevel, Blocks, Kernel, WIDEST};
+
+use super::{
+    Gcm, GcmKey,
+    short::{MOST, NUMBERS, splat_nonce},
 };
-use lanelock_core::cipher::{Cipher, SizedCipher};
-use lanelock_hash::field::{Factor, multiply};
-
-/// The most blocks of text: with more, a message fills the vectors well enough alone.
-const MOST_TEXT: usize = 16;
-
-/// The same where every message has a key of its own. Keys of 16 lanes do not fit in registers: they
-/// are gathered anew for every two rows of blocks, which with more rows costs more than it saves.
-const MOST_TEXT_KEY_EACH: usize = 2;
-
-/// Vectors side by side. Two rows of them are encrypted at once: 8 states, which cover the latency.
-const VECTORS: usize = 4;
+use crate::batch::{Batch, Message, group::FEW};
+use lanelock_core::cipher::{Cipher, SameKey, SizedCipher};
+use lanelock_hash::field::{Factor, Powers, Sum};
 
 impl<C: SizedCipher> Batch for Gcm<C> {
     fn seal_each(messages: &mut [Message<'_, Self>]) {
@@ -46,333 +35,408 @@ impl<C: SizedCipher> Batch for Gcm<C> {
     }
 }
 
-/// Messages of one length go side by side, others as [`mixed`] has it; one by one at the portable level, where the
-/// planes of a message are full.
+/// Short messages side by side, others one by one: all of them at the portable level, where the planes of a message
+/// are full.
 fn each<C: SizedCipher, const SEAL: bool>(messages: &mut [Message<'_, Gcm<C>>]) {
     let Some(first) = messages.first() else { return };
-    let (level, lengths) = (first.key.level(), Lengths::of(first));
-    if messages.len() < FEW {
+    let level = first.key.level();
+    if messages.len() < FEW || level == AesLevel::PORTABLE {
         return messages.iter_mut().for_each(Message::alone::<SEAL>);
     }
-    let one_key = messages.get(1).is_none_or(|second| core::ptr::eq(second.key, first.key));
-    // Wide vectors are filled by one message: where that has more than two blocks, a lane for each is no gain.
-    let wide = level.width() == WIDEST && lengths.text > 32;
-    if !wide
-        && first.key.shape(lengths, one_key).is_some()
-        && messages.iter().all(|message| Lengths::of(message) == lengths)
-    {
-        return messages.chunks_mut(group::CHUNK).for_each(run_chunk::<_, SEAL>);
-    }
-    if level == AesLevel::PORTABLE {
-        return messages.iter_mut().for_each(Message::alone::<SEAL>);
-    }
-    mixed::run_all::<C, SEAL>(messages, level);
-}
-
-impl<C: SizedCipher> SideBySide for Gcm<C> {
-    type Rows = GcmRows;
-
-    #[inline(always)]
-    fn rows() -> GcmRows {
-        let none = [[0; 16]; LANES];
-        GcmRows { nonces: none, aad: none, parts: none, tags: none }
-    }
-
-    #[inline(always)]
-    fn level(&self) -> AesLevel {
-        self.level()
-    }
-
-    /// Both lengths in bytes.
-    #[inline(always)]
-    fn shape(&self, Lengths { nonce, aad, text, tag }: Lengths, same_key: bool) -> Option<usize> {
-        let most = if same_key { MOST_TEXT } else { MOST_TEXT_KEY_EACH };
-        let side_by_side = nonce == 12 && tag == self.tag_length && aad <= 16 && text <= 16 * most;
-        side_by_side.then_some(aad << 9 | text)
-    }
-
-    #[inline(always)]
-    fn run<const SEAL: bool>(mut group: MessageGroup<'_, '_, '_, Self>, rows: &mut GcmRows) {
-        let shape = GcmShape { aad: group.shape >> 9, text: group.shape % (1 << 9) };
-        let used = group.used();
-        let (first, one_key) = (&group.first.key, group.one_key);
-        if !one_key && shape.text > 16 * MOST_TEXT_KEY_EACH {
-            return group.messages().for_each(Message::alone::<SEAL>);
-        }
-        // Nonces before all else: the kernel begins with them, and a vector of blocks that were just stored
-        // one by one has to wait for the stores.
-        for (message, row) in group.messages().zip(&mut rows.nonces) {
-            if let Some(nonce) = nonce_block(message.nonce) {
-                *row = nonce;
-            }
-        }
-        if shape.aad > 0 {
-            for (message, row) in group.messages().zip(&mut rows.aad) {
-                *row = padded(message.aad);
-            }
-        }
-        if shape.has_part() {
-            for (message, row) in group.messages().zip(&mut rows.parts) {
-                *row = padded(message.data.as_chunks::<16>().1);
-            }
-        }
-        let keys = (!one_key).then(|| {
-            let mut messages = group.messages();
-            array::from_fn(|_| messages.next().map_or(first, |message| &message.key.key))
-        });
-        let mut lanes: [&mut [Block]; LANES] = {
-            let mut messages = group.messages();
-            array::from_fn(|_| {
-                messages.next().map_or(&mut [][..], |message| message.data.as_chunks_mut().0)
-            })
-        };
-        let lanes = &mut lanes[..used];
-        let level = first.key.level();
-        if let Some(keys) = &keys {
-            level.run(Alike::<_, SEAL> { keys: KeyEach(keys), shape, lanes, rows });
+    for messages in messages.chunks_mut(CHUNK) {
+        let found = Found::new::<C, SEAL>(messages, level);
+        let mut sorted = [const { None }; CHUNK + 1];
+        found.sort(messages, &mut sorted);
+        let (groups, rest) = sorted[..found.count.min(CHUNK)].as_chunks_mut();
+        if found.one_key {
+            level.run(Short::<C, true, SEAL> { groups });
         } else {
-            level.run(Alike::<_, SEAL> { keys: OneKey(first), shape, lanes, rows });
+            level.run(Short::<C, false, SEAL> { groups });
         }
-        if shape.has_part() {
-            for (message, row) in group.messages().zip(&rows.parts) {
-                let (_, part) = message.data.as_chunks_mut::<16>();
-                part.copy_from_slice(&row[..part.len()]);
+        rest.iter_mut().flatten().for_each(|message| message.alone::<SEAL>());
+    }
+}
+
+/// Messages looked at together.
+const CHUNK: usize = 64;
+
+/// What is known of the messages of a chunk.
+struct Found {
+    /// How many vectors the text of each takes, less one; [`LONG`] if it is not short.
+    sizes: [u8; CHUNK],
+    /// How many are short.
+    count: usize,
+    /// Whether they are sorted by their sizes.
+    sorted: bool,
+    /// Whether they have one key.
+    one_key: bool,
+}
+
+/// What is not short.
+#[expect(clippy::cast_possible_truncation, reason = "a small number")]
+const LONG: u8 = MOST_NARROW as u8;
+
+/// The most vectors of a short text where they are narrower than the widest. There are as many powers of the hash key as
+/// such a message has blocks of text, one of AAD, and one of lengths.
+const MOST_NARROW: usize = 2 * MOST;
+
+impl Found {
+    /// Looks at all, and processes those that are not short. `level` is that of most keys.
+    #[inline(always)]
+    fn new<C: SizedCipher, const SEAL: bool>(
+        messages: &mut [Message<'_, Gcm<C>>],
+        level: AesLevel,
+    ) -> Self {
+        let width = level.width();
+        let most = 16 * width * if width == WIDEST { MOST } else { MOST_NARROW };
+        let mut sizes = [LONG; CHUNK];
+        // What the loop finds stays in registers, since nothing is called in it: in memory, each message would wait
+        // for the one before. All keys are compared with that of the first message, short or not: where only that one
+        // has another, the others take the kernel of many keys.
+        let first = messages.first().map_or(ptr::null(), |first| ptr::from_ref(first.key)).addr();
+        let (mut count, mut sorted, mut other_keys, mut before) = (0, true, 0, 0);
+        for (message, size) in messages.iter().zip(&mut sizes) {
+            let text = message.data.len();
+            let fits = message.nonce.len() == 12
+                && message.aad.len() <= 16
+                && text <= most
+                && message.tag.len() == message.key.tag_length
+                && message.key.level() == level;
+            if fits {
+                *size = size_of_text(width, text);
+                count += 1;
+                other_keys |= ptr::from_ref(message.key).addr() ^ first;
+            }
+            sorted &= before <= *size;
+            before = *size;
+        }
+        if count < messages.len() {
+            for (message, size) in messages.iter_mut().zip(&sizes) {
+                if *size == LONG {
+                    message.alone::<SEAL>();
+                }
             }
         }
-        for (message, tag) in group.messages().zip(&mut rows.tags) {
-            message.finish::<SEAL>(tag);
-        }
-        if shape.has_part() {
-            wipe(rows.parts.as_flattened_mut());
-        }
-        if !SEAL {
-            wipe(rows.tags.as_flattened_mut());
-        }
+        Self { sizes, count, sorted, one_key: other_keys == 0 }
     }
-}
 
-/// The lengths that the messages of a group have in common, in bytes.
-#[derive(Clone, Copy)]
-struct GcmShape {
-    aad: usize,
-    text: usize,
-}
-
-impl GcmShape {
-    /// Whether the last block of text is not full.
+    /// Puts the short ones to `sorted`, those of fewer vectors first.
     #[inline(always)]
-    fn has_part(self) -> bool {
-        !self.text.is_multiple_of(16)
+    fn sort<'m, 'a, A>(
+        &self,
+        messages: &'m mut [Message<'a, A>],
+        sorted: &mut [Option<&'m mut Message<'a, A>>; CHUNK + 1],
+    ) {
+        if self.sorted {
+            for (message, place) in messages.iter_mut().zip(sorted) {
+                *place = Some(message);
+            }
+            return;
+        }
+        let sizes = &self.sizes[..messages.len()];
+        // A byte for each size, in a register.
+        let counts = sizes
+            .iter()
+            .fold(0_u64, |counts, size| counts + (u64::from(*size != LONG) << (8 * size % 64)));
+        // Where the messages of each size begin: behind all smaller ones.
+        let mut begins = counts.wrapping_mul(0x0101_0101_0101_0101) << 8;
+        for (message, size) in messages.iter_mut().zip(sizes) {
+            let (shift, short) = (8 * size % 64, *size != LONG);
+            // The long ones all go to the end.
+            #[expect(clippy::cast_possible_truncation, reason = "the lowest byte counts")]
+            let at = if short { (begins >> shift) as usize % CHUNK } else { CHUNK };
+            sorted[at] = Some(message);
+            begins += u64::from(short) << shift;
+        }
     }
 }
 
-/// Copies of what does not stand in whole blocks in the messages, and the tags.
-pub(crate) struct GcmRows {
-    nonces: LaneBlocks,
-    aad: LaneBlocks,
-    parts: LaneBlocks,
-    tags: LaneBlocks,
+/// Of groups.
+const FULL: &str = "as many short messages are sorted as there are";
+
+/// How many vectors of so many blocks a text takes, less one: a size of a short one.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "a small number")]
+fn size_of_text(width: usize, bytes: usize) -> u8 {
+    (bytes.saturating_sub(1) >> (16 * width).ilog2()) as u8
 }
 
-/// A group of messages, of each its whole blocks.
-struct Alike<'g, 'm, K, const SEAL: bool> {
-    keys: K,
-    shape: GcmShape,
-    lanes: &'g mut [&'m mut [Block]],
-    rows: &'g mut GcmRows,
+/// Short messages sorted by their sizes, with `ONE_KEY` or a key each.
+struct Short<'g, 'm, 'a, C: SizedCipher, const ONE_KEY: bool, const SEAL: bool> {
+    groups: &'g mut [[Option<&'m mut Message<'a, Gcm<C>>>; WIDEST]],
 }
 
-impl<'k, K, C: Cipher + 'k, const SEAL: bool> Kernel for Alike<'_, '_, K, SEAL>
-where
-    K: BatchKeys<Parts = &'k GcmKey<C>>,
+impl<C: SizedCipher, const ONE_KEY: bool, const SEAL: bool> Kernel
+    for Short<'_, '_, '_, C, ONE_KEY, SEAL>
 {
     type Out = ();
 
     #[inline(always)]
     fn run<S: AesClmul>(self, s: S) {
-        let Self { keys, shape, lanes, rows } = self;
-        let used = lanes.len();
-        let mut at = 0;
-        while at < used {
-            // Four full vectors of messages, or one that need not be full.
-            if S::VECTORS > 1 && used - at >= VECTORS * S::WIDTH {
-                let lanes = &mut lanes[at..at + VECTORS * S::WIDTH];
-                GcmVectors::<S, VECTORS, SEAL> { s, shape, at }
-                    .run::<K, C, { 2 * VECTORS }>(keys, lanes, rows);
-                at += VECTORS * S::WIDTH;
+        assert!(const { S::VECTORS > 1 }, "one by one at the portable level");
+        let Some([first, ..]) = self.groups.first() else { return };
+        let GcmKey { key, powers } = &first.as_ref().expect(FULL).key.key;
+        let side_by_side = SideBySide::<S, C, ONE_KEY, SEAL> {
+            s,
+            keys: SameKey::new(s, key.keys()),
+            first_powers: powers,
+        };
+        // Where the texts are a vector each, a group is finished beside the rounds of the next: what waits for rounds
+        // would keep all that comes behind it from beginning.
+        let mut before = None;
+        for group in self.groups {
+            let [Some(a), Some(b), Some(c), Some(d)] = group else { panic!("{FULL}") };
+            let mut messages = [&mut **a, b, c, d];
+            // They are sorted: the last has the most.
+            let size = size_of_text(S::WIDTH, messages[WIDEST - 1].data.len());
+            let together = S::WIDTH == WIDEST && ONE_KEY && size == 0;
+            let v = together.then(|| side_by_side.together(&messages));
+            if let Some((mut messages, texts)) = before.take() {
+                side_by_side.finish(&mut messages, texts);
+            }
+            if let Some(v) = v {
+                let texts = side_by_side.text_each(&mut messages, v);
+                before = Some((messages, texts));
             } else {
-                let lanes = &mut lanes[at..used.min(at + S::WIDTH)];
-                GcmVectors::<S, 1, SEAL> { s, shape, at }.run::<K, C, 2>(keys, lanes, rows);
-                at += S::WIDTH;
+                let texts = side_by_side.texts_of(&mut messages, size);
+                side_by_side.finish(&mut messages, texts);
             }
+        }
+        if let Some((mut messages, texts)) = before.take() {
+            side_by_side.finish(&mut messages, texts);
         }
     }
 }
 
-/// The messages of `N` vectors, from lane `at` on.
-struct GcmVectors<S, const N: usize, const SEAL: bool> {
+/// Works on as many messages as the widest vector has lanes.
+struct SideBySide<'k, S: AesClmul, C: SizedCipher, const ONE_KEY: bool, const SEAL: bool> {
     s: S,
-    shape: GcmShape,
-    at: usize,
+    /// The key of all messages, if they have one.
+    keys: SameKey<'k, S, C::Cipher>,
+    /// The powers of its hash key.
+    first_powers: &'k Powers,
 }
 
-impl<S: AesClmul, const N: usize, const SEAL: bool> GcmVectors<S, N, SEAL> {
-    /// `M` is twice `N`: so many vectors go through AES together.
+impl<S: AesClmul, C: SizedCipher, const ONE_KEY: bool, const SEAL: bool>
+    SideBySide<'_, S, C, ONE_KEY, SEAL>
+{
+    /// The nonces of the messages.
     #[inline(always)]
-    fn run<'k, K, C: Cipher + 'k, const M: usize>(
+    fn nonces(&self, messages: &[&mut Message<'_, Gcm<C>>; WIDEST]) -> [Narrow<S>; WIDEST] {
+        let n = self.s.narrow();
+        let mut nonces = [n.zero(); WIDEST];
+        for lane in 0..WIDEST {
+            if let Ok(nonce) = messages[lane].nonce.try_into() {
+                nonces[lane] = splat_nonce(n, nonce);
+            }
+        }
+        nonces
+    }
+
+    /// Encrypts or decrypts the texts. Returns of each vector of lanes the blocks E(K, J0), and the sums of the
+    /// products of the ciphertexts.
+    #[inline(always)]
+    fn texts_of(
         &self,
-        keys: K,
-        lanes: &mut [&mut [Block]],
-        rows: &mut GcmRows,
-    ) where
-        K: BatchKeys<Parts = &'k GcmKey<C>>,
-    {
-        // Registers with one 128-bit key: 8 states, 11 keys, and for each of the 4 vectors a nonce,
-        // a hash and the mask of the tag, and 2 of H: 33 during the rounds, so that some are on the
-        // stack. With a key for each message the keys are loaded as they are needed.
-        let Self { s, shape: GcmShape { aad, text }, at } = *self;
-        let round_keys = keys.rounds::<S, C, N>(s, at, |parts| parts.key.keys());
-        let whole = text / 16;
-        let last = text.div_ceil(16);
-        let mut buffers = LaneBuffers::<&mut [Block]>::default();
-        let used = lanes.len();
-        for (lane, blocks) in lanes.iter_mut().enumerate() {
-            buffers.seat(lane, blocks);
-        }
-        let mut window = buffers.window::<N>(S::WIDTH, whole, used);
-        let mut h = [factor(s, keys, at); N];
-        let mut y = [s.zero(); N];
-        let mut nonce = [s.load(&rows.nonces[at..]); N];
-        for i in 1..N {
-            nonce[i] = s.load(&rows.nonces[at + i * S::WIDTH..]);
-            h[i] = factor(s, keys, at + i * S::WIDTH);
-        }
-        if aad > 0 {
-            for i in 0..N {
-                let v = s.load(&rows.aad[at + i * S::WIDTH..]);
-                // At most one block of AAD: the first step of the hash.
-                y[i] = multiply(s, s.reverse(v), h[i]);
-            }
-        }
-        // Row 0 masks the tags, row 1 is for the first block of text.
-        let mut v = numbered::<S, N, M>(s, nonce, 0);
-        v = C::encrypt::<_, M>(s, v, round_keys);
-        let mut mask = nonce;
-        let mut stream = nonce;
-        for i in 0..N {
-            (mask[i], stream[i]) = (v[i], v[N + i]);
-        }
-        let mut row = 1;
-        while row <= last {
-            self.text(&mut window, rows, row, stream, h, &mut y);
-            row += 1;
-            // Two rows at a time while two are left; one for an odd last row.
-            if row < last {
-                v = numbered::<S, N, M>(s, nonce, row);
-                v = C::encrypt::<_, M>(s, v, round_keys);
-                let mut later = stream;
-                for i in 0..N {
-                    (stream[i], later[i]) = (v[i], v[N + i]);
-                }
-                self.text(&mut window, rows, row, stream, h, &mut y);
-                row += 1;
-                stream = later;
-            } else if row == last {
-                stream = C::encrypt::<_, N>(s, numbered::<S, N, N>(s, nonce, row), round_keys);
-            }
-        }
-        let lengths = s.splat_halves(text as u64 * 8, aad as u64 * 8);
-        for i in 0..N {
-            // The last block of GHASH is the lengths; the mask makes a tag of it.
-            let hash = multiply(s, s.xor(y[i], lengths), h[i]);
-            s.store(s.xor(mask[i], s.reverse(hash)), &mut rows.tags[at + i * S::WIDTH..]);
+        messages: &mut [&mut Message<'_, Gcm<C>>; WIDEST],
+        size: u8,
+    ) -> [(S::V, Sum<S::V>); WIDEST] {
+        match size {
+            0 => self.texts::<1, 2, false>(messages),
+            1 => self.texts::<2, 3, false>(messages),
+            2 => self.texts::<3, 4, false>(messages),
+            4.. if S::WIDTH < WIDEST => self.texts::<MOST, { MOST + 1 }, true>(messages),
+            _ => self.texts::<MOST, { MOST + 1 }, false>(messages),
         }
     }
 
-    /// One row of text.
+    /// Adds AAD and lengths, and writes or compares the tags.
     #[inline(always)]
-    fn text(
+    fn finish(
         &self,
-        window: &mut Window<'_, &mut [Block], N>,
-        rows: &mut GcmRows,
-        row: usize,
-        stream: [S::V; N],
-        h: [Factor<S::V>; N],
-        y: &mut [S::V; N],
+        messages: &mut [&mut Message<'_, Gcm<C>>; WIDEST],
+        texts: [(S::V, Sum<S::V>); WIDEST],
     ) {
-        let Self { s, shape, at } = *self;
-        let mut output = stream;
-        if row <= shape.text / 16 {
-            let in_last = window.in_last();
-            // Row 1 of the counters is block 0 of the text. All is gathered before anything is
-            // scattered: the compiler need not keep loads behind stores that might overlap with
-            // them.
-            let from = window.row(row - 1);
-            let mut text = stream;
-            for i in 0..N {
-                text[i] = s.gather(from, i);
-                output[i] = s.xor(text[i], stream[i]);
-            }
-            let mut to = window.row_mut(S::WIDTH, row - 1);
-            for i in 0..N {
-                if i < N - 1 || in_last == S::WIDTH {
-                    s.scatter(output[i], &mut to, i);
-                } else {
-                    s.scatter_last(output[i], &mut to, in_last);
-                }
-                let hashed = if SEAL { output[i] } else { text[i] };
-                y[i] = multiply(s, s.xor(y[i], s.reverse(hashed)), h[i]);
-            }
-        } else {
-            // All messages are equally long, so the last block has the same bytes in every lane.
-            let bytes = shape.text % 16;
-            let keep = s.splat(&(u128::MAX >> (8 * (16 - bytes))).to_le_bytes());
-            for i in 0..N {
-                let place = &mut rows.parts[at + i * S::WIDTH..];
-                let text = s.load(place);
-                let output = s.and(s.xor(text, stream[i]), keep);
-                s.store(output, place);
-                let hashed = if SEAL { output } else { text };
-                y[i] = multiply(s, s.xor(y[i], s.reverse(hashed)), h[i]);
+        let (s, n) = (self.s, self.s.narrow());
+        let mut aad = [n.zero(); WIDEST];
+        let mut lengths = aad;
+        let (mut of_aad, mut of_lengths) = ([Factor::zero(n); WIDEST], [Factor::zero(n); WIDEST]);
+        for lane in 0..WIDEST {
+            let message = &*messages[lane];
+            let Message { aad: bytes, data, .. } = message;
+            let powers = self.powers(message);
+            lengths[lane] = n.splat_halves(data.len() as u64 * 8, bytes.len() as u64 * 8);
+            of_lengths[lane] = powers.last(1).at(n, 0);
+            // A level with the widest vectors has loads with a mask.
+            aad[lane] = if S::WIDTH == WIDEST {
+                s.lanes(s.load_part(bytes))[0]
+            } else {
+                n.load_part(bytes)
+            };
+            of_aad[lane] = powers.last(blocks(data) + 2).at(n, 0);
+        }
+        for i in 0..WIDEST / S::WIDTH {
+            let at = i * S::WIDTH;
+            let (mask, mut sum) = texts[i];
+            let of_lengths = if ONE_KEY {
+                Factor::splat(s, of_lengths[0])
+            } else {
+                Factor::join_lanes(s, from(&of_lengths, at))
+            };
+            sum.add(s, s.join_lanes(from(&lengths, at)), of_lengths);
+            let aad = s.reverse(s.join_lanes(from(&aad, at)));
+            sum.add(s, aad, Factor::join_lanes(s, from(&of_aad, at)));
+            let tags = s.lanes(s.xor(mask, s.reverse(sum.reduce(s))));
+            for lane in 0..S::WIDTH {
+                let mut tag = [[0; 16]];
+                n.store(tags[lane], &mut tag);
+                messages[at + lane].finish::<SEAL>(&mut tag[0]);
             }
         }
     }
-}
 
-/// Counters of `M` / `N` rows from `row` on.
-#[inline(always)]
-fn numbered<S: AesClmul, const N: usize, const M: usize>(
-    s: S,
-    nonce: [S::V; N],
-    row: usize,
-) -> [S::V; M] {
-    let mut v = [nonce[0]; M];
-    for i in 0..M {
-        v[i] = s.xor(nonce[i % N], s.splat(&NUMBERS[row + i / N]));
+    /// The key streams of texts of at most a vector, and behind them the blocks E(K, J0), all at once: the rounds of
+    /// one would wait for one another.
+    #[inline(always)]
+    fn together(&self, messages: &[&mut Message<'_, Gcm<C>>; WIDEST]) -> [S::V; WIDEST + 1] {
+        let s = self.s;
+        let nonces = self.nonces(messages);
+        let mut v = [s.xor(s.join_lanes(nonces), s.splat(&NUMBERS[0])); WIDEST + 1];
+        for lane in 0..WIDEST {
+            [v[lane]] = counters(s, s.splat_narrow(nonces[lane]), 0);
+        }
+        C::Cipher::encrypt::<_, { WIDEST + 1 }>(s, v, self.keys)
     }
-    v
-}
 
-/// The hash keys of the lanes of the vector at lane `at`.
-#[inline(always)]
-fn factor<'k, S: AesClmul, C: Cipher + 'k>(
-    s: S,
-    keys: impl BatchKeys<Parts = &'k GcmKey<C>>,
-    at: usize,
-) -> Factor<S::V> {
-    let h = keys.blocks(s, at, |parts| parts.powers.first()[0]);
-    Factor::with_both(h, keys.blocks(s, at, |parts| parts.powers.first()[1]))
-}
-
-/// The counters 1 to `MOST_TEXT` + 1 behind an empty nonce.
-static NUMBERS: [Block; MOST_TEXT + 1] = {
-    let mut numbers = [[0; 16]; MOST_TEXT + 1];
-    let mut i = 0;
-    while i <= MOST_TEXT {
-        #[expect(clippy::cast_possible_truncation, reason = "17 at most")]
-        let number = i as u8 + 1;
-        numbers[i][15] = number;
-        i += 1;
+    /// Texts of at most a vector, whose key streams are known. Returns what [`texts_of`](Self::texts_of) does.
+    #[inline(always)]
+    fn text_each(
+        &self,
+        messages: &mut [&mut Message<'_, Gcm<C>>; WIDEST],
+        streams: [S::V; WIDEST + 1],
+    ) -> [(S::V, Sum<S::V>); WIDEST] {
+        let s = self.s;
+        let mut sums = [Sum::zero(s); WIDEST];
+        for lane in 0..WIDEST {
+            sums[lane] = self.text::<1>([streams[lane]], messages[lane], 0);
+        }
+        [(streams[WIDEST], Sum::of_lanes(s, sums)); WIDEST]
     }
-    numbers
-};
+
+    /// `N` vectors of each text, and with `MORE` what is behind them, one text behind another: the processor takes the
+    /// rounds of one beside the products of the one before. `M` is `N` and one.
+    #[inline(always)]
+    fn texts<const N: usize, const M: usize, const MORE: bool>(
+        &self,
+        messages: &mut [&mut Message<'_, Gcm<C>>; WIDEST],
+    ) -> [(S::V, Sum<S::V>); WIDEST] {
+        let s = self.s;
+        let nonces = self.nonces(messages);
+        let one = s.splat(&NUMBERS[0]);
+        let mut texts = [(one, Sum::zero(s)); WIDEST];
+        for i in 0..WIDEST / S::WIDTH {
+            let nonces = from(&nonces, i * S::WIDTH);
+            let (mut mask, mut masks) = (s.join_lanes(nonces), nonces);
+            let mut sums = [Sum::zero(s); WIDEST];
+            for lane in 0..S::WIDTH {
+                let message = &mut *messages[i * S::WIDTH + lane];
+                let nonce = s.splat_narrow(nonces[lane]);
+                let mut keys = self.keys;
+                if !ONE_KEY {
+                    keys = SameKey::new(s, message.key.key.key.keys());
+                }
+                let mut stream = counters::<S, N>(s, nonce, 0);
+                // With one key, the blocks J0 of all lanes go with the first text; otherwise that of each with it.
+                if lane == 0 || !ONE_KEY {
+                    let mut v = [s.xor(if ONE_KEY { mask } else { nonce }, one); M];
+                    for i in 0..N {
+                        v[i] = stream[i];
+                    }
+                    v = C::Cipher::encrypt::<_, M>(s, v, keys);
+                    for i in 0..N {
+                        stream[i] = v[i];
+                    }
+                    mask = v[N];
+                    masks[lane] = s.last_narrow(mask);
+                } else {
+                    stream = C::Cipher::encrypt::<_, N>(s, stream, keys);
+                }
+                sums[lane] = self.text::<N>(stream, message, 0);
+                let mut done = N * S::WIDTH;
+                while MORE && 16 * done < message.data.len() {
+                    stream = C::Cipher::encrypt::<_, N>(s, counters(s, nonce, done), keys);
+                    sums[lane].join(s, self.text::<N>(stream, message, done));
+                    done += N * S::WIDTH;
+                }
+            }
+            if !ONE_KEY {
+                mask = s.join_lanes(masks);
+            }
+            texts[i] = (mask, Sum::of_lanes(s, sums));
+        }
+        texts
+    }
+
+    /// Up to `N` vectors of the text of a message, from block `at` on. Returns the sum of the products of their
+    /// ciphertext.
+    #[inline(always)]
+    fn text<const N: usize>(
+        &self,
+        stream: [S::V; N],
+        message: &mut Message<'_, Gcm<C>>,
+        at: usize,
+    ) -> Sum<S::V> {
+        let s = self.s;
+        let blocks = blocks(message.data);
+        let factors = self.powers(message).last(blocks + 1);
+        let mut rest = &mut message.data[16 * at..];
+        let mut sum = Sum::zero(s);
+        for i in 0..N {
+            let (part, behind) = rest.split_at_mut(rest.len().min(16 * S::WIDTH));
+            rest = behind;
+            let text = s.load_part(part);
+            let result = s.xor(stream[i], text);
+            s.store_part(result, part);
+            // Behind the text the exclusive or left key stream: cleared, as GHASH pads with zeros.
+            let ciphertext = if SEAL { s.keep(result, part.len()) } else { text };
+            // The factors behind the last block do not count.
+            sum.add(s, s.reverse(ciphertext), factors.at(s, (at + i * S::WIDTH).min(blocks)));
+        }
+        sum
+    }
+
+    /// The powers of the hash key of a message.
+    #[inline(always)]
+    fn powers<'m>(&'m self, message: &Message<'m, Gcm<C>>) -> &'m Powers {
+        if ONE_KEY { self.first_powers } else { &message.key.key.powers }
+    }
+}
+
+/// The counters of `N` vectors of text, from block `at` on.
+#[inline(always)]
+fn counters<S: Blocks, const N: usize>(s: S, nonce: S::V, at: usize) -> [S::V; N] {
+    let mut counters = [nonce; N];
+    for i in 0..N {
+        counters[i] = s.xor(nonce, s.load(&NUMBERS[1 + at + i * S::WIDTH..]));
+    }
+    counters
+}
+
+/// How many blocks a text has: a division that rounds up takes three times as many instructions, lest a sum overflow.
+#[inline(always)]
+fn blocks(text: &[u8]) -> usize {
+    (text.len() + 15) >> 4
+}
+
+/// Those of the lanes from `at` on, and as many others as there are behind them.
+#[inline(always)]
+fn from<T: Copy>(all: &[T; WIDEST], at: usize) -> [T; WIDEST] {
+    let mut some = *all;
+    for lane in at..WIDEST {
+        some[lane - at] = all[lane];
+    }
+    some
+}
+
+/// A vector of one block.
+type Narrow<S> = <<S as Blocks>::Narrow as Blocks>::V;

@@ -9,7 +9,6 @@
 //! of a few vectors has a kernel of its own (`short`).
 
 mod batch;
-mod mixed;
 mod short;
 
 use core::fmt;

@@ -3,7 +3,7 @@
 //! one vector per round key, used for the tag and the text of these lanes and never written to a
 //! table.
 
-use lanelock_isa::{AesClmul, AesLevel, Kernel, wipe};
+use lanelock_isa::{AesClmul, AesLevel, Kernel, copy_part, padded, wipe};
 
 use super::{GcmSiv, SivCipher};
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
         Batch, Message,
         group::{LANES, LaneBlocks, Lengths, MessageGroup, SideBySide, run_all},
         keys::{BatchKeys, KeyEach, OneKey},
-        nonce_block, padded,
+        nonce_block,
     },
     stitch::word,
 };
@@ -180,7 +180,7 @@ fn collect(rows: &[LaneBlocks], lane: usize, bytes: &mut [u8]) {
         *block = row[lane];
     }
     if !rest.is_empty() {
-        rest.copy_from_slice(&rows[whole][lane][..rest.len()]);
+        copy_part(&rows[whole][lane], rest);
     }
 }
 

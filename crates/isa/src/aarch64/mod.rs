@@ -154,8 +154,6 @@ macro_rules! level {
 
             forward! { neon:
                 fn here(v: Self::V) -> Self::V;
-                fn load_part(src: &[u8]) -> Self::V;
-                fn store_part(v: Self::V, dst: &mut [u8]);
                 fn keep(v: Self::V, bytes: usize) -> Self::V;
                 fn zero() -> Self::V;
                 fn splat_halves(low: u64, high: u64) -> Self::V;

@@ -28,31 +28,6 @@ pub(super) fn store(v: uint8x16_t, dst: &mut Block) {
 
 #[inline]
 #[target_feature(enable = "neon")]
-pub(super) fn load_part(src: &[u8]) -> uint8x16_t {
-    if let Ok(block) = src.try_into() {
-        return load(block);
-    }
-    // Through a zeroed buffer: there are no loads with a mask.
-    let [mut block] = crate::slices::padded(src);
-    let v = load(&block);
-    crate::wipe(&mut block);
-    v
-}
-
-#[inline]
-#[target_feature(enable = "neon")]
-pub(super) fn store_part(v: uint8x16_t, dst: &mut [u8]) {
-    if let Ok(block) = (&mut *dst).try_into() {
-        return store(v, block);
-    }
-    let mut block = [0; 16];
-    store(v, &mut block);
-    crate::slices::copy_part(core::slice::from_ref(&block), dst);
-    crate::wipe(&mut block);
-}
-
-#[inline]
-#[target_feature(enable = "neon")]
 #[expect(clippy::cast_possible_truncation, reason = "at most 16")]
 pub(super) fn keep(v: uint8x16_t, bytes: usize) -> uint8x16_t {
     // Byte *i* stays where `bytes` > *i*: a comparison, so no branch and no table depends on `bytes`.

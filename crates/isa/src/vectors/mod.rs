@@ -11,7 +11,10 @@ pub use aes::{AesRounds, Begun, Beside, LAST, RoundKeys, STEPS, double_constant}
 pub use clmul::Clmul;
 pub use window::{LaneBuffers, MOST_LANES, Row, RowMut, Window, Windows};
 
-use crate::{Block, Part};
+use crate::{
+    Block, Part,
+    block::{copy_part, halves, padded},
+};
 
 /// An algorithm that is generic over the level: one body, compiled once per level.
 ///
@@ -103,10 +106,47 @@ pub trait Blocks: Copy + sealed::Sealed {
     /// Lane *i* = `blocks[i]`, for blocks that lie anywhere.
     fn load_each(self, blocks: &[&Block]) -> Self::V;
 
-    /// The first bytes of a vector from `src`, at most `16 * WIDTH`, and zeros behind them.
-    fn load_part(self, src: &[u8]) -> Self::V;
-    /// Stores the first `dst.len()` bytes of a vector, at most `16 * WIDTH`.
-    fn store_part(self, v: Self::V, dst: &mut [u8]);
+    /// The first bytes of a vector from `src`, at most `16 * WIDTH`, and zeros behind them. Here for one block or two.
+    #[inline(always)]
+    fn load_part(self, src: &[u8]) -> Self::V {
+        if src.len() == 16 * Self::WIDTH {
+            return self.load(src.as_chunks().0);
+        }
+        if Self::WIDTH == 1 {
+            let [low, high] = halves(&padded(src));
+            return self.splat_halves(low, high);
+        }
+        // One copy of the code for a part of a block.
+        let n = self.narrow();
+        let blocks = src.split_at_checked(16);
+        let last = n.load_part(blocks.map_or(src, |(_, behind)| behind));
+        if let Some((first, _)) = blocks {
+            self.join_lanes([n.load(first.as_chunks().0), last, last, last])
+        } else {
+            self.in_first_lane(last)
+        }
+    }
+    /// Stores the first `dst.len()` bytes of a vector, at most `16 * WIDTH`. Here for one block or two.
+    #[inline(always)]
+    fn store_part(self, v: Self::V, dst: &mut [u8]) {
+        if dst.len() == 16 * Self::WIDTH {
+            return self.store(v, dst.as_chunks_mut().0);
+        }
+        let n = self.narrow();
+        if Self::WIDTH == 1 {
+            let mut block = [[0; 16]];
+            self.store(v, &mut block);
+            return copy_part(&block[0], dst);
+        }
+        let [first, second, ..] = self.lanes(v);
+        let (mut last, mut behind) = (first, dst);
+        if behind.len() >= 16 {
+            let (block, rest) = behind.split_at_mut(16);
+            n.store(first, block.as_chunks_mut().0);
+            (last, behind) = (second, rest);
+        }
+        n.store_part(last, behind);
+    }
     /// The first `bytes` bytes of a vector, and zeros behind them.
     fn keep(self, v: Self::V, bytes: usize) -> Self::V;
 

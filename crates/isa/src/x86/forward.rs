@@ -1,8 +1,21 @@
 //! The traits of a level in terms of the leaves of its width.
 
+/// How a level loads and stores a part of a vector.
+macro_rules! parts {
+    // AVX-512 has masks of bytes.
+    (masks $leaf:ident) => {
+        forward! { $leaf:
+            fn load_part(src: &[u8]) -> Self::V;
+            fn store_part(v: Self::V, dst: &mut [u8]);
+        }
+    };
+    // As the trait has it.
+    (blocks $leaf:ident) => {};
+}
+
 /// Implements the traits of a token by the leaves of its width.
 macro_rules! traits {
-    ($token:ident, enable $enable:literal, width $width:literal, $vector:ty, leaves $leaf:ident, pair $pair:ident) => {
+    ($token:ident, enable $enable:literal, width $width:literal, $vector:ty, leaves $leaf:ident, pair $pair:ident, parts $parts:ident) => {
         impl Sealed for $token {}
 
         impl Blocks for $token {
@@ -23,6 +36,7 @@ macro_rules! traits {
             }
 
             call_part! { $token, enable $enable, frame align_stack }
+            parts! { $parts $leaf }
 
             #[inline(always)]
             fn load(self, src: &[Block]) -> $vector {
@@ -67,8 +81,6 @@ macro_rules! traits {
 
             forward! { $leaf:
                 fn here(v: Self::V) -> Self::V;
-                fn load_part(src: &[u8]) -> Self::V;
-                fn store_part(v: Self::V, dst: &mut [u8]);
                 fn keep(v: Self::V, bytes: usize) -> Self::V;
                 fn zero() -> Self::V;
                 fn with_lane(v: Self::V, lane: usize, block: &Block) -> Self::V;

@@ -28,7 +28,7 @@ use crate::{AesRounds, Block, Blocks, Clmul, Kernel, Part, Windows};
 macro_rules! level {
     (
         $(#[$doc:meta])*
-        $token:ident, width $width:literal, $vector:ty, leaves $leaf:ident, pair $pair:ident,
+        $token:ident, width $width:literal, $vector:ty, leaves $leaf:ident, pair $pair:ident, parts $parts:ident,
         enable $enable:literal, detect [$($feature:tt),+]
     ) => {
         $(#[$doc])*
@@ -55,26 +55,26 @@ macro_rules! level {
             }
         }
 
-        traits! { $token, enable $enable, width $width, $vector, leaves $leaf, pair $pair }
+        traits! { $token, enable $enable, width $width, $vector, leaves $leaf, pair $pair, parts $parts }
     };
 }
 
 level! {
     /// AES-NI and PCLMULQDQ: one block an instruction.
-    AesNi, width 1, __m128i, leaves xmm, pair AesNi,
+    AesNi, width 1, __m128i, leaves xmm, pair AesNi, parts blocks,
     enable "aes,pclmulqdq,sse4.1", detect ["aes", "pclmulqdq", "sse4.1"]
 }
 
 level! {
     /// VAES and VPCLMULQDQ with AVX2: two blocks an instruction.
-    Vaes256, width 2, __m256i, leaves ymm, pair Vaes256,
+    Vaes256, width 2, __m256i, leaves ymm, pair Vaes256, parts blocks,
     enable "aes,pclmulqdq,avx2,vaes,vpclmulqdq",
     detect ["aes", "pclmulqdq", "avx2", "vaes", "vpclmulqdq"]
 }
 
 level! {
     /// VAES and VPCLMULQDQ with AVX-512: four blocks an instruction.
-    Vaes512, width 4, __m512i, leaves zmm, pair Vaes256,
+    Vaes512, width 4, __m512i, leaves zmm, pair Vaes256, parts masks,
     enable "aes,pclmulqdq,vaes,vpclmulqdq,gfni,bmi2,avx512f,avx512bw,avx512dq,avx512vl",
     detect [
         "aes", "pclmulqdq", "vaes", "vpclmulqdq", "gfni",

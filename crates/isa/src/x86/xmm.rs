@@ -249,35 +249,6 @@ pub(super) fn sub_last_words<const ROTATE: bool>(k: __m128i, constant: u8) -> __
 
 #[inline]
 #[target_feature(enable = "sse4.1")]
-pub(super) fn load_part(src: &[u8]) -> __m128i {
-    if src.len() == 16
-        && let Ok(blocks) = src.as_chunks().0.try_into()
-    {
-        return load(blocks);
-    }
-    // Through a zeroed buffer: there are no loads with a mask at this level.
-    let mut blocks = crate::slices::padded(src);
-    let v = load(&blocks);
-    crate::wipe(blocks.as_flattened_mut());
-    v
-}
-
-#[inline]
-#[target_feature(enable = "sse4.1")]
-pub(super) fn store_part(v: __m128i, dst: &mut [u8]) {
-    if dst.len() == 16
-        && let Ok(blocks) = dst.as_chunks_mut().0.try_into()
-    {
-        return store(v, blocks);
-    }
-    let mut blocks = [[0; 16]; 1];
-    store(v, &mut blocks);
-    crate::slices::copy_part(&blocks, dst);
-    crate::wipe(blocks.as_flattened_mut());
-}
-
-#[inline]
-#[target_feature(enable = "sse4.1")]
 #[expect(clippy::cast_possible_truncation, reason = "at most 16")]
 pub(super) fn keep(v: __m128i, bytes: usize) -> __m128i {
     // Byte *i* stays where `bytes` > *i*: a comparison, so no branch and no table depends on `bytes`.

@@ -253,35 +253,6 @@ pub(super) fn clmul_high_low(a: __m256i, b: __m256i) -> __m256i {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn load_part(src: &[u8]) -> __m256i {
-    if src.len() == 32
-        && let Ok(blocks) = src.as_chunks().0.try_into()
-    {
-        return load(blocks);
-    }
-    // Through a zeroed buffer: AVX2 has no loads with a mask of bytes.
-    let mut blocks = crate::slices::padded(src);
-    let v = load(&blocks);
-    crate::wipe(blocks.as_flattened_mut());
-    v
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(super) fn store_part(v: __m256i, dst: &mut [u8]) {
-    if dst.len() == 32
-        && let Ok(blocks) = dst.as_chunks_mut().0.try_into()
-    {
-        return store(v, blocks);
-    }
-    let mut blocks = [[0; 16]; 2];
-    store(v, &mut blocks);
-    crate::slices::copy_part(&blocks, dst);
-    crate::wipe(blocks.as_flattened_mut());
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
 #[expect(clippy::cast_possible_truncation, reason = "at most 32")]
 pub(super) fn keep(v: __m256i, bytes: usize) -> __m256i {
     // Byte *i* stays where `bytes` > *i*: a comparison, so no branch and no table depends on `bytes`.

@@ -7,28 +7,16 @@ use std::{
     path::Path,
 };
 
-use indicatif::ProgressBar;
-use lanelock::hash::{
-    Hash, Kt128, Levels,
-    algorithm::{self, Algorithm},
-    update_all,
-};
+use lanelock_sum::{Algorithm, Levels};
 use serde_json::{Value, json};
 
 use crate::{
     failure::Failure,
     names::{escaped, from_bytes, unescaped},
-    sum_args::{SumAlgorithm, SumArgs},
+    sum_args::SumArgs,
     terminal::{self, Label},
     watch::bar,
 };
-
-/// Files that are read side by side: as many as there are lanes.
-const AT_ONCE: usize = 32;
-/// Bytes that are read of each in turn.
-const PIECE: usize = 128 << 10;
-/// Bytes that are read of a file whose hash is a tree: many leaves.
-const TREE_PIECE: usize = 1 << 20;
 
 /// The exit code.
 pub(crate) fn sum(args: &SumArgs) -> Result<u8, Failure> {
@@ -158,7 +146,7 @@ struct Line {
 
 impl Line {
     /// As this command and those of GNU and BSD write them.
-    fn read(line: &[u8], algorithm: SumAlgorithm) -> Option<Self> {
+    fn read(line: &[u8], algorithm: Algorithm) -> Option<Self> {
         let (escaped, line) = match line.strip_prefix(b"\\") {
             Some(line) => (true, line),
             None => (false, line),
@@ -200,10 +188,7 @@ fn open(name: &OsStr) -> io::Result<Box<dyn Read>> {
     Ok(Box::new(File::open(name)?))
 }
 
-/// What becomes of a file: its name, and its digest or why there is none.
-type Take<'t> = dyn FnMut(&OsStr, io::Result<String>) -> Result<(), Failure> + 't;
-
-/// The digests of files, in their order.
+/// The digests of files in hexadecimal digits, or why there is none, each with its name, in their order.
 fn digests(
     args: &SumArgs,
     levels: Levels,
@@ -212,114 +197,14 @@ fn digests(
 ) -> Result<(), Failure> {
     let length = |name: &&OsStr| std::fs::metadata(name).map_or(0, |file| file.len());
     let bar = bar(args.quiet || args.json, Some(names.iter().map(length).sum()));
-    let mut take = |name: &OsStr, digest: io::Result<String>| bar.suspend(|| take(name, digest));
-    let run = Run { levels, names, bar: &bar, take: &mut take };
-    match args.algorithm() {
-        SumAlgorithm::Sha1 => run.side_by_side::<algorithm::Sha1>(),
-        SumAlgorithm::Sha224 => run.side_by_side::<algorithm::Sha224>(),
-        SumAlgorithm::Sha256 => run.side_by_side::<algorithm::Sha256>(),
-        SumAlgorithm::Sha384 => run.side_by_side::<algorithm::Sha384>(),
-        SumAlgorithm::Sha512 => run.side_by_side::<algorithm::Sha512>(),
-        SumAlgorithm::Sha3_256 => run.side_by_side::<algorithm::Sha3_256>(),
-        SumAlgorithm::Sha3_512 => run.side_by_side::<algorithm::Sha3_512>(),
-        SumAlgorithm::Sm3 => run.side_by_side::<algorithm::Sm3>(),
-        SumAlgorithm::Blake2b => run.side_by_side::<algorithm::Blake2b>(),
-        SumAlgorithm::K12 => run.trees(),
-    }?;
+    let (open, progress) = (|i: usize| open(names[i]), |bytes| bar.inc(bytes));
+    let digests = lanelock_sum::digests(args.algorithm(), levels, names.len(), &open, &progress);
+    for (name, digest) in names.iter().zip(digests) {
+        let digest = digest.map(|digest| base16ct::lower::encode_string(&digest));
+        bar.suspend(|| take(name, digest))?;
+    }
     bar.finish_and_clear();
     Ok(())
-}
-
-struct Run<'r> {
-    levels: Levels,
-    names: &'r [&'r OsStr],
-    bar: &'r ProgressBar,
-    take: &'r mut Take<'r>,
-}
-
-/// A file that is being read.
-struct Stream<A: Algorithm> {
-    number: usize,
-    file: Box<dyn Read>,
-    hash: Hash<A>,
-    piece: Vec<u8>,
-}
-
-impl Run<'_> {
-    /// A piece of each of some files in turn, in lanes. Another file takes the place of one that has ended.
-    fn side_by_side<A: Algorithm>(self) -> Result<(), Failure> {
-        let mut waiting = self.names.iter().enumerate();
-        let mut streams: Vec<Stream<A>> = Vec::new();
-        let mut done: Vec<Option<io::Result<String>>> = Vec::new();
-        done.resize_with(self.names.len(), || None);
-        let mut printed = 0;
-        loop {
-            while streams.len() < AT_ONCE
-                && let Some((number, name)) = waiting.next()
-            {
-                match open(name) {
-                    Ok(file) => {
-                        let hash = Hash::with_level(self.levels.one);
-                        streams.push(Stream {
-                            number,
-                            file,
-                            hash,
-                            piece: Vec::with_capacity(PIECE),
-                        });
-                    }
-                    Err(error) => done[number] = Some(Err(error)),
-                }
-            }
-            for stream in &mut streams {
-                stream.piece.clear();
-                match stream.file.by_ref().take(PIECE as u64).read_to_end(&mut stream.piece) {
-                    Ok(bytes) => self.bar.inc(bytes as u64),
-                    Err(error) => done[stream.number] = Some(Err(error)),
-                }
-            }
-            let mut pieces: Vec<_> =
-                streams.iter_mut().map(|stream| (&mut stream.hash, &stream.piece[..])).collect();
-            update_all(self.levels, &mut pieces);
-            for at in (0..streams.len()).rev() {
-                let number = streams[at].number;
-                if streams[at].piece.len() < PIECE || done[number].is_some() {
-                    let digest = streams.swap_remove(at).hash.finish();
-                    done[number]
-                        .get_or_insert_with(|| Ok(base16ct::lower::encode_string(digest.as_ref())));
-                }
-            }
-            while let Some(digest) = done.get_mut(printed).and_then(Option::take) {
-                (self.take)(self.names[printed], digest)?;
-                printed += 1;
-            }
-            if printed == self.names.len() {
-                return Ok(());
-            }
-        }
-    }
-
-    /// One file after the other, each as a tree.
-    fn trees(self) -> Result<(), Failure> {
-        let mut piece = Vec::with_capacity(TREE_PIECE);
-        for name in self.names {
-            let digest = open(name).and_then(|mut file| {
-                let mut hash = Kt128::with_levels(self.levels);
-                loop {
-                    piece.clear();
-                    let bytes = file.by_ref().take(TREE_PIECE as u64).read_to_end(&mut piece)?;
-                    self.bar.inc(bytes as u64);
-                    hash.update(&piece);
-                    if bytes < TREE_PIECE {
-                        let mut digest = [0; 32];
-                        hash.finish(b"").read(&mut digest);
-                        return Ok(base16ct::lower::encode_string(&digest));
-                    }
-                }
-            });
-            (self.take)(name, digest)?;
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]
@@ -329,7 +214,7 @@ mod tests {
     #[test]
     fn lines_are_read_as_they_are_written() {
         let digest = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
-        let read = |line: &[u8]| Line::read(line, SumAlgorithm::Sha256);
+        let read = |line: &[u8]| Line::read(line, Algorithm::Sha256);
         let names = ["a", "a b", " a", "*a", "a\nb", "a\\nb", "\\", "a\rb", "(a) = b"];
         let names = names.map(str::as_bytes).into_iter().chain([&b"\xff\\\n\xfe"[..]]);
         for name in names.filter_map(|name| from_bytes(name.to_vec())) {

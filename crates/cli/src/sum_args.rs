@@ -2,6 +2,8 @@
 
 use std::ffi::OsString;
 
+use lanelock_sum::Algorithm;
+
 const SUM_EXAMPLES: &str = "\
 Examples:
   Digests of all segments, and later whether they are as they were:
@@ -81,53 +83,9 @@ struct AlgorithmArgs {
     sha1: bool,
 }
 
-/// A hash by its option.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum SumAlgorithm {
-    Sha1,
-    Sha224,
-    Sha256,
-    Sha384,
-    Sha512,
-    Sha3_256,
-    Sha3_512,
-    Sm3,
-    Blake2b,
-    K12,
-}
-
-impl SumAlgorithm {
-    /// As lists of the BSDs name it.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Sha1 => "SHA1",
-            Self::Sha224 => "SHA224",
-            Self::Sha256 => "SHA256",
-            Self::Sha384 => "SHA384",
-            Self::Sha512 => "SHA512",
-            Self::Sha3_256 => "SHA3-256",
-            Self::Sha3_512 => "SHA3-512",
-            Self::Sm3 => "SM3",
-            Self::Blake2b => "BLAKE2b",
-            Self::K12 => "KT128",
-        }
-    }
-
-    /// Bytes of a digest.
-    pub(crate) fn bytes(self) -> usize {
-        match self {
-            Self::Sha1 => 20,
-            Self::Sha224 => 28,
-            Self::Sha256 | Self::Sha3_256 | Self::Sm3 | Self::K12 => 32,
-            Self::Sha384 => 48,
-            Self::Sha512 | Self::Sha3_512 | Self::Blake2b => 64,
-        }
-    }
-}
-
 impl SumArgs {
     /// The hash that was asked for.
-    pub(crate) fn algorithm(&self) -> SumAlgorithm {
+    pub(crate) fn algorithm(&self) -> Algorithm {
         let AlgorithmArgs {
             sha256: _,
             k12,
@@ -141,17 +99,17 @@ impl SumArgs {
             sha1,
         } = self.algorithm;
         let options = [
-            (k12, SumAlgorithm::K12),
-            (sha512, SumAlgorithm::Sha512),
-            (sha384, SumAlgorithm::Sha384),
-            (sha224, SumAlgorithm::Sha224),
-            (sha3_256, SumAlgorithm::Sha3_256),
-            (sha3_512, SumAlgorithm::Sha3_512),
-            (blake2b, SumAlgorithm::Blake2b),
-            (sm3, SumAlgorithm::Sm3),
-            (sha1, SumAlgorithm::Sha1),
+            (k12, Algorithm::Kt128),
+            (sha512, Algorithm::Sha512),
+            (sha384, Algorithm::Sha384),
+            (sha224, Algorithm::Sha224),
+            (sha3_256, Algorithm::Sha3_256),
+            (sha3_512, Algorithm::Sha3_512),
+            (blake2b, Algorithm::Blake2b),
+            (sm3, Algorithm::Sm3),
+            (sha1, Algorithm::Sha1),
         ];
         let chosen = options.into_iter().find(|(given, _)| *given);
-        chosen.map_or(SumAlgorithm::Sha256, |(_, algorithm)| algorithm)
+        chosen.map_or(Algorithm::Sha256, |(_, algorithm)| algorithm)
     }
 }

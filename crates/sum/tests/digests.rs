@@ -38,7 +38,7 @@ const ABC: [(Algorithm, &str); 9] = [
 ];
 
 fn hexadecimal(digest: &[u8]) -> String {
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    digest.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
 #[test]

@@ -197,13 +197,13 @@ impl Powers {
     /// No powers yet: see [`fill`](Self::fill). A constant, since a value that is returned is copied.
     pub const NONE: Self = Self { table: [[0; 16]; HIGHEST + 4], both: [[0; 16]; HIGHEST + 4] };
 
-    /// Sets the powers of `key` that level `S` uses: a group and two more, for AAD and lengths.
+    /// Sets the powers of `key` that level `S` uses: a group and one more.
     #[inline(always)]
     pub fn fill<S: AesClmul>(&mut self, s: S, key: Block) {
-        self.fill_some(s, key, VECTORS * S::WIDTH + 2);
+        self.fill_some(s, key, VECTORS * S::WIDTH + 1);
     }
 
-    /// Sets the powers of `key` up to `count`, which is at most a group and two.
+    /// Sets the powers of `key` up to `count`, which is at most a group and one.
     #[inline(always)]
     pub fn fill_some<S: AesClmul>(&mut self, s: S, key: Block, count: usize) {
         // Products that wait for few others: one vector, the powers from WIDTH down to 1, in registers, since a

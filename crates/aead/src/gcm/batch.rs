@@ -74,11 +74,11 @@ struct Found {
 
 /// What is not short.
 #[expect(clippy::cast_possible_truncation, reason = "a small number")]
-const LONG: u8 = MOST_NARROW as u8;
+const LONG: u8 = MOST_OF_TWO as u8;
 
-/// The most vectors of a short text where they are narrower than the widest. There are as many powers of the hash key as
-/// such a message has blocks of text, one of AAD, and one of lengths.
-const MOST_NARROW: usize = 2 * MOST;
+/// The most vectors of a short text where they have two blocks: there are powers of the hash key for so many blocks of
+/// text, one of AAD, and one of lengths (nine vectors). With vectors of one block, longer messages are faster alone.
+const MOST_OF_TWO: usize = 2 * MOST;
 
 impl Found {
     /// Looks at all, and processes those that are not short. `level` is that of most keys.
@@ -88,7 +88,7 @@ impl Found {
         level: AesLevel,
     ) -> Self {
         let width = level.width();
-        let most = 16 * width * if width == WIDEST { MOST } else { MOST_NARROW };
+        let most = 16 * width * if width == 2 { MOST_OF_TWO } else { MOST };
         let mut sizes = [LONG; CHUNK];
         // What the loop finds stays in registers, since nothing is called in it: in memory, each message would wait
         // for the one before. All keys are compared with that of the first message, short or not: where only that one
@@ -245,7 +245,7 @@ impl<S: AesClmul, C: SizedCipher, const ONE_KEY: bool, const SEAL: bool>
             0 => self.texts::<1, 2, false>(messages),
             1 => self.texts::<2, 3, false>(messages),
             2 => self.texts::<3, 4, false>(messages),
-            4.. if S::WIDTH < WIDEST => self.texts::<MOST, { MOST + 1 }, true>(messages),
+            4.. if S::WIDTH == 2 => self.texts::<MOST, { MOST + 1 }, true>(messages),
             _ => self.texts::<MOST, { MOST + 1 }, false>(messages),
         }
     }

@@ -12,6 +12,32 @@ pub trait Part<S> {
     fn run(self, s: S) -> Self::Out;
 }
 
+/// Calls the body of a kernel or part as a function with the features of a token: as a method of the kernel's type,
+/// since the compiler puts those into the codegen unit of that type's module. A function would be in one unit with all
+/// kernels of a program, which one thread compiles, and which a change of any of them compiles again.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+macro_rules! enter {
+    (
+        $token:ty, $value:expr, $kernel:expr, $bound:path, enable $enable:literal,
+        $(frame $frame:ident,)? $(#[$inline:meta],)? |$s:ident, $k:ident| $body:expr
+    ) => {{
+        trait Entry: $bound {
+            unsafe fn entry(self, token: $token) -> Self::Out;
+        }
+        impl<K: $bound> Entry for K {
+            $(#[$inline])?
+            #[target_feature(enable = $enable)]
+            unsafe fn entry(self, $s: $token) -> K::Out {
+                $($frame();)?
+                let $k = self;
+                $body
+            }
+        }
+        // SAFETY: tokens exist only where `detect` found every feature enabled here.
+        unsafe { Entry::entry($kernel, $value) }
+    }};
+}
+
 /// The method of a vector trait that calls a part with the instructions of a token. `frame` names what prepares the
 /// frame of the part.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -19,14 +45,7 @@ macro_rules! call_part {
     ($token:ident, enable $enable:literal $(, frame $frame:ident)?) => {
         #[inline(always)]
         fn call<P: Part<Self>>(self, part: P) -> P::Out {
-            #[target_feature(enable = $enable)]
-            #[inline(never)]
-            fn part_entry<P: Part<$token>>(token: $token, part: P) -> P::Out {
-                $($frame();)?
-                part.run(token)
-            }
-            // SAFETY: the token proves the features.
-            unsafe { part_entry(self, part) }
+            enter!($token, self, part, Part<$token>, enable $enable, $(frame $frame,)? #[inline(never)], |s, part| part.run(s))
         }
     };
 }

@@ -26,11 +26,6 @@ pub fn run_stitched<K: StitchedKernel>(
     {
         use crate::{AesNi, Blocks, ShaNi};
 
-        #[target_feature(enable = "aes,pclmulqdq,sha,ssse3,sse4.1")]
-        fn entry<K: StitchedKernel>(s: AesNi, h: ShaNi, kernel: K) -> K::Out {
-            kernel.run(s, h)
-        }
-
         let s = match aes {
             AesLevel::AesNi(s) => s,
             AesLevel::Vaes256(s) => s.narrow(),
@@ -38,8 +33,10 @@ pub fn run_stitched<K: StitchedKernel>(
             AesLevel::Portable(_) => return Err(kernel),
         };
         match sha {
-            // SAFETY: the two tokens exist only where every feature enabled here was found.
-            ShaLevel::ShaNi(h) => Ok(unsafe { entry(s, h, kernel) }),
+            ShaLevel::ShaNi(h) => Ok(enter!(
+                (AesNi, ShaNi), (s, h), kernel, StitchedKernel,
+                enable "aes,pclmulqdq,sha,ssse3,sse4.1", |tokens, kernel| kernel.run(tokens.0, tokens.1)
+            )),
             ShaLevel::Portable(_) => Err(kernel),
         }
     }
@@ -47,14 +44,11 @@ pub fn run_stitched<K: StitchedKernel>(
     {
         use crate::{Neon, NeonSha2};
 
-        #[target_feature(enable = "neon,aes,sha2")]
-        fn entry<K: StitchedKernel>(s: Neon, h: NeonSha2, kernel: K) -> K::Out {
-            kernel.run(s, h)
-        }
-
         match (aes, sha) {
-            // SAFETY: the two tokens exist only where every feature enabled here was found.
-            (AesLevel::Neon(s), ShaLevel::NeonSha2(h)) => Ok(unsafe { entry(s, h, kernel) }),
+            (AesLevel::Neon(s), ShaLevel::NeonSha2(h)) => Ok(enter!(
+                (Neon, NeonSha2), (s, h), kernel, StitchedKernel,
+                enable "neon,aes,sha2", |tokens, kernel| kernel.run(tokens.0, tokens.1)
+            )),
             _ => Err(kernel),
         }
     }

@@ -32,24 +32,12 @@ macro_rules! limbs {
 
             /// Runs `kernel` with this level's instructions.
             pub(crate) fn run<K: LimbKernel>(self, kernel: K) -> K::Out {
-                #[target_feature(enable = $enable)]
-                fn entry<K: LimbKernel>(token: $token, kernel: K) -> K::Out {
-                    align_stack();
-                    kernel.run(token)
-                }
-                // SAFETY: a token exists only where `detect` found every feature enabled here.
-                unsafe { entry(self, kernel) }
+                enter!($token, self, kernel, LimbKernel, enable $enable, frame align_stack, |s, kernel| kernel.run(s))
             }
             $(
                 /// The same of a kernel whose numbers lie in groups of lanes.
                 pub(crate) fn $groups<K: GroupKernel>(self, kernel: K) -> K::Out {
-                    #[target_feature(enable = $enable)]
-                    fn entry<K: GroupKernel>(token: $token, kernel: K) -> K::Out {
-                        align_stack();
-                        kernel.run(token)
-                    }
-                    // SAFETY: a token exists only where `detect` found every feature enabled here.
-                    unsafe { entry(self, kernel) }
+                    enter!($token, self, kernel, GroupKernel, enable $enable, frame align_stack, |s, kernel| kernel.run(s))
                 }
             )?
         }

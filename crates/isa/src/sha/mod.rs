@@ -104,12 +104,7 @@ macro_rules! sha {
 
             /// Runs `kernel` with this level's instructions.
             pub(crate) fn run<K: ShaKernel>(self, kernel: K) -> K::Out {
-                #[target_feature(enable = $enable)]
-                fn entry<K: ShaKernel>(token: $token, kernel: K) -> K::Out {
-                    kernel.run(token)
-                }
-                // SAFETY: a token exists only where `detect` found every feature enabled here.
-                unsafe { entry(self, kernel) }
+                enter!($token, self, kernel, ShaKernel, enable $enable, |s, kernel| kernel.run(s))
             }
         }
 

@@ -64,13 +64,10 @@ macro_rules! words {
 
             /// Runs `kernel` with this level's instructions.
             pub(crate) fn run<K: WordKernel>(self, kernel: K) -> K::Out {
-                #[target_feature(enable = $enable)]
-                fn entry<K: WordKernel>(token: $token, kernel: K) -> K::Out {
-                    $($frame();)?
-                    <K::Word as Word>::enter(token, kernel)
-                }
-                // SAFETY: a token exists only where `detect` found every feature enabled here.
-                unsafe { entry(self, kernel) }
+                enter!(
+                    $token, self, kernel, WordKernel, enable $enable, $(frame $frame,)?
+                    |s, kernel| <K::Word as Word>::enter(s, kernel)
+                )
             }
         }
 

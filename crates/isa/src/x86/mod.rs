@@ -45,13 +45,7 @@ macro_rules! level {
 
             /// Runs `kernel` with this level's instructions.
             pub(crate) fn run<K: Kernel>(self, kernel: K) -> K::Out {
-                #[target_feature(enable = $enable)]
-                fn entry<K: Kernel>(token: $token, kernel: K) -> K::Out {
-                    align_stack();
-                    kernel.run(token)
-                }
-                // SAFETY: a token exists only where `detect` found every feature enabled here.
-                unsafe { entry(self, kernel) }
+                enter!($token, self, kernel, Kernel, enable $enable, frame align_stack, |s, kernel| kernel.run(s))
             }
         }
 

@@ -253,7 +253,7 @@ fn text() -> Vec<u8> {
     (0..2000 / 16 * 16 + 13).map(|i: u32| (i.wrapping_mul(0x9e37_79b9) >> 13) as u8).collect()
 }
 
-/// The end of a text: what goes through buffers, padded with zeros to a whole block.
+/// The end of a text: what is padded with zeros to a whole block.
 fn tail(text: &[u8]) -> Vec<u8> {
     let mut tail = text[text.len() / 16 * 16 - 16..].to_vec();
     tail.resize(32, 0);
@@ -673,7 +673,7 @@ fn key_tables() {
     verdict(good, "round keys stay");
 }
 
-/// Blocks that are not whole are padded in buffers, and waves are copies of texts: neither must stay.
+/// Blocks that are not whole are padded, and waves are copies of texts: neither must stay.
 #[test]
 fn tails_of_plaintext() {
     fn tails<A: Batch + Sync>(name: &str, limit: usize, make: impl Fn(u8) -> A) -> bool {

@@ -197,13 +197,14 @@ impl Powers {
     /// No powers yet: see [`fill`](Self::fill). A constant, since a value that is returned is copied.
     pub const NONE: Self = Self { table: [[0; 16]; HIGHEST + 4], both: [[0; 16]; HIGHEST + 4] };
 
-    /// Sets the powers of `key` that level `S` uses: a group and one more.
+    /// Sets the powers of `key` that level `S` uses: a group and one more, in whole vectors.
     #[inline(always)]
     pub fn fill<S: AesClmul>(&mut self, s: S, key: Block) {
         self.fill_some(s, key, VECTORS * S::WIDTH + 1);
     }
 
-    /// Sets the powers of `key` up to `count`, which is at most a group and one.
+    /// Sets the powers of `key` up to `count`, which is at most a group and one, and those that fill the last
+    /// vector.
     #[inline(always)]
     pub fn fill_some<S: AesClmul>(&mut self, s: S, key: Block, count: usize) {
         // Products that wait for few others: one vector, the powers from WIDTH down to 1, in registers, since a

@@ -1,12 +1,13 @@
 //! The unit of everything here.
 
-use crate::slices::too_long;
-
 /// One AES block: 16 bytes (FIPS 197).
 pub type Block = [u8; 16];
 
 /// At most 16 bytes with zeros behind them. No `copy_from_slice`, which would be a call for a length that is not
 /// a constant.
+///
+/// # Panics
+/// With more than 16 bytes.
 #[inline(always)]
 #[must_use]
 pub fn padded(bytes: &[u8]) -> Block {
@@ -29,6 +30,9 @@ pub fn padded(bytes: &[u8]) -> Block {
 }
 
 /// The first bytes of `block`, as many as `to` has, at most 16: the opposite of [`padded`].
+///
+/// # Panics
+/// If `to` has more than 16 bytes.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "the lowest bytes count")]
 pub fn copy_part(block: &Block, to: &mut [u8]) {
@@ -49,16 +53,42 @@ pub fn copy_part(block: &Block, to: &mut [u8]) {
             *last = ((number as u64 >> (8 * (bytes - 4))) as u32).to_le_bytes();
         }
     } else {
-        for (byte, from) in to.iter_mut().zip(block) {
-            *byte = *from;
+        // From the number, so that `block` need not be in memory.
+        for (i, byte) in to.iter_mut().enumerate() {
+            *byte = (number >> (8 * i)) as u8;
         }
     }
 }
 
-/// The halves of a block as little-endian numbers.
+/// The halves of a block as little-endian numbers, the low one first.
 #[inline(always)]
-#[expect(clippy::cast_possible_truncation, reason = "halves")]
 pub(crate) fn halves(block: &Block) -> [u64; 2] {
     let number = u128::from_le_bytes(*block);
+    #[expect(clippy::cast_possible_truncation, reason = "the low half")]
     [number as u64, (number >> 64) as u64]
+}
+
+#[cold]
+#[inline(never)]
+pub(crate) fn too_long() -> ! {
+    panic!("more bytes than a vector holds")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_every_length() {
+        let bytes: Block = core::array::from_fn(|i| 0xf0 ^ i.to_le_bytes()[0]);
+        for length in 0..=16 {
+            let mut expected = [0; 16];
+            expected[..length].copy_from_slice(&bytes[..length]);
+            assert_eq!(padded(&bytes[..length]), expected);
+            let mut copy = [0xee; 17];
+            copy_part(&bytes, &mut copy[..length]);
+            assert_eq!(copy[..length], bytes[..length]);
+            assert!(copy[length..].iter().all(|byte| *byte == 0xee));
+        }
+    }
 }

@@ -33,8 +33,9 @@ macro_rules! enter {
                 $body
             }
         }
+        let (kernel, token) = ($kernel, $value);
         // SAFETY: tokens exist only where `detect` found every feature enabled here.
-        unsafe { Entry::entry($kernel, $value) }
+        unsafe { Entry::entry(kernel, token) }
     }};
 }
 
@@ -45,7 +46,10 @@ macro_rules! call_part {
     ($token:ident, enable $enable:literal $(, frame $frame:ident)?) => {
         #[inline(always)]
         fn call<P: Part<Self>>(self, part: P) -> P::Out {
-            enter!($token, self, part, Part<$token>, enable $enable, $(frame $frame,)? #[inline(never)], |s, part| part.run(s))
+            enter!(
+                $token, self, part, Part<$token>, enable $enable,
+                $(frame $frame,)? #[inline(never)], |s, part| part.run(s)
+            )
         }
     };
 }

@@ -20,12 +20,6 @@ pub(crate) fn first_mut<T, const N: usize>(slice: &mut [T]) -> &mut [T; N] {
 
 #[cold]
 #[inline(never)]
-pub(crate) fn too_long() -> ! {
-    panic!("more bytes than a vector holds")
-}
-
-#[cold]
-#[inline(never)]
 fn too_short() -> ! {
     panic!("a slice is shorter than the vector operation on it")
 }

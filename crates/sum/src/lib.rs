@@ -71,8 +71,8 @@ pub type Open<'o> = dyn Fn(usize) -> io::Result<Box<dyn Read>> + 'o;
 /// Gets to know how many bytes were read since it was called before.
 pub type Progress<'p> = dyn Fn(u64) + 'p;
 
-/// The digests of `count` streams in their order, or why there is none. Streams are opened when it is their turn: at most
-/// 32 are open at a time, of each of which 128 KiB are in memory.
+/// The digests of `count` streams in their order, or why there is none. Streams are opened when it is their turn: at
+/// most 32 are open at a time, of each of which 128 KiB are in memory; of those that are trees one, with 1 MiB.
 pub fn digests<'a>(
     algorithm: Algorithm,
     levels: Levels,
@@ -90,7 +90,10 @@ pub fn digests<'a>(
         Algorithm::Sha3_512 => side_by_side::<algorithm::Sha3_512>(levels, count, open, progress),
         Algorithm::Sm3 => side_by_side::<algorithm::Sm3>(levels, count, open, progress),
         Algorithm::Blake2b => side_by_side::<algorithm::Blake2b>(levels, count, open, progress),
-        Algorithm::Kt128 => Box::new((0..count).map(move |i| tree(levels, open(i)?, progress))),
+        Algorithm::Kt128 => {
+            let mut piece = Vec::with_capacity(TREE_PIECE);
+            Box::new((0..count).map(move |i| tree(levels, open(i)?, progress, &mut piece)))
+        }
     }
 }
 
@@ -188,12 +191,16 @@ impl<A: Hashing> SideBySide<'_, A> {
 }
 
 /// The digest of one stream as a tree.
-fn tree(levels: Levels, mut source: Box<dyn Read>, progress: &Progress<'_>) -> io::Result<Vec<u8>> {
+fn tree(
+    levels: Levels,
+    mut source: Box<dyn Read>,
+    progress: &Progress<'_>,
+    piece: &mut Vec<u8>,
+) -> io::Result<Vec<u8>> {
     let mut hash = Kt128::with_levels(levels);
-    let mut piece = Vec::with_capacity(TREE_PIECE);
     loop {
-        progress(read(&mut source, TREE_PIECE, &mut piece)?);
-        hash.update(&piece);
+        progress(read(&mut source, TREE_PIECE, piece)?);
+        hash.update(piece);
         if piece.len() < TREE_PIECE {
             let mut digest = vec![0; Algorithm::Kt128.bytes()];
             hash.finish(b"").read(&mut digest);

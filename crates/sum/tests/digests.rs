@@ -4,6 +4,7 @@
 
 use std::{
     cell::Cell,
+    fmt::Write,
     io::{self, Read},
 };
 
@@ -38,7 +39,11 @@ const ABC: [(Algorithm, &str); 9] = [
 ];
 
 fn hexadecimal(digest: &[u8]) -> String {
-    digest.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
+    let mut text = String::new();
+    for byte in digest {
+        write!(text, "{byte:02x}").unwrap();
+    }
+    text
 }
 
 #[test]

@@ -6,7 +6,7 @@
 //! shape, or alone with theirs, are processed one by one.
 //!
 //! CCM needs none of this: its messages are chains in the [lanes](lanelock_core::lanes), where lengths
-//! may differ.
+//! may differ. Nor does GCM, whose texts have vectors of their own.
 
 use core::ptr;
 

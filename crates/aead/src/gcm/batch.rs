@@ -81,7 +81,7 @@ const LONG: u8 = MOST_OF_TWO as u8;
 const MOST_OF_TWO: usize = 2 * MOST;
 
 impl Found {
-    /// Looks at all, and processes those that are not short. `level` is that of most keys.
+    /// Looks at all, and processes those that are not short. `level` is that of the first key.
     #[inline(always)]
     fn new<C: SizedCipher, const SEAL: bool>(
         messages: &mut [Message<'_, Gcm<C>>],
@@ -120,7 +120,7 @@ impl Found {
         Self { sizes, count, sorted, one_key: other_keys == 0 }
     }
 
-    /// Puts the short ones to `sorted`, those of fewer vectors first.
+    /// Puts the short ones to `sorted`, those of fewer vectors first. Behind them there may be others.
     #[inline(always)]
     fn sort<'m, 'a, A>(
         &self,
@@ -151,7 +151,7 @@ impl Found {
     }
 }
 
-/// Of groups.
+/// Why no place of a group is empty.
 const FULL: &str = "as many short messages are sorted as there are";
 
 /// How many vectors of so many blocks a text takes, less one: a size of a short one.
@@ -176,7 +176,7 @@ impl<C: SizedCipher, const ONE_KEY: bool, const SEAL: bool> Kernel
         assert!(const { S::VECTORS > 1 }, "one by one at the portable level");
         let Some([first, ..]) = self.groups.first() else { return };
         let GcmKey { key, powers } = &first.as_ref().expect(FULL).key.key;
-        let side_by_side = SideBySide::<S, C, ONE_KEY, SEAL> {
+        let kernel = Group::<S, C, ONE_KEY, SEAL> {
             s,
             keys: SameKey::new(s, key.keys()),
             first_powers: powers,
@@ -190,26 +190,26 @@ impl<C: SizedCipher, const ONE_KEY: bool, const SEAL: bool> Kernel
             // They are sorted: the last has the most.
             let size = size_of_text(S::WIDTH, messages[WIDEST - 1].data.len());
             let together = S::WIDTH == WIDEST && ONE_KEY && size == 0;
-            let v = together.then(|| side_by_side.together(&messages));
+            let v = together.then(|| kernel.together(&messages));
             if let Some((mut messages, texts)) = before.take() {
-                side_by_side.finish(&mut messages, texts);
+                kernel.finish(&mut messages, texts);
             }
             if let Some(v) = v {
-                let texts = side_by_side.text_each(&mut messages, v);
+                let texts = kernel.text_each(&mut messages, v);
                 before = Some((messages, texts));
             } else {
-                let texts = side_by_side.texts_of(&mut messages, size);
-                side_by_side.finish(&mut messages, texts);
+                let texts = kernel.texts_of(&mut messages, size);
+                kernel.finish(&mut messages, texts);
             }
         }
         if let Some((mut messages, texts)) = before.take() {
-            side_by_side.finish(&mut messages, texts);
+            kernel.finish(&mut messages, texts);
         }
     }
 }
 
 /// Works on as many messages as the widest vector has lanes.
-struct SideBySide<'k, S: AesClmul, C: SizedCipher, const ONE_KEY: bool, const SEAL: bool> {
+struct Group<'k, S: AesClmul, C: SizedCipher, const ONE_KEY: bool, const SEAL: bool> {
     s: S,
     /// The key of all messages, if they have one.
     keys: SameKey<'k, S, C::Cipher>,
@@ -218,7 +218,7 @@ struct SideBySide<'k, S: AesClmul, C: SizedCipher, const ONE_KEY: bool, const SE
 }
 
 impl<S: AesClmul, C: SizedCipher, const ONE_KEY: bool, const SEAL: bool>
-    SideBySide<'_, S, C, ONE_KEY, SEAL>
+    Group<'_, S, C, ONE_KEY, SEAL>
 {
     /// The nonces of the messages.
     #[inline(always)]

@@ -37,7 +37,10 @@ macro_rules! limbs {
             $(
                 /// The same of a kernel whose numbers lie in groups of lanes.
                 pub(crate) fn $groups<K: GroupKernel>(self, kernel: K) -> K::Out {
-                    enter!($token, self, kernel, GroupKernel, enable $enable, frame align_stack, |s, kernel| kernel.run(s))
+                    enter!(
+                        $token, self, kernel, GroupKernel, enable $enable,
+                        frame align_stack, |s, kernel| kernel.run(s)
+                    )
                 }
             )?
         }

@@ -18,13 +18,14 @@ mod planes;
 mod products;
 mod s_box;
 
+use crate::block::halves;
 use crate::matrix::times_matrix;
 use crate::vectors::{LAST, STEPS, WIDEST, sealed::Sealed};
 use crate::{AesRounds, Begun, Beside, Block, Blocks, Clmul, Kernel, Part, RoundKeys, Windows};
 use planes::{
     add_key, decrypt_round, encrypt_round, expand, inv_mix_columns, slice, sub_word, unslice,
 };
-use products::{clmul, from_halves, halves};
+use products::{clmul, from_halves};
 use s_box::Planes;
 
 /// The token of the portable level, with `W` blocks a vector (1 to 4). Needs no instruction set.

@@ -2,13 +2,6 @@
 
 use crate::Block;
 
-/// The halves of a block as little-endian numbers, the low one first.
-pub(super) fn halves(block: &Block) -> [u64; 2] {
-    let number = u128::from_le_bytes(*block);
-    #[expect(clippy::cast_possible_truncation, reason = "the low half")]
-    [number as u64, (number >> 64) as u64]
-}
-
 pub(super) fn from_halves([low, high]: [u64; 2]) -> Block {
     (u128::from(high) << 64 | u128::from(low)).to_le_bytes()
 }

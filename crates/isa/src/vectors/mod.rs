@@ -106,9 +106,11 @@ pub trait Blocks: Copy + sealed::Sealed {
     /// Lane *i* = `blocks[i]`, for blocks that lie anywhere.
     fn load_each(self, blocks: &[&Block]) -> Self::V;
 
-    /// The first bytes of a vector from `src`, at most `16 * WIDTH`, and zeros behind them. Here for one block or two.
+    /// The first bytes of a vector from `src`, at most `16 * WIDTH`, and zeros behind them. This body is for vectors of
+    /// one block or two; levels with wider ones have their own.
     #[inline(always)]
     fn load_part(self, src: &[u8]) -> Self::V {
+        const { assert!(Self::WIDTH <= 2) };
         if src.len() == 16 * Self::WIDTH {
             return self.load(src.as_chunks().0);
         }
@@ -126,9 +128,11 @@ pub trait Blocks: Copy + sealed::Sealed {
             self.in_first_lane(last)
         }
     }
-    /// Stores the first `dst.len()` bytes of a vector, at most `16 * WIDTH`. Here for one block or two.
+    /// Stores the first `dst.len()` bytes of a vector, at most `16 * WIDTH`. This body is as that of
+    /// [`load_part`](Blocks::load_part).
     #[inline(always)]
     fn store_part(self, v: Self::V, dst: &mut [u8]) {
+        const { assert!(Self::WIDTH <= 2) };
         if dst.len() == 16 * Self::WIDTH {
             return self.store(v, dst.as_chunks_mut().0);
         }

@@ -15,7 +15,10 @@ macro_rules! parts {
 
 /// Implements the traits of a token by the leaves of its width.
 macro_rules! traits {
-    ($token:ident, enable $enable:literal, width $width:literal, $vector:ty, leaves $leaf:ident, pair $pair:ident, parts $parts:ident) => {
+    (
+        $token:ident, enable $enable:literal, width $width:literal, $vector:ty, leaves $leaf:ident, pair $pair:ident,
+        parts $parts:ident
+    ) => {
         impl Sealed for $token {}
 
         impl Blocks for $token {

@@ -293,7 +293,7 @@ fn first(bytes: usize) -> u64 {
 #[target_feature(enable = "avx512f,avx512bw,bmi2")]
 pub(super) fn load_part(src: &[u8]) -> __m512i {
     if src.len() > 64 {
-        crate::slices::too_long();
+        crate::block::too_long();
     }
     let mask = first(src.len());
     // SAFETY: the mask selects bytes of the reference only; the others are neither read nor can
@@ -305,7 +305,7 @@ pub(super) fn load_part(src: &[u8]) -> __m512i {
 #[target_feature(enable = "avx512f,avx512bw,bmi2")]
 pub(super) fn store_part(v: __m512i, dst: &mut [u8]) {
     if dst.len() > 64 {
-        crate::slices::too_long();
+        crate::block::too_long();
     }
     let mask = first(dst.len());
     // SAFETY: the mask selects bytes of the reference only; the others are neither written nor can

@@ -44,7 +44,14 @@ fn each<C: SizedCipher, const SEAL: bool>(messages: &mut [Message<'_, Gcm<C>>]) 
         return messages.iter_mut().for_each(Message::alone::<SEAL>);
     }
     for messages in messages.chunks_mut(CHUNK) {
-        let found = Found::new::<C, SEAL>(messages, level);
+        let found = Found::new(messages, level);
+        if found.count < messages.len() {
+            for (message, size) in messages.iter_mut().zip(&found.sizes) {
+                if *size == LONG {
+                    message.alone::<SEAL>();
+                }
+            }
+        }
         let mut sorted = [const { None }; CHUNK + 1];
         found.sort(messages, &mut sorted);
         let (groups, rest) = sorted[..found.count.min(CHUNK)].as_chunks_mut();
@@ -81,12 +88,9 @@ const LONG: u8 = MOST_OF_TWO as u8;
 const MOST_OF_TWO: usize = 2 * MOST;
 
 impl Found {
-    /// Looks at all, and processes those that are not short. `level` is that of the first key.
+    /// Looks at all. `level` is that of the first key.
     #[inline(always)]
-    fn new<C: SizedCipher, const SEAL: bool>(
-        messages: &mut [Message<'_, Gcm<C>>],
-        level: AesLevel,
-    ) -> Self {
+    fn new<C: SizedCipher>(messages: &[Message<'_, Gcm<C>>], level: AesLevel) -> Self {
         let width = level.width();
         let most = 16 * width * if width == 2 { MOST_OF_TWO } else { MOST };
         let mut sizes = [LONG; CHUNK];
@@ -109,13 +113,6 @@ impl Found {
             }
             sorted &= before <= *size;
             before = *size;
-        }
-        if count < messages.len() {
-            for (message, size) in messages.iter_mut().zip(&sizes) {
-                if *size == LONG {
-                    message.alone::<SEAL>();
-                }
-            }
         }
         Self { sizes, count, sorted, one_key: other_keys == 0 }
     }

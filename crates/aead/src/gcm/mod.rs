@@ -5,8 +5,8 @@
 //! (7.1).
 //!
 //! CTR and GHASH run side by side in groups of 8 vectors: see `stitch`, which has the reason for the
-//! order and the registers. Short texts are sealed in groups of 4, where vectors have 512 bits. Less than a group is hashed as one sum with one reduction, and a message
-//! of a few vectors has a kernel of its own (`short`).
+//! order and the registers. Short texts are sealed in groups of 4, where vectors have 512 bits. Less than a group is
+//! hashed as one sum with one reduction, and a message of a few vectors has a kernel of its own (`short`).
 
 mod batch;
 mod short;

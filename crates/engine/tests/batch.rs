@@ -169,13 +169,18 @@ fn gcm_of_every_pair_of_lengths() {
                 (false, true) => 1,
                 (false, false) => 5,
             };
+            // So many that those without long AAD are enough to go side by side: with narrow vectors that is 24.
+            let count = if level.name() == "vaes512" { 12 } else { 32 };
             for a in (0..=LONGEST).step_by(step) {
                 for b in (a / step % step..=LONGEST).step_by(step) {
-                    // Lanes with four, two and none of `a`, since messages of fewer vectors go first.
-                    let pair: [&Sealed; 12] = core::array::from_fn(|i| {
-                        let length = if i % 2 == 0 { a } else { b };
-                        &sealed[length][(a + 2 * b + i) % AADS.len()]
-                    });
+                    // Lanes with four, two and none of `a`, since messages of fewer vectors go first. Those that tell
+                    // whether a batch goes side by side have short AAD.
+                    let message = |i: usize| {
+                        let aads = if i < 4 { 1..4 } else { 0..AADS.len() };
+                        let aad = aads.start + (a + 2 * b + i) % aads.len();
+                        &sealed[if i.is_multiple_of(2) { a } else { b }][aad]
+                    };
+                    let pair: Vec<_> = (0..count).map(message).collect();
                     sealed_together(&keys, &text, &pair);
                     opened_together(&keys, &text, &pair, (a + b) % pair.len());
                 }

@@ -147,13 +147,20 @@ fn published_vectors() {
     }
 }
 
-/// All published cases of one key size as one batch, each with a key of its own.
+/// All published cases of one key size as one batch, each with a key of its own, beside long messages: without these
+/// they would go one by one.
 fn in_a_batch<A: Sized>(level: AesLevel) {
     let cases: Vec<_> = vectors()
         .into_iter()
         .filter(|case| case.key.len() == A::BYTES)
         .filter_map(|case| Some((A::make(&case.key, level).tags(case.tag.len()).ok()?, case)))
         .collect();
+    let (long_key, long) = (A::make(&vec![9; A::BYTES], level), vec![7; 1 << 16]);
+    // At the portable level all go in lanes.
+    let count = if level == portable() { 0 } else { 24 };
+    let sealed = long_key.seal_vec(&[3; 12], b"", &long).unwrap();
+    let (ciphertext, tag) = sealed.split_at(long.len());
+    let mut others: Vec<_> = (0..count).map(|_| (ciphertext.to_vec(), tag.to_vec())).collect();
     let mut buffers: Vec<_> =
         cases.iter().map(|(_, case)| (case.ciphertext.clone(), case.tag.clone())).collect();
     let mut messages: Vec<_> = cases
@@ -161,6 +168,9 @@ fn in_a_batch<A: Sized>(level: AesLevel) {
         .zip(&mut buffers)
         .map(|((key, case), (data, tag))| Message::new(key, &case.nonce, &case.aad, data, tag))
         .collect();
+    messages.extend(
+        others.iter_mut().map(|(data, tag)| Message::new(&long_key, &[3; 12], b"", data, tag)),
+    );
     let opened = batch::open(&mut messages);
     let results: Vec<_> = messages.iter().map(|message| message.result).collect();
     assert_eq!(opened, results.iter().copied().find(Result::is_err).unwrap_or(Ok(())));
@@ -180,7 +190,12 @@ fn in_a_batch<A: Sized>(level: AesLevel) {
         .zip(&mut buffers)
         .map(|((key, case), (data, tag))| Message::new(key, &case.nonce, &case.aad, data, tag))
         .collect();
+    assert!(others.iter().all(|(data, _)| *data == long));
+    messages.extend(
+        others.iter_mut().map(|(data, tag)| Message::new(&long_key, &[3; 12], b"", data, tag)),
+    );
     assert_eq!(batch::seal(&mut messages), Ok(()));
+    assert!(others.iter().all(|(data, sealed)| data == ciphertext && sealed == tag));
     for ((_, case), (data, tag)) in valid().zip(&buffers) {
         let what = format!("{} {} at {level}", case.source, case.name);
         assert_eq!((data, tag), (&case.ciphertext, &case.tag), "{what}");

@@ -38,8 +38,14 @@ pub(crate) trait SideBySide: Aead + Sized {
     /// The level of the key.
     fn level(&self) -> AesLevel;
     /// The shape of a message, as a number below 2^14; `None` if it is faster alone, or has lengths that
-    /// are an error. `same_key` says whether the next message has the same key, if there is one.
-    fn shape(&self, lengths: Lengths, same_key: bool) -> Option<usize>;
+    /// are an error.
+    fn shape(&self, lengths: Lengths) -> Option<usize>;
+    /// Whether to look for groups among messages, of which there are [`FEW`] or more. `level` is that of the first key.
+    #[inline(always)]
+    fn pays(level: AesLevel, messages: &[Message<'_, Self>]) -> bool {
+        let _ = level;
+        has_groups(messages)
+    }
     /// Seals or opens a group.
     fn run<const SEAL: bool>(group: MessageGroup<'_, '_, '_, Self>, rows: &mut Self::Rows);
 }
@@ -95,23 +101,25 @@ pub(crate) const FEW: usize = 8;
 #[inline]
 pub(crate) fn run_all<A: SideBySide, const SEAL: bool>(messages: &mut [Message<'_, A>]) {
     for messages in messages.chunks_mut(CHUNK) {
-        if lengths_in(messages) * FEW > messages.len() {
-            messages.iter_mut().for_each(Message::alone::<SEAL>);
-        } else {
+        if messages.len() >= FEW && A::pays(messages[0].key.level(), messages) {
             run_chunk::<A, SEAL>(messages);
+        } else {
+            messages.iter_mut().for_each(Message::alone::<SEAL>);
         }
     }
 }
 
-/// How many lengths of text there are, or fewer. Where there are nearly as many as messages, looking for groups
-/// would take longer than they save.
+/// Whether there are many messages for each length of text. If not, looking for groups would take longer than they
+/// save.
 #[inline(always)]
-fn lengths_in<A>(messages: &[Message<'_, A>]) -> usize {
+pub(crate) fn has_groups<A>(messages: &[Message<'_, A>]) -> bool {
     let seen = messages.iter().fold(0_u128, |seen, message| seen | 1 << (message.data.len() % 128));
-    seen.count_ones() as usize
+    seen.count_ones() as usize * FEW <= messages.len()
 }
 
-/// At most [`CHUNK`] messages. Groups of fewer than [`FEW`] are processed one by one.
+/// At most [`CHUNK`] messages. Groups of fewer than [`FEW`] are processed one by one. Not inlined: messages that all go
+/// one by one do not need its frame.
+#[inline(never)]
 fn run_chunk<A: SideBySide, const SEAL: bool>(messages: &mut [Message<'_, A>]) {
     let mut rows = A::rows();
     let (mut kinds, mut found) = ([0; CHUNK], [const { None }; CHUNK]);
@@ -174,7 +182,7 @@ fn find<'m, 'a, A: SideBySide, const SEAL: bool>(
             // Different keys can share a kernel, different levels cannot.
             let level = key.level().rank() << SHAPE_BITS;
             #[expect(clippy::cast_possible_truncation, reason = "17 bits")]
-            key.shape(lengths, !key_each).map(|shape| (level | shape) as u32)
+            key.shape(lengths).map(|shape| (level | shape) as u32)
         };
         let kind = kind_of(key);
         let alike = |message: &&Message<'_, A>| {

@@ -13,7 +13,7 @@
     reason = "loops of constant length, whose values stay in registers"
 )]
 
-use core::ptr;
+use core::{mem, ptr};
 
 use lanelock_isa::{AesClmul, AesLevel, Blocks, Kernel, WIDEST};
 
@@ -21,7 +21,7 @@ use super::{
     Gcm, GcmKey,
     short::{MOST, NUMBERS, splat_nonce},
 };
-use crate::batch::{Batch, Message, group::FEW};
+use crate::batch::{Batch, Message};
 use lanelock_core::cipher::{Cipher, SameKey, SizedCipher};
 use lanelock_hash::field::{Factor, Powers, Sum};
 
@@ -35,37 +35,88 @@ impl<C: SizedCipher> Batch for Gcm<C> {
     }
 }
 
-/// Short messages side by side, others one by one: all of them at the portable level, where the planes of a message
-/// are full.
-fn each<C: SizedCipher, const SEAL: bool>(messages: &mut [Message<'_, Gcm<C>>]) {
-    let Some(first) = messages.first() else { return };
-    let level = first.key.level();
-    if messages.len() < FEW || level == AesLevel::PORTABLE {
+/// Short messages side by side where that pays, others one by one: all of them at the portable level, where the planes
+/// of a message are full.
+fn each<C: SizedCipher, const SEAL: bool>(mut messages: &mut [Message<'_, Gcm<C>>]) {
+    if messages.len() < fewest(WIDEST) {
         return messages.iter_mut().for_each(Message::alone::<SEAL>);
     }
-    for messages in messages.chunks_mut(CHUNK) {
-        let found = Found::new(messages, level);
-        if found.count < messages.len() {
-            for (message, size) in messages.iter_mut().zip(&found.sizes) {
-                if *size == LONG {
-                    message.alone::<SEAL>();
-                }
+    let level = messages[0].key.level();
+    let few = if level == AesLevel::PORTABLE { usize::MAX } else { fewest(level.width()) };
+    while messages.len() >= few {
+        let all = mem::take(&mut messages);
+        let pays = pays(all, level);
+        let (now, later) = all.split_at_mut(if pays { CHUNK.min(all.len()) } else { SAMPLE });
+        messages = later;
+        if !(pays && side_by_side::<C, SEAL>(now, level)) {
+            now.iter_mut().for_each(Message::alone::<SEAL>);
+        }
+    }
+    messages.iter_mut().for_each(Message::alone::<SEAL>);
+}
+
+/// Those of a chunk that are short side by side, the others one by one; nothing of that, and `false`, if too many are
+/// long. Not inlined: a few messages that go one by one do not need its frame.
+#[inline(never)]
+fn side_by_side<C: SizedCipher, const SEAL: bool>(
+    messages: &mut [Message<'_, Gcm<C>>],
+    level: AesLevel,
+) -> bool {
+    let found = Found::new(messages, level);
+    if found.count < fewest(level.width()) || 4 * found.count < 3 * messages.len() {
+        return false;
+    }
+    if found.count < messages.len() {
+        for (message, size) in messages.iter_mut().zip(&found.sizes) {
+            if *size == LONG {
+                message.alone::<SEAL>();
             }
         }
-        let mut sorted = [const { None }; CHUNK + 1];
-        found.sort(messages, &mut sorted);
-        let (groups, rest) = sorted[..found.count.min(CHUNK)].as_chunks_mut();
-        if found.one_key {
-            level.run(Short::<C, true, SEAL> { groups });
-        } else {
-            level.run(Short::<C, false, SEAL> { groups });
-        }
-        rest.iter_mut().flatten().for_each(|message| message.alone::<SEAL>());
     }
+    let mut sorted = [const { None }; CHUNK + 1];
+    found.sort(messages, &mut sorted);
+    let (groups, rest) = sorted[..found.count.min(CHUNK)].as_chunks_mut();
+    if found.one_key {
+        level.run(Short::<C, true, SEAL> { groups });
+    } else {
+        level.run(Short::<C, false, SEAL> { groups });
+    }
+    rest.iter_mut().flatten().for_each(|message| message.alone::<SEAL>());
+    true
 }
 
 /// Messages looked at together.
 const CHUNK: usize = 64;
+
+/// With fewer short messages there is no gain: looking at them, and setting up, costs as much. The binary `mixes` of the
+/// lab's worker says where that is.
+fn fewest(width: usize) -> usize {
+    if width == WIDEST { 8 } else { 24 }
+}
+
+/// So many messages tell what the next are like: to look at all would take some of the time of those that go one by one.
+const SAMPLE: usize = 4;
+
+/// Whether messages like the first ones take less time side by side than one by one: see [`fewest`].
+///
+/// One by one, a processor that foresees every branch is fast, and equal lengths are foreseen. Then a gain is left where
+/// a vector has many lanes, and for AAD, whose products go together.
+#[inline(always)]
+fn pays<C: SizedCipher>(messages: &[Message<'_, Gcm<C>>], level: AesLevel) -> bool {
+    let (Some(sample), width) = (messages.first_chunk::<SAMPLE>(), level.width()) else {
+        return false;
+    };
+    let short = sample.iter().filter(|message| is_short(message, level).is_some()).count();
+    let [first, second, ..] = sample;
+    let text = first.data.len();
+    let foreseen = sample.iter().all(|message| message.data.len() == text);
+    let (one_key, with_aad) = (ptr::eq(first.key, second.key), !first.aad.is_empty());
+    match width {
+        1 => short == SAMPLE && with_aad && !(foreseen && text > 32),
+        2 => short == SAMPLE && with_aad,
+        _ => short > SAMPLE / 2 && (!foreseen || one_key || with_aad),
+    }
+}
 
 /// What is known of the messages of a chunk.
 struct Found {
@@ -81,33 +132,33 @@ struct Found {
 
 /// What is not short.
 #[expect(clippy::cast_possible_truncation, reason = "a small number")]
-const LONG: u8 = MOST_OF_TWO as u8;
+const LONG: u8 = MOST as u8;
 
-/// The most vectors of a short text where they have two blocks: there are powers of the hash key for so many blocks of
-/// text, one of AAD, and one of lengths (nine vectors). With vectors of one block, longer messages are faster alone.
-const MOST_OF_TWO: usize = 2 * MOST;
+/// The size of a short message: of how many vectors its text is, less one.
+#[inline(always)]
+fn is_short<C: SizedCipher>(message: &Message<'_, Gcm<C>>, level: AesLevel) -> Option<u8> {
+    let (text, width) = (message.data.len(), level.width());
+    let short = message.nonce.len() == 12
+        && message.aad.len() <= 16
+        && text <= 16 * width * MOST
+        && message.tag.len() == message.key.tag_length
+        && message.key.level() == level;
+    short.then(|| size_of_text(width, text))
+}
 
 impl Found {
     /// Looks at all. `level` is that of the first key.
     #[inline(always)]
     fn new<C: SizedCipher>(messages: &[Message<'_, Gcm<C>>], level: AesLevel) -> Self {
-        let width = level.width();
-        let most = 16 * width * if width == 2 { MOST_OF_TWO } else { MOST };
         let mut sizes = [LONG; CHUNK];
         // What the loop finds stays in registers, since nothing is called in it: in memory, each message would wait
-        // for the one before. All keys are compared with that of the first message, short or not: where only that one
-        // has another, the others take the kernel of many keys.
+        // for the one before. All keys are compared with that of the first message, short or not:
+        // where only that one has another, the others take the kernel of many keys.
         let first = messages.first().map_or(ptr::null(), |first| ptr::from_ref(first.key)).addr();
         let (mut count, mut sorted, mut other_keys, mut before) = (0, true, 0, 0);
         for (message, size) in messages.iter().zip(&mut sizes) {
-            let text = message.data.len();
-            let fits = message.nonce.len() == 12
-                && message.aad.len() <= 16
-                && text <= most
-                && message.tag.len() == message.key.tag_length
-                && message.key.level() == level;
-            if fits {
-                *size = size_of_text(width, text);
+            if let Some(short) = is_short(message, level) {
+                *size = short;
                 count += 1;
                 other_keys |= ptr::from_ref(message.key).addr() ^ first;
             }
@@ -239,11 +290,10 @@ impl<S: AesClmul, C: SizedCipher, const ONE_KEY: bool, const SEAL: bool>
         size: u8,
     ) -> [(S::V, Sum<S::V>); WIDEST] {
         match size {
-            0 => self.texts::<1, 2, false>(messages),
-            1 => self.texts::<2, 3, false>(messages),
-            2 => self.texts::<3, 4, false>(messages),
-            4.. if S::WIDTH == 2 => self.texts::<MOST, { MOST + 1 }, true>(messages),
-            _ => self.texts::<MOST, { MOST + 1 }, false>(messages),
+            0 => self.texts::<1, 2>(messages),
+            1 => self.texts::<2, 3>(messages),
+            2 => self.texts::<3, 4>(messages),
+            _ => self.texts::<MOST, { MOST + 1 }>(messages),
         }
     }
 
@@ -300,7 +350,7 @@ impl<S: AesClmul, C: SizedCipher, const ONE_KEY: bool, const SEAL: bool>
         let nonces = self.nonces(messages);
         let mut v = [s.xor(s.join_lanes(nonces), s.splat(&NUMBERS[0])); WIDEST + 1];
         for lane in 0..WIDEST {
-            [v[lane]] = counters(s, s.splat_narrow(nonces[lane]), 0);
+            [v[lane]] = counters(s, s.splat_narrow(nonces[lane]));
         }
         C::Cipher::encrypt::<_, { WIDEST + 1 }>(s, v, self.keys)
     }
@@ -315,15 +365,15 @@ impl<S: AesClmul, C: SizedCipher, const ONE_KEY: bool, const SEAL: bool>
         let s = self.s;
         let mut sums = [Sum::zero(s); WIDEST];
         for lane in 0..WIDEST {
-            sums[lane] = self.text::<1>([streams[lane]], messages[lane], 0);
+            sums[lane] = self.text::<1>([streams[lane]], messages[lane]);
         }
         [(streams[WIDEST], Sum::of_lanes(s, sums)); WIDEST]
     }
 
-    /// `N` vectors of each text, and with `MORE` what is behind them, one text behind another: the processor takes the
-    /// rounds of one beside the products of the one before. `M` is `N` and one.
+    /// Texts of at most `N` vectors, one behind another: the processor takes the rounds of one beside the products of
+    /// the one before. `M` is `N` and one.
     #[inline(always)]
-    fn texts<const N: usize, const M: usize, const MORE: bool>(
+    fn texts<const N: usize, const M: usize>(
         &self,
         messages: &mut [&mut Message<'_, Gcm<C>>; WIDEST],
     ) -> [(S::V, Sum<S::V>); WIDEST] {
@@ -342,7 +392,7 @@ impl<S: AesClmul, C: SizedCipher, const ONE_KEY: bool, const SEAL: bool>
                 if !ONE_KEY {
                     keys = SameKey::new(s, message.key.key.key.keys());
                 }
-                let mut stream = counters::<S, N>(s, nonce, 0);
+                let mut stream = counters::<S, N>(s, nonce);
                 // With one key, the blocks J0 of all lanes go with the first text; otherwise that of each with it.
                 if lane == 0 || !ONE_KEY {
                     let mut v = [s.xor(if ONE_KEY { mask } else { nonce }, one); M];
@@ -358,13 +408,7 @@ impl<S: AesClmul, C: SizedCipher, const ONE_KEY: bool, const SEAL: bool>
                 } else {
                     stream = C::Cipher::encrypt::<_, N>(s, stream, keys);
                 }
-                sums[lane] = self.text::<N>(stream, message, 0);
-                let mut done = N * S::WIDTH;
-                while MORE && 16 * done < message.data.len() {
-                    stream = C::Cipher::encrypt::<_, N>(s, counters(s, nonce, done), keys);
-                    sums[lane].join(s, self.text::<N>(stream, message, done));
-                    done += N * S::WIDTH;
-                }
+                sums[lane] = self.text::<N>(stream, message);
             }
             if !ONE_KEY {
                 mask = s.join_lanes(masks);
@@ -374,19 +418,17 @@ impl<S: AesClmul, C: SizedCipher, const ONE_KEY: bool, const SEAL: bool>
         texts
     }
 
-    /// Up to `N` vectors of the text of a message, from block `at` on. Returns the sum of the products of their
-    /// ciphertext.
+    /// The text of a message, of at most `N` vectors. Returns the sum of the products of the ciphertext.
     #[inline(always)]
     fn text<const N: usize>(
         &self,
         stream: [S::V; N],
         message: &mut Message<'_, Gcm<C>>,
-        at: usize,
     ) -> Sum<S::V> {
         let s = self.s;
         let blocks = blocks(message.data);
         let factors = self.powers(message).last(blocks + 1);
-        let mut rest = &mut message.data[16 * at..];
+        let mut rest = &mut *message.data;
         let mut sum = Sum::zero(s);
         for i in 0..N {
             let (part, behind) = rest.split_at_mut(rest.len().min(16 * S::WIDTH));
@@ -397,7 +439,7 @@ impl<S: AesClmul, C: SizedCipher, const ONE_KEY: bool, const SEAL: bool>
             // Behind the text the exclusive or left key stream: cleared, as GHASH pads with zeros.
             let ciphertext = if SEAL { s.keep(result, part.len()) } else { text };
             // The factors behind the last block do not count.
-            sum.add(s, s.reverse(ciphertext), factors.at(s, (at + i * S::WIDTH).min(blocks)));
+            sum.add(s, s.reverse(ciphertext), factors.at(s, (i * S::WIDTH).min(blocks)));
         }
         sum
     }
@@ -409,12 +451,12 @@ impl<S: AesClmul, C: SizedCipher, const ONE_KEY: bool, const SEAL: bool>
     }
 }
 
-/// The counters of `N` vectors of text, from block `at` on.
+/// The counters of `N` vectors of text.
 #[inline(always)]
-fn counters<S: Blocks, const N: usize>(s: S, nonce: S::V, at: usize) -> [S::V; N] {
+fn counters<S: Blocks, const N: usize>(s: S, nonce: S::V) -> [S::V; N] {
     let mut counters = [nonce; N];
     for i in 0..N {
-        counters[i] = s.xor(nonce, s.load(&NUMBERS[1 + at + i * S::WIDTH..]));
+        counters[i] = s.xor(nonce, s.load(&NUMBERS[1 + i * S::WIDTH..]));
     }
     counters
 }

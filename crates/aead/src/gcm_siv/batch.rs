@@ -64,7 +64,7 @@ impl<C: SivCipher> SideBySide for GcmSiv<C> {
 
     /// Blocks of AAD, and of text.
     #[inline(always)]
-    fn shape(&self, Lengths { nonce, aad, text, tag }: Lengths, _: bool) -> Option<usize> {
+    fn shape(&self, Lengths { nonce, aad, text, tag }: Lengths) -> Option<usize> {
         let (aad, text) = (aad.div_ceil(16), text.div_ceil(16));
         let side_by_side = nonce == 12 && tag == 16 && aad <= MOST_AAD && text <= MOST_TEXT;
         side_by_side.then_some(aad << 5 | text)

@@ -9,9 +9,9 @@
 //! At most five rows are encrypted together: 5 states, the offsets, the checksum and the mask of the
 //! tag, and the round keys: 20 registers with 11 of them.
 
-use core::slice;
+use core::{ptr, slice};
 
-use lanelock_isa::{AesClmul, AesLevel, Block, Blocks, Kernel, wipe};
+use lanelock_isa::{AesClmul, AesLevel, Block, Blocks, Kernel, WIDEST, wipe};
 
 use super::{
     Ocb3, Ocb3Key, end_mark,
@@ -21,7 +21,7 @@ use super::{
 };
 use crate::batch::{
     Batch, Message,
-    group::{LANES, LaneBlocks, Lengths, MessageGroup, SideBySide, run_all},
+    group::{LANES, LaneBlocks, Lengths, MessageGroup, SideBySide, has_groups, run_all},
     keys::{BatchKeys, KeyEach, OneKey},
 };
 use lanelock_core::{
@@ -72,9 +72,27 @@ impl<C: SizedCipher> SideBySide for Ocb3<C> {
 
     /// See [`Ocb3Shape::number`].
     #[inline(always)]
-    fn shape(&self, Lengths { nonce, aad, text, tag }: Lengths, _: bool) -> Option<usize> {
+    fn shape(&self, Lengths { nonce, aad, text, tag }: Lengths) -> Option<usize> {
         let valid = self.0.check(nonce, aad, text, tag).is_ok();
         valid.then(|| Ocb3Shape::number(aad, text))
+    }
+
+    /// The rows of a message alone do not wait for one another, so that lanes are a gain where there are many, and
+    /// nothing is to be sorted. With a key each, the gain is the pad of a partial block.
+    #[inline(always)]
+    fn pays(level: AesLevel, messages: &[Message<'_, Self>]) -> bool {
+        if level == AesLevel::PORTABLE {
+            return has_groups(messages);
+        }
+        let length = messages[0].data.len();
+        let many = if ptr::eq(messages[0].key, messages[1].key) {
+            messages.len() >= LANES
+        } else {
+            messages.len() >= 2 * LANES && length > 16 && !length.is_multiple_of(16)
+        };
+        level.width() == WIDEST
+            && many
+            && messages.iter().all(|message| message.data.len() == length)
     }
 
     #[inline(always)]
@@ -200,6 +218,7 @@ where
 
     #[inline(always)]
     fn run<S: AesClmul>(self, s: S) {
+        assert!(const { S::VECTORS == 1 || S::WIDTH == WIDEST }, "one by one: see `pays`");
         let Self { keys, shape, aad, text, rows } = self;
         let shape = Ocb3Shape::new(shape, S::WIDTH);
         let used = text.len().min(LANES);

@@ -2,7 +2,9 @@
 
 use lanelock::AesLevel;
 use lanelock_lab_common::{Buffer, Data, Prepared, Row, call, keys};
-use lanelock_pubkey::{Curve, Error, Hash, P256, P384, SystemRandom, ecdh, ecdsa, ed25519, rsa, x25519};
+use lanelock_pubkey::{
+    Curve, Error, Hash, P256, P384, SystemRandom, ecdh, ecdsa, ed25519, rsa, x25519,
+};
 use lanelock_speed::workload::limb_levels;
 
 /// The call of `row`, if it is about public keys and can be compared, or makes signatures.

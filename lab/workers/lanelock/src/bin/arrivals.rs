@@ -15,7 +15,8 @@ use std::{
 
 use lanelock_lab_common::{clock, worker::pin};
 use lanelock_pubkey::{
-    Batcher, Error, Hash, Operation, P256, Policy, Random, SystemRandom, ecdsa, rsa, run_batch, x25519,
+    Batcher, Error, Hash, Operation, P256, Policy, Random, SystemRandom, ecdsa, rsa, run_batch,
+    x25519,
 };
 use lanelock_speed::plot::{Line, LineChart};
 
@@ -159,8 +160,7 @@ fn main() {
         (
             "RSA-2048, PSS",
             costs(|| {
-                rsa::Sign::new(&rsa, rsa::Scheme::pss(Hash::Sha256), &[7; 32])
-                    .expect("a digest")
+                rsa::Sign::new(&rsa, rsa::Scheme::pss(Hash::Sha256), &[7; 32]).expect("a digest")
             }),
         ),
         ("ECDSA P-256", costs(|| ecdsa::Sign::new(&ecdsa, hash, &[7; 32]).expect("a digest"))),

@@ -1,5 +1,5 @@
 //! Is a batch ever slower than its messages one by one? Random batches of every AEAD that has them, each measured
-//! both ways in turns.
+//! both ways in turns; and one by one beside itself, which is what the measure itself is off by.
 //!
 //!     cargo run --release -p lanelock-lab-lanelock --bin mixes -- [MIXES [SEED [PROCESSOR]]]
 //!
@@ -14,12 +14,13 @@ use lanelock::{
 };
 use lanelock_lab_common::{clock, worker::pin};
 
-/// Calls with lengths of their own before those of the first come again, so that none can be foreseen.
-const CALLS: usize = 16;
+/// So many messages have lengths of their own before those of the first call come again: more than a processor can
+/// learn.
+const FRESH: usize = 4096;
 /// Turns of both ways; the median of their ratios counts.
-const TURNS: usize = 7;
+const TURNS: usize = 31;
 /// Windows of 40 us in a turn.
-const WINDOWS: usize = 5;
+const WINDOWS: usize = 3;
 /// The longest text in bytes.
 const LONGEST: usize = 4096;
 
@@ -40,10 +41,12 @@ impl Random {
     }
 }
 
-/// Text and AAD of each message of each call, and whether each has a key of its own.
+/// The bytes of text of each message of each call, those of AAD, and whether each message has a key of its own.
 struct Mix {
     name: String,
-    lengths: Vec<Vec<(usize, usize)>>,
+    count: usize,
+    texts: Vec<u16>,
+    aad: usize,
     key_each: bool,
 }
 
@@ -61,33 +64,34 @@ impl Mix {
             2 => 1 + random.below(most) * random.below(most) / most,
             _ => 1 + random.below(most),
         };
-        let lengths = (0..CALLS).map(|_| (0..count).map(|_| (length(), aad)).collect()).collect();
+        let bytes = |length| u16::try_from(length).expect("at most LONGEST");
+        let texts = (0..FRESH.next_multiple_of(count)).map(|_| bytes(length())).collect();
         let of = ["equal", "three lengths", "short", "any"][kinds];
         let keys = if key_each { ", a key each" } else { "" };
         let name = format!("{count} messages, {of} up to {most} B, AAD {aad} B{keys}");
-        Self { name, lengths, key_each }
+        Self { name, count, texts, aad, key_each }
     }
 
-    /// Batch / one by one.
-    fn ratio<A: Batch>(&self, make: impl Fn(u8) -> A) -> f64 {
-        let count = self.lengths[0].len();
+    /// Batch / one by one; with `itself` one by one / one by one.
+    fn ratio<A: Batch>(&self, itself: bool, make: impl Fn(u8) -> A) -> f64 {
+        let count = self.count;
         let keys: Vec<A> = (0..if self.key_each { count } else { 1 })
             .map(|i| make(u8::try_from(i).unwrap_or(255)))
             .collect();
         let mut texts = vec![vec![7_u8; LONGEST + 1]; count];
         let mut tags = vec![[0; 16]; count];
-        let aad = [5; 40];
-        let (mut call, mut ratios) = (0, Vec::new());
+        let aad = &[5; 40][..self.aad];
+        let mut calls = self.texts.chunks_exact(count).cycle();
+        let mut ratios = Vec::new();
         for _ in 0..TURNS {
-            let [batch, alone] = [true, false].map(|together| {
+            let [batch, alone] = [!itself, false].map(|together| {
                 clock::cycles(WINDOWS, || {
-                    call = (call + 1) % CALLS;
-                    let lengths = &self.lengths[call];
+                    let lengths = calls.next().unwrap_or_default();
                     let parts = texts.iter_mut().zip(&mut tags).zip(lengths);
                     let mut messages: Vec<_> = parts
                         .zip(keys.iter().cycle())
-                        .map(|(((text, tag), (length, aads)), key)| {
-                            Message::new(key, &[9; 12], &aad[..*aads], &mut text[..*length], tag)
+                        .map(|(((text, tag), length), key)| {
+                            Message::new(key, &[9; 12], aad, &mut text[..usize::from(*length)], tag)
                         })
                         .collect();
                     if together {
@@ -131,9 +135,10 @@ fn main() {
                 println!("    {ratio:.2}  {}", mix.name);
             }
         };
-        report("GCM", &|mix| mix.ratio(|i| Aes128Gcm::with_level(&[i; 16], level)));
-        report("GCM-SIV", &|mix| mix.ratio(|i| Aes128GcmSiv::with_level(&[i; 16], level)));
-        report("CCM", &|mix| mix.ratio(|i| Aes128Ccm::with_level(&[i; 16], level)));
-        report("OCB3", &|mix| mix.ratio(|i| Aes256Ocb3::with_level(&[i; 32], level)));
+        report("GCM, alone", &|mix| mix.ratio(true, |i| Aes128Gcm::with_level(&[i; 16], level)));
+        report("GCM", &|mix| mix.ratio(false, |i| Aes128Gcm::with_level(&[i; 16], level)));
+        report("GCM-SIV", &|mix| mix.ratio(false, |i| Aes128GcmSiv::with_level(&[i; 16], level)));
+        report("CCM", &|mix| mix.ratio(false, |i| Aes128Ccm::with_level(&[i; 16], level)));
+        report("OCB3", &|mix| mix.ratio(false, |i| Aes256Ocb3::with_level(&[i; 32], level)));
     }
 }

@@ -127,7 +127,7 @@ pub use vectors::{
     AesClmul, AesRounds, Begun, Beside, Blocks, Clmul, Kernel, LAST, LaneBuffers, MOST_LANES,
     RoundKeys, Row, RowMut, STEPS, WIDEST, Window, Windows, double_constant,
 };
-pub use wipe::{wipe, wipe_stack};
+pub use wipe::{wipe, wipe_stack, wipe_values};
 #[cfg(target_arch = "aarch64")]
 pub use words::NeonWords;
 #[cfg(target_arch = "x86_64")]

@@ -50,6 +50,13 @@ pub fn wipe_stack<const BYTES: usize>() {
     }
 }
 
+/// Overwrites `values` with `zero`, as [`wipe`] overwrites bytes.
+#[inline(always)]
+pub fn wipe_values<T: Copy>(values: &mut [T], zero: T) {
+    values.fill(zero);
+    keep(values);
+}
+
 /// Keeps the stores to `values` that came before: they are not dead as far as the optimiser can tell.
 #[inline(always)]
 pub(crate) fn keep<T>(values: &mut [T]) {

@@ -3,14 +3,14 @@
 use core::marker::PhantomData;
 
 use lanelock_isa::{
-    AesClmul, AesLevel, Block, Kernel, LaneBuffers, MOST_LANES, Part, wipe, wipe_stack,
+    AesClmul, AesLevel, Block, Kernel, LaneBuffers, MOST_LANES, Part, wipe, wipe_stack, wipe_values,
 };
 
 use super::{
     crew::{ABREAST, Crew, Source, fly},
     kind::{ChainKind, Lane},
     plan::{Extent, head_start, lanes_for},
-    walk::{MOST_VECTORS, Squares, Steps, walk},
+    walk::{MOST_VECTORS, Squares, Steps, has_squares, walk},
 };
 use crate::{
     Pattern,
@@ -415,6 +415,11 @@ where
         let mut crew =
             ChainCrew::<_, K, Q, C, P> { s, lanes, keys, run, period, head_start, cipher };
         fly(&mut crew, chains, most, if stop_early { usize::MAX } else { 1 });
+        // The last texts of the chains, and what was computed of them.
+        wipe_values(lanes.state.as_flattened_mut(), s.zero());
+        if has_squares(S::WIDTH, extent.longest) {
+            wipe_values(lanes.squares.as_flattened_mut().as_flattened_mut(), s.zero());
+        }
         // What the parts spilled, keys and texts: their frames are below this one, which is too long for the wipe
         // that comes with the end of a key. At the portable level they call functions that call others.
         if S::VECTORS > 1 {

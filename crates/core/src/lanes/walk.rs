@@ -45,6 +45,12 @@ impl Steps {
 /// use, the other half is exchanged in the meantime.
 pub(super) type Squares<V> = [[[V; MOST_VECTORS]; 4]; 2];
 
+/// Whether a walk over so many blocks without gaps goes square by square.
+#[inline(always)]
+pub(super) fn has_squares(width: usize, blocks: usize) -> bool {
+    width > 1 && blocks >= FEW_SQUARES * width
+}
+
 /// Takes the steps of a window. `full` if the lanes fill all `N` vectors.
 #[inline(always)]
 pub(super) fn walk<S, K, const N: usize, const P: usize, C: Cipher>(
@@ -71,7 +77,7 @@ pub(super) fn walk<S, K, const N: usize, const P: usize, C: Cipher>(
     } else {
         let blocks = steps.blocks();
         let mut done = 0;
-        if S::WIDTH > 1 && blocks >= FEW_SQUARES * S::WIDTH {
+        if has_squares(S::WIDTH, blocks) {
             // Squares as far as they go, then single rows.
             let turns = blocks / S::WIDTH;
             by_squares::<S, K, N, P, C>(s, state, keys, window, squares, turns);

@@ -246,7 +246,13 @@ fn opened_together(keys: &[Aes128Gcm], text: &[u8], sealed: &[&Sealed], wrong: u
 fn levels_mix() {
     let levels = levels();
     let mut rng = Rng::from_env("levels_mix");
-    check(&mut rng, |rng| Aes128Gcm::with_level(&rng.array(), *rng.clone().pick(&levels)), &[12]);
+    let level = |rng: &mut Rng| *rng.pick(&levels);
+    for _ in 0..4 {
+        check(&mut rng, |rng| Aes128Gcm::with_level(&rng.array(), level(rng)), &[12]);
+        check(&mut rng, |rng| Aes128GcmSiv::with_level(&rng.array(), level(rng)), &[12]);
+        check(&mut rng, |rng| Aes128Ccm::with_level(&rng.array(), level(rng)), &[12]);
+        check(&mut rng, |rng| Aes128Ocb3::with_level(&rng.array(), level(rng)), &[12]);
+    }
 }
 
 /// What is wrong with one message is told of that one, and the others are done.

@@ -74,7 +74,7 @@ impl<C: SizedCipher> SideBySide for Ocb3<C> {
     #[inline(always)]
     fn shape(&self, Lengths { nonce, aad, text, tag }: Lengths) -> Option<usize> {
         let valid = self.0.check(nonce, aad, text, tag).is_ok();
-        valid.then(|| Ocb3Shape::number(aad, text))
+        (valid && has_lanes(self.level())).then(|| Ocb3Shape::number(aad, text))
     }
 
     /// The rows of a message alone do not wait for one another, so that lanes are a gain where there are many, and
@@ -90,9 +90,7 @@ impl<C: SizedCipher> SideBySide for Ocb3<C> {
         } else {
             messages.len() >= 2 * LANES && length > 16 && !length.is_multiple_of(16)
         };
-        level.width() == WIDEST
-            && many
-            && messages.iter().all(|message| message.data.len() == length)
+        has_lanes(level) && many && messages.iter().all(|message| message.data.len() == length)
     }
 
     #[inline(always)]
@@ -121,6 +119,12 @@ impl<C: SizedCipher> SideBySide for Ocb3<C> {
             message.finish::<SEAL>(&mut rows.tag[lane]);
         }
     }
+}
+
+/// Whether messages of the level go side by side: the kernel of a group is compiled for no other.
+#[inline(always)]
+fn has_lanes(level: AesLevel) -> bool {
+    level == AesLevel::PORTABLE || level.width() == WIDEST
 }
 
 /// What the messages of a group have in common.
@@ -218,7 +222,7 @@ where
 
     #[inline(always)]
     fn run<S: AesClmul>(self, s: S) {
-        assert!(const { S::VECTORS == 1 || S::WIDTH == WIDEST }, "one by one: see `pays`");
+        assert!(const { S::VECTORS == 1 || S::WIDTH == WIDEST }, "one by one: see `has_lanes`");
         let Self { keys, shape, aad, text, rows } = self;
         let shape = Ocb3Shape::new(shape, S::WIDTH);
         let used = text.len().min(LANES);

@@ -94,14 +94,6 @@ impl<V: Copy> Sum<V> {
         self.high = s.here(self.high);
     }
 
-    /// Adds another sum.
-    #[inline(always)]
-    pub fn join<S: AesClmul<V = V>>(&mut self, s: S, other: Self) {
-        self.low = s.xor(self.low, other.low);
-        self.both = s.xor(self.both, other.both);
-        self.high = s.xor(self.high, other.high);
-    }
-
     /// A sum for each lane: lane *i* is what all lanes of sum *i* together stand for. So one reduction is enough
     /// for as many messages as there are lanes.
     #[inline(always)]

@@ -40,10 +40,9 @@ pub(crate) trait SideBySide: Aead + Sized {
     /// The shape of a message, as a number below 2^14; `None` if it is faster alone, or has lengths that
     /// are an error.
     fn shape(&self, lengths: Lengths) -> Option<usize>;
-    /// Whether to look for groups among messages, of which there are [`FEW`] or more. `level` is that of the first key.
+    /// Whether to look for groups among messages, of which there are [`FEW`] or more.
     #[inline(always)]
-    fn pays(level: AesLevel, messages: &[Message<'_, Self>]) -> bool {
-        let _ = level;
+    fn pays(messages: &[Message<'_, Self>]) -> bool {
         has_groups(messages)
     }
     /// Seals or opens a group.
@@ -101,7 +100,7 @@ pub(crate) const FEW: usize = 8;
 #[inline]
 pub(crate) fn run_all<A: SideBySide, const SEAL: bool>(messages: &mut [Message<'_, A>]) {
     for messages in messages.chunks_mut(CHUNK) {
-        if messages.len() >= FEW && A::pays(messages[0].key.level(), messages) {
+        if messages.len() >= FEW && A::pays(messages) {
             run_chunk::<A, SEAL>(messages);
         } else {
             messages.iter_mut().for_each(Message::alone::<SEAL>);

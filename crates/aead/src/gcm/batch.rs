@@ -21,7 +21,7 @@ use super::{
     Gcm, GcmKey,
     short::{MOST, NUMBERS, splat_nonce},
 };
-use crate::batch::{Batch, Message};
+use crate::batch::{Batch, Message, group::FEW};
 use lanelock_core::cipher::{Cipher, SameKey, SizedCipher};
 use lanelock_hash::field::{Factor, Powers, Sum};
 
@@ -35,14 +35,13 @@ impl<C: SizedCipher> Batch for Gcm<C> {
     }
 }
 
-/// Short messages side by side where that pays, others one by one: all of them at the portable level, where the planes
-/// of a message are full.
+/// Short messages side by side where that pays, others one by one.
 fn each<C: SizedCipher, const SEAL: bool>(mut messages: &mut [Message<'_, Gcm<C>>]) {
-    if messages.len() < fewest(WIDEST) {
+    if messages.len() < FEW {
         return messages.iter_mut().for_each(Message::alone::<SEAL>);
     }
     let level = messages[0].key.level();
-    let few = if level == AesLevel::PORTABLE { usize::MAX } else { fewest(level.width()) };
+    let few = fewest(level);
     while messages.len() >= few {
         let all = mem::take(&mut messages);
         let pays = pays(all, level);
@@ -63,7 +62,7 @@ fn side_by_side<C: SizedCipher, const SEAL: bool>(
     level: AesLevel,
 ) -> bool {
     let found = Found::new(messages, level);
-    if found.count < fewest(level.width()) || 4 * found.count < 3 * messages.len() {
+    if found.count < fewest(level) || 4 * found.count < 3 * messages.len() {
         return false;
     }
     if found.count < messages.len() {
@@ -88,10 +87,15 @@ fn side_by_side<C: SizedCipher, const SEAL: bool>(
 /// Messages looked at together.
 const CHUNK: usize = 64;
 
-/// With fewer short messages there is no gain: looking at them, and setting up, costs as much. The binary `mixes` of the
-/// lab's worker says where that is.
-fn fewest(width: usize) -> usize {
-    if width == WIDEST { 8 } else { 24 }
+/// With fewer short messages there is no gain at a level: looking at them, and setting up, costs as much. At the portable
+/// one there never is, since the planes of a message are full.
+#[inline(always)]
+fn fewest(level: AesLevel) -> usize {
+    match level.width() {
+        _ if level == AesLevel::PORTABLE => usize::MAX,
+        WIDEST => FEW,
+        _ => 3 * FEW,
+    }
 }
 
 /// So many messages tell what the next are like: to look at all would take some of the time of those that go one by one.
@@ -106,7 +110,7 @@ fn pays<C: SizedCipher>(messages: &[Message<'_, Gcm<C>>], level: AesLevel) -> bo
     let (Some(sample), width) = (messages.first_chunk::<SAMPLE>(), level.width()) else {
         return false;
     };
-    let short = sample.iter().filter(|message| is_short(message, level).is_some()).count();
+    let short = sample.iter().filter(|message| short_size(message, level).is_some()).count();
     let [first, second, ..] = sample;
     let text = first.data.len();
     let foreseen = sample.iter().all(|message| message.data.len() == text);
@@ -134,9 +138,9 @@ struct Found {
 #[expect(clippy::cast_possible_truncation, reason = "a small number")]
 const LONG: u8 = MOST as u8;
 
-/// The size of a short message: of how many vectors its text is, less one.
+/// The size of a message that is short: of how many vectors its text is, less one.
 #[inline(always)]
-fn is_short<C: SizedCipher>(message: &Message<'_, Gcm<C>>, level: AesLevel) -> Option<u8> {
+fn short_size<C: SizedCipher>(message: &Message<'_, Gcm<C>>, level: AesLevel) -> Option<u8> {
     let (text, width) = (message.data.len(), level.width());
     let short = message.nonce.len() == 12
         && message.aad.len() <= 16
@@ -157,7 +161,7 @@ impl Found {
         let first = messages.first().map_or(ptr::null(), |first| ptr::from_ref(first.key)).addr();
         let (mut count, mut sorted, mut other_keys, mut before) = (0, true, 0, 0);
         for (message, size) in messages.iter().zip(&mut sizes) {
-            if let Some(short) = is_short(message, level) {
+            if let Some(short) = short_size(message, level) {
                 *size = short;
                 count += 1;
                 other_keys |= ptr::from_ref(message.key).addr() ^ first;

@@ -80,7 +80,8 @@ impl<C: SizedCipher> SideBySide for Ocb3<C> {
     /// The rows of a message alone do not wait for one another, so that lanes are a gain where there are many, and
     /// nothing is to be sorted. With a key each, the gain is the pad of a partial block.
     #[inline(always)]
-    fn pays(level: AesLevel, messages: &[Message<'_, Self>]) -> bool {
+    fn pays(messages: &[Message<'_, Self>]) -> bool {
+        let level = messages[0].key.level();
         if level == AesLevel::PORTABLE {
             return has_groups(messages);
         }

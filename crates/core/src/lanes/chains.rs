@@ -67,10 +67,12 @@ impl Flight {
         let (flight, kind) = (self, PhantomData::<K>);
         // One kernel is compiled for all sources of chains: see `fly`.
         let chains: &mut dyn Source<_> = &mut chains;
+        // A move of the table would copy its padding, in which the stack has what was there before: round keys, if these
+        // keys have just been set.
         if let Some(key) = same_key {
-            self.level.run(RunLanes { chains, keys: SharedSchedule(key), flight, kind });
+            self.level.run(RunLanes { chains, keys: &mut SharedSchedule(key), flight, kind });
         } else {
-            self.level.run(RunLanes { chains, keys: KeyTable::new(), flight, kind });
+            self.level.run(RunLanes { chains, keys: &mut KeyTable::new(), flight, kind });
         }
     }
 }
@@ -371,7 +373,7 @@ where
 /// Runs the chains of a source through the lanes.
 struct RunLanes<'c, W, Q, K> {
     chains: &'c mut dyn Source<W>,
-    keys: Q,
+    keys: &'c mut Q,
     flight: Flight,
     kind: PhantomData<K>,
 }
@@ -386,10 +388,9 @@ where
 
     #[inline(always)]
     fn run<S: AesClmul>(self, s: S) {
-        let Self { chains, mut keys, flight, .. } = self;
+        let Self { chains, keys, flight, .. } = self;
         let Flight { pattern, extent, most, stop_early, .. } = flight;
-        // Both are kibibytes: they stay where they are.
-        let keys = &mut keys;
+        // Kibibytes, like the keys: they stay where they are.
         let lanes = &mut ChainLanes {
             data: LaneBuffers::default(),
             state: [[s.zero(); MOST_VECTORS]; P],

@@ -59,6 +59,12 @@ impl<V: Copy> Factor<V> {
         Self(s.join_lanes(v), s.join_lanes(both))
     }
 
+    /// The last lane of `before`, and all of these but the last.
+    #[inline(always)]
+    pub fn shift_in<S: AesClmul<V = V>>(self, s: S, before: Self) -> Self {
+        Self(s.shift_in(before.0, self.0), s.shift_in(before.1, self.1))
+    }
+
     /// The same factor for all lanes.
     #[inline(always)]
     pub fn splat<S: AesClmul<V = V>>(s: S, factor: Factor<<S::Narrow as Blocks>::V>) -> Self {
@@ -253,6 +259,12 @@ impl Factors<'_> {
     #[inline(always)]
     pub fn at<S: Blocks>(&self, s: S, at: usize) -> Factor<S::V> {
         Factor(s.load(&self.table[at..]), s.load(&self.both[at..]))
+    }
+
+    /// That of the first block for all lanes.
+    #[inline(always)]
+    pub fn splat<S: Blocks>(&self, s: S) -> Factor<S::V> {
+        Factor(s.splat(&self.table[0]), s.splat(&self.both[0]))
     }
 }
 

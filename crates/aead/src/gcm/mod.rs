@@ -20,7 +20,7 @@ use super::{
     Aead, Opener, Sealer, Stream,
     stitch::{Hashed, StitchedText},
 };
-use short::{Short, Size};
+use short::{Short, is_short};
 
 use lanelock_core::{
     Error, InOut,
@@ -106,8 +106,8 @@ impl<C: SizedCipher> Aead for Gcm<C> {
         mut data: InOut<'_, '_>,
         tag: &mut [u8],
     ) -> Result<(), Error> {
-        self.check(nonce, aad.len() as u64, data.len() as u64, tag.len())?;
-        let full = self.run::<true>(nonce, aad, &mut data);
+        let mut full = [0; 16];
+        self.run::<true>(nonce, aad, &mut data, tag.len(), &mut full)?;
         copy_tag(&full, tag);
         Ok(())
     }
@@ -119,8 +119,8 @@ impl<C: SizedCipher> Aead for Gcm<C> {
         mut data: InOut<'_, '_>,
         tag: &[u8],
     ) -> Result<(), Error> {
-        self.check(nonce, aad.len() as u64, data.len() as u64, tag.len())?;
-        let mut full = self.run::<false>(nonce, aad, &mut data);
+        let mut full = [0; 16];
+        self.run::<false>(nonce, aad, &mut data, tag.len(), &mut full)?;
         authenticate(
             self.level(),
             StackDepth::KiB0,
@@ -164,14 +164,28 @@ impl<C: SizedCipher> Gcm<C> {
         Ok(Opener::new(GcmStream::new(&self.key, nonce), self.tag_length))
     }
 
-    /// Encrypts (`SEAL`) or decrypts, and returns the tag in full.
+    /// Encrypts (`SEAL`) or decrypts a message whose tag has `tag` bytes; `full` becomes all of it.
+    // Not part of the result: it would be copied in pieces, and the copy wait for all that comes before.
     #[inline]
-    fn run<const SEAL: bool>(&self, nonce: &[u8], aad: &[u8], data: &mut InOut<'_, '_>) -> Block {
+    fn run<const SEAL: bool>(
+        &self,
+        nonce: &[u8],
+        aad: &[u8],
+        data: &mut InOut<'_, '_>,
+        tag: usize,
+        full: &mut Block,
+    ) -> Result<(), Error> {
         let (gcm, level) = (&self.key, self.level());
-        match (nonce.try_into(), Size::of(level.width(), aad.len(), data.len())) {
-            (Ok(nonce), Some(size)) => level.run(Short::<_, SEAL> { gcm, size, nonce, aad, data }),
-            _ => level.run(GcmOneShot::<_, SEAL> { gcm, nonce, aad, data }),
+        if let Ok(nonce) = nonce.try_into()
+            && tag == self.tag_length
+            && is_short(level.width(), aad.len(), data.len())
+        {
+            *full = level.run(Short::<_, SEAL> { gcm, nonce, aad, data });
+        } else {
+            self.check(nonce, aad.len() as u64, data.len() as u64, tag)?;
+            *full = level.run(GcmOneShot::<_, SEAL> { gcm, nonce, aad, data });
         }
+        Ok(())
     }
 
     /// Checks a message of `aad` and `text` bytes: as numbers, since no test has buffers of the limits.

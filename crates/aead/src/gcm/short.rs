@@ -16,36 +16,15 @@ use lanelock_hash::field::Sum;
 /// The most vectors of text.
 pub(super) const MOST: usize = 4;
 
-/// How many vectors the text of a short message takes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Size {
-    /// A part of one, of which a lane is left over.
-    Part,
-    One,
-    Two,
-    Three,
-    Four,
+/// Whether a message with so many bytes is short, at a level with vectors of `width` blocks.
+#[inline(always)]
+pub(super) fn is_short(width: usize, aad: usize, text: usize) -> bool {
+    aad <= 16 * width && text <= 16 * width * MOST
 }
 
-impl Size {
-    /// That of a message with so many bytes, at a level with vectors of `width` blocks; `None` if it is not short.
-    #[inline(always)]
-    pub(super) fn of(width: usize, aad: usize, text: usize) -> Option<Self> {
-        const WHOLE: [Size; MOST + 1] = [Size::Part, Size::One, Size::Two, Size::Three, Size::Four];
-        if aad > 16 * width || text > 16 * width * MOST {
-            None
-        } else if text <= 16 * (width - 1) {
-            Some(Self::Part)
-        } else {
-            Some(WHOLE[text.div_ceil(16 * width)])
-        }
-    }
-}
-
-/// A message that has a [`Size`]. Returns the tag in full.
+/// A message that [is short](is_short). Returns the tag in full.
 pub(super) struct Short<'a, 'i, 'o, C: Cipher, const SEAL: bool> {
     pub(super) gcm: &'a GcmKey<C>,
-    pub(super) size: Size,
     pub(super) nonce: &'a [u8; 12],
     pub(super) aad: &'a [u8],
     pub(super) data: &'a mut InOut<'i, 'o>,
@@ -56,12 +35,15 @@ impl<C: Cipher, const SEAL: bool> Kernel for Short<'_, '_, '_, C, SEAL> {
 
     #[inline(always)]
     fn run<S: AesClmul>(self, s: S) -> Block {
-        match self.size {
-            Size::Part => self.vectors::<S, 1, 1>(s),
-            Size::One => self.vectors::<S, 1, 2>(s),
-            Size::Two => self.vectors::<S, 2, 3>(s),
-            Size::Three => self.vectors::<S, 3, 4>(s),
-            Size::Four => self.vectors::<S, 4, 5>(s),
+        let bytes = self.data.len();
+        if bytes <= 16 * (S::WIDTH - 1) {
+            return self.vectors::<S, 1, 1>(s);
+        }
+        match bytes.div_ceil(16 * S::WIDTH) {
+            0 | 1 => self.vectors::<S, 1, 2>(s),
+            2 => self.vectors::<S, 2, 3>(s),
+            3 => self.vectors::<S, 3, 4>(s),
+            _ => self.vectors::<S, 4, 5>(s),
         }
     }
 }
@@ -70,19 +52,31 @@ impl<C: Cipher, const SEAL: bool> Short<'_, '_, '_, C, SEAL> {
     /// A message of `N` vectors, of which the last may be a part. `M` is `N` and one, if no lane is left over.
     #[inline(always)]
     fn vectors<S: AesClmul, const N: usize, const M: usize>(self, s: S) -> Block {
-        let Self { gcm: GcmKey { key, powers }, nonce, aad, data, .. } = self;
+        let Self { gcm: GcmKey { key, powers }, nonce, aad, data } = self;
         let n = s.narrow();
         let bytes = data.len();
         let blocks = bytes.div_ceil(16);
+        // It is short: so the compiler knows it, too, and checks no index.
+        let aad = &aad[..aad.len().min(16 * S::WIDTH)];
         let nonce = splat_nonce(s, nonce);
         // Lengths and AAD first: their products need no AES. With n blocks of text the last block,
         // the lengths, goes with H, the first of the text with H^(n+1), and before it the AAD.
         let mut sum = Sum::zero(s);
         let lengths = n.splat_halves(bytes as u64 * 8, aad.len() as u64 * 8);
-        sum.add(s, s.in_first_lane(lengths), powers.last(1).at(s, 0));
-        if !aad.is_empty() {
-            let first = powers.last(aad.len().div_ceil(16) + blocks + 1);
-            sum.add(s, s.reverse(s.load_part(aad)), first.at(s, 0));
+        let last = powers.last(1);
+        if aad.is_empty() {
+            sum.add(s, s.in_first_lane(lengths), last.at(s, 0));
+        } else {
+            let first = powers.last(aad.len().div_ceil(16) + blocks + 1).at(s, 0);
+            let elements = s.reverse(s.load_part(aad));
+            if aad.len() <= 16 * (S::WIDTH - 1) {
+                // A lane is left over, for the lengths.
+                let elements = s.shift_in(s.splat_narrow(lengths), elements);
+                sum.add(s, elements, first.shift_in(s, last.splat(s)));
+            } else {
+                sum.add(s, elements, first);
+                sum.add(s, s.in_first_lane(lengths), last.at(s, 0));
+            }
         }
         let keys = SameKey::new(s, key.keys());
         let mut stream = [nonce; N];

@@ -60,6 +60,7 @@ impl<V: Copy> Factor<V> {
     }
 
     /// The last lane of `before`, and all of these but the last.
+    #[must_use]
     #[inline(always)]
     pub fn shift_in<S: AesClmul<V = V>>(self, s: S, before: Self) -> Self {
         Self(s.shift_in(before.0, self.0), s.shift_in(before.1, self.1))

@@ -59,7 +59,7 @@ pub fn wipe_values<T: Copy>(values: &mut [T], zero: T) {
 
 /// Keeps the stores to `values` that came before: they are not dead as far as the optimiser can tell.
 #[inline(always)]
-pub(crate) fn keep<T>(values: &mut [T]) {
+fn keep<T>(values: &mut [T]) {
     barrier(values.as_mut_ptr().cast());
 }
 

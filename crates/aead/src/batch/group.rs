@@ -92,7 +92,7 @@ impl<'m, 'a, A: Aead> MessageGroup<'_, 'm, 'a, A> {
     }
 }
 
-/// With fewer messages lanes are no gain: those that no message has cost as much as others. The binary `mixes`
+/// With fewer messages lanes are no gain: unused ones cost as much as others. The binary `mixes`
 /// of the lab's worker says where that is.
 pub(crate) const FEW: usize = 8;
 

@@ -147,3 +147,21 @@ pub fn open<A: Batch>(messages: &mut [Message<'_, A>]) -> Result<(), Error> {
     }
     result
 }
+
+/// Shows `look` so many messages of so many bytes, with 13 bytes of AAD, under `keys` keys by turns.
+#[cfg(test)]
+pub(crate) fn with_messages<A: Aead, T>(
+    make: impl Fn() -> A,
+    keys: usize,
+    count: usize,
+    bytes: usize,
+    look: impl FnOnce(&[Message<'_, A>]) -> T,
+) -> T {
+    use alloc::{vec, vec::Vec};
+    let keys: Vec<_> = (0..keys).map(|_| make()).collect();
+    let (mut texts, mut tags) = (vec![vec![0; bytes]; count], vec![[0; 16]; count]);
+    let parts = keys.iter().cycle().zip(&mut texts).zip(&mut tags);
+    let messages: Vec<_> =
+        parts.map(|((key, text), tag)| Message::new(key, &[0; 12], &[0; 13], text, tag)).collect();
+    look(&messages)
+}

@@ -23,45 +23,54 @@ use lanelock_core::{
 /// units, do.
 struct Costs {
     /// To set up the lanes of the texts.
-    lanes: usize,
+    set_up: usize,
     /// To take a message through its single encryptions.
     message: usize,
     /// What both cost more where AAD has chains of its own.
-    lanes_of_aad: usize,
+    set_up_for_aad: usize,
     message_with_aad: usize,
     /// What a block saves that another chain hides, with vectors of one, two and four blocks.
-    block: [usize; 3],
+    saved_by_block: [usize; 3],
 }
 
 /// With one key for all lanes.
 const ONE_KEY: Costs = Costs {
-    lanes: 1300,
+    set_up: 1300,
     message: 240,
-    lanes_of_aad: 850,
+    set_up_for_aad: 850,
     message_with_aad: 110,
-    block: [13, 18, 21],
+    saved_by_block: [13, 18, 21],
 };
 
 /// With round keys for each lane.
 const KEY_EACH: Costs = Costs {
-    lanes: 2000,
+    set_up: 2000,
     message: 310,
-    lanes_of_aad: 1600,
+    set_up_for_aad: 1600,
     message_with_aad: 130,
-    block: [9, 14, 17],
+    saved_by_block: [9, 14, 17],
 };
 
-/// Whether messages take less time one by one than in lanes.
-pub(super) fn is_small<C: SizedCipher>(messages: &[Message<'_, Ccm<C>>]) -> bool {
-    let Some(first) = messages.first() else { return true };
+/// Seals or opens all messages.
+#[inline]
+pub(super) fn run_all<C: SizedCipher, const SEAL: bool>(messages: &mut [Message<'_, Ccm<C>>]) {
+    // Keys of several levels are rare.
+    for group in messages.chunk_by_mut(|a, b| a.key.level() == b.key.level()) {
+        if pays(group) {
+            run::<C, SEAL>(group);
+        } else {
+            group.iter_mut().for_each(Message::alone::<SEAL>);
+        }
+    }
+}
+
+/// Whether messages whose keys have one level take less time in lanes than one by one.
+fn pays<C: SizedCipher>(messages: &[Message<'_, Ccm<C>>]) -> bool {
+    let Some(first) = messages.first() else { return false };
     let (level, count) = (first.key.level(), messages.len());
     if level == AesLevel::PORTABLE {
         // A chain alone takes as long as those that fill the planes.
-        return count < 3;
-    }
-    // To look at all would take some of the time of a few short ones.
-    if count < 8 && first.data.len() < 256 {
-        return true;
+        return count > 2;
     }
     let (mut blocks, mut longest, mut aad_has_chains, mut one_key) = (0, 0, false, true);
     for Message { key, aad, data, .. } in messages {
@@ -73,22 +82,14 @@ pub(super) fn is_small<C: SizedCipher>(messages: &[Message<'_, Ccm<C>>]) -> bool
         one_key &= ptr::eq(*key, first.key);
     }
     let costs = if one_key { ONE_KEY } else { KEY_EACH };
-    let mut cost = costs.lanes + costs.message * count;
+    let mut cost = costs.set_up + costs.message * count;
     if aad_has_chains {
-        cost += costs.lanes_of_aad + costs.message_with_aad * count;
+        cost += costs.set_up_for_aad + costs.message_with_aad * count;
     }
-    let block = costs.block[(level.width().ilog2() as usize).min(2)];
-    // Lanes are done no sooner than the longest chain, which has few of them beside it in the end.
-    (blocks.saturating_sub(longest + longest / 2)).saturating_mul(block) < cost
-}
-
-/// Seals or opens all messages. Not inlined: messages that go one by one do not need its frame.
-#[inline(never)]
-pub(super) fn run_all<C: SizedCipher, const OPEN: bool>(messages: &mut [Message<'_, Ccm<C>>]) {
-    // Keys of several levels are rare.
-    for group in messages.chunk_by_mut(|a, b| a.key.level() == b.key.level()) {
-        run::<C, OPEN>(group);
-    }
+    let saved = costs.saved_by_block[(level.width().ilog2() as usize).min(2)];
+    // Lanes are done no sooner than the longest chain, which has few beside it in the end: its blocks save nothing, and
+    // half as many of the others.
+    blocks.saturating_sub(longest + longest / 2).saturating_mul(saved) > cost
 }
 
 /// A message on its way.
@@ -143,26 +144,26 @@ impl<'m, 'k, C: Cipher> CcmWork<'m, 'k, C> {
     }
 
     /// Encrypts or decrypts the partial block, and adds its plaintext to the MAC.
-    fn crypt_last<const OPEN: bool>(&mut self) {
+    fn crypt_last<const SEAL: bool>(&mut self) {
         for ((byte, stream), mac) in self.last.iter_mut().zip(&self.stream).zip(&mut self.state[0])
         {
             let input = *byte;
             *byte ^= stream;
-            *mac ^= if OPEN { *byte } else { input };
+            *mac ^= if SEAL { input } else { *byte };
         }
     }
 
-    fn finish<const OPEN: bool>(&mut self) {
+    fn finish<const SEAL: bool>(&mut self) {
         let mut full = xor(&self.state[0], &self.mask);
         let Tag { bytes, result } = &mut self.tag;
-        if OPEN {
+        if SEAL {
+            bytes.copy_from_slice(&full[..bytes.len()]);
+        } else {
             let blocks = self.blocks.as_flattened_mut();
             **result = authenticate_beside(&mut full[..bytes.len()], bytes, blocks);
             if result.is_err() {
                 wipe(self.last);
             }
-        } else {
-            bytes.copy_from_slice(&full[..bytes.len()]);
         }
         wipe(&mut full);
         wipe(&mut self.stream);
@@ -171,8 +172,10 @@ impl<'m, 'k, C: Cipher> CcmWork<'m, 'k, C> {
     }
 }
 
-/// Seals or opens messages whose keys have one level.
-fn run<C: SizedCipher, const OPEN: bool>(messages: &mut [Message<'_, Ccm<C>>]) {
+/// Seals or opens messages whose keys have one level, in lanes. Not inlined: messages that go one by one do not need its
+/// frame.
+#[inline(never)]
+fn run<C: SizedCipher, const SEAL: bool>(messages: &mut [Message<'_, Ccm<C>>]) {
     let level = messages[0].key.level();
     let mut works: Vec<_> = messages.iter_mut().filter_map(CcmWork::new).collect();
     let Some(first) = works.first() else { return };
@@ -192,7 +195,7 @@ fn run<C: SizedCipher, const OPEN: bool>(messages: &mut [Message<'_, Ccm<C>>]) {
             let (data, keys) = (&mut blocks[..], key.keys());
             ChainWork { state, runs: data.len(), left: None, data, keys }
         });
-        Flight::whole(level, extent).run::<CcmText<OPEN>, 2, _>(same, chains);
+        Flight::whole(level, extent).run::<CcmText<SEAL>, 2, _>(same, chains);
     };
     longest_first(works, |work| work.blocks.len(), |work| work.blocks.as_ptr().addr(), run);
 
@@ -200,10 +203,10 @@ fn run<C: SizedCipher, const OPEN: bool>(messages: &mut [Message<'_, Ccm<C>>]) {
     // zeros behind the text.
     if works.iter().any(|work| !work.last.is_empty()) {
         encrypt_each(works, |work| work.key_if(!work.last.is_empty()), |work| &mut work.stream);
-        works.iter_mut().for_each(CcmWork::crypt_last::<OPEN>);
+        works.iter_mut().for_each(CcmWork::crypt_last::<SEAL>);
         encrypt_each(works, |work| work.key_if(!work.last.is_empty()), |work| &mut work.state[0]);
     }
-    works.iter_mut().for_each(CcmWork::finish::<OPEN>);
+    works.iter_mut().for_each(CcmWork::finish::<SEAL>);
 }
 
 /// Takes the AAD into the MACs.
@@ -253,4 +256,28 @@ fn add_aad<C: Cipher>(
 /// The AAD behind its first block.
 fn rest<'k, C: Cipher>(work: &CcmWork<'_, 'k, C>) -> &'k [u8] {
     if work.aad.is_empty() { &[] } else { split_aad(work.aad).1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Aes128Ccm, batch::with_messages};
+
+    fn side_by_side(level: AesLevel, keys: usize, count: usize, bytes: usize) -> bool {
+        let make = || Aes128Ccm::with_level(&[1; 16], level);
+        with_messages(make, keys, count, bytes, pays)
+    }
+
+    /// No output says which way messages went.
+    #[test]
+    fn where_lanes_pay() {
+        for level in AesLevel::available() {
+            for keys in [1, 32] {
+                assert!(side_by_side(level, keys, 32, 1024), "{level}, {keys} keys");
+                assert!(!side_by_side(level, keys, 2, 16), "{level}, {keys} keys");
+                let portable = level == AesLevel::PORTABLE;
+                assert_eq!(side_by_side(level, keys, 32, 16), portable, "{level}, {keys} keys");
+            }
+        }
+    }
 }

@@ -10,14 +10,14 @@ use lanelock_core::{
 };
 
 /// A whole message: returns the tag in full length.
-pub(super) struct CcmOneShot<'a, 'i, 'o, C: Cipher, const OPEN: bool> {
+pub(super) struct CcmOneShot<'a, 'i, 'o, C: Cipher, const SEAL: bool> {
     pub(super) key: &'a EncryptKey<C>,
     pub(super) start: Start,
     pub(super) aad: &'a [u8],
     pub(super) data: &'a mut InOut<'i, 'o>,
 }
 
-impl<C: Cipher, const OPEN: bool> Kernel for CcmOneShot<'_, '_, '_, C, OPEN> {
+impl<C: Cipher, const SEAL: bool> Kernel for CcmOneShot<'_, '_, '_, C, SEAL> {
     type Out = Block;
 
     #[inline(always)]
@@ -40,14 +40,14 @@ impl<C: Cipher, const OPEN: bool> Kernel for CcmOneShot<'_, '_, '_, C, OPEN> {
         let counter = s.lane_counters(s.load(&[start.counter(1)]));
         let mut text = CcmPass::<_, C> { s, keys, mac, counter };
         let (blocks, mut last) = InOutBlocks::split(data);
-        text.blocks::<OPEN>(blocks);
+        text.blocks::<SEAL>(blocks);
         if !last.is_empty() {
             // Zeros behind the text for the MAC (`keep`, `load_part`).
             let (stream, bytes) = (text.stream(), last.len());
             let input = s.load_part(last.get_in());
             let output = s.xor(input, stream);
             s.store_part(output, last.get_out());
-            let plain = if OPEN { s.keep(output, bytes) } else { input };
+            let plain = if SEAL { input } else { s.keep(output, bytes) };
             [text.mac] = C::encrypt_xor::<_, 1>(s, [plain], [text.mac], keys);
         }
         let [mask] = C::encrypt::<_, 1>(s, [s.load(&[start.a0])], keys);
@@ -77,18 +77,18 @@ impl<S: AesClmul, C: Cipher> CcmPass<'_, S, C> {
 
     /// Block `at`, encrypted or decrypted; returns what the MAC takes.
     #[inline(always)]
-    fn crypt<const OPEN: bool>(&mut self, data: &mut InOutBlocks<'_, '_>, at: usize) -> S::V {
+    fn crypt<const SEAL: bool>(&mut self, data: &mut InOutBlocks<'_, '_>, at: usize) -> S::V {
         let s = self.s;
         let input = s.load(&data.input()[at..]);
         let output = s.xor(input, self.stream());
         s.store(output, &mut data.output()[at..]);
-        if OPEN { output } else { input }
+        if SEAL { input } else { output }
     }
 
     /// Whole blocks. As in [`absorb`], round key 0 is added to each in advance, and the sum to the
     /// last round key of the block before.
     #[inline(always)]
-    fn blocks<const OPEN: bool>(&mut self, mut data: InOutBlocks<'_, '_>) {
+    fn blocks<const SEAL: bool>(&mut self, mut data: InOutBlocks<'_, '_>) {
         if data.is_empty() {
             return;
         }
@@ -98,10 +98,10 @@ impl<S: AesClmul, C: Cipher> CcmPass<'_, S, C> {
         // stream, the counter, the text, the next block, and the keys: 16 and more, so that at
         // `aesni` some keys are operands in memory.
         let (s, keys) = (self.s, self.keys);
-        let first = C::whiten(s, self.crypt::<OPEN>(&mut data, 0), keys, 0);
+        let first = C::whiten(s, self.crypt::<SEAL>(&mut data, 0), keys, 0);
         let mut v = s.xor(self.mac, first);
         for at in 1..data.len() {
-            let next = C::whiten(s, self.crypt::<OPEN>(&mut data, at), keys, 0);
+            let next = C::whiten(s, self.crypt::<SEAL>(&mut data, at), keys, 0);
             [v] = C::encrypt_whitened_xor::<_, 1>(s, [v], [next], keys);
         }
         [self.mac] = C::encrypt_whitened::<_, 1>(s, [v], keys);
@@ -109,14 +109,14 @@ impl<S: AesClmul, C: Cipher> CcmPass<'_, S, C> {
 }
 
 /// Whole blocks of a message that comes piece by piece: MAC and counter go on.
-pub(super) struct CcmPiece<'a, 'i, 'o, C: Cipher, const OPEN: bool> {
+pub(super) struct CcmPiece<'a, 'i, 'o, C: Cipher, const SEAL: bool> {
     pub(super) key: &'a EncryptKey<C>,
     pub(super) mac: &'a mut Block,
     pub(super) counter: &'a mut Block,
     pub(super) data: InOutBlocks<'i, 'o>,
 }
 
-impl<C: Cipher, const OPEN: bool> Kernel for CcmPiece<'_, '_, '_, C, OPEN> {
+impl<C: Cipher, const SEAL: bool> Kernel for CcmPiece<'_, '_, '_, C, SEAL> {
     type Out = ();
 
     #[inline(always)]
@@ -127,7 +127,7 @@ impl<C: Cipher, const OPEN: bool> Kernel for CcmPiece<'_, '_, '_, C, OPEN> {
         let first = s.lane_counters(s.load(core::slice::from_ref(counter)));
         let before = s.load(core::slice::from_ref(mac));
         let mut text = CcmPass::<_, C> { s, keys, mac: before, counter: first };
-        text.blocks::<OPEN>(data);
+        text.blocks::<SEAL>(data);
         s.store(text.mac, core::slice::from_mut(mac));
         s.store(s.counter_blocks(text.counter), core::slice::from_mut(counter));
     }

@@ -84,7 +84,7 @@ impl<C: SizedCipher> Aead for Ccm<C> {
         tag: &mut [u8],
     ) -> Result<(), Error> {
         let start = self.check(nonce, data.len(), tag.len())?;
-        let message = CcmOneShot::<_, false> { key: &self.key, start, aad, data: &mut data };
+        let message = CcmOneShot::<_, true> { key: &self.key, start, aad, data: &mut data };
         copy_tag(&self.level().run(message), tag);
         Ok(())
     }
@@ -97,7 +97,7 @@ impl<C: SizedCipher> Aead for Ccm<C> {
         tag: &[u8],
     ) -> Result<(), Error> {
         let start = self.check(nonce, data.len(), tag.len())?;
-        let message = CcmOneShot::<_, true> { key: &self.key, start, aad, data: &mut data };
+        let message = CcmOneShot::<_, false> { key: &self.key, start, aad, data: &mut data };
         let mut full = self.level().run(message);
         authenticate(
             self.level(),
@@ -111,19 +111,11 @@ impl<C: SizedCipher> Aead for Ccm<C> {
 
 impl<C: SizedCipher> Batch for Ccm<C> {
     fn seal_each(messages: &mut [Message<'_, Self>]) {
-        if batch::is_small(messages) {
-            messages.iter_mut().for_each(Message::alone::<true>);
-        } else {
-            batch::run_all::<C, false>(messages);
-        }
+        batch::run_all::<C, true>(messages);
     }
 
     fn open_each(messages: &mut [Message<'_, Self>]) {
-        if batch::is_small(messages) {
-            messages.iter_mut().for_each(Message::alone::<false>);
-        } else {
-            batch::run_all::<C, true>(messages);
-        }
+        batch::run_all::<C, false>(messages);
     }
 }
 

@@ -90,7 +90,7 @@ impl<'k, C: Cipher> CcmStream<'k, C> {
         }
     }
 
-    fn crypt<const OPEN: bool>(&mut self, data: InOut<'_, '_>) {
+    fn crypt<const SEAL: bool>(&mut self, data: InOut<'_, '_>) {
         self.text_left = self.text_left.saturating_sub(data.len() as u64);
         // First what completes a block of the MAC that has begun, whose key stream is there; then
         // whole blocks in the kernel; then the beginning of a new block.
@@ -98,40 +98,40 @@ impl<'k, C: Cipher> CcmStream<'k, C> {
             let at = self.until_block(data.len());
             data.split_at(at)
         };
-        self.crypt_part::<OPEN>(head);
+        self.crypt_part::<SEAL>(head);
         let (blocks, last) = InOutBlocks::split(rest);
         if !blocks.is_empty() {
             let (key, mac, counter) = (self.key, &mut self.mac, &mut self.counter);
-            key.level().run(CcmPiece::<_, OPEN> { key, mac, counter, data: blocks });
+            key.level().run(CcmPiece::<_, SEAL> { key, mac, counter, data: blocks });
         }
         if !last.is_empty() {
             self.stream = self.counter;
             self.key.encrypt_block(&mut self.stream);
             self.counter = (u128::from_be_bytes(self.counter) + 1).to_be_bytes();
-            self.crypt_part::<OPEN>(last);
+            self.crypt_part::<SEAL>(last);
         }
     }
 
     /// Text that does not go beyond the current block, whose key stream is there.
-    fn crypt_part<const OPEN: bool>(&mut self, mut data: InOut<'_, '_>) {
+    fn crypt_part<const SEAL: bool>(&mut self, mut data: InOut<'_, '_>) {
         let (filled, bytes) = (self.filled, data.len());
         let stream = &self.stream[filled..][..bytes];
         // The MAC takes the plaintext: the output when opening, the input when sealing, which in
         // place is gone after the exclusive or.
-        if OPEN {
-            data.xor_in2out(stream);
-            let plain = InOut::from(data.get_out());
-            let mut text = [0; 16];
-            text[..bytes].copy_from_slice(plain.get_in());
-            self.absorb_part(&text[..bytes]);
-            wipe(&mut text);
-        } else {
+        if SEAL {
             for (m, b) in self.mac[filled..].iter_mut().zip(data.get_in()) {
                 *m ^= b;
             }
             data.xor_in2out(stream);
             // Already added: zeros only move the place in the block on, and end it if it is full.
             self.absorb_part(&[0; 16][..bytes]);
+        } else {
+            data.xor_in2out(stream);
+            let plain = InOut::from(data.get_out());
+            let mut text = [0; 16];
+            text[..bytes].copy_from_slice(plain.get_in());
+            self.absorb_part(&text[..bytes]);
+            wipe(&mut text);
         }
     }
 }
@@ -146,11 +146,11 @@ impl<C: Cipher> Stream for CcmStream<'_, C> {
     }
 
     fn encrypt(&mut self, data: InOut<'_, '_>) {
-        self.crypt::<false>(data);
+        self.crypt::<true>(data);
     }
 
     fn decrypt(&mut self, data: InOut<'_, '_>) {
-        self.crypt::<true>(data);
+        self.crypt::<false>(data);
     }
 
     fn aad_left(&self) -> u64 {

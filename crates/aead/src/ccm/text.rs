@@ -12,9 +12,9 @@ use lanelock_core::{
 
 /// CTR, and CBC-MAC of the plaintext. The state is that of the MAC and the next counter block, whose last
 /// eight bytes count.
-pub(super) struct CcmText<const OPEN: bool>;
+pub(super) struct CcmText<const SEAL: bool>;
 
-impl<const OPEN: bool> ChainKind<2> for CcmText<OPEN> {
+impl<const SEAL: bool> ChainKind<2> for CcmText<SEAL> {
     type Data<'d> = &'d mut [Block];
 
     fn reborrow<'s>(data: &'s mut Self::Data<'_>) -> Self::Data<'s> {
@@ -58,7 +58,7 @@ impl<const OPEN: bool> ChainKind<2> for CcmText<OPEN> {
         for i in 0..N {
             output[i] = s.xor(data[i], stream[i]);
         }
-        *mac = C::encrypt_xor::<_, N>(s, if OPEN { output } else { data }, *mac, keys);
+        *mac = C::encrypt_xor::<_, N>(s, if SEAL { data } else { output }, *mac, keys);
         output
     }
 }

@@ -37,12 +37,10 @@ impl<C: SizedCipher> Batch for Gcm<C> {
 
 /// Short messages side by side where that pays, others one by one.
 fn each<C: SizedCipher, const SEAL: bool>(mut messages: &mut [Message<'_, Gcm<C>>]) {
-    if messages.len() < FEW {
-        return messages.iter_mut().for_each(Message::alone::<SEAL>);
-    }
-    let level = messages[0].key.level();
-    let few = fewest(level);
-    while messages.len() >= few {
+    while let Some(first) = messages.first()
+        && let level = first.key.level()
+        && messages.len() >= fewest(level)
+    {
         let all = mem::take(&mut messages);
         let pays = pays(all, level);
         let (now, later) = all.split_at_mut(if pays { CHUNK.min(all.len()) } else { SAMPLE });
@@ -98,13 +96,13 @@ fn fewest(level: AesLevel) -> usize {
     }
 }
 
-/// So many messages tell what the next are like: to look at all would take some of the time of those that go one by one.
+/// So many messages tell what the next are like: looking at all would slow batches that go one by one.
 const SAMPLE: usize = 4;
 
 /// Whether messages like the first ones take less time side by side than one by one: see [`fewest`].
 ///
-/// One by one, a processor that foresees every branch is fast, and equal lengths are foreseen. Then a gain is left where
-/// a vector has many lanes, and for AAD, whose products go together.
+/// One by one, a processor that predicts every branch is fast, and those of equal lengths are predicted. Then a gain is
+/// left where a vector has many lanes, and for AAD, whose products go together.
 #[inline(always)]
 fn pays<C: SizedCipher>(messages: &[Message<'_, Gcm<C>>], level: AesLevel) -> bool {
     let (Some(sample), width) = (messages.first_chunk::<SAMPLE>(), level.width()) else {
@@ -113,12 +111,12 @@ fn pays<C: SizedCipher>(messages: &[Message<'_, Gcm<C>>], level: AesLevel) -> bo
     let short = sample.iter().filter(|message| short_size(message, level).is_some()).count();
     let [first, second, ..] = sample;
     let text = first.data.len();
-    let foreseen = sample.iter().all(|message| message.data.len() == text);
+    let predictable = sample.iter().all(|message| message.data.len() == text);
     let (one_key, with_aad) = (ptr::eq(first.key, second.key), !first.aad.is_empty());
     match width {
-        1 => short == SAMPLE && with_aad && !(foreseen && text > 32),
+        1 => short == SAMPLE && with_aad && !(predictable && text > 32),
         2 => short == SAMPLE && with_aad,
-        _ => short > SAMPLE / 2 && (!foreseen || one_key || with_aad),
+        _ => short > SAMPLE / 2 && (!predictable || one_key || with_aad),
     }
 }
 
@@ -278,9 +276,8 @@ impl<S: AesClmul, C: SizedCipher, const ONE_KEY: bool, const SEAL: bool>
         let n = self.s.narrow();
         let mut nonces = [n.zero(); WIDEST];
         for lane in 0..WIDEST {
-            if let Ok(nonce) = messages[lane].nonce.try_into() {
-                nonces[lane] = splat_nonce(n, nonce);
-            }
+            let nonce = messages[lane].nonce.try_into().expect("12 bytes: see `short_size`");
+            nonces[lane] = splat_nonce(n, nonce);
         }
         nonces
     }
@@ -483,3 +480,29 @@ fn from<T: Copy>(all: &[T; WIDEST], at: usize) -> [T; WIDEST] {
 
 /// A vector of one block.
 type Narrow<S> = <<S as Blocks>::Narrow as Blocks>::V;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Aes128Gcm, batch::with_messages};
+
+    fn side_by_side(level: AesLevel, keys: usize, count: usize, bytes: usize) -> bool {
+        let make = || Aes128Gcm::with_level(&[1; 16], level);
+        with_messages(make, keys, count, bytes, |messages| {
+            messages.len() >= fewest(level) && pays(messages, level)
+        })
+    }
+
+    /// No output says which way messages went.
+    #[test]
+    fn where_lanes_pay() {
+        for level in AesLevel::available() {
+            let simd = level != AesLevel::PORTABLE;
+            for keys in [1, 32] {
+                assert_eq!(side_by_side(level, keys, 32, 16), simd, "{level}, {keys} keys");
+                assert!(!side_by_side(level, keys, 32, 1024), "{level}, {keys} keys");
+                assert!(!side_by_side(level, keys, 7, 16), "{level}, {keys} keys");
+            }
+        }
+    }
+}

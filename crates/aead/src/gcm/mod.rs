@@ -106,8 +106,8 @@ impl<C: SizedCipher> Aead for Gcm<C> {
         mut data: InOut<'_, '_>,
         tag: &mut [u8],
     ) -> Result<(), Error> {
-        let mut full = [0; 16];
-        self.run::<true>(nonce, aad, &mut data, tag.len(), &mut full)?;
+        let short = self.if_short(nonce, aad, &data, tag)?;
+        let full = self.run::<true>(short, nonce, aad, &mut data);
         copy_tag(&full, tag);
         Ok(())
     }
@@ -119,8 +119,8 @@ impl<C: SizedCipher> Aead for Gcm<C> {
         mut data: InOut<'_, '_>,
         tag: &[u8],
     ) -> Result<(), Error> {
-        let mut full = [0; 16];
-        self.run::<false>(nonce, aad, &mut data, tag.len(), &mut full)?;
+        let short = self.if_short(nonce, aad, &data, tag)?;
+        let mut full = self.run::<false>(short, nonce, aad, &mut data);
         authenticate(
             self.level(),
             StackDepth::KiB0,
@@ -164,28 +164,39 @@ impl<C: SizedCipher> Gcm<C> {
         Ok(Opener::new(GcmStream::new(&self.key, nonce), self.tag_length))
     }
 
-    /// Encrypts (`SEAL`) or decrypts a message whose tag has `tag` bytes; `full` becomes all of it.
-    // Not part of the result: it would be copied in pieces, and the copy wait for all that comes before.
+    /// The nonce if the message is short; checks all lengths.
+    #[inline]
+    fn if_short<'n>(
+        &self,
+        nonce: &'n [u8],
+        aad: &[u8],
+        data: &InOut<'_, '_>,
+        tag: &[u8],
+    ) -> Result<Option<&'n [u8; 12]>, Error> {
+        if let Ok(nonce) = nonce.try_into()
+            && tag.len() == self.tag_length
+            && is_short(self.level().width(), aad.len(), data.len())
+        {
+            return Ok(Some(nonce));
+        }
+        self.check(nonce, aad.len() as u64, data.len() as u64, tag.len())?;
+        Ok(None)
+    }
+
+    /// Encrypts (`SEAL`) or decrypts, and returns the tag in full. `short` as [`if_short`](Self::if_short) found it.
     #[inline]
     fn run<const SEAL: bool>(
         &self,
+        short: Option<&[u8; 12]>,
         nonce: &[u8],
         aad: &[u8],
         data: &mut InOut<'_, '_>,
-        tag: usize,
-        full: &mut Block,
-    ) -> Result<(), Error> {
+    ) -> Block {
         let (gcm, level) = (&self.key, self.level());
-        if let Ok(nonce) = nonce.try_into()
-            && tag == self.tag_length
-            && is_short(level.width(), aad.len(), data.len())
-        {
-            *full = level.run(Short::<_, SEAL> { gcm, nonce, aad, data });
-        } else {
-            self.check(nonce, aad.len() as u64, data.len() as u64, tag)?;
-            *full = level.run(GcmOneShot::<_, SEAL> { gcm, nonce, aad, data });
+        match short {
+            Some(nonce) => level.run(Short::<_, SEAL> { gcm, nonce, aad, data }),
+            None => level.run(GcmOneShot::<_, SEAL> { gcm, nonce, aad, data }),
         }
-        Ok(())
     }
 
     /// Checks a message of `aad` and `text` bytes: as numbers, since no test has buffers of the limits.

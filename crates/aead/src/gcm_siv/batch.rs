@@ -117,9 +117,7 @@ impl SivRows {
     #[inline(always)]
     fn put<A>(&mut self, lane: usize, message: &Message<'_, A>) {
         let Message { nonce, aad, data, tag, .. } = message;
-        if let Some(nonce) = nonce_block(nonce) {
-            self.nonces[lane] = nonce;
-        }
+        self.nonces[lane] = nonce_block(nonce).expect("12 bytes: see `shape`");
         spread(aad, &mut self.aad, lane);
         spread(data, &mut self.text, lane);
         let part = data.len() % 16;

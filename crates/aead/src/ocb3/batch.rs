@@ -77,21 +77,23 @@ impl<C: SizedCipher> SideBySide for Ocb3<C> {
         (valid && has_lanes(self.level())).then(|| Ocb3Shape::number(aad, text))
     }
 
-    /// The rows of a message alone do not wait for one another, so that lanes are a gain where there are many, and
-    /// nothing is to be sorted. With a key each, the gain is the pad of a partial block.
+    /// The rows of a message alone do not wait for one another, so that lanes are a gain where there are many of one
+    /// length, which need no sorting. With a key each, the gain is the pad of a partial block.
     #[inline(always)]
     fn pays(messages: &[Message<'_, Self>]) -> bool {
         let level = messages[0].key.level();
         if level == AesLevel::PORTABLE {
             return has_groups(messages);
         }
-        let length = messages[0].data.len();
+        let (length, aad) = (messages[0].data.len(), messages[0].aad.len());
+        let alike =
+            |message: &Message<'_, Self>| message.data.len() == length && message.aad.len() == aad;
         let many = if ptr::eq(messages[0].key, messages[1].key) {
             messages.len() >= LANES
         } else {
             messages.len() >= 2 * LANES && length > 16 && !length.is_multiple_of(16)
         };
-        has_lanes(level) && many && messages.iter().all(|message| message.data.len() == length)
+        has_lanes(level) && many && messages.iter().all(alike)
     }
 
     #[inline(always)]
@@ -125,7 +127,7 @@ impl<C: SizedCipher> SideBySide for Ocb3<C> {
 /// Whether messages of the level go side by side: the kernel of a group is compiled for no other.
 #[inline(always)]
 fn has_lanes(level: AesLevel) -> bool {
-    level == AesLevel::PORTABLE || level.width() == WIDEST
+    level.width() == WIDEST
 }
 
 /// What the messages of a group have in common.
@@ -140,23 +142,23 @@ struct Ocb3Shape {
 }
 
 impl Ocb3Shape {
-    /// The shape as a number, for the widest vectors: rows of AAD and rows of text.
+    /// The shape as a number: rows of AAD and rows of text.
     #[inline(always)]
     fn number(aad: usize, text: usize) -> usize {
         #[inline(always)]
         fn rest(bytes: usize) -> usize {
-            bytes / 16 % 4 * 2 + usize::from(!bytes.is_multiple_of(16))
+            bytes / 16 % WIDEST * 2 + usize::from(!bytes.is_multiple_of(16))
         }
         let aad = if aad == 0 { 0 } else { 1 + rest(aad) };
         aad << 3 | rest(text)
     }
 
-    /// The shape that a number stands for, in vectors of `width` blocks.
+    /// The shape that a number stands for.
     #[inline(always)]
-    fn new(number: usize, width: usize) -> Self {
-        let (tail, part) = (number / 2 % 4 % width, !number.is_multiple_of(2));
+    fn new(number: usize) -> Self {
+        let (tail, part) = (number / 2 % WIDEST, !number.is_multiple_of(2));
         let aad = (number / 8 % 16).checked_sub(1);
-        Self { tail, part, aad: aad.map(|rest| rest / 2 % width + rest % 2) }
+        Self { tail, part, aad: aad.map(|rest| rest / 2 % WIDEST + rest % 2) }
     }
 }
 
@@ -223,9 +225,9 @@ where
 
     #[inline(always)]
     fn run<S: AesClmul>(self, s: S) {
-        assert!(const { S::VECTORS == 1 || S::WIDTH == WIDEST }, "one by one: see `has_lanes`");
+        assert!(const { S::WIDTH == WIDEST }, "one by one: see `has_lanes`");
         let Self { keys, shape, aad, text, rows } = self;
-        let shape = Ocb3Shape::new(shape, S::WIDTH);
+        let shape = Ocb3Shape::new(shape);
         let used = text.len().min(LANES);
         // 1. The first offsets of all messages, a lane each.
         for at in (0..used).step_by(S::WIDTH) {
@@ -301,10 +303,8 @@ fn begin<S: AesClmul, C: Cipher, const SEAL: bool>(
         n.store(flow.offset, slice::from_mut(&mut rows.offset[lane]));
         n.store(flow.sum, slice::from_mut(&mut rows.sum[lane]));
     }
-    if S::WIDTH > 1 {
-        for (row, block) in rows.tail.iter_mut().zip(blocks) {
-            row[lane] = *block;
-        }
+    for (row, block) in rows.tail.iter_mut().zip(blocks) {
+        row[lane] = *block;
     }
     if shape.part {
         // `rest` is in the first lane, zeros in the others: the sum is that lane as a block.
@@ -364,7 +364,7 @@ fn rest<'k, S: AesClmul, C: Cipher + 'k, const SEAL: bool>(
     rows: &mut Ocb3Rows,
     at: usize,
 ) {
-    let tail = if S::WIDTH > 1 { shape.tail.min(TAIL) } else { 0 };
+    let tail = shape.tail.min(TAIL);
     // `offset` is that of the last block in vectors, `last` the one behind the tail (and the L_* of a
     // partial block). Behind whole vectors the offsets of the tail are those of the first blocks of a
     // message, each ^ `offset` (`flow`).
@@ -495,14 +495,35 @@ fn decrypt<'k, S: AesClmul, C: Cipher + 'k>(
 #[inline(always)]
 fn end<S: AesClmul>(s: S, shape: Ocb3Shape, rows: &Ocb3Rows, lane: usize, data: &mut [u8]) {
     let (blocks, rest) = data.as_chunks_mut();
-    if S::WIDTH > 1 {
-        let done = blocks.len() / S::WIDTH * S::WIDTH;
-        for (block, row) in blocks[done..].iter_mut().zip(&rows.tail) {
-            *block = row[lane];
-        }
+    let done = blocks.len() / S::WIDTH * S::WIDTH;
+    for (block, row) in blocks[done..].iter_mut().zip(&rows.tail) {
+        *block = row[lane];
     }
     if shape.part {
         let part = s.narrow().load(&[rows.part[lane]]);
         s.store_part(s.in_first_lane(part), rest);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Aes128Ocb3, batch::with_messages};
+
+    fn side_by_side(level: AesLevel, keys: usize, count: usize, bytes: usize) -> bool {
+        let make = || Aes128Ocb3::with_level(&[1; 16], level);
+        with_messages(make, keys, count, bytes, Aes128Ocb3::pays)
+    }
+
+    /// No output says which way messages went.
+    #[test]
+    fn where_lanes_pay() {
+        for level in AesLevel::available() {
+            for keys in [1, 32] {
+                let good = has_lanes(level);
+                assert_eq!(side_by_side(level, keys, 32, 45), good, "{level}, {keys} keys");
+            }
+            assert!(level == AesLevel::PORTABLE || !side_by_side(level, 1, 15, 45), "{level}");
+        }
     }
 }

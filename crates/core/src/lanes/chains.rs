@@ -416,17 +416,20 @@ where
         let mut crew =
             ChainCrew::<_, K, Q, C, P> { s, lanes, keys, run, period, head_start, cipher };
         fly(&mut crew, chains, most, if stop_early { usize::MAX } else { 1 });
-        // The last texts of the chains, and what was computed of them.
+        // The last texts of the chains, and what was computed of them. Chains with gaps go by no squares.
         wipe_values(lanes.state.as_flattened_mut(), s.zero());
-        if has_squares(S::WIDTH, extent.longest) {
+        if period == run && has_squares(S::WIDTH, run * extent.longest) {
             wipe_values(lanes.squares.as_flattened_mut().as_flattened_mut(), s.zero());
         }
         // What the parts spilled, keys and texts: their frames are below this one, which is too long for the wipe
-        // that comes with the end of a key. At the portable level they call functions that call others.
-        if S::VECTORS > 1 {
-            wipe_stack::<{ 2 << 10 }>();
+        // that comes with the end of a key. Frames are longer with two states a chain, and at the portable level, where
+        // they call functions that call others.
+        if S::VECTORS == 1 {
+            wipe_stack::<{ 16 << 10 }>();
+        } else if P > 1 {
+            wipe_stack::<{ 4 << 10 }>();
         } else {
-            wipe_stack::<{ 8 << 10 }>();
+            wipe_stack::<{ 2 << 10 }>();
         }
     }
 }

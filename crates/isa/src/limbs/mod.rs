@@ -127,8 +127,7 @@ pub trait Limbs: Sealed + Copy {
     /// Overwrites `limbs` with zeros in a way that no compiler leaves out: see [`wipe`](crate::wipe).
     #[inline(always)]
     fn wipe(self, limbs: &mut [Self::V]) {
-        limbs.fill(self.splat(0));
-        crate::wipe::keep(limbs);
+        crate::wipe_values(limbs, self.splat(0));
     }
 }
 

@@ -66,7 +66,7 @@ pub(super) const HASHES: &[(&str, MakeHash)] = &[
         opening(ChaCha20Poly1305::with_level(&key(), levels.lanes), 12, 48)
     }),
     ("batch of ChaCha20-Poly1305, one wrong tag", |levels| {
-        one_wrong(ChaCha20Poly1305::with_level(&key(), levels.lanes))
+        one_wrong(ChaCha20Poly1305::with_level(&key(), levels.lanes), SHORT)
     }),
     ("CBC-HMAC-SHA-1, shortest or longest padding", padding::<Sha1>),
     ("CBC-HMAC-SHA-256, shortest or longest padding", padding::<Sha256>),
@@ -279,10 +279,14 @@ pub(super) const OPERATIONS: &[(&str, Make)] = &[
             let _ = black_box(key.verify_mac(&[1; 16], &[2; 32], mac));
         })
     }),
-    ("batch of GCM, one wrong tag", |level| one_wrong(Aes128Gcm::with_level(&key(), level))),
-    ("batch of GCM-SIV, one wrong tag", |level| one_wrong(Aes128GcmSiv::with_level(&key(), level))),
-    ("batch of CCM, one wrong tag", |level| one_wrong(Aes128Ccm::with_level(&key(), level))),
-    ("batch of OCB3, one wrong tag", |level| one_wrong(Aes128Ocb3::with_level(&key(), level))),
+    ("batch of GCM, one wrong tag", |level| one_wrong(Aes128Gcm::with_level(&key(), level), SHORT)),
+    ("batch of GCM-SIV, one wrong tag", |level| {
+        one_wrong(Aes128GcmSiv::with_level(&key(), level), SHORT)
+    }),
+    ("batch of CCM, one wrong tag", |level| one_wrong(Aes128Ccm::with_level(&key(), level), LONG)),
+    ("batch of OCB3, one wrong tag", |level| {
+        one_wrong(Aes128Ocb3::with_level(&key(), level), SHORT)
+    }),
     ("KW, what does not unwrap", |level| {
         let key = Aes256KeyWrap::with_level(&key(), level);
         let wrapped = key.wrap(&[2; 32]).expect("a length of keys");
@@ -308,11 +312,12 @@ pub(super) const OPERATIONS: &[(&str, Make)] = &[
     }),
 ];
 
-/// Messages of a batch.
-const MESSAGES: usize = 16;
+/// Messages of a batch: so many that they go side by side at every level.
+const MESSAGES: usize = 24;
 
-/// Bytes of the text of each.
-const TEXT: usize = 32;
+/// Bytes of the text of each; for CCM, whose lanes are for long ones.
+const SHORT: usize = 32;
+const LONG: usize = 448;
 
 /// Any key; its halves differ, as XTS demands.
 fn key<const N: usize>() -> [u8; N] {
@@ -356,18 +361,18 @@ fn open<A: Aead>(key: A, nonce: usize, text: Vec<u8>) -> impl FnMut(&mut [u8]) {
 }
 
 /// Opens a batch in which the tag of one message, any, is wrong in its first or in its last byte.
-fn one_wrong<A: Batch + 'static>(key: A) -> Subject {
-    let message = key.seal_vec(&[1; 12], b"", &[2; TEXT]).expect("lengths");
+fn one_wrong<A: Batch + 'static>(key: A, text: usize) -> Subject {
+    let message = key.seal_vec(&[1; 12], b"header", &vec![2; text]).expect("lengths");
     let sealed = message.repeat(MESSAGES);
     let fill = move |class, rng: &mut Rng, input: &mut [u8]| {
         input.copy_from_slice(&sealed);
-        let message = rng.below(MESSAGES) * (TEXT + 16);
-        input[message + TEXT + 15 * class] ^= change(rng);
+        let message = rng.below(MESSAGES) * (text + 16);
+        input[message + text + 15 * class] ^= change(rng);
     };
-    Subject::new(MESSAGES * (TEXT + 16), fill, move |input| {
-        let messages = input.chunks_mut(TEXT + 16).map(|message| {
-            let (text, tag) = message.split_at_mut(TEXT);
-            Message::new(&key, &[1; 12], b"", text, tag)
+    Subject::new(MESSAGES * (text + 16), fill, move |input| {
+        let messages = input.chunks_mut(text + 16).map(|message| {
+            let (text, tag) = message.split_at_mut(text);
+            Message::new(&key, &[1; 12], b"header", text, tag)
         });
         let _ = black_box(batch::open(&mut messages.collect::<Vec<_>>()));
     })

@@ -484,8 +484,16 @@ pub(super) fn in_pieces<S: Stream, O: Stream>(
 /// Messages side by side, with one key and with three by turns; then one of them has a wrong tag.
 pub(super) fn messages<A: Batch>(keys: &[A; 3], nonce: usize, extent: Extent) {
     for different_keys in [1, 3] {
-        for length in [&[0; MANY], &[32; MANY], &array::from_fn::<_, MANY, _>(|at| at * 5)] {
-            let aads: [_; MANY] = array::from_fn(|at| secret_text(at % 3 * 8));
+        // Each algorithm has some of these side by side at every level: GCM short ones, CCM long ones.
+        let lengths = [
+            [0; MANY],
+            [32; MANY],
+            [717; MANY],
+            array::from_fn(|at| at * 5),
+            array::from_fn(|at| at * 5 % 64),
+        ];
+        for length in &lengths {
+            let aads: [_; MANY] = array::from_fn(|at| secret_text((at + 1) % 3 * 8));
             let mut texts = length.map(secret_text);
             let mut tags = [[0; 16]; MANY];
             let run = |texts: &mut [Vec<u8>], tags: &mut [[u8; 16]], seal: bool| {

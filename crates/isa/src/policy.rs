@@ -32,6 +32,7 @@ pub struct Policy {
     max_bits: u32,
     fast_matrices: bool,
     waits_for_vectors: bool,
+    four_vector_ports: bool,
 }
 
 impl Policy {
@@ -45,6 +46,7 @@ impl Policy {
             max_bits: 512,
             fast_matrices: processor != Processor::Other,
             waits_for_vectors: processor == Processor::Zen5,
+            four_vector_ports: processor != Processor::Other,
         }
     }
 
@@ -72,6 +74,13 @@ impl Policy {
     /// have: then two are worth more than what it costs that they do not fit the registers.
     pub(crate) fn waits_for_vectors(self) -> bool {
         self.waits_for_vectors
+    }
+
+    /// Whether four vectors of the widest can be worked on in a cycle (on Intel's processors two): then putting blocks
+    /// of several messages into one vector takes little time beside what it saves.
+    #[inline]
+    pub fn has_four_vector_ports(self) -> bool {
+        self.four_vector_ports
     }
 }
 

@@ -40,11 +40,10 @@ pub(crate) trait SideBySide: Aead + Sized {
     /// The shape of a message, as a number below 2^14; `None` if it is faster alone, or has lengths that
     /// are an error.
     fn shape(&self, lengths: Lengths) -> Option<usize>;
+    /// What texts of one shape have in common, as a number: quicker to see than the shape.
+    fn sort_of_text(bytes: usize) -> usize;
     /// Whether to look for groups among messages, of which there are [`FEW`] or more.
-    #[inline(always)]
-    fn pays(messages: &[Message<'_, Self>]) -> bool {
-        has_groups(messages)
-    }
+    fn pays(messages: &[Message<'_, Self>]) -> bool;
     /// Seals or opens a group.
     fn run<const SEAL: bool>(group: MessageGroup<'_, '_, '_, Self>, rows: &mut Self::Rows);
 }
@@ -108,12 +107,19 @@ pub(crate) fn run_all<A: SideBySide, const SEAL: bool>(messages: &mut [Message<'
     }
 }
 
-/// Whether there are many messages for each length of text. If not, looking for groups would take longer than they
-/// save.
+/// Whether some of the first messages have a shape, and there are `few` messages or more for each sort of text, or one sort
+/// alone. If not, looking for groups would take longer than they save.
 #[inline(always)]
-pub(crate) fn has_groups<A>(messages: &[Message<'_, A>]) -> bool {
-    let seen = messages.iter().fold(0_u128, |seen, message| seen | 1 << (message.data.len() % 128));
-    seen.count_ones() as usize * FEW <= messages.len()
+pub(crate) fn has_groups<A: SideBySide>(messages: &[Message<'_, A>], few: usize) -> bool {
+    let seen = messages
+        .iter()
+        .fold(0_u128, |seen, message| seen | 1 << (A::sort_of_text(message.data.len()) % 128));
+    let sorts = seen.count_ones() as usize;
+    (sorts == 1 || sorts * few <= messages.len())
+        && messages
+            .iter()
+            .take(FEW / 2)
+            .any(|message| message.key.shape(Lengths::of(message)).is_some())
 }
 
 /// At most [`CHUNK`] messages. Groups of fewer than [`FEW`] are processed one by one. Not inlined: messages that all go

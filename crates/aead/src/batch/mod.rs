@@ -4,9 +4,17 @@
 //! blocks of *different* messages share a vector. Keys, nonces, AAD and lengths may differ; one bad
 //! message does not disturb the others.
 //!
-//! Messages of equal length gain most; they need not be neighbours. GCM messages of mixed lengths gain too: there
-//! the order in which they are processed is chosen by their lengths. Where lanes would be no gain, a batch takes
-//! about as long as its messages one by one: there is nothing to sort, and no number of messages to avoid.
+//! Messages of equal length gain most; they need not be neighbours. Some gain side by side, others go one by one, where
+//! lanes would be no gain: then a batch takes about as long as its messages one by one. There is nothing to sort, and no
+//! number of messages to avoid. Side by side go, at most:
+//!
+//! - GCM: texts up to 256 bytes with AAD up to 16, at levels with vectors of 512 bits;
+//! - GCM-SIV: texts up to 256 bytes (128 where a vector has one block) with AAD up to 64;
+//! - CCM: any texts, if they have some tens of blocks on average;
+//! - OCB3: texts of one length, 16 or more, at levels with vectors of 512 bits;
+//! - ChaCha20-Poly1305: any texts.
+//!
+//! At the portable level CCM, GCM-SIV and OCB3 do whenever they can, and GCM does not.
 //!
 //! ```
 //! use lanelock::aead::{Aes128Gcm, batch::{self, Message}};

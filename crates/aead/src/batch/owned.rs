@@ -23,9 +23,9 @@ pub enum Operation {
 /// collects messages and runs them as a batch.
 ///
 /// ```
-/// # use lanelock::{aead::{Aes128Ccm, batch::{Operation, OwnedMessage}}, lanes::{Order, Scheduler}};
+/// # use lanelock::{aead::{Aes128Gcm, batch::{Operation, OwnedMessage}}, lanes::{Order, Scheduler}};
 /// # fn main() -> Result<(), lanelock::Error> {
-/// let key = Aes128Ccm::new(&[1; 16])?;
+/// let key = Aes128Gcm::new(&[1; 16])?;
 /// let mut scheduler = Scheduler::new(Order::Submitted);
 /// let mut done = Vec::new();
 /// for number in 0..100_u64 {

@@ -15,7 +15,7 @@
 
 use core::{mem, ptr};
 
-use lanelock_isa::{AesClmul, AesLevel, Blocks, Kernel, WIDEST};
+use lanelock_isa::{AesClmul, AesLevel, Blocks, Kernel, Policy, WIDEST};
 
 use super::{
     Gcm, GcmKey,
@@ -36,14 +36,16 @@ impl<C: SizedCipher> Batch for Gcm<C> {
 }
 
 /// Short messages side by side where that pays, others one by one.
+#[inline]
 fn each<C: SizedCipher, const SEAL: bool>(mut messages: &mut [Message<'_, Gcm<C>>]) {
     while let Some(first) = messages.first()
         && let level = first.key.level()
-        && messages.len() >= fewest(level)
+        && messages.len() >= FEW
+        && has_lanes(level)
     {
         let all = mem::take(&mut messages);
         let pays = pays(all, level);
-        let (now, later) = all.split_at_mut(if pays { CHUNK.min(all.len()) } else { SAMPLE });
+        let (now, later) = all.split_at_mut(all.len().min(if pays { CHUNK } else { CHUNK / 4 }));
         messages = later;
         if !(pays && side_by_side::<C, SEAL>(now, level)) {
             now.iter_mut().for_each(Message::alone::<SEAL>);
@@ -60,7 +62,7 @@ fn side_by_side<C: SizedCipher, const SEAL: bool>(
     level: AesLevel,
 ) -> bool {
     let found = Found::new(messages, level);
-    if found.count < fewest(level) || 4 * found.count < 3 * messages.len() {
+    if found.count < FEW || 4 * found.count < 3 * messages.len() {
         return false;
     }
     if found.count < messages.len() {
@@ -85,39 +87,32 @@ fn side_by_side<C: SizedCipher, const SEAL: bool>(
 /// Messages looked at together.
 const CHUNK: usize = 64;
 
-/// With fewer short messages there is no gain at a level: looking at them, and setting up, costs as much. At the portable
-/// one there never is, since the planes of a message are full.
+/// Whether messages of the level go side by side: where the vectors are widest, and one reduction serves as many messages
+/// as they have lanes. At narrower ones a message alone is faster, and at the portable one its planes are full.
 #[inline(always)]
-fn fewest(level: AesLevel) -> usize {
-    match level.width() {
-        _ if level == AesLevel::PORTABLE => usize::MAX,
-        WIDEST => FEW,
-        _ => 3 * FEW,
-    }
+fn has_lanes(level: AesLevel) -> bool {
+    level.width() == WIDEST && level != AesLevel::PORTABLE
 }
 
-/// So many messages tell what the next are like: looking at all would slow batches that go one by one.
+/// So many messages tell what those of a quarter of a chunk are like: looking at all would slow batches that go one by one.
 const SAMPLE: usize = 4;
 
-/// Whether messages like the first ones take less time side by side than one by one: see [`fewest`].
-///
-/// One by one, a processor that predicts every branch is fast, and those of equal lengths are predicted. Then a gain is
-/// left where a vector has many lanes, and for AAD, whose products go together.
+/// Whether messages like the first ones take less time side by side than one by one: the binary `mixes` of the lab's
+/// worker says so. One by one, a processor that predicts every branch is fast, and those of equal lengths are predicted.
 #[inline(always)]
 fn pays<C: SizedCipher>(messages: &[Message<'_, Gcm<C>>], level: AesLevel) -> bool {
-    let (Some(sample), width) = (messages.first_chunk::<SAMPLE>(), level.width()) else {
-        return false;
-    };
-    let short = sample.iter().filter(|message| short_size(message, level).is_some()).count();
+    let Some(sample) = messages.first_chunk::<SAMPLE>() else { return false };
+    let short = || sample.iter().filter(|message| short_size(message, level).is_some()).count();
     let [first, second, ..] = sample;
     let text = first.data.len();
-    let predictable = sample.iter().all(|message| message.data.len() == text);
     let (one_key, with_aad) = (ptr::eq(first.key, second.key), !first.aad.is_empty());
-    match width {
-        1 => short == SAMPLE && with_aad && !(predictable && text > 32),
-        2 => short == SAMPLE && with_aad,
-        _ => short > SAMPLE / 2 && (!predictable || one_key || with_aad),
-    }
+    let gain = if Policy::host().has_four_vector_ports() {
+        one_key || with_aad || sample.iter().any(|message| message.data.len() != text)
+    } else {
+        let long = || sample.iter().all(|message| message.data.len() > 32);
+        messages.len() >= 3 * FEW && one_key && (with_aad || long())
+    };
+    gain && short() > SAMPLE / 2
 }
 
 /// What is known of the messages of a chunk.
@@ -139,13 +134,13 @@ const LONG: u8 = MOST as u8;
 /// The size of a message that is short: of how many vectors its text is, less one.
 #[inline(always)]
 fn short_size<C: SizedCipher>(message: &Message<'_, Gcm<C>>, level: AesLevel) -> Option<u8> {
-    let (text, width) = (message.data.len(), level.width());
+    let text = message.data.len();
     let short = message.nonce.len() == 12
         && message.aad.len() <= 16
-        && text <= 16 * width * MOST
+        && text <= 16 * WIDEST * MOST
         && message.tag.len() == message.key.tag_length
         && message.key.level() == level;
-    short.then(|| size_of_text(width, text))
+    short.then(|| size_of_text(text))
 }
 
 impl Found {
@@ -204,11 +199,11 @@ impl Found {
 /// Why no place of a group is empty.
 const FULL: &str = "as many short messages are sorted as there are";
 
-/// How many vectors of so many blocks a text takes, less one: a size of a short one.
+/// How many vectors a text takes, less one: a size of a short one.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "a small number")]
-fn size_of_text(width: usize, bytes: usize) -> u8 {
-    (bytes.saturating_sub(1) >> (16 * width).ilog2()) as u8
+fn size_of_text(bytes: usize) -> u8 {
+    (bytes.saturating_sub(1) / (16 * WIDEST)) as u8
 }
 
 /// Short messages sorted by their sizes, with `ONE_KEY` or a key each.
@@ -223,7 +218,7 @@ impl<C: SizedCipher, const ONE_KEY: bool, const SEAL: bool> Kernel
 
     #[inline(always)]
     fn run<S: AesClmul>(self, s: S) {
-        assert!(const { S::VECTORS > 1 }, "one by one at the portable level");
+        assert!(const { S::VECTORS > 1 && S::WIDTH == WIDEST }, "one by one: see `pays`");
         let Some([first, ..]) = self.groups.first() else { return };
         let GcmKey { key, powers } = &first.as_ref().expect(FULL).key.key;
         let kernel = Group::<S, C, ONE_KEY, SEAL> {
@@ -238,8 +233,8 @@ impl<C: SizedCipher, const ONE_KEY: bool, const SEAL: bool> Kernel
             let [Some(a), Some(b), Some(c), Some(d)] = group else { panic!("{FULL}") };
             let mut messages = [&mut **a, b, c, d];
             // They are sorted: the last has the most.
-            let size = size_of_text(S::WIDTH, messages[WIDEST - 1].data.len());
-            let together = S::WIDTH == WIDEST && ONE_KEY && size == 0;
+            let size = size_of_text(messages[WIDEST - 1].data.len());
+            let together = ONE_KEY && size == 0;
             let v = together.then(|| kernel.together(&messages));
             if let Some((mut messages, texts)) = before.take() {
                 kernel.finish(&mut messages, texts);
@@ -282,14 +277,14 @@ impl<S: AesClmul, C: SizedCipher, const ONE_KEY: bool, const SEAL: bool>
         nonces
     }
 
-    /// Encrypts or decrypts the texts. Returns of each vector of lanes the blocks E(K, J0), and the sums of the
-    /// products of the ciphertexts.
+    /// Encrypts or decrypts the texts. Returns the blocks E(K, J0), and the sums of the products of the ciphertexts, a
+    /// lane for each message.
     #[inline(always)]
     fn texts_of(
         &self,
         messages: &mut [&mut Message<'_, Gcm<C>>; WIDEST],
         size: u8,
-    ) -> [(S::V, Sum<S::V>); WIDEST] {
+    ) -> (S::V, Sum<S::V>) {
         match size {
             0 => self.texts::<1, 2>(messages),
             1 => self.texts::<2, 3>(messages),
@@ -303,7 +298,7 @@ impl<S: AesClmul, C: SizedCipher, const ONE_KEY: bool, const SEAL: bool>
     fn finish(
         &self,
         messages: &mut [&mut Message<'_, Gcm<C>>; WIDEST],
-        texts: [(S::V, Sum<S::V>); WIDEST],
+        (mask, mut sum): (S::V, Sum<S::V>),
     ) {
         let (s, n) = (self.s, self.s.narrow());
         let mut aad = [n.zero(); WIDEST];
@@ -315,31 +310,22 @@ impl<S: AesClmul, C: SizedCipher, const ONE_KEY: bool, const SEAL: bool>
             let powers = self.powers(message);
             lengths[lane] = n.splat_halves(data.len() as u64 * 8, bytes.len() as u64 * 8);
             of_lengths[lane] = powers.last(1).at(n, 0);
-            // A level with the widest vectors has loads with a mask.
-            aad[lane] = if S::WIDTH == WIDEST {
-                s.lanes(s.load_part(bytes))[0]
-            } else {
-                n.load_part(bytes)
-            };
+            // A load with a mask.
+            aad[lane] = s.lanes(s.load_part(bytes))[0];
             of_aad[lane] = powers.last(blocks(data) + 2).at(n, 0);
         }
-        for i in 0..WIDEST / S::WIDTH {
-            let at = i * S::WIDTH;
-            let (mask, mut sum) = texts[i];
-            let of_lengths = if ONE_KEY {
-                Factor::splat(s, of_lengths[0])
-            } else {
-                Factor::join_lanes(s, from(&of_lengths, at))
-            };
-            sum.add(s, s.join_lanes(from(&lengths, at)), of_lengths);
-            let aad = s.reverse(s.join_lanes(from(&aad, at)));
-            sum.add(s, aad, Factor::join_lanes(s, from(&of_aad, at)));
-            let tags = s.lanes(s.xor(mask, s.reverse(sum.reduce(s))));
-            for lane in 0..S::WIDTH {
-                let mut tag = [[0; 16]];
-                n.store(tags[lane], &mut tag);
-                messages[at + lane].finish::<SEAL>(&mut tag[0]);
-            }
+        let of_lengths = if ONE_KEY {
+            Factor::splat(s, of_lengths[0])
+        } else {
+            Factor::join_lanes(s, of_lengths)
+        };
+        sum.add(s, s.join_lanes(lengths), of_lengths);
+        sum.add(s, s.reverse(s.join_lanes(aad)), Factor::join_lanes(s, of_aad));
+        let tags = s.lanes(s.xor(mask, s.reverse(sum.reduce(s))));
+        for lane in 0..WIDEST {
+            let mut tag = [[0; 16]];
+            n.store(tags[lane], &mut tag);
+            messages[lane].finish::<SEAL>(&mut tag[0]);
         }
     }
 
@@ -362,13 +348,13 @@ impl<S: AesClmul, C: SizedCipher, const ONE_KEY: bool, const SEAL: bool>
         &self,
         messages: &mut [&mut Message<'_, Gcm<C>>; WIDEST],
         streams: [S::V; WIDEST + 1],
-    ) -> [(S::V, Sum<S::V>); WIDEST] {
+    ) -> (S::V, Sum<S::V>) {
         let s = self.s;
         let mut sums = [Sum::zero(s); WIDEST];
         for lane in 0..WIDEST {
             sums[lane] = self.text::<1>([streams[lane]], messages[lane]);
         }
-        [(streams[WIDEST], Sum::of_lanes(s, sums)); WIDEST]
+        (streams[WIDEST], Sum::of_lanes(s, sums))
     }
 
     /// Texts of at most `N` vectors, one behind another: the processor takes the rounds of one beside the products of
@@ -377,46 +363,41 @@ impl<S: AesClmul, C: SizedCipher, const ONE_KEY: bool, const SEAL: bool>
     fn texts<const N: usize, const M: usize>(
         &self,
         messages: &mut [&mut Message<'_, Gcm<C>>; WIDEST],
-    ) -> [(S::V, Sum<S::V>); WIDEST] {
+    ) -> (S::V, Sum<S::V>) {
         let s = self.s;
         let nonces = self.nonces(messages);
         let one = s.splat(&NUMBERS[0]);
-        let mut texts = [(one, Sum::zero(s)); WIDEST];
-        for i in 0..WIDEST / S::WIDTH {
-            let nonces = from(&nonces, i * S::WIDTH);
-            let (mut mask, mut masks) = (s.join_lanes(nonces), nonces);
-            let mut sums = [Sum::zero(s); WIDEST];
-            for lane in 0..S::WIDTH {
-                let message = &mut *messages[i * S::WIDTH + lane];
-                let nonce = s.splat_narrow(nonces[lane]);
-                let mut keys = self.keys;
-                if !ONE_KEY {
-                    keys = SameKey::new(s, message.key.key.key.keys());
-                }
-                let mut stream = counters::<S, N>(s, nonce);
-                // With one key, the blocks J0 of all lanes go with the first text; otherwise that of each with it.
-                if lane == 0 || !ONE_KEY {
-                    let mut v = [s.xor(if ONE_KEY { mask } else { nonce }, one); M];
-                    for i in 0..N {
-                        v[i] = stream[i];
-                    }
-                    v = C::Cipher::encrypt::<_, M>(s, v, keys);
-                    for i in 0..N {
-                        stream[i] = v[i];
-                    }
-                    mask = v[N];
-                    masks[lane] = s.last_narrow(mask);
-                } else {
-                    stream = C::Cipher::encrypt::<_, N>(s, stream, keys);
-                }
-                sums[lane] = self.text::<N>(stream, message);
-            }
+        let (mut mask, mut masks) = (s.join_lanes(nonces), nonces);
+        let mut sums = [Sum::zero(s); WIDEST];
+        for lane in 0..WIDEST {
+            let message = &mut *messages[lane];
+            let nonce = s.splat_narrow(nonces[lane]);
+            let mut keys = self.keys;
             if !ONE_KEY {
-                mask = s.join_lanes(masks);
+                keys = SameKey::new(s, message.key.key.key.keys());
             }
-            texts[i] = (mask, Sum::of_lanes(s, sums));
+            let mut stream = counters::<S, N>(s, nonce);
+            // With one key, the blocks J0 of all lanes go with the first text; otherwise that of each with it.
+            if lane == 0 || !ONE_KEY {
+                let mut v = [s.xor(if ONE_KEY { mask } else { nonce }, one); M];
+                for i in 0..N {
+                    v[i] = stream[i];
+                }
+                v = C::Cipher::encrypt::<_, M>(s, v, keys);
+                for i in 0..N {
+                    stream[i] = v[i];
+                }
+                mask = v[N];
+                masks[lane] = s.last_narrow(mask);
+            } else {
+                stream = C::Cipher::encrypt::<_, N>(s, stream, keys);
+            }
+            sums[lane] = self.text::<N>(stream, message);
         }
-        texts
+        if !ONE_KEY {
+            mask = s.join_lanes(masks);
+        }
+        (mask, Sum::of_lanes(s, sums))
     }
 
     /// The text of a message, of at most `N` vectors. Returns the sum of the products of the ciphertext.
@@ -468,16 +449,6 @@ fn blocks(text: &[u8]) -> usize {
     (text.len() + 15) >> 4
 }
 
-/// Those of the lanes from `at` on, and as many others as there are behind them.
-#[inline(always)]
-fn from<T: Copy>(all: &[T; WIDEST], at: usize) -> [T; WIDEST] {
-    let mut some = *all;
-    for lane in at..WIDEST {
-        some[lane - at] = all[lane];
-    }
-    some
-}
-
 /// A vector of one block.
 type Narrow<S> = <<S as Blocks>::Narrow as Blocks>::V;
 
@@ -488,20 +459,19 @@ mod tests {
 
     fn side_by_side(level: AesLevel, keys: usize, count: usize, bytes: usize) -> bool {
         let make = || Aes128Gcm::with_level(&[1; 16], level);
-        with_messages(make, keys, count, bytes, |messages| {
-            messages.len() >= fewest(level) && pays(messages, level)
-        })
+        has_lanes(level)
+            && with_messages(make, keys, count, bytes, |messages| pays(messages, level))
     }
 
     /// No output says which way messages went.
     #[test]
     fn where_lanes_pay() {
         for level in AesLevel::available() {
-            let simd = level != AesLevel::PORTABLE;
-            for keys in [1, 32] {
-                assert_eq!(side_by_side(level, keys, 32, 16), simd, "{level}, {keys} keys");
+            let one_key = has_lanes(level);
+            let key_each = one_key && Policy::host().has_four_vector_ports();
+            for (keys, gain) in [(1, one_key), (32, key_each)] {
+                assert_eq!(side_by_side(level, keys, 32, 16), gain, "{level}, {keys} keys");
                 assert!(!side_by_side(level, keys, 32, 1024), "{level}, {keys} keys");
-                assert!(!side_by_side(level, keys, 7, 16), "{level}, {keys} keys");
             }
         }
     }

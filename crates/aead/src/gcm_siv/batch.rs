@@ -10,7 +10,7 @@ use crate::{
     Aead,
     batch::{
         Batch, Message,
-        group::{LANES, LaneBlocks, Lengths, MessageGroup, SideBySide, run_all},
+        group::{FEW, LANES, LaneBlocks, Lengths, MessageGroup, SideBySide, has_groups, run_all},
         keys::{BatchKeys, KeyEach, OneKey},
         nonce_block,
     },
@@ -66,8 +66,22 @@ impl<C: SivCipher> SideBySide for GcmSiv<C> {
     #[inline(always)]
     fn shape(&self, Lengths { nonce, aad, text, tag }: Lengths) -> Option<usize> {
         let (aad, text) = (aad.div_ceil(16), text.div_ceil(16));
-        let side_by_side = nonce == 12 && tag == 16 && aad <= MOST_AAD && text <= MOST_TEXT;
+        // With one block a vector, the rounds of longer texts fill the units by themselves.
+        let most = if self.level().width() == 1 { MOST_TEXT / 2 } else { MOST_TEXT };
+        let side_by_side = nonce == 12 && tag == 16 && aad <= MOST_AAD && text <= most;
         side_by_side.then_some(aad << 5 | text)
+    }
+
+    #[inline(always)]
+    fn sort_of_text(bytes: usize) -> usize {
+        bytes.div_ceil(16)
+    }
+
+    /// With one block a vector a gain is small, and sorting takes some of it.
+    #[inline(always)]
+    fn pays(messages: &[Message<'_, Self>]) -> bool {
+        let few = if messages[0].key.level().width() == 1 { 2 * FEW } else { FEW };
+        has_groups(messages, few)
     }
 
     #[inline(always)]

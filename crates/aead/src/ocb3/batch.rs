@@ -21,7 +21,7 @@ use super::{
 };
 use crate::batch::{
     Batch, Message,
-    group::{LANES, LaneBlocks, Lengths, MessageGroup, SideBySide, has_groups, run_all},
+    group::{FEW, LANES, LaneBlocks, Lengths, MessageGroup, SideBySide, has_groups, run_all},
     keys::{BatchKeys, KeyEach, OneKey},
 };
 use lanelock_core::{
@@ -77,13 +77,18 @@ impl<C: SizedCipher> SideBySide for Ocb3<C> {
         (valid && has_lanes(self.level())).then(|| Ocb3Shape::number(aad, text))
     }
 
+    #[inline(always)]
+    fn sort_of_text(bytes: usize) -> usize {
+        Ocb3Shape::number(0, bytes)
+    }
+
     /// The rows of a message alone do not wait for one another, so that lanes are a gain where there are many of one
     /// length, which need no sorting. With a key each, the gain is the pad of a partial block.
     #[inline(always)]
     fn pays(messages: &[Message<'_, Self>]) -> bool {
         let level = messages[0].key.level();
         if level == AesLevel::PORTABLE {
-            return has_groups(messages);
+            return has_groups(messages, FEW);
         }
         let (length, aad) = (messages[0].data.len(), messages[0].aad.len());
         let alike =

@@ -1,9 +1,10 @@
-//! Is a batch ever slower than its messages one by one? Random batches of every AEAD that has them, each measured
-//! both ways in turns; and one by one beside itself, which is what the measure itself is off by.
+//! Is a batch ever slower than its messages one by one? Random batches of the AEADs on AES, sealed, each measured both
+//! ways in turns; and GCM one by one beside itself, which is what the measure itself is off by.
 //!
 //!     cargo run --release -p lanelock-lab-lanelock --bin mixes -- [MIXES [SEED [PROCESSOR]]]
 //!
-//! Run in `lab`. Prints quantiles of batch / one by one at every level, and the worst mixes.
+//! Run in `lab`. Prints quantiles of batch / one by one at every level, and the five worst mixes (with `ALL` in the
+//! environment, all above 1.05).
 
 use lanelock::{
     AesLevel,

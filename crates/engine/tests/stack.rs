@@ -92,8 +92,8 @@ const NEW: [usize; 2] = [limit(4, 0), limit(1, 0)];
 // Limits behind use and drop of many keys.
 const BATCH: usize = limit(16, 0);
 const BATCH_CCM: usize = limit(98, 0);
-const LANES: usize = limit(41, 0);
-const MAC_LANES: usize = limit(48, 0);
+const LANES: usize = limit(71, 0);
+const MAC_LANES: usize = limit(22, 0);
 
 // Limits for what is left while keys live on: round keys of tables, parts of the texts of a batch, and what
 // a forgery leaves.

@@ -160,7 +160,7 @@ impl<C: Cipher> Drop for EncryptKey<C> {
     fn drop(&mut self) {
         wipe(self.keys.as_mut().as_flattened_mut());
         // Bulk work keeps round keys there that did not fit into registers, and powers of a hash key.
-        self.level.wipe_stack(StackDepth::KiB4);
+        self.level.wipe_stack(StackDepth::KiB2);
     }
 }
 

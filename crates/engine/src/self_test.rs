@@ -357,7 +357,8 @@ impl Test<'_> {
         self.aead(key, &counting::<12>(0xa0), name)?;
         let (nonce, aad, text) = (counting::<12>(0xa0), counting::<13>(0x40), text::<BYTES>());
         let keys = [(key, "batch"), (&key.clone(), "batch with keys of their own")];
-        // Short ones of several lengths; and so many blocks that every algorithm has them side by side at every level.
+        // Short ones of several lengths, of which GCM and GCM-SIV have some side by side; and long ones of one length, of which
+        // CCM and OCB3 do.
         let batches = keys.into_iter().flat_map(|keys| [(keys, [16, 45, 13]), (keys, [717; 3])]);
         for ((other, operation), of_three) in batches {
             let lengths = || of_three.into_iter().cycle().take(MANY);

@@ -188,27 +188,31 @@ fn judge<A: Aead + Batch>(cases: &[AeadCase], make: impl Fn(&AeadCase) -> Option
             assert_eq!(key.seal_vec(nonce, aad, plaintext).unwrap(), case.sealed(), "{name}");
         }
     }
-    let mut buffers: Vec<_> =
-        cases.iter().map(|(case, _)| (case.ciphertext.clone(), case.tag.clone())).collect();
-    let mut messages: Vec<_> = cases
-        .iter()
-        .zip(&mut buffers)
-        .map(|((case, key), (data, tag))| Message::new(key, &case.nonce, &case.aad, data, tag))
-        .collect();
-    let all = batch::open(&mut messages);
-    assert_eq!(all.is_ok(), cases.iter().all(|(case, _)| case.valid));
-    for ((case, _), message) in cases.iter().zip(&mut messages) {
-        assert_eq!(message.result.is_ok(), case.valid, "{}", case.name);
-        if case.valid {
-            assert_eq!(message.data, &case.plaintext[..], "{}", case.name);
-            message.tag.fill(0);
+    // As callers send them, and side by side whether that is a gain or not.
+    for prefer in [false, true] {
+        batch::prefer_lanes(prefer);
+        let mut buffers: Vec<_> =
+            cases.iter().map(|(case, _)| (case.ciphertext.clone(), case.tag.clone())).collect();
+        let mut messages: Vec<_> = cases
+            .iter()
+            .zip(&mut buffers)
+            .map(|((case, key), (data, tag))| Message::new(key, &case.nonce, &case.aad, data, tag))
+            .collect();
+        let all = batch::open(&mut messages);
+        assert_eq!(all.is_ok(), cases.iter().all(|(case, _)| case.valid));
+        for ((case, _), message) in cases.iter().zip(&mut messages) {
+            assert_eq!(message.result.is_ok(), case.valid, "{}", case.name);
+            if case.valid {
+                assert_eq!(message.data, &case.plaintext[..], "{}", case.name);
+                message.tag.fill(0);
+            }
         }
-    }
-    messages.retain(|message| message.result.is_ok());
-    batch::seal(&mut messages).unwrap();
-    let valid = cases.iter().map(|(case, _)| case).filter(|case| case.valid);
-    for (case, message) in valid.zip(&messages) {
-        assert_eq!([&*message.data, &*message.tag].concat(), case.sealed(), "{}", case.name);
+        messages.retain(|message| message.result.is_ok());
+        batch::seal(&mut messages).unwrap();
+        let valid = cases.iter().map(|(case, _)| case).filter(|case| case.valid);
+        for (case, message) in valid.zip(&messages) {
+            assert_eq!([&*message.data, &*message.tag].concat(), case.sealed(), "{}", case.name);
+        }
     }
 }
 

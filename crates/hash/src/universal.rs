@@ -109,7 +109,7 @@ impl<const REVERSED: bool> UniversalHash<REVERSED> {
 
 impl<const REVERSED: bool> Drop for UniversalHash<REVERSED> {
     fn drop(&mut self) {
-        self.level.wipe_stack(StackDepth::KiB4);
+        self.level.wipe_stack(StackDepth::KiB2);
     }
 }
 

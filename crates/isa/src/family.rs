@@ -61,9 +61,9 @@ pub enum StackDepth {
     KiB0,
     /// 1 KiB: a few values that did not fit into registers.
     KiB1,
-    /// 2 KiB: some round keys or powers are in memory.
+    /// 2 KiB: round keys or powers are in memory, beside texts of a group.
     KiB2,
-    /// 4 KiB: all round keys are in memory, as wide as vectors, beside the texts of a group.
+    /// 4 KiB: all of them are, as wide as vectors, in frames one below the other.
     KiB4,
 }
 

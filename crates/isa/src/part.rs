@@ -42,9 +42,9 @@ macro_rules! enter {
 /// The method of a vector trait that calls a part with the instructions of a token. `frame` names what prepares the
 /// frame of the part.
 ///
-/// `inline(never)` is a wish: rustc (1.95) puts it on calls, and on none from a function without features, as `call` is
-/// one; so a part with one caller may be inlined. To force it, by one more function between them, made lanes at `vaes512`
-/// 4 % slower.
+/// `inline(never)` is a wish: rustc (1.95) applies it to each call, and drops it where the caller lacks the features, as
+/// `call` does; so a part with one caller may be inlined. To force it, by one more function between them, made lanes at
+/// `vaes512` 4 % slower.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! call_part {
     ($token:ident, enable $enable:literal $(, frame $frame:ident)?) => {

@@ -335,12 +335,12 @@ impl Case {
         let count = u.int_in_range(0..=150)?;
         // A few lengths that come often, as they do where messages can share vectors.
         let lengths = [length(u, 700)?, length(u, 100)?, length(u, 40)?];
-        // Some batches are of one length: CCM and OCB3 have others side by side where they are long, or not at all.
-        let (mut items, mut room, equal) = (Vec::new(), 20_000_usize, u.ratio(1, 4)?);
+        // Batches of few messages, and of different lengths, seldom go side by side by themselves.
+        batch::prefer_lanes(u.arbitrary()?);
+        let (mut items, mut room) = (Vec::new(), 20_000_usize);
         for number in 0..count {
             let choice: u8 = u.arbitrary()?;
             let length = match choice % 8 {
-                _ if equal => lengths[0],
                 0..=3 => lengths[0],
                 4 => lengths[1],
                 5 => lengths[2],

@@ -12,7 +12,7 @@ use core::ptr;
 
 use lanelock_isa::{AesLevel, Block, WIDEST};
 
-use super::Message;
+use super::{Message, prefers_lanes};
 use crate::Aead;
 
 /// The most messages of a group: four of the widest vectors.
@@ -40,8 +40,8 @@ pub(crate) trait SideBySide: Aead + Sized {
     /// The shape of a message, as a number below 2^14; `None` if it is faster alone, or has lengths that
     /// are an error.
     fn shape(&self, lengths: Lengths) -> Option<usize>;
-    /// What texts of one shape have in common, as a number: quicker to see than the shape.
-    fn sort_of_text(bytes: usize) -> usize;
+    /// The part of the shape that comes from a text of so many bytes, as a number: it takes less time than the shape.
+    fn text_class(bytes: usize) -> usize;
     /// Whether to look for groups among messages, of which there are [`FEW`] or more.
     fn pays(messages: &[Message<'_, Self>]) -> bool;
     /// Seals or opens a group.
@@ -95,11 +95,17 @@ impl<'m, 'a, A: Aead> MessageGroup<'_, 'm, 'a, A> {
 /// of the lab's worker says where that is.
 pub(crate) const FEW: usize = 8;
 
+/// [`FEW`], or what tests ask for.
+#[inline(always)]
+pub(crate) fn few() -> usize {
+    if prefers_lanes() { 2 } else { FEW }
+}
+
 /// Seals or opens all messages, side by side where that pays.
 #[inline]
 pub(crate) fn run_all<A: SideBySide, const SEAL: bool>(messages: &mut [Message<'_, A>]) {
     for messages in messages.chunks_mut(CHUNK) {
-        if messages.len() >= FEW && A::pays(messages) {
+        if messages.len() >= few() && (prefers_lanes() || A::pays(messages)) {
             run_chunk::<A, SEAL>(messages);
         } else {
             messages.iter_mut().for_each(Message::alone::<SEAL>);
@@ -107,15 +113,15 @@ pub(crate) fn run_all<A: SideBySide, const SEAL: bool>(messages: &mut [Message<'
     }
 }
 
-/// Whether some of the first messages have a shape, and there are `few` messages or more for each sort of text, or one sort
-/// alone. If not, looking for groups would take longer than they save.
+/// Whether some of the first messages have a shape, and there are on average `few` messages for each class of texts, or one
+/// class alone. If not, looking for groups would take longer than they save.
 #[inline(always)]
 pub(crate) fn has_groups<A: SideBySide>(messages: &[Message<'_, A>], few: usize) -> bool {
     let seen = messages
         .iter()
-        .fold(0_u128, |seen, message| seen | 1 << (A::sort_of_text(message.data.len()) % 128));
-    let sorts = seen.count_ones() as usize;
-    (sorts == 1 || sorts * few <= messages.len())
+        .fold(0_u128, |seen, message| seen | 1 << (A::text_class(message.data.len()) % 128));
+    let classes = seen.count_ones() as usize;
+    (classes == 1 || classes * few <= messages.len())
         && messages
             .iter()
             .take(FEW / 2)
@@ -151,7 +157,7 @@ fn run_chunk<A: SideBySide, const SEAL: bool>(messages: &mut [Message<'_, A>]) {
         let (now, later) = found.split_at_mut(alike);
         (kinds, found) = (&kinds[alike..], later);
         for messages in now.chunks_mut(LANES) {
-            if messages.len() < FEW {
+            if messages.len() < few() {
                 messages.iter_mut().flatten().for_each(|message| message.alone::<SEAL>());
                 continue;
             }

@@ -8,13 +8,14 @@
 //! lanes would be no gain: then a batch takes about as long as its messages one by one. There is nothing to sort, and no
 //! number of messages to avoid. Side by side go, at most:
 //!
-//! - GCM: texts up to 256 bytes with AAD up to 16, at levels with vectors of 512 bits;
-//! - GCM-SIV: texts up to 256 bytes (128 where a vector has one block) with AAD up to 64;
-//! - CCM: any texts, if they have some tens of blocks on average;
-//! - OCB3: texts of one length, 16 or more, at levels with vectors of 512 bits;
-//! - ChaCha20-Poly1305: any texts.
-//!
-//! At the portable level CCM, GCM-SIV and OCB3 do whenever they can, and GCM does not.
+//! | algorithm | levels | messages | bytes of text |
+//! |---|---|---|---|
+//! | GCM, nonces of 12 bytes, AAD up to 16 | vectors of 512 bits | 8 (24 on Intel's processors, with one key) | up to 256 |
+//! | GCM-SIV, nonces of 12 bytes, AAD up to 64 | all | 8 with equally many blocks | up to 256, or 128 where a vector has one block |
+//! | CCM | all but portable | 8 or so | some tens of blocks on average |
+//! | OCB3, all texts and all AAD of one length | vectors of 512 bits | 16; with a key each 32 | any; with a key each not whole blocks |
+//! | CCM, OCB3 | portable | 3; 8 with equally many blocks | any |
+//! | ChaCha20-Poly1305 | all | 2 | any |
 //!
 //! ```
 //! use lanelock::aead::{Aes128Gcm, batch::{self, Message}};
@@ -122,6 +123,30 @@ pub(crate) fn nonce_block(nonce: &[u8]) -> Option<Block> {
     let ([low], &[a, b, c, d]) = nonce.as_chunks::<8>() else { return None };
     let high = u32::from_le_bytes([a, b, c, d]);
     Some((u128::from(high) << 64 | u128::from(u64::from_le_bytes(*low))).to_le_bytes())
+}
+
+/// Sends the batches of this thread side by side wherever there is a kernel for it, whether that is a gain or not: so tests
+/// reach the kernels with few messages, and on every processor. Without effect in builds without debug assertions or
+/// without the feature `std`.
+#[doc(hidden)]
+pub fn prefer_lanes(prefer: bool) {
+    #[cfg(all(debug_assertions, feature = "std"))]
+    PREFERS_LANES.set(prefer);
+    let _ = prefer;
+}
+
+#[cfg(all(debug_assertions, feature = "std"))]
+std::thread_local! {
+    static PREFERS_LANES: core::cell::Cell<bool> = const { core::cell::Cell::new(false) };
+}
+
+/// See [`prefer_lanes`].
+#[inline(always)]
+pub(crate) fn prefers_lanes() -> bool {
+    #[cfg(all(debug_assertions, feature = "std"))]
+    return PREFERS_LANES.get();
+    #[cfg(not(all(debug_assertions, feature = "std")))]
+    false
 }
 
 /// An algorithm whose messages can share vectors: all but AEGIS.

@@ -10,7 +10,7 @@ use core::{array, ptr};
 use lanelock_isa::{Block, wipe};
 
 use super::{Ccm, split_aad, text::CcmText};
-use crate::batch::Message;
+use crate::batch::{Message, prefers_lanes};
 use lanelock_core::{
     AesLevel, Error,
     cipher::{Cipher, EncryptKey, Schedule, SizedCipher},
@@ -44,7 +44,7 @@ const ONE_KEY: Costs = Costs {
 
 /// With round keys for each lane.
 const KEY_EACH: Costs = Costs {
-    set_up: 700,
+    set_up: 1250,
     message: 190,
     set_up_for_aad: 990,
     message_with_aad: 80,
@@ -56,7 +56,7 @@ const KEY_EACH: Costs = Costs {
 pub(super) fn run_all<C: SizedCipher, const SEAL: bool>(messages: &mut [Message<'_, Ccm<C>>]) {
     // Keys of several levels are rare.
     for group in messages.chunk_by_mut(|a, b| a.key.level() == b.key.level()) {
-        if pays(group) {
+        if prefers_lanes() || pays(group) {
             run::<C, SEAL>(group);
         } else {
             group.iter_mut().for_each(Message::alone::<SEAL>);
@@ -75,7 +75,7 @@ fn pays<C: SizedCipher>(messages: &[Message<'_, Ccm<C>>]) -> bool {
     let (mut blocks, mut longest, mut aad_has_chains, mut one_key) = (0, 0, false, true);
     for Message { key, aad, data, .. } in messages {
         let of_message = (data.len() + aad.len()) / 16;
-        blocks += of_message;
+        blocks = of_message.saturating_add(blocks);
         longest = longest.max(of_message);
         // Before it are two bytes of length in the first block.
         aad_has_chains |= aad.len() > 14;
@@ -87,8 +87,8 @@ fn pays<C: SizedCipher>(messages: &[Message<'_, Ccm<C>>]) -> bool {
         cost += costs.set_up_for_aad + costs.message_with_aad * count;
     }
     let saved = costs.saved_by_block[(level.width().ilog2() as usize).min(2)];
-    // Lanes are done no sooner than the longest chain, which has few beside it in the end: its blocks save nothing, and
-    // half as many of the others.
+    // Lanes are done no sooner than the longest chain, which has few beside it in the end: its blocks save nothing, nor
+    // do half as many blocks of the others.
     blocks.saturating_sub(longest + longest / 2).saturating_mul(saved) > cost
 }
 

@@ -21,7 +21,11 @@ use super::{
     Gcm, GcmKey,
     short::{MOST, NUMBERS, splat_nonce},
 };
-use crate::batch::{Batch, Message, group::FEW};
+use crate::batch::{
+    Batch, Message,
+    group::{FEW, few},
+    prefers_lanes,
+};
 use lanelock_core::cipher::{Cipher, SameKey, SizedCipher};
 use lanelock_hash::field::{Factor, Powers, Sum};
 
@@ -40,11 +44,11 @@ impl<C: SizedCipher> Batch for Gcm<C> {
 fn each<C: SizedCipher, const SEAL: bool>(mut messages: &mut [Message<'_, Gcm<C>>]) {
     while let Some(first) = messages.first()
         && let level = first.key.level()
-        && messages.len() >= FEW
+        && messages.len() >= few()
         && has_lanes(level)
     {
         let all = mem::take(&mut messages);
-        let pays = pays(all, level);
+        let pays = prefers_lanes() || pays(all, level);
         let (now, later) = all.split_at_mut(all.len().min(if pays { CHUNK } else { CHUNK / 4 }));
         messages = later;
         if !(pays && side_by_side::<C, SEAL>(now, level)) {
@@ -62,7 +66,7 @@ fn side_by_side<C: SizedCipher, const SEAL: bool>(
     level: AesLevel,
 ) -> bool {
     let found = Found::new(messages, level);
-    if found.count < FEW || 4 * found.count < 3 * messages.len() {
+    if found.count < few() || !prefers_lanes() && 4 * found.count < 3 * messages.len() {
         return false;
     }
     if found.count < messages.len() {
@@ -76,9 +80,9 @@ fn side_by_side<C: SizedCipher, const SEAL: bool>(
     found.sort(messages, &mut sorted);
     let (groups, rest) = sorted[..found.count.min(CHUNK)].as_chunks_mut();
     if found.one_key {
-        level.run(Short::<C, true, SEAL> { groups });
+        level.run(Groups::<C, true, SEAL> { groups });
     } else {
-        level.run(Short::<C, false, SEAL> { groups });
+        level.run(Groups::<C, false, SEAL> { groups });
     }
     rest.iter_mut().flatten().for_each(|message| message.alone::<SEAL>());
     true
@@ -102,11 +106,11 @@ const SAMPLE: usize = 4;
 #[inline(always)]
 fn pays<C: SizedCipher>(messages: &[Message<'_, Gcm<C>>], level: AesLevel) -> bool {
     let Some(sample) = messages.first_chunk::<SAMPLE>() else { return false };
-    let short = || sample.iter().filter(|message| short_size(message, level).is_some()).count();
+    let short = || sample.iter().filter(|message| group_size(message, level).is_some()).count();
     let [first, second, ..] = sample;
     let text = first.data.len();
     let (one_key, with_aad) = (ptr::eq(first.key, second.key), !first.aad.is_empty());
-    let gain = if Policy::host().has_four_vector_ports() {
+    let gain = if Policy::host().joins_lanes_cheaply() {
         one_key || with_aad || sample.iter().any(|message| message.data.len() != text)
     } else {
         let long = || sample.iter().all(|message| message.data.len() > 32);
@@ -133,7 +137,7 @@ const LONG: u8 = MOST as u8;
 
 /// The size of a message that is short: of how many vectors its text is, less one.
 #[inline(always)]
-fn short_size<C: SizedCipher>(message: &Message<'_, Gcm<C>>, level: AesLevel) -> Option<u8> {
+fn group_size<C: SizedCipher>(message: &Message<'_, Gcm<C>>, level: AesLevel) -> Option<u8> {
     let text = message.data.len();
     let short = message.nonce.len() == 12
         && message.aad.len() <= 16
@@ -154,7 +158,7 @@ impl Found {
         let first = messages.first().map_or(ptr::null(), |first| ptr::from_ref(first.key)).addr();
         let (mut count, mut sorted, mut other_keys, mut before) = (0, true, 0, 0);
         for (message, size) in messages.iter().zip(&mut sizes) {
-            if let Some(short) = short_size(message, level) {
+            if let Some(short) = group_size(message, level) {
                 *size = short;
                 count += 1;
                 other_keys |= ptr::from_ref(message.key).addr() ^ first;
@@ -207,18 +211,18 @@ fn size_of_text(bytes: usize) -> u8 {
 }
 
 /// Short messages sorted by their sizes, with `ONE_KEY` or a key each.
-struct Short<'g, 'm, 'a, C: SizedCipher, const ONE_KEY: bool, const SEAL: bool> {
+struct Groups<'g, 'm, 'a, C: SizedCipher, const ONE_KEY: bool, const SEAL: bool> {
     groups: &'g mut [[Option<&'m mut Message<'a, Gcm<C>>>; WIDEST]],
 }
 
 impl<C: SizedCipher, const ONE_KEY: bool, const SEAL: bool> Kernel
-    for Short<'_, '_, '_, C, ONE_KEY, SEAL>
+    for Groups<'_, '_, '_, C, ONE_KEY, SEAL>
 {
     type Out = ();
 
     #[inline(always)]
     fn run<S: AesClmul>(self, s: S) {
-        assert!(const { S::VECTORS > 1 && S::WIDTH == WIDEST }, "one by one: see `pays`");
+        assert!(const { S::VECTORS > 1 && S::WIDTH == WIDEST }, "one by one: see `has_lanes`");
         let Some([first, ..]) = self.groups.first() else { return };
         let GcmKey { key, powers } = &first.as_ref().expect(FULL).key.key;
         let kernel = Group::<S, C, ONE_KEY, SEAL> {
@@ -271,7 +275,7 @@ impl<S: AesClmul, C: SizedCipher, const ONE_KEY: bool, const SEAL: bool>
         let n = self.s.narrow();
         let mut nonces = [n.zero(); WIDEST];
         for lane in 0..WIDEST {
-            let nonce = messages[lane].nonce.try_into().expect("12 bytes: see `short_size`");
+            let nonce = messages[lane].nonce.try_into().expect("12 bytes: see `group_size`");
             nonces[lane] = splat_nonce(n, nonce);
         }
         nonces
@@ -468,7 +472,7 @@ mod tests {
     fn where_lanes_pay() {
         for level in AesLevel::available() {
             let one_key = has_lanes(level);
-            let key_each = one_key && Policy::host().has_four_vector_ports();
+            let key_each = one_key && Policy::host().joins_lanes_cheaply();
             for (keys, gain) in [(1, one_key), (32, key_each)] {
                 assert_eq!(side_by_side(level, keys, 32, 16), gain, "{level}, {keys} keys");
                 assert!(!side_by_side(level, keys, 32, 1024), "{level}, {keys} keys");

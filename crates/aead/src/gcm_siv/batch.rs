@@ -3,7 +3,7 @@
 //! one vector per round key, used for the tag and the text of these lanes and never written to a
 //! table.
 
-use lanelock_isa::{AesClmul, AesLevel, Kernel, copy_part, padded, wipe};
+use lanelock_isa::{AesClmul, AesLevel, Kernel, copy_part, padded, wipe, wipe_stack};
 
 use super::{GcmSiv, SivCipher};
 use crate::{
@@ -73,7 +73,7 @@ impl<C: SivCipher> SideBySide for GcmSiv<C> {
     }
 
     #[inline(always)]
-    fn sort_of_text(bytes: usize) -> usize {
+    fn text_class(bytes: usize) -> usize {
         bytes.div_ceil(16)
     }
 
@@ -168,6 +168,8 @@ impl Drop for SivRows {
         let touched = self.touched.min(MOST_TEXT);
         wipe(self.text[..touched].as_flattened_mut().as_flattened_mut());
         wipe(self.tags.as_flattened_mut());
+        // Round keys of messages that did not fit into the registers of the kernels.
+        wipe_stack::<{ 4 << 10 }>();
     }
 }
 

@@ -78,7 +78,7 @@ impl<C: SizedCipher> SideBySide for Ocb3<C> {
     }
 
     #[inline(always)]
-    fn sort_of_text(bytes: usize) -> usize {
+    fn text_class(bytes: usize) -> usize {
         Ocb3Shape::number(0, bytes)
     }
 

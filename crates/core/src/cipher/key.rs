@@ -159,7 +159,7 @@ impl<C: Cipher> SetUp for EncryptKey<C> {
 impl<C: Cipher> Drop for EncryptKey<C> {
     fn drop(&mut self) {
         wipe(self.keys.as_mut().as_flattened_mut());
-        // Bulk work keeps round keys there that did not fit into registers, and powers of a hash key.
+        // Bulk work keeps round keys there that did not fit into registers.
         self.level.wipe_stack(StackDepth::KiB2);
     }
 }

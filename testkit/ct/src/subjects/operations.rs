@@ -312,7 +312,7 @@ pub(super) const OPERATIONS: &[(&str, Make)] = &[
     }),
 ];
 
-/// Messages of a batch: so many that they go side by side at every level.
+/// Messages of a batch: so many that they go side by side, where the algorithm has a kernel for the level.
 const MESSAGES: usize = 24;
 
 /// Bytes of the text of each; for CCM, whose lanes are for long ones.

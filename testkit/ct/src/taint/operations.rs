@@ -484,7 +484,8 @@ pub(super) fn in_pieces<S: Stream, O: Stream>(
 /// Messages side by side, with one key and with three by turns; then one of them has a wrong tag.
 pub(super) fn messages<A: Batch>(keys: &[A; 3], nonce: usize, extent: Extent) {
     for different_keys in [1, 3] {
-        // Each algorithm has some of these side by side at every level: GCM short ones, CCM long ones.
+        // Long ones for CCM, whose lanes are for them. GCM goes side by side with the widest vectors alone, OCB3 also at the
+        // portable level: their kernels are followed by `trace`.
         let lengths = [
             [0; MANY],
             [32; MANY],

@@ -15,7 +15,7 @@ use lanelock::{
         batch::{self, Batch, Message},
     },
     hash::{Crc32, Crc32c, Crc64Nvme, Crc64Xz, Ghash, Polyval},
-    lanes::{self, Job, KeyRef, MacJob},
+    lanes::{self, Job, MacJob},
 };
 
 use super::{Buffer, Keys, Runner, Workload, hash_levels, traffic};
@@ -210,21 +210,23 @@ pub(super) fn ctr(workload: &Workload, level: AesLevel) -> Runner {
 pub(super) fn cbc_encrypt(workload: &Workload, level: AesLevel) -> Runner {
     let mut buffers = workload.buffers();
     let (pattern, one_by_one) = (pattern(workload), workload.traffic.one_by_one);
-    let keys = if workload.keys == Keys::Each { workload.streams } else { 1 };
+    let own_keys = usize::from(workload.keys == Keys::Each);
     by_key!(workload, Aes = Aes128, Aes192, Aes256 => {
-        let keys: Vec<_> = (0..keys).map(|i| Aes::with_level(&key(i), level)).collect();
+        let keys = 0..=own_keys * (workload.streams - 1);
+        let keys: Vec<_> = keys.map(|i| Aes::with_level(&key(i), level)).collect();
         Runner::new(move || match &mut buffers[..] {
             [data] => keys[0].cbcs_encrypt(&mut [0; 16], pattern, data),
             many if one_by_one => {
-                for (data, key) in many.iter_mut().zip(keys.iter().cycle()) {
-                    key.cbcs_encrypt(&mut [0; 16], pattern, data);
+                for (i, data) in many.iter_mut().enumerate() {
+                    keys[i * own_keys].cbcs_encrypt(&mut [0; 16], pattern, data);
                 }
             }
             many => {
-                let keys = keys.iter().cycle();
-                let job = |(data, key)| Job::new(KeyRef::from(key), [0; 16], pattern, data);
-                let mut jobs: Vec<_> =
-                    many.iter_mut().map(|data| &mut data[..]).zip(keys).map(job).collect();
+                let mut jobs: Vec<_> = many
+                    .iter_mut()
+                    .enumerate()
+                    .map(|(i, data)| Job::new(&keys[i * own_keys], [0; 16], pattern, data))
+                    .collect();
                 lanes::encrypt(&mut jobs);
             }
         })
@@ -269,16 +271,20 @@ pub(super) fn xts(workload: &Workload, level: AesLevel) -> Runner {
 
 pub(super) fn cmac(workload: &Workload, level: AesLevel) -> Runner {
     let buffers = workload.buffers();
-    let keys = if workload.keys == Keys::Each { workload.streams } else { 1 };
+    let own_keys = usize::from(workload.keys == Keys::Each);
     by_key!(workload, Cmac = Aes128Cmac, Aes192Cmac, Aes256Cmac => {
-        let keys: Vec<_> = (0..keys).map(|i| Cmac::with_level(&key(i), level)).collect();
+        let keys = 0..=own_keys * (workload.streams - 1);
+        let keys: Vec<_> = keys.map(|i| Cmac::with_level(&key(i), level)).collect();
         Runner::new(move || match &buffers[..] {
             [data] => {
                 black_box(keys[0].mac(black_box(data)));
             }
             many => {
-                let mut jobs: Vec<_> =
-                    many.iter().zip(keys.iter().cycle()).map(|(data, key)| MacJob::new(key, data)).collect();
+                let mut jobs: Vec<_> = many
+                    .iter()
+                    .enumerate()
+                    .map(|(i, data)| MacJob::new(&keys[i * own_keys], data))
+                    .collect();
                 lanes::mac(&mut jobs);
                 black_box(&jobs);
             }

@@ -106,7 +106,7 @@ impl<C: SizedCipher> Aead for Gcm<C> {
         mut data: InOut<'_, '_>,
         tag: &mut [u8],
     ) -> Result<(), Error> {
-        let short = self.if_short(nonce, aad, &data, tag)?;
+        let short = self.short_nonce(nonce, aad, &data, tag)?;
         let full = self.run::<true>(short, nonce, aad, &mut data);
         copy_tag(&full, tag);
         Ok(())
@@ -119,7 +119,7 @@ impl<C: SizedCipher> Aead for Gcm<C> {
         mut data: InOut<'_, '_>,
         tag: &[u8],
     ) -> Result<(), Error> {
-        let short = self.if_short(nonce, aad, &data, tag)?;
+        let short = self.short_nonce(nonce, aad, &data, tag)?;
         let mut full = self.run::<false>(short, nonce, aad, &mut data);
         authenticate(
             self.level(),
@@ -164,9 +164,9 @@ impl<C: SizedCipher> Gcm<C> {
         Ok(Opener::new(GcmStream::new(&self.key, nonce), self.tag_length))
     }
 
-    /// The nonce if the message is short; checks all lengths.
+    /// Checks all lengths, and returns the nonce if the message [is short](is_short).
     #[inline]
-    fn if_short<'n>(
+    fn short_nonce<'n>(
         &self,
         nonce: &'n [u8],
         aad: &[u8],
@@ -183,7 +183,7 @@ impl<C: SizedCipher> Gcm<C> {
         Ok(None)
     }
 
-    /// Encrypts (`SEAL`) or decrypts, and returns the tag in full. `short` as [`if_short`](Self::if_short) found it.
+    /// Encrypts (`SEAL`) or decrypts, and returns the tag in full. `short` as [`short_nonce`](Self::short_nonce) found it.
     #[inline]
     fn run<const SEAL: bool>(
         &self,

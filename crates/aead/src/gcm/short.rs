@@ -35,22 +35,26 @@ impl<C: Cipher, const SEAL: bool> Kernel for Short<'_, '_, '_, C, SEAL> {
 
     #[inline(always)]
     fn run<S: AesClmul>(self, s: S) -> Block {
-        let bytes = self.data.len();
-        if bytes <= 16 * (S::WIDTH - 1) {
+        let blocks = self.data.len().div_ceil(16);
+        if blocks < S::WIDTH {
             return self.vectors::<S, 1, 1>(s);
         }
-        match bytes.div_ceil(16 * S::WIDTH) {
-            1 => self.vectors::<S, 1, 2>(s),
-            2 => self.vectors::<S, 2, 3>(s),
-            3 => self.vectors::<S, 3, 4>(s),
-            4 => self.vectors::<S, 4, 5>(s),
+        match (blocks / S::WIDTH, !blocks.is_multiple_of(S::WIDTH)) {
+            (1, false) => self.vectors::<S, 1, 2>(s),
+            (1, true) => self.vectors::<S, 2, 2>(s),
+            (2, false) => self.vectors::<S, 2, 3>(s),
+            (2, true) => self.vectors::<S, 3, 3>(s),
+            (3, false) => self.vectors::<S, 3, 4>(s),
+            (3, true) => self.vectors::<S, 4, 4>(s),
+            (4, false) => self.vectors::<S, 4, 5>(s),
             _ => unreachable!("see `is_short`"),
         }
     }
 }
 
 impl<C: Cipher, const SEAL: bool> Short<'_, '_, '_, C, SEAL> {
-    /// A message of `N` vectors, of which the last may be a part. `M` is `N` and one, if no lane is left over.
+    /// A message of `N` vectors, of which the last may be a part. Counters and J0 are `M` vectors: one more than `N` if
+    /// the text leaves no lane to J0.
     #[inline(always)]
     fn vectors<S: AesClmul, const N: usize, const M: usize>(self, s: S) -> Block {
         let Self { gcm: GcmKey { key, powers }, nonce, aad, data } = self;
@@ -80,24 +84,16 @@ impl<C: Cipher, const SEAL: bool> Short<'_, '_, '_, C, SEAL> {
             }
         }
         let keys = SameKey::new(s, key.keys());
-        let mut stream = [nonce; N];
-        let mask;
-        if M == N {
-            // A lane is left over: the last one encrypts J0 (counter 1), the others counters 2 on.
-            let v = s.xor(nonce, s.load(&BESIDE[S::WIDTH - 1]));
-            [stream[0]] = C::encrypt::<_, 1>(s, [v], keys);
-            mask = s.last_narrow(stream[0]);
-        } else {
-            // A vector more, all lanes of which encrypt J0: the rounds do not wait for each other.
-            let mut v = [nonce; M];
-            for i in 0..N {
-                v[i] = s.xor(nonce, s.load(&NUMBERS[1 + i * S::WIDTH..]));
-            }
-            v[N] = s.xor(nonce, s.splat(&NUMBERS[0]));
-            v = C::encrypt::<_, M>(s, v, keys);
-            stream.copy_from_slice(&v[..N]);
-            mask = s.last_narrow(v[N]);
+        let mut stream = [nonce; M];
+        for i in 0..N {
+            stream[i] = s.xor(nonce, s.load(&NUMBERS[1 + i * S::WIDTH..]));
         }
+        // The last lane of all encrypts J0.
+        let last_numbers =
+            if M == N { const { &numbers_and_one::<N>(S::WIDTH) } } else { &[NUMBERS[0]; 4] };
+        stream[M - 1] = s.xor(nonce, s.load(last_numbers));
+        stream = C::encrypt::<_, M>(s, stream, keys);
+        let mask = s.last_narrow(stream[M - 1]);
         let of_text = powers.last(blocks + 1);
         for i in 0..N - 1 {
             let at = i * S::WIDTH;
@@ -108,13 +104,14 @@ impl<C: Cipher, const SEAL: bool> Short<'_, '_, '_, C, SEAL> {
             sum.add(s, s.reverse(ciphertext), of_text.at(s, at));
         }
         let at = (N - 1) * S::WIDTH;
-        let rest = bytes - 16 * at;
-        if N > 1 || rest > 0 {
-            let text = s.load_part(&data.get_in()[16 * at..]);
+        let rest = &data.get_in()[16 * at..];
+        if N > 1 || !rest.is_empty() {
+            let bytes = rest.len();
+            let text = s.load_part(rest);
             let result = s.xor(stream[N - 1], text);
             s.store_part(result, &mut data.get_out()[16 * at..]);
             // Behind the text the exclusive or left key stream: cleared, as GHASH pads with zeros.
-            let ciphertext = if SEAL { s.keep(result, rest) } else { text };
+            let ciphertext = if SEAL { s.keep(result, bytes) } else { text };
             sum.add(s, s.reverse(ciphertext), of_text.at(s, at));
         }
         let mut tag = [[0; 16]];
@@ -143,8 +140,13 @@ pub(super) const NUMBERS: [Block; 1 + 4 * MOST] = {
     numbers
 };
 
-/// For a vector of so many lanes and one: counters from 2 on, and in the last lane 1.
-const BESIDE: [[Block; 4]; 4] = {
-    let [one, two, three, four, ..] = NUMBERS;
-    [[one; 4], [two, one, one, one], [two, three, one, one], [two, three, four, one]]
-};
+/// The counters of the last of `N` vectors, whose last lane is left over: there it is 1.
+const fn numbers_and_one<const N: usize>(width: usize) -> [Block; 4] {
+    let mut numbers = [NUMBERS[0]; 4];
+    let mut i = 0;
+    while i < width - 1 {
+        numbers[i] = NUMBERS[1 + (N - 1) * width + i];
+        i += 1;
+    }
+    numbers
+}

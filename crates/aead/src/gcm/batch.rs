@@ -107,14 +107,14 @@ const SAMPLE: usize = 4;
 fn pays<C: SizedCipher>(messages: &[Message<'_, Gcm<C>>], level: AesLevel) -> bool {
     let Some(sample) = messages.first_chunk::<SAMPLE>() else { return false };
     let short = || sample.iter().filter(|message| group_size(message, level).is_some()).count();
-    let [first, second, ..] = sample;
+    let [first, ..] = sample;
     let text = first.data.len();
-    let (one_key, with_aad) = (ptr::eq(first.key, second.key), !first.aad.is_empty());
+    let one_key = sample.iter().all(|message| ptr::eq(message.key, first.key));
+    let with_aad = !first.aad.is_empty();
     let gain = if Policy::host().joins_lanes_cheaply() {
         one_key || with_aad || sample.iter().any(|message| message.data.len() != text)
     } else {
-        let long = || sample.iter().all(|message| message.data.len() > 32);
-        messages.len() >= 3 * FEW && one_key && (with_aad || long())
+        messages.len() >= 3 * FEW && one_key && with_aad
     };
     gain && short() > SAMPLE / 2
 }

@@ -143,6 +143,13 @@ pub fn is_emulated() -> bool {
     thread.is_some() && thread != link("/proc/self/exe")
 }
 
+/// Of how many cases a test takes one: of `many` where every instruction is emulated (qemu-user, valgrind) and
+/// this is no [long run](is_long), else of one. For [`Iterator::step_by`].
+#[must_use]
+pub fn one_in(many: usize) -> usize {
+    if is_emulated() && !is_long() { many } else { 1 }
+}
+
 /// What was found; if nothing was, a skip is reported: `what` is not installed.
 pub(crate) fn listed<T>(found: Option<T>, what: &str) -> Option<T> {
     if found.is_none() {

@@ -7,7 +7,7 @@
 mod entries;
 mod support;
 
-use entries::{Buffers, Run, entries, lengths};
+use entries::{Buffers, ENTRIES, Run, lengths};
 use lanelock::AesLevel;
 use lanelock_testkit::pattern;
 use support::levels;
@@ -25,7 +25,7 @@ fn every_level_is_the_portable_one() {
     let portable = "portable".parse::<AesLevel>().unwrap();
     let levels = levels();
     let mut compared = 0;
-    for (name, entry) in entries() {
+    for &(name, entry) in ENTRIES {
         for length in lengths() {
             let expected = run(entry, portable, length);
             for &level in &levels {

@@ -8,7 +8,7 @@
 mod entries;
 mod support;
 
-use entries::{Buffers, entries, lengths};
+use entries::{Buffers, ENTRIES, lengths};
 use lanelock::AesLevel;
 use lanelock_testkit::{guard::Guarded, is_long, pattern};
 use support::levels;
@@ -55,7 +55,7 @@ impl Rooms {
 fn check(level: AesLevel) {
     let mut rooms = Rooms::new();
     let mut calls = 0;
-    for (name, entry) in entries() {
+    for &(name, entry) in ENTRIES {
         // The last line of a run with `-- --nocapture` is where the process ended.
         eprintln!("{level} {name}");
         for length in lengths() {

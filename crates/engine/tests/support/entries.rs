@@ -28,22 +28,9 @@ pub(crate) struct Buffers<'a> {
 
 pub(crate) type Run = fn(AesLevel, Buffers<'_>);
 
-/// The entries whose names hold one of the words in `LANELOCK_ENTRIES`, between which are commas; all
-/// if it is not set.
-pub(crate) fn entries() -> impl Iterator<Item = (&'static str, Run)> {
-    let words = std::env::var("LANELOCK_ENTRIES").unwrap_or_default();
-    let chosen: Vec<_> = ENTRIES
-        .iter()
-        .filter(|(name, _)| words.split(',').any(|word| name.contains(word)))
-        .copied()
-        .collect();
-    assert!(!chosen.is_empty(), "LANELOCK_ENTRIES={words:?} chooses nothing");
-    chosen.into_iter()
-}
-
 /// Names and functions. Each leaves what it computes in `data` and `tag`; AEADs leave the sealed
 /// text, after they have opened it once.
-const ENTRIES: &[(&str, Run)] = &[
+pub(crate) const ENTRIES: &[(&str, Run)] = &[
     ("ECB 128", |level, b| ecb(level, b, Aes128::with_level)),
     ("CBC encrypt", |level, b| {
         let iv = &mut IV.clone();

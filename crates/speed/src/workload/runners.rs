@@ -302,7 +302,7 @@ pub(super) fn expansion(workload: &Workload, level: AesLevel) -> Runner {
     by_key!(workload, Aes = Aes128, Aes192, Aes256 => {
         let bytes = key(0);
         Runner::new(move || {
-            black_box(Aes::with_level(black_box(&bytes), level));
+            black_box(&Aes::with_level(black_box(&bytes), level));
         })
     })
 }
@@ -311,7 +311,7 @@ pub(super) fn gcm_key(workload: &Workload, level: AesLevel) -> Runner {
     by_key!(workload, Gcm = Aes128Gcm, Aes192Gcm, Aes256Gcm => {
         let bytes = key(0);
         Runner::new(move || {
-            black_box(Gcm::with_level(black_box(&bytes), level));
+            black_box(&Gcm::with_level(black_box(&bytes), level));
         })
     })
 }

@@ -52,12 +52,11 @@
 //! ```
 //!
 //! # Soundness
-//! Five reasons make every `unsafe` block here sound, and no others are used:
+//! Four reasons make every `unsafe` block here sound, and no others are used:
 //! 1. *the token*: a function that needs CPU features is called with a token that detection made;
 //! 2. *the reference*: a pointer that is read or written comes from a reference to that many bytes;
-//! 3. *the hint*: a prefetch never faults, whatever its address;
-//! 4. *the barrier*: assembly without instructions does nothing;
-//! 5. *the proof*: a value whose lifetime belongs to one place says that the place is filled.
+//! 3. *the barrier*: assembly without instructions does nothing;
+//! 4. *the proof*: a value whose lifetime belongs to one place says that the place is filled.
 //!
 //! # Inlining is load-bearing
 //! Generic bodies and trait methods are `#[inline(always)]`, `#[target_feature]` leaves are

@@ -132,7 +132,7 @@ pub fn is_long() -> bool {
     env::var_os("LANELOCK_LONG").is_some_and(|value| !value.is_empty())
 }
 
-/// Whether this test runs under qemu-user or another emulator of user programs, whose memory is counted as that
+/// Whether this test runs under qemu-user, valgrind or another emulator of user programs, whose memory is counted as that
 /// of the test.
 ///
 /// The emulator answers for `/proc/self/exe` in the name of the program; under the thread's name the kernel does.
@@ -143,11 +143,11 @@ pub fn is_emulated() -> bool {
     thread.is_some() && thread != link("/proc/self/exe")
 }
 
-/// Of how many cases a test takes one: of `many` where every instruction is emulated (qemu-user, valgrind) and
-/// this is no [long run](is_long), else of one. For [`Iterator::step_by`].
+/// Whether a test takes fewer cases: every instruction is emulated (qemu-user, valgrind), and this is no
+/// [long run](is_long).
 #[must_use]
-pub fn one_in(many: usize) -> usize {
-    if is_emulated() && !is_long() { many } else { 1 }
+pub fn takes_fewer() -> bool {
+    is_emulated() && !is_long()
 }
 
 /// What was found; if nothing was, a skip is reported: `what` is not installed.

@@ -46,8 +46,8 @@ mod watchdog;
 
 pub use dash_rules::dash_rules;
 pub use environment::{
-    ffmpeg, ffprobe, folder_named_by, is_emulated, is_long, moto_server, one_in, repository,
-    script, shaka_packager, shared_dir, skip,
+    ffmpeg, ffprobe, folder_named_by, is_emulated, is_long, moto_server, repository, script,
+    shaka_packager, shared_dir, skip, takes_fewer,
 };
 pub use hls_rules::hls_rules;
 pub use media::{

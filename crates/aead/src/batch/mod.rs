@@ -6,11 +6,11 @@
 //!
 //! Messages of equal length gain most; they need not be neighbours. Some gain side by side, others go one by one, where
 //! lanes would be no gain: then a batch takes about as long as its messages one by one. There is nothing to sort, and no
-//! number of messages to avoid. Side by side go, at most:
+//! number of messages to avoid. Side by side go:
 //!
-//! | algorithm | levels | messages | bytes of text |
+//! | algorithm | levels | messages, from | bytes of text |
 //! |---|---|---|---|
-//! | GCM, nonces of 12 bytes, AAD up to 16 | vectors of 512 bits | 8 (24 on Intel's processors, with one key) | up to 256 |
+//! | GCM, nonces of 12 bytes, AAD up to 16 | vectors of 512 bits | 8 (24 on Intel's processors, with one key and AAD) | up to 256 |
 //! | GCM-SIV, nonces of 12 bytes, AAD up to 64 | all | 8 with equally many blocks | up to 256, or 128 where a vector has one block |
 //! | CCM | all but portable | 8 or so | some tens of blocks on average |
 //! | OCB3, all texts and all AAD of one length | vectors of 512 bits | 16; with a key each 32 | any; with a key each not whole blocks |
@@ -181,20 +181,21 @@ pub fn open<A: Batch>(messages: &mut [Message<'_, A>]) -> Result<(), Error> {
     result
 }
 
-/// Shows `look` so many messages of so many bytes, with 13 bytes of AAD, under `keys` keys by turns.
+/// Shows `look` so many messages of so many bytes, with 13 bytes of AAD, under `keys` keys by turns. It may change
+/// them.
 #[cfg(test)]
 pub(crate) fn with_messages<A: Aead, T>(
     make: impl Fn() -> A,
     keys: usize,
     count: usize,
     bytes: usize,
-    look: impl FnOnce(&[Message<'_, A>]) -> T,
+    look: impl FnOnce(&mut [Message<'_, A>]) -> T,
 ) -> T {
     use alloc::{vec, vec::Vec};
     let keys: Vec<_> = (0..keys).map(|_| make()).collect();
     let (mut texts, mut tags) = (vec![vec![0; bytes]; count], vec![[0; 16]; count]);
     let parts = keys.iter().cycle().zip(&mut texts).zip(&mut tags);
-    let messages: Vec<_> =
+    let mut messages: Vec<_> =
         parts.map(|((key, text), tag)| Message::new(key, &[0; 12], &[0; 13], text, tag)).collect();
-    look(&messages)
+    look(&mut messages)
 }

@@ -265,7 +265,7 @@ mod tests {
 
     fn side_by_side(level: AesLevel, keys: usize, count: usize, bytes: usize) -> bool {
         let make = || Aes128Ccm::with_level(&[1; 16], level);
-        with_messages(make, keys, count, bytes, pays)
+        with_messages(make, keys, count, bytes, |messages| pays(messages))
     }
 
     /// No output says which way messages went.

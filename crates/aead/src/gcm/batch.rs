@@ -6,7 +6,7 @@
 //! its vectors; those of W messages are added up so that the sum of each is in its lane.
 //!
 //! Messages are sorted by their numbers of vectors: no branch depends on a length then, which no processor could
-//! foresee, and it begins with the next message before one has ended.
+//! foresee (but one on whether a text is empty), and it begins with the next message before one has ended.
 
 #![expect(
     clippy::manual_memcpy,
@@ -59,14 +59,16 @@ fn each<C: SizedCipher, const SEAL: bool>(mut messages: &mut [Message<'_, Gcm<C>
 }
 
 /// Those of a chunk that are short side by side, the others one by one; nothing of that, and `false`, if too many are
-/// long. Not inlined: a few messages that go one by one do not need its frame.
+/// long, or keys are more than one where that is no gain. Not inlined: a few messages that go one by one do not need its frame.
 #[inline(never)]
 fn side_by_side<C: SizedCipher, const SEAL: bool>(
     messages: &mut [Message<'_, Gcm<C>>],
     level: AesLevel,
 ) -> bool {
     let found = Found::new(messages, level);
-    if found.count < few() || !prefers_lanes() && 4 * found.count < 3 * messages.len() {
+    let gain = 4 * found.count >= 3 * messages.len()
+        && (found.one_key || Policy::host().joins_lanes_cheaply());
+    if found.count < few() || !(gain || prefers_lanes()) {
         return false;
     }
     if found.count < messages.len() {
@@ -314,8 +316,8 @@ impl<S: AesClmul, C: SizedCipher, const ONE_KEY: bool, const SEAL: bool>
             let powers = self.powers(message);
             lengths[lane] = n.splat_halves(data.len() as u64 * 8, bytes.len() as u64 * 8);
             of_lengths[lane] = powers.last(1).at(n, 0);
-            // No branch, but another address: where nothing is may be no memory, and a load with an empty mask takes
-            // hundreds of cycles there.
+            // An empty AAD may point to an unmapped address, as `&[]` does, where a load with a mask takes hundreds of
+            // cycles even if the mask is empty. Another address is selected, without a branch.
             let bytes = if bytes.is_empty() { &nonce[..0] } else { *bytes };
             aad[lane] = s.lanes(s.load_part(bytes))[0];
             of_aad[lane] = powers.last(blocks(data) + 2).at(n, 0);
@@ -422,7 +424,7 @@ impl<S: AesClmul, C: SizedCipher, const ONE_KEY: bool, const SEAL: bool>
             let (part, behind) = rest.split_at_mut(rest.len().min(16 * S::WIDTH));
             rest = behind;
             if i == 0 && part.is_empty() {
-                break; // for the same reason as without AAD: see `finish`
+                break; // as an empty AAD: see `finish`
             }
             let text = s.load_part(part);
             let result = s.xor(stream[i], text);
@@ -466,22 +468,45 @@ mod tests {
     use super::*;
     use crate::{Aes128Gcm, batch::with_messages};
 
-    fn side_by_side(level: AesLevel, keys: usize, count: usize, bytes: usize) -> bool {
-        let make = || Aes128Gcm::with_level(&[1; 16], level);
-        has_lanes(level)
-            && with_messages(make, keys, count, bytes, |messages| pays(messages, level))
+    fn make(level: AesLevel) -> impl Fn() -> Aes128Gcm {
+        move || Aes128Gcm::with_level(&[1; 16], level)
     }
 
     /// No output says which way messages went.
     #[test]
     fn where_lanes_pay() {
-        for level in AesLevel::available() {
-            let one_key = has_lanes(level);
-            let key_each = one_key && Policy::host().joins_lanes_cheaply();
-            for (keys, gain) in [(1, one_key), (32, key_each)] {
-                assert_eq!(side_by_side(level, keys, 32, 16), gain, "{level}, {keys} keys");
-                assert!(!side_by_side(level, keys, 32, 1024), "{level}, {keys} keys");
+        for level in AesLevel::available().into_iter().filter(|level| has_lanes(*level)) {
+            let cheap = Policy::host().joins_lanes_cheaply();
+            for (keys, gain) in [(1, true), (32, cheap)] {
+                let gains = |count, bytes| {
+                    with_messages(make(level), keys, count, bytes, |messages| pays(messages, level))
+                };
+                assert_eq!(gains(32, 16), gain, "{level}, {keys} keys");
+                assert_eq!(gains(23, 16), cheap, "{level}, {keys} keys");
+                assert!(!gains(32, 1024), "{level}, {keys} keys");
             }
+            with_messages(make(level), 1, 32, 16, |messages| {
+                for message in messages.iter_mut() {
+                    message.aad = &[];
+                }
+                assert_eq!(pays(messages, level), cheap, "{level}, without AAD");
+            });
+        }
+    }
+
+    /// Behind the messages that were looked at keys may be others.
+    #[test]
+    fn keys_behind_the_sample() {
+        for level in AesLevel::available().into_iter().filter(|level| has_lanes(*level)) {
+            with_messages(make(level), 32, 32, 16, |messages| {
+                let [first, others @ ..] = messages else { panic!("32 messages") };
+                for message in &mut others[..SAMPLE] {
+                    message.key = first.key;
+                }
+                assert!(pays(messages, level), "{level}");
+                let cheap = Policy::host().joins_lanes_cheaply();
+                assert_eq!(side_by_side::<_, true>(messages, level), cheap, "{level}");
+            });
         }
     }
 }

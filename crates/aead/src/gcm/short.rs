@@ -4,7 +4,7 @@
 //! the ciphertext (5) and the reduction (two products, 10). So what does not depend on the rounds is computed beside
 //! them. There are no loops: vectors of text, up to four, are a constant of each copy of the code.
 
-use lanelock_isa::{AesClmul, Block, Blocks, Kernel};
+use lanelock_isa::{AesClmul, Block, Blocks, Kernel, WIDEST};
 
 use super::GcmKey;
 use lanelock_core::{
@@ -39,7 +39,8 @@ impl<C: Cipher, const SEAL: bool> Kernel for Short<'_, '_, '_, C, SEAL> {
         if blocks < S::WIDTH {
             return self.vectors::<S, 1, 1>(s);
         }
-        match (blocks / S::WIDTH, !blocks.is_multiple_of(S::WIDTH)) {
+        let has_part = !blocks.is_multiple_of(S::WIDTH);
+        match (blocks / S::WIDTH, has_part) {
             (1, false) => self.vectors::<S, 1, 2>(s),
             (1, true) => self.vectors::<S, 2, 2>(s),
             (2, false) => self.vectors::<S, 2, 3>(s),
@@ -88,10 +89,10 @@ impl<C: Cipher, const SEAL: bool> Short<'_, '_, '_, C, SEAL> {
         for i in 0..N {
             stream[i] = s.xor(nonce, s.load(&NUMBERS[1 + i * S::WIDTH..]));
         }
-        // The last lane of all encrypts J0.
-        let last_numbers =
-            if M == N { const { &numbers_and_one::<N>(S::WIDTH) } } else { &[NUMBERS[0]; 4] };
-        stream[M - 1] = s.xor(nonce, s.load(last_numbers));
+        // The last lane of the last vector encrypts J0.
+        let numbers =
+            if M == N { const { &last_numbers::<N>(S::WIDTH) } } else { &[NUMBERS[0]; WIDEST] };
+        stream[M - 1] = s.xor(nonce, s.load(numbers));
         stream = C::encrypt::<_, M>(s, stream, keys);
         let mask = s.last_narrow(stream[M - 1]);
         let of_text = powers.last(blocks + 1);
@@ -140,9 +141,9 @@ pub(super) const NUMBERS: [Block; 1 + 4 * MOST] = {
     numbers
 };
 
-/// The counters of the last of `N` vectors, whose last lane is left over: there it is 1.
-const fn numbers_and_one<const N: usize>(width: usize) -> [Block; 4] {
-    let mut numbers = [NUMBERS[0]; 4];
+/// The counters of the last of `N` vectors of text: in its last lane, which the text leaves over, 1.
+const fn last_numbers<const N: usize>(width: usize) -> [Block; WIDEST] {
+    let mut numbers = [NUMBERS[0]; WIDEST];
     let mut i = 0;
     while i < width - 1 {
         numbers[i] = NUMBERS[1 + (N - 1) * width + i];

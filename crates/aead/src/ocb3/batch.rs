@@ -90,15 +90,18 @@ impl<C: SizedCipher> SideBySide for Ocb3<C> {
         if level == AesLevel::PORTABLE {
             return has_groups(messages, FEW);
         }
+        if !has_lanes(level) {
+            return false;
+        }
         let (length, aad) = (messages[0].data.len(), messages[0].aad.len());
         let alike =
             |message: &Message<'_, Self>| message.data.len() == length && message.aad.len() == aad;
-        let many = if ptr::eq(messages[0].key, messages[1].key) {
+        let many = if messages.iter().all(|message| ptr::eq(message.key, messages[0].key)) {
             messages.len() >= LANES
         } else {
             messages.len() >= 2 * LANES && length > 16 && !length.is_multiple_of(16)
         };
-        has_lanes(level) && many && messages.iter().all(alike)
+        many && messages.iter().all(alike)
     }
 
     #[inline(always)]
@@ -517,7 +520,7 @@ mod tests {
 
     fn side_by_side(level: AesLevel, keys: usize, count: usize, bytes: usize) -> bool {
         let make = || Aes128Ocb3::with_level(&[1; 16], level);
-        with_messages(make, keys, count, bytes, Aes128Ocb3::pays)
+        with_messages(make, keys, count, bytes, |messages| Aes128Ocb3::pays(messages))
     }
 
     /// No output says which way messages went.

@@ -139,7 +139,7 @@ macro_rules! calls {
                     key.unwrap_key(&data.input[i], &mut data.output[i]).expect("a wrapped key");
                 }),
                 ("key-expansion", _) => call(|data| {
-                    std::hint::black_box(one::<$aes>(std::hint::black_box(&data.keys[0])));
+                    std::hint::black_box(&one::<$aes>(std::hint::black_box(&data.keys[0])));
                 }),
                 _ => None,
             }

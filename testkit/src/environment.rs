@@ -132,8 +132,8 @@ pub fn is_long() -> bool {
     env::var_os("LANELOCK_LONG").is_some_and(|value| !value.is_empty())
 }
 
-/// Whether this test runs under qemu-user, valgrind or another emulator of user programs, whose memory is counted as that
-/// of the test.
+/// Whether this test runs under qemu-user, valgrind or another emulator of user programs, whose memory is counted as
+/// that of the test.
 ///
 /// The emulator answers for `/proc/self/exe` in the name of the program; under the thread's name the kernel does.
 #[must_use]

@@ -3,13 +3,14 @@
 use core::marker::PhantomData;
 
 use lanelock_isa::{
-    AesClmul, AesLevel, Block, Kernel, LaneBuffers, MOST_LANES, Part, wipe, wipe_stack, wipe_values,
+    AesClmul, AesLevel, Block, Kernel, LaneBuffers, MOST_LANES, Part, Policy, WIDEST, wipe,
+    wipe_stack, wipe_values,
 };
 
 use super::{
     crew::{ABREAST, Crew, Source, fly},
     kind::{ChainKind, Lane},
-    plan::{Extent, head_start, lanes_for},
+    plan::{Extent, LONG, head_start, lanes_for},
     walk::{MOST_VECTORS, Squares, Steps, has_squares, walk},
 };
 use crate::{
@@ -79,6 +80,8 @@ impl Flight {
 
 /// Where the lanes find their round keys.
 trait LaneKeySource<C: Cipher> {
+    /// Whether each lane has its own, which every step loads.
+    const EACH: bool;
     /// Lane `lane` now needs `keys`.
     fn set(&mut self, lane: usize, keys: Schedule<'_, C>);
     /// The key of lane `from` moves to lane `to`.
@@ -97,6 +100,8 @@ trait LaneKeySource<C: Cipher> {
 struct SharedSchedule<'k, C: Cipher>(Schedule<'k, C>);
 
 impl<C: Cipher> LaneKeySource<C> for SharedSchedule<'_, C> {
+    const EACH: bool = false;
+
     #[inline(always)]
     fn set(&mut self, _: usize, _: Schedule<'_, C>) {}
 
@@ -131,6 +136,8 @@ impl<C: Cipher> KeyTable<C> {
 }
 
 impl<C: Cipher> LaneKeySource<C> for KeyTable<C> {
+    const EACH: bool = true;
+
     #[inline(always)]
     fn set(&mut self, lane: usize, keys: Schedule<'_, C>) {
         self.rounds = keys.rounds;
@@ -401,7 +408,15 @@ where
             squares: [[[s.zero(); MOST_VECTORS]; 4]; 2],
         };
         let (run, period, cipher) = (pattern.run(), pattern.period(), PhantomData);
-        let most = most.min(lanes_for(extent, S::WIDTH, S::VECTORS));
+        let mut most = most.min(lanes_for(extent, S::WIDTH, S::VECTORS));
+        // With results to write as well, more than what stays in registers would wait for loads and stores. Of shorter
+        // chains either takes the same time.
+        if const { Q::EACH && K::Data::WRITES && S::WIDTH == WIDEST }
+            && extent.longest >= LONG
+            && Policy::host().loads_limit_lanes()
+        {
+            most = most.min(WIDEST * S::WIDTH);
+        }
         let head_start = match head_start(period) {
             ahead
                 if extent.aligned

@@ -64,7 +64,7 @@ const BUCKETS: usize = 4 * 32;
 const IN_PLACE: usize = 64;
 
 /// Shorter chains have no time to stand in each other's way.
-const LONG: usize = 64;
+pub(super) const LONG: usize = 64;
 
 /// Hands chains to `run` as they are to take their lanes, long ones first, so that those that are last in the
 /// lanes are short and end close together. Chains without runs are left out. `address` is where one begins.

@@ -11,6 +11,9 @@
 //!
 //! Both move the next blocks in, and the last ones out, while the current ones are encrypted: what is
 //! loaded does not depend on the rounds, and shuffles, loads and stores use other units than they do.
+//!
+//! Squares that come wait in registers, where there are few lanes, or in memory. That costs a store and a load for each
+//! block, which shows where the round keys of all lanes are loaded, too.
 
 use lanelock_isa::{AesClmul, Beside, Row, Window};
 
@@ -80,7 +83,11 @@ pub(super) fn walk<S, K, const N: usize, const P: usize, C: Cipher>(
         if has_squares(S::WIDTH, blocks) {
             // Squares as far as they go, then single rows.
             let turns = blocks / S::WIDTH;
-            by_squares::<S, K, N, P, C>(s, state, keys, window, squares, turns);
+            if const { N <= S::WIDTH } {
+                by_squares_in_registers::<S, K, N, P, C>(s, state, keys, window, squares, turns);
+            } else {
+                by_squares::<S, K, N, P, C>(s, state, keys, window, squares, turns);
+            }
             done = turns * S::WIDTH;
         }
         if done < blocks {
@@ -211,6 +218,93 @@ fn by_squares<S, K, const N: usize, const P: usize, C: Cipher>(
     }
     for i in 0..N {
         put(s, window, &squares[(turns - 1) % 2], turns - 1, i);
+    }
+}
+
+/// The same where a step has at most one vector to exchange: squares stay in registers from when they are read until
+/// their last row is used. A vector takes its next one when as many rows of the others have gone, so that the registers
+/// are those of one square for each vector. Results go through memory all the same: stored at once, they would make what
+/// is loaded next wait.
+#[inline(always)]
+fn by_squares_in_registers<S, K, const N: usize, const P: usize, C: Cipher>(
+    s: S,
+    state: &mut [[S::V; N]; P],
+    keys: impl CipherKeys<S, C>,
+    window: &mut Window<'_, K::Data<'_>, N>,
+    results: &mut Squares<S::V>,
+    turns: usize,
+) where
+    S: AesClmul,
+    K: ChainKind<P>,
+{
+    let mut squares = [s.gather_square(window.rows(0, S::WIDTH), 0); N];
+    for i in 1..N {
+        squares[i] = s.gather_square(window.rows(0, S::WIDTH), i);
+    }
+    // What the first turn writes, where there is no result yet, is what is there.
+    for i in 0..N {
+        for j in 0..S::WIDTH {
+            results[1][j][i] = squares[i][j];
+        }
+    }
+    for turn in 0..turns {
+        let (before, next) = (turn.saturating_sub(1), (turn + 1).min(turns - 1));
+        let [even, odd] = &mut *results;
+        let (now, other) = if turn % 2 == 0 { (even, odd) } else { (odd, even) };
+        let mut coming = squares;
+        // Written out: in a loop that stays one, squares would live in memory.
+        macro_rules! steps {
+            ($($j:literal)+) => {$(
+                if const { $j < S::WIDTH } {
+                    let mut data = [squares[0][$j]; N];
+                    for i in 1..N {
+                        data[i] = squares[i][$j];
+                    }
+                    let mut exchange = ExchangeOne {
+                        window: &mut *window,
+                        results: &*other,
+                        coming: &mut coming,
+                        vector: $j,
+                        before,
+                        next,
+                    };
+                    let output = K::step::<S, N, C>(s, data, state, keys, &mut exchange);
+                    if K::Data::WRITES {
+                        for i in 0..N {
+                            now[$j][i] = output[i];
+                        }
+                    }
+                }
+            )+};
+        }
+        steps!(0 1 2 3);
+        squares = coming;
+    }
+    for i in 0..N {
+        put(s, window, &results[(turns - 1) % 2], turns - 1, i);
+    }
+}
+
+/// One vector, if there is one of this number: the results of its last square go out, and its next square comes.
+struct ExchangeOne<'x, 'w, V, D, const N: usize> {
+    window: &'x mut Window<'w, D, N>,
+    results: &'x [[V; MOST_VECTORS]; 4],
+    coming: &'x mut [[V; 4]; N],
+    vector: usize,
+    before: usize,
+    next: usize,
+}
+
+impl<S: AesClmul, D: Lane, const N: usize> Beside<S> for ExchangeOne<'_, '_, S::V, D, N> {
+    #[inline(always)]
+    fn step(&mut self, s: S, round: usize) {
+        let i = self.vector;
+        if i < N && round == 3 {
+            let rows = self.window.rows(self.next * S::WIDTH, S::WIDTH);
+            self.coming[i] = s.gather_square(rows, i);
+        } else if i < N && round == 6 {
+            put(s, self.window, self.results, self.before, i);
+        }
     }
 }
 

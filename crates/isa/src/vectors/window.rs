@@ -61,9 +61,11 @@ pub trait Windows: Blocks {
     /// vectors of the result count.
     #[inline(always)]
     fn gather_square<D, const N: usize>(self, rows: Row<'_, D, N>, vector: usize) -> [Self::V; 4] {
-        let mut v = [self.load(rows.read_run(vector, 0, Self::WIDTH)); WIDEST];
+        // In registers: a load that is part of a shuffle would be one of each shuffle of what is loaded.
+        let load = |lane| self.here(self.load(rows.read_run(vector, lane, Self::WIDTH)));
+        let mut v = [load(0); WIDEST];
         for lane in 1..Self::WIDTH {
-            v[lane] = self.load(rows.read_run(vector, lane, Self::WIDTH));
+            v[lane] = load(lane);
         }
         self.turn(v)
     }

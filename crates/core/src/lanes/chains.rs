@@ -65,7 +65,7 @@ impl Flight {
     ) where
         K: ChainKind<P>,
     {
-        let (flight, kind) = (self, PhantomData::<K>);
+        let (mut flight, kind) = (self, PhantomData::<K>);
         // One kernel is compiled for all sources of chains: see `fly`.
         let chains: &mut dyn Source<_> = &mut chains;
         // A move of the table would copy its padding, in which the stack has what was there before: round keys, if these
@@ -73,6 +73,12 @@ impl Flight {
         if let Some(key) = same_key {
             self.level.run(RunLanes { chains, keys: &mut SharedSchedule(key), flight, kind });
         } else {
+            // With results to write as well, more lanes than stay in registers would wait for loads and stores. Of
+            // shorter chains either takes the same time.
+            let limited = K::Data::WRITES && self.level.width() == WIDEST;
+            if limited && self.extent.longest >= LONG && Policy::host().loads_limit_lanes() {
+                flight.most = flight.most.min(WIDEST * WIDEST);
+            }
             self.level.run(RunLanes { chains, keys: &mut KeyTable::new(), flight, kind });
         }
     }
@@ -80,8 +86,6 @@ impl Flight {
 
 /// Where the lanes find their round keys.
 trait LaneKeySource<C: Cipher> {
-    /// Whether each lane has its own, which every step loads.
-    const EACH: bool;
     /// Lane `lane` now needs `keys`.
     fn set(&mut self, lane: usize, keys: Schedule<'_, C>);
     /// The key of lane `from` moves to lane `to`.
@@ -100,8 +104,6 @@ trait LaneKeySource<C: Cipher> {
 struct SharedSchedule<'k, C: Cipher>(Schedule<'k, C>);
 
 impl<C: Cipher> LaneKeySource<C> for SharedSchedule<'_, C> {
-    const EACH: bool = false;
-
     #[inline(always)]
     fn set(&mut self, _: usize, _: Schedule<'_, C>) {}
 
@@ -136,8 +138,6 @@ impl<C: Cipher> KeyTable<C> {
 }
 
 impl<C: Cipher> LaneKeySource<C> for KeyTable<C> {
-    const EACH: bool = true;
-
     #[inline(always)]
     fn set(&mut self, lane: usize, keys: Schedule<'_, C>) {
         self.rounds = keys.rounds;
@@ -408,15 +408,7 @@ where
             squares: [[[s.zero(); MOST_VECTORS]; 4]; 2],
         };
         let (run, period, cipher) = (pattern.run(), pattern.period(), PhantomData);
-        let mut most = most.min(lanes_for(extent, S::WIDTH, S::VECTORS));
-        // With results to write as well, more than what stays in registers would wait for loads and stores. Of shorter
-        // chains either takes the same time.
-        if const { Q::EACH && K::Data::WRITES && S::WIDTH == WIDEST }
-            && extent.longest >= LONG
-            && Policy::host().loads_limit_lanes()
-        {
-            most = most.min(WIDEST * S::WIDTH);
-        }
+        let most = most.min(lanes_for(extent, S::WIDTH, S::VECTORS));
         let head_start = match head_start(period) {
             ahead
                 if extent.aligned

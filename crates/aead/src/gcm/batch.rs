@@ -19,7 +19,7 @@ use lanelock_isa::{AesClmul, AesLevel, Blocks, Kernel, Policy, WIDEST};
 
 use super::{
     Gcm, GcmKey,
-    short::{MOST, NUMBERS, splat_nonce},
+    short::{COUNTERS, MOST, ONE, splat_nonce},
 };
 use crate::batch::{
     Batch, Message,
@@ -344,7 +344,7 @@ impl<S: AesClmul, C: SizedCipher, const ONE_KEY: bool, const SEAL: bool>
     fn together(&self, messages: &[&mut Message<'_, Gcm<C>>; WIDEST]) -> [S::V; WIDEST + 1] {
         let s = self.s;
         let nonces = self.nonces(messages);
-        let mut v = [s.xor(s.join_lanes(nonces), s.splat(&NUMBERS[0])); WIDEST + 1];
+        let mut v = [s.xor(s.join_lanes(nonces), s.splat(&ONE)); WIDEST + 1];
         for lane in 0..WIDEST {
             [v[lane]] = counters(s, s.splat_narrow(nonces[lane]));
         }
@@ -375,7 +375,7 @@ impl<S: AesClmul, C: SizedCipher, const ONE_KEY: bool, const SEAL: bool>
     ) -> (S::V, Sum<S::V>) {
         let s = self.s;
         let nonces = self.nonces(messages);
-        let one = s.splat(&NUMBERS[0]);
+        let one = s.splat(&ONE);
         let (mut mask, mut masks) = (s.join_lanes(nonces), nonces);
         let mut sums = [Sum::zero(s); WIDEST];
         for lane in 0..WIDEST {
@@ -451,7 +451,7 @@ impl<S: AesClmul, C: SizedCipher, const ONE_KEY: bool, const SEAL: bool>
 fn counters<S: Blocks, const N: usize>(s: S, nonce: S::V) -> [S::V; N] {
     let mut counters = [nonce; N];
     for i in 0..N {
-        counters[i] = s.xor(nonce, s.load(&NUMBERS[1 + i * S::WIDTH..]));
+        counters[i] = s.xor(nonce, s.load(&COUNTERS.0[i * S::WIDTH..]));
     }
     counters
 }

@@ -2,7 +2,8 @@
 //!
 //! Nothing is parallel in a message of a vector: with a 128-bit key ten rounds of four cycles, then the product of
 //! the ciphertext (5) and the reduction (two products, 10). So what does not depend on the rounds is computed beside
-//! them. There are no loops: vectors of text, up to four, are a constant of each copy of the code.
+//! them. There are no loops: up to four vectors of text are a constant of each copy of the code, and of up to eight the
+//! first four come before.
 
 use lanelock_isa::{AesClmul, Block, Blocks, Kernel, WIDEST};
 
@@ -11,15 +12,18 @@ use lanelock_core::{
     InOut,
     cipher::{Cipher, SameKey},
 };
-use lanelock_hash::field::Sum;
+use lanelock_hash::field::{Factors, Powers, Sum, VECTORS};
 
-/// The most vectors of text.
+/// The most vectors that are encrypted together; a text has up to two times as many.
 pub(super) const MOST: usize = 4;
 
-/// Whether a message with so many bytes is short, at a level with vectors of `width` blocks.
+/// Whether a message with so many bytes is short, at a level with vectors of `width` blocks: its text is two times
+/// [`MOST`] vectors at most, and there are powers for all of it (`Powers::fill`).
 #[inline(always)]
 pub(super) fn is_short(width: usize, aad: usize, text: usize) -> bool {
-    aad <= 16 * width && text <= 16 * width * MOST
+    aad <= 16 * width
+        && text <= 16 * width * 2 * MOST
+        && aad.div_ceil(16) + text.div_ceil(16) < (VECTORS + 1) * width
 }
 
 /// A message that [is short](is_short). Returns the tag in full.
@@ -35,76 +39,148 @@ impl<C: Cipher, const SEAL: bool> Kernel for Short<'_, '_, '_, C, SEAL> {
 
     #[inline(always)]
     fn run<S: AesClmul>(self, s: S) -> Block {
-        let blocks = self.data.len().div_ceil(16);
-        if blocks < S::WIDTH {
-            return self.vectors::<S, 1, 1>(s);
+        let Self { gcm, nonce, aad, data } = self;
+        let n = s.narrow();
+        let blocks = data.len().div_ceil(16);
+        let ends = Ends { s, powers: &gcm.powers, aad, bytes: data.len(), blocks };
+        let mut text = Text::<S, C, SEAL> {
+            s,
+            gcm,
+            nonce: splat_nonce(s, nonce),
+            counters: &COUNTERS.0,
+            with_j0: &const { with_j0(S::WIDTH) }.0,
+            data: data.reborrow(),
+            blocks,
+            sum: Sum::zero(s),
+        };
+        let has_head = blocks > MOST * S::WIDTH;
+        // Before the rounds of few vectors; behind those of more, or where there are 16 registers for vectors of one
+        // block, since the sum would take registers from them.
+        let ends_first = S::WIDTH > 1 && !has_head;
+        if has_head {
+            text = text.head();
         }
-        let has_part = !blocks.is_multiple_of(S::WIDTH);
-        match (blocks / S::WIDTH, has_part) {
-            (1, false) => self.vectors::<S, 1, 2>(s),
-            (1, true) => self.vectors::<S, 2, 2>(s),
-            (2, false) => self.vectors::<S, 2, 3>(s),
-            (2, true) => self.vectors::<S, 3, 3>(s),
-            (3, false) => self.vectors::<S, 3, 4>(s),
-            (3, true) => self.vectors::<S, 4, 4>(s),
-            (4, false) => self.vectors::<S, 4, 5>(s),
-            _ => unreachable!("see `is_short`"),
+        if ends_first {
+            ends.add(&mut text.sum);
+        }
+        let blocks = text.blocks;
+        let (mask, mut sum) = if blocks < S::WIDTH {
+            text.tail::<1, 1>()
+        } else {
+            match (blocks / S::WIDTH, !blocks.is_multiple_of(S::WIDTH)) {
+                (1, false) => text.tail::<1, 2>(),
+                (1, true) => text.tail::<2, 2>(),
+                (2, false) => text.tail::<2, 3>(),
+                (2, true) => text.tail::<3, 3>(),
+                (3, false) => text.tail::<3, 4>(),
+                (3, true) => text.tail::<4, 4>(),
+                (4, false) => text.tail::<4, 5>(),
+                _ => unreachable!("see `is_short`"),
+            }
+        };
+        if !ends_first {
+            ends.add(&mut sum);
+        }
+        let mut tag = [[0; 16]];
+        n.store(n.xor(mask, n.reverse(sum.finish(s))), &mut tag);
+        tag[0]
+    }
+}
+
+/// What is hashed before the text and behind it.
+struct Ends<'a, S> {
+    s: S,
+    powers: &'a Powers,
+    aad: &'a [u8],
+    /// Of the text.
+    bytes: usize,
+    blocks: usize,
+}
+
+impl<S: AesClmul> Ends<'_, S> {
+    /// Adds AAD and lengths. With n blocks of text the last block, the lengths, goes with H, the first of the text with
+    /// H^(n+1), and before it the AAD.
+    #[inline(always)]
+    fn add(&self, sum: &mut Sum<S::V>) {
+        let Self { s, powers, aad, bytes, blocks } = *self;
+        // What the compiler knows then it does not check.
+        assert!(aad.len() <= 16 * S::WIDTH, "see `is_short`");
+        let lengths = s.narrow().splat_halves(bytes as u64 * 8, aad.len() as u64 * 8);
+        let last = powers.last(1);
+        if aad.is_empty() {
+            return sum.add(s, s.in_first_lane(lengths), last.at(s, 0));
+        }
+        let first = powers.last(aad.len().div_ceil(16) + blocks + 1).at(s, 0);
+        let elements = s.reverse(s.load_part(aad));
+        if aad.len() <= 16 * (S::WIDTH - 1) {
+            // A lane is left over, for the lengths.
+            let elements = s.shift_in(s.splat_narrow(lengths), elements);
+            sum.add(s, elements, first.shift_in(s, last.splat(s)));
+        } else {
+            sum.add(s, elements, first);
+            sum.add(s, s.in_first_lane(lengths), last.at(s, 0));
         }
     }
 }
 
-impl<C: Cipher, const SEAL: bool> Short<'_, '_, '_, C, SEAL> {
-    /// A message of `N` vectors, of which the last may be a part. Counters and J0 are `M` vectors: one more than `N` if
-    /// the text leaves no lane to J0.
+/// What is left of a text.
+struct Text<'a, 'i, 'o, S: AesClmul, C: Cipher, const SEAL: bool> {
+    s: S,
+    gcm: &'a GcmKey<C>,
+    nonce: S::V,
+    /// The next of [`COUNTERS`], and of those [with J0](with_j0).
+    counters: &'static [Block],
+    with_j0: &'static [Block],
+    data: InOut<'i, 'o>,
+    /// Of `data`, the last of which may be a part.
+    blocks: usize,
+    sum: Sum<S::V>,
+}
+
+impl<S: AesClmul, C: Cipher, const SEAL: bool> Text<'_, '_, '_, S, C, SEAL> {
+    /// The first [`MOST`] vectors of a text that has more.
     #[inline(always)]
-    fn vectors<S: AesClmul, const N: usize, const M: usize>(self, s: S) -> Block {
-        let Self { gcm: GcmKey { key, powers }, nonce, aad, data } = self;
-        let n = s.narrow();
-        let bytes = data.len();
-        let blocks = bytes.div_ceil(16);
-        // What the compiler knows then it does not check.
-        assert!(aad.len() <= 16 * S::WIDTH, "see `is_short`");
-        let nonce = splat_nonce(s, nonce);
-        // Lengths and AAD first: their products need no AES. With n blocks of text the last block,
-        // the lengths, goes with H, the first of the text with H^(n+1), and before it the AAD.
-        let mut sum = Sum::zero(s);
-        let lengths = n.splat_halves(bytes as u64 * 8, aad.len() as u64 * 8);
-        let last = powers.last(1);
-        if aad.is_empty() {
-            sum.add(s, s.in_first_lane(lengths), last.at(s, 0));
-        } else {
-            let first = powers.last(aad.len().div_ceil(16) + blocks + 1).at(s, 0);
-            let elements = s.reverse(s.load_part(aad));
-            if aad.len() <= 16 * (S::WIDTH - 1) {
-                // A lane is left over, for the lengths.
-                let elements = s.shift_in(s.splat_narrow(lengths), elements);
-                sum.add(s, elements, first.shift_in(s, last.splat(s)));
-            } else {
-                sum.add(s, elements, first);
-                sum.add(s, s.in_first_lane(lengths), last.at(s, 0));
-            }
+    fn head(self) -> Self {
+        let Self { s, gcm, nonce, mut counters, mut with_j0, data, mut blocks, mut sum } = self;
+        let GcmKey { key, powers } = gcm;
+        let whole = MOST * S::WIDTH;
+        let mut stream = [nonce; MOST];
+        for i in 0..MOST {
+            stream[i] = s.xor(nonce, s.load(&counters[i * S::WIDTH..]));
         }
-        let keys = SameKey::new(s, key.keys());
+        stream = C::encrypt::<_, MOST>(s, stream, SameKey::new(s, key.keys()));
+        let (mut head, data) = data.split_at(16 * whole);
+        let of_text = powers.last(blocks + 1);
+        for i in 0..MOST {
+            apply::<S, SEAL>(s, stream[i], &mut head, i * S::WIDTH, of_text, &mut sum);
+        }
+        (counters, with_j0) = (&counters[whole..], &with_j0[whole..]);
+        blocks -= whole;
+        Self { s, gcm, nonce, counters, with_j0, data, blocks, sum }
+    }
+
+    /// What is left is `N` vectors, of which the last may be a part. Counters and J0 are `M` vectors: one more than `N` if
+    /// the text leaves no lane to J0. Returns the mask of the tag, and the sum.
+    #[inline(always)]
+    fn tail<const N: usize, const M: usize>(self) -> (<S::Narrow as Blocks>::V, Sum<S::V>) {
+        let Self { s, gcm, nonce, counters, with_j0, mut data, blocks, mut sum } = self;
+        let GcmKey { key, powers } = gcm;
+        let at = (N - 1) * S::WIDTH;
+        // What the compiler knows then it does not check between the rounds of two vectors.
+        assert!(data.len() >= 16 * at, "whole vectors before the last");
         let mut stream = [nonce; M];
         for i in 0..N {
-            stream[i] = s.xor(nonce, s.load(&NUMBERS[1 + i * S::WIDTH..]));
+            stream[i] = s.xor(nonce, s.load(&counters[i * S::WIDTH..]));
         }
         // The last lane of the last vector encrypts J0.
-        let numbers =
-            if M == N { const { &last_numbers::<N>(S::WIDTH) } } else { &[NUMBERS[0]; WIDEST] };
-        stream[M - 1] = s.xor(nonce, s.load(numbers));
-        stream = C::encrypt::<_, M>(s, stream, keys);
+        let last = if M == N { s.load(&with_j0[at..]) } else { s.splat(&ONE) };
+        stream[M - 1] = s.xor(nonce, last);
+        stream = C::encrypt::<_, M>(s, stream, SameKey::new(s, key.keys()));
         let mask = s.last_narrow(stream[M - 1]);
         let of_text = powers.last(blocks + 1);
         for i in 0..N - 1 {
-            let at = i * S::WIDTH;
-            let text = s.load(&data.get_in().as_chunks().0[at..]);
-            let result = s.xor(stream[i], text);
-            s.store(result, &mut data.get_out().as_chunks_mut().0[at..]);
-            let ciphertext = if SEAL { result } else { text };
-            sum.add(s, s.reverse(ciphertext), of_text.at(s, at));
+            apply::<S, SEAL>(s, stream[i], &mut data, i * S::WIDTH, of_text, &mut sum);
         }
-        let at = (N - 1) * S::WIDTH;
         let rest = &data.get_in()[16 * at..];
         if N > 1 || !rest.is_empty() {
             let bytes = rest.len();
@@ -115,10 +191,25 @@ impl<C: Cipher, const SEAL: bool> Short<'_, '_, '_, C, SEAL> {
             let ciphertext = if SEAL { s.keep(result, bytes) } else { text };
             sum.add(s, s.reverse(ciphertext), of_text.at(s, at));
         }
-        let mut tag = [[0; 16]];
-        n.store(n.xor(mask, n.reverse(sum.finish(s))), &mut tag);
-        tag[0]
+        (mask, sum)
     }
+}
+
+/// Encrypts or decrypts the whole vector at block `at`, and adds its product.
+#[inline(always)]
+fn apply<S: AesClmul, const SEAL: bool>(
+    s: S,
+    stream: S::V,
+    data: &mut InOut<'_, '_>,
+    at: usize,
+    powers: Factors<'_>,
+    sum: &mut Sum<S::V>,
+) {
+    let text = s.load(&data.get_in().as_chunks().0[at..]);
+    let result = s.xor(stream, text);
+    s.store(result, &mut data.get_out().as_chunks_mut().0[at..]);
+    let ciphertext = if SEAL { result } else { text };
+    sum.add(s, s.reverse(ciphertext), powers.at(s, at));
 }
 
 /// A nonce with four zero bytes behind it, in all lanes.
@@ -128,26 +219,44 @@ pub(super) fn splat_nonce<S: Blocks>(s: S, nonce: &[u8; 12]) -> S::V {
     s.splat_halves(u64::from_le_bytes([a, b, c, d, e, f, g, h]), u32::from_le_bytes(rest).into())
 }
 
-/// The counters 1, 2, ... behind an empty nonce.
-pub(super) const NUMBERS: [Block; 1 + 4 * MOST] = {
-    let mut numbers = [[0; 16]; 1 + 4 * MOST];
-    let mut i = 0;
-    while i < numbers.len() {
-        #[expect(clippy::cast_possible_truncation, reason = "17 at most")]
-        let number = i as u8 + 1;
-        numbers[i][15] = number;
-        i += 1;
-    }
-    numbers
-};
+/// The most blocks of text: vectors of up to four blocks.
+const BLOCKS: usize = 2 * MOST * WIDEST;
 
-/// The counters of the last of `N` vectors of text: in its last lane, which the text leaves over, 1.
-const fn last_numbers<const N: usize>(width: usize) -> [Block; WIDEST] {
-    let mut numbers = [NUMBERS[0]; WIDEST];
+/// Blocks that no load of a vector crosses a cache line in.
+#[repr(align(64))]
+pub(super) struct Counters(pub(super) [Block; BLOCKS]);
+
+/// The counter of J0 behind an empty nonce.
+pub(super) const ONE: Block = counter(1);
+
+/// The counters of the text behind an empty nonce: 2, 3, ...
+pub(super) static COUNTERS: Counters = Counters({
+    let mut counters = [[0; 16]; BLOCKS];
     let mut i = 0;
-    while i < width - 1 {
-        numbers[i] = NUMBERS[1 + (N - 1) * width + i];
+    while i < BLOCKS {
+        counters[i] = counter(2 + i);
         i += 1;
     }
-    numbers
+    counters
+});
+
+const fn counter(number: usize) -> Block {
+    let mut block = [0; 16];
+    #[expect(clippy::cast_possible_truncation, reason = "33 at most")]
+    let number = number as u8;
+    block[15] = number;
+    block
+}
+
+/// The same with that of J0 in the last lane of each vector.
+const fn with_j0(width: usize) -> Counters {
+    let mut counters = [ONE; BLOCKS];
+    let mut i = 0;
+    while i < BLOCKS {
+        if i % width < width - 1 {
+            counters[i] = counter(2 + i);
+        }
+        i += 1;
+    }
+    Counters(counters)
 }

@@ -89,6 +89,9 @@ impl<S: AesClmul, const N: usize, const REVERSED: bool> Beside<S>
     }
 }
 
+/// The vectors of a rest that are decrypted together, while there are so many.
+const SOME: usize = 4;
+
 /// Text on its way through CTR and the hash.
 pub(super) struct StitchedText<'a, S: AesClmul, C: Cipher, const REVERSED: bool> {
     s: S,
@@ -200,6 +203,20 @@ impl<'a, S: AesClmul, C: Cipher, const REVERSED: bool> StitchedText<'a, S, C, RE
         at
     }
 
+    /// [`SOME`] vectors from byte `at` on, of which the input is hashed in `run`.
+    #[inline(always)]
+    fn whole_vectors(&mut self, run: &mut ProductRun<'_, S>, data: &mut InOut<'_, '_>, at: usize) {
+        let s = self.s;
+        let v = self.counter_blocks::<SOME>();
+        let v = C::encrypt_whitened::<_, SOME>(s, v, self.keys);
+        for i in 0..SOME {
+            let at = at / 16 + i * S::WIDTH;
+            let text = s.load(&data.get_in().as_chunks().0[at..]);
+            s.store(s.xor(v[i], text), &mut data.get_out().as_chunks_mut().0[at..]);
+            run.add(convert::<S, REVERSED>(s, text), S::WIDTH);
+        }
+    }
+
     /// The rest of the text, less than a group, hashed in `run`.
     #[inline(always)]
     pub(super) fn rest(
@@ -210,6 +227,11 @@ impl<'a, S: AesClmul, C: Cipher, const REVERSED: bool> StitchedText<'a, S, C, RE
     ) {
         let s = self.s;
         let mut at = 0;
+        // Where the output is hashed that would be slower: then what is left is less.
+        while hashed == Hashed::Input && data.len() - at >= SOME * 16 * S::WIDTH {
+            self.whole_vectors(run, &mut data, at);
+            at += SOME * 16 * S::WIDTH;
+        }
         while at < data.len() {
             let bytes = (data.len() - at).min(16 * S::WIDTH);
             let [v] = self.counter_blocks::<1>();

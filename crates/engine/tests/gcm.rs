@@ -199,6 +199,43 @@ fn levels_agree() {
     }
 }
 
+/// Whole messages of a few vectors have a kernel of their own, for as much AAD and text as there are
+/// powers of H. Messages in pieces have another.
+#[test]
+fn whole_messages_are_those_in_pieces() {
+    let mut rng = Rng::from_env("whole_messages_are_those_in_pieces");
+    for level in levels() {
+        let key = Aes256Gcm::with_level(&rng.array(), level);
+        for aad in [0, 1, 15, 16, 17, 32, 33, 48, 49, 64, 65] {
+            let (aad, nonce) = (rng.bytes(aad), rng.array::<12>());
+            for length in
+                (0..40).flat_map(|blocks| [16 * blocks, 16 * blocks + 1, 16 * blocks + 15])
+            {
+                let text = rng.bytes(length);
+                let mut pieces = text.clone();
+                let mut sealer = key.sealer(&nonce).unwrap();
+                sealer.aad(&aad).unwrap();
+                let (first, second) = pieces.split_at_mut(length / 3);
+                sealer.update(first).unwrap();
+                sealer.update(second).unwrap();
+                let mut tag = [0; 16];
+                sealer.finish(&mut tag).unwrap();
+                let mut sealed = key.seal_vec(&nonce, &aad, &text).unwrap();
+                let what = format!("{} bytes of AAD, {length} of text at {level}", aad.len());
+                assert!(sealed == [&pieces[..], &tag].concat(), "{what}");
+                assert_eq!(key.open_vec(&nonce, &aad, &sealed).as_deref(), Ok(&text[..]), "{what}");
+                let bad = rng.below(sealed.len());
+                sealed[bad] ^= 1;
+                assert_eq!(
+                    key.open_vec(&nonce, &aad, &sealed),
+                    Err(Error::Authentication),
+                    "{what}"
+                );
+            }
+        }
+    }
+}
+
 /// The key stream is that of CTR from the second counter on. (Counters that wrap are among
 /// Wycheproof's cases: nonces made for that.)
 #[test]

@@ -47,8 +47,20 @@ fn left(before: &[u8], after: &[u8]) -> usize {
 
 /// Makes a secret in place, looks, drops it in place, looks again: words before, and words left.
 /// Padding is never written; stale bytes there are no leak.
-#[inline(never)]
 fn traces<T>(make: impl FnOnce() -> T) -> (usize, usize) {
+    clear_stack();
+    traces_on_clear_stack(make)
+}
+
+/// Zeros where the next frames will be: padding keeps what was there, and there may be more of it than is allowed for.
+#[inline(never)]
+#[expect(clippy::large_stack_arrays, reason = "the stack is what it is for")]
+fn clear_stack() {
+    std::hint::black_box(&mut [0_u8; 64 << 10]);
+}
+
+#[inline(never)]
+fn traces_on_clear_stack<T>(make: impl FnOnce() -> T) -> (usize, usize) {
     let mut slot = Box::new(Some(make()));
     let before = look(&slot);
     *slot = None;

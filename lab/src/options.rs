@@ -31,7 +31,7 @@ Measures Lanelock beside its peers and the limit of the hardware, and writes a r
                          (gcm+seal+16384, ctr)
     --peers P,P,...      only these libraries (openssl, ring, ...); Lanelock always takes part
     --passes N           passes over all rows (7); the lowest median counts
-    --windows N          windows of 40 us in each measurement (101)
+    --windows N          windows of 8 us in each measurement (401)
     --no-build           take the workers as they were built before
     --out DIR            where performance.md, performance.json and plots/ go: docs/ after a full
                          run, lab/target/report/ after one with any of the options above
@@ -46,7 +46,7 @@ where that fails, rows say \"best peer missing\".";
 pub fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Option<Options>, String> {
     let mut options = Options {
         passes: 7,
-        windows: 101,
+        windows: 401,
         rows: Vec::new(),
         peers: Vec::new(),
         build: true,
@@ -61,7 +61,7 @@ pub fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Option<Optio
             text.parse().ok().filter(|n| *n > 0).ok_or(format!("{text} is not a number above 0"))
         };
         match &argument[..] {
-            "--quick" => (options.passes, options.windows) = (1, 11),
+            "--quick" => (options.passes, options.windows) = (1, 41),
             "--rows" => options.rows = list(value()?),
             "--peers" => options.peers = list(value()?),
             "--passes" => options.passes = number(value()?)?,

@@ -58,7 +58,7 @@ impl Cell {
             return None;
         }
         let mut data = vec![[0x5a; 16]; self.size / 16];
-        let sample = clock::measure(31, passes, || self.run(level, &mut data));
+        let sample = clock::measure(101, passes, || self.run(level, &mut data));
         Some(sample.cycles / clock::gigahertz())
     }
 

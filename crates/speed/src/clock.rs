@@ -7,8 +7,11 @@
 //! the clock of the window; if not, the clock changed or the thread was interrupted, and the window is
 //! dropped.
 //!
+//! Both are a few microseconds long: under wide vectors the clock changes all the time, and a host interrupts its virtual
+//! machines every 100 µs or so. Medians of windows of 40 µs differed by 12 % for one and the same code.
+//!
 //! ```no_run
-//! let sample = lanelock_speed::clock::measure(51, 3, || { std::hint::black_box([0_u8; 64]); });
+//! let sample = lanelock_speed::clock::measure(201, 3, || { std::hint::black_box([0_u8; 64]); });
 //! println!("{} core cycles, spread {:.1} %", sample.cycles, sample.spread * 100.0);
 //! ```
 
@@ -17,11 +20,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Cycles of one chain: about 8 µs.
-const CHAIN: u32 = 32_000;
+/// Cycles of one chain: about 2 µs.
+const CHAIN: u32 = 8_000;
 
-/// Length of a window: short beside a turn of the scheduler, long beside reading the clock.
-const WINDOW: Duration = Duration::from_micros(40);
+/// Length of a window: long beside reading the clock.
+const WINDOW: Duration = Duration::from_micros(8);
 
 /// Most time for a pass, where single calls are long.
 const PASS: Duration = Duration::from_millis(60);
@@ -80,8 +83,8 @@ pub fn median(windows: usize, mut f: impl FnMut()) -> f64 {
     let mut steady = Vec::with_capacity(windows);
     // On a busy machine few windows are steady; without any, the others are better than no figure.
     let mut least = (f64::INFINITY, f64::NAN);
+    let mut before = chain(overhead);
     for _ in 0..4 * windows {
-        let before = chain(overhead);
         let taken = time(|| {
             for _ in 0..calls {
                 f();
@@ -91,6 +94,7 @@ pub fn median(windows: usize, mut f: impl FnMut()) -> f64 {
         let nanoseconds = (nanoseconds(taken) - overhead).max(0.0);
         let cycles = nanoseconds * 2.0 * f64::from(CHAIN) / (before + after) / float(calls);
         let change = (before - after).abs() / before;
+        before = after;
         if change < 0.02 {
             steady.push(cycles);
         } else if change < least.0 {

@@ -1,13 +1,18 @@
-//! Core cycles without performance counters: the time-stamp counter, calibrated in the same window by
-//! a chain of dependent additions, which take one cycle each.
+//! Core cycles without performance counters: the time-stamp counter, calibrated beside each window by
+//! chains of dependent additions, which take one cycle each.
+//!
+//! Windows and chains are a few microseconds long. With wide vectors the core clock changes all the time, by up to
+//! 12 %, and host and hypervisor interrupt a virtual machine every 100 µs or so: of windows of 50 µs more than half
+//! contained the one or the other (an Intel processor; medians of one and the same code differed by 12 %, with
+//! those of now by .2 %).
 
 use core::arch::{asm, x86_64::_rdtsc};
 
-/// Cycles of one chain: about 5 µs.
-const CHAIN: u64 = 19_200;
+/// Cycles of one chain: more than 1 µs.
+const CHAIN: u64 = 4_800;
 
-/// Ticks of a window, about 40 µs: short beside a turn of the scheduler, long beside a chain's ends.
-const WINDOW: u64 = 100_000;
+/// Ticks of a window, less than 10 µs; longer where a call is.
+const WINDOW: u64 = 20_000;
 
 /// Ticks after which a pass ends, where single calls are long.
 const PASS: u64 = 150_000_000;
@@ -21,27 +26,29 @@ pub struct Cycles {
     pub p99: f64,
 }
 
-/// Core cycles that one call of `f` takes in `windows` windows, each bracketed by two
-/// chains. Windows in which the clock changed or the thread was interrupted are dropped.
+/// Core cycles that one call of `f` takes in `windows` windows, each between two
+/// chains. Windows in which the clock changed or a chain was interrupted are dropped.
 pub fn cycles(windows: usize, mut f: impl FnMut()) -> Cycles {
     f();
+    let overhead = overhead();
     let once = duration(&mut f).min(duration(&mut f)).max(1);
     let calls = (WINDOW / once).max(1);
     let windows = windows.min(usize::try_from(PASS / once).unwrap_or(usize::MAX).max(3));
     let mut steady = Vec::with_capacity(windows);
     // On a busy machine few windows are steady; the steadiest still says something.
     let mut steadiest = (u64::MAX, f64::NAN);
+    let mut before = chain(overhead);
     for _ in 0..4 * windows {
-        let before = chain();
         let taken = duration(|| {
             for _ in 0..calls {
                 f();
             }
         });
-        let after = chain();
+        let after = chain(overhead);
         let per_cycle = (before + after) as f64 / (2 * CHAIN) as f64;
-        let cycles = taken as f64 / per_cycle / calls as f64;
+        let cycles = taken.saturating_sub(overhead) as f64 / per_cycle / calls as f64;
         let change = before.abs_diff(after) * 1000 / before;
+        before = after;
         if change < 20 {
             steady.push(cycles);
         } else if change < steadiest.0 {
@@ -64,7 +71,8 @@ pub fn cycles(windows: usize, mut f: impl FnMut()) -> Cycles {
 pub fn mean(calls: usize, mut f: impl FnMut()) -> Cycles {
     f();
     let (start, first_tick) = (std::time::Instant::now(), ticks());
-    let steady = || (0..3).map(|_| chain()).min().expect("three");
+    let overhead = overhead();
+    let steady = || (0..3).map(|_| chain(overhead)).min().expect("three");
     let once = || {
         let before = steady();
         let start = processor_time();
@@ -90,22 +98,23 @@ fn processor_time() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
+/// Ticks that reading the time-stamp counter twice adds.
+fn overhead() -> u64 {
+    (0..20).map(|_| duration(|| {})).min().expect("twenty samples")
+}
+
 /// The core clock in GHz, by the wall clock.
 pub fn gigahertz() -> f64 {
-    let best = (0..50)
-        .map(|_| {
-            let start = std::time::Instant::now();
-            chain();
-            start.elapsed()
-        })
-        .min()
-        .expect("fifty samples");
-    CHAIN as f64 / best.as_nanos() as f64
+    let overhead = overhead();
+    let (start, first_tick) = (std::time::Instant::now(), ticks());
+    let best = (0..200).map(|_| chain(overhead)).min().expect("two hundred samples");
+    let ticks_per_nanosecond = (ticks() - first_tick) as f64 / start.elapsed().as_nanos() as f64;
+    CHAIN as f64 / best as f64 * ticks_per_nanosecond
 }
 
 /// Ticks that `CHAIN` core cycles take now.
-fn chain() -> u64 {
-    duration(|| {
+fn chain(overhead: u64) -> u64 {
+    let ticks = duration(|| {
         // SAFETY: only the named registers change.
         unsafe {
             asm!(
@@ -119,7 +128,8 @@ fn chain() -> u64 {
                 x = inout(reg) 1_u64 => _, y = in(reg) 3_u64, n = inout(reg) CHAIN => _,
             );
         }
-    })
+    });
+    ticks.saturating_sub(overhead).max(1)
 }
 
 fn duration(mut f: impl FnMut()) -> u64 {

@@ -124,7 +124,7 @@ fn measure_call(row: &Row, windows: usize, mut data: Data, mut call: Call) -> Cy
 
 /// Core cycles of one call of `f`, which is that of `row`.
 pub fn cycles(row: &Row, windows: usize, f: impl FnMut()) -> Cycles {
-    if row.is_search() { clock::mean(windows.div_ceil(2), f) } else { clock::cycles(windows, f) }
+    if row.is_search() { clock::mean(windows.div_ceil(8), f) } else { clock::cycles(windows, f) }
 }
 
 /// The call and its data; what is to be opened is sealed first.

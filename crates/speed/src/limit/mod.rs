@@ -469,7 +469,7 @@ impl Limits {
                 let call = || {
                     black_box(limbs.run(MultiplyAdds));
                 };
-                clock::measure(31, passes(level), call).cycles / float(pubkey::MULTIPLY_ADDS)
+                clock::measure(101, passes(level), call).cycles / float(pubkey::MULTIPLY_ADDS)
             }
             Quantity::Walk(walk, bytes) => {
                 let mut data = vec![[0x5a; 16]; bytes.div_ceil(16)];
@@ -481,7 +481,7 @@ impl Limits {
                     Walk::Change => level.run(Change(&mut *data)),
                     Walk::ChangeTenth => level.run(ChangeTenth(&mut *data)),
                 };
-                clock::measure(31, passes(level), &mut step).cycles
+                clock::measure(101, passes(level), &mut step).cycles
             }
         }
     }
@@ -526,7 +526,7 @@ impl Limits {
                 level.run(RoundsOf::<I>(BLOCKS_AT_ONCE, PhantomData))
             });
         };
-        clock::measure(31, passes(self.level), call).cycles / float(BLOCKS_AT_ONCE)
+        clock::measure(101, passes(self.level), call).cycles / float(BLOCKS_AT_ONCE)
     }
 }
 
@@ -544,7 +544,7 @@ fn one_message<A: Algorithm>(level: AesLevel) -> f64 {
     let call = || {
         one.run(OneMessage::<A> { state: &mut state, blocks: black_box(&blocks) });
     };
-    clock::measure(31, passes(level), call).cycles / float(LONG_HASH)
+    clock::measure(101, passes(level), call).cycles / float(LONG_HASH)
 }
 
 /// Cycles a block of a walk.
@@ -555,7 +555,7 @@ macro_rules! walk {
         let walk = || {
             black_box(level.run(Mix::<{ $mode }, $vectors, $keys>(black_box(&mut blocks[..]))));
         };
-        let cycles = clock::measure(31, passes(level), walk).cycles;
+        let cycles = clock::measure(101, passes(level), walk).cycles;
         cycles / float(mixes::processed($mode, $vectors, $limits.width))
     }};
 }
@@ -597,7 +597,7 @@ impl Limits {
 
 /// Cycles of one call of a kernel.
 fn cycles<K: Kernel<Out = Block>>(level: AesLevel, kernel: impl Fn(Block) -> K) -> f64 {
-    clock::measure(31, passes(level), || {
+    clock::measure(101, passes(level), || {
         black_box(level.run(kernel([0x5a; 16])));
     })
     .cycles
@@ -606,7 +606,7 @@ fn cycles<K: Kernel<Out = Block>>(level: AesLevel, kernel: impl Fn(Block) -> K) 
 /// Cycles of one call of a kernel whose result is the next call's input, so that they cannot overlap.
 fn latency<K: Kernel<Out = Block>>(level: AesLevel, kernel: impl Fn(Block) -> K) -> f64 {
     let mut block = [0x5a; 16];
-    clock::measure(31, passes(level), || block = level.run(kernel(block))).cycles
+    clock::measure(101, passes(level), || block = level.run(kernel(block))).cycles
 }
 
 /// The portable level is slow, and so slow that there is little noise.

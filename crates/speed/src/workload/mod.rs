@@ -234,7 +234,7 @@ impl Workload {
 }
 
 /// Windows in each pass.
-pub const WINDOWS: usize = 51;
+pub const WINDOWS: usize = 201;
 
 /// What a key of 32 bytes is for HMAC.
 const HMAC: &[u16] = &[256];

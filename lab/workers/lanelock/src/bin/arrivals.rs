@@ -25,7 +25,7 @@ const REQUESTS: usize = 100_000;
 /// Rates of arrivals, in percent of what full batches could do.
 const LOADS: [usize; 12] = [1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95];
 /// Windows of a measurement.
-const WINDOWS: usize = 31;
+const WINDOWS: usize = 101;
 
 /// A request: takes as long as the batch that it is in.
 struct Request {

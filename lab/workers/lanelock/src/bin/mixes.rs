@@ -20,8 +20,8 @@ use lanelock_lab_common::{clock, worker::pin};
 const FRESH: usize = 4096;
 /// Turns of both ways; the median of their ratios counts.
 const TURNS: usize = 31;
-/// Windows of 40 us in a turn.
-const WINDOWS: usize = 3;
+/// Windows in a turn.
+const WINDOWS: usize = 15;
 /// The longest text in bytes.
 const LONGEST: usize = 4096;
 

@@ -12,6 +12,11 @@
 //! They run in different units: so a group takes 52 cycles at best instead of 92, and the products
 //! bound it.
 //!
+//! Each lane of the vectors of a group has a hash of its own: Y_l = (...((X_l H^w + X_(l+w)) H^w + X_(l+2w)) H^w ...)
+//! for lane l of w, with powers of H^w, the same in all lanes. Their sums are not added up from group to group, which
+//! would take some ten instructions, one behind the other. What is hashed last has the powers H^n, H^(n-1), ... in its
+//! first vector: to the blocks of a message Y_l counts H^-l, and so it does there.
+//!
 //! `REVERSED` is the order of GCM: counters in the last word, big-endian; hashed blocks reversed. In
 //! GCM-SIV counters are in the first word, little-endian.
 
@@ -41,29 +46,30 @@ pub(super) enum Hashed {
 /// Hashes one group of `N` vectors, one vector a round and then the reduction: 8 vectors behind rounds 1 to
 /// 9, which is all that a 128-bit key has.
 // Registers with 11 round keys: 8 states, 11 keys, 3 sums, the hash, the counters with their step,
-// and the order of bytes: 26. Six are left for a product: the vector, the sum of its halves, and
-// three results. Powers are operands in memory. With 15 round keys some of the keys are too.
+// and the order of bytes: 26. Six are left for a product: the vector and its power, the sums of their halves, and
+// results. With 15 round keys some of the keys are operands in memory.
 struct HashBeside<'a, S: AesClmul, const N: usize, const REVERSED: bool> {
     powers: Factors<'a>,
     text: &'a [Block],
     sum: Sum<S::V>,
-    y: <S::Narrow as Blocks>::V,
+    /// The hashes of the lanes.
+    y: S::V,
 }
 
 impl<'a, S: AesClmul, const N: usize, const REVERSED: bool> HashBeside<'a, S, N, REVERSED> {
     #[inline(always)]
-    fn new(s: S, powers: &'a Powers, y: <S::Narrow as Blocks>::V, text: &'a [Block]) -> Self {
+    fn new(s: S, powers: &'a Powers, y: S::V, text: &'a [Block]) -> Self {
         const { assert!(N.is_multiple_of(2) && N <= VECTORS) } // two products a step
         let powers = powers.last(N * S::WIDTH);
         Self { powers, text: &text[..N * S::WIDTH], sum: Sum::zero(s), y }
     }
 
-    /// The factors of vector `i`: its elements, in the first with the hash so far, and their powers.
+    /// The factors of vector `i`: its elements, in the first with the hashes so far, and their power.
     #[inline(always)]
     fn product(&self, s: S, i: usize) -> (S::V, Factor<S::V>) {
         let v = convert::<S, REVERSED>(s, s.load(&self.text[i * S::WIDTH..]));
-        let v = if i == 0 { s.xor(v, s.in_first_lane(self.y)) } else { v };
-        (v, self.powers.at(s, i * S::WIDTH))
+        let v = if i == 0 { s.xor(v, self.y) } else { v };
+        (v, self.powers.splat(s, i * S::WIDTH))
     }
 }
 
@@ -84,13 +90,31 @@ impl<S: AesClmul, const N: usize, const REVERSED: bool> Beside<S>
                 self.sum.add_here(s, [first, self.product(s, second)]);
             }
         } else if i == N {
-            self.y = self.sum.finish(s);
+            self.y = self.sum.reduce(s);
         }
     }
 }
 
 /// The vectors of a rest that are decrypted together, while there are so many.
 const SOME: usize = 4;
+
+/// How many of `bytes` bytes of text go in whole groups of `unit` bytes, where `behind` blocks are hashed behind the
+/// text.
+///
+/// Groups whose input is hashed leave a hash in each lane. So a whole vector is hashed behind them: if the rest has
+/// less, the last group belongs to it.
+#[inline(always)]
+pub(super) fn whole_groups(
+    hashed: Hashed,
+    width: usize,
+    bytes: usize,
+    behind: usize,
+    unit: usize,
+) -> usize {
+    let rest = bytes % unit;
+    let held_back = hashed == Hashed::Input && rest.div_ceil(16) + behind < width && bytes >= unit;
+    bytes - rest - if held_back { unit } else { 0 }
+}
 
 /// Text on its way through CTR and the hash.
 pub(super) struct StitchedText<'a, S: AesClmul, C: Cipher, const REVERSED: bool> {
@@ -101,8 +125,8 @@ pub(super) struct StitchedText<'a, S: AesClmul, C: Cipher, const REVERSED: bool>
     counters: S::V,
     /// See [`new`](Self::new).
     last_byte: Option<u8>,
-    /// The hash so far, as an element.
-    pub(super) y: <S::Narrow as Blocks>::V,
+    /// The hash so far, in the first lane, or the hashes of all lanes.
+    pub(super) y: S::V,
 }
 
 impl<'a, S: AesClmul, C: Cipher, const REVERSED: bool> StitchedText<'a, S, C, REVERSED> {
@@ -118,7 +142,7 @@ impl<'a, S: AesClmul, C: Cipher, const REVERSED: bool> StitchedText<'a, S, C, RE
     ) -> Self {
         const STEPS: [Block; 4] = [word(1), word(2), word(3), word(4)];
         let counters = s.add_words(s.splat_narrow(counter), s.load(&STEPS));
-        let y = s.narrow().zero();
+        let y = s.zero();
         Self { s, keys: SameKey::new(s, keys), powers, counters, last_byte, y }
     }
 
@@ -157,19 +181,22 @@ impl<'a, S: AesClmul, C: Cipher, const REVERSED: bool> StitchedText<'a, S, C, RE
         v
     }
 
-    /// All whole groups of `data`; returns how many blocks they are.
+    /// All whole groups of `data`; returns how many blocks they are. Where the input is hashed, the hashes of the lanes
+    /// stay apart.
     #[inline(always)]
     pub(super) fn groups(&mut self, hashed: Hashed, data: &mut InOutBlocks<'_, '_>) -> usize {
         let (s, group) = (self.s, VECTORS * S::WIDTH);
         let at = self.groups_of::<VECTORS>(hashed, data);
         if hashed == Hashed::Output && at > 0 {
             let last = &data.output()[at - group..at];
-            self.y = hash_group::<S, REVERSED>(s, self.powers, self.y, last);
+            let y = hash_group::<S, REVERSED>(s, self.powers, self.y, last);
+            self.y = s.in_first_lane(y);
         }
         at
     }
 
     /// All whole groups of `N` vectors; returns how many blocks they are. Of an output the last group is not hashed yet.
+    /// The hashes of the lanes stay apart.
     #[inline(always)]
     pub(super) fn groups_of<const N: usize>(
         &mut self,
@@ -209,15 +236,20 @@ impl<'a, S: AesClmul, C: Cipher, const REVERSED: bool> StitchedText<'a, S, C, RE
         let s = self.s;
         let v = self.counter_blocks::<SOME>();
         let v = C::encrypt_whitened::<_, SOME>(s, v, self.keys);
+        let input = &data.get_in()[at..].as_chunks().0[..SOME * S::WIDTH];
+        let mut text = [s.zero(); SOME];
         for i in 0..SOME {
-            let at = at / 16 + i * S::WIDTH;
-            let text = s.load(&data.get_in().as_chunks().0[at..]);
-            s.store(s.xor(v[i], text), &mut data.get_out().as_chunks_mut().0[at..]);
-            run.add(convert::<S, REVERSED>(s, text), S::WIDTH);
+            text[i] = s.load(&input[i * S::WIDTH..]);
         }
+        let output = &mut data.get_out()[at..].as_chunks_mut().0[..SOME * S::WIDTH];
+        for i in 0..SOME {
+            s.store(s.xor(v[i], text[i]), &mut output[i * S::WIDTH..]);
+            text[i] = convert::<S, REVERSED>(s, text[i]);
+        }
+        run.add_vectors(text);
     }
 
-    /// The rest of the text, less than a group, hashed in `run`.
+    /// The rest of the text, less than a group and a vector, hashed in `run`.
     #[inline(always)]
     pub(super) fn rest(
         &mut self,

@@ -255,17 +255,23 @@ pub struct Factors<'p> {
     both: &'p [Block],
 }
 
-impl Factors<'_> {
+impl<'p> Factors<'p> {
+    /// Those of `count` blocks from the one at `at` on.
+    #[inline(always)]
+    fn part(&self, at: usize, count: usize) -> Factors<'p> {
+        Factors { table: &self.table[at..][..count], both: &self.both[at..][..count] }
+    }
+
     /// Those that go with the vector at block `at`.
     #[inline(always)]
     pub fn at<S: Blocks>(&self, s: S, at: usize) -> Factor<S::V> {
         Factor(s.load(&self.table[at..]), s.load(&self.both[at..]))
     }
 
-    /// That of the first block for all lanes.
+    /// That of the block at `at` for all lanes.
     #[inline(always)]
-    pub fn splat<S: Blocks>(&self, s: S) -> Factor<S::V> {
-        Factor(s.splat(&self.table[0]), s.splat(&self.both[0]))
+    pub fn splat<S: Blocks>(&self, s: S, at: usize) -> Factor<S::V> {
+        Factor(s.splat(&self.table[at]), s.splat(&self.both[at]))
     }
 }
 
@@ -289,14 +295,15 @@ pub struct ProductRun<'p, S: AesClmul> {
     sum: Sum<S::V>,
     powers: Factors<'p>,
     at: usize,
-    /// What has been hashed before; goes into the first block.
-    before: <S::Narrow as Blocks>::V,
+    /// What has been hashed before; goes into the first vector.
+    before: S::V,
 }
 
 impl<'p, S: AesClmul> ProductRun<'p, S> {
-    /// A run of `count` blocks, one at least, behind the hash `before`.
+    /// A run of `count` blocks, one at least, behind the hash `before` in the first lane. Or behind those of lanes,
+    /// each over every `WIDTH`th block with powers of H^`WIDTH`: then `count` is `WIDTH` at least.
     #[inline(always)]
-    pub fn new(s: S, powers: &'p Powers, count: usize, before: <S::Narrow as Blocks>::V) -> Self {
+    pub fn new(s: S, powers: &'p Powers, count: usize, before: S::V) -> Self {
         Self { s, sum: Sum::zero(s), powers: powers.last(count), at: 0, before }
     }
 
@@ -305,10 +312,23 @@ impl<'p, S: AesClmul> ProductRun<'p, S> {
     pub fn add(&mut self, v: S::V, blocks: usize) {
         let s = self.s;
         // Zero behind the first block, so that no branch is needed.
-        let v = s.xor(v, s.in_first_lane(self.before));
-        self.before = s.narrow().zero();
+        let v = s.xor(v, self.before);
+        self.before = s.zero();
         self.sum.add(s, v, self.powers.at(s, self.at));
         self.at += blocks;
+    }
+
+    /// The next whole vectors of elements.
+    #[inline(always)]
+    pub fn add_vectors<const N: usize>(&mut self, mut v: [S::V; N]) {
+        let s = self.s;
+        v[0] = s.xor(v[0], self.before);
+        self.before = s.zero();
+        let powers = self.powers.part(self.at, N * S::WIDTH);
+        for i in 0..N {
+            self.sum.add(s, v[i], powers.at(s, i * S::WIDTH));
+        }
+        self.at += N * S::WIDTH;
     }
 
     /// The next element alone.
@@ -339,7 +359,7 @@ impl<'p, S: AesClmul> ProductRun<'p, S> {
 pub fn hash_group<S: AesClmul, const REVERSED: bool>(
     s: S,
     powers: &Powers,
-    y: <S::Narrow as Blocks>::V,
+    y: S::V,
     group: &[Block],
 ) -> <S::Narrow as Blocks>::V {
     // Block i of a group of n times H^(n - i), lane by lane; the lanes are added up in the end. The
@@ -350,7 +370,7 @@ pub fn hash_group<S: AesClmul, const REVERSED: bool>(
     for i in 0..VECTORS {
         let mut v = convert::<S, REVERSED>(s, s.load(&group[i * S::WIDTH..]));
         if i == 0 {
-            v = s.xor(v, s.in_first_lane(y));
+            v = s.xor(v, y);
         }
         sum.add(s, v, powers.at(s, i * S::WIDTH));
     }
@@ -368,10 +388,10 @@ pub fn hash_bytes<S: AesClmul, const REVERSED: bool>(
     let group = VECTORS * S::WIDTH * 16;
     let (groups, rest) = bytes.split_at(bytes.len() / group * group);
     for group in groups.chunks_exact(group) {
-        y = hash_group::<S, REVERSED>(s, powers, y, group.as_chunks().0);
+        y = hash_group::<S, REVERSED>(s, powers, s.in_first_lane(y), group.as_chunks().0);
     }
     if !rest.is_empty() {
-        let mut run = ProductRun::new(s, powers, rest.len().div_ceil(16), y);
+        let mut run = ProductRun::new(s, powers, rest.len().div_ceil(16), s.in_first_lane(y));
         run.add_bytes::<REVERSED>(rest);
         y = run.finish();
     }

@@ -19,7 +19,7 @@ use zeroize::Zeroize;
 
 use super::{
     Aead, Opener, Sealer,
-    stitch::{Hashed, StitchedText},
+    stitch::{Hashed, StitchedText, whole_groups},
 };
 use short::{Short, is_short};
 
@@ -268,7 +268,7 @@ pub(super) fn first_counter<S: AesClmul>(
     } else {
         // GHASH of the nonce, padded, and its length in bits (7.1, step 2).
         let hash = hash_bytes::<S, true>(s, powers, n.zero(), nonce);
-        let mut last = ProductRun::new(s, powers, 1, hash);
+        let mut last = ProductRun::new(s, powers, 1, s.in_first_lane(hash));
         last.add_one(n.splat_halves(nonce.len() as u64 * 8, 0));
         last.finish()
     }
@@ -318,15 +318,15 @@ impl<C: Cipher, const SEAL: bool> Kernel for GcmOneShot<'_, '_, '_, C, SEAL> {
         if data.len() < group && aad.len() + data.len() + 48 <= group {
             // AAD, text and lengths together are at most a group: one sum, one reduction.
             let blocks = aad.len().div_ceil(16) + data.len().div_ceil(16) + 1;
-            run = ProductRun::new(s, powers, blocks, n.zero());
+            run = ProductRun::new(s, powers, blocks, s.zero());
             run.add_bytes::<true>(aad);
         } else {
             // AAD; whole groups, stitched; the rest of the text and the lengths as one sum.
-            text.y = hash_bytes::<S, true>(s, powers, text.y, aad);
+            text.y = s.in_first_lane(hash_bytes::<S, true>(s, powers, n.zero(), aad));
             let in_halves = const { SEAL && S::VECTORS > 1 && S::WIDTH == WIDEST }
                 && data.len() < FEW_GROUPS * group;
             let unit = if in_halves { group / 2 } else { group };
-            let whole = data.len() / unit * unit;
+            let whole = whole_groups(hashed::<SEAL>(), S::WIDTH, data.len(), 1, unit);
             let (groups, rest) = data.split_at(whole);
             let mut groups = InOutBlocks::split(groups).0;
             let blocks = rest.len().div_ceil(16) + 1;
@@ -335,9 +335,11 @@ impl<C: Cipher, const SEAL: bool> Kernel for GcmOneShot<'_, '_, '_, C, SEAL> {
                 let done = text.groups_of::<HALF>(Hashed::Output, &mut groups);
                 let last = &groups.output()[done - HALF * S::WIDTH..];
                 run = ProductRun::new(s, powers, last.len() + blocks, text.y);
+                let mut vectors = [s.zero(); HALF];
                 for i in 0..HALF {
-                    run.add(s.reverse(s.load(&last[i * S::WIDTH..])), S::WIDTH);
+                    vectors[i] = s.reverse(s.load(&last[i * S::WIDTH..]));
                 }
+                run.add_vectors(vectors);
             } else {
                 text.groups(hashed::<SEAL>(), &mut groups);
                 run = ProductRun::new(s, powers, blocks, text.y);

@@ -115,7 +115,7 @@ impl<S: AesClmul> Ends<'_, S> {
         if aad.len() <= 16 * (S::WIDTH - 1) {
             // A lane is left over, for the lengths.
             let elements = s.shift_in(s.splat_narrow(lengths), elements);
-            sum.add(s, elements, first.shift_in(s, last.splat(s)));
+            sum.add(s, elements, first.shift_in(s, last.splat(s, 0)));
         } else {
             sum.add(s, elements, first);
             sum.add(s, s.in_first_lane(lengths), last.at(s, 0));

@@ -6,9 +6,15 @@ use lanelock_isa::{AesClmul, Block, Blocks as _, Kernel};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::{GcmKey, MOST_TEXT, first_counter, hashed};
-use crate::{Stream, stitch::StitchedText};
+use crate::{
+    Stream,
+    stitch::{StitchedText, whole_groups},
+};
 use lanelock_core::{InOut, cipher::Cipher, parts::InOutBlocks};
-use lanelock_hash::{field::ProductRun, universal::HashState};
+use lanelock_hash::{
+    field::{ProductRun, VECTORS},
+    universal::HashState,
+};
 
 /// A message that comes piece by piece: see [`Gcm::sealer`](super::Gcm::sealer).
 pub struct GcmStream<'k, C: Cipher> {
@@ -161,21 +167,25 @@ impl<C: Cipher, const SEAL: bool> Kernel for GcmPiece<'_, '_, '_, C, SEAL> {
     #[inline(always)]
     fn run<S: AesClmul>(self, s: S) {
         // State between pieces: the last counter used, and the hash so far as a block.
-        let Self { gcm: GcmKey { key, powers }, counter, public_counter, hash, mut data } = self;
+        let Self { gcm: GcmKey { key, powers }, counter, public_counter, hash, data } = self;
         let n = s.narrow();
         let first = n.reverse(n.load(&[*counter]));
         let last_byte = public_counter.then(|| counter[15].wrapping_add(1));
         advance(counter, data.len() / 16);
         let mut text = StitchedText::<S, C, true>::new(s, key.keys(), powers, first, last_byte);
-        text.y = n.reverse(n.load(&[*hash]));
-        let done = text.groups(hashed::<SEAL>(), &mut InOutBlocks::split(data.reborrow()).0);
-        let (_, rest) = data.split_at(done * 16);
-        if !rest.is_empty() {
+        text.y = s.in_first_lane(n.reverse(n.load(&[*hash])));
+        let group = VECTORS * S::WIDTH * 16;
+        let whole = whole_groups(hashed::<SEAL>(), S::WIDTH, data.len(), 0, group);
+        let (groups, rest) = data.split_at(whole);
+        text.groups(hashed::<SEAL>(), &mut InOutBlocks::split(groups).0);
+        let y = if rest.is_empty() {
+            s.sum_lanes(text.y)
+        } else {
             let mut run = ProductRun::new(s, powers, rest.len() / 16, text.y);
             text.rest(hashed::<SEAL>(), &mut run, rest);
-            text.y = run.finish();
-        }
-        n.store(n.reverse(text.y), core::slice::from_mut(hash));
+            run.finish()
+        };
+        n.store(n.reverse(y), core::slice::from_mut(hash));
     }
 }
 

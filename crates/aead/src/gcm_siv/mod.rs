@@ -245,7 +245,7 @@ impl<C: ExpandLanes, const SEAL: bool> Kernel for GcmSivOneShot<'_, '_, '_, C, S
         let mut run;
         if total <= VECTORS * S::WIDTH {
             // AAD, text and lengths are at most a group: one sum.
-            run = ProductRun::new(s, &powers, total, y);
+            run = ProductRun::new(s, &powers, total, s.zero());
             run.add_bytes::<false>(aad);
         } else {
             y = hash_bytes::<S, false>(s, &powers, y, aad);
@@ -259,11 +259,11 @@ impl<C: ExpandLanes, const SEAL: bool> Kernel for GcmSivOneShot<'_, '_, '_, C, S
                     start(s, tag, 0),
                     None,
                 );
-                text.y = y;
+                text.y = s.in_first_lane(y);
                 text.groups(Hashed::Output, &mut groups);
-                y = text.y;
+                y = s.sum_lanes(text.y);
             }
-            run = ProductRun::new(s, &powers, rest.len().div_ceil(16) + 1, y);
+            run = ProductRun::new(s, &powers, rest.len().div_ceil(16) + 1, s.in_first_lane(y));
         }
         if SEAL {
             run.add_bytes::<false>(rest.get_in());
@@ -280,7 +280,7 @@ impl<C: ExpandLanes, const SEAL: bool> Kernel for GcmSivOneShot<'_, '_, '_, C, S
             StitchedText::<S, C, false>::new(s, derived.keys(), &powers, start(s, tag, 0), None);
         // Second pass of sealing: CTR from the tag, nothing to hash.
         text.groups(Hashed::Nothing, &mut groups);
-        let mut nothing = ProductRun::new(s, &powers, 1, n.zero());
+        let mut nothing = ProductRun::new(s, &powers, 1, s.zero());
         text.rest(Hashed::Nothing, &mut nothing, rest);
         tag
     }

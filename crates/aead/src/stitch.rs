@@ -95,7 +95,7 @@ impl<S: AesClmul, const N: usize, const REVERSED: bool> Beside<S>
     }
 }
 
-/// The vectors of a rest that are decrypted together, while there are so many.
+/// The vectors of a rest that go together, while there are so many.
 const SOME: usize = 4;
 
 /// How many of `bytes` bytes of text go in whole groups of `unit` bytes, where `behind` blocks are hashed behind the
@@ -230,9 +230,15 @@ impl<'a, S: AesClmul, C: Cipher, const REVERSED: bool> StitchedText<'a, S, C, RE
         at
     }
 
-    /// [`SOME`] vectors from byte `at` on, of which the input is hashed in `run`.
+    /// [`SOME`] vectors from byte `at` on, hashed in `run`.
     #[inline(always)]
-    fn whole_vectors(&mut self, run: &mut ProductRun<'_, S>, data: &mut InOut<'_, '_>, at: usize) {
+    fn whole_vectors(
+        &mut self,
+        hashed: Hashed,
+        run: &mut ProductRun<'_, S>,
+        data: &mut InOut<'_, '_>,
+        at: usize,
+    ) {
         let s = self.s;
         let v = self.counter_blocks::<SOME>();
         let v = C::encrypt_whitened::<_, SOME>(s, v, self.keys);
@@ -243,10 +249,14 @@ impl<'a, S: AesClmul, C: Cipher, const REVERSED: bool> StitchedText<'a, S, C, RE
         }
         let output = &mut data.get_out()[at..].as_chunks_mut().0[..SOME * S::WIDTH];
         for i in 0..SOME {
-            s.store(s.xor(v[i], text[i]), &mut output[i * S::WIDTH..]);
-            text[i] = convert::<S, REVERSED>(s, text[i]);
+            let result = s.xor(v[i], text[i]);
+            s.store(result, &mut output[i * S::WIDTH..]);
+            let hashed = if hashed == Hashed::Output { result } else { text[i] };
+            text[i] = convert::<S, REVERSED>(s, hashed);
         }
-        run.add_vectors(text);
+        if hashed != Hashed::Nothing {
+            run.add_vectors(text);
+        }
     }
 
     /// The rest of the text, less than a group and a vector, hashed in `run`.
@@ -259,9 +269,12 @@ impl<'a, S: AesClmul, C: Cipher, const REVERSED: bool> StitchedText<'a, S, C, RE
     ) {
         let s = self.s;
         let mut at = 0;
-        // Where the output is hashed that would be slower: then what is left is less.
-        while hashed == Hashed::Input && data.len() - at >= SOME * 16 * S::WIDTH {
-            self.whole_vectors(run, &mut data, at);
+        // Where the output is hashed, vectors with the most blocks go one by one: each is hashed while the next are
+        // encrypted (together they took up to 1.07 times as long).
+        while (hashed != Hashed::Output || S::WIDTH < WIDEST)
+            && data.len() - at >= SOME * 16 * S::WIDTH
+        {
+            self.whole_vectors(hashed, run, &mut data, at);
             at += SOME * 16 * S::WIDTH;
         }
         while at < data.len() {

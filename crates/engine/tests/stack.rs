@@ -412,7 +412,7 @@ fn macs_and_hashes() {
 /// What a forgery leaves while its key lives on: neither the right tag nor the text that was not authentic.
 fn forged<A: Aead + Sync>(name: &str, key: &A, nonce: usize) -> bool {
     let mut good = true;
-    for length in [text().len(), 256, 45, 16] {
+    for length in [text().len(), 500, 256, 100, 45, 16] {
         let text = text()[..length].to_vec();
         let nonce = self::key::<32>(99)[..nonce].to_vec();
         let sealed = key.seal_vec(&nonce, b"header", &text).unwrap();
@@ -644,7 +644,7 @@ fn lanes_with_a_key_each() {
         let make = || [aes(0), aes(1), aes(2), aes(3), aes(4)];
         let secrets = all_parts(&make());
         good &= used(&format!("lanes {level}"), LANES, &secrets, make, |keys| {
-            let mut texts: Vec<_> = (0..40).map(|_| text()[..320].to_vec()).collect();
+            let mut texts: Vec<_> = (0..40).map(|_| text()[..1600].to_vec()).collect();
             let mut jobs: Vec<_> = texts
                 .iter_mut()
                 .zip(keys.iter().cycle())
@@ -675,7 +675,7 @@ fn key_tables() {
         let keys: Vec<_> = (0..5).map(|i| Aes128::with_level(&key(20 + i), level)).collect();
         let secrets = all_parts(&keys);
         good &= leaves(&format!("key table, {level}"), KEY_TABLES, &secrets, || {
-            let mut texts: Vec<_> = (0..40).map(|_| text()[..320].to_vec()).collect();
+            let mut texts: Vec<_> = (0..40).map(|_| text()[..1600].to_vec()).collect();
             let mut jobs: Vec<_> = texts
                 .iter_mut()
                 .zip(keys.iter().cycle())

@@ -18,9 +18,13 @@ const FOLD: Block = 0xc200_0000_0000_0000_u128.to_le_bytes();
 /// The most vectors of a group: see [`Powers`].
 pub const VECTORS: usize = 8;
 
-/// The highest power kept, at four blocks a vector: a message may have a group of blocks less one
-/// byte, and one block of lengths.
-const HIGHEST: usize = VECTORS * 4 + 4;
+/// The highest power kept.
+const HIGHEST: usize = most_blocks(WIDEST);
+
+/// The most blocks of a sum with one reduction, with vectors of `width` blocks: a group and a vector.
+pub const fn most_blocks(width: usize) -> usize {
+    (VECTORS + 1) * width
+}
 
 /// A sum of products that is not reduced, in each lane: of the low halves, of the high halves, and of
 /// the sums of both halves.
@@ -196,13 +200,13 @@ impl Powers {
     /// No powers yet: see [`fill`](Self::fill). A constant, since a value that is returned is copied.
     pub const NONE: Self = Self { table: [[0; 16]; HIGHEST + 4], both: [[0; 16]; HIGHEST + 4] };
 
-    /// Sets the powers of `key` that level `S` uses: a group and one more, in whole vectors.
+    /// Sets the powers of `key` that level `S` uses: [`most_blocks`].
     #[inline(always)]
     pub fn fill<S: AesClmul>(&mut self, s: S, key: Block) {
-        self.fill_some(s, key, VECTORS * S::WIDTH + 1);
+        self.fill_some(s, key, most_blocks(S::WIDTH));
     }
 
-    /// Sets the powers of `key` up to `count`, which is at most a group and one, and those that fill the last
+    /// Sets the powers of `key` up to `count`, which is at most [`most_blocks`], and those that fill the last
     /// vector.
     #[inline(always)]
     pub fn fill_some<S: AesClmul>(&mut self, s: S, key: Block, count: usize) {
@@ -255,11 +259,11 @@ pub struct Factors<'p> {
     both: &'p [Block],
 }
 
-impl<'p> Factors<'p> {
+impl Factors<'_> {
     /// Those of `count` blocks from the one at `at` on.
     #[inline(always)]
-    fn part(&self, at: usize, count: usize) -> Factors<'p> {
-        Factors { table: &self.table[at..][..count], both: &self.both[at..][..count] }
+    fn part(&self, at: usize, count: usize) -> Self {
+        Self { table: &self.table[at..][..count], both: &self.both[at..][..count] }
     }
 
     /// Those that go with the vector at block `at`.
@@ -288,8 +292,7 @@ pub fn convert<S: Blocks, const REVERSED: bool>(s: S, v: S::V) -> S::V {
     if REVERSED { s.reverse(v) } else { v }
 }
 
-/// A running hash over blocks that are known in number, at most a group and one: one reduction for
-/// all.
+/// A running hash over blocks that are known in number, [`most_blocks`] at most: one reduction for all.
 pub struct ProductRun<'p, S: AesClmul> {
     s: S,
     sum: Sum<S::V>,

@@ -19,7 +19,7 @@ use lanelock_isa::{AesClmul, AesLevel, Blocks, Kernel, Policy, WIDEST};
 
 use super::{
     Gcm, GcmKey,
-    short::{COUNTERS, MOST, ONE, splat_nonce},
+    short::{COUNTERS, MOST, ONE, counter_blocks, splat_nonce},
 };
 use crate::batch::{
     Batch, Message,
@@ -346,7 +346,7 @@ impl<S: AesClmul, C: SizedCipher, const ONE_KEY: bool, const SEAL: bool>
         let nonces = self.nonces(messages);
         let mut v = [s.xor(s.join_lanes(nonces), s.splat(&ONE)); WIDEST + 1];
         for lane in 0..WIDEST {
-            [v[lane]] = counters(s, s.splat_narrow(nonces[lane]));
+            [v[lane]] = counter_blocks(s, s.splat_narrow(nonces[lane]), &COUNTERS.0);
         }
         C::Cipher::encrypt::<_, { WIDEST + 1 }>(s, v, self.keys)
     }
@@ -385,7 +385,7 @@ impl<S: AesClmul, C: SizedCipher, const ONE_KEY: bool, const SEAL: bool>
             if !ONE_KEY {
                 keys = SameKey::new(s, message.key.key.key.keys());
             }
-            let mut stream = counters::<S, N>(s, nonce);
+            let mut stream = counter_blocks::<S, N>(s, nonce, &COUNTERS.0);
             // With one key, the blocks J0 of all lanes go with the first text; otherwise that of each with it.
             if lane == 0 || !ONE_KEY {
                 let mut v = [s.xor(if ONE_KEY { mask } else { nonce }, one); M];
@@ -444,16 +444,6 @@ impl<S: AesClmul, C: SizedCipher, const ONE_KEY: bool, const SEAL: bool>
     fn powers<'m>(&'m self, message: &Message<'m, Gcm<C>>) -> &'m Powers {
         if ONE_KEY { self.first_powers } else { &message.key.key.powers }
     }
-}
-
-/// The counters of `N` vectors of text.
-#[inline(always)]
-fn counters<S: Blocks, const N: usize>(s: S, nonce: S::V) -> [S::V; N] {
-    let mut counters = [nonce; N];
-    for i in 0..N {
-        counters[i] = s.xor(nonce, s.load(&COUNTERS.0[i * S::WIDTH..]));
-    }
-    counters
 }
 
 /// How many blocks a text has: a division that rounds up takes three times as many instructions, lest a sum overflow.

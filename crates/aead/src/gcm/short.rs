@@ -12,9 +12,9 @@ use lanelock_core::{
     InOut,
     cipher::{Cipher, SameKey},
 };
-use lanelock_hash::field::{Factors, Powers, Sum, VECTORS};
+use lanelock_hash::field::{Factors, Powers, Sum, most_blocks};
 
-/// The most vectors that are encrypted together; a text has up to two times as many.
+/// The most vectors that are encrypted together.
 pub(super) const MOST: usize = 4;
 
 /// Whether a message with so many bytes is short, at a level with vectors of `width` blocks: its text is two times
@@ -23,7 +23,7 @@ pub(super) const MOST: usize = 4;
 pub(super) fn is_short(width: usize, aad: usize, text: usize) -> bool {
     aad <= 16 * width
         && text <= 16 * width * 2 * MOST
-        && aad.div_ceil(16) + text.div_ceil(16) < (VECTORS + 1) * width
+        && aad.div_ceil(16) + text.div_ceil(16) < most_blocks(width)
 }
 
 /// A message that [is short](is_short). Returns the tag in full.
@@ -54,9 +54,8 @@ impl<C: Cipher, const SEAL: bool> Kernel for Short<'_, '_, '_, C, SEAL> {
             sum: Sum::zero(s),
         };
         let has_head = blocks > MOST * S::WIDTH;
-        // Before the rounds of few vectors; behind those of more, or where there are 16 registers for vectors of one
-        // block, since the sum would take registers from them.
-        let ends_first = S::WIDTH > 1 && !has_head;
+        // Before the rounds of few vectors; behind those of more, since the sum would take registers from them.
+        let ends_first = !has_head;
         if has_head {
             text = text.head();
         }
@@ -103,7 +102,7 @@ impl<S: AesClmul> Ends<'_, S> {
     #[inline(always)]
     fn add(&self, sum: &mut Sum<S::V>) {
         let Self { s, powers, aad, bytes, blocks } = *self;
-        // What the compiler knows then it does not check.
+        // Said once, so that slices below have no checks of their own.
         assert!(aad.len() <= 16 * S::WIDTH, "see `is_short`");
         let lengths = s.narrow().splat_halves(bytes as u64 * 8, aad.len() as u64 * 8);
         let last = powers.last(1);
@@ -144,11 +143,8 @@ impl<S: AesClmul, C: Cipher, const SEAL: bool> Text<'_, '_, '_, S, C, SEAL> {
         let Self { s, gcm, nonce, mut counters, mut with_j0, data, mut blocks, mut sum } = self;
         let GcmKey { key, powers } = gcm;
         let whole = MOST * S::WIDTH;
-        let mut stream = [nonce; MOST];
-        for i in 0..MOST {
-            stream[i] = s.xor(nonce, s.load(&counters[i * S::WIDTH..]));
-        }
-        stream = C::encrypt::<_, MOST>(s, stream, SameKey::new(s, key.keys()));
+        let stream = counter_blocks::<_, MOST>(s, nonce, counters);
+        let stream = C::encrypt::<_, MOST>(s, stream, SameKey::new(s, key.keys()));
         let (mut head, data) = data.split_at(16 * whole);
         let of_text = powers.last(blocks + 1);
         for i in 0..MOST {
@@ -166,12 +162,10 @@ impl<S: AesClmul, C: Cipher, const SEAL: bool> Text<'_, '_, '_, S, C, SEAL> {
         let Self { s, gcm, nonce, counters, with_j0, mut data, blocks, mut sum } = self;
         let GcmKey { key, powers } = gcm;
         let at = (N - 1) * S::WIDTH;
-        // What the compiler knows then it does not check between the rounds of two vectors.
+        // Said once, so that slices below have no checks of their own between the rounds.
         assert!(data.len() >= 16 * at, "whole vectors before the last");
         let mut stream = [nonce; M];
-        for i in 0..N {
-            stream[i] = s.xor(nonce, s.load(&counters[i * S::WIDTH..]));
-        }
+        stream[..N].copy_from_slice(&counter_blocks::<_, N>(s, nonce, counters));
         // The last lane of the last vector encrypts J0.
         let last = if M == N { s.load(&with_j0[at..]) } else { s.splat(&ONE) };
         stream[M - 1] = s.xor(nonce, last);
@@ -212,6 +206,20 @@ fn apply<S: AesClmul, const SEAL: bool>(
     sum.add(s, s.reverse(ciphertext), powers.at(s, at));
 }
 
+/// The counter blocks of `N` vectors: `nonce` in all lanes, and the first of these counters.
+#[inline(always)]
+pub(super) fn counter_blocks<S: Blocks, const N: usize>(
+    s: S,
+    nonce: S::V,
+    counters: &[Block],
+) -> [S::V; N] {
+    let mut blocks = [nonce; N];
+    for i in 0..N {
+        blocks[i] = s.xor(nonce, s.load(&counters[i * S::WIDTH..]));
+    }
+    blocks
+}
+
 /// A nonce with four zero bytes behind it, in all lanes.
 #[inline(always)]
 pub(super) fn splat_nonce<S: Blocks>(s: S, nonce: &[u8; 12]) -> S::V {
@@ -248,7 +256,7 @@ const fn counter(number: usize) -> Block {
     block
 }
 
-/// The same with that of J0 in the last lane of each vector.
+/// [`COUNTERS`], with that of J0 in the last lane of each vector.
 const fn with_j0(width: usize) -> Counters {
     let mut counters = [ONE; BLOCKS];
     let mut i = 0;

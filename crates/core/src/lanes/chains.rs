@@ -10,7 +10,7 @@ use lanelock_isa::{
 use super::{
     crew::{ABREAST, Crew, Source, fly},
     kind::{ChainKind, Lane},
-    plan::{Extent, LONG, head_start, lanes_for},
+    plan::{Extent, head_start, lanes_for},
     walk::{MOST_VECTORS, Squares, Steps, has_squares, walk},
 };
 use crate::{
@@ -35,6 +35,10 @@ pub struct ChainWork<'s, 'k, D, const P: usize, C: Cipher> {
     pub keys: Schedule<'k, C>,
 }
 
+/// Runs of the longest chain from which on four vectors with keys of their own and results to write are faster than
+/// eight where [`Policy::loads_limit_lanes`]. Of shorter chains either takes the same time.
+const LONG_WITH_KEYS: usize = 64;
+
 /// How the lanes are to be run.
 #[derive(Clone, Copy, Debug)]
 pub struct Flight {
@@ -44,7 +48,7 @@ pub struct Flight {
     pub pattern: Pattern,
     /// How much there is to do.
     pub extent: Extent,
-    /// Lanes to fill at most; `MOST_LANES` leaves it to the level and the extent.
+    /// Lanes to fill at most; `MOST_LANES` leaves it to level, extent and policy.
     pub most: usize,
     /// Whether to stop once a lane has no successor, with the others half done, rather than run on
     /// with fewer and fewer lanes.
@@ -73,11 +77,13 @@ impl Flight {
         if let Some(key) = same_key {
             self.level.run(RunLanes { chains, keys: &mut SharedSchedule(key), flight, kind });
         } else {
-            // With results to write as well, more lanes than stay in registers would wait for loads and stores. Of
-            // shorter chains either takes the same time.
-            let limited = K::Data::WRITES && self.level.width() == WIDEST;
-            if limited && self.extent.longest >= LONG && Policy::host().loads_limit_lanes() {
-                flight.most = flight.most.min(WIDEST * WIDEST);
+            let four_vectors = self.most == MOST_LANES
+                && K::Data::WRITES
+                && self.level.width() == WIDEST
+                && self.extent.longest >= LONG_WITH_KEYS
+                && Policy::host().loads_limit_lanes();
+            if four_vectors {
+                flight.most = 4 * WIDEST;
             }
             self.level.run(RunLanes { chains, keys: &mut KeyTable::new(), flight, kind });
         }

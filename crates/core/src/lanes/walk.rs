@@ -12,13 +12,13 @@
 //! Both move the next blocks in, and the last ones out, while the current ones are encrypted: what is
 //! loaded does not depend on the rounds, and shuffles, loads and stores use other units than they do.
 //!
-//! Squares that come wait in registers, where there are few lanes, or in memory. That costs a store and a load for each
-//! block, which shows where the round keys of all lanes are loaded, too.
+//! Squares that come wait in registers, where there are few lanes, or in memory. Memory costs a store and a load for
+//! each block, which shows where the round keys of all lanes are loaded, too.
 
 use lanelock_isa::{AesClmul, Beside, Row, Window};
 
 use super::kind::{ChainKind, Lane};
-use crate::cipher::{Cipher, CipherKeys};
+use crate::cipher::{Cipher, CipherKeys, STEPS};
 
 /// The most vectors in flight: `MOST_LANES` at four lanes a vector. The numbers of vectors that have a
 /// kernel (1, 2, 3, 4, 8) were chosen by the sweep `lanelock-lab lanes`, see `docs/performance.md`.
@@ -45,7 +45,7 @@ impl Steps {
 }
 
 /// Squares on their way in and out: row *j* of the square of vector *i* is `[j][i]`. One half is in
-/// use, the other half is exchanged in the meantime.
+/// use, the other half is exchanged in the meantime; where squares that come are in registers, both hold results.
 pub(super) type Squares<V> = [[[V; MOST_VECTORS]; 4]; 2];
 
 /// Whether a walk over so many blocks without gaps goes square by square.
@@ -295,14 +295,19 @@ struct ExchangeOne<'x, 'w, V, D, const N: usize> {
     next: usize,
 }
 
+/// The rounds behind which [`ExchangeOne`] takes a square in and puts one out: apart from each other, so that the
+/// shuffles of one do not wait for those of the other.
+const COMES: usize = STEPS / 3;
+const GOES: usize = 2 * STEPS / 3;
+
 impl<S: AesClmul, D: Lane, const N: usize> Beside<S> for ExchangeOne<'_, '_, S::V, D, N> {
     #[inline(always)]
     fn step(&mut self, s: S, round: usize) {
         let i = self.vector;
-        if i < N && round == 3 {
+        if i < N && round == COMES {
             let rows = self.window.rows(self.next * S::WIDTH, S::WIDTH);
             self.coming[i] = s.gather_square(rows, i);
-        } else if i < N && round == 6 {
+        } else if i < N && round == GOES {
             put(s, self.window, self.results, self.before, i);
         }
     }

@@ -276,7 +276,7 @@ pub(super) fn first_counter<S: AesClmul>(
 
 /// Texts of fewer groups are sealed in halves of groups, where vectors have the most blocks. The first group is encrypted
 /// with nothing to hash beside it, and the last hashed with nothing to encrypt: with halves both are shorter.
-const FEW_GROUPS: usize = 4;
+const FEW_GROUPS: usize = 6;
 
 /// The vectors of half a group.
 const HALF: usize = VECTORS / 2;

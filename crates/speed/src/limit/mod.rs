@@ -437,11 +437,13 @@ impl Limits {
                 12 => both_ways!(level, 13),
                 _ => both_ways!(level, 15),
             }),
-            Quantity::Chain(rounds) => ciphers(match rounds {
+            // The first key and the text can be added to the last key: then a chain waits for its rounds alone.
+            Quantity::Chain(count) => ciphers(match count {
                 10 => latency(level, |b| Narrow(ManyCiphers::<1, 11, true>(b))),
                 12 => latency(level, |b| Narrow(ManyCiphers::<1, 13, true>(b))),
                 _ => latency(level, |b| Narrow(ManyCiphers::<1, 15, true>(b))),
-            }),
+            })
+            .min(float(count) * self.cycles(Quantity::Latency)),
             // One set of units for both.
             Quantity::Mix(rounds) if level.name() == "portable" => {
                 self.cycles(Quantity::Aes(rounds)) + 3.25 * self.cycles(Quantity::Product)

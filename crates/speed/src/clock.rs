@@ -27,7 +27,7 @@ const CHAIN: u32 = 8_000;
 const WINDOW: Duration = Duration::from_micros(8);
 
 /// Most time for a pass, where single calls are long.
-const PASS: Duration = Duration::from_millis(60);
+const PASS: Duration = Duration::from_millis(20);
 
 /// What one call takes.
 #[derive(Clone, Copy, Debug, PartialEq)]

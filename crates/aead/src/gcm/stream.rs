@@ -179,6 +179,7 @@ impl<C: Cipher, const SEAL: bool> Kernel for GcmPiece<'_, '_, '_, C, SEAL> {
         let (groups, rest) = data.split_at(whole);
         text.groups(hashed::<SEAL>(), &mut InOutBlocks::split(groups).0);
         let y = if rest.is_empty() {
+            // Nothing is held back where the hash is in one lane.
             s.sum_lanes(text.y)
         } else {
             let mut run = ProductRun::new(s, powers, rest.len() / 16, text.y);

@@ -14,7 +14,7 @@
 //!
 //! Each lane of the vectors of a group has a hash of its own: Y_l = (...((X_l H^w + X_(l+w)) H^w + X_(l+2w)) H^w ...)
 //! for lane l of w, with powers of H^w, the same in all lanes. Their sums are not added up from group to group, which
-//! would take some ten instructions, one behind the other. What is hashed last has the powers H^n, H^(n-1), ... in its
+//! would take five instructions, one behind the other. What is hashed last has the powers H^n, H^(n-1), ... in its
 //! first vector: to the blocks of a message Y_l counts H^-l, and so it does there.
 //!
 //! `REVERSED` is the order of GCM: counters in the last word, big-endian; hashed blocks reversed. In
@@ -181,10 +181,9 @@ impl<'a, S: AesClmul, C: Cipher, const REVERSED: bool> StitchedText<'a, S, C, RE
         v
     }
 
-    /// All whole groups of `data`; returns how many blocks they are. Where the input is hashed, the hashes of the lanes
-    /// stay apart.
+    /// All whole groups of `data`. Where the input is hashed, the hashes of the lanes stay apart.
     #[inline(always)]
-    pub(super) fn groups(&mut self, hashed: Hashed, data: &mut InOutBlocks<'_, '_>) -> usize {
+    pub(super) fn groups(&mut self, hashed: Hashed, data: &mut InOutBlocks<'_, '_>) {
         let (s, group) = (self.s, VECTORS * S::WIDTH);
         let at = self.groups_of::<VECTORS>(hashed, data);
         if hashed == Hashed::Output && at > 0 {
@@ -192,7 +191,6 @@ impl<'a, S: AesClmul, C: Cipher, const REVERSED: bool> StitchedText<'a, S, C, RE
             let y = hash_group::<S, REVERSED>(s, self.powers, self.y, last);
             self.y = s.in_first_lane(y);
         }
-        at
     }
 
     /// All whole groups of `N` vectors; returns how many blocks they are. Of an output the last group is not hashed yet.

@@ -471,7 +471,7 @@ impl Limits {
                 let call = || {
                     black_box(limbs.run(MultiplyAdds));
                 };
-                clock::measure(101, passes(level), call).cycles / float(pubkey::MULTIPLY_ADDS)
+                clock::measure(WINDOWS, passes(level), call).cycles / float(pubkey::MULTIPLY_ADDS)
             }
             Quantity::Walk(walk, bytes) => {
                 let mut data = vec![[0x5a; 16]; bytes.div_ceil(16)];
@@ -483,7 +483,7 @@ impl Limits {
                     Walk::Change => level.run(Change(&mut *data)),
                     Walk::ChangeTenth => level.run(ChangeTenth(&mut *data)),
                 };
-                clock::measure(101, passes(level), &mut step).cycles
+                clock::measure(WINDOWS, passes(level), &mut step).cycles
             }
         }
     }
@@ -528,7 +528,7 @@ impl Limits {
                 level.run(RoundsOf::<I>(BLOCKS_AT_ONCE, PhantomData))
             });
         };
-        clock::measure(101, passes(self.level), call).cycles / float(BLOCKS_AT_ONCE)
+        clock::measure(WINDOWS, passes(self.level), call).cycles / float(BLOCKS_AT_ONCE)
     }
 }
 
@@ -546,7 +546,7 @@ fn one_message<A: Algorithm>(level: AesLevel) -> f64 {
     let call = || {
         one.run(OneMessage::<A> { state: &mut state, blocks: black_box(&blocks) });
     };
-    clock::measure(101, passes(level), call).cycles / float(LONG_HASH)
+    clock::measure(WINDOWS, passes(level), call).cycles / float(LONG_HASH)
 }
 
 /// Cycles a block of a walk.
@@ -557,7 +557,7 @@ macro_rules! walk {
         let walk = || {
             black_box(level.run(Mix::<{ $mode }, $vectors, $keys>(black_box(&mut blocks[..]))));
         };
-        let cycles = clock::measure(101, passes(level), walk).cycles;
+        let cycles = clock::measure(WINDOWS, passes(level), walk).cycles;
         cycles / float(mixes::processed($mode, $vectors, $limits.width))
     }};
 }
@@ -599,7 +599,7 @@ impl Limits {
 
 /// Cycles of one call of a kernel.
 fn cycles<K: Kernel<Out = Block>>(level: AesLevel, kernel: impl Fn(Block) -> K) -> f64 {
-    clock::measure(101, passes(level), || {
+    clock::measure(WINDOWS, passes(level), || {
         black_box(level.run(kernel([0x5a; 16])));
     })
     .cycles
@@ -608,8 +608,11 @@ fn cycles<K: Kernel<Out = Block>>(level: AesLevel, kernel: impl Fn(Block) -> K) 
 /// Cycles of one call of a kernel whose result is the next call's input, so that they cannot overlap.
 fn latency<K: Kernel<Out = Block>>(level: AesLevel, kernel: impl Fn(Block) -> K) -> f64 {
     let mut block = [0x5a; 16];
-    clock::measure(101, passes(level), || block = level.run(kernel(block))).cycles
+    clock::measure(WINDOWS, passes(level), || block = level.run(kernel(block))).cycles
 }
+
+/// Windows of each pass.
+const WINDOWS: usize = 101;
 
 /// The portable level is slow, and so slow that there is little noise.
 fn passes(level: AesLevel) -> usize {

@@ -10,7 +10,7 @@
 //! With a 128-bit key a group is 80 rounds, 40 cycles where two start in a cycle (latency 4), and 26
 //! carry-less products (24, and 2 of the reduction), 52 cycles where one starts in two (latency 5).
 //! They run in different units: so a group takes 52 cycles at best instead of 92, and the products
-//! bound it.
+//! bound it. Where one starts in each cycle there are 33, in the other form of `field`, beside one round a cycle.
 //!
 //! Each lane of the vectors of a group has a hash of its own: Y_l = (...((X_l H^w + X_(l+w)) H^w + X_(l+2w)) H^w ...)
 //! for lane l of w, with powers of H^w, the same in all lanes. Their sums are not added up from group to group, which
@@ -27,9 +27,7 @@ use lanelock_core::{
     cipher::{Cipher, SameKey, Schedule},
     parts::{InOutBlocks, load_group},
 };
-use lanelock_hash::field::{
-    Factor, Factors, Powers, ProductRun, Sum, VECTORS, convert, hash_group,
-};
+use lanelock_hash::field::{Factor, Powers, ProductRun, Sum, VECTORS, convert, has_three};
 
 /// What is hashed of the text.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -48,33 +46,34 @@ pub(super) enum Hashed {
 // Registers with 11 round keys: 8 states, 11 keys, 3 sums, the hash, the counters with their step,
 // and the order of bytes: 26. Six are left for a product: the vector and its power, the sums of their halves, and
 // results. With 15 round keys some of the keys are operands in memory.
-struct HashBeside<'a, S: AesClmul, const N: usize, const REVERSED: bool> {
-    powers: Factors<'a>,
+struct HashBeside<'a, S: AesClmul, const N: usize, const REVERSED: bool, const THREE: bool> {
+    powers: &'a Powers,
     text: &'a [Block],
-    sum: Sum<S::V>,
+    sum: Sum<S::V, THREE>,
     /// The hashes of the lanes.
     y: S::V,
 }
 
-impl<'a, S: AesClmul, const N: usize, const REVERSED: bool> HashBeside<'a, S, N, REVERSED> {
+impl<'a, S: AesClmul, const N: usize, const REVERSED: bool, const THREE: bool>
+    HashBeside<'a, S, N, REVERSED, THREE>
+{
     #[inline(always)]
     fn new(s: S, powers: &'a Powers, y: S::V, text: &'a [Block]) -> Self {
         const { assert!(N.is_multiple_of(2) && N <= VECTORS) } // two products a step
-        let powers = powers.last(N * S::WIDTH);
         Self { powers, text: &text[..N * S::WIDTH], sum: Sum::zero(s), y }
     }
 
     /// The factors of vector `i`: its elements, in the first with the hashes so far, and their power.
     #[inline(always)]
-    fn product(&self, s: S, i: usize) -> (S::V, Factor<S::V>) {
+    fn product(&self, s: S, i: usize) -> (S::V, Factor<S::V, THREE>) {
         let v = convert::<S, REVERSED>(s, s.load(&self.text[i * S::WIDTH..]));
         let v = if i == 0 { s.xor(v, self.y) } else { v };
-        (v, self.powers.splat(s, i * S::WIDTH))
+        (v, self.powers.of_vectors(s, N - i))
     }
 }
 
-impl<S: AesClmul, const N: usize, const REVERSED: bool> Beside<S>
-    for HashBeside<'_, S, N, REVERSED>
+impl<S: AesClmul, const N: usize, const REVERSED: bool, const THREE: bool> Beside<S>
+    for HashBeside<'_, S, N, REVERSED, THREE>
 {
     #[inline(always)]
     fn step(&mut self, s: S, round: usize) {
@@ -97,24 +96,6 @@ impl<S: AesClmul, const N: usize, const REVERSED: bool> Beside<S>
 
 /// The vectors of a rest that go together, while there are so many.
 const SOME: usize = 4;
-
-/// How many of `bytes` bytes of text go in whole groups of `unit` bytes, where `behind` blocks are hashed behind the
-/// text.
-///
-/// Groups whose input is hashed leave a hash in each lane. So a whole vector is hashed behind them: if the rest has
-/// less, the last group belongs to it.
-#[inline(always)]
-pub(super) fn whole_groups(
-    hashed: Hashed,
-    width: usize,
-    bytes: usize,
-    behind: usize,
-    unit: usize,
-) -> usize {
-    let rest = bytes % unit;
-    let held_back = hashed == Hashed::Input && rest.div_ceil(16) + behind < width && bytes >= unit;
-    bytes - rest - if held_back { unit } else { 0 }
-}
 
 /// Text on its way through CTR and the hash.
 pub(super) struct StitchedText<'a, S: AesClmul, C: Cipher, const REVERSED: bool> {
@@ -170,10 +151,12 @@ impl<'a, S: AesClmul, C: Cipher, const REVERSED: bool> StitchedText<'a, S, C, RE
                 }
             }
         } else {
+            // One step for all, and not a number for each: in registers, those would take the places of round keys.
+            let step = s.here(s.splat_halves(S::WIDTH as u64, 0));
+            let mut counters = counters;
             for i in 1..N {
-                let number = s.splat_halves((i * S::WIDTH) as u64, 0);
-                v[i] = convert::<S, REVERSED>(s, s.add_words(counters, number));
-                v[i] = C::whiten(s, v[i], keys, i);
+                counters = s.add_words(counters, step);
+                v[i] = C::whiten(s, convert::<S, REVERSED>(s, counters), keys, i);
             }
         }
         self.counters = s.add_words(counters, s.splat_halves((N * S::WIDTH) as u64, 0));
@@ -188,8 +171,11 @@ impl<'a, S: AesClmul, C: Cipher, const REVERSED: bool> StitchedText<'a, S, C, RE
         let at = self.groups_of::<VECTORS>(hashed, data);
         if hashed == Hashed::Output && at > 0 {
             let last = &data.output()[at - group..at];
-            let y = hash_group::<S, REVERSED>(s, self.powers, self.y, last);
-            self.y = s.in_first_lane(y);
+            let mut run = ProductRun::new(s, self.powers, group, self.y);
+            for i in 0..VECTORS {
+                run.add(convert::<S, REVERSED>(s, s.load(&last[i * S::WIDTH..])), S::WIDTH);
+            }
+            self.y = s.in_first_lane(run.finish());
         }
     }
 
@@ -202,6 +188,7 @@ impl<'a, S: AesClmul, C: Cipher, const REVERSED: bool> StitchedText<'a, S, C, RE
         data: &mut InOutBlocks<'_, '_>,
     ) -> usize {
         let (s, group) = (self.s, N * S::WIDTH);
+        let three = has_three();
         let mut at = 0;
         while data.len() - at >= group {
             let v = self.counter_blocks::<N>();
@@ -213,10 +200,12 @@ impl<'a, S: AesClmul, C: Cipher, const REVERSED: bool> StitchedText<'a, S, C, RE
                     Hashed::Output => &data.output()[at - group..],
                     _ => &data.input()[at..],
                 };
-                let mut hash = HashBeside::<S, N, REVERSED>::new(s, self.powers, self.y, text);
-                let v = C::encrypt_beside::<_, N>(s, v, self.keys, &mut hash);
-                self.y = hash.y;
-                v
+                // One loop with both: with a loop for each, constants of both would take the registers of round keys.
+                if three {
+                    self.group_beside::<N, true>(v, text)
+                } else {
+                    self.group_beside::<N, false>(v, text)
+                }
             };
             let text = load_group::<S, N>(s, data, at);
             let output = &mut data.output()[at..][..group];
@@ -226,6 +215,20 @@ impl<'a, S: AesClmul, C: Cipher, const REVERSED: bool> StitchedText<'a, S, C, RE
             at += group;
         }
         at
+    }
+
+    /// Encrypts the counter blocks of a group, and hashes `text` beside them.
+    #[inline(always)]
+    fn group_beside<const N: usize, const THREE: bool>(
+        &mut self,
+        v: [S::V; N],
+        text: &[Block],
+    ) -> [S::V; N] {
+        let s = self.s;
+        let mut hash = HashBeside::<S, N, REVERSED, THREE>::new(s, self.powers, self.y, text);
+        let v = C::encrypt_beside::<_, N>(s, v, self.keys, &mut hash);
+        self.y = hash.y;
+        v
     }
 
     /// [`SOME`] vectors from byte `at` on, hashed in `run`.

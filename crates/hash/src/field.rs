@@ -5,12 +5,14 @@
 //! appendix A), so both share this file.
 //!
 //! The hash of blocks X_1 to X_n is Y = X_1 H^n + X_2 H^(n-1) + ... + X_n H. Products are summed
-//! before they are reduced: a sum of many costs one reduction. With a = a_0 + a_1 x^64, a product is
-//! a_0 b_0 + ((a_0 + a_1)(b_0 + b_1) + a_0 b_0 + a_1 b_1) x^64 + a_1 b_1 x^128 (Karatsuba): three
-//! carry-less products of halves instead of four, because they are what the hardware starts least
-//! often: every second cycle at any width, where measured, with a latency of five.
+//! before they are reduced: a sum of many costs one reduction. Two forms of a product, with a = a_0 + a_1 x^64:
+//! - *four*: a b x^-64 = a_0 (b x^-64) + a_1 b, four carry-less products of halves, whose sum is 192 bits wide: one more
+//!   product reduces it. With b x^-64 beside b that is the least work in all, and the least to wait for.
+//! - *three* (Karatsuba): a b = a_0 b_0 + ((a_0 + a_1)(b_0 + b_1) + a_0 b_0 + a_1 b_1) x^64 + a_1 b_1 x^128, and two more
+//!   products reduce the sum. For long texts on processors that start a carry-less product in every second cycle only,
+//!   at any width (AMD's, with a latency of five).
 
-use lanelock_isa::{AesClmul, Block, Blocks, Part, WIDEST, wipe};
+use lanelock_isa::{AesClmul, Block, Blocks, Part, Policy, WIDEST, wipe};
 
 /// x^63 + x^62 + x^57: what bit 64 of a number becomes when the modulus is added to clear bit 0.
 const FOLD: Block = 0xc200_0000_0000_0000_u128.to_le_bytes();
@@ -26,23 +28,35 @@ pub const fn most_blocks(width: usize) -> usize {
     (VECTORS + 1) * width
 }
 
-/// A sum of products that is not reduced, in each lane: of the low halves, of the high halves, and of
-/// the sums of both halves.
+/// Whether a sum is of that form at level `S`: at the portable level, where a product is a hundred instructions, all are.
+const fn is_three<S: Blocks, const THREE: bool>() -> bool {
+    THREE || S::VECTORS == 1
+}
+
+/// A sum of products in each lane that is not reduced. In the form of four products it is low + high x^64; in that of
+/// `THREE` low + M x^64 + high x^128, where M = both + low + high.
 #[derive(Clone, Copy)]
-pub struct Sum<V> {
+pub struct Sum<V, const THREE: bool = false> {
     low: V,
+    /// Of the products of sums of halves. Unused in the form of four.
     both: V,
     high: V,
 }
 
-/// A factor, and in its low half the sum of its halves.
+/// A factor, and beside it: itself times x^-64, or for the form of `THREE` products the sum of its halves, in the low half.
 #[derive(Clone, Copy)]
-pub struct Factor<V>(V, V);
+pub struct Factor<V, const THREE: bool = false>(V, V);
 
-impl<V: Copy> Factor<V> {
+impl<V: Copy, const THREE: bool> Factor<V, THREE> {
     #[inline(always)]
     pub fn new<S: AesClmul<V = V>>(s: S, v: V) -> Self {
-        Self(v, s.xor(v, s.swap_halves(v)))
+        let swapped = s.swap_halves(v);
+        if is_three::<S, THREE>() {
+            Self(v, s.xor(v, swapped))
+        } else {
+            // As in `Reduce`, of v alone.
+            Self(v, s.xor(swapped, s.clmul_low(v, s.splat(&FOLD))))
+        }
     }
 
     #[inline(always)]
@@ -77,7 +91,7 @@ impl<V: Copy> Factor<V> {
     }
 }
 
-impl<V: Copy> Sum<V> {
+impl<V: Copy, const THREE: bool> Sum<V, THREE> {
     #[inline(always)]
     pub fn zero<S: AesClmul<V = V>>(s: S) -> Self {
         Self { low: s.zero(), both: s.zero(), high: s.zero() }
@@ -85,7 +99,7 @@ impl<V: Copy> Sum<V> {
 
     /// Adds `a` * `b`.
     #[inline(always)]
-    pub fn add<S: AesClmul<V = V>>(&mut self, s: S, a: V, b: Factor<V>) {
+    pub fn add<S: AesClmul<V = V>>(&mut self, s: S, a: V, b: Factor<V, THREE>) {
         s.run_part(Add(self, a, b));
     }
 
@@ -95,13 +109,15 @@ impl<V: Copy> Sum<V> {
     pub fn add_here<S: AesClmul<V = V>, const N: usize>(
         &mut self,
         s: S,
-        products: [(V, Factor<V>); N],
+        products: [(V, Factor<V, THREE>); N],
     ) {
         for i in 0..N {
             self.add(s, products[i].0, products[i].1);
         }
         self.low = s.here(self.low);
-        self.both = s.here(self.both);
+        if is_three::<S, THREE>() {
+            self.both = s.here(self.both);
+        }
         self.high = s.here(self.high);
     }
 
@@ -113,7 +129,8 @@ impl<V: Copy> Sum<V> {
         for i in 0..S::WIDTH {
             (low[i], both[i], high[i]) = (sums[i].low, sums[i].both, sums[i].high);
         }
-        Self { low: s.sums(low), both: s.sums(both), high: s.sums(high) }
+        let both = if is_three::<S, THREE>() { s.sums(both) } else { s.zero() };
+        Self { low: s.sums(low), both, high: s.sums(high) }
     }
 
     /// The element that all lanes together stand for.
@@ -122,8 +139,8 @@ impl<V: Copy> Sum<V> {
         s.sum_lanes(self.reduce(s))
     }
 
-    /// The element that the sum stands for, in each lane, times x^-128: 64 bits from below are folded
-    /// upwards, twice.
+    /// The element that the sum stands for, in each lane, times x^-128 in all: 64 bits from below are folded upwards,
+    /// once or (`THREE`) twice.
     #[inline(always)]
     pub fn reduce<S: AesClmul<V = V>>(self, s: S) -> V {
         s.run_part(Reduce(self))
@@ -131,47 +148,54 @@ impl<V: Copy> Sum<V> {
 }
 
 /// Adds a product to a sum.
-struct Add<'s, V>(&'s mut Sum<V>, V, Factor<V>);
+struct Add<'s, V, const THREE: bool>(&'s mut Sum<V, THREE>, V, Factor<V, THREE>);
 
-impl<S: AesClmul> Part<S> for Add<'_, S::V> {
+impl<S: AesClmul, const THREE: bool> Part<S> for Add<'_, S::V, THREE> {
     type Out = ();
 
     #[inline(always)]
     fn run(self, s: S) {
-        // Three sums, so three chains of exclusive ors; the products do not wait for one another.
-        let Self(sum, a, Factor(b, b_both)) = self;
-        let a_both = s.xor(a, s.swap_halves(a));
-        sum.low = s.xor(sum.low, s.clmul_low(a, b));
-        sum.high = s.xor(sum.high, s.clmul_high(a, b));
-        sum.both = s.xor(sum.both, s.clmul_low(a_both, b_both));
+        // The products do not wait for one another, and each sum is a chain of exclusive ors of its own.
+        let Self(sum, a, Factor(b, beside)) = self;
+        if is_three::<S, THREE>() {
+            let a_both = s.xor(a, s.swap_halves(a));
+            sum.low = s.xor(sum.low, s.clmul_low(a, b));
+            sum.high = s.xor(sum.high, s.clmul_high(a, b));
+            sum.both = s.xor(sum.both, s.clmul_low(a_both, beside));
+        } else {
+            sum.low = s.xor(sum.low, s.xor(s.clmul_low(a, beside), s.clmul_high_low(a, b)));
+            sum.high = s.xor(sum.high, s.xor(s.clmul_low_high(a, beside), s.clmul_high(a, b)));
+        }
     }
 }
 
 /// Reduces a sum: see [`Sum::reduce`].
-struct Reduce<V>(Sum<V>);
+struct Reduce<V, const THREE: bool>(Sum<V, THREE>);
 
-impl<S: AesClmul> Part<S> for Reduce<S::V> {
+impl<S: AesClmul, const THREE: bool> Part<S> for Reduce<S::V, THREE> {
     type Out = S::V;
 
     #[inline(always)]
     fn run(self, s: S) -> S::V {
-        let Self(sum) = self;
-        // The sum is T = low + M x^64 + high x^128, M = both + high + low. Adding a multiple of the
-        // modulus, the low 64 bits l of T become zero: l (x^128 + x^127 + x^126 + x^121 + 1) leaves
-        // l (x^63 + x^62 + x^57) x^64 + l x^128. What is left above x^64 is mid = M + (upper half of
-        // low) + l FOLD + l x^64, in which `swap_halves` puts the upper half of `low` down and l up.
-        // The same once more with the low half of `mid` divides by x^128 in all. Two products, the
-        // second of which waits for the first.
+        let Self(Sum { low, both, high }) = self;
+        // Adding a multiple of the modulus, the low 64 bits l of a sum T become zero:
+        // l (x^128 + x^127 + x^126 + x^121 + 1) leaves l (x^63 + x^62 + x^57) x^64 + l x^128. Of T = low + mid x^64 is left
+        // above x^64: mid + (upper half of low) + l FOLD + l x^64, in which `swap_halves` puts the upper half of `low`
+        // down and l up. That divides by x^64; of three parts, the same once more with what is left divides by x^128.
         let fold = s.splat(&FOLD);
-        let cross = s.xor(s.xor(sum.both, sum.high), s.xor(sum.low, s.swap_halves(sum.low)));
-        let mid = s.xor(cross, s.clmul_low(sum.low, fold));
-        s.xor(s.xor(sum.high, s.swap_halves(mid)), s.clmul_low(mid, fold))
+        if is_three::<S, THREE>() {
+            let cross = s.xor(s.xor(both, high), s.xor(low, s.swap_halves(low)));
+            let mid = s.xor(cross, s.clmul_low(low, fold));
+            s.xor(s.xor(high, s.swap_halves(mid)), s.clmul_low(mid, fold))
+        } else {
+            s.xor(s.xor(high, s.swap_halves(low)), s.clmul_low(low, fold))
+        }
     }
 }
 
 /// The product of `a` and `b` in each lane.
 #[inline(always)]
-pub fn multiply<S: AesClmul>(s: S, a: S::V, b: Factor<S::V>) -> S::V {
+pub fn multiply<S: AesClmul, const THREE: bool>(s: S, a: S::V, b: Factor<S::V, THREE>) -> S::V {
     let mut sum = Sum::zero(s);
     sum.add(s, a, b);
     sum.reduce(s)
@@ -181,7 +205,7 @@ pub fn multiply<S: AesClmul>(s: S, a: S::V, b: Factor<S::V>) -> S::V {
 #[inline(always)]
 fn square<S: AesClmul>(s: S, a: S::V) -> S::V {
     let (low, high) = (s.clmul_low(a, a), s.clmul_high(a, a));
-    Sum { low, both: s.xor(low, high), high }.reduce(s)
+    Sum::<_, true> { low, both: s.xor(low, high), high }.reduce(s)
 }
 
 /// Powers of the key, highest first, so that they lie as the blocks that they belong to: the last *n*
@@ -190,15 +214,17 @@ fn square<S: AesClmul>(s: S, a: S::V) -> S::V {
 #[derive(Clone)]
 #[repr(C, align(64))]
 pub struct Powers {
-    /// The highest exponent first; behind exponent 1 zeros, for the unused lanes of a last vector.
-    table: [Block; HIGHEST + 4],
-    /// The sums of their halves.
-    both: [Block; HIGHEST + 4],
+    /// The highest exponent first; behind exponent 1 zeros, for the unused lanes of a last vector. Then the same times
+    /// x^-64.
+    tables: [[Block; HIGHEST + 4]; 2],
+    /// The sums of the halves of H^w, H^2w, ... in their low halves, for vectors of w blocks, if groups
+    /// [need them](hash_has_three).
+    both: [Block; VECTORS],
 }
 
 impl Powers {
     /// No powers yet: see [`fill`](Self::fill). A constant, since a value that is returned is copied.
-    pub const NONE: Self = Self { table: [[0; 16]; HIGHEST + 4], both: [[0; 16]; HIGHEST + 4] };
+    pub const NONE: Self = Self { tables: [[[0; 16]; HIGHEST + 4]; 2], both: [[0; 16]; VECTORS] };
 
     /// Sets the powers of `key` that level `S` uses: [`most_blocks`].
     #[inline(always)]
@@ -217,21 +243,26 @@ impl Powers {
         let mut vector = s.splat_narrow(powers[0]);
         for i in 1..S::WIDTH {
             let [a, b] = [powers[(i - 1) / 2], powers[i / 2]];
-            powers[i] = if i % 2 == 1 { square(n, a) } else { multiply(n, a, Factor::new(n, b)) };
+            powers[i] = if i % 2 == 1 {
+                square(n, a)
+            } else {
+                multiply(n, a, Factor::<_, true>::new(n, b))
+            };
             vector = s.shift_in(s.splat_narrow(powers[i]), vector);
         }
         self.set(s, 0, vector);
         // Vector i is vector i - m times H^(m WIDTH), where m is a power of two. Squares take less time than
         // the products that go on beside them.
         let mut highest = powers[S::WIDTH - 1];
-        let mut step = Factor::new(s, s.splat_narrow(highest));
+        let mut step = Factor::<_>::new(s, s.splat_narrow(highest));
         for i in 1..count.div_ceil(S::WIDTH) {
-            let m = 1 << i.ilog2();
+            // The last one does not wait for a square of its own.
+            let m = (1 << i.ilog2()).min(VECTORS / 2);
             if i == m && i > 1 {
                 highest = square(n, highest);
                 step = Factor::new(s, s.splat_narrow(highest));
             }
-            let before = s.load(&self.table[HIGHEST - (i - m + 1) * S::WIDTH..]);
+            let before = s.load(&self.tables[0][HIGHEST - (i - m + 1) * S::WIDTH..]);
             self.set(s, i, multiply(s, before, step));
         }
     }
@@ -240,15 +271,30 @@ impl Powers {
     #[inline(always)]
     fn set<S: AesClmul>(&mut self, s: S, i: usize, powers: S::V) {
         let at = HIGHEST - (i + 1) * S::WIDTH;
-        let Factor(_, both) = Factor::new(s, powers);
-        s.store(powers, &mut self.table[at..]);
-        s.store(both, &mut self.both[at..]);
+        let Factor(_, beside) = Factor::<_>::new(s, powers);
+        s.store(powers, &mut self.tables[0][at..]);
+        s.store(beside, &mut self.tables[1][at..]);
+        if i < VECTORS && hash_has_three::<S>() {
+            let n = s.narrow();
+            let Factor(_, both) = Factor::<_, true>::new(n, s.lanes(powers)[0]);
+            n.store(both, &mut self.both[i..]);
+        }
     }
 
     /// The powers that go with the last `count` blocks of a message, and zeros.
     #[inline(always)]
     pub fn last(&self, count: usize) -> Factors<'_> {
-        Factors { table: &self.table[HIGHEST - count..], both: &self.both[HIGHEST - count..] }
+        let [table, beside] = &self.tables;
+        Factors { table: &table[HIGHEST - count..], beside: &beside[HIGHEST - count..] }
+    }
+
+    /// H^(*i* w) for all lanes of vectors of w blocks.
+    #[inline(always)]
+    pub fn of_vectors<S: Blocks, const THREE: bool>(&self, s: S, i: usize) -> Factor<S::V, THREE> {
+        let at = HIGHEST - i * S::WIDTH;
+        let [table, beside] = &self.tables;
+        let beside = if THREE { &self.both[i - 1] } else { &beside[at] };
+        Factor(s.splat(&table[at]), s.splat(beside))
     }
 }
 
@@ -256,32 +302,32 @@ impl Powers {
 #[derive(Clone, Copy)]
 pub struct Factors<'p> {
     table: &'p [Block],
-    both: &'p [Block],
+    beside: &'p [Block],
 }
 
 impl Factors<'_> {
     /// Those of `count` blocks from the one at `at` on.
     #[inline(always)]
     fn part(&self, at: usize, count: usize) -> Self {
-        Self { table: &self.table[at..][..count], both: &self.both[at..][..count] }
+        Self { table: &self.table[at..][..count], beside: &self.beside[at..][..count] }
     }
 
     /// Those that go with the vector at block `at`.
     #[inline(always)]
     pub fn at<S: Blocks>(&self, s: S, at: usize) -> Factor<S::V> {
-        Factor(s.load(&self.table[at..]), s.load(&self.both[at..]))
+        Factor(s.load(&self.table[at..]), s.load(&self.beside[at..]))
     }
 
     /// That of the block at `at` for all lanes.
     #[inline(always)]
     pub fn splat<S: Blocks>(&self, s: S, at: usize) -> Factor<S::V> {
-        Factor(s.splat(&self.table[at]), s.splat(&self.both[at]))
+        Factor(s.splat(&self.table[at]), s.splat(&self.beside[at]))
     }
 }
 
 impl Drop for Powers {
     fn drop(&mut self) {
-        wipe(self.table.as_flattened_mut());
+        wipe(self.tables.as_flattened_mut().as_flattened_mut());
         wipe(self.both.as_flattened_mut());
     }
 }
@@ -357,27 +403,14 @@ impl<'p, S: AesClmul> ProductRun<'p, S> {
     }
 }
 
-/// Hashes a group of [`VECTORS`] vectors.
+/// How many of `bytes` bytes go in whole groups of `unit` bytes, where `behind` blocks are hashed behind them, with vectors
+/// of `width` blocks. Groups leave a hash in each lane, so a whole vector is hashed behind them: if the rest has less, the
+/// last group belongs to it.
 #[inline(always)]
-pub fn hash_group<S: AesClmul, const REVERSED: bool>(
-    s: S,
-    powers: &Powers,
-    y: S::V,
-    group: &[Block],
-) -> <S::Narrow as Blocks>::V {
-    // Block i of a group of n times H^(n - i), lane by lane; the lanes are added up in the end. The
-    // hash so far belongs to the first block. Registers: three sums, and the temporaries of a few
-    // products; powers are operands in memory. 24 products, and two of the reduction: 52 cycles.
-    let powers = powers.last(VECTORS * S::WIDTH);
-    let mut sum = Sum::zero(s);
-    for i in 0..VECTORS {
-        let mut v = convert::<S, REVERSED>(s, s.load(&group[i * S::WIDTH..]));
-        if i == 0 {
-            v = s.xor(v, y);
-        }
-        sum.add(s, v, powers.at(s, i * S::WIDTH));
-    }
-    sum.finish(s)
+pub fn whole_groups(width: usize, bytes: usize, behind: usize, unit: usize) -> usize {
+    let rest = bytes % unit;
+    let held_back = rest.div_ceil(16) + behind < width && bytes >= unit;
+    bytes - rest - if held_back { unit } else { 0 }
 }
 
 /// Hashes bytes, padded with zeros to whole blocks, behind the hash `y`.
@@ -385,20 +418,88 @@ pub fn hash_group<S: AesClmul, const REVERSED: bool>(
 pub fn hash_bytes<S: AesClmul, const REVERSED: bool>(
     s: S,
     powers: &Powers,
-    mut y: <S::Narrow as Blocks>::V,
+    y: <S::Narrow as Blocks>::V,
     bytes: &[u8],
 ) -> <S::Narrow as Blocks>::V {
-    let group = VECTORS * S::WIDTH * 16;
-    let (groups, rest) = bytes.split_at(bytes.len() / group * group);
-    for group in groups.chunks_exact(group) {
-        y = hash_group::<S, REVERSED>(s, powers, s.in_first_lane(y), group.as_chunks().0);
+    if bytes.is_empty() {
+        return y;
     }
-    if !rest.is_empty() {
-        let mut run = ProductRun::new(s, powers, rest.len().div_ceil(16), s.in_first_lane(y));
+    let y = s.in_first_lane(y);
+    if bytes.len() <= 16 * S::WIDTH {
+        let mut run = ProductRun::new(s, powers, bytes.len().div_ceil(16), y);
+        run.add_bytes::<REVERSED>(bytes);
+        return run.finish();
+    }
+    s.call(HashBytes::<S, REVERSED> { powers, y, bytes })
+}
+
+/// Hashes more than a vector, behind the hash `y` in the first lane.
+struct HashBytes<'a, S: AesClmul, const REVERSED: bool> {
+    powers: &'a Powers,
+    y: S::V,
+    bytes: &'a [u8],
+}
+
+impl<S: AesClmul, const REVERSED: bool> HashBytes<'_, S, REVERSED> {
+    /// Vector `i` of a group.
+    #[inline(always)]
+    fn vector(s: S, group: &[Block], i: usize) -> S::V {
+        convert::<S, REVERSED>(s, s.load(&group[i * S::WIDTH..]))
+    }
+
+    /// Hashes a group: each lane of the vectors has a hash of its own (see [`ProductRun::new`]).
+    #[inline(always)]
+    fn group<const THREE: bool>(&mut self, s: S, group: &[Block]) {
+        // Registers: the sums, and the temporaries of a few products; powers are operands in memory.
+        let mut sum = Sum::<_, THREE>::zero(s);
+        for i in 0..VECTORS {
+            let v = Self::vector(s, group, i);
+            let v = if i == 0 { s.xor(v, self.y) } else { v };
+            sum.add(s, v, self.powers.of_vectors(s, VECTORS - i));
+        }
+        self.y = sum.reduce(s);
+    }
+}
+
+impl<S: AesClmul, const REVERSED: bool> Part<S> for HashBytes<'_, S, REVERSED> {
+    type Out = <S::Narrow as Blocks>::V;
+
+    #[inline(always)]
+    fn run(mut self, s: S) -> Self::Out {
+        let group = VECTORS * S::WIDTH * 16;
+        let at = whole_groups(S::WIDTH, self.bytes.len(), 0, group);
+        let (groups, mut rest) = self.bytes.split_at(at);
+        for group in groups.chunks_exact(group) {
+            let group = group.as_chunks().0;
+            if hash_has_three::<S>() {
+                self.group::<true>(s, group);
+            } else {
+                self.group::<false>(s, group);
+            }
+        }
+        let mut run = ProductRun::new(s, self.powers, rest.len().div_ceil(16), self.y);
+        if rest.len() >= group {
+            let (whole, part) = rest.split_at(group);
+            for i in 0..VECTORS {
+                run.add(Self::vector(s, whole.as_chunks().0, i), S::WIDTH);
+            }
+            rest = part;
+        }
         run.add_bytes::<REVERSED>(rest);
-        y = run.finish();
+        run.finish()
     }
-    y
+}
+
+/// Whether sums of groups that are hashed beside the rounds of a cipher have the form of three products.
+#[inline(always)]
+pub fn has_three() -> bool {
+    Policy::host().products_are_slow()
+}
+
+/// The same where nothing goes beside: vectors of fewer than 512 bits leave the port of the products to them alone.
+#[inline(always)]
+fn hash_has_three<S: Blocks>() -> bool {
+    S::WIDTH < WIDEST || has_three()
 }
 
 /// Multiplies an element by x: from the key of GHASH to the key here (RFC 8452, appendix A), in

@@ -38,6 +38,7 @@ impl Policy {
     ///
     /// On every processor measured the widest vectors were the fastest: all 512 bits are allowed. A
     /// processor that slows down for them, or has no 512-bit multiplier, gets its line here.
+    #[inline]
     pub fn host() -> Self {
         Self { max_bits: 512, processor: processor() }
     }
@@ -76,6 +77,27 @@ impl Policy {
         self.processor != Processor::Other
     }
 
+    /// Whether carry-less products start in every second cycle only, at any width: where there are many, three of them
+    /// and some exclusive ors take less time than four then. So on AMD's processors; on a Sapphire Rapids one starts in
+    /// each cycle, and as many shuffles take the same port. Taken for true on AArch64, where nothing was measured.
+    #[inline]
+    pub fn products_are_slow(self) -> bool {
+        #[cfg(all(debug_assertions, feature = "std"))]
+        if let Some(slow) = SLOW_PRODUCTS.get() {
+            return slow;
+        }
+        cfg!(not(target_arch = "x86_64")) || self.processor != Processor::Other
+    }
+
+    /// What [`products_are_slow`](Self::products_are_slow) says on this thread, or with `None` the truth again: so tests
+    /// reach both forms on every processor. Said before keys are made. Without effect in builds without debug assertions or without the feature `std`.
+    #[doc(hidden)]
+    pub fn assume_slow_products(slow: Option<bool>) {
+        #[cfg(all(debug_assertions, feature = "std"))]
+        SLOW_PRODUCTS.set(slow);
+        let _ = slow;
+    }
+
     /// Whether 16 lanes with a key each, of which every step loads all round keys, advance faster than 32 at 512 bits:
     /// where a round takes so few cycles that four vectors fill its unit. Measured on a Sapphire Rapids; on AMD's
     /// processors it is not known.
@@ -83,6 +105,11 @@ impl Policy {
     pub fn loads_limit_lanes(self) -> bool {
         self.processor == Processor::Other
     }
+}
+
+#[cfg(all(debug_assertions, feature = "std"))]
+std::thread_local! {
+    static SLOW_PRODUCTS: core::cell::Cell<Option<bool>> = const { core::cell::Cell::new(None) };
 }
 
 /// Which processor it is, as far as a policy asks.
@@ -97,34 +124,50 @@ enum Processor {
     Other,
 }
 
+/// What [`processor`] found, as a number.
+#[cfg(target_arch = "x86_64")]
+mod known {
+    use core::sync::atomic::AtomicU8;
+
+    pub(super) const UNKNOWN: u8 = 0;
+    pub(super) const OTHER: u8 = 1;
+    pub(super) const AMD: u8 = 2;
+    pub(super) const ZEN_5: u8 = 3;
+    /// Threads that ask at the same time find the same answer, so no order is needed.
+    pub(super) static PROCESSOR: AtomicU8 = AtomicU8::new(UNKNOWN);
+}
+
 /// Asked once: in a virtual machine CPUID may take thousands of cycles.
 #[cfg(target_arch = "x86_64")]
+#[inline]
 fn processor() -> Processor {
-    use core::sync::atomic::{AtomicU8, Ordering};
-    const UNKNOWN: u8 = 0;
-    const OTHER: u8 = 1;
-    const AMD: u8 = 2;
-    const ZEN_5: u8 = 3;
-    static PROCESSOR: AtomicU8 = AtomicU8::new(UNKNOWN);
-    // Threads that ask at the same time find the same answer, so no order is needed.
-    let mut known = PROCESSOR.load(Ordering::Relaxed);
-    if known == UNKNOWN {
-        let vendor = core::arch::x86_64::__cpuid(0);
-        let name = [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes);
-        let version = core::arch::x86_64::__cpuid(1).eax;
-        let family = (version >> 8 & 0xf) + (version >> 20 & 0xff);
-        known = match (name.as_flattened(), family) {
-            (b"AuthenticAMD", 26..) => ZEN_5,
-            (b"AuthenticAMD", _) => AMD,
-            _ => OTHER,
-        };
-        PROCESSOR.store(known, Ordering::Relaxed);
+    let mut known = known::PROCESSOR.load(core::sync::atomic::Ordering::Relaxed);
+    if known == known::UNKNOWN {
+        known = ask();
     }
     match known {
-        ZEN_5 => Processor::Zen5,
-        AMD => Processor::Amd,
+        known::ZEN_5 => Processor::Zen5,
+        known::AMD => Processor::Amd,
         _ => Processor::Other,
     }
+}
+
+/// The number of this processor, which it keeps.
+#[cfg(target_arch = "x86_64")]
+#[cold]
+#[inline(never)]
+fn ask() -> u8 {
+    let vendor = core::arch::x86_64::__cpuid(0);
+    let name = [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes);
+    let version = core::arch::x86_64::__cpuid(1).eax;
+    let family = (version >> 8 & 0xf) + (version >> 20 & 0xff);
+    let found = match (name.as_flattened(), family) {
+        (b"AuthenticAMD", 26..) => known::ZEN_5,
+        (b"AuthenticAMD", _) => known::AMD,
+        _ => known::OTHER,
+    };
+    known::PROCESSOR.store(found, core::sync::atomic::Ordering::Relaxed);
+    found
 }
 
 #[cfg(not(target_arch = "x86_64"))]

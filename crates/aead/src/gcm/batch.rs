@@ -19,7 +19,7 @@ use lanelock_isa::{AesClmul, AesLevel, Blocks, Kernel, Policy, WIDEST};
 
 use super::{
     Gcm, GcmKey,
-    short::{COUNTERS, MOST, ONE, counter_blocks, splat_nonce},
+    short::{COUNTERS, MOST, ONE, blocks_of, counter_blocks, splat_nonce},
 };
 use crate::batch::{
     Batch, Message,
@@ -321,7 +321,7 @@ impl<S: AesClmul, C: SizedCipher, const ONE_KEY: bool, const SEAL: bool>
             // cycles even if the mask is empty. Another address is selected, without a branch.
             let bytes = if bytes.is_empty() { &nonce[..0] } else { *bytes };
             aad[lane] = s.lanes(s.load_part(bytes))[0];
-            of_aad[lane] = powers.last(blocks(data) + 2).at(n, 0);
+            of_aad[lane] = powers.last(blocks_of(data.len()) + 2).at(n, 0);
         }
         let of_lengths = if ONE_KEY {
             Factor::splat(s, of_lengths[0])
@@ -421,7 +421,7 @@ impl<S: AesClmul, C: SizedCipher, const ONE_KEY: bool, const SEAL: bool>
         if message.data.is_empty() {
             return Sum::zero(s);
         }
-        let blocks = blocks(message.data);
+        let blocks = blocks_of(message.data.len());
         let factors = self.powers(message).last(blocks + 1);
         let mut rest = &mut *message.data;
         let mut sum = Sum::zero(s);
@@ -444,12 +444,6 @@ impl<S: AesClmul, C: SizedCipher, const ONE_KEY: bool, const SEAL: bool>
     fn powers<'m>(&'m self, message: &Message<'m, Gcm<C>>) -> &'m Powers {
         if ONE_KEY { self.first_powers } else { &message.key.key.powers }
     }
-}
-
-/// How many blocks a text has: a division that rounds up takes three times as many instructions, lest a sum overflow.
-#[inline(always)]
-fn blocks(text: &[u8]) -> usize {
-    (text.len() + 15) >> 4
 }
 
 /// A vector of one block.

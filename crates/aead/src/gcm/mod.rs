@@ -19,7 +19,7 @@ use zeroize::Zeroize;
 
 use super::{
     Aead, Opener, Sealer,
-    stitch::{Hashed, StitchedText, whole_groups},
+    stitch::{Hashed, StitchedText},
 };
 use short::{Short, is_short};
 
@@ -28,7 +28,9 @@ use lanelock_core::{
     cipher::{Aes, Cipher, EncryptKey, SameKey, Schedule, SizedCipher},
     parts::{InOutBlocks, SetUp, authenticate, copy_ok, copy_tag, key_object},
 };
-use lanelock_hash::field::{Powers, ProductRun, VECTORS, convert, hash_bytes, times_x};
+use lanelock_hash::field::{
+    Powers, ProductRun, VECTORS, convert, hash_bytes, times_x, whole_groups,
+};
 
 /// The most bytes of text: 2^39 - 256 bits (5.2.1.1).
 const MOST_TEXT: u64 = (1 << 36) - 32;
@@ -104,8 +106,8 @@ impl<C: SizedCipher> Aead for Gcm<C> {
         mut data: InOut<'_, '_>,
         tag: &mut [u8],
     ) -> Result<(), Error> {
-        let short = self.short_nonce(nonce, aad, &data, tag)?;
-        let full = self.run::<true>(short, nonce, aad, &mut data);
+        let size = self.size(nonce, aad, &data, tag)?;
+        let full = self.run::<true>(size, nonce, aad, &mut data);
         copy_tag(&full, tag);
         Ok(())
     }
@@ -117,8 +119,8 @@ impl<C: SizedCipher> Aead for Gcm<C> {
         mut data: InOut<'_, '_>,
         tag: &[u8],
     ) -> Result<(), Error> {
-        let short = self.short_nonce(nonce, aad, &data, tag)?;
-        let mut full = self.run::<false>(short, nonce, aad, &mut data);
+        let size = self.size(nonce, aad, &data, tag)?;
+        let mut full = self.run::<false>(size, nonce, aad, &mut data);
         authenticate(
             self.level(),
             StackDepth::KiB0,
@@ -127,6 +129,15 @@ impl<C: SizedCipher> Aead for Gcm<C> {
             data.get_out(),
         )
     }
+}
+
+/// What a message is to the kernels, and its nonce if that has to have 12 bytes.
+enum Size<'n> {
+    /// Text and AAD are a vector each at most.
+    OneVector(&'n [u8; 12]),
+    /// It [is short](is_short).
+    Short(&'n [u8; 12]),
+    Long,
 }
 
 impl<C: SizedCipher> Gcm<C> {
@@ -162,38 +173,45 @@ impl<C: SizedCipher> Gcm<C> {
         Ok(Opener::new(GcmStream::new(&self.key, nonce), self.tag_length))
     }
 
-    /// Checks all lengths, and returns the nonce if the message [is short](is_short).
+    /// Checks all lengths, and says which kernel takes the message.
     #[inline]
-    fn short_nonce<'n>(
+    fn size<'n>(
         &self,
         nonce: &'n [u8],
         aad: &[u8],
         data: &InOut<'_, '_>,
         tag: &[u8],
-    ) -> Result<Option<&'n [u8; 12]>, Error> {
+    ) -> Result<Size<'n>, Error> {
+        let width = self.level().width();
         if let Ok(nonce) = nonce.try_into()
             && tag.len() == self.tag_length
-            && is_short(self.level().width(), aad.len(), data.len())
+            && aad.len() <= 16 * width
         {
-            return Ok(Some(nonce));
+            if data.len() <= 16 * width {
+                return Ok(Size::OneVector(nonce));
+            }
+            if is_short(width, aad.len(), data.len()) {
+                return Ok(Size::Short(nonce));
+            }
         }
         self.check(nonce, aad.len() as u64, data.len() as u64, tag.len())?;
-        Ok(None)
+        Ok(Size::Long)
     }
 
-    /// Encrypts (`SEAL`) or decrypts, and returns the tag in full. `short` as [`short_nonce`](Self::short_nonce) found it.
+    /// Encrypts (`SEAL`) or decrypts, and returns the tag in full.
     #[inline]
     fn run<const SEAL: bool>(
         &self,
-        short: Option<&[u8; 12]>,
+        size: Size<'_>,
         nonce: &[u8],
         aad: &[u8],
         data: &mut InOut<'_, '_>,
     ) -> Block {
         let (gcm, level) = (&self.key, self.level());
-        match short {
-            Some(nonce) => level.run(Short::<_, SEAL> { gcm, nonce, aad, data }),
-            None => level.run(GcmOneShot::<_, SEAL> { gcm, nonce, aad, data }),
+        match size {
+            Size::OneVector(nonce) => level.run(Short::<_, SEAL, true> { gcm, nonce, aad, data }),
+            Size::Short(nonce) => level.run(Short::<_, SEAL, false> { gcm, nonce, aad, data }),
+            Size::Long => level.run(GcmOneShot::<_, SEAL> { gcm, nonce, aad, data }),
         }
     }
 
@@ -287,6 +305,18 @@ const fn hashed<const SEAL: bool>() -> Hashed {
     if SEAL { Hashed::Output } else { Hashed::Input }
 }
 
+/// How many bytes of a text go in whole groups: see [`whole_groups`]. Where the output is hashed, the lanes are added up
+/// behind the last group, whatever follows.
+#[inline(always)]
+fn whole_groups_of<const SEAL: bool>(
+    width: usize,
+    bytes: usize,
+    behind: usize,
+    unit: usize,
+) -> usize {
+    if SEAL { bytes - bytes % unit } else { whole_groups(width, bytes, behind, unit) }
+}
+
 /// A whole message. Returns the tag in full.
 ///
 /// `data` is borrowed, here and in the other algorithms: moving it would read two fresh 8-byte
@@ -326,7 +356,7 @@ impl<C: Cipher, const SEAL: bool> Kernel for GcmOneShot<'_, '_, '_, C, SEAL> {
             let in_halves = const { SEAL && S::VECTORS > 1 && S::WIDTH == WIDEST }
                 && data.len() < FEW_GROUPS * group;
             let unit = if in_halves { group / 2 } else { group };
-            let whole = whole_groups(hashed::<SEAL>(), S::WIDTH, data.len(), 1, unit);
+            let whole = whole_groups_of::<SEAL>(S::WIDTH, data.len(), 1, unit);
             let (groups, rest) = data.split_at(whole);
             let mut groups = InOutBlocks::split(groups).0;
             let blocks = rest.len().div_ceil(16) + 1;

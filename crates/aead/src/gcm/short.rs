@@ -1,7 +1,7 @@
 //! GCM messages of a few vectors, with a nonce of 12 bytes.
 //!
 //! Nothing is parallel in a message of a vector: with a 128-bit key ten rounds of four cycles, then the product of
-//! the ciphertext (5) and the reduction (two products, 10). So what does not depend on the rounds is computed beside
+//! the ciphertext (5) and the reduction (a product, 5). So what does not depend on the rounds is computed beside
 //! them. There are no loops: up to four vectors of text are a constant of each copy of the code, and of up to eight the
 //! first four come before.
 
@@ -17,25 +17,34 @@ use lanelock_hash::field::{Factors, Powers, Sum, most_blocks};
 /// The most vectors that are encrypted together.
 pub(super) const MOST: usize = 4;
 
+/// How many blocks so many bytes are: `div_ceil` takes three times as many instructions, lest a sum overflow.
+#[inline(always)]
+pub(super) fn blocks_of(bytes: usize) -> usize {
+    (bytes + 15) >> 4
+}
+
 /// Whether a message with so many bytes is short, at a level with vectors of `width` blocks: its text is two times
 /// [`MOST`] vectors at most, and there are powers for all of it (`Powers::fill`).
 #[inline(always)]
 pub(super) fn is_short(width: usize, aad: usize, text: usize) -> bool {
     aad <= 16 * width
         && text <= 16 * width * 2 * MOST
-        && aad.div_ceil(16) + text.div_ceil(16) < most_blocks(width)
+        && blocks_of(aad) + blocks_of(text) < most_blocks(width)
 }
 
-/// A message that [is short](is_short). Returns the tag in full.
-pub(super) struct Short<'a, 'i, 'o, C: Cipher, const SEAL: bool> {
+/// A message that [is short](is_short), with `ONE_VECTOR` one whose text is a vector at most. Returns the tag in full.
+pub(super) struct Short<'a, 'i, 'o, C: Cipher, const SEAL: bool, const ONE_VECTOR: bool> {
     pub(super) gcm: &'a GcmKey<C>,
     pub(super) nonce: &'a [u8; 12],
     pub(super) aad: &'a [u8],
     pub(super) data: &'a mut InOut<'i, 'o>,
 }
 
-impl<C: Cipher, const SEAL: bool> Kernel for Short<'_, '_, '_, C, SEAL> {
+impl<C: Cipher, const SEAL: bool, const ONE_VECTOR: bool> Kernel
+    for Short<'_, '_, '_, C, SEAL, ONE_VECTOR>
+{
     type Out = Block;
+    const SPILLS: bool = !ONE_VECTOR;
 
     #[inline(always)]
     fn run<S: AesClmul>(self, s: S) -> Block {
@@ -53,7 +62,7 @@ impl<C: Cipher, const SEAL: bool> Kernel for Short<'_, '_, '_, C, SEAL> {
             blocks,
             sum: Sum::zero(s),
         };
-        let has_head = blocks > MOST * S::WIDTH;
+        let has_head = !ONE_VECTOR && blocks > MOST * S::WIDTH;
         // Before the rounds of few vectors; behind those of more, since the sum would take registers from them.
         let ends_first = !has_head;
         if has_head {
@@ -63,8 +72,10 @@ impl<C: Cipher, const SEAL: bool> Kernel for Short<'_, '_, '_, C, SEAL> {
             ends.add(&mut text.sum);
         }
         let blocks = text.blocks;
-        let (mask, mut sum) = if blocks < S::WIDTH {
+        let Tail { mask, stream, data: mut rest, mut sum } = if blocks < S::WIDTH {
             text.tail::<1, 1>()
+        } else if ONE_VECTOR {
+            text.tail::<1, 2>()
         } else {
             match (blocks / S::WIDTH, !blocks.is_multiple_of(S::WIDTH)) {
                 (1, false) => text.tail::<1, 2>(),
@@ -77,6 +88,18 @@ impl<C: Cipher, const SEAL: bool> Kernel for Short<'_, '_, '_, C, SEAL> {
                 _ => unreachable!("see `is_short`"),
             }
         };
+        if !rest.is_empty() {
+            // Said once, as above.
+            assert!(rest.len() <= 16 * S::WIDTH, "the last vector alone is left");
+            let bytes = rest.len();
+            let factor = gcm.powers.last(bytes.div_ceil(16) + 1).at(s, 0);
+            let text = s.load_part(rest.get_in());
+            let result = s.xor(stream, text);
+            s.store_part(result, rest.get_out());
+            // Behind the text the exclusive or left key stream: cleared, as GHASH pads with zeros.
+            let ciphertext = if SEAL { s.keep(result, bytes) } else { text };
+            sum.add(s, s.reverse(ciphertext), factor);
+        }
         if !ends_first {
             ends.add(&mut sum);
         }
@@ -136,7 +159,7 @@ struct Text<'a, 'i, 'o, S: AesClmul, C: Cipher, const SEAL: bool> {
     sum: Sum<S::V>,
 }
 
-impl<S: AesClmul, C: Cipher, const SEAL: bool> Text<'_, '_, '_, S, C, SEAL> {
+impl<'i, 'o, S: AesClmul, C: Cipher, const SEAL: bool> Text<'_, 'i, 'o, S, C, SEAL> {
     /// The first [`MOST`] vectors of a text that has more.
     #[inline(always)]
     fn head(self) -> Self {
@@ -155,10 +178,10 @@ impl<S: AesClmul, C: Cipher, const SEAL: bool> Text<'_, '_, '_, S, C, SEAL> {
         Self { s, gcm, nonce, counters, with_j0, data, blocks, sum }
     }
 
-    /// What is left is `N` vectors, of which the last may be a part. Counters and J0 are `M` vectors: one more than `N` if
-    /// the text leaves no lane to J0. Returns the mask of the tag, and the sum.
+    /// What is left is `N` vectors, of which the last may be a part: all but that. Counters and J0 are `M` vectors: one
+    /// more than `N` if the text leaves no lane to J0.
     #[inline(always)]
-    fn tail<const N: usize, const M: usize>(self) -> (<S::Narrow as Blocks>::V, Sum<S::V>) {
+    fn tail<const N: usize, const M: usize>(self) -> Tail<'i, 'o, S> {
         let Self { s, gcm, nonce, counters, with_j0, mut data, blocks, mut sum } = self;
         let GcmKey { key, powers } = gcm;
         let at = (N - 1) * S::WIDTH;
@@ -175,18 +198,18 @@ impl<S: AesClmul, C: Cipher, const SEAL: bool> Text<'_, '_, '_, S, C, SEAL> {
         for i in 0..N - 1 {
             apply::<S, SEAL>(s, stream[i], &mut data, i * S::WIDTH, of_text, &mut sum);
         }
-        let rest = &data.get_in()[16 * at..];
-        if N > 1 || !rest.is_empty() {
-            let bytes = rest.len();
-            let text = s.load_part(rest);
-            let result = s.xor(stream[N - 1], text);
-            s.store_part(result, &mut data.get_out()[16 * at..]);
-            // Behind the text the exclusive or left key stream: cleared, as GHASH pads with zeros.
-            let ciphertext = if SEAL { s.keep(result, bytes) } else { text };
-            sum.add(s, s.reverse(ciphertext), of_text.at(s, at));
-        }
-        (mask, sum)
+        let (_, data) = data.split_at(16 * at);
+        Tail { mask, stream: stream[N - 1], data, sum }
     }
+}
+
+/// What is left of a text behind its whole vectors but the last: that one, of which a part may count.
+struct Tail<'i, 'o, S: AesClmul> {
+    /// The block E(K, J0).
+    mask: <S::Narrow as Blocks>::V,
+    stream: S::V,
+    data: InOut<'i, 'o>,
+    sum: Sum<S::V>,
 }
 
 /// Encrypts or decrypts the whole vector at block `at`, and adds its product.

@@ -5,11 +5,8 @@ use core::fmt;
 use lanelock_isa::{AesClmul, Block, Blocks as _, Kernel};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-use super::{GcmKey, MOST_TEXT, first_counter, hashed};
-use crate::{
-    Stream,
-    stitch::{StitchedText, whole_groups},
-};
+use super::{GcmKey, MOST_TEXT, first_counter, hashed, whole_groups_of};
+use crate::{Stream, stitch::StitchedText};
 use lanelock_core::{InOut, cipher::Cipher, parts::InOutBlocks};
 use lanelock_hash::{
     field::{ProductRun, VECTORS},
@@ -175,7 +172,7 @@ impl<C: Cipher, const SEAL: bool> Kernel for GcmPiece<'_, '_, '_, C, SEAL> {
         let mut text = StitchedText::<S, C, true>::new(s, key.keys(), powers, first, last_byte);
         text.y = s.in_first_lane(n.reverse(n.load(&[*hash])));
         let group = VECTORS * S::WIDTH * 16;
-        let whole = whole_groups(hashed::<SEAL>(), S::WIDTH, data.len(), 0, group);
+        let whole = whole_groups_of::<SEAL>(S::WIDTH, data.len(), 0, group);
         let (groups, rest) = data.split_at(whole);
         text.groups(hashed::<SEAL>(), &mut InOutBlocks::split(groups).0);
         let y = if rest.is_empty() {

@@ -21,7 +21,7 @@ use lanelock_core::{
     cipher::{Aes, EncryptKey, ExpandLanes, SameKey, Schedule, SizedCipher},
     parts::{InOutBlocks, SetUp, authenticate, copy_tag, key_object},
 };
-use lanelock_hash::field::{Powers, ProductRun, VECTORS, hash_bytes};
+use lanelock_hash::field::{Powers, ProductRun, VECTORS, hash_bytes, most_blocks};
 
 /// The most bytes of text, and of AAD (clause 6).
 const MOST: u64 = 1 << 36;
@@ -51,6 +51,13 @@ const MOST: u64 = 1 << 36;
 pub struct GcmSiv<C: SivCipher> {
     /// The key-generating key.
     key: EncryptKey<C::Cipher>,
+}
+
+impl<C: SivCipher> Drop for GcmSiv<C> {
+    fn drop(&mut self) {
+        // Deeper than bulk work with a key that is expanded once: the powers of a message are on the stack, too.
+        self.key.level().wipe_stack(StackDepth::KiB4);
+    }
 }
 
 /// A cipher of [`GcmSiv`]: with keys of 128 or 256 bits (RFC 8452, clause 4).
@@ -234,7 +241,7 @@ impl<C: ExpandLanes, const SEAL: bool> Kernel for GcmSivOneShot<'_, '_, '_, C, S
         let total = aad.len().div_ceil(16) + data.len().div_ceil(16) + 1;
         // The powers of H are made for this message alone: no more than it has blocks.
         let mut powers = Powers::NONE;
-        powers.fill_some(s, derived.hash, total.min(VECTORS * S::WIDTH + 1));
+        powers.fill_some(s, derived.hash, total.min(most_blocks(S::WIDTH)));
         let lengths = n.splat_halves(aad.len() as u64 * 8, data.len() as u64 * 8);
         let (groups, rest) = {
             let whole = data.len() / group * group;

@@ -22,6 +22,9 @@ use crate::{
 pub trait Kernel {
     /// What the algorithm returns.
     type Out;
+    /// Whether vectors may be spilled to the stack, whose frame is aligned for them. Where it matters that a call is short,
+    /// a kernel that has registers enough says no.
+    const SPILLS: bool = true;
     /// The body.
     fn run<S: AesClmul>(self, s: S) -> Self::Out;
 }

@@ -45,7 +45,12 @@ macro_rules! level {
 
             /// Runs `kernel` with this level's instructions.
             pub(crate) fn run<K: Kernel>(self, kernel: K) -> K::Out {
-                enter!($token, self, kernel, Kernel, enable $enable, frame align_stack, |s, kernel| kernel.run(s))
+                enter!($token, self, kernel, Kernel, enable $enable, |s, kernel| {
+                    if const { K::SPILLS } {
+                        align_stack();
+                    }
+                    kernel.run(s)
+                })
             }
         }
 

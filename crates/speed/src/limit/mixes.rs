@@ -4,7 +4,7 @@
 
 use std::hint::black_box;
 
-use lanelock_isa::{AesClmul, Beside, Block, Kernel};
+use lanelock_isa::{AesClmul, Beside, Block, Kernel, Policy, WIDEST};
 
 /// So many blocks fit into the first cache of every processor.
 pub(super) const BLOCKS: usize = 1280;
@@ -53,6 +53,9 @@ impl<const MODE: u8, const N: usize, const R: usize> Kernel for Mix<'_, MODE, N,
         let (mut counter, mut sink) = (h, s.zero());
         let (mut before, mut after) = ([h; N], [k; N]);
         let masks = black_box([[0x24; 16]; 8]);
+        // As the engine has it: where there is a cipher beside, narrow vectors leave no port to the products alone, either.
+        let alone = matches!(MODE, GHASH | POLYVAL) && S::WIDTH < WIDEST;
+        let three = alone || S::VECTORS == 1 || Policy::host().products_are_slow();
         for blocks in self.0.chunks_exact_mut(N * S::WIDTH * stride(MODE)) {
             let mut texts = [h; N];
             for i in 0..N {
@@ -63,20 +66,25 @@ impl<const MODE: u8, const N: usize, const R: usize> Kernel for Mix<'_, MODE, N,
                 };
             }
             match MODE {
-                GHASH => sink = s.xor(sink, hash::<_, true, N>(s, texts, h, k)),
-                POLYVAL => sink = s.xor(sink, hash::<_, false, N>(s, texts, h, k)),
+                GHASH => sink = s.xor(sink, hash::<_, true, N>(s, texts, h, k, three)),
+                POLYVAL => sink = s.xor(sink, hash::<_, false, N>(s, texts, h, k, three)),
                 CTR | GCM | GCM_SIV => {
                     if MODE == GCM {
-                        sink = s.xor(sink, hash::<_, true, N>(s, texts, h, k));
+                        sink = s.xor(sink, hash::<_, true, N>(s, texts, h, k, three));
                     } else if MODE == GCM_SIV {
-                        sink = s.xor(sink, hash::<_, false, N>(s, texts, h, k));
+                        sink = s.xor(sink, hash::<_, false, N>(s, texts, h, k, three));
                     }
                     let mut v = texts;
                     for i in 0..N {
-                        counter = s.add_words(counter, k);
-                        v[i] = counter;
+                        // In a group of GCM, counters differ in a byte, and that is added to the first of them, whitened.
+                        if MODE == GCM && i > 0 {
+                            v[i] = s.xor(v[0], s.load(&masks[i % 2 * S::WIDTH..]));
+                        } else {
+                            counter = s.add_words(counter, k);
+                            v[i] = s.whiten(counter, keys[0]);
+                        }
                     }
-                    v = s.encrypt::<N>(v, keys);
+                    v = s.encrypt_whitened::<N>(v, keys);
                     for i in 0..N {
                         s.store(s.xor(v[i], texts[i]), &mut blocks[i * S::WIDTH..]);
                     }
@@ -149,23 +157,32 @@ impl<const MODE: u8, const N: usize, const R: usize> Kernel for Mix<'_, MODE, N,
     }
 }
 
-/// The sum of products of Karatsuba's way, reduced: 3 * N + 2 products. `REVERSED`: of GHASH, whose bytes are reversed.
+/// The sum of products, reduced, in the form of `three` products a vector (3 * N + 2 in all) or of four (4 * N + 1), as in
+/// the engine's `field`. `REVERSED`: of GHASH, whose bytes are reversed.
 #[inline(always)]
 fn hash<S: AesClmul, const REVERSED: bool, const N: usize>(
     s: S,
     texts: [S::V; N],
     h: S::V,
     k: S::V,
+    three: bool,
 ) -> S::V {
     let (mut low, mut high, mut middle) = (s.zero(), s.zero(), s.zero());
     for text in texts {
         let x = if REVERSED { s.reverse(text) } else { text };
-        low = s.xor(low, s.clmul_low(x, h));
-        high = s.xor(high, s.clmul_high(x, h));
-        middle = s.xor(middle, s.clmul_low(s.xor(x, s.swap_halves(x)), k));
+        if three {
+            low = s.xor(low, s.clmul_low(x, h));
+            high = s.xor(high, s.clmul_high(x, h));
+            middle = s.xor(middle, s.clmul_low(s.xor(x, s.swap_halves(x)), k));
+        } else {
+            low = s.xor3(low, s.clmul_low(x, k), s.clmul_high_low(x, h));
+            high = s.xor3(high, s.clmul_low_high(x, k), s.clmul_high(x, h));
+        }
     }
-    middle = s.xor3(middle, low, high);
-    let low = s.xor(s.swap_halves(s.xor(low, middle)), s.clmul_low(low, k));
+    if three {
+        middle = s.xor3(middle, low, high);
+        low = s.xor(s.swap_halves(s.xor(low, middle)), s.clmul_low(low, k));
+    }
     s.xor3(high, s.swap_halves(low), s.clmul_low(low, k))
 }
 

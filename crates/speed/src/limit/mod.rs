@@ -15,7 +15,7 @@
 //! | CBC encryption, CMAC | max(*A* x blocks of all chains, *L* x blocks of the longest): a chain waits for each block |
 //! | CBCS 1:9 | the same of one block in ten; and reading and writing one block in ten |
 //! | CCM | two encryptions a block, one of them in a chain |
-//! | GHASH, POLYVAL, GMAC | 3*C*: Karatsuba; reductions are few |
+//! | GHASH, POLYVAL, GMAC | 3*C*: no form has fewer products; reductions are few |
 //! | GCM, opening GCM-SIV | *M*(rounds, 3 1/4): with a reduction, of two products, for each eight vectors |
 //! | sealing GCM-SIV | *A* + 3*C*: the tag is needed before the first counter block |
 //! | AEGIS-128 | max(8 rounds, latency of a round) for each 32 bytes of a lane |
@@ -36,8 +36,9 @@
 //! **The whole mix of instructions** ([`Limits::mix_cycles_per_byte`]): the loads, stores, counters, shuffles and
 //! additions of a mode with its rounds and products, in an order in which nothing waits. For chains *A* is
 //! replaced by that of the mix; squares of blocks are turned for the next group and the last one beside the rounds of
-//! this one. Groups of several sizes are measured, and the fastest counts. It is known for keys of 128 and 256 bits and the modes that are bound by
-//! throughput. For hashes of many messages it is the rounds with reading the blocks and changing rows of words into
+//! this one. Groups of several sizes are measured, and the fastest counts. It is known for keys of 128 and 256 bits and
+//! the modes that are bound by throughput; GCM and GHASH have the form of products that the engine takes on this
+//! processor. For hashes of many messages it is the rounds with reading the blocks and changing rows of words into
 //! columns.
 //!
 //! A figure that is better than a limit says that the limit is wrong. The [crate] has an example.

@@ -132,6 +132,7 @@ impl<C: SizedCipher> Aead for Gcm<C> {
 }
 
 /// What a message is to the kernels, and its nonce if that has to have 12 bytes.
+#[derive(Clone, Copy)]
 enum Size<'n> {
     /// Text and AAD are a vector each at most.
     OneVector(&'n [u8; 12]),

@@ -43,8 +43,8 @@ pub(super) enum Hashed {
 
 /// Hashes one group of `N` vectors, one vector a round and then the reduction: 8 vectors behind rounds 1 to
 /// 9, which is all that a 128-bit key has.
-// Registers with 11 round keys: 8 states, 11 keys, 3 sums, the hash, the counters with their step,
-// and the order of bytes: 26. Six are left for a product: the vector and its power, the sums of their halves, and
+// Registers with 11 round keys: 8 states, 11 keys, 2 or 3 sums, the hash, the counters with their step,
+// and the order of bytes: 26. Six are left for a product: the vector, its power and what stands beside it, and
 // results. With 15 round keys some of the keys are operands in memory.
 struct HashBeside<'a, S: AesClmul, const N: usize, const REVERSED: bool, const THREE: bool> {
     powers: &'a Powers,
@@ -79,8 +79,8 @@ impl<S: AesClmul, const N: usize, const REVERSED: bool, const THREE: bool> Besid
     fn step(&mut self, s: S, round: usize) {
         let i = round - 1;
         if i < N {
-            // The first vector last: only it needs the hash so far, which comes from the reduction (two products, one
-            // behind the other) at the end of the group before.
+            // The first vector last: only it needs the hash so far, which comes from the reduction (a product, or
+            // two, one behind the other) at the end of the group before.
             let (first, second) = (self.product(s, (i + 1) % N), (i + 2) % N);
             if S::WIDTH < WIDEST {
                 self.sum.add_here(s, [first]);
@@ -172,9 +172,7 @@ impl<'a, S: AesClmul, C: Cipher, const REVERSED: bool> StitchedText<'a, S, C, RE
         if hashed == Hashed::Output && at > 0 {
             let last = &data.output()[at - group..at];
             let mut run = ProductRun::new(s, self.powers, group, self.y);
-            for i in 0..VECTORS {
-                run.add(convert::<S, REVERSED>(s, s.load(&last[i * S::WIDTH..])), S::WIDTH);
-            }
+            run.add_blocks::<REVERSED, VECTORS>(last);
             self.y = s.in_first_lane(run.finish());
         }
     }

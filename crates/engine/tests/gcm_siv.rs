@@ -10,7 +10,7 @@ use lanelock::{
 };
 use lanelock_isa::Policy;
 use lanelock_testkit::{self as testkit, AeadCase, Rng};
-use support::levels;
+use support::{aad_bytes, levels};
 
 fn key(bytes: &[u8], level: AesLevel) -> Box<dyn Aead> {
     match bytes.len() {
@@ -59,34 +59,37 @@ fn levels_agree() {
     let portable = "portable".parse::<AesLevel>().unwrap();
     // Of the two forms of products each processor takes one.
     for (level, slow) in levels().into_iter().flat_map(|level| [(level, false), (level, true)]) {
-        Policy::assume_slow_products(Some(slow));
-        for length in (0..=1100).chain([2047, 2048, 4096 + 15]) {
-            let bytes = rng.bytes(if length % 2 == 0 { 16 } else { 32 });
-            let (soft, hard) = (key(&bytes, portable), key(&bytes, level));
-            let (nonce, aad) = (rng.bytes(12), rng.bytes(length % 77));
-            let offset = rng.below(64);
-            let mut data = rng.bytes(length + 128);
-            let plain = data.clone();
-            let mut expected = vec![0; length];
-            let (mut tag, mut other) = ([0; 16], [0; 16]);
-            let from = InOut::new(&plain[offset..][..length], &mut expected).unwrap();
-            soft.seal_inout(&nonce, &aad, from, &mut tag).unwrap();
-            hard.seal(&nonce, &aad, &mut data[offset..][..length], &mut other).unwrap();
-            assert_eq!(
-                (&data[offset..][..length], tag),
-                (&expected[..], other),
-                "{length} at {level}"
-            );
-            assert_eq!(data[..offset], plain[..offset]);
-            assert_eq!(data[offset + length..], plain[offset + length..]);
-            hard.open(&nonce, &aad, &mut data[offset..][..length], &tag).unwrap();
-            assert_eq!(data, plain, "{length} bytes at {level}");
-            let mut opened = vec![0x55; length];
-            let from = InOut::new(&expected[..], &mut opened).unwrap();
-            tag[rng.below(16)] ^= 1 << rng.below(8);
-            assert_eq!(hard.open_inout(&nonce, &aad, from, &tag), Err(Error::Authentication));
-            assert_eq!(opened, vec![0; length]);
-        }
+        Policy::with_slow_products(slow, || {
+            for length in (0..=1100).chain([2047, 2048, 4096 + 15]) {
+                let bytes = rng.bytes(if length % 2 == 0 { 16 } else { 32 });
+                let soft = Policy::with_slow_products(false, || key(&bytes, portable));
+                let hard = key(&bytes, level);
+                let (nonce, aad) = (rng.bytes(12), rng.bytes(aad_bytes(length)));
+                let offset = rng.below(64);
+                let mut data = rng.bytes(length + 128);
+                let plain = data.clone();
+                let mut expected = vec![0; length];
+                let (mut tag, mut other) = ([0; 16], [0; 16]);
+                let from = InOut::new(&plain[offset..][..length], &mut expected).unwrap();
+                Policy::with_slow_products(false, || soft.seal_inout(&nonce, &aad, from, &mut tag))
+                    .unwrap();
+                hard.seal(&nonce, &aad, &mut data[offset..][..length], &mut other).unwrap();
+                assert_eq!(
+                    (&data[offset..][..length], tag),
+                    (&expected[..], other),
+                    "{length} at {level}"
+                );
+                assert_eq!(data[..offset], plain[..offset]);
+                assert_eq!(data[offset + length..], plain[offset + length..]);
+                hard.open(&nonce, &aad, &mut data[offset..][..length], &tag).unwrap();
+                assert_eq!(data, plain, "{length} bytes at {level}");
+                let mut opened = vec![0x55; length];
+                let from = InOut::new(&expected[..], &mut opened).unwrap();
+                tag[rng.below(16)] ^= 1 << rng.below(8);
+                assert_eq!(hard.open_inout(&nonce, &aad, from, &tag), Err(Error::Authentication));
+                assert_eq!(opened, vec![0; length]);
+            }
+        });
     }
 }
 

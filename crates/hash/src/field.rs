@@ -9,8 +9,8 @@
 //! - *four*: a b x^-64 = a_0 (b x^-64) + a_1 b, four carry-less products of halves, whose sum is 192 bits wide: one more
 //!   product reduces it. With b x^-64 beside b that is the least work in all, and the least to wait for.
 //! - *three* (Karatsuba): a b = a_0 b_0 + ((a_0 + a_1)(b_0 + b_1) + a_0 b_0 + a_1 b_1) x^64 + a_1 b_1 x^128, and two more
-//!   products reduce the sum. For long texts on processors that start a carry-less product in every second cycle only,
-//!   at any width (AMD's, with a latency of five).
+//!   products reduce the sum. For groups of long texts on processors that start a carry-less product in every second
+//!   cycle only, at any width (AMD's, with a latency of five); on others where nothing but products takes their port.
 
 use lanelock_isa::{AesClmul, Block, Blocks, Part, Policy, WIDEST, wipe};
 
@@ -28,7 +28,8 @@ pub const fn most_blocks(width: usize) -> usize {
     (VECTORS + 1) * width
 }
 
-/// Whether a sum is of that form at level `S`: at the portable level, where a product is a hundred instructions, all are.
+/// Whether a sum has the form of three products at level `S`: at the portable level, where a product is a hundred
+/// instructions, all have.
 const fn is_three<S: Blocks, const THREE: bool>() -> bool {
     THREE || S::VECTORS == 1
 }
@@ -214,8 +215,8 @@ fn square<S: AesClmul>(s: S, a: S::V) -> S::V {
 #[derive(Clone)]
 #[repr(C, align(64))]
 pub struct Powers {
-    /// The highest exponent first; behind exponent 1 zeros, for the unused lanes of a last vector. Then the same times
-    /// x^-64.
+    /// The highest exponent first; behind exponent 1 zeros, for the unused lanes of a last vector. Then what stands beside
+    /// them in a [`Factor`]: the same times x^-64, at the portable level the sums of their halves.
     tables: [[Block; HIGHEST + 4]; 2],
     /// The sums of the halves of H^w, H^2w, ... in their low halves, for vectors of w blocks, if groups
     /// [need them](hash_has_three).
@@ -380,6 +381,17 @@ impl<'p, S: AesClmul> ProductRun<'p, S> {
         self.at += N * S::WIDTH;
     }
 
+    /// The next `N` whole vectors of blocks.
+    #[inline(always)]
+    pub fn add_blocks<const REVERSED: bool, const N: usize>(&mut self, blocks: &[Block]) {
+        let s = self.s;
+        let mut v = [s.zero(); N];
+        for i in 0..N {
+            v[i] = convert::<S, REVERSED>(s, s.load(&blocks[i * S::WIDTH..]));
+        }
+        self.add_vectors(v);
+    }
+
     /// The next element alone.
     #[inline(always)]
     pub fn add_one(&mut self, v: <S::Narrow as Blocks>::V) {
@@ -441,19 +453,12 @@ struct HashBytes<'a, S: AesClmul, const REVERSED: bool> {
 }
 
 impl<S: AesClmul, const REVERSED: bool> HashBytes<'_, S, REVERSED> {
-    /// Vector `i` of a group.
-    #[inline(always)]
-    fn vector(s: S, group: &[Block], i: usize) -> S::V {
-        convert::<S, REVERSED>(s, s.load(&group[i * S::WIDTH..]))
-    }
-
     /// Hashes a group: each lane of the vectors has a hash of its own (see [`ProductRun::new`]).
     #[inline(always)]
     fn group<const THREE: bool>(&mut self, s: S, group: &[Block]) {
-        // Registers: the sums, and the temporaries of a few products; powers are operands in memory.
         let mut sum = Sum::<_, THREE>::zero(s);
         for i in 0..VECTORS {
-            let v = Self::vector(s, group, i);
+            let v = convert::<S, REVERSED>(s, s.load(&group[i * S::WIDTH..]));
             let v = if i == 0 { s.xor(v, self.y) } else { v };
             sum.add(s, v, self.powers.of_vectors(s, VECTORS - i));
         }
@@ -469,9 +474,10 @@ impl<S: AesClmul, const REVERSED: bool> Part<S> for HashBytes<'_, S, REVERSED> {
         let group = VECTORS * S::WIDTH * 16;
         let at = whole_groups(S::WIDTH, self.bytes.len(), 0, group);
         let (groups, mut rest) = self.bytes.split_at(at);
+        let three = hash_has_three::<S>();
         for group in groups.chunks_exact(group) {
             let group = group.as_chunks().0;
-            if hash_has_three::<S>() {
+            if three {
                 self.group::<true>(s, group);
             } else {
                 self.group::<false>(s, group);
@@ -479,10 +485,9 @@ impl<S: AesClmul, const REVERSED: bool> Part<S> for HashBytes<'_, S, REVERSED> {
         }
         let mut run = ProductRun::new(s, self.powers, rest.len().div_ceil(16), self.y);
         if rest.len() >= group {
+            // The group that was held back, by whole loads.
             let (whole, part) = rest.split_at(group);
-            for i in 0..VECTORS {
-                run.add(Self::vector(s, whole.as_chunks().0, i), S::WIDTH);
-            }
+            run.add_blocks::<REVERSED, VECTORS>(whole.as_chunks().0);
             rest = part;
         }
         run.add_bytes::<REVERSED>(rest);
@@ -496,7 +501,8 @@ pub fn has_three() -> bool {
     Policy::host().products_are_slow()
 }
 
-/// The same where nothing goes beside: vectors of fewer than 512 bits leave the port of the products to them alone.
+/// The same where nothing goes beside. With vectors of fewer than 512 bits shuffles and exclusive ors have other ports than
+/// products, so that three take less time on every processor.
 #[inline(always)]
 fn hash_has_three<S: Blocks>() -> bool {
     S::WIDTH < WIDEST || has_three()

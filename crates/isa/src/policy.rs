@@ -79,7 +79,8 @@ impl Policy {
 
     /// Whether carry-less products start in every second cycle only, at any width: where there are many, three of them
     /// and some exclusive ors take less time than four then. So on AMD's processors; on a Sapphire Rapids one starts in
-    /// each cycle, and as many shuffles take the same port. Taken for true on AArch64, where nothing was measured.
+    /// each cycle, and as many shuffles take the same port. No other of Intel's was measured; and none on AArch64, where it
+    /// is taken for true.
     #[inline]
     pub fn products_are_slow(self) -> bool {
         #[cfg(all(debug_assertions, feature = "std"))]
@@ -89,13 +90,18 @@ impl Policy {
         cfg!(not(target_arch = "x86_64")) || self.processor != Processor::Other
     }
 
-    /// What [`products_are_slow`](Self::products_are_slow) says on this thread, or with `None` the truth again: so tests
-    /// reach both forms on every processor. Said before keys are made. Without effect in builds without debug assertions or without the feature `std`.
+    /// What `work` returns, with [`products_are_slow`](Self::products_are_slow) saying `slow` on this thread, so that tests
+    /// reach both forms on every processor. Keys are made and used under one of them. Without effect in builds without debug
+    /// assertions or without the feature `std`.
     #[doc(hidden)]
-    pub fn assume_slow_products(slow: Option<bool>) {
+    pub fn with_slow_products<T>(slow: bool, work: impl FnOnce() -> T) -> T {
         #[cfg(all(debug_assertions, feature = "std"))]
-        SLOW_PRODUCTS.set(slow);
+        let before = SLOW_PRODUCTS.replace(Some(slow));
         let _ = slow;
+        let out = work();
+        #[cfg(all(debug_assertions, feature = "std"))]
+        SLOW_PRODUCTS.set(before);
+        out
     }
 
     /// Whether 16 lanes with a key each, of which every step loads all round keys, advance faster than 32 at 512 bits:

@@ -366,11 +366,7 @@ impl<C: Cipher, const SEAL: bool> Kernel for GcmOneShot<'_, '_, '_, C, SEAL> {
                 let done = text.groups_of::<HALF>(Hashed::Output, &mut groups);
                 let last = &groups.output()[done - HALF * S::WIDTH..];
                 run = ProductRun::new(s, powers, last.len() + blocks, text.y);
-                let mut vectors = [s.zero(); HALF];
-                for i in 0..HALF {
-                    vectors[i] = s.reverse(s.load(&last[i * S::WIDTH..]));
-                }
-                run.add_vectors(vectors);
+                run.add_blocks::<true, HALF>(last);
             } else {
                 text.groups(hashed::<SEAL>(), &mut groups);
                 run = ProductRun::new(s, powers, blocks, text.y);

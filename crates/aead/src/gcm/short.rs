@@ -17,22 +17,22 @@ use lanelock_hash::field::{Factors, Powers, Sum, most_blocks};
 /// The most vectors that are encrypted together.
 pub(super) const MOST: usize = 4;
 
-/// How many blocks so many bytes are: `div_ceil` takes three times as many instructions, lest a sum overflow.
+/// How many blocks so many bytes are: `div_ceil` takes three times as many instructions, lest a sum overflow. (Where slices
+/// have to be proved long enough, `div_ceil` tells the optimiser more.)
 #[inline(always)]
 pub(super) fn blocks_of(bytes: usize) -> usize {
     (bytes + 15) >> 4
 }
 
-/// Whether a message with so many bytes is short, at a level with vectors of `width` blocks: its text is two times
-/// [`MOST`] vectors at most, and there are powers for all of it (`Powers::fill`).
+/// Whether a message with so many bytes, a vector of AAD at most, is short, at a level with vectors of `width` blocks: its
+/// text is two times [`MOST`] vectors at most, and there are powers for all of it (`Powers::fill`).
 #[inline(always)]
 pub(super) fn is_short(width: usize, aad: usize, text: usize) -> bool {
-    aad <= 16 * width
-        && text <= 16 * width * 2 * MOST
-        && blocks_of(aad) + blocks_of(text) < most_blocks(width)
+    text <= 16 * width * 2 * MOST && blocks_of(aad) + blocks_of(text) < most_blocks(width)
 }
 
-/// A message that [is short](is_short), with `ONE_VECTOR` one whose text is a vector at most. Returns the tag in full.
+/// A message that [is short](is_short), with `ONE_VECTOR` one whose text is a vector at most: that has registers enough, and
+/// so no frame. Returns the tag in full.
 pub(super) struct Short<'a, 'i, 'o, C: Cipher, const SEAL: bool, const ONE_VECTOR: bool> {
     pub(super) gcm: &'a GcmKey<C>,
     pub(super) nonce: &'a [u8; 12],
@@ -89,7 +89,7 @@ impl<C: Cipher, const SEAL: bool, const ONE_VECTOR: bool> Kernel
             }
         };
         if !rest.is_empty() {
-            // Said once, as above.
+            // Said once, so that loads and stores below have no checks of their own.
             assert!(rest.len() <= 16 * S::WIDTH, "the last vector alone is left");
             let bytes = rest.len();
             let factor = gcm.powers.last(bytes.div_ceil(16) + 1).at(s, 0);
@@ -178,8 +178,8 @@ impl<'i, 'o, S: AesClmul, C: Cipher, const SEAL: bool> Text<'_, 'i, 'o, S, C, SE
         Self { s, gcm, nonce, counters, with_j0, data, blocks, sum }
     }
 
-    /// What is left is `N` vectors, of which the last may be a part: all but that. Counters and J0 are `M` vectors: one
-    /// more than `N` if the text leaves no lane to J0.
+    /// Encrypts all of the `N` vectors that are left but the last, which may be a part and is returned with its key stream.
+    /// Counters and J0 are `M` vectors: one more than `N` if the text leaves no lane to J0.
     #[inline(always)]
     fn tail<const N: usize, const M: usize>(self) -> Tail<'i, 'o, S> {
         let Self { s, gcm, nonce, counters, with_j0, mut data, blocks, mut sum } = self;

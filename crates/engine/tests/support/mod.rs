@@ -27,3 +27,10 @@ pub(crate) fn random_splits<'a>(rng: &mut Rng, bytes: &'a [u8]) -> Vec<&'a [u8]>
     pieces.push(rest);
     pieces
 }
+
+/// So many bytes of AAD go with a text of `length` bytes: few, or some around a group of eight vectors and a vector more.
+pub(crate) fn aad_bytes(length: usize) -> usize {
+    const AROUND_GROUPS: [usize; 16] =
+        [127, 128, 143, 255, 272, 511, 512, 513, 528, 544, 559, 561, 575, 1023, 1040, 1600];
+    if length.is_multiple_of(5) { AROUND_GROUPS[length / 5 % 16] } else { length % 77 }
+}

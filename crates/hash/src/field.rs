@@ -497,15 +497,15 @@ impl<S: AesClmul, const REVERSED: bool> Part<S> for HashBytes<'_, S, REVERSED> {
 
 /// Whether sums of groups that are hashed beside the rounds of a cipher have the form of three products.
 #[inline(always)]
-pub fn has_three() -> bool {
-    Policy::host().products_are_slow()
+pub fn has_three<S: Blocks>() -> bool {
+    S::VECTORS == 1 || Policy::known().products_are_slow()
 }
 
 /// The same where nothing goes beside. With vectors of fewer than 512 bits shuffles and exclusive ors have other ports than
 /// products, so that three take less time on every processor.
 #[inline(always)]
 fn hash_has_three<S: Blocks>() -> bool {
-    S::WIDTH < WIDEST || has_three()
+    S::WIDTH < WIDEST || has_three::<S>()
 }
 
 /// Multiplies an element by x: from the key of GHASH to the key here (RFC 8452, appendix A), in

@@ -43,6 +43,13 @@ impl Policy {
         Self { max_bits: 512, processor: processor() }
     }
 
+    /// The same for kernels, in which nothing is called: what is known since a level was detected. (The portable one needs
+    /// no detection; there the answers may be those for a processor of which nothing is known.)
+    #[inline]
+    pub fn known() -> Self {
+        Self { max_bits: 512, processor: known_processor() }
+    }
+
     /// The same with vectors of at most `max_bits`.
     pub(crate) fn with_max_bits(self, max_bits: u32) -> Self {
         Self { max_bits, ..self }
@@ -120,7 +127,7 @@ std::thread_local! {
 
 /// Which processor it is, as far as a policy asks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Processor {
+pub(crate) enum Processor {
     /// One of AMD, up to Zen 4.
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only CPUID tells it"))]
     Amd,
@@ -146,23 +153,29 @@ mod known {
 /// Asked once: in a virtual machine CPUID may take thousands of cycles.
 #[cfg(target_arch = "x86_64")]
 #[inline]
-fn processor() -> Processor {
-    let mut known = known::PROCESSOR.load(core::sync::atomic::Ordering::Relaxed);
-    if known == known::UNKNOWN {
-        known = ask();
+pub(crate) fn processor() -> Processor {
+    if known::PROCESSOR.load(core::sync::atomic::Ordering::Relaxed) == known::UNKNOWN {
+        ask();
     }
-    match known {
+    known_processor()
+}
+
+/// What [`processor`] found, if it was asked.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn known_processor() -> Processor {
+    match known::PROCESSOR.load(core::sync::atomic::Ordering::Relaxed) {
         known::ZEN_5 => Processor::Zen5,
         known::AMD => Processor::Amd,
         _ => Processor::Other,
     }
 }
 
-/// The number of this processor, which it keeps.
+/// Asks which processor this is.
 #[cfg(target_arch = "x86_64")]
 #[cold]
 #[inline(never)]
-fn ask() -> u8 {
+fn ask() {
     let vendor = core::arch::x86_64::__cpuid(0);
     let name = [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes);
     let version = core::arch::x86_64::__cpuid(1).eax;
@@ -173,10 +186,14 @@ fn ask() -> u8 {
         _ => known::OTHER,
     };
     known::PROCESSOR.store(found, core::sync::atomic::Ordering::Relaxed);
-    found
 }
 
 #[cfg(not(target_arch = "x86_64"))]
 fn processor() -> Processor {
+    Processor::Other
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn known_processor() -> Processor {
     Processor::Other
 }

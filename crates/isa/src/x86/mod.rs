@@ -40,6 +40,8 @@ macro_rules! level {
             pub const REQUIRES: &str = $enable;
 
             pub(crate) fn detect() -> Option<Self> {
+                // For kernels, which call nothing: see `Policy::known`.
+                crate::policy::processor();
                 (crate::policy::has_features!($($feature),+)).then_some(Self(()))
             }
 

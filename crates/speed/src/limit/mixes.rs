@@ -55,7 +55,7 @@ impl<const MODE: u8, const N: usize, const R: usize> Kernel for Mix<'_, MODE, N,
         let masks = black_box([[0x24; 16]; 8]);
         // As the engine has it: where there is a cipher beside, narrow vectors leave no port to the products alone, either.
         let alone = matches!(MODE, GHASH | POLYVAL) && S::WIDTH < WIDEST;
-        let three = alone || S::VECTORS == 1 || Policy::host().products_are_slow();
+        let three = alone || S::VECTORS == 1 || Policy::known().products_are_slow();
         for blocks in self.0.chunks_exact_mut(N * S::WIDTH * stride(MODE)) {
             let mut texts = [h; N];
             for i in 0..N {

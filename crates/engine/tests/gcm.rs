@@ -175,7 +175,7 @@ where
 fn levels_agree() {
     let mut rng = Rng::from_env("levels_agree");
     let soft = "portable".parse::<AesLevel>().unwrap();
-    // Of the two forms of products each processor takes one. The portable level has it as others have not.
+    // Of the two forms of products each processor takes one; the portable level has the same on all.
     macro_rules! compare {
         ($gcm:ident, $key:ident, $hard:ident, $slow:ident) => {{
             let key = $key.try_into().unwrap();

@@ -40,11 +40,12 @@ impl Policy {
     /// processor that slows down for them, or has no 512-bit multiplier, gets its line here.
     #[inline]
     pub fn host() -> Self {
-        Self { max_bits: 512, processor: processor() }
+        learn_processor();
+        Self::known()
     }
 
-    /// The same for kernels, in which nothing is called: what is known since a level was detected. (The portable one needs
-    /// no detection; there the answers may be those for a processor of which nothing is known.)
+    /// The same for kernels, in which nothing is called: what is known of the processor since a level was detected. (At the
+    /// portable level, which needs no detection, that may be nothing.)
     #[inline]
     pub fn known() -> Self {
         Self { max_bits: 512, processor: known_processor() }
@@ -127,7 +128,7 @@ std::thread_local! {
 
 /// Which processor it is, as far as a policy asks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Processor {
+enum Processor {
     /// One of AMD, up to Zen 4.
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only CPUID tells it"))]
     Amd,
@@ -137,7 +138,7 @@ pub(crate) enum Processor {
     Other,
 }
 
-/// What [`processor`] found, as a number.
+/// What [`learn_processor`] found, as a number.
 #[cfg(target_arch = "x86_64")]
 mod known {
     use core::sync::atomic::AtomicU8;
@@ -150,17 +151,16 @@ mod known {
     pub(super) static PROCESSOR: AtomicU8 = AtomicU8::new(UNKNOWN);
 }
 
-/// Asked once: in a virtual machine CPUID may take thousands of cycles.
+/// Asks which processor this is, once: in a virtual machine CPUID may take thousands of cycles.
 #[cfg(target_arch = "x86_64")]
 #[inline]
-pub(crate) fn processor() -> Processor {
+pub(crate) fn learn_processor() {
     if known::PROCESSOR.load(core::sync::atomic::Ordering::Relaxed) == known::UNKNOWN {
         ask();
     }
-    known_processor()
 }
 
-/// What [`processor`] found, if it was asked.
+/// The processor, if it [was asked](learn_processor).
 #[cfg(target_arch = "x86_64")]
 #[inline]
 fn known_processor() -> Processor {
@@ -171,7 +171,6 @@ fn known_processor() -> Processor {
     }
 }
 
-/// Asks which processor this is.
 #[cfg(target_arch = "x86_64")]
 #[cold]
 #[inline(never)]
@@ -189,9 +188,7 @@ fn ask() {
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn processor() -> Processor {
-    Processor::Other
-}
+fn learn_processor() {}
 
 #[cfg(not(target_arch = "x86_64"))]
 fn known_processor() -> Processor {

@@ -41,7 +41,7 @@ macro_rules! level {
 
             pub(crate) fn detect() -> Option<Self> {
                 // For kernels, which call nothing: see `Policy::known`.
-                crate::policy::processor();
+                crate::policy::learn_processor();
                 (crate::policy::has_features!($($feature),+)).then_some(Self(()))
             }
 

@@ -53,7 +53,7 @@ impl<const MODE: u8, const N: usize, const R: usize> Kernel for Mix<'_, MODE, N,
         let (mut counter, mut sink) = (h, s.zero());
         let (mut before, mut after) = ([h; N], [k; N]);
         let masks = black_box([[0x24; 16]; 8]);
-        // As the engine has it: where there is a cipher beside, narrow vectors leave no port to the products alone, either.
+        // The form of products that the engine takes: see `has_three` and `hash_has_three` in its `field`.
         let alone = matches!(MODE, GHASH | POLYVAL) && S::WIDTH < WIDEST;
         let three = alone || S::VECTORS == 1 || Policy::known().products_are_slow();
         for blocks in self.0.chunks_exact_mut(N * S::WIDTH * stride(MODE)) {

@@ -186,7 +186,7 @@ impl<'a, S: AesClmul, C: Cipher, const REVERSED: bool> StitchedText<'a, S, C, RE
         data: &mut InOutBlocks<'_, '_>,
     ) -> usize {
         let (s, group) = (self.s, N * S::WIDTH);
-        let three = has_three::<S>();
+        let three = has_three(s);
         let mut at = 0;
         while data.len() - at >= group {
             let v = self.counter_blocks::<N>();

@@ -589,7 +589,7 @@ mod tests {
     #[test]
     fn lanes_go_on_from_any_value() {
         for level in HashLevel::available() {
-            for level in [level, level.with_limbs(false)] {
+            for level in level.forms() {
                 for h in [[0, 0, 0], [u64::MAX - 5, u64::MAX, 3], [u64::MAX; 3]] {
                     for (key, byte) in [(0xff, 0xff), (0xff, 0), (0x35, 0xff), (1, 0xff)] {
                         for count in [16, 24, 31, 40, 64, 129] {

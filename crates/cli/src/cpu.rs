@@ -12,6 +12,7 @@ pub(crate) fn cpu(args: &CpuArgs) -> Result<(), Failure> {
         families().iter().map(|family| Ok((*family, family.choice()?))).collect();
     let choices = choices.map_err(Error::from)?;
     let policy = policy().map_err(Error::from)?;
+    let (processor, whose) = processor(policy);
     let limit = if policy == Policy::host() {
         "the policy for this processor"
     } else {
@@ -21,7 +22,9 @@ pub(crate) fn cpu(args: &CpuArgs) -> Result<(), Failure> {
     if args.json {
         let families: Vec<_> =
             choices.iter().map(|(family, choice)| json(family, choice)).collect();
-        let policy = serde_json::json!({ "max_bits": policy.max_bits(), "why": limit });
+        let policy = serde_json::json!({
+            "max_bits": policy.max_bits(), "why": limit, "processor": processor,
+        });
         let all = serde_json::json!({ "families": families, "policy": policy });
         serde_json::to_writer_pretty(&mut out, &all).map_err(io::Error::from)?;
         writeln!(out)?;
@@ -43,7 +46,17 @@ pub(crate) fn cpu(args: &CpuArgs) -> Result<(), Failure> {
         writeln!(out, "  {} is in use: {why}.\n", chosen.name)?;
     }
     writeln!(out, "Vectors have at most {} bits: {limit}.", policy.max_bits())?;
+    writeln!(
+        out,
+        "Of two ways to the same bytes, those that are fast on {processor} are taken{whose}."
+    )?;
     Ok(out.flush()?)
+}
+
+/// The family of processors whose ways are taken, and who says so.
+fn processor(policy: Policy) -> (&'static str, &'static str) {
+    let named = std::env::var("LANELOCK_LEVEL").is_ok_and(|value| value.contains("processor="));
+    (policy.processor().name(), if named { ": LANELOCK_LEVEL says so" } else { "" })
 }
 
 fn json(family: &Family, Choice { level: chosen, why, .. }: &Choice) -> serde_json::Value {

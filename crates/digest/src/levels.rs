@@ -37,16 +37,11 @@ impl Levels {
         Self { lanes: HashLevel::fastest(), one: ShaLevel::fastest() }
     }
 
-    /// All pairs of levels that this processor has: for tests. A level comes twice where hashes of many messages may
-    /// take one vector or two at once.
+    /// All pairs of levels that this processor has, in each [form](HashLevel::forms): for tests.
     pub fn available() -> impl Iterator<Item = Self> {
         HashLevel::available()
             .into_iter()
-            .flat_map(|lanes| {
-                let other = [false, true].map(|pairs| lanes.with_pairs(pairs));
-                core::iter::once(lanes)
-                    .chain(other.into_iter().filter(move |other| *other != lanes))
-            })
+            .flat_map(HashLevel::forms)
             .flat_map(|lanes| ShaLevel::available().into_iter().map(move |one| Self { lanes, one }))
     }
 }

@@ -12,7 +12,7 @@
 //!   products reduce the sum. For groups of long texts on processors that start a carry-less product in every second
 //!   cycle only, at any width (AMD's, with a latency of five); on others where nothing but products takes their port.
 
-use lanelock_isa::{AesClmul, Block, Blocks, Part, Policy, WIDEST, wipe};
+use lanelock_isa::{AesClmul, Block, Blocks, Part, WIDEST, wipe};
 
 /// x^63 + x^62 + x^57: what bit 64 of a number becomes when the modulus is added to clear bit 0.
 const FOLD: Block = 0xc200_0000_0000_0000_u128.to_le_bytes();
@@ -275,7 +275,7 @@ impl Powers {
         let Factor(_, beside) = Factor::<_>::new(s, powers);
         s.store(powers, &mut self.tables[0][at..]);
         s.store(beside, &mut self.tables[1][at..]);
-        if i < VECTORS && hash_has_three::<S>() {
+        if i < VECTORS && hash_has_three(s) {
             let n = s.narrow();
             let Factor(_, both) = Factor::<_, true>::new(n, s.lanes(powers)[0]);
             n.store(both, &mut self.both[i..]);
@@ -474,7 +474,7 @@ impl<S: AesClmul, const REVERSED: bool> Part<S> for HashBytes<'_, S, REVERSED> {
         let group = VECTORS * S::WIDTH * 16;
         let at = whole_groups(S::WIDTH, self.bytes.len(), 0, group);
         let (groups, mut rest) = self.bytes.split_at(at);
-        let three = hash_has_three::<S>();
+        let three = hash_has_three(s);
         for group in groups.chunks_exact(group) {
             let group = group.as_chunks().0;
             if three {
@@ -497,15 +497,15 @@ impl<S: AesClmul, const REVERSED: bool> Part<S> for HashBytes<'_, S, REVERSED> {
 
 /// Whether sums of groups that are hashed beside the rounds of a cipher have the form of three products.
 #[inline(always)]
-pub fn has_three<S: Blocks>() -> bool {
-    S::VECTORS == 1 || Policy::known().products_are_slow()
+pub fn has_three<S: Blocks>(s: S) -> bool {
+    S::VECTORS == 1 || s.ways().products_are_slow()
 }
 
 /// The same where nothing goes beside. With vectors of fewer than 512 bits shuffles and exclusive ors have other ports than
 /// products, so that three take less time on every processor.
 #[inline(always)]
-fn hash_has_three<S: Blocks>() -> bool {
-    S::WIDTH < WIDEST || has_three::<S>()
+fn hash_has_three<S: Blocks>(s: S) -> bool {
+    S::WIDTH < WIDEST || has_three(s)
 }
 
 /// Multiplies an element by x: from the key of GHASH to the key here (RFC 8452, appendix A), in

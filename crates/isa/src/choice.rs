@@ -1,16 +1,13 @@
 //! Which level of a family to use: the override in `LANELOCK_LEVEL`, else the fastest within the policy.
 //!
 //! The value is a list of entries with commas between them: `FAMILY=LEVEL`, `LEVEL` alone (of the first
-//! family), or `max=BITS`. All of it is checked whichever family asks: a mistake is an error for every
+//! family), `max=BITS`, or `processor=NAME`. All of it is checked whichever family asks: a mistake is an error for every
 //! family, never a silent fallback.
 
 use alloc::{borrow::ToOwned, string::String, vec::Vec};
 use core::fmt;
 
-use crate::policy::{Policy, VECTOR_BITS};
-
-/// The environment variable that overrides which levels are used.
-const VARIABLE: &str = "LANELOCK_LEVEL";
+use crate::policy::{PROCESSOR, Policy, Processor, VARIABLE, VECTOR_BITS};
 
 /// A level as a build knows it, whether the processor has it or not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -141,6 +138,8 @@ impl fmt::Display for Why {
 pub(crate) struct Overrides {
     levels: Vec<(&'static Family, &'static LevelInfo)>,
     max_bits: Option<u32>,
+    /// Kept to find a second one; [`Processor::host`] is what it says.
+    processor: Option<Processor>,
 }
 
 impl Overrides {
@@ -195,6 +194,16 @@ impl Overrides {
                 return match self.max_bits {
                     Some(_) => Ok(()),
                     None => Err(Fault::Bits(bits.to_owned())),
+                };
+            }
+            Some((PROCESSOR, name)) => {
+                if self.processor.is_some() {
+                    return Err(Fault::Twice(PROCESSOR));
+                }
+                self.processor = Processor::of_name(name);
+                return match self.processor {
+                    Some(_) => Ok(()),
+                    None => Err(Fault::UnknownProcessor(name.to_owned())),
                 };
             }
             Some((family, name)) => (families.iter().copied().find(|f| f.name == family), name),
@@ -262,6 +271,7 @@ enum Fault {
     TooWide(&'static Family, &'static LevelInfo, u32),
     Twice(&'static str),
     Bits(String),
+    UnknownProcessor(String),
 }
 
 impl fmt::Display for LevelError {
@@ -273,7 +283,7 @@ impl fmt::Display for LevelError {
         }
         write!(
             f,
-            " (it takes a name, or a list as aes=NAME,hash=NAME,max=BITS; unset it for the best)"
+            " (it takes a name, or a list as aes=NAME,hash=NAME,max=BITS,processor=NAME; unset it for the best)"
         )
     }
 }
@@ -287,7 +297,7 @@ impl fmt::Display for Fault {
             Self::UnknownFamily(families) => {
                 f.write_str("no family has that name; there are")?;
                 families.iter().try_for_each(|family| write!(f, " {}", family.name))?;
-                f.write_str(", and max for the most bits of a vector")
+                f.write_str(", max for the most bits of a vector, and processor")
             }
             Self::UnknownLevel(family, name) => {
                 write!(f, "\"{name}\" is not the name of a level of the family {}", family.name)?;
@@ -305,6 +315,10 @@ impl fmt::Display for Fault {
             Self::Bits(text) => {
                 write!(f, "max is \"{text}\", which is no length of vectors in bits; there are")?;
                 VECTOR_BITS.iter().try_for_each(|bits| write!(f, " {bits}"))
+            }
+            Self::UnknownProcessor(name) => {
+                write!(f, "\"{name}\" is no family of processors; there are")?;
+                Processor::all().try_for_each(|processor| write!(f, " {}", processor.name()))
             }
         }
     }
@@ -374,6 +388,8 @@ mod tests {
             ("max=256", ("small", Policy), ("middle", Policy)),
             ("max=128", ("small", Policy), ("portable", Policy)),
             ("max=256,portable", ("portable", Override), ("middle", Policy)),
+            ("processor=zen5", ("wide", Fastest), ("large", Fastest)),
+            ("processor=intel,max=256,small", ("small", Override), ("middle", Policy)),
             ("one=small,two=middle,max=256", ("small", Override), ("middle", Override)),
         ] {
             assert_eq!(chosen(value), [one, two], "{value}");
@@ -392,9 +408,12 @@ mod tests {
             ("max", "\"max\"", "portable small"),
             ("one=", "\"one=\"", "portable small"),
             ("future", "\"future\"", "requires more"),
-            ("three=small", "\"three=small\"", "there are one two, and max"),
-            ("=small", "\"=small\"", "there are one two, and max"),
-            ("one =small", "\"one =small\"", "there are one two, and max"),
+            ("three=small", "\"three=small\"", "there are one two, max"),
+            ("=small", "\"=small\"", "there are one two, max"),
+            ("one =small", "\"one =small\"", "there are one two, max"),
+            ("processor=zen", "\"processor=zen\"", "there are zen4 zen5 intel arm unknown"),
+            ("processor=", "\"processor=\"", "there are zen4 zen5 intel arm unknown"),
+            ("processor=arm,processor=arm", "\"processor=arm\"", "processor is given twice"),
             ("max=100", "\"max=100\"", "there are 128 256 512"),
             ("max=", "\"max=\"", "there are 128 256 512"),
             ("max=+256", "\"max=+256\"", "there are 128 256 512"),

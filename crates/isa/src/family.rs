@@ -10,7 +10,7 @@ use core::cell::Cell;
 use core::{fmt, str::FromStr};
 
 use crate::choice::{Choice, Family, LevelError, LevelInfo, Overrides};
-use crate::policy::Policy;
+use crate::policy::{Policy, Processor, Ways};
 #[cfg(target_arch = "x86_64")]
 use crate::{AesNi, Avx2Words, Avx512Words, Ifma256, Ifma512, ShaNi, Vaes256, Vaes512};
 use crate::{
@@ -285,8 +285,16 @@ macro_rules! family {
         }
 
         impl fmt::Display for $level {
+            /// The name, and whose ways the level takes if they are not those of this host.
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(self.name())
+                f.write_str(self.name())?;
+                let other = |processor: &Processor| self.as_on(*processor) == *self;
+                match Processor::possible().find(other) {
+                    Some(processor) if self.as_on(Processor::host()) != *self => {
+                        write!(f, " as on {}", processor.name())
+                    }
+                    _ => Ok(()),
+                }
             }
         }
     };
@@ -364,34 +372,50 @@ family! {
     "x86_64" Ifma512(Ifma512) "ifma512" 512;
 }
 
+/// Levels of which all processors take the same ways.
+macro_rules! one_form {
+    ($($level:ident)+) => {$(
+        impl $level {
+            fn as_on(self, _: Processor) -> Self {
+                self
+            }
+        }
+    )+};
+}
+one_form! { ShaLevel LimbLevel }
+
 impl HashLevel {
-    /// The same, where hashes of many messages take two vectors at once, or one, whatever is faster here: for tests.
-    #[doc(hidden)]
+    /// This level in each form that it has on some processor: in the [ways](Ways) of each family, with and without
+    /// [limbs](crate::Products::in_limbs). The first is the one of this host. Tests run them all.
+    pub fn forms(self) -> Vec<Self> {
+        let without = [true, false].map(|limbs| self.with_limbs(limbs));
+        forms(self, without.iter().flat_map(|form| Processor::possible().map(|p| form.as_on(p))))
+    }
+
+    /// This level in the ways of another processor.
     #[must_use]
     #[cfg_attr(
         not(any(target_arch = "x86_64", target_arch = "aarch64")),
-        expect(unused_variables, reason = "the portable level has one way")
+        expect(unused_variables, reason = "the portable level has one form")
     )]
-    pub fn with_pairs(self, pairs: bool) -> Self {
+    pub fn as_on(self, processor: Processor) -> Self {
         match self {
             Self::Portable(token) => Self::Portable(token),
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2(token) => Self::Avx2(token.with_pairs(pairs)),
+            Self::Avx2(token) => Self::Avx2(token.with_ways(processor.ways())),
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512(token) => Self::Avx512(token.with_pairs(pairs)),
+            Self::Avx512(token) => Self::Avx512(token.with_ways(processor.ways())),
             #[cfg(target_arch = "aarch64")]
-            Self::Neon(token) => Self::Neon(token.with_pairs(pairs)),
+            Self::Neon(token) => Self::Neon(token.with_ways(processor.ways())),
         }
     }
 
-    /// The same, with [limbs](crate::Products::in_limbs) where the processor has them, or as on one without: for tests.
-    #[doc(hidden)]
-    #[must_use]
+    /// This level with limbs where the processor has them, or as on one without.
     #[cfg_attr(
         not(target_arch = "x86_64"),
         expect(unused_variables, reason = "no other processor has limbs")
     )]
-    pub fn with_limbs(self, limbs: bool) -> Self {
+    fn with_limbs(self, limbs: bool) -> Self {
         #[cfg(target_arch = "x86_64")]
         if let Self::Avx512(token) = self {
             return Self::Avx512(token.with_limbs(limbs));
@@ -403,20 +427,68 @@ impl HashLevel {
 impl AesLevel {
     /// The level for any processor.
     pub const PORTABLE: Self = Self::Portable(Portable::new());
+
+    /// The ways that concern this level.
+    #[inline]
+    pub fn ways(self) -> Ways {
+        match self {
+            Self::Portable(_) => Ways::NONE,
+            #[cfg(target_arch = "x86_64")]
+            Self::AesNi(token) => token.ways(),
+            #[cfg(target_arch = "x86_64")]
+            Self::Vaes256(token) => token.ways(),
+            #[cfg(target_arch = "x86_64")]
+            Self::Vaes512(token) => token.ways(),
+            #[cfg(target_arch = "aarch64")]
+            Self::Neon(token) => token.ways(),
+            #[cfg(target_arch = "aarch64")]
+            Self::NeonSha3(token) => token.ways(),
+        }
+    }
+
+    /// This level in each form that it has on some processor: in the [ways](Ways) of each family. The first is the one of
+    /// this host. Tests run them all.
+    pub fn forms(self) -> Vec<Self> {
+        forms(self, Processor::possible().map(|processor| self.as_on(processor)))
+    }
+
+    /// This level in the ways of another processor.
+    #[must_use]
+    #[cfg_attr(
+        not(any(target_arch = "x86_64", target_arch = "aarch64")),
+        expect(unused_variables, reason = "the portable level has one form")
+    )]
+    pub fn as_on(self, processor: Processor) -> Self {
+        match self {
+            Self::Portable(token) => Self::Portable(token),
+            #[cfg(target_arch = "x86_64")]
+            Self::AesNi(token) => Self::AesNi(token.with_ways(processor.ways())),
+            #[cfg(target_arch = "x86_64")]
+            Self::Vaes256(token) => Self::Vaes256(token.with_ways(processor.ways())),
+            #[cfg(target_arch = "x86_64")]
+            Self::Vaes512(token) => Self::Vaes512(token.with_ways(processor.ways())),
+            #[cfg(target_arch = "aarch64")]
+            Self::Neon(token) => Self::Neon(token.with_ways(processor.ways())),
+            #[cfg(target_arch = "aarch64")]
+            Self::NeonSha3(token) => Self::NeonSha3(token.with_ways(processor.ways())),
+        }
+    }
+}
+
+/// `first`, and of `others` those that differ from it and from one another.
+fn forms<T: PartialEq>(first: T, others: impl Iterator<Item = T>) -> Vec<T> {
+    let mut forms = alloc::vec![first];
+    for other in others {
+        if !forms.contains(&other) {
+            forms.push(other);
+        }
+    }
+    forms
 }
 
 /// The level of the last AES kernel that this thread ran: see [`AesLevel::last_run`].
 pub fn last_level_run() -> Option<AesLevel> {
     AesLevel::last_run()
-}
-
-/// Whether four [matrix products](crate::Clmul::times_matrix) at `level` take less time than two
-/// carry-less ones.
-///
-/// So it is at 512 bits on AMD's processors: on Zen 5 a carry-less product starts every second cycle,
-/// a matrix product twice a cycle. On Intel's both start once a cycle.
-pub fn matrices_are_fast(level: AesLevel) -> bool {
-    AesLevel::FAMILY.levels()[level.rank()].bits == 512 && Policy::host().has_fast_matrices()
 }
 
 #[cfg(test)]

@@ -106,15 +106,14 @@ pub use choice::{Choice, Family, LevelError, LevelInfo, Why};
 #[doc(hidden)]
 pub use family::choices_of;
 pub use family::{
-    AesLevel, HashLevel, LimbLevel, ShaLevel, StackDepth, families, last_level_run,
-    matrices_are_fast, policy,
+    AesLevel, HashLevel, LimbLevel, ShaLevel, StackDepth, families, last_level_run, policy,
 };
 pub use limbs::{GroupKernel, LimbGroups, LimbKernel, Limbs, MOST_LIMBS, NONE, PortableLimbs};
 #[cfg(target_arch = "x86_64")]
 pub use limbs::{Ifma256, Ifma512};
 pub use part::Part;
 pub use place::{Filled, Place, in_place};
-pub use policy::Policy;
+pub use policy::{Policy, Processor, Ways};
 pub use portable::Portable;
 #[cfg(target_arch = "aarch64")]
 pub use sha::NeonSha2;

@@ -1,5 +1,5 @@
 //! Two questions about the machine. Capability: which instructions does this processor have? Policy:
-//! which of them should this host use?
+//! which of them should this host use, and in which way?
 
 /// Whether this processor has all of the features: asked at run time, once for each feature, as the
 /// standard library keeps the answers.
@@ -23,7 +23,13 @@ pub(crate) use has_features;
 /// The lengths of vectors that `max` may name, in bits.
 pub(crate) const VECTOR_BITS: [u32; 3] = [128, 256, 512];
 
-/// Which of the instructions that it has a host should use.
+/// The environment variable that overrides levels and policy.
+pub(crate) const VARIABLE: &str = "LANELOCK_LEVEL";
+
+/// The entry of [`VARIABLE`] that names a processor.
+pub(crate) const PROCESSOR: &str = "processor";
+
+/// Which of the instructions that it has a host should use, and in which ways.
 ///
 /// It chooses among levels, and never takes one away: a level that is named is used, whatever the
 /// policy says.
@@ -34,21 +40,12 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// The policy for this processor, whatever the environment says.
+    /// The policy for this processor.
     ///
     /// On every processor measured the widest vectors were the fastest: all 512 bits are allowed. A
     /// processor that slows down for them, or has no 512-bit multiplier, gets its line here.
-    #[inline]
     pub fn host() -> Self {
-        learn_processor();
-        Self::known()
-    }
-
-    /// The same for kernels, in which nothing is called: what is known of the processor since a level was detected. (At the
-    /// portable level, which needs no detection, that may be nothing.)
-    #[inline]
-    pub fn known() -> Self {
-        Self { max_bits: 512, processor: known_processor() }
+        Self { max_bits: 512, processor: Processor::host() }
     }
 
     /// The same with vectors of at most `max_bits`.
@@ -61,136 +58,224 @@ impl Policy {
         self.max_bits
     }
 
+    /// The family of processors whose ways are taken.
+    pub fn processor(self) -> Processor {
+        self.processor
+    }
+
     /// Whether a level with vectors of `bits` bits is within the policy.
     pub fn allows(self, bits: u32) -> bool {
         bits <= self.max_bits
     }
+}
 
-    /// Whether, at 512 bits, four products with matrices take less time than two carry-less ones.
-    pub(crate) fn has_fast_matrices(self) -> bool {
-        self.processor != Processor::Other
+/// A family of processors, which share [ways](Ways).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Processor {
+    /// AMD up to Zen 4.
+    Zen4,
+    /// AMD Zen 5 (family 26) or later.
+    Zen5,
+    /// Intel.
+    Intel,
+    /// Any AArch64 processor.
+    Arm,
+    /// Any other.
+    Unknown,
+}
+
+/// The ways of each family of processors. Measured on a Zen 4, a Zen 5 and a Sapphire Rapids; AArch64 was not measured.
+const TABLE: [(Processor, &str, Ways); 5] = [
+    (Processor::Zen4, "zen4", Ways(MATRICES | JOINED | THREE)),
+    (Processor::Zen5, "zen5", Ways(MATRICES | PAIRS | JOINED | THREE)),
+    (Processor::Intel, "intel", Ways(FEW_LANES)),
+    (Processor::Arm, "arm", Ways(PAIRS | THREE)),
+    (Processor::Unknown, "unknown", Ways(FEW_LANES)),
+];
+
+/// Which of two ways to the same result a processor takes where their times differ: a row of the table of processors. A
+/// level has its own, so that all work with a key takes the same ways.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ways(u8);
+
+/// [`Ways::matrices_are_fast`].
+const MATRICES: u8 = 1;
+/// [`Ways::pairs_are_fast`].
+const PAIRS: u8 = 1 << 1;
+/// [`Ways::joins_lanes_cheaply`].
+const JOINED: u8 = 1 << 2;
+/// [`Ways::products_are_slow`].
+const THREE: u8 = 1 << 3;
+/// [`Ways::loads_limit_lanes`].
+const FEW_LANES: u8 = 1 << 4;
+
+impl Ways {
+    /// The ways of code without vectors, which none of them concerns.
+    pub(crate) const NONE: Self = Self(0);
+
+    /// Those of this host that concern vectors of AES with `width` blocks.
+    pub(crate) fn of_blocks(self, width: usize) -> Self {
+        Self(self.0 & if width == 4 { MATRICES | JOINED | THREE | FEW_LANES } else { THREE })
     }
 
-    /// Whether an addition of vectors takes more than one cycle, and as many start in one as two vectors of a hash
-    /// have: then two are worth more than what it costs that they do not fit the registers.
-    pub(crate) fn waits_for_vectors(self) -> bool {
-        self.processor == Processor::Zen5
+    /// Whether, at 512 bits, four products with matrices take less time than two carry-less ones. On Zen 5 a carry-less
+    /// product starts every second cycle and a matrix product twice a cycle; on Intel's processors both start once a cycle.
+    #[inline]
+    pub fn matrices_are_fast(self) -> bool {
+        self.0 & MATRICES != 0
     }
 
-    /// Whether putting blocks of several messages into one vector of 512 bits, and taking them out, takes little time
-    /// beside the rounds that it saves. Measured: on AMD's processors it does, on a Sapphire Rapids, where one port shuffles,
-    /// it does not.
+    /// Whether an addition of vectors takes more than one cycle, and two of them start in each. Hashes of many messages then
+    /// gain from two vectors at once, although these do not fit into the registers.
+    #[inline]
+    pub fn pairs_are_fast(self) -> bool {
+        self.0 & PAIRS != 0
+    }
+
+    /// Whether blocks of several messages are joined in a vector of 512 bits, and separated, in little time beside the rounds
+    /// that this saves. They are on AMD's processors; on a Sapphire Rapids, where one port shuffles, they are not.
     #[inline]
     pub fn joins_lanes_cheaply(self) -> bool {
-        self.processor != Processor::Other
+        self.0 & JOINED != 0
     }
 
     /// Whether carry-less products start in every second cycle only, at any width: where there are many, three of them
-    /// and some exclusive ors take less time than four then. So on AMD's processors; on a Sapphire Rapids one starts in
-    /// each cycle, and as many shuffles take the same port. No other of Intel's was measured; and none on AArch64, where it
-    /// is taken for true.
+    /// and some exclusive ors take less time than four then. They do on AMD's processors; on a Sapphire Rapids one starts in
+    /// each cycle, and the shuffles that the form of three needs take the same port.
     #[inline]
     pub fn products_are_slow(self) -> bool {
-        #[cfg(all(debug_assertions, feature = "std"))]
-        if let Some(slow) = SLOW_PRODUCTS.get() {
-            return slow;
-        }
-        cfg!(not(target_arch = "x86_64")) || self.processor != Processor::Other
-    }
-
-    /// What `work` returns, with [`products_are_slow`](Self::products_are_slow) saying `slow` on this thread, so that tests
-    /// reach both forms on every processor. Keys are made and used under one of them. Without effect in builds without debug
-    /// assertions or without the feature `std`.
-    #[doc(hidden)]
-    pub fn with_slow_products<T>(slow: bool, work: impl FnOnce() -> T) -> T {
-        #[cfg(all(debug_assertions, feature = "std"))]
-        let before = SLOW_PRODUCTS.replace(Some(slow));
-        let _ = slow;
-        let out = work();
-        #[cfg(all(debug_assertions, feature = "std"))]
-        SLOW_PRODUCTS.set(before);
-        out
+        self.0 & THREE != 0
     }
 
     /// Whether 16 lanes with a key each, of which every step loads all round keys, advance faster than 32 at 512 bits:
-    /// where a round takes so few cycles that four vectors fill its unit. Measured on a Sapphire Rapids; on AMD's
-    /// processors it is not known.
+    /// where a round takes so few cycles that four vectors fill its unit, as on a Sapphire Rapids.
     #[inline]
     pub fn loads_limit_lanes(self) -> bool {
-        self.processor == Processor::Other
+        self.0 & FEW_LANES != 0
     }
 }
 
-#[cfg(all(debug_assertions, feature = "std"))]
-std::thread_local! {
-    static SLOW_PRODUCTS: core::cell::Cell<Option<bool>> = const { core::cell::Cell::new(None) };
+impl Processor {
+    /// The family of this processor, or the one that `LANELOCK_LEVEL` names (`processor=zen5`): found once a process, since
+    /// in a virtual machine CPUID may take thousands of cycles.
+    pub fn host() -> Self {
+        known::processor()
+    }
+
+    /// All families, in the order of the table.
+    pub fn all() -> impl Iterator<Item = Self> {
+        TABLE.into_iter().map(|(processor, ..)| processor)
+    }
+
+    /// The families of this architecture: those whose ways are taken here, and must be tested.
+    pub(crate) fn possible() -> impl Iterator<Item = Self> {
+        let is_possible = |processor: &Self| match processor {
+            Self::Zen4 | Self::Zen5 | Self::Intel => cfg!(target_arch = "x86_64"),
+            Self::Arm => cfg!(target_arch = "aarch64"),
+            Self::Unknown => true,
+        };
+        Self::all().filter(is_possible)
+    }
+
+    /// The name that `processor=` takes in `LANELOCK_LEVEL`.
+    pub fn name(self) -> &'static str {
+        self.row().1
+    }
+
+    /// The family of that name.
+    pub(crate) fn of_name(name: &str) -> Option<Self> {
+        Self::all().find(|processor| processor.name() == name)
+    }
+
+    /// The ways that it takes.
+    pub fn ways(self) -> Ways {
+        self.row().2
+    }
+
+    fn row(self) -> (Self, &'static str, Ways) {
+        TABLE[self as usize]
+    }
+
+    /// What `value` of the variable names. A name that is none is an error of every constructor that chooses a level: see
+    /// `choice.rs`.
+    #[cfg(feature = "std")]
+    fn of_variable(value: &str) -> Option<Self> {
+        let mut entries = value.split(',').filter_map(|entry| entry.split_once('='));
+        entries.find(|(key, _)| *key == PROCESSOR).and_then(|(_, name)| Self::of_name(name))
+    }
+
+    /// What the processor says.
+    fn ask() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        {
+            let vendor = core::arch::x86_64::__cpuid(0);
+            let name = [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes);
+            let version = core::arch::x86_64::__cpuid(1).eax;
+            let family = (version >> 8 & 0xf) + (version >> 20 & 0xff);
+            match (name.as_flattened(), family) {
+                (b"AuthenticAMD", 26..) => Self::Zen5,
+                (b"AuthenticAMD", _) => Self::Zen4,
+                (b"GenuineIntel", _) => Self::Intel,
+                _ => Self::Unknown,
+            }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        if cfg!(target_arch = "aarch64") { Self::Arm } else { Self::Unknown }
+    }
 }
 
-/// Which processor it is, as far as a policy asks.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Processor {
-    /// One of AMD, up to Zen 4.
-    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only CPUID tells it"))]
-    Amd,
-    /// Zen 5 (family 26) or one that came later.
-    Zen5,
-    /// Any other.
-    Other,
-}
-
-/// What [`learn_processor`] found, as a number.
-#[cfg(target_arch = "x86_64")]
+/// The family of this processor, kept as its place in the table.
 mod known {
-    use core::sync::atomic::AtomicU8;
+    use core::sync::atomic::{AtomicU8, Ordering};
 
-    pub(super) const UNKNOWN: u8 = 0;
-    pub(super) const OTHER: u8 = 1;
-    pub(super) const AMD: u8 = 2;
-    pub(super) const ZEN_5: u8 = 3;
+    use super::{Processor, TABLE};
+
+    const NOT_ASKED: u8 = u8::MAX;
+
     /// Threads that ask at the same time find the same answer, so no order is needed.
-    pub(super) static PROCESSOR: AtomicU8 = AtomicU8::new(UNKNOWN);
-}
+    static PLACE: AtomicU8 = AtomicU8::new(NOT_ASKED);
 
-/// Asks which processor this is, once: in a virtual machine CPUID may take thousands of cycles.
-#[cfg(target_arch = "x86_64")]
-#[inline]
-pub(crate) fn learn_processor() {
-    if known::PROCESSOR.load(core::sync::atomic::Ordering::Relaxed) == known::UNKNOWN {
-        ask();
+    pub(super) fn processor() -> Processor {
+        match TABLE.get(usize::from(PLACE.load(Ordering::Relaxed))) {
+            Some((processor, ..)) => *processor,
+            None => ask(),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn ask() -> Processor {
+        #[cfg(feature = "std")]
+        let named = std::env::var(super::VARIABLE).ok().as_deref().and_then(Processor::of_variable);
+        #[cfg(not(feature = "std"))]
+        let named = None;
+        let processor = named.unwrap_or_else(Processor::ask);
+        PLACE.store(processor as u8, Ordering::Relaxed);
+        processor
     }
 }
 
-/// The processor, if it [was asked](learn_processor).
-#[cfg(target_arch = "x86_64")]
-#[inline]
-fn known_processor() -> Processor {
-    match known::PROCESSOR.load(core::sync::atomic::Ordering::Relaxed) {
-        known::ZEN_5 => Processor::Zen5,
-        known::AMD => Processor::Amd,
-        _ => Processor::Other,
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_in_the_order_of_the_enumeration() {
+        for (place, processor) in Processor::all().enumerate() {
+            assert_eq!(processor as usize, place);
+            assert_eq!(Processor::of_name(processor.name()), Some(processor));
+        }
     }
-}
 
-#[cfg(target_arch = "x86_64")]
-#[cold]
-#[inline(never)]
-fn ask() {
-    let vendor = core::arch::x86_64::__cpuid(0);
-    let name = [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes);
-    let version = core::arch::x86_64::__cpuid(1).eax;
-    let family = (version >> 8 & 0xf) + (version >> 20 & 0xff);
-    let found = match (name.as_flattened(), family) {
-        (b"AuthenticAMD", 26..) => known::ZEN_5,
-        (b"AuthenticAMD", _) => known::AMD,
-        _ => known::OTHER,
-    };
-    known::PROCESSOR.store(found, core::sync::atomic::Ordering::Relaxed);
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn learn_processor() {}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn known_processor() -> Processor {
-    Processor::Other
+    /// Each way is taken and left by some processor of this architecture, so that tests of all forms reach both.
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn every_way_is_taken_and_left() {
+        for way in [MATRICES, PAIRS, JOINED, THREE, FEW_LANES] {
+            let taken = |processor: Processor| processor.ways().0 & way != 0;
+            assert!(Processor::possible().any(taken), "{way}");
+            assert!(!Processor::possible().all(taken), "{way}");
+        }
+    }
 }

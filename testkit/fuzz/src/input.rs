@@ -60,8 +60,8 @@ pub(crate) fn cuts<'a>(
     Ok(pieces)
 }
 
-/// One of the levels that the processor has.
+/// One of the levels that the processor has, in one of its forms.
 pub(crate) fn level(u: &mut Unstructured<'_>) -> Result<AesLevel> {
-    let levels = AesLevel::available();
-    Ok(*u.choose(&levels)?)
+    let forms: Vec<_> = AesLevel::available().into_iter().flat_map(AesLevel::forms).collect();
+    Ok(*u.choose(&forms)?)
 }

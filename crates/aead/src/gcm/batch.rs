@@ -15,7 +15,7 @@
 
 use core::{mem, ptr};
 
-use lanelock_isa::{AesClmul, AesLevel, Blocks, Kernel, Policy, WIDEST};
+use lanelock_isa::{AesClmul, AesLevel, Blocks, Kernel, WIDEST};
 
 use super::{
     Gcm, GcmKey,
@@ -68,7 +68,7 @@ fn side_by_side<C: SizedCipher, const SEAL: bool>(
 ) -> bool {
     let found = Found::new(messages, level);
     let gain = 4 * found.count >= 3 * messages.len()
-        && (found.one_key || Policy::host().joins_lanes_cheaply());
+        && (found.one_key || level.ways().joins_lanes_cheaply());
     if found.count < few() || !(gain || prefers_lanes()) {
         return false;
     }
@@ -114,7 +114,7 @@ fn pays<C: SizedCipher>(messages: &[Message<'_, Gcm<C>>], level: AesLevel) -> bo
     let text = first.data.len();
     let one_key = sample.iter().all(|message| ptr::eq(message.key, first.key));
     let with_aad = !first.aad.is_empty();
-    let gain = if Policy::host().joins_lanes_cheaply() {
+    let gain = if level.ways().joins_lanes_cheaply() {
         one_key || with_aad || sample.iter().any(|message| message.data.len() != text)
     } else {
         messages.len() >= 3 * FEW && one_key && with_aad
@@ -462,7 +462,7 @@ mod tests {
     #[test]
     fn where_lanes_pay() {
         for level in AesLevel::available().into_iter().filter(|level| has_lanes(*level)) {
-            let cheap = Policy::host().joins_lanes_cheaply();
+            let cheap = level.ways().joins_lanes_cheaply();
             for (keys, gain) in [(1, true), (32, cheap)] {
                 let gains = |count, bytes| {
                     with_messages(make(level), keys, count, bytes, |messages| pays(messages, level))
@@ -490,7 +490,7 @@ mod tests {
                     message.key = first.key;
                 }
                 assert!(pays(messages, level), "{level}");
-                let cheap = Policy::host().joins_lanes_cheaply();
+                let cheap = level.ways().joins_lanes_cheaply();
                 assert_eq!(side_by_side::<_, true>(messages, level), cheap, "{level}");
             });
         }

@@ -3,8 +3,8 @@
 use core::marker::PhantomData;
 
 use lanelock_isa::{
-    AesClmul, AesLevel, Block, Kernel, LaneBuffers, MOST_LANES, Part, Policy, WIDEST, wipe,
-    wipe_stack, wipe_values,
+    AesClmul, AesLevel, Block, Kernel, LaneBuffers, MOST_LANES, Part, WIDEST, wipe, wipe_stack,
+    wipe_values,
 };
 
 use super::{
@@ -36,7 +36,7 @@ pub struct ChainWork<'s, 'k, D, const P: usize, C: Cipher> {
 }
 
 /// Runs of the longest chain from which on four vectors with keys of their own and results to write are faster than
-/// eight where [`Policy::loads_limit_lanes`]. Of shorter chains either takes the same time.
+/// eight where [`Ways::loads_limit_lanes`](lanelock_isa::Ways::loads_limit_lanes). Of shorter chains either takes the same time.
 const LONG_WITH_KEYS: usize = 64;
 
 /// How the lanes are to be run.
@@ -81,7 +81,7 @@ impl Flight {
                 && K::Data::WRITES
                 && self.level.width() == WIDEST
                 && self.extent.longest >= LONG_WITH_KEYS
-                && Policy::host().loads_limit_lanes();
+                && self.level.ways().loads_limit_lanes();
             if four_vectors {
                 flight.most = 4 * WIDEST;
             }

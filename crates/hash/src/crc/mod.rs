@@ -8,7 +8,7 @@ mod polynomial;
 
 use core::fmt;
 
-use lanelock_isa::{AesLevel, LevelError, matrices_are_fast};
+use lanelock_isa::{AesLevel, LevelError};
 
 use fold::Update;
 use lanelock_core::parts::default_level;
@@ -145,7 +145,7 @@ fn update(level: AesLevel, constants: &Constants, value: u64, data: &[u8]) -> u6
     }
     let update = Update { polynomial, value, data };
     match matrices {
-        Some(matrices) if data.len() >= WORTH_IT && matrices_are_fast(level) => {
+        Some(matrices) if data.len() >= WORTH_IT && level.ways().matrices_are_fast() => {
             level.run(UpdateByMatrices { matrices, update })
         }
         _ => level.run(update),

@@ -14,6 +14,7 @@ mod neon;
 
 use core::arch::aarch64::uint8x16_t;
 
+use crate::policy::{Processor, Ways};
 use crate::slices::{first, first_mut};
 use crate::vectors::{WIDEST, sealed::Sealed};
 use crate::{AesRounds, Block, Blocks, Clmul, Kernel, Part, Windows};
@@ -27,7 +28,7 @@ macro_rules! level {
     ) => {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-        pub struct $token(());
+        pub struct $token(Ways);
 
         impl $token {
             /// The CPU features that this level requires.
@@ -36,7 +37,13 @@ macro_rules! level {
             pub(crate) fn detect() -> Option<Self> {
                 // Big-endian processors number the lanes of a vector from the other end.
                 let little = cfg!(target_endian = "little");
-                (little && crate::policy::has_features!($($feature),+)).then_some(Self(()))
+                (little && crate::policy::has_features!($($feature),+))
+                    .then(|| Self(Processor::host().ways().of_blocks(1)))
+            }
+
+            /// The same on a processor of these ways.
+            pub(crate) fn with_ways(self, ways: Ways) -> Self {
+                Self(ways.of_blocks(1))
             }
 
             /// Runs `kernel` with this level's instructions.
@@ -62,6 +69,11 @@ macro_rules! level {
             #[inline(always)]
             fn pair(self) -> Self {
                 self
+            }
+
+            #[inline(always)]
+            fn ways(self) -> Ways {
+                self.0
             }
 
             call_part! { $token, enable $enable }

@@ -20,6 +20,7 @@ mod s_box;
 
 use crate::block::halves;
 use crate::matrix::times_matrix;
+use crate::policy::Ways;
 use crate::vectors::{LAST, STEPS, WIDEST, sealed::Sealed};
 use crate::{AesRounds, Begun, Beside, Block, Blocks, Clmul, Kernel, Part, RoundKeys, Windows};
 use planes::{
@@ -61,6 +62,11 @@ impl<const W: usize> Blocks for Portable<W> {
     #[inline]
     fn pair(self) -> Portable<2> {
         Portable(())
+    }
+
+    #[inline]
+    fn ways(self) -> Ways {
+        Ways::NONE
     }
 
     #[inline(never)]

@@ -18,6 +18,6 @@ pub trait Clmul: Blocks {
     fn clmul_high_low(self, a: Self::V, b: Self::V) -> Self::V;
     /// Each byte of `v` times the 8 by 8 matrix over GF(2) in the same half of `matrix`: bit *i* is
     /// the parity of what the byte and the matrix's byte 7 - *i* have in common. Fast where
-    /// [`matrices_are_fast`](crate::matrices_are_fast).
+    /// [`Ways::matrices_are_fast`](crate::Ways::matrices_are_fast).
     fn times_matrix(self, v: Self::V, matrix: Self::V) -> Self::V;
 }

@@ -11,6 +11,7 @@ pub use aes::{AesRounds, Begun, Beside, LAST, RoundKeys, STEPS, double_constant}
 pub use clmul::Clmul;
 pub use window::{LaneBuffers, MOST_LANES, Row, RowMut, Window, Windows};
 
+use crate::Ways;
 use crate::{
     Block, Part,
     block::{copy_part, halves, padded},
@@ -66,6 +67,8 @@ pub trait Blocks: Copy + sealed::Sealed {
     fn narrow(self) -> Self::Narrow;
     /// The form of this level for pairs.
     fn pair(self) -> Self::Pair;
+    /// Which of two ways a kernel takes where processors differ.
+    fn ways(self) -> Ways;
 
     /// Calls a part of a kernel, as a function with this level's instructions.
     fn call<P: Part<Self>>(self, part: P) -> P::Out;

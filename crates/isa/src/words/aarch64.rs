@@ -2,8 +2,8 @@
 
 use core::arch::aarch64::{uint32x4_t, uint64x2_t};
 
-use super::{Products, Word, WordKernel, Words, level::pairs_are_fast, too_few};
-use crate::policy::has_features;
+use super::{Products, Word, WordKernel, Words, too_few};
+use crate::policy::{Processor, Ways, has_features};
 use crate::vectors::sealed::Sealed;
 
 words! {

@@ -1,19 +1,5 @@
 //! A level of words in terms of its leaves.
 
-use crate::policy::Policy;
-
-/// Whether hashes of many messages are faster with two vectors of so many bytes at once.
-pub(super) fn pairs_are_fast(bytes: usize) -> bool {
-    match bytes {
-        // With AVX-512 processors differ.
-        64 => Policy::host().waits_for_vectors(),
-        // AVX2 has 16 registers, too few for a pair.
-        32 => false,
-        // AArch64 has 32, and its instructions take two cycles or more.
-        _ => true,
-    }
-}
-
 /// Makes a token: its detection, its entry and its [`Words`] of both sizes, all from one feature list. `frame`
 /// names what prepares the frame of the entry.
 macro_rules! words {
@@ -42,15 +28,13 @@ macro_rules! words {
             pub(crate) const LANES: usize = $bytes / 4;
 
             pub(crate) fn detect() -> Option<Self> {
-                (has_features!($($feature),+)).then(|| Self {
-                    pairs: pairs_are_fast($bytes),
-                    $(limbs: $limbs::detect(),)?
-                })
+                let here = || Self { pairs: false, $(limbs: $limbs::detect(),)? };
+                (has_features!($($feature),+)).then(|| here().with_ways(Processor::host().ways()))
             }
 
-            /// The same with this answer to [`Words::pairs`].
-            pub(crate) fn with_pairs(mut self, pairs: bool) -> Self {
-                self.pairs = pairs && <Self as Words<u32>>::MANY_REGISTERS;
+            /// The same on a processor of these ways. AVX2 has 16 registers, too few for a pair.
+            pub(crate) fn with_ways(mut self, ways: Ways) -> Self {
+                self.pairs = ways.pairs_are_fast() && <Self as Words<u32>>::MANY_REGISTERS;
                 self
             }
 

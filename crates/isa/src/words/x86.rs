@@ -2,9 +2,9 @@
 
 use core::arch::x86_64::{__m256i, __m512i};
 
-use super::{Products, Word, WordKernel, Words, level::pairs_are_fast, too_few};
+use super::{Products, Word, WordKernel, Words, too_few};
 use crate::limbs::{GroupKernel, Ifma512};
-use crate::policy::has_features;
+use crate::policy::{Processor, Ways, has_features};
 use crate::vectors::sealed::Sealed;
 use crate::x86::align_stack;
 

@@ -30,12 +30,17 @@ macro_rules! traits {
 
             #[inline(always)]
             fn narrow(self) -> AesNi {
-                AesNi(())
+                AesNi(self.0)
             }
 
             #[inline(always)]
             fn pair(self) -> $pair {
-                $pair(())
+                $pair(self.0)
+            }
+
+            #[inline(always)]
+            fn ways(self) -> Ways {
+                self.0
             }
 
             call_part! { $token, enable $enable, frame align_stack }

@@ -19,6 +19,7 @@ mod zmm;
 use core::arch::x86_64::{__m128i, __m256i, __m512i};
 use core::mem::MaybeUninit;
 
+use crate::policy::{Processor, Ways};
 use crate::slices::{first, first_mut};
 use crate::vectors::{WIDEST, sealed::Sealed};
 use crate::{AesRounds, Block, Blocks, Clmul, Kernel, Part, Windows};
@@ -33,16 +34,19 @@ macro_rules! level {
     ) => {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-        pub struct $token(());
+        pub struct $token(Ways);
 
         impl $token {
             /// The CPU features that this level requires.
             pub const REQUIRES: &str = $enable;
 
             pub(crate) fn detect() -> Option<Self> {
-                // For kernels, which call nothing: see `Policy::known`.
-                crate::policy::learn_processor();
-                (crate::policy::has_features!($($feature),+)).then_some(Self(()))
+                (crate::policy::has_features!($($feature),+)).then(|| Self(Processor::host().ways().of_blocks($width)))
+            }
+
+            /// The same on a processor of these ways.
+            pub(crate) fn with_ways(self, ways: Ways) -> Self {
+                Self(ways.of_blocks($width))
             }
 
             /// Runs `kernel` with this level's instructions.

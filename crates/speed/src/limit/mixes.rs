@@ -4,7 +4,7 @@
 
 use std::hint::black_box;
 
-use lanelock_isa::{AesClmul, Beside, Block, Kernel, Policy, WIDEST};
+use lanelock_isa::{AesClmul, Beside, Block, Kernel, WIDEST};
 
 /// So many blocks fit into the first cache of every processor.
 pub(super) const BLOCKS: usize = 1280;
@@ -55,7 +55,7 @@ impl<const MODE: u8, const N: usize, const R: usize> Kernel for Mix<'_, MODE, N,
         let masks = black_box([[0x24; 16]; 8]);
         // The form of products that the engine takes: see `has_three` and `hash_has_three` in its `field`.
         let alone = matches!(MODE, GHASH | POLYVAL) && S::WIDTH < WIDEST;
-        let three = alone || S::VECTORS == 1 || Policy::known().products_are_slow();
+        let three = alone || S::VECTORS == 1 || s.ways().products_are_slow();
         for blocks in self.0.chunks_exact_mut(N * S::WIDTH * stride(MODE)) {
             let mut texts = [h; N];
             for i in 0..N {

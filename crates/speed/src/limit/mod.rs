@@ -65,7 +65,7 @@ use lanelock::{
         compression::Compression,
     },
 };
-use lanelock_isa::{Block, Kernel, matrices_are_fast};
+use lanelock_isa::{Block, Kernel};
 
 use crate::{
     clock::{self, float},
@@ -239,7 +239,7 @@ impl Limits {
             {
                 walk = Walk::Read;
                 let may = matches!(algorithm, "crc-32" | "crc-32c") && size >= LONG_CRC;
-                if may && matrices_are_fast(self.level) {
+                if may && self.level.ways().matrices_are_fast() {
                     per_byte(Quantity::Fold)
                 } else {
                     2.0 * product()

@@ -41,10 +41,10 @@ pub(crate) struct Row {
 
 /// All operations at all levels of the processor.
 pub(crate) fn rows() -> impl Iterator<Item = Row> {
-    let ciphers = AesLevel::available().into_iter().flat_map(|level| {
+    let ciphers = AesLevel::available().into_iter().flat_map(AesLevel::forms).flat_map(|level| {
         OPERATIONS
             .iter()
-            .map(move |&(name, subject)| Row::new(name, level.name(), move || subject(level)))
+            .map(move |&(name, subject)| Row::new(name, &level.to_string(), move || subject(level)))
     });
     let hashes = Levels::available().flat_map(|levels| {
         let name = format!("{} {}", levels.lanes, levels.one);

@@ -54,7 +54,7 @@ pub(crate) fn run(options: &Options) -> bool {
     let mut passed = self_test();
     declassify();
     let extent = Extent { short: options.short };
-    for level in AesLevel::available() {
+    for level in AesLevel::available().into_iter().flat_map(AesLevel::forms) {
         for (name, operation) in OPERATIONS {
             if !options.chosen(name, level.name()) {
                 continue;

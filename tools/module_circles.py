@@ -69,13 +69,27 @@ def item_end(code, at):
     return at + 1
 
 
+def for_tests_alone(attribute):
+    """Whether it is `cfg(test)`, or `cfg(all(...))` with `test` itself among the conditions."""
+    if attribute == ["cfg", "(", "test", ")"]:
+        return True
+    if attribute[:4] != ["cfg", "(", "all", "("]:
+        return False
+    depth = 0
+    for token in attribute:
+        depth += (token == "(") - (token == ")")
+        if token == "test" and depth == 2:
+            return True
+    return False
+
+
 def without_tests(code):
     """The code without the items that carry `#[cfg(test)]`."""
     out, at = [], 0
     while at < len(code):
         if code[at:at + 2] == ["#", "["]:
             end = group_end(code, at + 1)
-            if code[at + 2] == "cfg" and "test" in code[at:end] and "not" not in code[at:end]:
+            if for_tests_alone(code[at + 2:end - 1]):
                 while code[end:end + 2] == ["#", "["]:
                     end = group_end(code, end + 1)
                 at = item_end(code, end)
@@ -149,6 +163,8 @@ class Module:
                 name = code[at + 2] if token == "macro_rules" else code[at + 1]
                 self.items.add(name)
                 at += 1
+            elif code[at:at + 2] == ["extern", "crate"]:
+                at = code.index(";", at) + 1  # No block: the next one is another item's.
             elif token in {"impl", "trait", "extern"} or token == "{":
                 # Names inside are no items of the module, but paths there count.
                 opening = code.index("{", at) if "{" in code[at:] else len(code) - 1
@@ -323,6 +339,18 @@ PLANTED = {
         "one/mod.rs": "mod one; pub use one::one;",
         "one/one.rs": "pub fn one() { crate::two::two() }",
         "two.rs": "use crate::one; pub fn two() { one::one() }"}),
+    "a circle behind `extern crate`": (["one.rs", "two.rs"], {
+        "lib.rs": "extern crate alloc; mod one; mod two; pub fn f() {}",
+        "one.rs": "use crate::two::B; pub struct A(B);",
+        "two.rs": "use crate::one::A; pub struct B(A);"}),
+    "a circle in what is compiled for a feature too": (["one.rs", "two.rs"], {
+        "lib.rs": "mod one; mod two;",
+        "one.rs": "#[cfg(any(test, feature = \"x\"))] use crate::two::B; pub struct A;",
+        "two.rs": "use crate::one::A; pub struct B(A);"}),
+    "a circle in tests alone": ([], {
+        "lib.rs": "mod one; mod two;",
+        "one.rs": "#[cfg(all(test, feature = \"x\"))] use crate::two::B; pub struct A;",
+        "two.rs": "use crate::one::A; pub struct B(A);"}),
     "a parent that re-exports its children": ([], {
         "lib.rs": "mod one; mod two; pub use {one::A, two::B}; pub const C: u8 = 0; // one::f()",
         "one.rs": "use crate::C; pub struct A; pub const D: u8 = C; #[cfg(test)] mod tests { use crate::B; }",

@@ -3,63 +3,19 @@
 //! choose (P. Kocher, "Timing attacks", 1996, section 10).
 //!
 //! Of a random r the pair is r^e and 1/r modulo n. Operations that run at once never share one: a key keeps
-//! the pairs that are not in use, and an operation takes one out and puts its square back. After [`USES`] a pair is
+//! the pairs that are not in use, and an operation takes one out and puts its square back. After some uses a pair is
 //! left and another one is made.
 
 use alloc::vec::Vec;
-use core::fmt;
 use lanelock_core::parts::blinded;
-use std::sync::{Mutex, PoisonError};
 use zeroize::Zeroizing;
 
-use super::{key::PrivateKey, number};
+use super::{key::PrivateKey, number, pairs::Pair};
 use crate::{
     Error, Random,
     digits::{DIGIT, DIGIT_BITS, Digits},
     montgomery::{Modulus, Power, Product, multiply_all, public_power_all},
 };
-
-/// How many operations take a pair or its powers.
-const USES: u32 = 32;
-
-/// Both factors, modulo n and in Montgomery's form.
-pub(super) struct Pair {
-    /// r^e
-    pub(super) factor: Digits,
-    /// 1/r
-    pub(super) inverse: Digits,
-    uses: u32,
-}
-
-impl Pair {
-    /// The pair that comes after this one, of its squares.
-    pub(super) fn next(&self, factor: Digits, inverse: Digits) -> Self {
-        Self { factor, inverse, uses: self.uses + 1 }
-    }
-}
-
-/// The pairs of a key that no operation uses.
-#[derive(Default)]
-pub(super) struct Blinding(Mutex<Vec<Pair>>);
-
-impl Blinding {
-    fn take(&self) -> Option<Pair> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop()
-    }
-
-    /// Keeps a pair for another operation.
-    pub(super) fn put(&self, pair: Pair) {
-        if pair.uses < USES {
-            self.0.lock().unwrap_or_else(PoisonError::into_inner).push(pair);
-        }
-    }
-}
-
-impl fmt::Debug for Blinding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Blinding").finish_non_exhaustive()
-    }
-}
 
 /// A pair for each operation.
 ///
@@ -123,7 +79,7 @@ fn new_pairs(keys: &[&PrivateKey], random: &mut dyn Random) -> Result<Vec<Pair>,
         let mut forms = multiply_all(level, &into_form).into_iter();
         let mut pairs = Vec::with_capacity(keys.len());
         while let (Some(factor), Some(inverse)) = (forms.next(), forms.next()) {
-            pairs.push(Pair { factor, inverse, uses: 0 });
+            pairs.push(Pair::new(factor, inverse));
         }
         return Ok(pairs);
     }

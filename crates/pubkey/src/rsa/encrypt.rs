@@ -165,8 +165,7 @@ impl<K: Deref<Target = PrivateKey>> Decrypt<K> {
         if ciphertext.len() != expected {
             return Err(Error::Length { what: "the ciphertext", got: ciphertext.len(), expected });
         }
-        let number =
-            number::from_message(ciphertext, public).ok_or(Error::Range("the ciphertext"))?;
+        let number = public.number_from(ciphertext).ok_or(Error::Range("the ciphertext"))?;
         Ok(Self { key, encryption, ciphertext: ciphertext.to_vec(), number })
     }
 

@@ -6,7 +6,7 @@ use lanelock_core::parts::passed;
 use lanelock_isa::LimbLevel;
 use zeroize::Zeroizing;
 
-use super::{blinding::Blinding, number};
+use super::{number, pairs::Blinding};
 use crate::{
     Error,
     digits::{DIGIT, DIGIT_BITS, Digits, digits_from_bytes, digits_to_bytes},
@@ -100,6 +100,18 @@ impl PublicKey {
 
     pub(super) fn modulus(&self) -> &Modulus {
         &self.n
+    }
+
+    /// The number that a signature or a ciphertext is: RFC 8017, sections 5.1 and 5.2. `None` if it has not the length
+    /// of the modulus, or is not below it; both are public.
+    pub(super) fn number_from(&self, bytes: &[u8]) -> Option<Digits> {
+        let modulus = self.n.digits();
+        if bytes.len() != self.length() {
+            return None;
+        }
+        let mut number = number::zero(modulus.len());
+        digits_from_bytes(bytes, &mut number);
+        number::is_less(&number, modulus).then_some(number)
     }
 
     /// The class of its operations: see [`Operation`](crate::Operation).

@@ -45,6 +45,7 @@ mod key;
 mod mask;
 mod number;
 mod oaep;
+mod pairs;
 mod pkcs1v15;
 mod private;
 mod pss;

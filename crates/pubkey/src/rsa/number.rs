@@ -8,7 +8,7 @@ use core::hint::black_box;
 use lanelock_core::parts::passed;
 use zeroize::Zeroizing;
 
-use crate::digits::{DIGIT, DIGIT_BITS, Digits, digits_from_bytes};
+use crate::digits::{DIGIT, DIGIT_BITS, Digits};
 
 /// A number of `count` digits, zero.
 pub(super) fn zero(count: usize) -> Digits {
@@ -23,18 +23,6 @@ pub(super) fn resized(number: &[u64], count: usize) -> Digits {
         *digit = from;
     }
     digits
-}
-
-/// The number that a signature or a ciphertext is: RFC 8017, sections 5.1 and 5.2. `None` if it has not the length of
-/// the modulus, or is not below it; both are public.
-pub(super) fn from_message(bytes: &[u8], key: &super::PublicKey) -> Option<Digits> {
-    let modulus = key.modulus().digits();
-    if bytes.len() != key.length() {
-        return None;
-    }
-    let mut number = zero(modulus.len());
-    digits_from_bytes(bytes, &mut number);
-    is_less(&number, modulus).then_some(number)
 }
 
 /// All ones if `a` < `b`, else zero; the shorter one is followed by zeros.
@@ -441,7 +429,7 @@ mod tests {
     use num_bigint::BigUint;
 
     use super::*;
-    use crate::digits::digits_to_bytes;
+    use crate::digits::{digits_from_bytes, digits_to_bytes};
 
     fn big(digits: &[u64]) -> BigUint {
         let mut bytes = vec![0; (DIGIT_BITS * digits.len()).div_ceil(8)];

@@ -228,7 +228,7 @@ impl<K: Deref<Target = PublicKey>> Verify<K> {
 
     /// The signature as a number below the modulus.
     fn number(&self) -> Result<Digits, Error> {
-        number::from_message(&self.signature.0, &self.key).ok_or(Error::Signature)
+        self.key.number_from(&self.signature.0).ok_or(Error::Signature)
     }
 
     fn check(&self, number: &[u64]) -> Result<(), Error> {

@@ -58,7 +58,7 @@ check-tests: ## no test skips in silence
 
 asmcheck: ## the SIMD kernels are compiled as they are meant to be
 	@tools/setup asmcheck
-	@tools/asmcheck
+	@python3 tools/asmcheck
 
 interop: ## the tables of docs/interop.md: who decrypts what (minutes; ARGS="--write")
 	@tools/setup test

@@ -1,14 +1,6 @@
 //! The part of `hostile.rs` about movie fragments and the protection boxes in them.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::trivially_copy_pass_by_ref,
-    reason = "test helpers fail by panicking, and take box types as literals"
-)]
-
-mod common;
-
-use common::{clip, movie};
+use crate::common::{clip, movie};
 use lanelock_mp4::{
     Error, ErrorKind, Fragment, Movie, Result,
     edit::{FragmentEdit, KeepPssh, fragment_movie},

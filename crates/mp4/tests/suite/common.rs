@@ -1,7 +1,5 @@
 //! Shared by the test files: loading, and fragments of progressive clips.
 
-#![allow(dead_code, reason = "every test file uses its own part of this")]
-
 use lanelock_mp4::{
     BoxHeader, Fragment, Movie, Result, Sample,
     compose::{self, NewSample, NewTrackFragment},

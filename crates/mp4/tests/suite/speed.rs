@@ -1,17 +1,9 @@
 //! Time of the per-fragment path. Not a test of anything; run it with
-//! `cargo test --release -p lanelock-mp4 --test speed -- --ignored --nocapture`.
-
-#![allow(
-    clippy::unwrap_used,
-    clippy::trivially_copy_pass_by_ref,
-    reason = "test helpers fail by panicking, and take box types as literals"
-)]
-
-mod common;
+//! `cargo test --release -p lanelock-mp4 --test suite speed:: -- --ignored --nocapture`.
 
 use std::{hint::black_box, time::Instant};
 
-use common::{moofs, movie, vector};
+use crate::common::{moofs, movie, vector};
 use lanelock_mp4::{
     Fragment, SampleAuxTable, Subsample, SubsampleMode,
     edit::{FragmentEdit, KeepPssh, Protect, WriteAux},

@@ -1,17 +1,9 @@
 //! What sample entries and tracks say of themselves, against published examples and the answers of
 //! other programs.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::trivially_copy_pass_by_ref,
-    reason = "test helpers fail by panicking, and take box types as literals"
-)]
-
-mod common;
-
 use std::{fmt::Write as _, fs, path::Path, process::Command};
 
-use common::movie;
+use crate::common::movie;
 use lanelock_mp4::{AudioFacts, Colour, FourCc, Movie, SampleEntry, Track, TrackRole};
 use lanelock_testkit::{
     self as testkit, CLIPS, Mutator, Rng, Scratch, Watchdog,

@@ -1,13 +1,6 @@
 //! What a progressive file says of single samples is in the fragments as well: a reader that knows
 //! nothing of the library expands the boxes of both, and they must say the same.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    clippy::trivially_copy_pass_by_ref,
-    reason = "test helpers fail by panicking, say what they skip, and take box types as literals"
-)]
-
 use lanelock_mp4::{
     Error, FourCc, Fragment, Movie, Result, Sample,
     compose::{NewSample, NewTrackFragment, moof},

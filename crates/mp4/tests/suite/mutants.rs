@@ -1,15 +1,7 @@
 //! Seeded mutants of real boxes through parsing, iteration and every edit: no panic and no hang.
 //! `LANELOCK_SEED` chooses another seed, `LANELOCK_MUTANTS` another number.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::trivially_copy_pass_by_ref,
-    reason = "test helpers fail by panicking, and take box types as literals"
-)]
-
-mod common;
-
-use common::{moofs, movie, vector};
+use crate::common::{moofs, movie, vector};
 use lanelock_mp4::{
     FourCc, Fragment, Movie, Pssh, SampleAuxTable, SubsampleMode, TrackEncryption,
     edit::{

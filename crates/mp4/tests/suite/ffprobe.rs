@@ -1,16 +1,8 @@
 //! Sample tables and fragments against ffprobe's packets: position, size, times, sync.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::trivially_copy_pass_by_ref,
-    reason = "test helpers fail by panicking, and take box types as literals"
-)]
-
-mod common;
-
 use std::{fs, path::Path, process::Command};
 
-use common::{each_fragment, movie};
+use crate::common::{each_fragment, movie};
 use lanelock_mp4::Sample;
 use lanelock_testkit as testkit;
 use testkit::{FILM, ProtectedClip, Scratch, all_clips, protected_clips};
@@ -183,7 +175,7 @@ fn fragmented_by_us() {
     let path = dir.file("fragmented.mp4");
     for clip in all_clips() {
         let (name, file) = (clip.path.display(), clip.read());
-        fs::write(&path, common::fragmented(&file)).unwrap();
+        fs::write(&path, crate::common::fragmented(&file)).unwrap();
         assert!(packets(&ffmpeg, &path) == packets(&ffmpeg, &clip.path), "{name}");
     }
 }

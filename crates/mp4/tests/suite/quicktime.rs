@@ -1,13 +1,6 @@
 //! What `fragment_movie` makes of the forms of QuickTime files. The movies are built here, so that
 //! every form is there; `crates/cli/tests/quicktime.rs` does the same with files of ffmpeg.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    clippy::trivially_copy_pass_by_ref,
-    reason = "test helpers fail by panicking, say what they skip, and take box types as literals"
-)]
-
 use lanelock_mp4::{
     BoxRef, Error, ErrorKind, FourCc, Media, Movie, Result,
     edit::{fragment_movie, iso_movie},

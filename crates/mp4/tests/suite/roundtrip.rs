@@ -1,15 +1,7 @@
 //! Protecting and unprotecting gives the bytes one began with, and what lies between reads
 //! back as it was written.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::trivially_copy_pass_by_ref,
-    reason = "test helpers fail by panicking, and take box types as literals"
-)]
-
-mod common;
-
-use common::{clip, each_fragment, fragmented, movie};
+use crate::common::{clip, each_fragment, fragmented, movie};
 use lanelock_mp4::{
     Base, FourCc, Fragment, Movie, Pssh, Sample, SampleAuxTable, StoredIv, Subsample,
     SubsampleMode, TrackEncryption,
@@ -253,7 +245,7 @@ fn fragments_of_vectors_in_the_clear() {
     for ProtectedClip { clip, .. } in protected_clips() {
         let file = clip.read();
         let movie = movie(&file);
-        for (offset, moof) in common::moofs(&file) {
+        for (offset, moof) in crate::common::moofs(&file) {
             let fragment = Fragment::parse(&moof, offset, &movie, file.len() as u64).unwrap();
             let clear = FragmentEdit::new(&fragment).unprotect(KeepPssh::No).finish(7).unwrap();
             let new = offset + 7;

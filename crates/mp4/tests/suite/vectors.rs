@@ -1,14 +1,6 @@
 //! What the published vectors are known to say.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::trivially_copy_pass_by_ref,
-    reason = "test helpers fail by panicking, and take box types as literals"
-)]
-
-mod common;
-
-use common::{each_fragment, movie, vector};
+use crate::common::{each_fragment, movie, vector};
 use lanelock_mp4::{COMMON_SYSTEM_ID, FourCc};
 use lanelock_testkit::{ProtectedClip, protected_clips};
 
@@ -104,7 +96,7 @@ fn saiz_and_saio_lead_to_the_same_bytes_as_senc() {
     for ProtectedClip { clip, .. } in protected_clips() {
         let file = clip.read();
         let movie = movie(&file);
-        for (offset, moof) in common::moofs(&file) {
+        for (offset, moof) in crate::common::moofs(&file) {
             let mut hidden = moof.clone();
             for at in 0..moof.len() - 4 {
                 if &moof[at..at + 4] == b"senc" {

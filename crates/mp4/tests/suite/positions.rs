@@ -1,11 +1,7 @@
 //! Going on at a position gives the samples that the iterator would have given; a position of
 //! another track or movie does no harm.
 
-#![allow(clippy::unwrap_used, reason = "test helpers fail by panicking")]
-
-mod common;
-
-use common::{clip, movie};
+use crate::common::{clip, movie};
 use lanelock_mp4::{Error, Movie, Sample, SamplePosition, Samples};
 use lanelock_testkit::{
     Mutator, Rng, Watchdog, all_clips,

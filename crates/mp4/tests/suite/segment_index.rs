@@ -1,13 +1,9 @@
 //! Segment indexes made for a file: they read back, they say where the fragments are, and ffmpeg
 //! takes them for complete.
 
-#![allow(clippy::unwrap_used, reason = "test helpers fail by panicking")]
-
-mod common;
-
 use std::{fs, iter, path::Path, process::Command};
 
-use common::{boxes, bytes_of, fragmented, moofs, movie, vector};
+use crate::common::{boxes, bytes_of, fragmented, moofs, movie, vector};
 use lanelock_mp4::{
     BoxHeader, ErrorKind, FourCc, Fragment, SampleAuxTable, Subsample, SubsampleMode,
     TrackEncryption,

@@ -1,15 +1,7 @@
 //! Taking protection away and protecting anew in one edit gives what two edits give one after the
 //! other.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::trivially_copy_pass_by_ref,
-    reason = "test helpers fail by panicking, and take box types as literals"
-)]
-
-mod common;
-
-use common::{clip, fragmented, moofs, movie};
+use crate::common::{clip, fragmented, moofs, movie};
 use lanelock_mp4::{
     ErrorKind, Fragment, Movie, Pssh, SampleAuxTable, StoredIv, Subsample, SubsampleMode,
     TrackEncryption,

@@ -1,17 +1,9 @@
 //! Two other parsers on the same bytes: mp4-atom for sample tables and runs, mp4forge for
 //! protection boxes. Only what each of them is known to read right is compared.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::trivially_copy_pass_by_ref,
-    reason = "test helpers fail by panicking, and take box types as literals"
-)]
-
-mod common;
-
 use std::io::Cursor;
 
-use common::{boxes, bytes_of, each_fragment, movie};
+use crate::common::{boxes, bytes_of, each_fragment, movie};
 use lanelock_mp4::Sample;
 use lanelock_testkit::{ProtectedClip, all_clips, protected_clips, skip};
 use mp4_atom::{Decode, Moof, Moov, StszSamples};

@@ -2,15 +2,7 @@
 //! `hostile_fragments.rs`): they must give an error that names
 //! the box, or be read right; never a panic, a hang or an allocation beyond the input.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::trivially_copy_pass_by_ref,
-    reason = "test helpers fail by panicking, and take box types as literals"
-)]
-
-mod common;
-
-use common::{boxes, clip, moofs, movie, vector};
+use crate::common::{boxes, clip, moofs, movie, vector};
 use lanelock_mp4::{
     BoxRef, Error, ErrorKind, FourCc, Fragment, MAX_DEPTH, Movie, Result, Sample,
     edit::{KeepPssh, fragment_movie, unprotect_movie},

@@ -1,11 +1,9 @@
 //! VVC: slice header lengths as FFmpeg finds them, in committed clips and in streams of a folder.
 
-mod map_support;
-
+use crate::map_support::mp4::Clip;
+use crate::map_support::{bits::unit, map, mapper};
 use lanelock_cenc::map::{Alignment, Mapper};
 use lanelock_testkit::{EXPERIMENTAL_CLIPS, Scratch, ffmpeg, folder_named_by, skip, small_clip};
-use map_support::mp4::Clip;
-use map_support::{bits::unit, map, mapper};
 use std::path::Path;
 use std::process::Command;
 

@@ -1,17 +1,15 @@
 //! Maps of hand-made streams, whose slice header lengths are known because a bit writer made them:
 //! random walks through the syntax tables, and single cases for what must be refused.
 
-mod map_support;
-
+use crate::map_support::bits::{self, avcc, hvcc, unit};
+use crate::map_support::mp4::{Clip, Codec};
+use crate::map_support::opinion::Opinion;
+use crate::map_support::tiny::{tiny_avcc, tiny_pps, tiny_slice, tiny_sps};
+use crate::map_support::{avc, hevc, map};
 use lanelock_cenc::map::{
     Alignment, MapError, Mapper, ParameterSet, Subsample, UnitPlace, max_entries,
 };
 use lanelock_testkit::Rng;
-use map_support::bits::{self, avcc, hvcc, unit};
-use map_support::mp4::{Clip, Codec};
-use map_support::opinion::Opinion;
-use map_support::tiny::{tiny_avcc, tiny_pps, tiny_slice, tiny_sps};
-use map_support::{avc, hevc, map};
 
 const EXACT: Alignment = Alignment::Exact;
 
@@ -71,7 +69,7 @@ impl Tally {
             })
             .collect();
         let clip = Clip { codec, configuration, units: vec![unit(&nals)] };
-        let mut mapper = map_support::mapper(&clip);
+        let mut mapper = crate::map_support::mapper(&clip);
         assert_eq!(map(&mut mapper, &clip.units[0], EXACT), Ok(want.clone()), "{clip:02x?}");
         self.slices += slices.len();
         self.escaped += slices

@@ -1,12 +1,8 @@
 //! The rules of MPDs find planted faults, each by its clause.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod support;
-
+use crate::support::*;
 use lanelock_manifest::{DashOptions, Presentation, Template, dash};
 use lanelock_testkit::dash_rules;
-use support::*;
 
 /// Replaces the first `from` in an MPD, and says which rules are broken then.
 fn with(film: &Presentation, template: Template, from: &str, to: &str) -> Vec<String> {

@@ -1,16 +1,12 @@
 //! The MPD, read back by another program's parser.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod support;
-
+use crate::support::*;
 use dash_mpd_core::{AdaptationSet, ContentProtection, MPD, Representation, parse};
 use lanelock_manifest::{
     DashOptions, Error, Files, HlsOptions, Media, Presentation, SwitchingSet, Template, Text,
     Track, UsedBy, Video, VideoRange, dash, hls,
 };
 use lanelock_testkit::dash_rules;
-use support::*;
 
 fn read(presentation: &Presentation) -> MPD {
     parse(&dash(presentation, &DashOptions::default()).unwrap()).unwrap()

@@ -1,5 +1,4 @@
 //! Presentations for tests, and the sizes of the files that they describe.
-#![allow(dead_code, reason = "each test uses a part")]
 
 use std::collections::BTreeMap;
 

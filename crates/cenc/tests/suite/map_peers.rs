@@ -4,16 +4,14 @@
 //! The streams: the clips of the test kit, what ffmpeg makes here with the coding tools that shape slice
 //! headers, and the clips in the folder named by `LANELOCK_MAP_CLIPS`.
 
-mod map_support;
-
+use crate::map_support::bits::Bits;
+use crate::map_support::mp4::{Clip, Codec};
+use crate::map_support::opinion::Opinion;
+use crate::map_support::{map, mapper, shaka};
 use lanelock_cenc::map::{self, Alignment, Subsample};
 use lanelock_testkit::{
     FILM, Scratch, clips, codec_clip, ffmpeg, folder_named_by, is_long, shaka_packager, skip,
 };
-use map_support::bits::Bits;
-use map_support::mp4::{Clip, Codec};
-use map_support::opinion::Opinion;
-use map_support::{map, mapper, shaka};
 use std::path::Path;
 use std::process::Command;
 

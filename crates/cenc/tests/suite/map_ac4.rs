@@ -1,10 +1,8 @@
 //! AC-4: tables of contents of every form, written by hand.
 
-mod map_support;
-
+use crate::map_support::{ac4, bits::Bits, map};
 use lanelock_cenc::map::{Alignment, MapError, Mapper, Subsample};
 use lanelock_testkit::{Rng, mutants};
-use map_support::{ac4, bits::Bits, map};
 
 #[test]
 fn contents_are_clear() {

@@ -1,14 +1,10 @@
 //! The rules of playlists find planted faults, each by its section.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod support;
-
 use std::collections::BTreeMap;
 
+use crate::support::*;
 use lanelock_manifest::{HlsOptions, Presentation, hls};
 use lanelock_testkit::hls_rules;
-use support::*;
 
 /// Replaces the first `from` in a playlist, and says which rules are broken then.
 fn with(film: &Presentation, name: &str, from: &str, to: &str) -> Vec<String> {

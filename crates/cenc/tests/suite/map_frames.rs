@@ -1,14 +1,12 @@
 //! Maps of AV1 and VP9: random headers, which `cros-codecs` reads as well, and single cases for what must
 //! be clear or refused.
 
-mod map_support;
-
+use crate::map_support::bits::Bits;
+use crate::map_support::mp4::{Clip, Codec};
+use crate::map_support::opinion::Opinion;
+use crate::map_support::{map, mapper};
 use lanelock_cenc::map::{Alignment, MapError, Mapper, Subsample, UnitPlace, UnitSource};
 use lanelock_testkit::{Rng, small_clip};
-use map_support::bits::Bits;
-use map_support::mp4::{Clip, Codec};
-use map_support::opinion::Opinion;
-use map_support::{map, mapper};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 const EXACT: Alignment = Alignment::Exact;

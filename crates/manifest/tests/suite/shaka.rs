@@ -1,11 +1,8 @@
 //! Segments, keys and manifests that Shaka Packager made: its manifests by the rules, and ours of its segments.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod support;
-
 use std::{fs, path::Path, process::Command};
 
+use crate::support::*;
 use base64ct::{Base64, Encoding as _};
 use dash_mpd_core::{AdaptationSet, MPD, parse};
 use lanelock_manifest::{
@@ -13,7 +10,6 @@ use lanelock_manifest::{
     Track, Video, dash, hls,
 };
 use lanelock_testkit::{Scratch, dash_rules, hls_rules, shaka_packager, small_clip};
-use support::*;
 
 /// Packages a clip with audio and video, each in a folder of its own with two segments.
 fn package(packager: &Path, folder: &Path) {

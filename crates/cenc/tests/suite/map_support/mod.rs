@@ -1,5 +1,4 @@
-//! What the map tests share. Every test binary uses a part of it.
-#![allow(dead_code, reason = "each test binary uses a part")]
+//! What the map tests share.
 
 pub(crate) mod ac4;
 pub(crate) mod avc;

@@ -1,11 +1,8 @@
 //! Playlists, read back by another program's parser.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod support;
-
 use std::collections::BTreeMap;
 
+use crate::support::*;
 use lanelock_manifest::{
     Error, HlsOptions, Presentation, Protection, ProtectionSpan, ProtectionSystem, SwitchingSet,
     Text, Track, UsedBy, hls,
@@ -15,7 +12,6 @@ use m3u8_rs::{
     AlternativeMediaType, KeyMethod, MasterPlaylist, MediaPlaylist, MediaPlaylistType,
     VariantStream,
 };
-use support::*;
 
 fn written(film: &Presentation) -> BTreeMap<String, String> {
     hls(film, &HlsOptions::default()).expect("playlists").into_iter().collect()

@@ -1,12 +1,10 @@
 //! Damaged access units and configurations: a map or an error, never a hang or a panic.
 
-mod map_support;
-
+use crate::map_support::bits::unit;
+use crate::map_support::mp4::{Clip, Codec};
+use crate::map_support::{mapper_of, seeds};
 use lanelock_cenc::map::{Alignment, Subsample};
 use lanelock_testkit::{Mutator, Rng, Watchdog, mutants};
-use map_support::bits::unit;
-use map_support::mp4::{Clip, Codec};
-use map_support::{mapper_of, seeds};
 
 const MUTANTS: usize = 120_000;
 
@@ -89,7 +87,7 @@ fn damaged(rng: &mut Rng, clips: &[Clip], count: usize) {
 fn noise() {
     let mut rng = Rng::from_env("noise");
     let clips = seeds(&mut rng);
-    let mut mappers: Vec<_> = clips.iter().map(map_support::mapper).collect();
+    let mut mappers: Vec<_> = clips.iter().map(crate::map_support::mapper).collect();
     let mut out = Vec::new();
     let watchdog = Watchdog::new();
     for number in 0..mutants(MUTANTS) {

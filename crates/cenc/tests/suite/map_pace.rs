@@ -1,11 +1,9 @@
 //! How long a map takes. A measurement, not a test:
-//! `cargo test --release -p lanelock-cenc --test map_pace -- --ignored --nocapture`.
+//! `cargo test --release -p lanelock-cenc --test suite map_pace:: -- --ignored --nocapture`.
 
-mod map_support;
-
+use crate::map_support::mp4::Clip;
 use lanelock_cenc::map::Alignment;
 use lanelock_testkit::longest_clip;
-use map_support::mp4::Clip;
 use std::time::Instant;
 
 #[test]
@@ -13,7 +11,7 @@ use std::time::Instant;
 fn pace() {
     for name in ["avc.mp4", "avc_slices.mp4", "hevc.mp4", "av1.mp4", "av1_tiles.mp4", "vp9.mp4"] {
         let clip = Clip::read(&longest_clip(name));
-        let mut mapper = map_support::mapper(&clip);
+        let mut mapper = crate::map_support::mapper(&clip);
         let mut out = Vec::new();
         let mut best = f64::INFINITY;
         for _ in 0..200 {

@@ -1,15 +1,13 @@
 //! Maps of access units that come in pieces: the same as of units in memory, from a small part of
 //! their bytes.
 
-mod map_support;
-
+use crate::map_support::bits::{Bits, avcc, hvcc, unit};
+use crate::map_support::mp4::Clip;
+use crate::map_support::tiny::{tiny_avcc, tiny_slice, tiny_sps};
+use crate::map_support::{avc, hevc, mapper_of, seeds};
 use core::ops::Range;
 use lanelock_cenc::map::{Alignment, MapError, Mapper, Subsample, UnitBytes};
 use lanelock_testkit::{Mutator, Rng, Watchdog, longest_clip, mutants};
-use map_support::bits::{Bits, avcc, hvcc, unit};
-use map_support::mp4::Clip;
-use map_support::tiny::{tiny_avcc, tiny_slice, tiny_sps};
-use map_support::{avc, hevc, mapper_of, seeds};
 
 const MUTANTS: usize = 20_000;
 const EXACT: Alignment = Alignment::Exact;
@@ -80,7 +78,7 @@ impl Both {
     }
 
     fn of(clip: &Clip) -> Self {
-        Self::new(map_support::mapper(clip))
+        Self::new(crate::map_support::mapper(clip))
     }
 
     /// The map, and the ranges that were asked for.

@@ -18,6 +18,7 @@
 //! - Rules that a program can check of manifests, each with its clause: [`dash_rules()`],
 //!   [`hls_rules()`].
 //! - A server of objects, with faults on demand: [`object_server`].
+//! - A process of its own for a test that measures it: [`alone()`].
 //! - [`Scratch`] folders, and a [`Watchdog`] for what might never end.
 //! - Buffers between unmapped pages, with the feature `guard`: `guard::Guarded`.
 //! - [`hex`] and [`unhex`].
@@ -27,6 +28,7 @@
 #![cfg_attr(not(feature = "guard"), forbid(unsafe_code))]
 #![cfg_attr(feature = "guard", deny(unsafe_code))]
 
+mod alone;
 pub mod boxes;
 mod dash_rules;
 mod environment;
@@ -44,6 +46,7 @@ mod text;
 mod vectors;
 mod watchdog;
 
+pub use alone::alone;
 pub use dash_rules::dash_rules;
 pub use environment::{
     ffmpeg, ffprobe, folder_named_by, is_emulated, is_long, moto_server, repository, script,

@@ -1,18 +1,15 @@
 //! Every byte of the media data is accounted for: what may refer to it, what may not share it, and what
 //! is kept on request.
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod support;
 
 use std::fs;
 
+use crate::support::*;
 use lanelock_mp4::{
     Sample,
     compose::{NewSample, NewTrackFragment, moof},
 };
 use lanelock_packager::{Layout, Quiet, Scheme, Selector, UnclaimedPolicy, check_keys};
 use lanelock_testkit::boxes::{boxed, find, full, grow, word, words};
-use support::*;
 
 /// What stands in the media data beside samples.
 const MORE: &[u8] = b"thirty bytes of something else";

@@ -1,10 +1,7 @@
 //! Pipes as sources and sinks: slow ones, ones that end anywhere, ones whose other end goes away. What
 //! comes out is what comes out of memory.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod io_support;
-
-use io_support::{CLIPS, Fault, TestSink, Verb, clip, encrypt_options};
+use crate::io_support::{CLIPS, Fault, TestSink, Verb, clip, encrypt_options};
 use lanelock_packager::io::{
     FileSink, MemorySink, MemorySource, PipeSink, PipeSource, Source, WriteOrder,
 };
@@ -55,7 +52,7 @@ fn pipe<R: Read + Send>(reader: R) -> PipeSource<R> {
 /// Fragmented files and what is done to them: clear ones are encrypted, encrypted ones decrypted and
 /// encrypted anew.
 fn cases() -> Vec<(String, Vec<u8>, Verb)> {
-    io_support::cases().into_iter().filter(|(name, ..)| name.contains('.')).collect()
+    crate::io_support::cases().into_iter().filter(|(name, ..)| name.contains('.')).collect()
 }
 
 /// To memory, indexes are kept; only from a pipe to an ordered sink they are not.
@@ -201,7 +198,7 @@ fn writers_that_go_away() {
 #[test]
 fn readers_that_go_away() {
     let watchdog = Watchdog::new();
-    for (name, bytes, verb) in io_support::cases() {
+    for (name, bytes, verb) in crate::io_support::cases() {
         for len in [0, 1, 500, 1500] {
             watchdog.begins(format!("{name}, {len} bytes"));
             let (mut reader, writer) = io::pipe().unwrap();
@@ -255,7 +252,7 @@ fn ordered_sinks_get_what_files_get() {
     let watchdog = Watchdog::new();
     let scratch = Scratch::new();
     let output = scratch.file("out.mp4");
-    for (name, bytes, verb) in io_support::cases() {
+    for (name, bytes, verb) in crate::io_support::cases() {
         let source = MemorySource::new("memory", &bytes[..]);
         let sink = FileSink::create(&output, &[]).unwrap();
         verb.run(&source, Box::new(sink), 2).unwrap();

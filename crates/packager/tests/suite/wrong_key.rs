@@ -1,9 +1,7 @@
 //! Wrong keys through the library: the error and what is in it, the reports of `check_keys`, and what
 //! observers hear.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support;
-
+use crate::support::{AVC, Trak, Warnings, movie, progressive, renamed};
 use lanelock_mp4::{Fragment, Movie, Pssh, edit::FragmentEdit, load, top_level};
 use lanelock_packager::{
     DecryptOptions, EncryptOptions, Error, Iv, Key, KeyMap, KeyVerdict, Layout, Quiet, Scheme,
@@ -12,11 +10,10 @@ use lanelock_packager::{
 use lanelock_testkit::Scratch;
 use std::fs;
 use std::path::{Path, PathBuf};
-use support::{AVC, Trak, Warnings, movie, progressive, renamed};
 
-const AAC: &[u8] = include_bytes!("fixtures/aac.mp4");
-const AAC_FRAGMENTED: &[u8] = include_bytes!("fixtures/aac.frag.mp4");
-const AVC_AAC: &[u8] = include_bytes!("fixtures/avc_aac.mp4");
+const AAC: &[u8] = include_bytes!("../fixtures/aac.mp4");
+const AAC_FRAGMENTED: &[u8] = include_bytes!("../fixtures/aac.frag.mp4");
+const AVC_AAC: &[u8] = include_bytes!("../fixtures/avc_aac.mp4");
 const VIDEO: [u8; 16] = [0x11; 16];
 const AUDIO: [u8; 16] = [0x33; 16];
 

@@ -1,17 +1,14 @@
 //! Where the fragments begin that progressive files are cut into.
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod support;
 
 use std::time::Duration;
 
 use std::sync::Arc;
 
+use crate::support::*;
 use lanelock_packager::{
     EncryptOptions, IndexPolicy, MoviePlan, PlanOptions, Quiet, Scheme, Selector, io::MemorySource,
 };
 use lanelock_testkit::boxes::{all, find, full, grow, word};
-use support::*;
 
 const AUDIO: Trak =
     Trak { handler: b"soun", format: b"Opus", config: b"", sample: &[7; 40], count: 20 };

@@ -1,11 +1,8 @@
 //! Forms of fragments that few writers make: bases of data offsets, several track fragments of a track in
 //! one `moof`, and boxes of protection that clear tracks have left.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod io_support;
-mod support;
-
-use io_support::Verb;
+use crate::io_support::Verb;
+use crate::support::{AAC, AVC_AAC_FRAGMENTS, Place, Warnings, keys, options, samples, says};
 use lanelock_mp4::top_level;
 use lanelock_packager::{
     IndexPolicy, Layout, MoviePlan, PlanOptions, Protection, Scheme, SegmentEncryptor, Selector,
@@ -17,7 +14,6 @@ use lanelock_testkit::{
     fragments::{FragmentForm, OffsetBase, refragmented, segments},
 };
 use std::sync::Arc;
-use support::{AAC, AVC_AAC_FRAGMENTS, Place, Warnings, keys, options, samples, says};
 
 const BASES: [OffsetBase; 4] =
     [OffsetBase::Moof, OffsetBase::Mdat, OffsetBase::File, OffsetBase::Previous];

@@ -1,5 +1,4 @@
 //! What several test files share: clips, and the way from their bytes to those of the output.
-#![allow(dead_code, reason = "each test binary uses a part")]
 
 use std::{collections::BTreeMap, fs, mem, path::PathBuf, sync::Mutex};
 

@@ -1,7 +1,4 @@
 //! Packages with both schemes: each has the files that a package with it alone has, from one read.
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod support;
 
 use std::{
     collections::BTreeMap,
@@ -13,6 +10,7 @@ use std::{
     time::Duration,
 };
 
+use crate::support::{AVC, AVC_AAC, HEVC_FRAGMENTS};
 use lanelock_mp4::ReadAt;
 use lanelock_packager::{
     EncryptOptions, Iv, Key, KeyMap, Quiet, Scheme, Selector,
@@ -21,7 +19,6 @@ use lanelock_packager::{
     package::{Package, PackageOptions, PackageSummary, Storage},
 };
 use lanelock_testkit::{dash_rules, hls_rules, unhex};
-use support::{AVC, AVC_AAC, HEVC_FRAGMENTS};
 
 /// Counts the bytes that are read of it.
 struct Counted {

@@ -1,6 +1,5 @@
 //! Segments of a planned movie: the bytes that the whole file has, in any order, from many threads, at
 //! the cost of each alone.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::{
     io,
@@ -27,9 +26,9 @@ use lanelock_testkit::{
 };
 
 const SCHEMES: [Scheme; 4] = [Scheme::Cenc, Scheme::Cens, Scheme::Cbc1, Scheme::Cbcs];
-const AVC_AAC_FRAGMENTS: &[u8] = include_bytes!("fixtures/avc_aac.frag.mp4");
-const AVC_AAC_SIDX: &[u8] = include_bytes!("fixtures/avc_aac.sidx.mp4");
-const HEVC_FRAGMENTS: &[u8] = include_bytes!("fixtures/hevc.frag.mp4");
+const AVC_AAC_FRAGMENTS: &[u8] = include_bytes!("../fixtures/avc_aac.frag.mp4");
+const AVC_AAC_SIDX: &[u8] = include_bytes!("../fixtures/avc_aac.sidx.mp4");
+const HEVC_FRAGMENTS: &[u8] = include_bytes!("../fixtures/hevc.frag.mp4");
 
 const fn is_shared<T: Send + Sync + 'static>() {}
 const _: () = is_shared::<MoviePlan>();

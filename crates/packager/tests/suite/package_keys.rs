@@ -1,11 +1,13 @@
 //! Packages with keys that change, clear leads and keys by the size of pictures: what manifests say of a segment is
 //! what the segment says, and all samples come back.
-#![allow(clippy::unwrap_used, clippy::case_sensitive_file_extension_comparisons, reason = "tests")]
-
-mod support;
+#![allow(
+    clippy::case_sensitive_file_extension_comparisons,
+    reason = "names are as they are written"
+)]
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
+use crate::support::joined;
 use base64ct::{Base64, Encoding as _};
 use lanelock_packager::{
     ClearLead, DecryptOptions, EncryptOptions, Key, KeyLine, KeyMap, KeyPeriods, PictureClass,
@@ -18,7 +20,6 @@ use lanelock_testkit::{
     boxes::{all, child, children, descend, media},
     dash_rules, gop_clip, hls_rules,
 };
-use support::joined;
 
 type Objects = BTreeMap<String, Vec<u8>>;
 

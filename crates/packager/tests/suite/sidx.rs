@@ -1,5 +1,4 @@
 //! Segment indexes: made with new fragments, kept, rebuilt and left out for fragmented input.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::{
     collections::BTreeMap,
@@ -28,8 +27,8 @@ use lanelock_testkit::{
 };
 
 const SCHEMES: [Scheme; 4] = [Scheme::Cenc, Scheme::Cens, Scheme::Cbc1, Scheme::Cbcs];
-const AVC_AAC_FRAGMENTS: &[u8] = include_bytes!("fixtures/avc_aac.frag.mp4");
-const AVC_AAC_SIDX: &[u8] = include_bytes!("fixtures/avc_aac.sidx.mp4");
+const AVC_AAC_FRAGMENTS: &[u8] = include_bytes!("../fixtures/avc_aac.frag.mp4");
+const AVC_AAC_SIDX: &[u8] = include_bytes!("../fixtures/avc_aac.sidx.mp4");
 const KEY: [u8; 16] = [2; 16];
 
 fn options(scheme: Scheme) -> EncryptOptions {

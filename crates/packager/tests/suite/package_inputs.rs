@@ -1,18 +1,16 @@
 //! Inputs of `package` with tracks that streams do not have, and options that cannot be: what is left out is
 //! told, and all else is refused before anything is written.
-#![allow(clippy::unwrap_used, clippy::trivially_copy_pass_by_ref, reason = "tests")]
-
-mod support;
+#![allow(clippy::trivially_copy_pass_by_ref, reason = "helpers take box types as literals")]
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use crate::support::{AAC, AVC, Trak, Warnings, progressive};
 use lanelock_mp4::TrackKind;
 use lanelock_packager::{
     io::{MemoryFolder, MemorySource, Source},
     package::{Package, PackageOptions, Storage, TrackProperties, TrackRule},
 };
 use lanelock_testkit::boxes::{find, grow, word};
-use support::{AAC, AVC, Trak, Warnings, progressive};
 
 type Objects = BTreeMap<String, Vec<u8>>;
 

@@ -1,8 +1,5 @@
 //! Nothing leaves unprotected: tracks of every handler, media data that nothing refers to, input that
 //! changes, initialization segments alone.
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod support;
 
 use std::{
     fs,
@@ -11,13 +8,13 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use crate::support::*;
 use lanelock_mp4::{BoxRef, item_extents, load, top_level};
 use lanelock_packager::{
     EncryptOptions, Iv, KeyMap, Layout, Observer, Quiet, Scheme, SegmentEncryptor, Selector,
     UnclaimedPolicy, decrypt_file, encrypt_file, encrypt_segment, inspect_file,
     io::{FileSource, MemorySink, MemorySource, Source as _},
 };
-use support::*;
 
 /// Image sequences and auxiliary video are encrypted like any video of their codec.
 #[test]

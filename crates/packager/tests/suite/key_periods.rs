@@ -1,6 +1,5 @@
 //! Keys that change, clear leads, and keys by the size of pictures: what each fragment says, and that its
 //! access units have the key of their time.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::{fs, process::Command, sync::Arc, time::Duration};
 

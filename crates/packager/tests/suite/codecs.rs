@@ -1,17 +1,14 @@
 //! Codecs that are protected by the rules of another one, and those whose rules need frames before.
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod support;
 
 use std::sync::Arc;
 
+use crate::support::*;
 use lanelock_packager::{
     EncryptOptions, Iv, Key, MoviePlan, PlanOptions, Protection, Quiet, Scheme, Selector, encrypt,
     inspect,
     io::{MemorySink, MemorySource},
 };
 use lanelock_testkit::{EXPERIMENTAL_CLIPS, boxes::boxed, small_clip};
-use support::*;
 
 fn given(scheme: Scheme) -> EncryptOptions {
     options(scheme).with_iv(Iv::Given(vec![7; 16]))

@@ -2,9 +2,6 @@
 //! samples are those of the damaged input, as its metadata say.
 //!
 //! `LANELOCK_SEED` repeats a run, `LANELOCK_MUTANTS` sets how many mutants there are.
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod support;
 
 use std::{
     collections::BTreeMap,
@@ -18,6 +15,7 @@ use std::{
     time::Duration,
 };
 
+use crate::support::{AVC_AAC, AVC_AAC_FRAGMENTS};
 use lanelock_mp4::{Fragment, Movie, Sample, load, top_level};
 use lanelock_packager::{
     DecryptOptions, EncryptOptions, Key, KeyMap, Quiet, Scheme, Selector, decrypt,
@@ -25,12 +23,11 @@ use lanelock_packager::{
     package::{Package, PackageOptions, PackageSummary, Storage},
 };
 use lanelock_testkit::{
-    Mutator, Rng, Watchdog,
+    Mutator, Rng, Watchdog, alone,
     boxes::{boxed, words},
     fragments::{FragmentForm, OffsetBase, refragmented},
     is_emulated, mutants, skip,
 };
-use support::{AVC_AAC, AVC_AAC_FRAGMENTS};
 
 const MUTANTS: usize = 8_000;
 const MEMORY_MIB: u64 = 400;
@@ -212,9 +209,9 @@ fn judge(seed: &Seed, mutant: &[u8], outcome: &Outcome) -> Result<bool, String> 
         if track.kind == "text" {
             continue;
         }
-        let made = support::joined(objects, &track.name);
+        let made = crate::support::joined(objects, &track.name);
         let back = if track.kid.is_some() { decrypted(&made)? } else { made };
-        let movie = support::movie(&back);
+        let movie = crate::support::movie(&back);
         let back = samples(&back, movie.tracks[0].id).map_err(|error| error.to_string())?;
         let input = if track.input == seed.name { mutant } else { AVC_AAC };
         let mut was = samples(input, track.track).map_err(|error| error.to_string())?;
@@ -222,7 +219,7 @@ fn judge(seed: &Seed, mutant: &[u8], outcome: &Outcome) -> Result<bool, String> 
             was.retain(|sample| sample.2);
         }
         // What an edit list cuts off at either end is left out.
-        let of_input = support::movie(input);
+        let of_input = crate::support::movie(input);
         let is_edited = of_input.track(track.track).is_some_and(|track| !track.edits.is_empty());
         let is_part = is_edited && {
             let mut parts = was.windows(back.len().max(1));
@@ -250,6 +247,9 @@ fn judge(seed: &Seed, mutant: &[u8], outcome: &Outcome) -> Result<bool, String> 
 
 #[test]
 fn mutants_do_no_harm() {
+    if !alone(module_path!(), "mutants_do_no_harm") {
+        return;
+    }
     let total = mutants(MUTANTS);
     let rng = Rng::from_env("package_mutants");
     let next = AtomicUsize::new(0);

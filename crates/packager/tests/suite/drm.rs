@@ -1,8 +1,6 @@
 //! Boxes of protection systems, against those that Shaka Packager 3.8.0 writes for the same keys, and
 //! against a published one.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use lanelock_mp4::Pssh;
 use lanelock_packager::{
     Key, Scheme,

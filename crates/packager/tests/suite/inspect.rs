@@ -1,7 +1,5 @@
 //! What `inspect` says of known files: clips, published vectors, and files that are wrong.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use std::{
     fs,
     path::{Path, PathBuf},

@@ -1,13 +1,10 @@
 //! Times of inputs of `package` at the borders of what fields hold: beyond 32 bits, odd timescales, samples
 //! without duration, gaps between fragments.
 #![allow(
-    clippy::unwrap_used,
     clippy::case_sensitive_file_extension_comparisons,
-    clippy::trivially_copy_pass_by_ref,
-    reason = "tests"
+    reason = "names are as they are written"
 )]
-
-mod support;
+#![allow(clippy::trivially_copy_pass_by_ref, reason = "helpers take box types as literals")]
 
 use std::{
     collections::BTreeMap,
@@ -16,6 +13,7 @@ use std::{
     time::Duration,
 };
 
+use crate::support::{AAC, AVC_AAC, AVC_AAC_FRAGMENTS, Place, Trak, Warnings, keys, progressive};
 use lanelock_packager::{
     Scheme,
     io::{MemoryFolder, MemorySource, ReadAt, Source},
@@ -25,7 +23,6 @@ use lanelock_testkit::{
     boxes::{all, find, full, word},
     small_clip,
 };
-use support::{AAC, AVC_AAC, AVC_AAC_FRAGMENTS, Place, Trak, Warnings, keys, progressive};
 
 /// Units of a second of the tracks in the fixtures.
 const VIDEO: u64 = 0x3200;
@@ -260,7 +257,8 @@ impl Source for Watched {
 fn a_fragment_in_many_segments_is_read_once() {
     let clip = Trak { handler: b"soun", format: b"Opus", config: b"", sample: &[7], count: 300 };
     let place = Place::new();
-    let long = support::options(Scheme::Cenc).with_fragment_duration(Duration::from_secs(1000));
+    let long =
+        crate::support::options(Scheme::Cenc).with_fragment_duration(Duration::from_secs(1000));
     let (file, _) = place.encrypt(&progressive(&[clip]), &long).unwrap();
     let (file, _) = place.decrypt(&file, &keys()).unwrap();
     assert_eq!(all(&file, *b"trun").len(), 1);

@@ -1,10 +1,7 @@
 //! Sinks and sources that fail, in every place: an error that names them, no output, nothing left
 //! beside it; and what a file keeps when it is replaced.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod io_support;
-
-use io_support::{Fault, TestSink, Verb, cases, clip, decrypt_options, encrypt_options};
+use crate::io_support::{Fault, TestSink, Verb, cases, clip, decrypt_options, encrypt_options};
 use lanelock_mp4::top_level;
 use lanelock_packager::io::{
     FileFolder, FileSink, Finish, MemorySink, MemorySource, Sink, Source, WriteOrder,

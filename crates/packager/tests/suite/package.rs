@@ -1,16 +1,16 @@
 //! Packages: every sample comes back as it was, whatever the inputs, layouts and schemes; renditions that
 //! do not fit together are refused.
 #![allow(
-    clippy::unwrap_used,
     clippy::case_sensitive_file_extension_comparisons,
-    clippy::cast_precision_loss,
-    reason = "tests"
+    reason = "names are as they are written"
 )]
-
-mod support;
+#![allow(clippy::cast_precision_loss, reason = "times of short clips")]
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
+use crate::support::{
+    AAC, AVC, AVC_AAC, AVC_AAC_FRAGMENTS, AVC_FRAGMENTS, HEVC, HEVC_FRAGMENTS, Warnings, joined,
+};
 use lanelock_mp4::{Fragment, Movie, Sample, load, top_level};
 use lanelock_packager::{
     DecryptOptions, EncryptOptions, Iv, Key, KeyMap, Quiet, Scheme, Selector, decrypt, encrypt,
@@ -21,9 +21,6 @@ use lanelock_testkit::{
     boxes::{all, boxed, word, words},
     fragments::{FragmentForm, OffsetBase, refragmented},
     small_clip,
-};
-use support::{
-    AAC, AVC, AVC_AAC, AVC_AAC_FRAGMENTS, AVC_FRAGMENTS, HEVC, HEVC_FRAGMENTS, Warnings, joined,
 };
 
 const KEYS: [([u8; 16], [u8; 16]); 2] = [([1; 16], [2; 16]), ([3; 16], [4; 16])];

@@ -1,5 +1,4 @@
-//! What tests of sources and sinks share. Every test binary uses a part of it.
-#![allow(dead_code, reason = "each test binary uses a part")]
+//! What tests of sources and sinks share.
 
 use lanelock_packager::io::{Finish, MemorySink, MemorySource, Sink, Source, WriteOrder};
 use lanelock_packager::{

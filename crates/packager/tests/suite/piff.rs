@@ -1,13 +1,9 @@
 //! PIFF, and sample entries that describe their protection in several ways.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod io_support;
-mod support;
-
-use io_support::{PIFF, Verb, with_sinf};
+use crate::io_support::{PIFF, Verb, with_sinf};
+use crate::support::{AAC, AVC_AAC_FRAGMENTS, AVC_FRAGMENTS, renamed, samples};
 use lanelock_packager::{Layout, Report, Scheme, inspect, io::MemorySource};
 use lanelock_testkit::boxes::{boxed, find, grow, word, words};
-use support::{AAC, AVC_AAC_FRAGMENTS, AVC_FRAGMENTS, renamed, samples};
 
 /// User types of the boxes for tracks, for samples and for protection systems.
 const TRACK: u128 = 0x8974_dbce_7be7_4c51_84f9_7148_f988_2554;

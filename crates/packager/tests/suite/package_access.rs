@@ -1,10 +1,8 @@
 //! What `package` says of pictures at which decoding can begin.
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod support;
 
 use std::{collections::BTreeMap, fs, process::Command, sync::Arc, time::Duration};
 
+use crate::support::{AVC, HEVC, Place, Warnings};
 use lanelock_packager::{
     io::{MemoryFolder, MemorySource, Source},
     package::{Package, PackageOptions, Storage},
@@ -13,7 +11,6 @@ use lanelock_testkit::{
     boxes::{all, word},
     ffmpeg, skip,
 };
-use support::{AVC, HEVC, Place, Warnings};
 
 /// The types of the stream access points in the index, what the manifests say, and the warnings.
 #[derive(Debug, PartialEq, Eq)]

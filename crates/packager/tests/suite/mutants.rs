@@ -3,16 +3,13 @@
 //! where a run fails, no output. Some of them are files, too, beside which nothing may be left.
 //!
 //! `LANELOCK_SEED` repeats a run, `LANELOCK_MUTANTS` sets how many mutants there are.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
-mod io_support;
-
-use io_support::{CLIPS, Fault, PIFF, TestSink, Verb, clip, with_sinf};
+use crate::io_support::{CLIPS, Fault, PIFF, TestSink, Verb, clip, with_sinf};
 use lanelock_packager::io::{FileSink, FileSource, MemorySource, PipeSource, WriteOrder};
 use lanelock_packager::{Error, Layout, Scheme, inspect};
 use lanelock_testkit::boxes::{boxed, words};
 use lanelock_testkit::fragments::{FragmentForm, OffsetBase, refragmented};
-use lanelock_testkit::{Mutator, Rng, Scratch, Watchdog, hex, is_emulated, mutants, skip};
+use lanelock_testkit::{Mutator, Rng, Scratch, Watchdog, alone, hex, is_emulated, mutants, skip};
 use std::io::{self, Read};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -335,6 +332,9 @@ fn is_about_an_index(error: &Error) -> bool {
 
 #[test]
 fn mutants_do_no_harm() {
+    if !alone(module_path!(), "mutants_do_no_harm") {
+        return;
+    }
     let total = mutants(MUTANTS);
     let rng = Rng::from_env("packager_mutants");
     let seeds = seeds();

@@ -1,16 +1,12 @@
 //! Progress, as an observer sees it.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod support;
-
 use std::sync::Mutex;
 
+use crate::support::{AVC_AAC, AVC_AAC_FRAGMENTS, options};
 use lanelock_packager::{
     Observer, Scheme, encrypt,
     io::{MemorySink, MemorySource},
 };
-use support::{AVC_AAC, AVC_AAC_FRAGMENTS, options};
 
 /// Keeps the last progress.
 #[derive(Default)]

@@ -1,8 +1,7 @@
 //! Packages of thousands of segments take no more memory and no more descriptors than those of few:
 //! 1,000 here, 10,000 in `make long`.
 //!
-//! A test binary of its own, since memory is that of the process.
-#![allow(clippy::unwrap_used, reason = "tests")]
+//! The test runs in a process of its own, since memory is that of the process.
 
 use std::{
     fs, io,
@@ -17,7 +16,7 @@ use lanelock_packager::{
     io::{FileFolder, FileSource, Folder, Sink},
     package::{Package, PackageOptions},
 };
-use lanelock_testkit::{Scratch, ffmpeg, is_emulated, is_long, skip};
+use lanelock_testkit::{Scratch, alone, ffmpeg, is_emulated, is_long, skip};
 
 /// The most memory that the process may ever hold, in KiB.
 const MOST: usize = 64 << 10;
@@ -31,6 +30,9 @@ const OF_A_SEGMENT: usize = 256;
 
 #[test]
 fn memory_and_descriptors_do_not_grow() {
+    if !alone(module_path!(), "memory_and_descriptors_do_not_grow") {
+        return;
+    }
     let Some(ffmpeg) = ffmpeg() else { return };
     if memory("VmRSS").is_none() {
         return skip("/proc/self/status is not there: memory is not measured");

@@ -14,7 +14,7 @@
 
 use core::ops::Range;
 
-use lanelock::{
+use lanelock_core::{
     Aes128, CounterBits, CtrStream, Pattern,
     lanes::{self, Job},
 };
@@ -63,7 +63,7 @@ impl Cipher {
 /// clear: skipped blocks, a partial last block, a truncated crypt run.
 ///
 /// ```
-/// use lanelock::Pattern;
+/// use lanelock_core::Pattern;
 /// use lanelock_cenc::{Scheme, ciphertext_bytes};
 ///
 /// assert_eq!(ciphertext_bytes(Scheme::Cenc, Pattern::ALL, 1000), 1000);

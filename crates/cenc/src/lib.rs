@@ -9,7 +9,7 @@
 //!   encrypted in place; the serial chains of `cbcs` and `cbc1` run side by side in lanes.
 //!
 //! ```
-//! use lanelock::Aes128;
+//! use lanelock_core::Aes128;
 //! use lanelock_cenc::{AccessUnit, Cipher, Scheme, decrypt, encrypt, map::Subsample};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {

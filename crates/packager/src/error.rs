@@ -120,7 +120,7 @@ pub enum Error {
     },
     /// The choice of level in the environment is wrong.
     #[error(transparent)]
-    Level(#[from] lanelock::LevelError),
+    Level(#[from] lanelock_core::LevelError),
     /// The options contradict one another or the input.
     #[error("{0}")]
     Options(String),

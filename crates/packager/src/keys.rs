@@ -2,7 +2,7 @@
 
 use core::{fmt, str::FromStr};
 
-use lanelock::{Aes128, AesLevel};
+use lanelock_core::{Aes128, AesLevel};
 use zeroize::Zeroizing;
 
 use crate::{

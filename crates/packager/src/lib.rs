@@ -115,8 +115,3 @@ pub use track_facts::{TrackFacts, TrackFilter, TrackSort};
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
-
-/// Those of the repository's README.
-#[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct RepositoryReadme;

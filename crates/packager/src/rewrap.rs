@@ -2,7 +2,7 @@
 
 use std::{path::Path, time::Instant};
 
-use lanelock::AesLevel;
+use lanelock_core::AesLevel;
 use lanelock_mp4::{
     Movie, Track,
     edit::{KeepPssh, unprotect_movie},

@@ -2,12 +2,12 @@
 
 use std::{sync::Arc, time::Duration};
 
-use lanelock::AesLevel;
 use lanelock_cenc::{
     AccessUnit, Cipher, Scheme, advance_iv, iv_blocks,
     map::{Mapper, Subsample, max_entries},
     next_iv,
 };
+use lanelock_core::AesLevel;
 use lanelock_mp4::{Movie, SampleAuxTable, StoredIv, SubsampleMode, TrackEncryption, TrackKind};
 
 use crate::{

@@ -3,9 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use aes::cipher::{BlockDecrypt as _, BlockEncrypt as _, KeyInit as _};
-use lanelock::{Aes128, Pattern};
 use lanelock_cenc::map::{Alignment, Mapper, Runs, Subsample};
 use lanelock_cenc::{AccessUnit, ApplyError, Cipher, Scheme, ciphertext_bytes, decrypt, encrypt};
+use lanelock_core::{Aes128, Pattern};
 use lanelock_testkit::{Rng, cavp_cbc, cbcs_kat, hex, pattern, rfc3686_ctr, sp800_38a_ctr};
 use std::ops::Range;
 

@@ -2,8 +2,8 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use lanelock::AesLevel;
 use lanelock_cenc::{AccessUnit, Cipher, Scheme, map::Subsample};
+use lanelock_core::AesLevel;
 use lanelock_mp4::{AuxCursor, Movie, Pssh, SampleAux, TrackEncryption};
 
 use crate::{

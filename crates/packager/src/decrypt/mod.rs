@@ -7,7 +7,7 @@ pub(crate) use decryptor::Decryptor;
 
 use std::{path::Path, time::Instant};
 
-use lanelock::AesLevel;
+use lanelock_core::AesLevel;
 use lanelock_mp4::{
     AuxInfo, Track,
     edit::{KeepPssh, unprotect_movie},

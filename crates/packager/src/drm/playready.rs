@@ -5,7 +5,7 @@
 //! give each the checksum of its key.
 
 use base64ct::{Base64, Encoding as _};
-use lanelock::AesLevel;
+use lanelock_core::AesLevel;
 
 use super::contents::{Contents, DAMAGED};
 use crate::Key;

@@ -16,8 +16,8 @@ pub use segments::{SegmentEncryptor, encrypt_segment};
 
 use std::{path::Path, time::Instant};
 
-use lanelock::AesLevel;
 use lanelock_cenc::Scheme;
+use lanelock_core::AesLevel;
 
 use crate::{
     EncryptOptions, Error, Iv, Observer, Summary,

@@ -2,7 +2,7 @@
 
 use std::{fmt, time::Instant};
 
-use lanelock::AesLevel;
+use lanelock_core::AesLevel;
 
 use super::{
     encryptor::Encryptor,

@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use lanelock::AesLevel;
 use lanelock_cenc::Scheme;
+use lanelock_core::AesLevel;
 use lanelock_mp4::{
     FourCc, Movie, Pssh,
     edit::{ProtectTrack, SampleInfoSlicer, fragment_movie, iso_ftyp, iso_movie, protect_movie},

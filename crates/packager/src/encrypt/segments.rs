@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use lanelock::AesLevel;
 use lanelock_cenc::Scheme;
+use lanelock_core::AesLevel;
 
 use super::{Job, run::NOTHING};
 use crate::{

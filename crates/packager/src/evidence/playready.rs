@@ -3,7 +3,7 @@
 //! A header may give each KID the checksum of its key: see [`crate::drm::playready`]. What cannot be
 //! read is passed over: the header is for licence servers, and a key may be right whatever it says.
 
-use lanelock::AesLevel;
+use lanelock_core::AesLevel;
 use lanelock_mp4::Pssh;
 
 use crate::{

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use lanelock::Pattern;
 use lanelock_cenc::{Scheme, ciphertext_bytes};
+use lanelock_core::Pattern;
 use lanelock_mp4::{
     AuxCursor, AuxInfo, Media, Movie, Protection, SampleAux, SampleEntry, Track, TrackEncryption,
     TrackFragment, TrackKind,

@@ -2,8 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use lanelock::AesLevel;
 use lanelock_cenc::Scheme;
+use lanelock_core::AesLevel;
 use lanelock_mp4::{FourCc, Movie, TrackKind, compose, edit::SingleEdit};
 
 use super::{

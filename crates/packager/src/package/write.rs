@@ -9,7 +9,7 @@ use std::{
     time::Instant,
 };
 
-use lanelock::AesLevel;
+use lanelock_core::AesLevel;
 use lanelock_mp4::compose::{IndexedTrack, SegmentIndex};
 
 use super::{

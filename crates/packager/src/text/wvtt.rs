@@ -1,7 +1,7 @@
 //! WebVTT in MP4 (ISO/IEC 14496-30, clause 7): a sample holds all cues of its interval, each in a box
 //! `vttc`; `vtte` stands for none.
 
-use lanelock::hash::Crc64Xz;
+use lanelock_hash::Crc64Xz;
 use lanelock_mp4::{BoxRef, Movie};
 
 use super::{

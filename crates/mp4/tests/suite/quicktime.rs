@@ -1,5 +1,5 @@
 //! What `fragment_movie` makes of the forms of QuickTime files. The movies are built here, so that
-//! every form is there; `crates/cli/tests/quicktime.rs` does the same with files of ffmpeg.
+//! every form is there; `crates/cli/tests/suite/quicktime.rs` does the same with files of ffmpeg.
 
 use lanelock_mp4::{
     BoxRef, Error, ErrorKind, FourCc, Media, Movie, Result,

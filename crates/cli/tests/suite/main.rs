@@ -17,6 +17,7 @@ mod oracles_forms;
 mod package;
 mod package_oracles;
 mod package_schemes;
+mod peers;
 mod play;
 mod quicktime;
 mod rewrap;

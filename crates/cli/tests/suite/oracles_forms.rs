@@ -1,9 +1,12 @@
 //! The command against other programs, on forms of fragments that few writers make: what it encrypts and
 //! decrypts, ffmpeg and Shaka Packager read.
 
-use crate::support::{
-    Dir, KEY, KID, Packets, Read, SCHEMES, attempt, boxes, compare, decrypt, encrypt, lanelock,
-    packets, pair, stderr,
+use crate::{
+    peers::{Expectations, Job, Reading, shaka_all},
+    support::{
+        Dir, KEY, Read, SCHEMES, attempt, boxes, compare, decrypt, encrypt, lanelock, packets,
+        pair, shaka_keys, stderr,
+    },
 };
 use lanelock_testkit::{
     demo_clip, ffmpeg,
@@ -11,73 +14,71 @@ use lanelock_testkit::{
     shaka_packager, skip,
 };
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 
 const BASES: [OffsetBase; 4] =
     [OffsetBase::Moof, OffsetBase::Mdat, OffsetBase::File, OffsetBase::Previous];
 
-/// The packets of one stream as Shaka Packager decrypts it.
-fn shaka(packager: &Path, ffmpeg: &Path, dir: &Dir, input: &Path) -> Result<Packets, String> {
-    let output = dir.file("shaka.mp4");
-    let (from, to) = (input.display(), output.display());
-    let mut command = Command::new(packager);
-    command.arg(format!("in={from},stream=video,output={to}"));
-    command.args(["--enable_raw_key_decryption", "--keys"]);
-    command.arg(format!("label=:key_id={KID}:key={KEY}")).arg("--quiet");
-    attempt(command.arg(format!("--temp_dir={}", dir.path().display())))?;
-    packets(ffmpeg, &output, Read::File, None, "0")
-}
-
-fn form(base: OffsetBase, trafs: usize) {
+/// Fragments with each of the bases, under each scheme.
+fn forms(trafs: usize) {
     let Some(ffmpeg) = ffmpeg() else { return };
-    let packager = shaka_packager();
     let clear = packets(&ffmpeg, &demo_clip(), Read::File, None, "0").unwrap();
     let dir = Dir::new();
-    let [input, encrypted, back] = ["in.mp4", "encrypted.mp4", "back.mp4"].map(|n| dir.file(n));
-    let form = FragmentForm { trafs, ..FragmentForm::new(base) };
-    fs::write(&input, refragmented(&fs::read(demo_clip()).unwrap(), form)).unwrap();
-    let mut wrong = Vec::new();
-    for scheme in SCHEMES {
-        let mut judge = |what: &str, result: Result<(), String>| {
-            if let Err(why) = result {
-                wrong.push(format!("{base:?} {trafs} {scheme}: {what}: {}", why.trim()));
+    let input = dir.file("in.mp4");
+    let mut expected = Expectations::default();
+    let mut names = Vec::new();
+    for base in BASES {
+        let form = FragmentForm { trafs, ..FragmentForm::new(base) };
+        fs::write(&input, refragmented(&fs::read(demo_clip()).unwrap(), form)).unwrap();
+        for scheme in SCHEMES {
+            let name = format!("{base:?} {trafs} {scheme}");
+            let [encrypted, back] = ["encrypted", "back"].map(|n| dir.file(&format!("{n} {name}")));
+            encrypt(&input, &encrypted, scheme);
+            // The partial block at the end of a sample is another matter under cens.
+            for (map, stream) in [("0:v", 0), ("0:a", 1)] {
+                if trafs > 1 {
+                    skip("ffmpeg reads senc of the first track fragment of a track alone");
+                } else if (scheme, stream) != ("cens", 1) {
+                    let theirs = Reading::sealed(&encrypted, Read::Pipe).with_map(map);
+                    let clear = clear[stream..=stream].to_vec();
+                    expected.same(format!("{name} {map}: ffmpeg"), [theirs], &clear);
+                }
             }
-        };
-        encrypt(&input, &encrypted, scheme);
-        // The partial block at the end of a sample is another matter under cens.
-        for (map, stream) in [("0:v", 0), ("0:a", 1)] {
-            if trafs > 1 {
-                skip("ffmpeg reads senc of the first track fragment of a track alone");
-            } else if (scheme, stream) != ("cens", 1) {
-                let theirs = packets(&ffmpeg, &encrypted, Read::Pipe, Some(KEY), map);
-                let clear = vec![clear[stream].clone()];
-                judge("ffmpeg", theirs.and_then(|theirs| compare(&theirs, &clear)));
-            }
+            decrypt(&encrypted, &back, &pair());
+            let ours = [Reading::plain(&back, Read::File)];
+            expected.same(format!("{name}: we decrypt"), ours, &clear);
+            names.push((name, encrypted));
         }
-        if let Some(packager) = &packager {
-            let theirs = shaka(packager, &ffmpeg, &dir, &encrypted);
-            judge("Shaka", theirs.and_then(|theirs| compare(&theirs, &clear[..1].to_vec())));
-        }
-        decrypt(&encrypted, &back, &pair());
-        let ours = packets(&ffmpeg, &back, Read::File, None, "0").unwrap();
-        judge("we decrypt", compare(&ours, &clear));
     }
-    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+    if let Some(packager) = shaka_packager() {
+        let jobs: Vec<_> = names
+            .iter()
+            .map(|(name, input)| Job { dir: &dir, name, input, streams: vec!["video"] })
+            .collect();
+        let keys = shaka_keys();
+        let args = ["--enable_raw_key_decryption", "--keys", &keys];
+        for ((name, _), theirs) in names.iter().zip(shaka_all(&packager, &jobs, &args)) {
+            let what = format!("{name}: Shaka");
+            match theirs {
+                Ok(theirs) => {
+                    let theirs = [Reading::plain(&theirs[0], Read::File)];
+                    expected.same(what, theirs, &clear[..1].to_vec());
+                }
+                Err(why) => expected.judge(what, Err(why)),
+            }
+        }
+    }
+    expected.assert(&ffmpeg);
 }
 
 #[test]
 fn bases_of_data_offsets() {
-    for base in BASES {
-        form(base, 1);
-    }
+    forms(1);
 }
 
 #[test]
 fn several_track_fragments_of_a_track() {
-    for base in BASES {
-        form(base, 2);
-    }
+    forms(2);
 }
 
 /// A film with one sync sample is cut elsewhere, with a warning, and ffmpeg reads what it has read before.

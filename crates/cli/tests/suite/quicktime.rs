@@ -5,9 +5,10 @@
 
 use std::{fs, path::Path, process::Command};
 
+use crate::peers::{Expectations, Job, Reading, shaka_all};
 use crate::support::{
-    Dir, KEY, KID, Read, SCHEMES, boxes, compare, decrypt, encrypt, encrypt_with, ffmpeg_makes,
-    lanelock, packets, pair, stderr, succeed,
+    Dir, KEY, KID, Read, SCHEMES, boxes, decrypt, encrypt, encrypt_with, ffmpeg_makes, lanelock,
+    packets, pair, stderr,
 };
 use lanelock_testkit::{
     boxes::{boxed, media, words},
@@ -190,7 +191,6 @@ fn strictly(ffmpeg: &Path, input: &Path) {
 #[test]
 fn files_of_ffmpeg() {
     let Some(ffmpeg) = ffmpeg() else { return };
-    let shaka = shaka_packager();
     let video = ["-f", "lavfi", "-i", "testsrc2=s=128x96:r=25:d=1", "-pix_fmt", "yuv420p"];
     let sound = ["-f", "lavfi", "-i", "sine=frequency=440:duration=1"];
     let avc = [
@@ -219,7 +219,8 @@ fn files_of_ffmpeg() {
         ("eac3", &[&sound, &["-c:a", "eac3", "-ar", "48000", "-ac", "2"]]),
     ];
     let dir = Dir::new();
-    let (input, output, clear) = (dir.file("in.mov"), dir.file("out.mp4"), dir.file("clear.mp4"));
+    let mut expected = Expectations::default();
+    let mut for_shaka = Vec::new();
     for (name, args) in cases {
         // The head is converted in the same way, so two say enough.
         let also_fragmented = matches!(*name, "avc+aac" | "alac 96000");
@@ -228,6 +229,7 @@ fn files_of_ffmpeg() {
             if fragmented {
                 args.extend(["-movflags", "+frag_keyframe+empty_moov+default_base_moof"]);
             }
+            let input = dir.file("in.mov");
             if !make(&ffmpeg, &input, &args) {
                 skip(&format!("this ffmpeg cannot make {name}"));
                 continue;
@@ -236,38 +238,36 @@ fn files_of_ffmpeg() {
             // The head is the same under all schemes but for `sinf`.
             let schemes: &[&str] = if *name == "avc+aac" { &SCHEMES } else { &["cenc", "cbcs"] };
             for scheme in schemes {
+                let what = format!("{name} {scheme} {fragmented}");
+                let [output, clear] = ["out", "clear"].map(|n| dir.file(&format!("{n} {what}")));
                 encrypt(&input, &output, scheme);
                 let bytes = fs::read(&output).unwrap();
                 assert_eq!(bytes[8..12], *b"iso6", "{name}");
                 decrypt(&output, &clear, &pair());
                 strictly(&ffmpeg, &clear);
-                let ours = packets(&ffmpeg, &clear, Read::File, None, "0").unwrap();
-                compare(&ours, &source).unwrap_or_else(|why| panic!("{name} {scheme}: {why}"));
+                expected.same(&*what, [Reading::plain(&clear, Read::File)], &source);
                 // Of two tracks with one key, it decrypts the second with the pattern of the first.
-                if let (Some(shaka), "cenc" | "cbcs", false) = (&shaka, *scheme, name.contains('+'))
-                {
+                if !name.contains('+') {
                     let stream = if name.contains("vc") { "video" } else { "audio" };
-                    let theirs = dir.file("shaka.mp4");
-                    let descriptor = format!(
-                        "input={},stream={stream},output={}",
-                        output.display(),
-                        theirs.display()
-                    );
-                    let keys = format!("key_id={KID}:key={KEY}");
-                    succeed(Command::new(shaka).args([
-                        "--quiet",
-                        &descriptor,
-                        "--enable_raw_key_decryption",
-                        "--keys",
-                        &keys,
-                    ]));
-                    let theirs = packets(&ffmpeg, &theirs, Read::File, None, "0").unwrap();
-                    compare(&theirs, &source)
-                        .unwrap_or_else(|why| panic!("Shaka, {name} {scheme}: {why}"));
+                    for_shaka.push((what, output, stream, source.clone()));
                 }
             }
         }
     }
+    if let Some(shaka) = shaka_packager() {
+        let jobs: Vec<_> = for_shaka
+            .iter()
+            .map(|(name, input, stream, _)| Job { dir: &dir, name, input, streams: vec![stream] })
+            .collect();
+        let keys = format!("key_id={KID}:key={KEY}");
+        let args = ["--enable_raw_key_decryption", "--keys", &keys];
+        for ((what, .., source), theirs) in for_shaka.iter().zip(shaka_all(&shaka, &jobs, &args)) {
+            let theirs = theirs.unwrap_or_else(|why| panic!("Shaka, {what}: {why}"));
+            let theirs = [Reading::plain(&theirs[0], Read::File)];
+            expected.same(format!("Shaka, {what}"), theirs, source);
+        }
+    }
+    expected.assert(&ffmpeg);
 }
 
 #[test]

@@ -7,7 +7,6 @@ use lanelock_testkit::{
     demo_clip,
 };
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -73,7 +72,7 @@ pub(crate) type Packets = Vec<Vec<String>>;
 pub(crate) enum Read {
     /// From the file.
     File,
-    /// From a pipe: ffmpeg 5.1 loses the `senc` of all fragments but the first when it can seek.
+    /// As from a pipe: ffmpeg 5.1 loses the `senc` of all fragments but the first when it can seek.
     Pipe,
 }
 
@@ -86,39 +85,40 @@ pub(crate) fn packets(
     map: &str,
 ) -> Result<Packets, String> {
     let mut command = Command::new(ffmpeg);
-    // Edit lists would drop packets.
-    command.args(["-v", "error", "-ignore_editlist", "1"]);
-    if let Some(key) = key {
-        command.args(["-decryption_key", key]);
-    }
-    let input = if read == Read::Pipe { OsStr::new("pipe:0") } else { path.as_os_str() };
-    command.arg("-i").arg(input);
+    command.args(["-v", "error"]);
+    read_arguments(&mut command, path, read, key);
     command.args(["-map", map, "-c", "copy", "-f", "framemd5", "-"]);
-    let output = match read {
-        Read::File => command.stdin(Stdio::null()).output().unwrap(),
-        // A file in the place of standard input could be seeked.
-        Read::Pipe => {
-            let mut cat = Command::new("cat").arg(path).stdout(Stdio::piped()).spawn().unwrap();
-            let pipe = cat.stdout.take().unwrap();
-            let output = command.stdin(pipe).output().unwrap();
-            // An ffmpeg that gave up leaves it waiting.
-            let _ = cat.kill();
-            cat.wait().unwrap();
-            output
-        }
-    };
+    let output = command.stdin(Stdio::null()).output().unwrap();
     if !output.status.success() {
         return Err(stderr(&output));
     }
+    Ok(packets_in(&String::from_utf8(output.stdout).unwrap()))
+}
+
+/// The arguments by which ffmpeg reads a file as [`packets`] does.
+pub(crate) fn read_arguments(command: &mut Command, path: &Path, read: Read, key: Option<&str>) {
+    // Edit lists would drop packets.
+    command.args(["-ignore_editlist", "1"]);
+    if read == Read::Pipe {
+        command.args(["-seekable", "0"]);
+    }
+    if let Some(key) = key {
+        command.args(["-decryption_key", key]);
+    }
+    command.arg("-i").arg(path);
+}
+
+/// The packets in the output of ffmpeg's `framemd5`.
+pub(crate) fn packets_in(text: &str) -> Packets {
     let mut streams: BTreeMap<u32, Vec<String>> = BTreeMap::new();
-    for line in String::from_utf8(output.stdout).unwrap().lines() {
+    for line in text.lines() {
         let fields: Vec<_> = line.split(',').map(str::trim).collect();
         if let (false, [stream, _, _, _, size, digest, ..]) = (line.starts_with('#'), &fields[..]) {
             let packets = streams.entry(stream.parse().unwrap()).or_default();
             packets.push(format!("{size} {digest}"));
         }
     }
-    Ok(streams.into_values().collect())
+    streams.into_values().collect()
 }
 
 /// Whether packets are the same, or where they begin to differ.
@@ -314,6 +314,20 @@ pub(crate) fn shaka(
     args: &[&str],
 ) -> Result<Vec<PathBuf>, String> {
     let mut command = Command::new(packager);
+    let outputs = shaka_descriptors(&mut command, dir, input, name, streams);
+    // Not with --io_cache_size 0, which would be faster: version 3.8 hangs then, once in twenty runs.
+    command.args(args).arg("--quiet").arg(format!("--temp_dir={}", dir.path().display()));
+    attempt(&mut command).map(|()| outputs)
+}
+
+/// The arguments that tell Shaka Packager of a file and its outputs, which are returned.
+pub(crate) fn shaka_descriptors(
+    command: &mut Command,
+    dir: &Dir,
+    input: &Path,
+    name: &str,
+    streams: &[&str],
+) -> Vec<PathBuf> {
     let mut outputs = Vec::new();
     for stream in streams {
         let output = dir.file(&format!("{name}.shaka.{stream}.mp4"));
@@ -321,9 +335,7 @@ pub(crate) fn shaka(
         command.arg(format!("in={from},stream={stream},output={to}"));
         outputs.push(output);
     }
-    // Not with --io_cache_size 0, which would be faster: version 3.8 hangs then, once in twenty runs.
-    command.args(args).arg("--quiet").arg(format!("--temp_dir={}", dir.path().display()));
-    attempt(&mut command).map(|()| outputs)
+    outputs
 }
 
 /// The key of [`pair`] for all tracks, as Shaka Packager takes it.

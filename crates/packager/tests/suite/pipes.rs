@@ -372,7 +372,9 @@ fn large_fragments(fragments: usize, units: usize, size: u32) -> Vec<u8> {
 fn large_fragments_and_many_workers() {
     let watchdog = Watchdog::new();
     let bytes = large_fragments(3, 24, 250_000);
-    for scheme in [Scheme::Cenc, Scheme::Cbcs] {
+    // Rewrapping goes from it to `cenc`.
+    let schemes = if is_long() { &[Scheme::Cbcs, Scheme::Cenc][..] } else { &[Scheme::Cbcs] };
+    for &scheme in schemes {
         let encrypt = Verb::Encrypt(scheme, Layout::Keep);
         let sealed = encrypt.in_memory(&bytes, 1).unwrap();
         for (verb, bytes) in

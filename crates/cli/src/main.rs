@@ -7,6 +7,7 @@ mod choices;
 mod cpix;
 mod cpix_args;
 mod cpu;
+mod digests;
 mod engine;
 mod failure;
 mod generated;

@@ -7,10 +7,11 @@ use std::{
     path::Path,
 };
 
-use lanelock_sum::{Algorithm, Levels};
+use lanelock_digest::Levels;
 use serde_json::{Value, json};
 
 use crate::{
+    digests::{self, Algorithm},
     failure::Failure,
     names::{escaped, from_bytes, unescaped},
     sum_args::SumArgs,
@@ -198,7 +199,7 @@ fn digests(
     let length = |name: &&OsStr| std::fs::metadata(name).map_or(0, |file| file.len());
     let bar = bar(args.quiet || args.json, Some(names.iter().map(length).sum()));
     let (open, progress) = (|i: usize| open(names[i]), |bytes| bar.inc(bytes));
-    let digests = lanelock_sum::digests(args.algorithm(), levels, names.len(), &open, &progress);
+    let digests = digests::digests(args.algorithm(), levels, names.len(), &open, &progress);
     for (name, digest) in names.iter().zip(digests) {
         let digest = digest.map(|digest| base16ct::lower::encode_string(&digest));
         bar.suspend(|| take(name, digest))?;

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use lanelock_sum::Algorithm;
+use crate::digests::Algorithm;
 
 const SUM_EXAMPLES: &str = "\
 Examples:

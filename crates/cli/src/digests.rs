@@ -1,19 +1,17 @@
-#![doc = include_str!("../README.md")]
-#![forbid(unsafe_code)]
+//! Digests of files and other streams, many of them side by side. They are read a piece of each in turn, and one
+//! that has ended makes room for the next.
 
 use std::io::{self, Read};
 
-pub use lanelock_digest::Levels;
 use lanelock_digest::{
-    Hash, Kt128,
+    Hash, Kt128, Levels,
     algorithm::{self, Algorithm as Hashing},
     update_all,
 };
 
 /// A hash.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum Algorithm {
+pub(crate) enum Algorithm {
     /// FIPS 180-4, 160 bits. Collisions are known.
     Sha1,
     /// FIPS 180-4, 224 bits.
@@ -38,7 +36,7 @@ pub enum Algorithm {
 
 impl Algorithm {
     /// As lists of the BSDs name it.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Sha1 => "SHA1",
             Self::Sha224 => "SHA224",
@@ -54,7 +52,7 @@ impl Algorithm {
     }
 
     /// Bytes of a digest.
-    pub fn bytes(self) -> usize {
+    pub(crate) fn bytes(self) -> usize {
         match self {
             Self::Sha1 => 20,
             Self::Sha224 => 28,
@@ -66,14 +64,14 @@ impl Algorithm {
 }
 
 /// Opens a stream by its number.
-pub type Open<'o> = dyn Fn(usize) -> io::Result<Box<dyn Read>> + 'o;
+pub(crate) type Open<'o> = dyn Fn(usize) -> io::Result<Box<dyn Read>> + 'o;
 
 /// Gets to know how many bytes were read since it was called before.
-pub type Progress<'p> = dyn Fn(u64) + 'p;
+pub(crate) type Progress<'p> = dyn Fn(u64) + 'p;
 
 /// The digests of `count` streams in their order, or why there is none. Streams are opened when it is their turn: at
 /// most 32 are open at a time, of each of which 128 KiB are in memory; of those that are trees one, with 1 MiB.
-pub fn digests<'a>(
+pub(crate) fn digests<'a>(
     algorithm: Algorithm,
     levels: Levels,
     count: usize,
@@ -214,3 +212,6 @@ fn read(source: &mut Box<dyn Read>, most: usize, piece: &mut Vec<u8>) -> io::Res
     piece.clear();
     Ok(source.take(most as u64).read_to_end(piece)? as u64)
 }
+
+#[cfg(test)]
+mod tests;

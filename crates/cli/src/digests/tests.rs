@@ -1,14 +1,14 @@
 //! Streams of which some cannot be read, and the published digests of "abc".
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use std::{
     cell::Cell,
     fmt::Write,
     io::{self, Read},
 };
 
-use lanelock_sum::{Algorithm, Levels, digests};
+use lanelock_digest::Levels;
+
+use super::{Algorithm, digests};
 
 /// FIPS 180-4 and FIPS 202 (the examples of NIST), GB/T 32905-2016 (A.1), RFC 7693 (appendix A).
 const ABC: [(Algorithm, &str); 9] = [

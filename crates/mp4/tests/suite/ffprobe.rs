@@ -38,23 +38,24 @@ fn same(ours: &[Packet], theirs: &[Packet], name: &str) {
     assert_eq!(ours.len(), theirs.len(), "{name}");
 }
 
-fn ffprobe(program: &Path, path: &Path, stream: usize) -> Vec<Packet> {
+/// The packets of each of `count` streams.
+fn ffprobe(program: &Path, path: &Path, count: usize) -> Vec<Vec<Packet>> {
     let output = Command::new(program)
-        .args(["-v", "quiet", "-ignore_editlist", "1", "-select_streams", &stream.to_string()])
-        .args(["-show_entries", "packet=pts,dts,size,pos,flags", "-of", "csv=p=0"])
+        .args(["-v", "quiet", "-ignore_editlist", "1"])
+        .args(["-show_entries", "packet=stream_index,pts,dts,size,pos,flags", "-of", "csv=p=0"])
         .arg(path)
         .output()
         .unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
-    let mut packets = Vec::new();
+    let mut packets: Vec<_> = (0..count).map(|_| Vec::new()).collect();
     for line in text.lines().filter(|line| !line.is_empty()) {
         let fields: Vec<_> = line.split(',').collect();
-        packets.push(Packet {
-            dts: fields[1].parse().unwrap(),
-            cts: fields[0].parse().unwrap_or(i64::MIN),
-            size: fields[2].parse().unwrap(),
-            offset: fields[3].parse().unwrap(),
-            sync: fields[4].starts_with('K'),
+        packets[fields[0].parse::<usize>().unwrap()].push(Packet {
+            dts: fields[2].parse().unwrap(),
+            cts: fields[1].parse().unwrap_or(i64::MIN),
+            size: fields[3].parse().unwrap(),
+            offset: fields[4].parse().unwrap(),
+            sync: fields[5].starts_with('K'),
         });
     }
     packets
@@ -66,11 +67,12 @@ fn progressive_clips() {
     for clip in all_clips() {
         let (name, file) = (clip.path.display(), clip.read());
         let movie = movie(&file);
-        for (index, track) in movie.tracks.iter().enumerate() {
+        let theirs = ffprobe(&program, &clip.path, movie.tracks.len());
+        for (index, (track, theirs)) in movie.tracks.iter().zip(&theirs).enumerate() {
             let samples = movie.samples(track, file.len() as u64).unwrap();
             let ours: Vec<Packet> = samples.map(|sample| sample.unwrap().into()).collect();
             assert!(!ours.is_empty());
-            same(&ours, &ffprobe(&program, &clip.path, index), &format!("{name} track {index}"));
+            same(&ours, theirs, &format!("{name} track {index}"));
         }
     }
 }
@@ -83,8 +85,8 @@ fn fragmented(program: &Path, path: &Path, file: &[u8], name: &str, may_stop_ear
             ours[track.track_index].extend(track.samples().map(Packet::from));
         }
     });
-    for (index, ours) in ours.iter_mut().enumerate() {
-        let mut theirs = ffprobe(program, path, index);
+    let theirs = ffprobe(program, path, count);
+    for (index, (ours, mut theirs)) in ours.iter_mut().zip(theirs).enumerate() {
         // ffmpeg lifts presentation times so that no composition offset is negative.
         let lift = ours.iter().map(|ours| ours.dts - ours.cts).max().unwrap_or(0).max(0);
         let captions = movie(file).tracks[index].handler == b"clcp";
@@ -125,23 +127,22 @@ fn fragmented_by_ffmpeg() {
     let clips: Vec<_> = clips.map(|clip| clip.path).chain(testkit::codec_clip(FILM)).collect();
     for clip in clips {
         let name = clip.display();
-        for flags in [
+        let flags = [
             "+frag_keyframe+empty_moov+default_base_moof",
             "+frag_keyframe+empty_moov",
             "+frag_every_frame+empty_moov+omit_tfhd_offset",
             "+frag_keyframe+empty_moov+default_base_moof+negative_cts_offsets",
-        ] {
-            let path = dir.file("fragmented.mp4");
-            let status = Command::new(&ffmpeg)
-                .args(["-v", "error", "-y", "-i"])
-                .arg(&clip)
-                .args(["-c", "copy", "-frag_duration", "500000", "-movflags", flags])
-                .arg(&path)
-                .status()
-                .unwrap();
-            assert!(status.success());
-            let file = fs::read(&path).unwrap();
-            fragmented(&ffprobe, &path, &file, &format!("{name} {flags}"), false);
+        ];
+        let outputs = flags.map(|flags| (flags, dir.file(&format!("{flags}.mp4"))));
+        let mut command = Command::new(&ffmpeg);
+        command.args(["-v", "error", "-y", "-i"]).arg(&clip);
+        for (flags, path) in &outputs {
+            command.args(["-c", "copy", "-frag_duration", "500000", "-movflags", flags]).arg(path);
+        }
+        assert!(command.status().unwrap().success());
+        for (flags, path) in &outputs {
+            let file = fs::read(path).unwrap();
+            fragmented(&ffprobe, path, &file, &format!("{name} {flags}"), false);
         }
     }
 }

@@ -7,8 +7,8 @@ use std::{
 };
 
 use crate::support::{
-    Dir, KEY, OTHER_KEY, Packets, Read, attempt, compare, encrypt, packets, packets_in,
-    read_arguments, shaka_descriptors,
+    Dir, KEY, OTHER_KEY, Packets, Read, SHAKA_QUICKLY, attempt, compare, encrypt, packets,
+    packets_in, read_arguments, shaka_descriptors,
 };
 use lanelock_testkit::{demo_clip, ffmpeg};
 
@@ -175,7 +175,7 @@ fn shaka_at_once(
         |job: &Job<'_>| shaka_descriptors(&mut command, job.dir, job.input, job.name, &job.streams);
     let outputs: Vec<_> = jobs.iter().map(describe).collect();
     let temporary = format!("--temp_dir={}", jobs[0].dir.path().display());
-    match attempt(command.args(args).args(["--quiet", &temporary])) {
+    match attempt(command.args(args).args(SHAKA_QUICKLY).arg(&temporary)) {
         Ok(()) => outputs.into_iter().map(Ok).collect(),
         Err(why) if jobs.len() == 1 => vec![Err(why)],
         Err(_) => jobs.chunks(1).flat_map(|job| shaka_at_once(packager, job, args)).collect(),

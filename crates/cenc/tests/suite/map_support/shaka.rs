@@ -20,6 +20,8 @@ pub(crate) fn cbcs_maps(
         .args(["--enable_raw_key_encryption", "--keys"])
         .arg(format!("label=:key_id={KEY}:key={KEY}"))
         .args(["--iv", KEY, "--protection_scheme", "cbcs", "--clear_lead", "0"])
+        // The default, 32 MiB for each output, is most of its time for a clip.
+        .args(["--io_cache_size", "1048576"])
         .arg(format!("--temp_dir={}", scratch.display()))
         .output()
         .expect("the packager runs");

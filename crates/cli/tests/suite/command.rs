@@ -205,9 +205,10 @@ fn cpu_names_the_levels() {
             ("hash=sse9", "\"hash=sse9\""),
             ("aes=portable,hash=aesni", "\"hash=aesni\""),
             ("aes=portable,aes=portable", "given twice"),
-            ("sums=portable", "there are aes hash sha limb, and max"),
+            ("sums=portable", "there are aes hash sha limb, max"),
             ("portable,", "entry 2 is empty"),
             ("max=300", "there are 128 256 512"),
+            ("processor=z80", "there are zen4 zen5 intel arm unknown"),
         ] {
             let (code, _, err) = run(command.env("LANELOCK_LEVEL", value));
             assert_eq!(code, 2, "{value}");
@@ -219,14 +220,16 @@ fn cpu_names_the_levels() {
 
 #[test]
 fn cpu_says_the_same_in_words() {
-    let (code, out, _) = run(lanelock().arg("cpu").env("LANELOCK_LEVEL", "hash=portable,max=128"));
+    let value = "hash=portable,max=128,processor=zen5";
+    let (code, out, _) = run(lanelock().arg("cpu").env("LANELOCK_LEVEL", value));
     assert_eq!(code, 0);
     let lines: Vec<&str> = out.lines().collect();
     assert_eq!(lines[0], "aes");
     let hash = lines.iter().position(|line| *line == "hash").unwrap();
     assert_eq!(lines[hash + 1], "  portable   in use     requires nothing");
     assert!(out.contains("\n  portable is in use: LANELOCK_LEVEL names it.\n"), "{out}");
-    assert!(out.ends_with("\nVectors have at most 128 bits: LANELOCK_LEVEL says so.\n"), "{out}");
+    assert!(out.contains("\nVectors have at most 128 bits: LANELOCK_LEVEL says so.\n"), "{out}");
+    assert!(out.ends_with("fast on zen5 are taken: LANELOCK_LEVEL says so.\n"), "{out}");
 }
 
 /// Every level that the processor has is tested, and the others are named.

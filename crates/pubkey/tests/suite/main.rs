@@ -12,4 +12,3 @@ mod rsa_encryption;
 mod rsa_keys;
 mod rsa_signatures;
 mod x25519;
-mod zeroise;

@@ -104,7 +104,7 @@ impl<A: Aead> AeadRecords<A> {
 
     /// The same with contents padded by zeros to a multiple of so many bytes (RFC 8446, 5.4), though not beyond
     /// [`MOST_CONTENT`]: whoever sees the records learns less of the lengths of what is sent. A record that is opened may
-    /// have any padding. TLS 1.2 has none with AEADs, and nothing changes there.
+    /// have any padding up to there. TLS 1.2 has none with AEADs, and nothing changes there.
     #[must_use]
     pub fn with_padding(mut self, multiple: NonZeroU16) -> Self {
         self.multiple = multiple;
@@ -260,9 +260,11 @@ impl<A: Aead> AeadRecords<A> {
             Form::Inner => remove_padding(text)?,
             _ => (outer, text.len()),
         };
+        // Padding does not change how long a record may be: with its type, all of it counts (RFC 8446, 5.4).
+        let most = MOST_CONTENT + usize::from(self.form == Form::Inner);
         // The type of records is a part of what TLS 1.3 authenticates, but has one value.
         let is_outer = self.form != Form::Inner || outer == ContentType::APPLICATION_DATA;
-        if length > MOST_CONTENT || !is_outer {
+        if text.len() > most || !is_outer {
             wipe(text);
             return Err(Error::Authentication);
         }

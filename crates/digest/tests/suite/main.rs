@@ -4,6 +4,7 @@
 
 mod differential;
 mod export;
+mod kmac;
 mod nist;
 mod published;
 mod scheduler;

@@ -4,4 +4,5 @@
 
 mod aead;
 mod cbc_hmac;
+mod limits;
 mod openssl;

@@ -3,8 +3,6 @@
 //! The expected tags are those of PyCryptodome 4.4; OpenSSL 3.0 has computed the ones whose key and customisation fit
 //! into its limit of 512 bytes as well.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use lanelock_core::Error;
 use lanelock_digest::{Hash, Kmac, algorithm::Sha256};
 use lanelock_isa::ShaLevel;

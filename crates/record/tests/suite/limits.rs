@@ -1,8 +1,6 @@
 //! Records that a sender with the key has made against the rules: wrong padding behind a right MAC, lengths that TLS
 //! does not allow, and numbers after the last one. All of them have to be refused although they are authentic.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use lanelock_aead::{Aead, Aes128Gcm};
 use lanelock_core::{Aes, Error, Key};
 use lanelock_digest::{HmacKey, algorithm::Sha1};

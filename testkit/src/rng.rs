@@ -101,6 +101,19 @@ impl Rng {
         bytes
     }
 
+    /// `bytes` in one to five pieces, some of them empty.
+    pub fn splits<'a>(&mut self, bytes: &'a [u8]) -> Vec<&'a [u8]> {
+        let mut pieces = Vec::new();
+        let mut rest = bytes;
+        for _ in 0..self.below(5) {
+            let (piece, later) = rest.split_at(self.below(rest.len() + 1));
+            pieces.push(piece);
+            rest = later;
+        }
+        pieces.push(rest);
+        pieces
+    }
+
     /// `N` random bytes, for keys and IVs.
     #[must_use]
     pub fn array<const N: usize>(&mut self) -> [u8; N] {

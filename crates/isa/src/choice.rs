@@ -19,11 +19,13 @@ pub struct LevelInfo {
     pub requires: &'static str,
     /// The length of its vectors in bits, for the policy; 0 for code without vectors.
     pub bits: u32,
+    /// Whether this build has its kernels. All but test builds have those of all levels.
+    pub(crate) is_built: bool,
 }
 
 impl LevelInfo {
     pub(crate) const fn new(name: &'static str, requires: &'static str, bits: u32) -> Self {
-        Self { name, requires, bits }
+        Self { name, requires, bits, is_built: true }
     }
 }
 
@@ -301,6 +303,10 @@ impl fmt::Display for Fault {
             }
             Self::UnknownLevel(family, name) => {
                 write!(f, "\"{name}\" is not the name of a level of the family {}", family.name)?;
+                available(f, family, u32::MAX)
+            }
+            Self::Absent(family, LevelInfo { name, is_built: false, .. }) => {
+                write!(f, "this build leaves out the level \"{name}\"")?;
                 available(f, family, u32::MAX)
             }
             Self::Absent(family, LevelInfo { name, requires, .. }) => {

@@ -1,6 +1,6 @@
 //! CCM: published vectors at every level, levels against one another, batches, OpenSSL.
 
-use crate::support::{levels, random_splits};
+use crate::support::levels;
 use lanelock::SizedCipher;
 use lanelock::{
     AesLevel, Error, InOut,
@@ -66,12 +66,12 @@ where
     Ccm<C>: Aead,
 {
     let mut sealer = key.sealer(nonce, aad.len() as u64, text.len() as u64).unwrap();
-    for piece in random_splits(rng, aad) {
+    for piece in rng.splits(aad) {
         sealer.aad(piece).unwrap();
     }
     let mut sealed = text.to_vec();
     let mut rest = &mut sealed[..];
-    for length in random_splits(rng, text).iter().map(|piece| piece.len()) {
+    for length in rng.splits(text).iter().map(|piece| piece.len()) {
         let (piece, later) = rest.split_at_mut(length);
         sealer.update(piece).unwrap();
         rest = later;
@@ -90,10 +90,10 @@ fn open_in_pieces<C: SizedCipher>(
     tag: &[u8],
 ) -> Result<Vec<u8>, Error> {
     let mut opener = key.opener(nonce, aad.len() as u64, text.len() as u64)?;
-    for piece in random_splits(rng, aad) {
+    for piece in rng.splits(aad) {
         opener.aad(piece)?;
     }
-    for piece in random_splits(rng, text) {
+    for piece in rng.splits(text) {
         opener.update(piece)?;
     }
     opener.finish(tag)

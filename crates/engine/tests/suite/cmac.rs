@@ -1,6 +1,6 @@
 //! CMAC: published vectors at every level, levels against one another, lanes, OpenSSL.
 
-use crate::support::{levels, random_splits};
+use crate::support::levels;
 use lanelock::SizedCipher;
 use lanelock::{
     Aes128Cmac, Aes192Cmac, Aes256Cmac, AesLevel, Block, Cmac, Error,
@@ -61,7 +61,7 @@ fn check<C: SizedCipher>(key: &Cmac<C>, case: &MacCase, rng: &mut Rng) {
     let expected = if *valid { Ok(()) } else { Err(Error::Authentication) };
     assert_eq!(key.verify(message, &tag), expected, "{what}");
     let mut stream = key.stream();
-    for piece in random_splits(rng, message) {
+    for piece in rng.splits(message) {
         stream.update(piece);
     }
     assert_eq!(stream.verify(&tag), expected, "{what}, in pieces");

@@ -1,6 +1,6 @@
 //! CRCs on every level: check values, the definition bit by bit, other implementations, any split.
 
-use crate::support::{forms, random_splits};
+use crate::support::forms;
 use lanelock::AesLevel;
 use lanelock::hash::{Crc32, Crc32c, Crc64Nvme, Crc64Xz};
 use lanelock_testkit::{self as testkit, Rng, crc::CrcName};
@@ -123,7 +123,7 @@ fn pieces_resume_and_combine() {
                 let length = rng.below(range);
                 let data = rng.bytes(length);
                 let whole = (kind.pieces)(level, &[&data]);
-                let pieces = random_splits(&mut rng, &data);
+                let pieces = rng.splits(&data);
                 let at = format!("{level}: {:?}, {length} bytes", kind.name);
                 assert_eq!((kind.pieces)(level, &pieces), whole, "{at}, in pieces");
                 let (a, b) = data.split_at(rng.below(length + 1));

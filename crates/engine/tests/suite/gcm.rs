@@ -1,6 +1,6 @@
 //! GCM and GMAC: published vectors at every level, levels against one another, OpenSSL.
 
-use crate::support::{aad_bytes, forms, random_splits};
+use crate::support::{aad_bytes, forms};
 use lanelock::SizedCipher;
 use lanelock::{
     Aes128, AesLevel, Error, InOut,
@@ -48,12 +48,12 @@ where
         assert_eq!(sealed, case.sealed(), "{what}");
         assert_eq!(key.open_vec(nonce, aad, &sealed).as_deref(), Ok(&plaintext[..]), "{what}");
         let mut sealer = key.sealer(nonce).expect(&what);
-        for piece in random_splits(rng, aad) {
+        for piece in rng.splits(aad) {
             sealer.aad(piece).unwrap();
         }
         let mut text = plaintext.clone();
         let mut rest = &mut text[..];
-        for length in random_splits(rng, plaintext).iter().map(|piece| piece.len()) {
+        for length in rng.splits(plaintext).iter().map(|piece| piece.len()) {
             let (piece, later) = rest.split_at_mut(length);
             sealer.update(piece).unwrap();
             rest = later;
@@ -71,10 +71,10 @@ where
         Ok(opener) => opener,
         Err(error) => return assert!(!valid, "{what}: {error}"),
     };
-    for piece in random_splits(rng, aad) {
+    for piece in rng.splits(aad) {
         opener.aad(piece).unwrap();
     }
-    for piece in random_splits(rng, ciphertext) {
+    for piece in rng.splits(ciphertext) {
         opener.update(piece).unwrap();
     }
     let opened = opener.finish(tag);
@@ -119,14 +119,14 @@ fn universal_hashes() {
     for level in forms() {
         for case in testkit::hash::ghash() {
             let mut hash = Ghash::with_level(&case.key[..].try_into().unwrap(), level);
-            for piece in random_splits(&mut rng, &case.message) {
+            for piece in rng.splits(&case.message) {
                 hash.update(piece);
             }
             assert_eq!(hash.finish()[..], case.digest[..], "{} at {level}", case.name);
         }
         for case in testkit::hash::polyval() {
             let mut hash = Polyval::with_level(&case.key[..].try_into().unwrap(), level);
-            for piece in random_splits(&mut rng, &case.message) {
+            for piece in rng.splits(&case.message) {
                 hash.update(piece);
             }
             assert_eq!(hash.finish()[..], case.digest[..], "{} at {level}", case.name);

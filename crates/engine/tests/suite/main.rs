@@ -14,7 +14,6 @@ mod ctr;
 mod debug;
 mod differential;
 mod foreign;
-mod foreign_cipher;
 mod gcm;
 mod gcm_siv;
 mod guard;

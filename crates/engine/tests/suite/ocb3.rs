@@ -1,6 +1,6 @@
 //! OCB3: published vectors at every level, levels against one another, OpenSSL.
 
-use crate::support::{levels, random_splits};
+use crate::support::levels;
 use lanelock::SizedCipher;
 use lanelock::{
     AesLevel, Error, InOut,
@@ -49,10 +49,10 @@ where
     let what = format!("{} {} at {}, in pieces", case.source, case.name, key.level());
     let mut sealer = key.sealer(&case.nonce).expect(&what);
     let mut opener = key.opener(&case.nonce).expect(&what);
-    for piece in random_splits(rng, &case.aad) {
+    for piece in rng.splits(&case.aad) {
         sealer.aad(piece).unwrap();
     }
-    for piece in random_splits(rng, &case.aad) {
+    for piece in rng.splits(&case.aad) {
         opener.aad(piece).unwrap();
     }
     let mut text = case.plaintext.clone();

@@ -1,7 +1,7 @@
 //! Sealers, openers and MACs that take a message piece by piece: those of all algorithms in one list, as a
 //! program holds them that chooses the algorithm at run time.
 
-use crate::support::{levels, random_splits};
+use crate::support::levels;
 use lanelock::{
     Aes128Cmac, AesLevel, Error,
     aead::{
@@ -89,7 +89,7 @@ impl Message {
 /// Pieces of `text`; whole blocks but for the last, since OCB3 takes no more behind a partial one.
 fn pieces<'a>(rng: &mut Rng, name: &str, text: &'a [u8]) -> Vec<&'a [u8]> {
     if !name.ends_with("Ocb3") {
-        return random_splits(rng, text);
+        return rng.splits(text);
     }
     let (first, rest) = text.split_at(rng.below(text.len() / 16 + 1) * 16);
     vec![&[], first, &[], rest]
@@ -134,7 +134,7 @@ fn sealed_by(
     name: &str,
     message: &Message,
 ) -> Vec<u8> {
-    for piece in &random_splits(rng, &message.aad) {
+    for piece in &rng.splits(&message.aad) {
         sealer.aad(piece).unwrap();
     }
     let mut sealed = Vec::new();
@@ -159,7 +159,7 @@ fn opened_by(
     sealed: &[u8],
 ) -> Result<Vec<u8>, Error> {
     let (ciphertext, tag) = sealed.split_at(message.text.len());
-    for piece in &random_splits(rng, &message.aad) {
+    for piece in &rng.splits(&message.aad) {
         opener.aad(piece).unwrap();
     }
     for piece in &pieces(rng, name, ciphertext) {

@@ -8,9 +8,9 @@ type Lanes = [u64; MOST_LIMBS];
 
 /// All levels; those that are not here are named as skipped.
 fn levels() -> Vec<LimbLevel> {
-    for (name, requires) in LimbLevel::known() {
-        if name.parse::<LimbLevel>().is_err() {
-            skip(&format!("level {name}: this processor lacks {requires}"));
+    for (name, _) in LimbLevel::known() {
+        if let Err(error) = name.parse::<LimbLevel>() {
+            skip(&format!("level {name}: {error}"));
         }
     }
     LimbLevel::available()

@@ -260,9 +260,19 @@ class Module:
         return None if local else (self, first)
 
 
+# A module for tests alone, which `without_tests` leaves out with its file.
+TEST_MODULE = re.compile(r"#\[cfg\(test\)\]\s*(?:pub(?:\([^)]*\))?\s+)?mod (\w+);")
+
+# A module whose file an attribute gives: not followed.
+PATH_MODULE = re.compile(r"#\[path = [^\]]*\]\s*(?:#\[[^\]]*\]\s*)*(?:pub(?:\([^)]*\))?\s+)?mod (\w+);")
+
+
 class Crate:
     def __init__(self, root):
         self.modules = []
+        # The files that were read, those of tests that need not be, and modules without a file.
+        self.files, self.of_tests, self.absent = {root}, set(), []
+        self.find_tests(root, root.parent)
         self.root = Module(self, "crate", None, root)
         self.root.read(without_tests(tokens(root.read_text())), root.parent)
 
@@ -272,8 +282,16 @@ class Crate:
             file = folder / name / "mod.rs"
         module = Module(self, name, parent, file)
         if file.exists():
+            self.files.add(file)
+            self.find_tests(file, folder / name)
             module.read(without_tests(tokens(file.read_text())), folder / name)
+        elif name not in PATH_MODULE.findall(parent.file.read_text()):
+            self.absent.append(f"{parent.file.name} declares {name}, which has no file")
         return module
+
+    def find_tests(self, file, folder):
+        for name in TEST_MODULE.findall(file.read_text()):
+            self.of_tests |= {folder / f"{name}.rs", folder / name / "mod.rs"}
 
     def uses(self):
         """For each file the files it uses, with the names."""
@@ -293,7 +311,20 @@ class Crate:
 def circles(root):
     """The circles among the files below a crate's root file: for each the files in order, each with
     the names that it takes from the next."""
-    uses = Crate(pathlib.Path(root)).uses()
+    return circles_of(Crate(pathlib.Path(root)))
+
+
+def unread(crates, folder):
+    """Modules without a file, and files in the folder that none of the crates read: a part of the code that was not looked at."""
+    for crate in crates:
+        yield from crate.absent
+    seen = set().union(*(crate.files | crate.of_tests for crate in crates))
+    yield from (f"{file.relative_to(folder)} was not read" for file in sorted(folder.rglob("*.rs")) if file not in seen)
+
+
+def circles_of(crate):
+    """As `circles`, of a crate that was read."""
+    uses = crate.uses()
     found, told = [], set()
     for start in sorted(uses):
         if start in told:
@@ -358,14 +389,35 @@ PLANTED = {
 }
 
 
+# What is not read: the faults of the crate, and its files.
+UNREAD = {
+    "a module without a file": (["lib.rs declares two, which has no file"], {
+        "lib.rs": "mod one; mod two;", "one.rs": ""}),
+    "a file that no module is": (["two.rs was not read"], {"lib.rs": "mod one;", "one.rs": "", "two.rs": ""}),
+    "a module elsewhere": ([], {"lib.rs": "#[path = \"../one.rs\"]\nmod one;"}),
+    "modules for tests": ([], {
+        "lib.rs": "mod one; #[cfg(test)]\nmod tests;", "one.rs": "#[cfg(test)] mod deep;", "one/deep.rs": "", "tests.rs": ""}),
+}
+
+
 def self_test():
-    """Looks for planted circles; the faults of this tool."""
+    """Looks for planted circles and unread files; the faults of this tool."""
+    for name, (expected, files) in UNREAD.items():
+        got = planted(files, lambda folder: list(unread([Crate(folder / "lib.rs")], folder)))
+        if got != expected:
+            yield f"tools/module_circles.py: {name}: found {got}"
     for name, (expected, files) in PLANTED.items():
-        with tempfile.TemporaryDirectory() as folder:
-            folder = pathlib.Path(folder)
-            for path, text in files.items():
-                (folder / path).parent.mkdir(exist_ok=True)
-                (folder / path).write_text(text)
-            got = [sorted(str(file.relative_to(folder)) for file, _ in circle) for circle in circles(folder / "lib.rs")]
+        got = planted(files, lambda folder: [
+            sorted(str(file.relative_to(folder)) for file, _ in circle) for circle in circles(folder / "lib.rs")])
         if got != ([expected] if expected else []):
             yield f"tools/module_circles.py: {name}: found {got}"
+
+
+def planted(files, look):
+    """What `look` finds in a folder with these files."""
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        for path, text in files.items():
+            (folder / path).parent.mkdir(exist_ok=True)
+            (folder / path).write_text(text)
+        return look(folder)

@@ -33,6 +33,7 @@ from programs import packagers  # noqa: E402
 
 PAGE = ROOT / "docs" / "coming-from.md"
 BEGIN, END = "<!-- tools/coming-from {}: begin -->", "<!-- tools/coming-from {}: end -->"
+FEWEST = 25  # pairs
 LIMIT = 120  # seconds for the commands of one side
 LONGEST = 300  # characters of a fact that are shown
 
@@ -41,7 +42,16 @@ def main():
     options = parse()
     if options.write:
         write()
-    failures = [f"{PAGE.relative_to(ROOT)}: {fault} (--write writes the sections)" for fault in stale()]
+    text = PAGE.read_text()
+    failures = [f"{PAGE.relative_to(ROOT)}: {fault} (--write writes the sections)" for fault in stale(text)]
+    # A page of which a section was changed has to be noticed.
+    for peer in pairs.PEERS:
+        if not list(stale(text.replace(BEGIN.format(peer), BEGIN.format(peer) + " planted"))):
+            failures.append(f"tools/coming-from: a change of the section {peer} is not noticed")
+    count = sum(map(len, pairs.PEERS.values()))
+    if count < FEWEST:
+        failures.append(f"only {count} pairs of commands, where there are at least {FEWEST}")
+    print(f"coming-from: {count} pairs of {len(pairs.PEERS)} peers are on the page", file=sys.stderr)
     if not options.page:
         with tempfile.TemporaryDirectory(prefix="lanelock-coming-from-") as folder:
             folder = (options.keep or pathlib.Path(folder)).resolve()
@@ -78,8 +88,7 @@ def write():
     PAGE.write_text(text)
 
 
-def stale():
-    text = PAGE.read_text()
+def stale(text):
     for peer, found in pairs.PEERS.items():
         there = text.split(BEGIN.format(peer))[-1].split(END.format(peer))[0]
         if there.strip() != section(found).strip():
